@@ -1,0 +1,3 @@
+//! The port controller: one per switch port or NIC port.
+
+pub mod pins;

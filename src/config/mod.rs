@@ -1,0 +1,3 @@
+//! The one TOML file: units, validation, defaults, presets.
+
+pub mod plan;

@@ -1,0 +1,130 @@
+//! The validated plan that the rest of the program trusts: a configuration in the units
+//! of the hardware (ticks, clock cycles, bits).
+
+/// When the port decides to power down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// Never.
+    AlwaysOn,
+    /// After a fixed `t_pdt`.
+    Fixed,
+    /// After the threshold that PerfBound finds (SPEC 7).
+    PerfBound,
+    /// After PerfBound's threshold times a correction (SPEC 8).
+    PerfBoundCorrect,
+}
+
+/// Which sleep state the port goes to (SPEC 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sleep {
+    /// `FAST_WAKE` only.
+    FastWake,
+    /// `DEEP_SLEEP` only.
+    DeepSleep,
+    /// `FAST_WAKE` first and, after a hold, `DEEP_SLEEP` (p002 III.A.3).
+    Hybrid,
+}
+
+/// How the histogram forgets (SPEC 6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistogramKind {
+    Regular,
+    Clearing,
+    Circular,
+    Map,
+}
+
+/// Transition times of one sleep state, in clock cycles (at least 1 each).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepTimes {
+    /// Wake to sleep.
+    pub t_s: u64,
+    /// Sleep to wake.
+    pub t_w: u64,
+}
+
+/// The link's timing, in clock cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkPlan {
+    pub fast_wake: SleepTimes,
+    pub deep_sleep: SleepTimes,
+    /// Cycles in `FAST_WAKE` before `DEEP_SLEEP`, hybrid only; at least 1.
+    pub hybrid_hold: u64,
+    /// Quiet and refresh intervals of deep sleep; `None` is off.
+    pub refresh: Option<RefreshPlan>,
+}
+
+/// Refresh within deep sleep (p002 II.A), in clock cycles (at least 1 each).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RefreshPlan {
+    /// Asleep between two refreshes.
+    pub t_q: u64,
+    /// Refreshing, at full power.
+    pub t_r: u64,
+}
+
+/// The histogram of idle periods.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistogramPlan {
+    pub kind: HistogramKind,
+    /// Number of bins, 4 to 4096.
+    pub bins: u32,
+    /// A bin spans `2^bin_shift` ticks.
+    pub bin_shift: u32,
+    /// Width of a bin's counter in bits, 1 to 32; it saturates.
+    pub counter_bits: u32,
+    /// `h_maxN`: samples before the histogram is cleared, at least 1.
+    pub max_samples: u32,
+    /// `TTL_hist` in ticks; `None` is for ever.
+    pub ttl: Option<u64>,
+    /// `h_maxval` in ticks: longest value recorded and longest threshold.
+    pub max_value: u64,
+    /// Entries of a `map` histogram.
+    pub map_entries: u32,
+}
+
+/// `N = (X * k) >> s` (SPEC 7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BudgetPlan {
+    /// `round(l / t_w * 2^s)`, `t_w` in ticks; rounded up for this `s`, so that the
+    /// floor is exact over the whole range of `X`.
+    pub k: u128,
+    pub s: u32,
+    /// Bits that the largest `N` needs, 1 to 64.
+    pub width: u32,
+}
+
+/// The correction of SPEC 8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CorrectionPlan {
+    /// `n_R`: idle periods remembered.
+    pub history: u32,
+    /// `cf` is never below 1.
+    pub at_least_one: bool,
+    /// Fraction bits of the logarithms.
+    pub fraction_bits: u32,
+}
+
+/// Everything that a port controller's hardware depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortPlan {
+    /// Width of every time in bits, 8 to 64.
+    pub time_width: u32,
+    /// Clock cycles in a tick, at least 1.
+    pub clocks_per_tick: u64,
+    pub policy: Policy,
+    pub sleep: Sleep,
+    /// The fixed threshold, or the one before the first sample, in ticks.
+    pub t_pdt_init: u64,
+    pub link: LinkPlan,
+    pub histogram: HistogramPlan,
+    pub budget: BudgetPlan,
+    pub correction: CorrectionPlan,
+}
+
+impl PortPlan {
+    /// The largest time the hardware can hold, in ticks; times saturate there.
+    pub fn max_time(&self) -> u64 {
+        u64::MAX >> (64 - self.time_width)
+    }
+}

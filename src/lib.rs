@@ -1,0 +1,24 @@
+//! linkdoze: power-saving controllers for the ports of Ethernet-derived HPC switches.
+//!
+//! One configuration file describes a per-port controller. From it come the
+//! synthesizable Verilog ([`blocks`], [`hdl`]), the register and memory estimates
+//! ([`estimate`]), a cycle-exact golden model (beside each block), the papers'
+//! mathematics in real numbers ([`mod@reference`]), the lock-step co-simulation
+//! ([`cosim`]) and the packet model that drives it with application traces
+//! ([`switch`], [`network`]).
+//!
+//! Dependencies point one way:
+//! `cli -> {cosim, report} -> {network, switch} -> blocks -> hdl -> config`.
+//! A block's golden model never imports its description; [`mod@reference`] imports neither.
+
+pub mod blocks;
+pub mod cli;
+pub mod config;
+pub mod cosim;
+pub mod energy;
+pub mod estimate;
+pub mod hdl;
+pub mod network;
+pub mod reference;
+pub mod report;
+pub mod switch;
