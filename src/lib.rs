@@ -17,6 +17,7 @@ pub mod config;
 pub mod cosim;
 pub mod energy;
 pub mod estimate;
+pub mod files;
 pub mod hdl;
 pub mod network;
 pub mod reference;
