@@ -1,0 +1,3 @@
+//! The clearing histogram (SPEC 6).
+
+pub mod golden;

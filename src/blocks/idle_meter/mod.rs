@@ -1,0 +1,3 @@
+//! The idle meter: length of idle periods (SPEC 2).
+
+pub mod golden;

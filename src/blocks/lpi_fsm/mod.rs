@@ -1,0 +1,3 @@
+//! The LPI state machine (SPEC 4).
+
+pub mod golden;

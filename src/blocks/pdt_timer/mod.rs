@@ -1,0 +1,3 @@
+//! The power-down timer (SPEC 3).
+
+pub mod golden;
