@@ -6,3 +6,5 @@ pub mod lpi_fsm;
 pub mod pdt_timer;
 pub mod perfbound;
 pub mod port;
+#[cfg(test)]
+pub(crate) mod testing;

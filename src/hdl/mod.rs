@@ -8,15 +8,18 @@
 //! and [`sim`] (rust_hdl's own simulation semantics).
 
 mod atoms;
+mod optional;
 pub mod sim;
 mod values;
 
 pub use atoms::{About, Constant, Memory, Reg, Signal};
+pub use optional::Optional;
 pub use values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Type, Value, MAX_WIDTH};
 
 /// Everything that a block's description and rust_hdl's macros need.
 pub mod prelude {
     pub use super::atoms::{About, Constant, Memory, Reg, Signal};
+    pub use super::optional::Optional;
     pub use super::values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Value};
     pub use crate::{clock, comment, dff_setup, states};
     pub use rust_hdl_core::ast;

@@ -127,8 +127,7 @@ impl PerfBound {
         match self.search {
             Search::Idle if self.pending => {
                 self.pending = false;
-                // One cycle after the sample: the window as it was then.
-                self.window = histogram.window(now - 1);
+                self.window = histogram.window_before(now);
                 self.budget = self.packets(self.window);
                 self.passed = 0;
                 self.search = Search::Groups;

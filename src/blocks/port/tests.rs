@@ -4,8 +4,9 @@
 use proptest::prelude::*;
 
 use super::golden::Port;
-use super::pins::{Inputs, PowerState};
+use super::pins::{Inputs, Outputs, PowerState};
 use crate::config::plan::*;
+use crate::hdl::sim::Simulator;
 
 /// A small controller whose corners are all within reach of short runs.
 pub(crate) fn small_plan() -> PortPlan {
@@ -31,8 +32,7 @@ pub(crate) fn small_plan() -> PortPlan {
             max_value: 70,
             map_entries: 8,
         },
-        // l / t_w = 1/100: round(2^22 / 100) = 41943 rounds down, 2^23 gives 83886.08,
-        // 2^24 gives 167772.16, 2^25 gives 335544.32, 2^26 gives 671088.64: up.
+        // l / t_w = 1/100: ceil(2^26 / 100).
         budget: BudgetPlan {
             k: 671_089,
             s: 26,
@@ -213,4 +213,60 @@ fn the_first_threshold_lies_one_bin_above_the_first_sample() {
     assert_eq!(port.outputs().t_pb, 14);
     assert_eq!(port.outputs().window, 40);
     assert_eq!(port.outputs().budget, 0);
+}
+
+/// The description in rust_hdl's simulation, pin by pin.
+fn simulated(plan: &PortPlan, simulator: &Simulator<super::Port>) -> Vec<(&'static str, u128)> {
+    Outputs::pins(plan)
+        .into_iter()
+        .map(|(name, _)| (name, simulator.get(name).unwrap()))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn description_and_golden_model_agree(
+        runs in prop::collection::vec((inputs(), prop_oneof![3 => 1u64..4, 2 => 1u64..60, 1 => 1u64..900]), 1..150),
+        clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
+        policy in prop_oneof![4 => Just(Policy::PerfBound), 1 => Just(Policy::Fixed), 1 => Just(Policy::AlwaysOn)],
+        sleep in prop_oneof![Just(Sleep::Hybrid), Just(Sleep::FastWake), Just(Sleep::DeepSleep)],
+        max_samples in 1u32..40,
+        bins in 4u32..40,
+        max_value in 3u64..300,
+        ttl in prop_oneof![Just(None), (1u64..2000).prop_map(Some)],
+    ) {
+        let mut plan = PortPlan { clocks_per_tick, policy, sleep, ..small_plan() };
+        plan.histogram = HistogramPlan { max_samples, bins, max_value, ttl, ..plan.histogram };
+        // The window may grow to the largest time, 4095 ticks: N up to 40.
+        plan.budget.width = 6;
+        let mut golden = Port::new(&plan);
+        let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
+        simulator.set("rst", 1).unwrap();
+        simulator.settle().unwrap();
+        simulator.rising_edge().unwrap();
+        let mut cycle = 0;
+        for (inputs, cycles) in runs {
+            for (place, (name, width)) in Inputs::PINS.into_iter().enumerate() {
+                let offset: u32 = Inputs::PINS[..place].iter().map(|pin| pin.1).sum();
+                let value = inputs.pack() >> offset & ((1 << width) - 1);
+                simulator.set(name, value.into()).unwrap();
+            }
+            for _ in 0..cycles {
+                simulator.settle().unwrap();
+                let outputs = golden.outputs();
+                for (place, (name, value)) in simulated(&plan, &simulator).into_iter().enumerate() {
+                    prop_assert_eq!(
+                        value,
+                        outputs.value(place).into(),
+                        "cycle {}, pin {}", cycle, name
+                    );
+                }
+                simulator.rising_edge().unwrap();
+                golden.clock(&inputs);
+                cycle += 1;
+            }
+        }
+    }
 }

@@ -55,6 +55,12 @@ impl Clearing {
         ((now - self.window_since) / self.clocks_per_tick).min(self.window_max)
     }
 
+    /// The same one cycle earlier: what the cycle after a sample sees.
+    pub fn window_before(&self, now: u64) -> u64 {
+        let cycles = now.saturating_sub(self.window_since + 1);
+        (cycles / self.clocks_per_tick).min(self.window_max)
+    }
+
     /// A sample in cycle `now` clears the histogram first.
     pub fn clears(&self, now: u64) -> bool {
         self.samples == u64::from(self.plan.max_samples)
