@@ -8,11 +8,19 @@
 //! and [`sim`] (rust_hdl's own simulation semantics).
 
 mod atoms;
+pub mod census;
+pub mod check;
+mod elaborate;
+mod ir;
+mod names;
 mod optional;
 pub mod sim;
 mod values;
+pub mod verilog;
 
 pub use atoms::{About, Constant, Memory, Reg, Signal};
+pub use elaborate::{elaborate, ElabError};
+pub use ir::Design;
 pub use optional::Optional;
 pub use values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Type, Value, MAX_WIDTH};
 

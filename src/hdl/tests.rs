@@ -1,7 +1,10 @@
 //! Small blocks that exercise every construct.
 
+use super::check::{agrees_with_verilog, lints};
+use super::elaborate;
 use super::prelude::*;
 use super::sim::Simulator;
+use super::verilog::{self, Header};
 
 states! {
     /// What the meter is doing.
@@ -151,4 +154,20 @@ fn a_block_simulates_natively() {
         (1, 0),
     ];
     assert_eq!(states, expected);
+}
+
+#[test]
+fn the_meter_agrees_with_its_verilog() {
+    check_block(|| Meter::new(10), 2000);
+}
+
+/// Both simulations agree and the lint tools are silent.
+fn check_block<B: Block>(make: impl Fn() -> B, cycles: usize) {
+    let design = elaborate(&make()).unwrap_or_else(|error| panic!("{error}"));
+    let files = verilog::print(&design, &Header::for_tests());
+    lints(&files).unwrap_or_else(|error| panic!("{error}\n{}", files[0].1));
+    for seed in 0..2 {
+        agrees_with_verilog(&make, cycles, seed)
+            .unwrap_or_else(|error| panic!("{error}\n{}", files[0].1));
+    }
 }
