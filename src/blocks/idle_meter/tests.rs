@@ -6,6 +6,7 @@ use super::{golden, IdleMeter};
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::PortPlan;
+use crate::hdl::check;
 
 proptest! {
     #[test]
@@ -46,4 +47,9 @@ fn what_comes_before_the_first_activity_is_no_period() {
     }
     assert!(golden.ended(true));
     assert_eq!(golden.ticks(18), 7);
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| IdleMeter::new(&small_plan()), 4000, 1).unwrap();
 }

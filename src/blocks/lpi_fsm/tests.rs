@@ -7,6 +7,7 @@ use crate::blocks::port::pins::PowerState;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::{PortPlan, RefreshPlan, Sleep};
+use crate::hdl::check;
 
 proptest! {
     #[test]
@@ -95,4 +96,9 @@ fn transitions_last_the_times_of_their_states() {
             (Wake, 66)
         ]
     );
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| LpiFsm::new(&small_plan()), 4000, 1).unwrap();
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use super::{golden, PdtTimer};
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
+use crate::hdl::check;
 
 proptest! {
     #[test]
@@ -39,4 +40,9 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| PdtTimer::new(&small_plan()), 4000, 1).unwrap();
 }

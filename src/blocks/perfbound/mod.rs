@@ -241,6 +241,27 @@ impl Logic for PerfBound {
         self.exceeds.next = bit_cast(self.tail.val(), self._compare_bits)
             > bit_cast(self.budget_now.q.val(), self._compare_bits);
 
+        self.middle.next = bit_cast(self.index.q.val(), self._middle_bits) << self.bin_shift.val();
+        if self.halves.val() {
+            self.middle.next = (bit_cast(self.index.q.val(), self._middle_bits)
+                << self.bin_shift.val())
+                | self.half.val();
+        }
+        if self.clamps.val() {
+            if self.middle.val() > self.max_value_wide.val() {
+                self.threshold.next = self.max_value.val();
+            } else {
+                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
+            }
+        } else {
+            comment!("Above the highest bin: never, as far as the histogram can tell.");
+            if self.index.q.val() == self.bin_count_total.val() {
+                self.threshold.next = self.max_value.val();
+            } else {
+                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
+            }
+        }
+
         self.reading.d.next = false;
         self.update_now.d.next = false;
         match self.state.q.val() {
@@ -318,27 +339,6 @@ impl Logic for PerfBound {
             self.budget_now.d.next = 0.into();
         } else if self.ended.val() {
             self.pending.d.next = true;
-        }
-
-        self.middle.next = bit_cast(self.index.q.val(), self._middle_bits) << self.bin_shift.val();
-        if self.halves.val() {
-            self.middle.next = (bit_cast(self.index.q.val(), self._middle_bits)
-                << self.bin_shift.val())
-                | self.half.val();
-        }
-        if self.clamps.val() {
-            if self.middle.val() > self.max_value_wide.val() {
-                self.threshold.next = self.max_value.val();
-            } else {
-                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
-            }
-        } else {
-            comment!("Above the highest bin: never, as far as the histogram can tell.");
-            if self.index.q.val() == self.bin_count_total.val() {
-                self.threshold.next = self.max_value.val();
-            } else {
-                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
-            }
         }
 
         self.update.next = self.update_now.q.val();

@@ -7,6 +7,7 @@ use crate::blocks::histogram::clearing::golden::Clearing;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::{BudgetPlan, HistogramPlan, PortPlan};
+use crate::hdl::check;
 
 /// 256 bins of one tick, a budget of a hundredth of the window.
 fn plan() -> PortPlan {
@@ -166,4 +167,9 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| super::PerfBound::new(&small_plan()), 4000, 1).unwrap();
 }

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::golden::Port;
 use super::pins::{Inputs, Outputs, PowerState};
 use crate::config::plan::*;
+use crate::hdl::check;
 use crate::hdl::sim::Simulator;
 
 /// A small controller whose corners are all within reach of short runs.
@@ -267,6 +268,20 @@ proptest! {
                 golden.clock(&inputs);
                 cycle += 1;
             }
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
+        for sleep in [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid] {
+            let plan = PortPlan {
+                policy,
+                sleep,
+                ..small_plan()
+            };
+            check::agrees_with_verilog(|| super::Port::new(&plan), 4000, 7).unwrap();
         }
     }
 }

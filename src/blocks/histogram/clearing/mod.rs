@@ -102,7 +102,7 @@ pub struct ClearingHistogram {
     // Which groups hold a sample.
     populated: Reg<Bits>,
     read_populated: Reg<Bit>,
-    bins: Memory,
+    counters: Memory,
     groups: Memory,
     word_mask: Signal<Local, Bits>,
     word_sum: Signal<Local, Bits>,
@@ -142,7 +142,7 @@ impl ClearingHistogram {
                 "Histogram of idle periods, cleared when it holds max_samples samples or when\n\
                  its time to live has passed, in either case just before the next sample.\n\
                  \n\
-                 A word of memory bins is the counter of one bin. A word of memory groups\n\
+                 A word of memory counters is the counter of one bin. A word of memory groups\n\
                  belongs to a group of bins: a bit per bin that says whether its counter\n\
                  means anything, above the sum of the group's counters. A bit of register\n\
                  populated says whether the group's word means anything: clearing those bits\n\
@@ -213,7 +213,7 @@ impl ClearingHistogram {
             gain: Signal::bit("the counter has room for the sample"),
             populated: Reg::bits(groups, 0, "which groups hold samples"),
             read_populated: Reg::bit(false, "the group read the cycle before holds samples"),
-            bins: Memory::new(1 << shape.index(), shape.counter, "samples per bin"),
+            counters: Memory::new(1 << shape.index(), shape.counter, "samples per bin"),
             groups: Memory::new(
                 groups as usize,
                 word,
@@ -257,7 +257,7 @@ impl Logic for ClearingHistogram {
             populated,
             read_populated
         );
-        clock!(self, clk, bins, groups);
+        clock!(self, clk, counters, groups);
 
         comment!("The window is one cycle late, so that the cycle after a sample sees the");
         comment!("window as it was when the sample came.");
@@ -265,21 +265,11 @@ impl Logic for ClearingHistogram {
         if self.divides.val() {
             self.window_tick.next =
                 self.running.q.val() & (self.prescaler.q.val() == self.last_clock.val());
-            if self.cleared.val() | self.window_tick.val() {
-                self.prescaler.d.next = 0.into();
-            } else if self.running.q.val() {
-                self.prescaler.d.next = self.prescaler.q.val() + 1;
-            }
         } else {
             self.window_tick.next = self.running.q.val();
         }
         self.window_step.next =
             self.window_tick.val() & !(self.age.q.val() == self.window_max.val());
-        if self.cleared.val() {
-            self.age.d.next = 0.into();
-        } else if self.window_step.val() {
-            self.age.d.next = self.age.q.val() + 1;
-        }
         self.window.next = bit_cast(self.age.q.val(), self._time_bits);
 
         if self.ages.val() {
@@ -290,6 +280,19 @@ impl Logic for ClearingHistogram {
         }
         self.cleared.next =
             self.ended.val() & (self.old.val() | (self.samples.q.val() == self.max_samples.val()));
+
+        if self.divides.val() {
+            if self.cleared.val() | self.window_tick.val() {
+                self.prescaler.d.next = 0.into();
+            } else if self.running.q.val() {
+                self.prescaler.d.next = self.prescaler.q.val() + 1;
+            }
+        }
+        if self.cleared.val() {
+            self.age.d.next = 0.into();
+        } else if self.window_step.val() {
+            self.age.d.next = self.age.q.val() + 1;
+        }
         if self.cleared.val() {
             self.samples.d.next = 1.into();
         } else if self.ended.val() {
@@ -314,10 +317,10 @@ impl Logic for ClearingHistogram {
 
         comment!("A sample takes the read ports; every other cycle they are the search's.");
         if self.ended.val() {
-            self.bins.read_address.next = self.sample_bin.val();
+            self.counters.read_address.next = self.sample_bin.val();
             self.groups.read_address.next = self.sample_group.val();
         } else {
-            self.bins.read_address.next = (bit_cast(self.read_group.val(), self._index_bits)
+            self.counters.read_address.next = (bit_cast(self.read_group.val(), self._index_bits)
                 << self.place_bits.val())
                 | bit_cast(self.read_place.val(), self._index_bits);
             self.groups.read_address.next = self.read_group.val();
@@ -334,7 +337,7 @@ impl Logic for ClearingHistogram {
             self.group_sum.next = 0.into();
         }
         self.group_mask.next = self.word_mask.val();
-        self.bin_count.next = self.bins.read_data.val();
+        self.bin_count.next = self.counters.read_data.val();
 
         comment!("The cycle after a sample: one more in its bin and in its group.");
         self.recording.d.next = self.ended.val();
@@ -356,7 +359,7 @@ impl Logic for ClearingHistogram {
             self.record_sum.next = self.word_sum.val();
         }
         if self.record_mask.val().get_bit(self.record_place.val()) {
-            self.record_count.next = self.bins.read_data.val();
+            self.record_count.next = self.counters.read_data.val();
         } else {
             self.record_count.next = 0.into();
         }
@@ -365,9 +368,9 @@ impl Logic for ClearingHistogram {
         } else {
             self.gain.next = true;
         }
-        self.bins.write_enable.next = self.recording.q.val();
-        self.bins.write_address.next = self.record_bin.q.val();
-        self.bins.write_data.next =
+        self.counters.write_enable.next = self.recording.q.val();
+        self.counters.write_address.next = self.record_bin.q.val();
+        self.counters.write_data.next =
             self.record_count.val() + bit_cast(self.gain.val(), self._counter_bits);
         self.groups.write_enable.next = self.recording.q.val();
         self.groups.write_address.next = self.record_group.val();
