@@ -473,10 +473,8 @@ impl Coverage {
         let window = (self.now - self.cleared_at) / self.plan.clocks_per_tick;
         let full = self.samples >= u64::from(histogram.max_samples);
         let expired = histogram.ttl.is_some_and(|ttl| window >= ttl);
-        if matches!(
-            histogram.kind,
-            HistogramKind::Clearing | HistogramKind::Map
-        ) && (full || expired)
+        if matches!(histogram.kind, HistogramKind::Clearing | HistogramKind::Map)
+            && (full || expired)
         {
             if full {
                 self.reach(Corner::ClearBySamples);

@@ -399,8 +399,7 @@ impl Random {
         let refresh = link.refresh.map_or(0, |refresh| refresh.t_q + refresh.t_r);
         let limit = self.wake_limit() + link.hybrid_hold + refresh;
         if waking {
-            self.steps
-                .push_back(Step::Until(idle, asleep, 12, limit));
+            self.steps.push_back(Step::Until(idle, asleep, 12, limit));
             let request = Inputs {
                 remote_up: true,
                 ..idle
