@@ -1,0 +1,489 @@
+//! Which corners of SPEC 2 to 7 a run has reached, counted from what happened on the pins.
+
+use super::Run;
+use crate::blocks::port::pins::{Inputs, PowerState};
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
+
+macro_rules! corners {
+    ($($name:ident = $text:literal, $what:literal;)*) => {
+        /// A corner of the behaviour of a port.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Corner { $(#[doc = $what] $name),* }
+
+        impl Corner {
+            /// Every corner.
+            pub const ALL: &'static [Corner] = &[$(Corner::$name),*];
+
+            /// The name in reports and JSON.
+            pub fn name(self) -> &'static str {
+                match self { $(Corner::$name => $text),* }
+            }
+
+            /// What has to happen.
+            pub fn what(self) -> &'static str {
+                match self { $(Corner::$name => $what),* }
+            }
+        }
+    };
+}
+
+corners! {
+    Idle1 = "idle-1-cycle", "idle period of one cycle";
+    Idle2 = "idle-2-cycles", "idle period of two cycles";
+    Hardest = "hardest-traffic", "1000 cycles with a sample every second or third";
+    BelowPdt = "idle-t_pdt-minus-1", "armed idle period of t_pdt - 1 ticks";
+    AtPdt = "idle-t_pdt", "armed idle period of exactly t_pdt ticks";
+    AbovePdt = "idle-t_pdt-plus-1", "armed idle period of t_pdt + 1 ticks";
+    BelowBin = "idle-bin-end", "idle period that ends one tick below a bin's boundary";
+    AtBin = "idle-bin-begin", "idle period that ends on a bin's boundary";
+    BelowMax = "idle-max-minus-1", "idle period of h_maxval - 1 ticks";
+    AtMax = "idle-max", "idle period of h_maxval ticks";
+    AboveMax = "idle-max-plus-1", "idle period of h_maxval + 1 ticks";
+    IdleSaturated = "idle-saturated", "idle period at which the counter saturates";
+    WindowSaturated = "window-saturated", "threshold from a saturated window";
+    ClearBySamples = "clear-by-samples", "sample that clears a full histogram";
+    ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram";
+    ReceiveOnly = "receive-only", "idle beyond t_pdt after receiving only: the timer must not arm";
+    Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
+    ArriveGoingDown = "packet-going-down", "packet arrives while going down";
+    ArriveGoingDownFirst = "packet-going-down-first", "packet arrives in the first cycle of going down";
+    ArriveGoingDownLast = "packet-going-down-last", "packet arrives in the last cycle of going down";
+    ArriveFastWake = "packet-fast-wake", "packet arrives in FAST_WAKE (with hybrid: during the hold)";
+    ArriveDeepSleep = "packet-deep-sleep", "packet arrives in DEEP_SLEEP";
+    ArriveRefresh = "packet-refresh", "packet arrives during a refresh";
+    ArriveGoingUp = "packet-going-up", "packet arrives while going up";
+    ArriveGoingUpLast = "packet-going-up-last", "packet arrives in the last cycle of going up";
+    RemoteDownIdle = "remote-down-idle", "the other end goes down while this one is awake and idle";
+    RemoteDownActive = "remote-down-active", "the other end goes down while this one is active";
+    RemoteDownElse = "remote-down-elsewhere", "remote_down while not awake";
+    RemoteUpGoingDown = "remote-up-going-down", "the other end asks to wake while going down";
+    RemoteUpFastWake = "remote-up-fast-wake", "the other end asks to wake in FAST_WAKE";
+    RemoteUpDeepSleep = "remote-up-deep-sleep", "the other end asks to wake in DEEP_SLEEP";
+    RemoteUpRefresh = "remote-up-refresh", "the other end asks to wake during a refresh";
+    RemoteUpGoingUp = "remote-up-going-up", "the other end asks to wake while going up";
+    RemoteUpWake = "remote-up-wake", "remote_up while awake";
+    ResetWake = "reset-wake", "reset while awake";
+    ResetGoingDown = "reset-going-down", "reset while going down";
+    ResetFastWake = "reset-fast-wake", "reset in FAST_WAKE";
+    ResetDeepSleep = "reset-deep-sleep", "reset in DEEP_SLEEP";
+    ResetRefresh = "reset-refresh", "reset during a refresh";
+    ResetGoingUp = "reset-going-up", "reset while going up";
+    Glitch = "glitch", "one cycle of activity without a packet";
+    HopsMin = "hops-0", "packet with hop count 0";
+    HopsMax = "hops-63", "packet with hop count 63";
+    InGoingDown = "state-going-down", "visit of GOING_DOWN";
+    InFastWake = "state-fast-wake", "visit of FAST_WAKE";
+    InDeepSleep = "state-deep-sleep", "visit of DEEP_SLEEP";
+    InRefresh = "state-refresh", "visit of REFRESH";
+    InGoingUp = "state-going-up", "visit of GOING_UP";
+    Hit = "hit", "hit reported";
+    Miss = "miss", "miss reported";
+    Update = "update", "threshold recomputed";
+}
+
+impl Corner {
+    /// The idle period, in ticks, that this corner needs at least and that may be too long
+    /// for a run; `None` where short activity does.
+    pub fn long_idle(self, plan: &PortPlan) -> Option<u64> {
+        let max_value = plan.histogram.max_value;
+        match self {
+            Corner::AtMax => Some(max_value),
+            Corner::AboveMax => Some(max_value.saturating_add(1)),
+            Corner::BelowMax => Some(max_value.saturating_sub(1).max(1)),
+            Corner::ClearByTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_add(1)),
+            // One and a half windows: the counter of idle ticks has saturated.
+            Corner::IdleSaturated | Corner::WindowSaturated => {
+                Some(plan.max_time().saturating_add(plan.max_time() / 16 + 2))
+            }
+            _ => None,
+        }
+    }
+
+    /// Why no activity can reach this corner with this configuration, if so.
+    pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
+        let predicts = matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect);
+        let clears = matches!(
+            plan.histogram.kind,
+            HistogramKind::Clearing | HistogramKind::Map
+        );
+        let needs_sleep = |corner: Corner| {
+            use Corner as C;
+            !matches!(
+                corner,
+                C::Idle1
+                    | C::Idle2
+                    | C::Hardest
+                    | C::BelowBin
+                    | C::AtBin
+                    | C::BelowMax
+                    | C::AtMax
+                    | C::AboveMax
+                    | C::IdleSaturated
+                    | C::RemoteDownIdle
+                    | C::RemoteDownActive
+                    | C::RemoteUpWake
+                    | C::ResetWake
+                    | C::Glitch
+                    | C::HopsMin
+                    | C::HopsMax
+                    | C::Hit
+            )
+        };
+        if plan.policy == Policy::AlwaysOn && needs_sleep(self) {
+            return Some("the port never sleeps");
+        }
+        match self {
+            Corner::WindowSaturated if predicts && clears && plan.histogram.ttl.is_some() => {
+                Some("the window's time to live is shorter")
+            }
+            Corner::Update | Corner::WindowSaturated if !predicts => {
+                Some("the policy does not predict")
+            }
+            Corner::ClearBySamples | Corner::ClearByTtl if !predicts || !clears => {
+                Some("there is no histogram that clears")
+            }
+            Corner::ClearByTtl if plan.histogram.ttl.is_none() => Some("there is no time to live"),
+            Corner::ArriveFastWake
+            | Corner::RemoteUpFastWake
+            | Corner::ResetFastWake
+            | Corner::InFastWake
+                if plan.sleep == Sleep::DeepSleep =>
+            {
+                Some("the port does not sleep in FAST_WAKE")
+            }
+            Corner::ArriveDeepSleep
+            | Corner::RemoteUpDeepSleep
+            | Corner::ResetDeepSleep
+            | Corner::InDeepSleep
+                if plan.sleep == Sleep::FastWake =>
+            {
+                Some("the port does not sleep in DEEP_SLEEP")
+            }
+            Corner::ArriveRefresh
+            | Corner::RemoteUpRefresh
+            | Corner::ResetRefresh
+            | Corner::InRefresh
+                if plan.sleep == Sleep::FastWake || plan.link.refresh.is_none() =>
+            {
+                Some("deep sleep is not refreshed")
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Counts of every corner.
+pub struct Coverage {
+    plan: PortPlan,
+    counts: Vec<u64>,
+    now: u64,
+    last: Option<Run>,
+    /// The idle period under way.
+    idle_cycles: u64,
+    idle: Option<Idle>,
+    /// The last activity was a transmission, of a period seen from its beginning.
+    armed: bool,
+    received_only: bool,
+    active_cycles: u64,
+    packet_in_active: bool,
+    hard_cycles: u64,
+    samples: u64,
+    cleared_at: u64,
+    /// A packet arrived in the one cycle before, in this state.
+    arrived: Option<PowerState>,
+}
+
+#[derive(Clone, Copy)]
+struct Idle {
+    threshold: u64,
+    left_wake: bool,
+    refused: bool,
+}
+
+impl Coverage {
+    /// No corner reached yet; the port is just after reset.
+    pub fn new(plan: &PortPlan) -> Coverage {
+        Coverage {
+            plan: *plan,
+            counts: vec![0; Corner::ALL.len()],
+            now: 0,
+            last: None,
+            idle_cycles: 0,
+            idle: None,
+            armed: false,
+            received_only: false,
+            active_cycles: 0,
+            packet_in_active: false,
+            hard_cycles: 0,
+            samples: 0,
+            cleared_at: 0,
+            arrived: None,
+        }
+    }
+
+    /// How often a corner was reached.
+    pub fn count(&self, corner: Corner) -> u64 {
+        self.counts[corner as usize]
+    }
+
+    /// Adds the counts of another run.
+    pub fn merge(&mut self, other: &Coverage) {
+        for (sum, count) in self.counts.iter_mut().zip(&other.counts) {
+            *sum += count;
+        }
+    }
+
+    /// Corners that were not reached though this configuration has them.
+    pub fn missed(&self) -> Vec<Corner> {
+        Corner::ALL
+            .iter()
+            .copied()
+            .filter(|&corner| self.count(corner) == 0 && corner.impossible(&self.plan).is_none())
+            .collect()
+    }
+
+    fn reach(&mut self, corner: Corner) {
+        self.counts[corner as usize] += 1;
+    }
+
+    /// Takes in what happened next.
+    pub fn observe(&mut self, runs: &[Run]) {
+        for run in runs {
+            self.observe_one(run);
+        }
+    }
+
+    fn observe_one(&mut self, run: &Run) {
+        let inputs = run.inputs();
+        let state = PowerState::ALL[run.expected(1) as usize % 6];
+        let before = self.last.map(|last| {
+            let state = PowerState::ALL[last.expected(1) as usize % 6];
+            (last.inputs(), state)
+        });
+        if let Some(arrived) = self.arrived.take() {
+            if arrived != state && arrived == PowerState::GoingDown {
+                self.reach(Corner::ArriveGoingDownLast);
+            } else if arrived != state && arrived == PowerState::GoingUp {
+                self.reach(Corner::ArriveGoingUpLast);
+            }
+        }
+        let entered = before.is_none_or(|(_, earlier)| earlier != state);
+        if entered {
+            self.enter(state);
+        }
+        if run.expected(2) == 1 {
+            self.reach(Corner::Hit);
+        }
+        if run.expected(3) == 1 {
+            self.reach(Corner::Miss);
+        }
+        if run.expected(5) == 1 {
+            self.reach(Corner::Update);
+            if run.expected(7) == self.plan.max_time() {
+                self.reach(Corner::WindowSaturated);
+            }
+        }
+        if inputs.rst {
+            self.reset(state);
+            self.now += run.cycles;
+            self.last = Some(*run);
+            return;
+        }
+        let earlier = before.map_or(Inputs::default(), |(inputs, _)| inputs);
+        self.requests(&inputs, &earlier, state, entered, run.cycles);
+        if inputs.packet_valid {
+            match inputs.packet_hops {
+                0 => self.reach(Corner::HopsMin),
+                63 => self.reach(Corner::HopsMax),
+                _ => {}
+            }
+        }
+        if inputs.active() {
+            if self.idle_cycles > 0 {
+                self.end_of_idle();
+            }
+            self.active_cycles += run.cycles;
+            self.packet_in_active |= inputs.packet_valid || inputs.queue_nonempty;
+            if inputs.transmitting {
+                self.armed = true;
+                self.received_only = false;
+            } else if inputs.receiving {
+                self.received_only = !self.armed || self.received_only || self.idle_cycles > 0;
+                self.armed = false;
+            }
+            self.idle_cycles = 0;
+            self.idle = None;
+        } else {
+            self.idle_on(run, &inputs, state);
+        }
+        self.now += run.cycles;
+        self.last = Some(*run);
+    }
+
+    fn enter(&mut self, state: PowerState) {
+        match state {
+            PowerState::Wake => {}
+            PowerState::GoingDown => self.reach(Corner::InGoingDown),
+            PowerState::FastWake => self.reach(Corner::InFastWake),
+            PowerState::DeepSleep => self.reach(Corner::InDeepSleep),
+            PowerState::Refresh => self.reach(Corner::InRefresh),
+            PowerState::GoingUp => self.reach(Corner::InGoingUp),
+        }
+    }
+
+    fn reset(&mut self, state: PowerState) {
+        self.reach(match state {
+            PowerState::Wake => Corner::ResetWake,
+            PowerState::GoingDown => Corner::ResetGoingDown,
+            PowerState::FastWake => Corner::ResetFastWake,
+            PowerState::DeepSleep => Corner::ResetDeepSleep,
+            PowerState::Refresh => Corner::ResetRefresh,
+            PowerState::GoingUp => Corner::ResetGoingUp,
+        });
+        self.idle_cycles = 0;
+        self.idle = None;
+        self.armed = false;
+        self.received_only = false;
+        self.active_cycles = 0;
+        self.hard_cycles = 0;
+        self.samples = 0;
+        self.cleared_at = self.now;
+    }
+
+    fn requests(
+        &mut self,
+        inputs: &Inputs,
+        earlier: &Inputs,
+        state: PowerState,
+        entered: bool,
+        cycles: u64,
+    ) {
+        if inputs.queue_nonempty && !earlier.queue_nonempty {
+            match state {
+                PowerState::Wake => {}
+                PowerState::GoingDown => {
+                    self.reach(Corner::ArriveGoingDown);
+                    if entered {
+                        self.reach(Corner::ArriveGoingDownFirst);
+                    }
+                }
+                PowerState::FastWake => self.reach(Corner::ArriveFastWake),
+                PowerState::DeepSleep => self.reach(Corner::ArriveDeepSleep),
+                PowerState::Refresh => self.reach(Corner::ArriveRefresh),
+                PowerState::GoingUp => self.reach(Corner::ArriveGoingUp),
+            }
+            if cycles == 1 {
+                self.arrived = Some(state);
+            }
+        }
+        if inputs.remote_down && !earlier.remote_down {
+            self.reach(match state {
+                PowerState::Wake if inputs.active() => Corner::RemoteDownActive,
+                PowerState::Wake => Corner::RemoteDownIdle,
+                _ => Corner::RemoteDownElse,
+            });
+        }
+        if inputs.remote_up && !earlier.remote_up {
+            self.reach(match state {
+                PowerState::Wake => Corner::RemoteUpWake,
+                PowerState::GoingDown => Corner::RemoteUpGoingDown,
+                PowerState::FastWake => Corner::RemoteUpFastWake,
+                PowerState::DeepSleep => Corner::RemoteUpDeepSleep,
+                PowerState::Refresh => Corner::RemoteUpRefresh,
+                PowerState::GoingUp => Corner::RemoteUpGoingUp,
+            });
+        }
+    }
+
+    fn idle_on(&mut self, run: &Run, inputs: &Inputs, state: PowerState) {
+        if self.idle_cycles == 0 && self.active_cycles == 1 && !self.packet_in_active {
+            self.reach(Corner::Glitch);
+        }
+        let mut idle = self.idle.unwrap_or(Idle {
+            threshold: run.expected(4),
+            left_wake: false,
+            refused: false,
+        });
+        idle.left_wake |= state != PowerState::Wake;
+        let after = self.idle_cycles.saturating_add(run.cycles);
+        let expired = after / self.plan.clocks_per_tick > idle.threshold;
+        if expired
+            && self.armed
+            && !inputs.sleep_permit
+            && state == PowerState::Wake
+            && !idle.refused
+        {
+            idle.refused = true;
+            self.reach(Corner::Refused);
+        }
+        self.idle = Some(idle);
+        self.idle_cycles = after;
+    }
+
+    fn end_of_idle(&mut self) {
+        let ticks = self.idle_cycles / self.plan.clocks_per_tick;
+        let Some(idle) = self.idle else { return };
+        match self.idle_cycles {
+            1 => self.reach(Corner::Idle1),
+            2 => self.reach(Corner::Idle2),
+            _ => {}
+        }
+        if self.idle_cycles + self.active_cycles <= 3 {
+            let before = self.hard_cycles;
+            self.hard_cycles += self.idle_cycles + self.active_cycles;
+            if before < 1000 && self.hard_cycles >= 1000 {
+                self.reach(Corner::Hardest);
+            }
+        } else {
+            self.hard_cycles = 0;
+        }
+        self.active_cycles = 0;
+        self.packet_in_active = false;
+        if self.armed {
+            if ticks.checked_add(1) == Some(idle.threshold) {
+                self.reach(Corner::BelowPdt);
+            } else if ticks == idle.threshold {
+                self.reach(Corner::AtPdt);
+            } else if ticks.checked_sub(1) == Some(idle.threshold) {
+                self.reach(Corner::AbovePdt);
+            }
+        } else if self.received_only && ticks > idle.threshold && !idle.left_wake {
+            self.reach(Corner::ReceiveOnly);
+        }
+        let histogram = self.plan.histogram;
+        let in_bin = ticks & ((1 << histogram.bin_shift) - 1);
+        if ticks > 0 && ticks < histogram.max_value {
+            if in_bin == 0 {
+                self.reach(Corner::AtBin);
+            }
+            if in_bin == (1 << histogram.bin_shift) - 1 {
+                self.reach(Corner::BelowBin);
+            }
+        }
+        if ticks.checked_add(1) == Some(histogram.max_value) {
+            self.reach(Corner::BelowMax);
+        } else if ticks == histogram.max_value {
+            self.reach(Corner::AtMax);
+        } else if ticks.checked_sub(1) == Some(histogram.max_value) {
+            self.reach(Corner::AboveMax);
+        }
+        if ticks >= self.plan.max_time() {
+            self.reach(Corner::IdleSaturated);
+        }
+        let window = (self.now - self.cleared_at) / self.plan.clocks_per_tick;
+        let full = self.samples >= u64::from(histogram.max_samples);
+        let expired = histogram.ttl.is_some_and(|ttl| window >= ttl);
+        if matches!(histogram.kind, HistogramKind::Clearing | HistogramKind::Map)
+            && (full || expired)
+        {
+            if full {
+                self.reach(Corner::ClearBySamples);
+            } else {
+                self.reach(Corner::ClearByTtl);
+            }
+            self.samples = 0;
+            self.cleared_at = self.now;
+        }
+        self.samples += 1;
+    }
+}

@@ -1,0 +1,236 @@
+//! The generated parts of the Verilator build: `pins.h`, which ties the checked-in
+//! `testbench/harness.cpp` to one model, and the module that shows the golden model's
+//! outputs beside the hardware's in a waveform.
+
+use std::fmt::Write;
+
+use crate::blocks::port::pins::Inputs;
+
+/// How the C++ side makes a rising edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Clocking {
+    /// Two calls of the public `eval()`, clock low and clock high: always right.
+    Eval,
+    /// One call of the model's root evaluation, after its memory of the previous clock
+    /// has been set low.
+    Root,
+    /// The two regions of the root evaluation that a rising edge runs, with their triggers
+    /// set by hand: what the inputs reach, once per change of the inputs, and what the
+    /// clock reaches, once per cycle.
+    Regions,
+}
+
+impl Clocking {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Clocking::Eval => "eval",
+            Clocking::Root => "root",
+            Clocking::Regions => "regions",
+        }
+    }
+}
+
+/// What of a model's internals the faster ways of clocking rest on. All of it is read from
+/// the files that this very run of Verilator has written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Internals {
+    /// The member that remembers the previous clock.
+    pub(super) previous_clock: Option<String>,
+    /// The statements that set the only trigger of the two regions, when the model has
+    /// exactly one of each and the clock's is a rising edge of `clk`.
+    pub(super) regions: Option<(String, String)>,
+}
+
+impl Internals {
+    /// Reads them from the model's root header and sources.
+    pub(super) fn read(header: &str, sources: &str) -> Internals {
+        let member = |prefix: &str| {
+            header
+                .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+                .filter(|word| word.starts_with(prefix))
+                .collect::<std::collections::BTreeSet<_>>()
+        };
+        // 5.006 and 5.48 name the member differently; any third trigger would need a
+        // previous value of its own.
+        let previous: Vec<_> = member("__Vtrigrprev__")
+            .into_iter()
+            .chain(member("__Vtrigprevexpr_"))
+            .collect();
+        let previous_clock = match previous[..] {
+            [one] if one == "__Vtrigrprev__TOP__clk" || one == "__Vtrigprevexpr___TOP__clk__0" => {
+                Some(one.to_owned())
+            }
+            _ => None,
+        };
+        let squeezed: String = sources.chars().filter(|c| !c.is_whitespace()).collect();
+        let rising = previous_clock.as_ref().is_some_and(|previous| {
+            squeezed.contains(&format!("clk)&(~(IData)(vlSelf->{previous}))"))
+                || squeezed.contains(&format!("clk)&(~(IData)(vlSelfRef.{previous}))"))
+        });
+        let has = |name: &str| sources.contains(&format!("void Vport___024root___{name}("));
+        // Logic between the edge and the registers' update would be left out.
+        let active_region_is_empty = sources
+            .split("void Vport___024root___eval_act(Vport___024root* vlSelf) {")
+            .nth(1)
+            .is_none_or(|rest| {
+                let body = rest.split("\n}").next().unwrap_or(rest);
+                !body.contains("Triggered") && !body.contains("_sequent_")
+            });
+        let regions = if !rising || !active_region_is_empty || !has("eval_ico") || !has("eval_nba")
+        {
+            None
+        } else if ["__VicoTriggered;", "__VnbaTriggered;", "__VactTriggered;"]
+            .iter()
+            .all(|name| header.contains(&format!("VlTriggerVec<1> {name}")))
+        {
+            Some((
+                "root.__VicoTriggered.at(0) = true;".to_owned(),
+                "root.__VnbaTriggered.at(0) = true;".to_owned(),
+            ))
+        } else if ["__VicoTriggered;", "__VnbaTriggered;", "__VactTriggered;"]
+            .iter()
+            .all(|name| header.contains(&format!("VlUnpacked<QData/*63:0*/, 1> {name}")))
+            // The wider form holds up to 64 triggers in its word: all but the first bit
+            // must stay clear, as they do when the clock's is the only one.
+            && squeezed.contains(&"__VactTriggered[0U]=(QData)((IData)(((IData)(vlSelfRef.clk)&".to_owned())
+        {
+            Some((
+                "root.__VicoTriggered[0] = 1;".to_owned(),
+                "root.__VnbaTriggered[0] = 1;".to_owned(),
+            ))
+        } else {
+            None
+        };
+        Internals {
+            previous_clock,
+            regions,
+        }
+    }
+
+    /// The fastest way of clocking that these internals allow.
+    pub(super) fn fastest(&self) -> Clocking {
+        if self.regions.is_some() {
+            Clocking::Regions
+        } else if self.previous_clock.is_some() {
+            Clocking::Root
+        } else {
+            Clocking::Eval
+        }
+    }
+}
+
+/// The fields of a `Run` in the order of `Outputs::value`, as C++ expressions.
+const EXPECTED: [&str; 9] = [
+    "(run.control & 1u)",
+    "(run.control >> 1 & 7u)",
+    "(run.control >> 4 & 1u)",
+    "(run.control >> 5 & 1u)",
+    "run.t_pdt",
+    "(run.control >> 6 & 1u)",
+    "run.t_pb",
+    "run.window",
+    "run.budget",
+];
+
+/// `pins.h` for a model with these output pins.
+pub(super) fn pins_header(
+    outputs: &[(&str, u32)],
+    internals: &Internals,
+    clocking: Clocking,
+    traced: bool,
+) -> String {
+    let mut text = String::from(
+        "// Generated from the pin table by src/cosim/glue.rs.\n#pragma once\n\
+         #include \"Vport.h\"\n#include \"Vport___024root.h\"\n\n\
+         using Model = Vport;\nusing Root = Vport___024root;\n\n\
+         static inline void drive(Root& root, const Run& run) {\n",
+    );
+    let mut low = 0;
+    for (name, width) in Inputs::PINS {
+        let mask = (1u32 << width) - 1;
+        let _ = writeln!(text, "    root.{name} = run.inputs >> {low} & {mask:#x}u;");
+        low += width;
+    }
+    text +=
+        "}\n\nstatic inline uint64_t difference(const Root& root, const Run& run) {\n    return ";
+    for (index, (name, _)) in outputs.iter().enumerate() {
+        let separator = if index == 0 { "" } else { "\n           | " };
+        let expected = EXPECTED[index];
+        let _ = write!(text, "{separator}(uint64_t(root.{name}) ^ {expected})");
+    }
+    text += ";\n}\n\nstatic inline void read(const Root& root, uint64_t* actual) {\n";
+    for (index, (name, _)) in outputs.iter().enumerate() {
+        let _ = writeln!(text, "    actual[{index}] = root.{name};");
+    }
+    text += "}\n\n";
+    if traced {
+        text += "static inline void drive_golden(Root& root, const Run& run, uint64_t cycle) {\n    root.cycle = cycle;\n";
+        for (index, (name, _)) in outputs.iter().enumerate() {
+            let expected = EXPECTED[index];
+            let _ = writeln!(text, "    root.golden_{name} = {expected};");
+        }
+        text += "}\n\n";
+    }
+    match (clocking, &internals.previous_clock, &internals.regions) {
+        (Clocking::Regions, _, Some((inputs, clock))) => {
+            let _ = write!(
+                text,
+                "void Vport___024root___eval_ico(Root*);\nvoid Vport___024root___eval_nba(Root*);\n\n\
+                 static inline void settle_inputs(Model&, Root& root) {{\n    {inputs}\n    \
+                 Vport___024root___eval_ico(&root);\n}}\n\n\
+                 static inline void clock_edge(Model&, Root& root) {{\n    {clock}\n    \
+                 Vport___024root___eval_nba(&root);\n}}\n"
+            );
+        }
+        (Clocking::Root, Some(previous), _) => {
+            let _ = write!(
+                text,
+                "void Vport___024root___eval(Root*);\n\n\
+                 static inline void settle_inputs(Model&, Root& root) {{\n    \
+                 Vport___024root___eval(&root);\n}}\n\n\
+                 static inline void clock_edge(Model&, Root& root) {{\n    \
+                 root.{previous} = 0;\n    Vport___024root___eval(&root);\n}}\n"
+            );
+        }
+        _ => {
+            text += "static inline void settle_inputs(Model& model, Root&) { model.eval(); }\n\n\
+                     static inline void clock_edge(Model& model, Root& root) {\n    \
+                     root.clk = 0;\n    model.eval();\n    root.clk = 1;\n    model.eval();\n}\n";
+        }
+    }
+    text
+}
+
+/// The module `lockstep`, the top of a traced build: the controller, the golden model's
+/// outputs beside its own, the number of the cycle, and whether they differ.
+pub(super) fn lockstep_module(outputs: &[(&str, u32)]) -> String {
+    let range = |width: u32| match width {
+        1 => String::new(),
+        _ => format!("[{}:0] ", width - 1),
+    };
+    let mut ports = vec![
+        "    input clk".to_owned(),
+        "    input [63:0] cycle".to_owned(),
+    ];
+    let mut pins = vec!["        .clk(clk)".to_owned()];
+    for (name, width) in Inputs::PINS {
+        ports.push(format!("    input {}{name}", range(width)));
+        pins.push(format!("        .{name}({name})"));
+    }
+    let mut differences = Vec::new();
+    for (name, width) in outputs {
+        ports.push(format!("    output {}{name}", range(*width)));
+        ports.push(format!("    input {}golden_{name}", range(*width)));
+        pins.push(format!("        .{name}({name})"));
+        differences.push(format!("({name} != golden_{name})"));
+    }
+    ports.push("    output mismatch".to_owned());
+    format!(
+        "// The controller beside its golden model, for waveforms. `cycle` counts from the\n\
+         // first cycle after reset.\nmodule lockstep (\n{}\n);\n    port port (\n{}\n    );\n    \
+         assign mismatch = {};\nendmodule\n",
+        ports.join(",\n"),
+        pins.join(",\n"),
+        differences.join(" | ")
+    )
+}

@@ -1,0 +1,107 @@
+//! The native engine: the simulation of the hardware description itself, for machines
+//! without Verilator. Some hundred times slower, and blind to faults of the Verilog
+//! printer.
+
+use super::{Difference, EngineError, Rtl, Run};
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
+
+/// A simulation with pins by name.
+pub trait ByName {
+    /// Sets an input pin for the present cycle.
+    ///
+    /// # Errors
+    /// If there is no such input pin.
+    fn set(&mut self, pin: &str, value: u128) -> anyhow::Result<()>;
+    /// An output pin in the present cycle.
+    ///
+    /// # Errors
+    /// If there is no such output pin.
+    fn get(&self, pin: &str) -> anyhow::Result<u128>;
+    /// One rising edge of `clk`; everything has settled afterwards.
+    ///
+    /// # Errors
+    /// If the description does not settle.
+    fn clock(&mut self) -> anyhow::Result<()>;
+}
+
+impl<T: ByName + ?Sized> ByName for Box<T> {
+    fn set(&mut self, pin: &str, value: u128) -> anyhow::Result<()> {
+        (**self).set(pin, value)
+    }
+    fn get(&self, pin: &str) -> anyhow::Result<u128> {
+        (**self).get(pin)
+    }
+    fn clock(&mut self) -> anyhow::Result<()> {
+        (**self).clock()
+    }
+}
+
+fn failed(error: anyhow::Error) -> EngineError {
+    EngineError {
+        engine: "native",
+        message: format!("{error:#}"),
+    }
+}
+
+/// A [`ByName`] simulation as an engine.
+pub struct Native<S> {
+    simulation: S,
+    outputs: Vec<&'static str>,
+}
+
+impl<S: ByName> Native<S> {
+    /// Takes a simulation that was just built, and resets it for two cycles.
+    ///
+    /// # Errors
+    /// If the simulation lacks a pin or does not settle.
+    pub fn new(mut simulation: S, plan: &PortPlan) -> Result<Native<S>, EngineError> {
+        for (pin, _) in Inputs::PINS {
+            simulation
+                .set(pin, u128::from(pin == "rst"))
+                .map_err(failed)?;
+        }
+        for _ in 0..2 {
+            simulation.clock().map_err(failed)?;
+        }
+        let outputs = Outputs::pins(plan).into_iter().map(|pin| pin.0).collect();
+        Ok(Native {
+            simulation,
+            outputs,
+        })
+    }
+
+    fn actual(&self) -> Result<[u64; 9], EngineError> {
+        let mut actual = [0; 9];
+        for (value, pin) in actual.iter_mut().zip(&self.outputs) {
+            *value = u64::try_from(self.simulation.get(pin).map_err(failed)?)
+                .map_err(|_| failed(anyhow::anyhow!("pin `{pin}` is wider than 64 bits")))?;
+        }
+        Ok(actual)
+    }
+}
+
+impl<S: ByName> Rtl for Native<S> {
+    fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+        for (index, run) in runs.iter().enumerate() {
+            for (place, (pin, _)) in Inputs::PINS.iter().enumerate() {
+                self.simulation
+                    .set(pin, run.input(place).into())
+                    .map_err(failed)?;
+            }
+            for cycle in 0..run.cycles {
+                let actual = self.actual()?;
+                let differs = (0..self.outputs.len()).any(|pin| actual[pin] != run.expected(pin));
+                if differs {
+                    return Ok(Some(Difference {
+                        run: index as u64,
+                        cycle,
+                        actual,
+                    }));
+                }
+                self.simulation.clock().map_err(failed)?;
+            }
+        }
+        Ok(None)
+    }
+}

@@ -1,0 +1,728 @@
+//! Constrained random activity: what a switch does to a port, with the corners of SPEC 2
+//! to 7 made likely, and now and then what no switch would do.
+//!
+//! A seed and a number of cycles determine the activity, given the port's outputs.
+
+use std::collections::VecDeque;
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::coverage::Corner;
+use super::{Activity, Stretch};
+use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use crate::config::plan::{Policy, PortPlan};
+
+/// The share of a run's cycles that the longest idle periods may take.
+const LONG_SHARE: u64 = 2;
+
+/// The corners whose idle periods are long, in the order in which they get their share.
+const LONG_CORNERS: [Corner; 6] = [
+    Corner::AtMax,
+    Corner::AboveMax,
+    Corner::BelowMax,
+    Corner::ClearByTtl,
+    Corner::IdleSaturated,
+    Corner::WindowSaturated,
+];
+
+/// Whether a run of `cycles` cycles is long enough for `corner`.
+pub fn affords(plan: &PortPlan, cycles: u64, corner: Corner) -> bool {
+    corner.long_idle(plan).is_none() || long_idles(plan, cycles).contains(&corner)
+}
+
+/// The long corners that fit into their share of `cycles`.
+fn long_idles(plan: &PortPlan, cycles: u64) -> Vec<Corner> {
+    let mut left = cycles / LONG_SHARE;
+    LONG_CORNERS
+        .into_iter()
+        .filter(|corner| corner.impossible(plan).is_none())
+        .filter(|corner| {
+            let needed = corner
+                .long_idle(plan)
+                .and_then(|ticks| ticks.checked_mul(plan.clocks_per_tick));
+            match needed {
+                Some(needed) if needed <= left => {
+                    left -= needed;
+                    true
+                }
+                _ => false,
+            }
+        })
+        .collect()
+}
+
+/// One part of a scene.
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    /// These inputs for so many cycles.
+    Hold(Inputs, u64),
+    /// These inputs until the port is in a state, for at most so many changes of its
+    /// outputs and so many cycles between two of them.
+    Until(Inputs, PowerState, u32, u64),
+    /// Idle for the threshold in force plus so many cycles.
+    IdleAroundPdt(Inputs, i64),
+}
+
+/// The mixture of scenes for some thousand cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Regime {
+    /// Short gaps: samples every few cycles.
+    Dense,
+    /// Gaps so long that the budget of PerfBound exceeds 0 before the histogram is full,
+    /// and thresholds become short enough to be crossed.
+    Sparse,
+    /// Heavy-tailed gaps, packets in bursts.
+    Bursty,
+}
+
+/// Random activity.
+pub struct Random {
+    random: ChaCha8Rng,
+    plan: PortPlan,
+    steps: VecDeque<Step>,
+    regime: Regime,
+    /// Scenes until the next choice of a regime.
+    scenes: u32,
+    /// Long idle periods still to come, in cycles.
+    long: Vec<u64>,
+    /// Scenes until the next of them.
+    until_long: u32,
+    /// The longest idle period, in cycles, that is drawn freely.
+    longest: u64,
+}
+
+impl Random {
+    /// The activity of `seed` for a run of `cycles` cycles.
+    pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let long = long_idles(plan, cycles)
+            .into_iter()
+            .filter_map(|corner| {
+                let extra = if plan.clocks_per_tick > 1 {
+                    random.random_range(0..plan.clocks_per_tick)
+                } else {
+                    0
+                };
+                Some(corner.long_idle(plan)? * plan.clocks_per_tick + extra)
+            })
+            .rev()
+            .collect();
+        Random {
+            random,
+            plan: *plan,
+            steps: VecDeque::new(),
+            regime: Regime::Dense,
+            scenes: 12,
+            long,
+            until_long: 60,
+            longest: (cycles / 200).max(64),
+        }
+    }
+
+    fn chance(&mut self, one_in: u32) -> bool {
+        self.random.random_ratio(1, one_in)
+    }
+
+    /// The inputs of an idle port.
+    fn idle(&mut self) -> Inputs {
+        Inputs {
+            sleep_permit: !self.chance(10),
+            ..Inputs::default()
+        }
+    }
+
+    fn hold(&mut self, inputs: Inputs, cycles: u64) {
+        if cycles > 0 {
+            self.steps.push_back(Step::Hold(inputs, cycles));
+        }
+    }
+
+    fn hops(&mut self) -> u8 {
+        *[0, 1, 2, 2, 3, 4, 5, 17, 63]
+            .choose(&mut self.random)
+            .unwrap_or(&2)
+    }
+
+    /// A length between 1 and `most` cycles, short ones likelier (Pareto, alpha = 1).
+    fn heavy_tailed(&mut self, most: u64) -> u64 {
+        let uniform: f64 = self.random.random();
+        // Truncation is the point: a whole number of cycles.
+        ((1.0 / (1.0 - uniform)) as u64).clamp(1, most.max(1))
+    }
+
+    /// The longest time that waking can take, in cycles, with some to spare.
+    fn wake_limit(&self) -> u64 {
+        let link = self.plan.link;
+        link.fast_wake.t_w + link.fast_wake.t_s + link.deep_sleep.t_w + link.deep_sleep.t_s + 8
+    }
+
+    /// A packet reaches the queue, waits until the port is awake, and is sent.
+    fn packet(&mut self, length: u64) {
+        let waiting = Inputs {
+            queue_nonempty: true,
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        let limit = self.wake_limit();
+        self.steps
+            .push_back(Step::Until(waiting, PowerState::Wake, 12, limit));
+        self.transmit(length);
+    }
+
+    /// A packet is sent in `length` cycles.
+    fn transmit(&mut self, length: u64) {
+        let sending = Inputs {
+            queue_nonempty: true,
+            transmitting: true,
+            receiving: self.chance(8),
+            sleep_permit: !self.chance(4),
+            ..Inputs::default()
+        };
+        let first = Inputs {
+            packet_valid: true,
+            packet_hops: self.hops(),
+            ..sending
+        };
+        self.hold(first, 1);
+        self.hold(sending, length.saturating_sub(1));
+    }
+
+    fn next_scene(&mut self) {
+        if self.scenes == 0 {
+            self.scenes = self.random.random_range(10..60);
+            self.regime = match self.random.random_range(0..4) {
+                0 => Regime::Dense,
+                1 => Regime::Sparse,
+                _ => Regime::Bursty,
+            };
+            if self.regime == Regime::Sparse {
+                // Long enough for the window of one histogram.
+                self.scenes = self.plan.histogram.max_samples.clamp(40, 400);
+            }
+        }
+        self.scenes -= 1;
+        if self.until_long == 0 {
+            self.until_long = self.random.random_range(40..160);
+            if let Some(cycles) = self.long.pop() {
+                self.long_idle(cycles);
+                return;
+            }
+        }
+        self.until_long -= 1;
+        match self.random.random_range(0..100) {
+            0..22 => self.traffic(),
+            22..36 => self.around_threshold(),
+            36..44 => self.around_bin(),
+            44..50 => self.short_gaps(),
+            50..72 => self.in_phase(),
+            72..78 => self.receive_only(),
+            78..84 => self.remote(),
+            84..88 => self.refused(),
+            88..90 => self.reset(),
+            90..93 => self.glitch(),
+            _ => self.traffic(),
+        }
+    }
+
+    /// Packets and gaps as the regime has them.
+    fn traffic(&mut self) {
+        match self.regime {
+            Regime::Dense => {
+                for _ in 0..self.random.random_range(1..20) {
+                    let length = self.heavy_tailed(30);
+                    self.transmit(length);
+                    let idle = self.idle();
+                    let gap = self.heavy_tailed(60);
+                    self.hold(idle, gap);
+                }
+            }
+            Regime::Sparse => {
+                let length = self.heavy_tailed(100);
+                self.packet(length);
+                let idle = Inputs {
+                    sleep_permit: true,
+                    ..Inputs::default()
+                };
+                let gap = self.sparse_gap();
+                self.hold(idle, gap);
+            }
+            Regime::Bursty => {
+                for _ in 0..self.random.random_range(1..6) {
+                    let length = self.heavy_tailed(300);
+                    self.packet(length);
+                    if self.chance(2) {
+                        let idle = self.idle();
+                        let gap = self.random.random_range(1..40);
+                        self.hold(idle, gap);
+                    }
+                }
+                let idle = self.idle();
+                let gap = self.heavy_tailed(self.longest) * self.plan.clocks_per_tick;
+                self.hold(idle, gap.min(self.longest));
+            }
+        }
+    }
+
+    /// A gap such that a few dozen of them make a window in which one packet may be
+    /// delayed.
+    fn sparse_gap(&mut self) -> u64 {
+        let budget = self.plan.budget;
+        let predicts = matches!(
+            self.plan.policy,
+            Policy::PerfBound | Policy::PerfBoundCorrect
+        );
+        let one = if predicts && budget.k > 0 && budget.s < 127 {
+            u64::try_from((1u128 << budget.s) / budget.k).unwrap_or(u64::MAX)
+        } else {
+            self.plan.t_pdt_init
+        };
+        let most = one
+            .saturating_mul(self.plan.clocks_per_tick)
+            .div_ceil(8)
+            .clamp(64, self.longest.max(64));
+        self.random.random_range(most / 8..=most)
+    }
+
+    /// An armed idle period that ends just before, at or after the threshold.
+    fn around_threshold(&mut self) {
+        let length = self.heavy_tailed(20);
+        self.packet(length);
+        let tick = i64::try_from(self.plan.clocks_per_tick).unwrap_or(i64::MAX / 8);
+        let offset = self.random.random_range(-2..=2) * tick + self.random.random_range(0..tick);
+        let idle = Inputs {
+            sleep_permit: !self.chance(30),
+            ..Inputs::default()
+        };
+        self.steps.push_back(Step::IdleAroundPdt(idle, offset));
+        if self.chance(2) {
+            self.transmit(1);
+        } else {
+            self.packet(1);
+        }
+    }
+
+    /// An idle period that ends at the boundary of a bin, or one tick before or after.
+    fn around_bin(&mut self) {
+        let bin = 1u64 << self.plan.histogram.bin_shift.min(62);
+        let within = (self.longest / self.plan.clocks_per_tick / bin)
+            .min(u64::from(self.plan.histogram.bins) + 1);
+        if within == 0 {
+            return self.traffic();
+        }
+        self.packet(1);
+        let boundary = self.random.random_range(1..=within) * bin;
+        let ticks = (boundary + self.random.random_range(0..3)).saturating_sub(1);
+        let idle = self.idle();
+        let extra = self.random.random_range(0..self.plan.clocks_per_tick);
+        self.hold(idle, ticks * self.plan.clocks_per_tick + extra);
+        self.transmit(1);
+    }
+
+    /// A long idle period of exactly so many cycles, at an otherwise quiet time.
+    fn long_idle(&mut self, cycles: u64) {
+        // An armed port or one that only received: the histogram records both.
+        if self.chance(2) {
+            self.packet(1);
+        } else {
+            let receiving = Inputs {
+                receiving: true,
+                ..Inputs::default()
+            };
+            self.hold(receiving, 2);
+        }
+        let idle = Inputs {
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        self.hold(idle, cycles);
+        self.packet(3);
+    }
+
+    /// The hardest traffic: a sample every second or third cycle.
+    fn short_gaps(&mut self) {
+        let cycles = if self.chance(6) {
+            3000.min(self.longest * 20)
+        } else {
+            self.random.random_range(4..200)
+        };
+        let gap = self.random.random_range(1..=2);
+        let idle = self.idle();
+        let limit = self.wake_limit();
+        let waiting = Inputs {
+            queue_nonempty: true,
+            ..Inputs::default()
+        };
+        self.steps
+            .push_back(Step::Until(waiting, PowerState::Wake, 12, limit));
+        for _ in 0..cycles / (gap + 1) {
+            self.transmit(1);
+            self.hold(idle, gap);
+        }
+    }
+
+    /// A packet, or the other end's wish to wake, in a certain cycle of a certain state.
+    fn in_phase(&mut self) {
+        let states: Vec<PowerState> = PowerState::ALL[1..]
+            .iter()
+            .copied()
+            .filter(|&state| self.plan.policy != Policy::AlwaysOn && self.has(state))
+            .collect();
+        let Some(&state) = states.choose(&mut self.random) else {
+            return self.traffic();
+        };
+        self.packet(2);
+        let idle = Inputs {
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        // Down by the timer where that is near, otherwise behind the other end.
+        if self.chance(3) {
+            self.steps.push_back(Step::IdleAroundPdt(idle, 2));
+        }
+        let down = Inputs {
+            remote_down: true,
+            ..idle
+        };
+        let gap = self.random.random_range(1..10);
+        self.hold(idle, gap);
+        self.steps
+            .push_back(Step::Until(down, PowerState::GoingDown, 3, 40));
+        let waking = state == PowerState::GoingUp;
+        let asleep = if self.has(PowerState::FastWake) {
+            PowerState::FastWake
+        } else {
+            PowerState::DeepSleep
+        };
+        let link = self.plan.link;
+        let refresh = link.refresh.map_or(0, |refresh| refresh.t_q + refresh.t_r);
+        let limit = self.wake_limit() + link.hybrid_hold + refresh;
+        if waking {
+            self.steps.push_back(Step::Until(idle, asleep, 12, limit));
+            let request = Inputs {
+                remote_up: true,
+                ..idle
+            };
+            self.steps
+                .push_back(Step::Until(request, PowerState::GoingUp, 4, limit));
+        } else {
+            self.steps.push_back(Step::Until(idle, state, 12, limit));
+        }
+        let lasts = match state {
+            PowerState::GoingDown if self.has(PowerState::FastWake) => link.fast_wake.t_s,
+            PowerState::GoingDown => link.deep_sleep.t_s,
+            PowerState::GoingUp if self.has(PowerState::FastWake) => link.fast_wake.t_w,
+            PowerState::GoingUp => link.deep_sleep.t_w,
+            PowerState::Refresh => link.refresh.map_or(1, |refresh| refresh.t_r),
+            PowerState::FastWake => link.hybrid_hold,
+            _ => 200,
+        };
+        let delay = match self.random.random_range(0..5) {
+            0 => 0,
+            1 => lasts - 1,
+            2 => lasts.saturating_sub(2),
+            3 => lasts,
+            _ => self.random.random_range(0..lasts),
+        };
+        self.hold(idle, delay);
+        match self.random.random_range(0..8) {
+            0 => self.reset(),
+            1 | 2 => {
+                let request = Inputs {
+                    remote_up: true,
+                    ..idle
+                };
+                self.steps
+                    .push_back(Step::Until(request, PowerState::Wake, 6, limit));
+                let receiving = Inputs {
+                    receiving: true,
+                    ..idle
+                };
+                self.hold(receiving, 3);
+            }
+            _ => {
+                // One cycle on its own, so that a port that samples the queue only in some
+                // cycle of the state is found out.
+                let arrival = Inputs {
+                    queue_nonempty: true,
+                    sleep_permit: true,
+                    ..Inputs::default()
+                };
+                self.hold(arrival, 1);
+                self.packet(2);
+            }
+        }
+    }
+
+    /// Whether the port can be in this state at all.
+    fn has(&self, state: PowerState) -> bool {
+        let corner = match state {
+            PowerState::Wake => return true,
+            PowerState::GoingDown => Corner::InGoingDown,
+            PowerState::FastWake => Corner::InFastWake,
+            PowerState::DeepSleep => Corner::InDeepSleep,
+            PowerState::Refresh => Corner::InRefresh,
+            PowerState::GoingUp => Corner::InGoingUp,
+        };
+        corner.impossible(&self.plan).is_none()
+    }
+
+    /// The port only receives: the other end's timer governs.
+    fn receive_only(&mut self) {
+        let receiving = Inputs {
+            receiving: true,
+            sleep_permit: self.chance(2),
+            ..Inputs::default()
+        };
+        let idle = Inputs {
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        let length = self.heavy_tailed(40);
+        self.hold(receiving, length);
+        self.steps.push_back(Step::IdleAroundPdt(idle, 3));
+        let length = self.heavy_tailed(5);
+        self.hold(receiving, length);
+    }
+
+    /// The other end goes down, or asks to wake, whatever this end does.
+    fn remote(&mut self) {
+        let mut inputs = match self.random.random_range(0..3) {
+            0 => Inputs {
+                queue_nonempty: true,
+                transmitting: true,
+                ..Inputs::default()
+            },
+            _ => self.idle(),
+        };
+        let before = self.random.random_range(1..20);
+        self.hold(inputs, before);
+        inputs.remote_down = !self.chance(3);
+        inputs.remote_up = !inputs.remote_down || self.chance(8);
+        let length = self.heavy_tailed(60);
+        self.hold(inputs, length);
+        inputs.remote_down = false;
+        let after = self.random.random_range(1..30);
+        self.hold(inputs, after);
+    }
+
+    /// The timer expires while the other end does not permit to sleep, then it does.
+    fn refused(&mut self) {
+        self.packet(2);
+        let refusing = Inputs::default();
+        self.steps.push_back(Step::IdleAroundPdt(refusing, 0));
+        let length = self.random.random_range(2..30);
+        self.hold(refusing, length);
+        if self.chance(2) {
+            let permitting = Inputs {
+                sleep_permit: true,
+                ..Inputs::default()
+            };
+            let length = self.random.random_range(1..40);
+            self.hold(permitting, length);
+        }
+    }
+
+    /// A reset of one to three cycles, with the pins as they may be.
+    fn reset(&mut self) {
+        let inputs = Inputs {
+            rst: true,
+            queue_nonempty: self.chance(2),
+            transmitting: self.chance(4),
+            ..self.idle()
+        };
+        let cycles = self.random.random_range(1..=3);
+        self.hold(inputs, cycles);
+        if self.chance(3) {
+            let idle = self.idle();
+            self.steps.push_back(Step::IdleAroundPdt(idle, 1));
+        }
+    }
+
+    /// Single cycles of anything, legal or not; the hardware must agree here too.
+    fn glitch(&mut self) {
+        let idle = self.idle();
+        let before = self.random.random_range(2..12);
+        self.hold(idle, before);
+        if self.chance(2) {
+            let receiving = Inputs {
+                receiving: true,
+                ..idle
+            };
+            self.hold(receiving, 1);
+        } else {
+            for _ in 0..self.random.random_range(1..6) {
+                let inputs = Inputs {
+                    rst: false,
+                    queue_nonempty: self.chance(3),
+                    transmitting: self.chance(3),
+                    receiving: self.chance(3),
+                    sleep_permit: self.chance(2),
+                    remote_down: self.chance(3),
+                    remote_up: self.chance(3),
+                    packet_valid: self.chance(2),
+                    packet_hops: self.random.random_range(0..64),
+                };
+                self.hold(inputs, 1);
+            }
+        }
+        let after = self.random.random_range(1..12);
+        self.hold(idle, after);
+    }
+}
+
+impl Activity for Random {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        loop {
+            let Some(step) = self.steps.pop_front() else {
+                self.next_scene();
+                continue;
+            };
+            match step {
+                Step::Hold(inputs, cycles) => {
+                    return Some(Stretch {
+                        inputs,
+                        cycles,
+                        until_change: false,
+                    })
+                }
+                Step::Until(inputs, state, changes, cycles) => {
+                    if outputs.power_state == state || changes == 0 {
+                        continue;
+                    }
+                    self.steps
+                        .push_front(Step::Until(inputs, state, changes - 1, cycles));
+                    return Some(Stretch {
+                        inputs,
+                        cycles,
+                        until_change: true,
+                    });
+                }
+                Step::IdleAroundPdt(inputs, offset) => {
+                    let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
+                    // A threshold beyond what the run affords: an ordinary gap.
+                    let cycles = if threshold <= self.longest {
+                        threshold.saturating_add_signed(offset).max(1)
+                    } else {
+                        self.random.random_range(1..64)
+                    };
+                    return Some(Stretch {
+                        inputs,
+                        cycles,
+                        until_change: false,
+                    });
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::plan::{RefreshPlan, Sleep};
+    use crate::cosim::coverage::Coverage;
+    use crate::cosim::fixture::{small_plan, Fixture};
+    use crate::cosim::{Design, Ended, EngineError, LockStep, Rtl, Run};
+    use std::ops::ControlFlow;
+
+    /// An engine that agrees with everything.
+    struct Agreeing;
+
+    impl Rtl for Agreeing {
+        fn run(&mut self, _: &[Run]) -> Result<Option<crate::cosim::Difference>, EngineError> {
+            Ok(None)
+        }
+    }
+
+    fn coverage(plan: PortPlan, seed: u64, cycles: u64) -> Coverage {
+        let mut coverage = Coverage::new(&plan);
+        let mut pair = LockStep::new(Fixture { plan }.golden(), Agreeing);
+        let mut activity = Random::new(&plan, seed, cycles);
+        let ended = pair
+            .drive(&mut activity, cycles, |_, runs| {
+                coverage.observe(runs);
+                ControlFlow::Continue(())
+            })
+            .unwrap();
+        assert_eq!(ended, Ended::Complete);
+        assert_eq!(pair.tally().cycles, cycles);
+        assert_eq!(pair.tally().state_cycles.iter().sum::<u64>(), cycles);
+        coverage
+    }
+
+    #[test]
+    fn every_corner_is_reached() {
+        let small = small_plan();
+        let no_ttl = PortPlan {
+            histogram: crate::config::plan::HistogramPlan {
+                ttl: None,
+                ..small.histogram
+            },
+            time_width: 10,
+            ..small
+        };
+        for (name, plan) in [
+            ("hybrid", small),
+            ("no time to live", no_ttl),
+            (
+                "deep sleep",
+                PortPlan {
+                    sleep: Sleep::DeepSleep,
+                    link: crate::config::plan::LinkPlan {
+                        refresh: Some(RefreshPlan { t_q: 30, t_r: 6 }),
+                        ..small.link
+                    },
+                    ..small
+                },
+            ),
+            (
+                "fast wake, fixed",
+                PortPlan {
+                    sleep: Sleep::FastWake,
+                    policy: Policy::Fixed,
+                    ..small
+                },
+            ),
+            (
+                "always on",
+                PortPlan {
+                    policy: Policy::AlwaysOn,
+                    ..small
+                },
+            ),
+        ] {
+            for seed in 1..=3 {
+                let coverage = coverage(plan, seed, 400_000);
+                let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
+                assert!(missed.is_empty(), "{name}, seed {seed}: {missed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_activity_again() {
+        let plan = small_plan();
+        let sequence = |seed| {
+            let mut random = Random::new(&plan, seed, 10_000);
+            (0..500)
+                .map(|_| random.next(&Outputs::default()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(sequence(7), sequence(7));
+        assert_ne!(sequence(7), sequence(8));
+    }
+
+    #[test]
+    fn long_corners_wait_for_long_runs() {
+        let plan = PortPlan {
+            time_width: 32,
+            ..small_plan()
+        };
+        assert!(!affords(&plan, 1_000_000, Corner::IdleSaturated));
+        assert!(affords(&plan, 1_000_000, Corner::AtMax));
+        assert!(affords(&plan, 1 << 34, Corner::IdleSaturated));
+        assert!(affords(&plan, 1, Corner::Idle1));
+    }
+}

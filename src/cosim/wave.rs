@@ -1,0 +1,318 @@
+//! Waveforms of a window of a run: the hardware's signals with the golden model's outputs
+//! beside them (`golden_*`), the number of the cycle, and where they differ.
+//!
+//! A run is too long to be traced whole, so the recorder clocks an instance of its own
+//! from the start and writes only the window. The file appears under its name when it is
+//! complete.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempPath;
+
+use super::native::ByName;
+use super::verilator::{Compiled, Tracer, WaveFormat};
+use super::Run;
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
+
+/// Cycles shown before a mismatch.
+pub const BEFORE: u64 = 200;
+/// Cycles shown from a mismatch on.
+pub const AFTER: u64 = 50;
+
+/// The cycles of a run that a waveform shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window {
+    /// The first cycle shown.
+    pub first: u64,
+    /// The first cycle no longer shown.
+    pub end: u64,
+}
+
+impl Window {
+    /// The window around a mismatch in `cycle`.
+    pub fn around(cycle: u64) -> Window {
+        Window {
+            first: cycle.saturating_sub(BEFORE),
+            end: cycle.saturating_add(AFTER),
+        }
+    }
+}
+
+/// The format that the name of a waveform asks for.
+///
+/// # Errors
+/// If it ends in neither `.fst` nor `.vcd`.
+pub fn format_of(path: &Path) -> anyhow::Result<WaveFormat> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("fst") => Ok(WaveFormat::Fst),
+        Some("vcd") => Ok(WaveFormat::Vcd),
+        _ => anyhow::bail!(
+            "{}: the name of a waveform ends in .fst or .vcd",
+            path.display()
+        ),
+    }
+}
+
+enum Sink {
+    Verilator(Tracer),
+    Native(Box<NativeTrace>),
+}
+
+/// Records a window of a run.
+pub struct Recorder {
+    sink: Sink,
+    window: Window,
+    period_ps: u64,
+    cycle: u64,
+    opened: bool,
+    file: TempPath,
+    path: PathBuf,
+}
+
+impl Recorder {
+    fn new(sink: Sink, path: &Path, window: Window, period_ps: u64) -> anyhow::Result<Recorder> {
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let file = tempfile::Builder::new()
+            .prefix(".linkdoze-")
+            .suffix(&format!(".{extension}"))
+            .tempfile_in(folder)
+            .map_err(|error| anyhow::anyhow!("{}: cannot write: {error}", path.display()))?
+            .into_temp_path();
+        Ok(Recorder {
+            sink,
+            window,
+            period_ps,
+            cycle: 0,
+            opened: false,
+            file,
+            path: path.into(),
+        })
+    }
+
+    /// Records with Verilator: every signal of the design.
+    ///
+    /// # Errors
+    /// If the model was built without waveforms, the design fails in reset, or the folder
+    /// of `path` cannot be written.
+    pub fn verilator(
+        model: &Compiled,
+        path: &Path,
+        window: Window,
+        period_ps: u64,
+    ) -> anyhow::Result<Recorder> {
+        let tracer = model
+            .tracer()?
+            .ok_or_else(|| anyhow::anyhow!("this model was built without waveforms"))?;
+        Recorder::new(Sink::Verilator(tracer), path, window, period_ps)
+    }
+
+    /// Records the pins of a native simulation that was just built, as VCD.
+    ///
+    /// # Errors
+    /// If `path` does not end in `.vcd`, its folder cannot be written, or the simulation
+    /// lacks a pin.
+    pub fn native(
+        simulation: Box<dyn ByName + Send>,
+        plan: &PortPlan,
+        path: &Path,
+        window: Window,
+        period_ps: u64,
+    ) -> anyhow::Result<Recorder> {
+        anyhow::ensure!(
+            format_of(path)? == WaveFormat::Vcd,
+            "{}: the native engine writes VCD only: give a name that ends in .vcd",
+            path.display()
+        );
+        let trace = NativeTrace::new(simulation, plan)?;
+        Recorder::new(Sink::Native(Box::new(trace)), path, window, period_ps)
+    }
+
+    /// Whether the window is complete: further runs are not looked at.
+    pub fn is_complete(&self) -> bool {
+        self.cycle >= self.window.end
+    }
+
+    /// Clocks the runs that follow.
+    ///
+    /// # Errors
+    /// If the design or the file fails.
+    pub fn feed(&mut self, runs: &[Run]) -> anyhow::Result<()> {
+        for run in runs {
+            let mut rest = run.cycles;
+            while rest > 0 && !self.is_complete() {
+                let border = if self.cycle < self.window.first {
+                    self.window.first
+                } else {
+                    if !self.opened {
+                        self.open()?;
+                    }
+                    self.window.end
+                };
+                let part = rest.min(border - self.cycle);
+                let piece = run.with_cycles(part);
+                match &mut self.sink {
+                    Sink::Verilator(tracer) => tracer.run(&[piece])?,
+                    Sink::Native(trace) => trace.run(&piece, self.cycle, self.period_ps)?,
+                }
+                self.cycle += part;
+                rest -= part;
+            }
+        }
+        Ok(())
+    }
+
+    fn open(&mut self) -> anyhow::Result<()> {
+        match &mut self.sink {
+            Sink::Verilator(tracer) => tracer.open(&self.file, self.period_ps)?,
+            Sink::Native(trace) => trace.open(&self.file)?,
+        }
+        self.opened = true;
+        Ok(())
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// If the run ended before the window began, or the file cannot be written.
+    pub fn finish(mut self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.opened,
+            "the run ended after {} cycles, before the window of the waveform (from cycle {})",
+            self.cycle,
+            self.window.first
+        );
+        match &mut self.sink {
+            Sink::Verilator(tracer) => tracer.close()?,
+            Sink::Native(trace) => trace.close(self.cycle, self.period_ps)?,
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            std::fs::set_permissions(&self.file, std::fs::Permissions::from_mode(0o644))?;
+        }
+        let path = self.path;
+        self.file
+            .persist(&path)
+            .map_err(|error| anyhow::anyhow!("{}: cannot write: {}", path.display(), error.error))
+    }
+}
+
+/// One traced signal and the value last written.
+struct Signal {
+    id: vcd::IdCode,
+    width: u32,
+    last: Option<u64>,
+}
+
+/// A native simulation and the VCD of its pins.
+struct NativeTrace {
+    simulation: Box<dyn ByName + Send>,
+    outputs: Vec<(&'static str, u32)>,
+    writer: Option<vcd::Writer<BufWriter<std::fs::File>>>,
+    signals: Vec<Signal>,
+}
+
+impl NativeTrace {
+    fn new(mut simulation: Box<dyn ByName + Send>, plan: &PortPlan) -> anyhow::Result<NativeTrace> {
+        for (pin, _) in Inputs::PINS {
+            simulation.set(pin, u128::from(pin == "rst"))?;
+        }
+        simulation.clock()?;
+        simulation.clock()?;
+        Ok(NativeTrace {
+            simulation,
+            outputs: Outputs::pins(plan),
+            writer: None,
+            signals: Vec::new(),
+        })
+    }
+
+    fn open(&mut self, path: &Path) -> anyhow::Result<()> {
+        let mut writer = vcd::Writer::new(BufWriter::new(std::fs::File::create(path)?));
+        writer.timescale(1, vcd::TimescaleUnit::PS)?;
+        writer.add_module("port")?;
+        let golden: Vec<(String, u32)> = self
+            .outputs
+            .iter()
+            .map(|(name, width)| (format!("golden_{name}"), *width))
+            .collect();
+        let names = [("clk", 1), ("cycle", 64), ("mismatch", 1)]
+            .into_iter()
+            .chain(Inputs::PINS)
+            .chain(self.outputs.iter().copied())
+            .chain(golden.iter().map(|(name, width)| (name.as_str(), *width)));
+        for (name, width) in names {
+            self.signals.push(Signal {
+                id: writer.add_wire(width, name)?,
+                width,
+                last: None,
+            });
+        }
+        writer.upscope()?;
+        writer.enddefinitions()?;
+        self.writer = Some(writer);
+        Ok(())
+    }
+
+    fn run(&mut self, run: &Run, first_cycle: u64, period_ps: u64) -> anyhow::Result<()> {
+        for (place, (pin, _)) in Inputs::PINS.iter().enumerate() {
+            self.simulation.set(pin, run.input(place).into())?;
+        }
+        for cycle in first_cycle..first_cycle + run.cycles {
+            if let Some(writer) = &mut self.writer {
+                let mut values = vec![1, cycle, 0];
+                values.extend((0..Inputs::PINS.len()).map(|pin| run.input(pin)));
+                let mut differs = false;
+                for (index, (pin, _)) in self.outputs.iter().enumerate() {
+                    let value = u64::try_from(self.simulation.get(pin)?)?;
+                    differs |= value != run.expected(index);
+                    values.push(value);
+                }
+                values[2] = u64::from(differs);
+                values.extend((0..self.outputs.len()).map(|index| run.expected(index)));
+                writer.timestamp(cycle * period_ps)?;
+                for (signal, value) in self.signals.iter_mut().zip(values) {
+                    change(writer, signal, value)?;
+                }
+                writer.timestamp(cycle * period_ps + period_ps / 2)?;
+                change(writer, &mut self.signals[0], 0)?;
+            }
+            self.simulation.clock()?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, cycle: u64, period_ps: u64) -> anyhow::Result<()> {
+        if let Some(mut writer) = self.writer.take() {
+            writer.timestamp(cycle * period_ps)?;
+            writer.flush()?;
+        }
+        Ok(())
+    }
+}
+
+fn change(
+    writer: &mut vcd::Writer<BufWriter<std::fs::File>>,
+    signal: &mut Signal,
+    value: u64,
+) -> anyhow::Result<()> {
+    if signal.last == Some(value) {
+        return Ok(());
+    }
+    signal.last = Some(value);
+    let bits = (0..signal.width)
+        .rev()
+        .map(|bit| vcd::Value::from(value >> bit & 1 == 1));
+    if signal.width == 1 {
+        writer.change_scalar(signal.id, value & 1 == 1)?;
+    } else {
+        writer.change_vector(signal.id, bits)?;
+    }
+    Ok(())
+}

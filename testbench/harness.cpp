@@ -1,0 +1,207 @@
+// The C++ side of the co-simulation: a Verilator model behind a C interface that clocks
+// and compares many cycles per call.
+//
+// Compiled together with the model that Verilator generates and with `pins.h`, which is
+// generated from the pin table (src/cosim/glue.rs) and provides, for one model:
+//   Model, Root              the Verilator classes
+//   drive(root, run)         sets the input pins of a cycle
+//   difference(root, run)    zero if every output pin has its expected value
+//   read(root, actual)       copies the output pins
+//   settle_inputs(model, root)  lets changed inputs reach what depends on them
+//   clock_edge(model, root)  one rising edge of clk
+//
+// One cycle: the outputs that the registers hold are compared, the inputs are applied,
+// the clock rises.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "verilated.h"
+
+#include "run.h"
+
+#include "pins.h"
+
+#ifdef LINKDOZE_TRACE_FST
+#include "verilated_fst_c.h"
+using Trace = VerilatedFstC;
+#elif defined(LINKDOZE_TRACE_VCD)
+#include "verilated_vcd_c.h"
+using Trace = VerilatedVcdC;
+#endif
+
+#define LINKDOZE_EXPORT extern "C" __attribute__((visibility("default")))
+
+// What Verilator would end the process for becomes an error of the call: the design may
+// be a file that someone has edited.
+void vl_fatal(const char* file, int line, const char*, const char* message) {
+    throw std::runtime_error(std::string(file ? file : "?") + ":" + std::to_string(line) + ": "
+                             + message);
+}
+void vl_stop(const char* file, int line, const char*) {
+    throw std::runtime_error(std::string(file ? file : "?") + ":" + std::to_string(line)
+                             + ": the design executed $stop or $fatal");
+}
+void vl_finish(const char* file, int line, const char*) {
+    throw std::runtime_error(std::string(file ? file : "?") + ":" + std::to_string(line)
+                             + ": the design executed $finish");
+}
+
+namespace {
+
+struct Instance {
+    VerilatedContext context;
+    std::unique_ptr<Model> model;
+    std::string error;
+#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+    std::unique_ptr<Trace> trace;
+    uint64_t cycle = 0;
+    uint64_t period_ps = 0;
+#endif
+};
+
+// Calls `body` and turns an exception into -1 and a text for linkdoze_error.
+template <typename Body>
+int guarded(Instance* instance, Body body) {
+    try {
+        return body();
+    } catch (const std::exception& error) {
+        instance->error = error.what();
+    } catch (...) {
+        instance->error = "unknown C++ exception";
+    }
+    return -1;
+}
+
+}  // namespace
+
+// A model after two cycles of reset, or null. The instance is used by one thread at a time.
+LINKDOZE_EXPORT void* linkdoze_create() {
+    try {
+        auto instance = std::make_unique<Instance>();
+        instance->context.fatalOnError(true);
+#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+        instance->context.traceEverOn(true);
+#endif
+        instance->model = std::make_unique<Model>(&instance->context, "");
+        Model& model = *instance->model;
+        Root& root = *model.rootp;
+        Run reset{};
+        reset.inputs = 1;
+        drive(root, reset);
+        root.clk = 0;
+        model.eval();
+        for (int i = 0; i < 2; ++i) {
+            root.clk = 0;
+            model.eval();
+            root.clk = 1;
+            model.eval();
+        }
+        return instance.release();
+    } catch (...) {
+        return nullptr;
+    }
+}
+
+LINKDOZE_EXPORT void linkdoze_destroy(void* handle) {
+    auto* instance = static_cast<Instance*>(handle);
+    try {
+        instance->model->final();
+    } catch (...) {
+        // A `final` block of the design that calls $finish: nothing is left to end.
+    }
+    delete instance;
+}
+
+// The text of the last error of this instance.
+LINKDOZE_EXPORT const char* linkdoze_error(void* handle) {
+    return static_cast<Instance*>(handle)->error.c_str();
+}
+
+// Clocks and compares `count` runs: 0 all equal, 1 stopped at a difference (before the
+// edge of that cycle), -1 error.
+LINKDOZE_EXPORT int linkdoze_run(void* handle, const Run* runs, uint64_t count,
+                                 Difference* found) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        Model& model = *instance->model;
+        Root& root = *model.rootp;
+        for (uint64_t index = 0; index < count; ++index) {
+            const Run run = runs[index];
+            drive(root, run);
+            settle_inputs(model, root);
+            for (uint64_t cycle = 0; cycle < run.cycles; ++cycle) {
+                if (VL_UNLIKELY(difference(root, run))) {
+                    found->run = index;
+                    found->cycle = cycle;
+                    read(root, found->actual);
+                    return 1;
+                }
+                clock_edge(model, root);
+            }
+        }
+        return 0;
+    });
+}
+
+#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+
+// Opens a waveform. Time 0 of the file is the first cycle after reset.
+LINKDOZE_EXPORT int linkdoze_trace_open(void* handle, const char* path, uint64_t period_ps) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        instance->context.timeunit(-12);
+        instance->context.timeprecision(-12);
+        instance->period_ps = period_ps;
+        instance->trace = std::make_unique<Trace>();
+        instance->model->trace(instance->trace.get(), 99);
+        instance->trace->open(path);
+        if (!instance->trace->isOpen()) throw std::runtime_error("cannot open the waveform");
+        return 0;
+    });
+}
+
+// Clocks `count` runs without comparing, and writes every edge to the waveform if one is
+// open: registers and inputs change with the rising edge, the clock falls half a period on.
+LINKDOZE_EXPORT int linkdoze_trace_run(void* handle, const Run* runs, uint64_t count) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        Model& model = *instance->model;
+        Root& root = *model.rootp;
+        Trace* const trace = instance->trace.get();
+        for (uint64_t index = 0; index < count; ++index) {
+            for (uint64_t cycle = 0; cycle < runs[index].cycles; ++cycle) {
+                drive(root, runs[index]);
+                drive_golden(root, runs[index], instance->cycle);
+                root.clk = 1;
+                model.eval();
+                const uint64_t time = instance->cycle * instance->period_ps;
+                if (trace) trace->dump(time);
+                root.clk = 0;
+                model.eval();
+                if (trace) trace->dump(time + instance->period_ps / 2);
+                root.clk = 1;
+                model.eval();
+                ++instance->cycle;
+            }
+        }
+        return 0;
+    });
+}
+
+LINKDOZE_EXPORT int linkdoze_trace_close(void* handle) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        if (instance->trace) {
+            instance->trace->dump(instance->cycle * instance->period_ps);
+            instance->trace->close();
+            instance->trace.reset();
+        }
+        return 0;
+    });
+}
+
+#endif
