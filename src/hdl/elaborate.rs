@@ -125,8 +125,7 @@ pub fn elaborate(top: &impl RustBlock) -> Result<Design> {
     };
     let mut sources = Vec::new();
     collect(&mut design, &mut sources, root, None)?;
-    for block in 0..design.blocks.len() {
-        let source = std::mem::take(&mut sources[block]);
+    for (block, source) in sources.iter().enumerate() {
         let (statements, clocks) =
             Resolver::new(&design, block, &source.env)?.body(&source.body)?;
         design.blocks[block].statements = statements;
@@ -451,6 +450,9 @@ fn check_fits(block: &str, what: &str, value: u128, width: u32) -> Result<()> {
 
 // --------------------------------------------------------------------- resolving names
 
+/// Clock pins of registers and memories, and the clocks they are connected to.
+type Clocks = Vec<(NetId, NetId)>;
+
 /// Turns one block's syntax tree into statements.
 struct Resolver<'a> {
     design: &'a Design,
@@ -459,8 +461,7 @@ struct Resolver<'a> {
     /// `Phase$Idle` to printed name, value, width.
     states: HashMap<String, (String, u128, u32)>,
     loops: HashMap<String, u128>,
-    /// Clock pins of registers and memories, and the clocks they are connected to.
-    clocks: Vec<(NetId, NetId)>,
+    clocks: Clocks,
     depth: usize,
 }
 
@@ -520,7 +521,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    fn body(mut self, body: &VerilogBlock) -> Result<(Vec<Statement>, Vec<(NetId, NetId)>)> {
+    fn body(mut self, body: &VerilogBlock) -> Result<(Vec<Statement>, Clocks)> {
         let statements = self.statements(body)?;
         Ok((statements, self.clocks))
     }
@@ -893,7 +894,9 @@ impl<'a> Resolver<'a> {
             VerilogExpression::Literal(value) => literal(value).1 != 1,
             VerilogExpression::Signal(name) => self.loops.contains_key(name),
             VerilogExpression::Paren(inner) => self.is_unsized(inner),
-            VerilogExpression::Unary(VerilogOpUnary::Neg, inner) => self.is_unsized(inner),
+            VerilogExpression::Unary(VerilogOpUnary::Neg | VerilogOpUnary::Not, inner) => {
+                self.is_unsized(inner)
+            }
             VerilogExpression::Binary(left, op, right) => {
                 operator(op).is_some_and(|op| !op.is_comparison())
                     && self.is_unsized(left)

@@ -371,12 +371,12 @@ impl<'a> Module<'a> {
 
     fn constants(&self, out: &mut String) {
         let used: Vec<(String, u128)> = names::used_states(self.design, self.id);
-        let mut types: BTreeMap<&str, (&[(String, String)], u32)> = BTreeMap::new();
+        let mut types = BTreeMap::new();
         let children = self.block.children.iter().copied();
         for block in std::iter::once(self.id).chain(children) {
             for net in self.design.nets.iter().filter(|net| net.block == block) {
                 if let Type::State { name, variants } = &net.kind {
-                    types.insert(name, (variants, net.width));
+                    types.insert(name.as_str(), (variants, net.width));
                 }
             }
         }
