@@ -591,24 +591,29 @@ impl<'a> Resolver<'a> {
                 break;
             };
             let index = &rest[open + 1..open + length];
-            let (base, offset) = match index.split_once('+') {
-                Some((base, offset)) => (base, offset),
-                None => (index, "0"),
-            };
             let number = |text: &str| -> Option<u128> {
                 match self.loops.get(text) {
                     Some(&value) => Some(value),
                     None => text.trim_end_matches("usize").parse().ok(),
                 }
             };
-            let (Some(base), Some(offset)) = (number(base), number(offset)) else {
+            let place = match (index.split_once('+'), index.split_once('-')) {
+                (Some((base, more)), None) => number(base)
+                    .zip(number(more))
+                    .and_then(|(base, more)| base.checked_add(more)),
+                (None, Some((base, less))) => number(base)
+                    .zip(number(less))
+                    .and_then(|(base, less)| base.checked_sub(less)),
+                _ => number(index),
+            };
+            let Some(place) = place else {
                 return self.unsupported(format!(
-                    "the index of `{}` must be a number, a loop variable, or their sum",
+                    "the index of `{}` must be a number, a loop variable, or their sum or difference",
                     text.replace('$', ".")
                 ));
             };
             out.push_str(&rest[..open]);
-            out.push_str(&format!("${}", base.saturating_add(offset)));
+            out.push_str(&format!("${place}"));
             rest = &rest[open + length + 1..];
         }
         out.push_str(rest);

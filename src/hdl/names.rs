@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::elaborate::ElabError;
-use super::ir::{for_each_expr, Block, Design, Expr, NetId, Role, Statement};
+use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Role, Statement};
 use super::values::Type;
 
 /// Words that Verilog-2005 or SystemVerilog reserves: tools read `.v` files as either.
@@ -290,6 +290,12 @@ pub(crate) fn seen(design: &Design, block: usize, net: NetId) -> String {
     }
 }
 
+/// The name of a memory's array of words; the memory's own name (`bins`) may be a
+/// reserved word.
+pub(crate) fn array(memory: &MemoryBlock) -> String {
+    format!("{}_mem", memory.name.replace('$', "_"))
+}
+
 /// The name of a child's instance.
 pub(crate) fn instance(child: &Block) -> String {
     format!("u_{}", child.name)
@@ -426,7 +432,7 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
     for &memory in &block.memories {
         let memory = &design.memories[memory];
         if design.nets[memory.read_data].live {
-            take(memory.name.clone(), format!("the memory `{}`", memory.name))?;
+            take(array(memory), format!("the memory `{}`", memory.name))?;
         }
     }
     for &child in &block.children {

@@ -475,7 +475,7 @@ impl<'a> Module<'a> {
             if !self.design.nets[memory.read_data].live {
                 continue;
             }
-            let array = format!("{} [0:{}]", memory.name, memory.depth - 1);
+            let array = format!("{} [0:{}]", names::array(memory), memory.depth - 1);
             rows.push(self.declaration("reg ", memory.read_data, array, &memory.doc));
             let data = memory.read_data;
             rows.push(self.declaration("reg ", data, self.name(data), &self.design.nets[data].doc));
@@ -841,7 +841,7 @@ impl<'a> Module<'a> {
             else {
                 continue;
             };
-            let array = &memory.name;
+            let array = names::array(memory);
             let _ = writeln!(
                 out,
                 "\n  // A read at the same address as a write gives the word before the write.\
