@@ -133,25 +133,30 @@ pub fn elaborate(top: &impl RustBlock) -> Result<Design> {
             connect_clock(&mut design, net, clock);
         }
     }
+    finish(&mut design)?;
+    Ok(design)
+}
+
+/// Everything that follows once names are resolved.
+pub(crate) fn finish(design: &mut Design) -> Result<()> {
     for block in 0..design.blocks.len() {
-        check_read_order(&design, block)?;
+        check_read_order(design, block)?;
     }
-    settle_constants(&mut design);
+    settle_constants(design);
     for block in 0..design.blocks.len() {
-        drop_overridden(&mut design, block);
-        hoist_slices(&mut design, block);
+        drop_overridden(design, block);
+        hoist_slices(design, block);
     }
-    let reads = dependencies(&design);
-    mark_live(&mut design, &reads);
+    let reads = dependencies(design);
+    mark_live(design, &reads);
     for block in &mut design.blocks {
         let nets = &design.nets;
         block.statements = retain(&block.statements, &|net| nets[net].live);
     }
-    check_driven(&design)?;
-    check_loops(&design, &reads)?;
-    group(&mut design);
-    names::assign(&mut design)?;
-    Ok(design)
+    check_driven(design)?;
+    check_loops(design, &reads)?;
+    group(design);
+    names::assign(design)
 }
 
 // ---------------------------------------------------------------- collecting the tree

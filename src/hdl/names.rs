@@ -384,26 +384,28 @@ pub(crate) fn assign(design: &mut Design) -> Result<(), ElabError> {
 
 fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> {
     let mut taken: HashMap<String, String> = HashMap::new();
-    let mut take = |name: String, what: String| {
-        let why = if RESERVED.contains(&name.as_str()) {
-            Some("it is a reserved word of Verilog or SystemVerilog")
+    let legal = |name: &str, what: &str| {
+        let why = if RESERVED.contains(&name) {
+            "it is a reserved word of Verilog or SystemVerilog"
         } else if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             || !name
                 .chars()
                 .all(|char| char.is_ascii_alphanumeric() || char == '_')
         {
-            Some("names are made of letters, digits and `_`, and do not begin with a digit")
+            "names are made of letters, digits and `_`, and do not begin with a digit"
         } else {
-            None
+            return Ok(());
         };
-        if let Some(why) = why {
-            return Err(ElabError::BadName {
-                block: block.path.clone(),
-                name,
-                what,
-                why: why.into(),
-            });
-        }
+        Err(ElabError::BadName {
+            block: block.path.clone(),
+            name: name.into(),
+            what: what.into(),
+            why: why.into(),
+        })
+    };
+    legal(&block.module, "the module")?;
+    let mut take = |name: String, what: String| {
+        legal(&name, &what)?;
         match taken.get(&name) {
             Some(first) if *first != what => Err(ElabError::NameCollision {
                 block: block.path.clone(),
@@ -417,7 +419,6 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
             }
         }
     };
-    take(block.module.clone(), "the module".into())?;
     let own = design.nets.iter().enumerate().filter(|(_, net)| {
         net.live
             && net.block == index

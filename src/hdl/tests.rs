@@ -362,7 +362,6 @@ impl Logic for Operators {
 
 #[test]
 fn every_operator_agrees_at_every_kind_of_width() {
-    println!("{}", text(&Operators::new(8, 4)));
     for (width, amount) in [(2, 1), (4, 2), (7, 3), (8, 4), (33, 6), (64, 3), (125, 8)] {
         let make = || Operators::new(width, amount);
         let files = files(&make());
@@ -837,6 +836,61 @@ wrong! { a_clock_connected_twice, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), } #
     self.y.next = self.r.q.val();
 }
 => "bad: `r.clock` is driven twice" }
+
+wrong! { a_number_without_a_width, Bad {} #[hdl_gen] fn update(&mut self) {
+    self.y.next = self.a.val();
+    if 1 == 2 { self.y.next = 0.into(); }
+}
+=> "bad: nothing gives `1` a width: write it as bits(value, width)" }
+
+wrong! { a_register_set_up_under_a_condition, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), }
+#[hdl_gen] fn update(&mut self) {
+    if self.p.val() { dff_setup!(self, clk, r); }
+    self.y.next = self.r.q.val();
+}
+=> "dff_setup! and clock! stand at the top of `update`" }
+
+wrong! { a_register_used_as_a_memory, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), }
+#[hdl_gen] fn update(&mut self) {
+    self.r.clock.next = self.clk.val();
+    self.y.next = self.r.q.val();
+}
+=> "bad: `r.clock` is connected with dff_setup!" }
+
+#[test]
+fn what_a_child_does_not_read_is_not_connected() {
+    block! {
+        Around {
+            clk: Signal<In, Clock> = Signal::clock("clock"),
+            rst: Signal<In, Bit> = Signal::bit("reset"),
+            x: Signal<In, Bits> = Signal::bits(4, "in"),
+            y: Signal<Out, Bits> = Signal::bits(4, "out"),
+            one: Signal<In, Bits> = Signal::bits(1, "a vector of one"),
+            both: Signal<Out, Bits> = Signal::bits(2, "two of them"),
+            inner: Variants = Variants::new(false),
+        }
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.inner.clk.next = self.clk.val();
+            self.inner.rst.next = self.rst.val();
+            self.inner.x.next = self.x.val();
+            self.inner.hold.next = self.x.val().any();
+            self.y.next = self.inner.y.val();
+            self.both.next = (bit_cast(self.one.val() + 1, 2) << 1)
+                | bit_cast(self.one.val().get_bit(self.one.val()), 2);
+        }
+    }
+    check_block(Around::new, 200);
+    let text = text(&Around::new());
+    assert!(!text.contains("hold"), "{text}");
+    assert!(text.contains(".x (x)"), "{text}");
+}
+
+#[test]
+fn a_simulator_can_move_between_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    is_send(&Simulator::new(Meter::new()).unwrap());
+}
 
 #[test]
 fn a_block_without_a_module_is_refused() {

@@ -110,7 +110,9 @@ fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Heade
     }
     text.push_str("//\n");
     let label = if id == 0 { "Block" } else { "Instances" };
-    push_comment(&mut text, "", &format!("{label}: {}", paths.join(", ")));
+    for line in wrap(&format!("{label}: {}", paths.join(", ")), COLUMNS - 3) {
+        push_comment(&mut text, "", &line);
+    }
     let generator = format!(
         "Emitted by linkdoze {}; change the configuration rather than this file.",
         env!("CARGO_PKG_VERSION")
@@ -704,7 +706,11 @@ impl<'a> Module<'a> {
                     Reduction::Any => "|",
                     Reduction::Xor => "^",
                 };
-                format!("{symbol}{}", self.operand(of, None))
+                // `^~` would be one operator.
+                match &**of {
+                    Expr::Not(_) => format!("{symbol}({})", self.expr(of)),
+                    of => format!("{symbol}{}", self.operand(of, None)),
+                }
             }
             Expr::Binary { op, left, right } => format!(
                 "{} {} {}",
@@ -743,7 +749,6 @@ impl<'a> Module<'a> {
         match expr {
             Expr::Binary { op, .. } if chained == Some(*op) && chains(*op) => text,
             Expr::Binary { .. } | Expr::Reduce(..) => format!("({text})"),
-            Expr::Not(_) if chained.is_none() && text.starts_with("~~") => format!("({text})"),
             _ => text,
         }
     }
