@@ -221,7 +221,7 @@ fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>> {
 
 /// Simulates the files under the stimulus; one line per cycle, the outputs in binary, one
 /// behind the other.
-fn run(
+pub(crate) fn run(
     engine: Engine,
     folder: &Path,
     files: &[(String, String)],

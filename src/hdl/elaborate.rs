@@ -125,8 +125,7 @@ pub fn elaborate(top: &impl RustBlock) -> Result<Design> {
     };
     let mut sources = Vec::new();
     collect(&mut design, &mut sources, root, None)?;
-    for block in 0..design.blocks.len() {
-        let source = std::mem::take(&mut sources[block]);
+    for (block, source) in sources.iter().enumerate() {
         let (statements, clocks) =
             Resolver::new(&design, block, &source.env)?.body(&source.body)?;
         design.blocks[block].statements = statements;
@@ -134,25 +133,30 @@ pub fn elaborate(top: &impl RustBlock) -> Result<Design> {
             connect_clock(&mut design, net, clock);
         }
     }
+    finish(&mut design)?;
+    Ok(design)
+}
+
+/// Everything that follows once names are resolved.
+pub(crate) fn finish(design: &mut Design) -> Result<()> {
     for block in 0..design.blocks.len() {
-        check_read_order(&design, block)?;
+        check_read_order(design, block)?;
     }
-    settle_constants(&mut design);
+    settle_constants(design);
     for block in 0..design.blocks.len() {
-        drop_overridden(&mut design, block);
-        hoist_slices(&mut design, block);
+        drop_overridden(design, block);
+        hoist_slices(design, block);
     }
-    let reads = dependencies(&design);
-    mark_live(&mut design, &reads);
+    let reads = dependencies(design);
+    mark_live(design, &reads);
     for block in &mut design.blocks {
         let nets = &design.nets;
         block.statements = retain(&block.statements, &|net| nets[net].live);
     }
-    check_driven(&design)?;
-    check_loops(&design, &reads)?;
-    group(&mut design);
-    names::assign(&mut design)?;
-    Ok(design)
+    check_driven(design)?;
+    check_loops(design, &reads)?;
+    group(design);
+    names::assign(design)
 }
 
 // ---------------------------------------------------------------- collecting the tree
@@ -451,6 +455,9 @@ fn check_fits(block: &str, what: &str, value: u128, width: u32) -> Result<()> {
 
 // --------------------------------------------------------------------- resolving names
 
+/// Clock pins of registers and memories, and the clocks they are connected to.
+type Clocks = Vec<(NetId, NetId)>;
+
 /// Turns one block's syntax tree into statements.
 struct Resolver<'a> {
     design: &'a Design,
@@ -459,8 +466,7 @@ struct Resolver<'a> {
     /// `Phase$Idle` to printed name, value, width.
     states: HashMap<String, (String, u128, u32)>,
     loops: HashMap<String, u128>,
-    /// Clock pins of registers and memories, and the clocks they are connected to.
-    clocks: Vec<(NetId, NetId)>,
+    clocks: Clocks,
     depth: usize,
 }
 
@@ -520,7 +526,7 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    fn body(mut self, body: &VerilogBlock) -> Result<(Vec<Statement>, Vec<(NetId, NetId)>)> {
+    fn body(mut self, body: &VerilogBlock) -> Result<(Vec<Statement>, Clocks)> {
         let statements = self.statements(body)?;
         Ok((statements, self.clocks))
     }
@@ -590,24 +596,29 @@ impl<'a> Resolver<'a> {
                 break;
             };
             let index = &rest[open + 1..open + length];
-            let (base, offset) = match index.split_once('+') {
-                Some((base, offset)) => (base, offset),
-                None => (index, "0"),
-            };
             let number = |text: &str| -> Option<u128> {
                 match self.loops.get(text) {
                     Some(&value) => Some(value),
                     None => text.trim_end_matches("usize").parse().ok(),
                 }
             };
-            let (Some(base), Some(offset)) = (number(base), number(offset)) else {
+            let place = match (index.split_once('+'), index.split_once('-')) {
+                (Some((base, more)), None) => number(base)
+                    .zip(number(more))
+                    .and_then(|(base, more)| base.checked_add(more)),
+                (None, Some((base, less))) => number(base)
+                    .zip(number(less))
+                    .and_then(|(base, less)| base.checked_sub(less)),
+                _ => number(index),
+            };
+            let Some(place) = place else {
                 return self.unsupported(format!(
-                    "the index of `{}` must be a number, a loop variable, or their sum",
+                    "the index of `{}` must be a number, a loop variable, or their sum or difference",
                     text.replace('$', ".")
                 ));
             };
             out.push_str(&rest[..open]);
-            out.push_str(&format!("${}", base.saturating_add(offset)));
+            out.push_str(&format!("${place}"));
             rest = &rest[open + length + 1..];
         }
         out.push_str(rest);
@@ -893,7 +904,9 @@ impl<'a> Resolver<'a> {
             VerilogExpression::Literal(value) => literal(value).1 != 1,
             VerilogExpression::Signal(name) => self.loops.contains_key(name),
             VerilogExpression::Paren(inner) => self.is_unsized(inner),
-            VerilogExpression::Unary(VerilogOpUnary::Neg, inner) => self.is_unsized(inner),
+            VerilogExpression::Unary(VerilogOpUnary::Neg | VerilogOpUnary::Not, inner) => {
+                self.is_unsized(inner)
+            }
             VerilogExpression::Binary(left, op, right) => {
                 operator(op).is_some_and(|op| !op.is_comparison())
                     && self.is_unsized(left)

@@ -67,4 +67,6 @@ macro_rules! comment {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod tests;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::elaborate::ElabError;
-use super::ir::{for_each_expr, Block, Design, Expr, NetId, Role, Statement};
+use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Role, Statement};
 use super::values::Type;
 
 /// Words that Verilog-2005 or SystemVerilog reserves: tools read `.v` files as either.
@@ -290,6 +290,12 @@ pub(crate) fn seen(design: &Design, block: usize, net: NetId) -> String {
     }
 }
 
+/// The name of a memory's array of words; the memory's own name (`bins`) may be a
+/// reserved word.
+pub(crate) fn array(memory: &MemoryBlock) -> String {
+    format!("{}_mem", memory.name.replace('$', "_"))
+}
+
 /// The name of a child's instance.
 pub(crate) fn instance(child: &Block) -> String {
     format!("u_{}", child.name)
@@ -378,26 +384,28 @@ pub(crate) fn assign(design: &mut Design) -> Result<(), ElabError> {
 
 fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> {
     let mut taken: HashMap<String, String> = HashMap::new();
-    let mut take = |name: String, what: String| {
-        let why = if RESERVED.contains(&name.as_str()) {
-            Some("it is a reserved word of Verilog or SystemVerilog")
+    let legal = |name: &str, what: &str| {
+        let why = if RESERVED.contains(&name) {
+            "it is a reserved word of Verilog or SystemVerilog"
         } else if !name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             || !name
                 .chars()
                 .all(|char| char.is_ascii_alphanumeric() || char == '_')
         {
-            Some("names are made of letters, digits and `_`, and do not begin with a digit")
+            "names are made of letters, digits and `_`, and do not begin with a digit"
         } else {
-            None
+            return Ok(());
         };
-        if let Some(why) = why {
-            return Err(ElabError::BadName {
-                block: block.path.clone(),
-                name,
-                what,
-                why: why.into(),
-            });
-        }
+        Err(ElabError::BadName {
+            block: block.path.clone(),
+            name: name.into(),
+            what: what.into(),
+            why: why.into(),
+        })
+    };
+    legal(&block.module, "the module")?;
+    let mut take = |name: String, what: String| {
+        legal(&name, &what)?;
         match taken.get(&name) {
             Some(first) if *first != what => Err(ElabError::NameCollision {
                 block: block.path.clone(),
@@ -411,7 +419,6 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
             }
         }
     };
-    take(block.module.clone(), "the module".into())?;
     let own = design.nets.iter().enumerate().filter(|(_, net)| {
         net.live
             && net.block == index
@@ -426,7 +433,7 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
     for &memory in &block.memories {
         let memory = &design.memories[memory];
         if design.nets[memory.read_data].live {
-            take(memory.name.clone(), format!("the memory `{}`", memory.name))?;
+            take(array(memory), format!("the memory `{}`", memory.name))?;
         }
     }
     for &child in &block.children {

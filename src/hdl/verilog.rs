@@ -110,7 +110,9 @@ fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Heade
     }
     text.push_str("//\n");
     let label = if id == 0 { "Block" } else { "Instances" };
-    push_comment(&mut text, "", &format!("{label}: {}", paths.join(", ")));
+    for line in wrap(&format!("{label}: {}", paths.join(", ")), COLUMNS - 3) {
+        push_comment(&mut text, "", &line);
+    }
     let generator = format!(
         "Emitted by linkdoze {}; change the configuration rather than this file.",
         env!("CARGO_PKG_VERSION")
@@ -371,12 +373,12 @@ impl<'a> Module<'a> {
 
     fn constants(&self, out: &mut String) {
         let used: Vec<(String, u128)> = names::used_states(self.design, self.id);
-        let mut types: BTreeMap<&str, (&[(String, String)], u32)> = BTreeMap::new();
+        let mut types = BTreeMap::new();
         let children = self.block.children.iter().copied();
         for block in std::iter::once(self.id).chain(children) {
             for net in self.design.nets.iter().filter(|net| net.block == block) {
                 if let Type::State { name, variants } = &net.kind {
-                    types.insert(name, (variants, net.width));
+                    types.insert(name.as_str(), (variants, net.width));
                 }
             }
         }
@@ -475,7 +477,7 @@ impl<'a> Module<'a> {
             if !self.design.nets[memory.read_data].live {
                 continue;
             }
-            let array = format!("{} [0:{}]", memory.name, memory.depth - 1);
+            let array = format!("{} [0:{}]", names::array(memory), memory.depth - 1);
             rows.push(self.declaration("reg ", memory.read_data, array, &memory.doc));
             let data = memory.read_data;
             rows.push(self.declaration("reg ", data, self.name(data), &self.design.nets[data].doc));
@@ -704,7 +706,11 @@ impl<'a> Module<'a> {
                     Reduction::Any => "|",
                     Reduction::Xor => "^",
                 };
-                format!("{symbol}{}", self.operand(of, None))
+                // `^~` would be one operator.
+                match &**of {
+                    Expr::Not(_) => format!("{symbol}({})", self.expr(of)),
+                    of => format!("{symbol}{}", self.operand(of, None)),
+                }
             }
             Expr::Binary { op, left, right } => format!(
                 "{} {} {}",
@@ -743,7 +749,6 @@ impl<'a> Module<'a> {
         match expr {
             Expr::Binary { op, .. } if chained == Some(*op) && chains(*op) => text,
             Expr::Binary { .. } | Expr::Reduce(..) => format!("({text})"),
-            Expr::Not(_) if chained.is_none() && text.starts_with("~~") => format!("({text})"),
             _ => text,
         }
     }
@@ -841,7 +846,7 @@ impl<'a> Module<'a> {
             else {
                 continue;
             };
-            let array = &memory.name;
+            let array = names::array(memory);
             let _ = writeln!(
                 out,
                 "\n  // A read at the same address as a write gives the word before the write.\
