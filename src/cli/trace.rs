@@ -107,7 +107,7 @@ fn tables(name: &str, info: &TraceInfo) -> String {
     }
     let packed = if info.compressed { ", zstd" } else { "" };
     format!(
-        "{name}: {}{packed}\n{}\nThe critical path is the run time without contention: 200 ns of \
+        "{name}: {}{packed}\n{}\n\nThe critical path is the run time without contention: 200 ns of \
          CPU per send, 1000 ns latency, 400 Gb/s.\n\n{}\n",
         info.format,
         trimmed(&total),

@@ -387,3 +387,14 @@ fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceErro
         goal::parse(path, input)
     }
 }
+
+#[cfg(test)]
+mod tests;
+
+/// A program from GOAL text, checked as [`read`] checks files.
+#[cfg(test)]
+pub(crate) fn from_text(text: &str) -> Result<Program, String> {
+    let program = read_plain(Path::new("test.goal"), text.as_bytes()).map_err(|e| e.to_string())?;
+    matching::check(&program)?;
+    Ok(program)
+}
