@@ -250,7 +250,9 @@ fn random_program(seed: u64) -> String {
             deps[rank].push(format!("l{number} {kind} l{other}"));
         }
     };
-    for _ in 0..rng.random_range(1..150) {
+    // Each message has a tag of its own: receives of one channel that are posted out of
+    // order can make a program wait for itself.
+    for tag in 0..rng.random_range(1..150) {
         let rank = rng.random_range(0..ranks);
         if rng.random_bool(0.3) {
             let time = 10u64.pow(rng.random_range(0..5)) * rng.random_range(0..10);
@@ -265,8 +267,8 @@ fn random_program(seed: u64) -> String {
             continue;
         }
         let to = rng.random_range(0..ranks);
-        let tag = rng.random_range(0..3);
-        let bytes = rng.random_range(1..=10u64.pow(rng.random_range(1..6)));
+        let largest = 10u64.pow(rng.random_range(1..6));
+        let bytes = rng.random_range(1..=largest);
         add(
             rank,
             format!("send {bytes}b to {to} tag {tag}"),
@@ -316,8 +318,8 @@ fn check_run(program: &Program, summary: &RunSummary, sink: &Recorder) {
         for (cycles, inputs, outputs) in runs {
             states[outputs.power_state as usize] += cycles;
             if inputs.packet_valid {
-                assert_eq!((*cycles, inputs.packet_hops), (1, 2));
-                starts += 1;
+                assert_eq!(inputs.packet_hops, 2);
+                starts += cycles;
             }
             assert!(inputs.queue_nonempty || !inputs.transmitting);
         }
