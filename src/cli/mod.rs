@@ -4,6 +4,8 @@
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
 //! 2 bad input or usage.
 
+mod trace;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -26,11 +28,15 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    Trace(trace::Args),
+}
 
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
-        match *self {}
+        match self {
+            Command::Trace(args) => trace::run(args),
+        }
     }
 }
 
