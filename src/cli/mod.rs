@@ -4,6 +4,14 @@
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
 //! 2 bad input or usage.
 
+mod completions;
+mod estimate;
+mod init;
+mod output;
+pub mod periods;
+mod predict;
+mod presets;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -26,11 +34,28 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    /// List the configurations that come with the tool.
+    Presets(presets::Args),
+    /// Write a configuration file to start from.
+    Init(init::Args),
+    /// Register widths, longest times and memory of a port controller.
+    Estimate(estimate::Args),
+    /// Predict the power-down threshold for a list of idle periods.
+    Predict(predict::Args),
+    /// Write the completions of a shell to standard output.
+    Completions(completions::Args),
+}
 
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
-        match *self {}
+        match self {
+            Command::Presets(args) => presets::run(args),
+            Command::Init(args) => init::run(args),
+            Command::Estimate(args) => estimate::run(args),
+            Command::Predict(args) => predict::run(args),
+            Command::Completions(args) => completions::run(args),
+        }
     }
 }
 
