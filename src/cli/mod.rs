@@ -4,6 +4,8 @@
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
 //! 2 bad input or usage.
 
+pub mod cosim;
+
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};

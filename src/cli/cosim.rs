@@ -1,0 +1,739 @@
+//! `linkdoze cosim`: hardware and golden model in lock step.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure, Context, Result};
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::Outcome;
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::cosim::coverage::{Corner, Coverage};
+use crate::cosim::native::Native;
+use crate::cosim::periods::Periods;
+use crate::cosim::random::{affords, Random};
+use crate::cosim::scenario::{ActivitySink, Bench, OnePort, Results};
+use crate::cosim::verilator::{self, Compiled, WaveFormat};
+use crate::cosim::wave::{format_of, Recorder, Window};
+use crate::cosim::{report, Activity, Design, Ended, LockStep, Mismatch, Rtl, Run, Tally};
+
+/// Cycles of `--random` unless `--cycles` says otherwise.
+const RANDOM_CYCLES: u64 = 1_000_000;
+/// The same for the native engine, which is some hundred times slower.
+const NATIVE_CYCLES: u64 = 50_000;
+/// Cycles that `--wave` shows of a run without mismatch, from its beginning.
+const WAVE_CYCLES: u64 = 100_000;
+
+/// Compare the emitted Verilog with the golden model, every output in every cycle
+#[derive(clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("activity").required(true),
+    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing.\n\
+        Compiled models are kept in $LINKDOZE_CACHE (default: linkdoze in $XDG_CACHE_HOME or ~/.cache).\n\
+        $VERILATOR and $CXX name the tools if they are not in the path."
+)]
+pub struct Args {
+    /// Configuration of the port
+    pub config: PathBuf,
+
+    /// Constrained random activity
+    #[arg(long, group = "activity")]
+    random: bool,
+
+    /// Activity of a CSV file with the header `busy,idle`, in ticks
+    #[arg(long, group = "activity", value_name = "FILE.csv")]
+    periods: Option<PathBuf>,
+
+    /// Activity of every port of a switch in this scenario
+    #[arg(long, group = "activity", value_name = "FILE.toml")]
+    pub scenario: Option<PathBuf>,
+
+    /// Clock cycles (of every port); default: 1000000 of --random (50000 with the native
+    /// engine), otherwise to the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    cycles: Option<u64>,
+
+    /// Seed of --random, or a range of seeds, both ends included: 1..5
+    #[arg(long, value_name = "S", requires = "random")]
+    seed: Option<Seeds>,
+
+    /// What clocks the hardware
+    #[arg(long, value_enum, default_value_t = Engine::Verilator)]
+    engine: Engine,
+
+    /// Take the Verilog that lies in this folder instead of emitting it
+    #[arg(long, value_name = "DIR")]
+    rtl: Option<PathBuf>,
+
+    /// Waveform (.fst or .vcd): 200 cycles before a mismatch to 50 after, or the first
+    /// 100000 cycles of a run without one
+    #[arg(long, value_name = "FILE")]
+    wave: Option<PathBuf>,
+
+    /// The port that --wave shows when a scenario has no mismatch
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "wave")]
+    wave_port: usize,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The emitted Verilog, compiled by Verilator
+    Verilator,
+    /// The simulation of the description itself; needs no tools
+    Native,
+}
+
+impl Engine {
+    fn name(self) -> &'static str {
+        match self {
+            Engine::Verilator => "verilator",
+            Engine::Native => "native",
+        }
+    }
+}
+
+/// One seed or several, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seeds {
+    first: u64,
+    last: u64,
+}
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seeds, String> {
+        let number =
+            |part: &str| {
+                part.trim().trim_start_matches('=').parse::<u64>().map_err(|_| {
+                format!("`{part}` is not a seed: a whole number from 0, or a range such as 1..5")
+            })
+            };
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let seeds = Seeds {
+            first: number(first)?,
+            last: number(last)?,
+        };
+        if seeds.last < seeds.first {
+            return Err(format!("the range {text} is empty: write {last}..{first}"));
+        }
+        if seeds.last - seeds.first >= 10_000 {
+            return Err(format!("the range {text} has more than 10000 seeds"));
+        }
+        Ok(seeds)
+    }
+}
+
+/// Set by Ctrl-C.
+fn interrupted() -> Result<Arc<AtomicBool>> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = FLAG.get() {
+        return Ok(Arc::clone(flag));
+    }
+    let flag = Arc::new(AtomicBool::new(false));
+    let shared = Arc::clone(&flag);
+    if FLAG.set(Arc::clone(&flag)).is_ok() {
+        ctrlc::set_handler(move || shared.store(true, Ordering::Relaxed))
+            .context("cannot listen for Ctrl-C")?;
+    }
+    Ok(flag)
+}
+
+/// The hardware, ready to be instantiated.
+enum Hardware<'a, D> {
+    Verilator(Compiled),
+    Native(&'a D),
+}
+
+impl<D: Design> Hardware<'_, D> {
+    fn instance(&self) -> Result<Box<dyn Rtl + Send>> {
+        Ok(match self {
+            Hardware::Verilator(model) => Box::new(model.engine()?),
+            Hardware::Native(design) => Box::new(Native::new(design.native()?, design.plan())?),
+        })
+    }
+}
+
+/// A run of the command: the arguments, the design, its Verilog.
+struct Session<'a, D> {
+    args: &'a Args,
+    design: &'a D,
+    files: Vec<(String, String)>,
+    hardware: Hardware<'a, D>,
+    started: Instant,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// What is reported at the end.
+struct Summary {
+    /// What was driven: `random, seeds 1 to 5`.
+    activity: String,
+    tally: Tally,
+    ports: Vec<Tally>,
+    coverage: Coverage,
+    affordable: Box<dyn Fn(Corner) -> bool>,
+    elapsed: Duration,
+    mismatch: Option<Found>,
+    /// The waveform that was written, or why there is none.
+    wave: Option<Result<PathBuf>>,
+}
+
+struct Found {
+    mismatch: Mismatch,
+    port: Option<usize>,
+    command: String,
+}
+
+impl<'a, D: Design + Sync> Session<'a, D> {
+    fn new(args: &'a Args, design: &'a D) -> Result<Session<'a, D>> {
+        if let Some(path) = &args.wave {
+            let format = format_of(path)?;
+            ensure!(
+                args.engine == Engine::Verilator || format == WaveFormat::Vcd,
+                "{}: the native engine writes VCD only: give a name that ends in .vcd",
+                path.display()
+            );
+            if let Some(folder) = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+            {
+                ensure!(
+                    folder.is_dir(),
+                    "{}: there is no folder {}: make it first",
+                    path.display(),
+                    folder.display()
+                );
+            }
+        }
+        let interrupted = interrupted()?;
+        let mut files = Vec::new();
+        let hardware = match args.engine {
+            Engine::Native => {
+                ensure!(
+                    args.rtl.is_none(),
+                    "--rtl takes Verilog, which the native engine does not read: use --engine verilator"
+                );
+                Hardware::Native(design)
+            }
+            Engine::Verilator => {
+                files = match &args.rtl {
+                    Some(folder) => verilator::read_folder(folder)?,
+                    None => design.verilog()?,
+                };
+                let model = Compiled::fast(&files, design.plan())?;
+                if !model.extra_outputs.is_empty() {
+                    eprintln!(
+                        "note: outputs that the golden model does not have are not compared: {}",
+                        model.extra_outputs.join(", ")
+                    );
+                }
+                Hardware::Verilator(model)
+            }
+        };
+        Ok(Session {
+            args,
+            design,
+            files,
+            hardware,
+            started: Instant::now(),
+            interrupted,
+        })
+    }
+
+    fn progress(&self, cycles: u64) -> Result<ProgressBar> {
+        let bar = if cycles == u64::MAX {
+            ProgressBar::no_length()
+        } else {
+            ProgressBar::new(cycles)
+        };
+        bar.set_style(ProgressStyle::with_template(
+            "{wide_bar} {percent:>3} %  {human_pos} cycles  {per_sec}  {eta} left",
+        )?);
+        Ok(bar)
+    }
+
+    /// The command that shows this mismatch again.
+    fn command(&self, activity: &str, cycles: Option<u64>) -> String {
+        let mut words = vec![
+            "linkdoze".to_owned(),
+            "cosim".to_owned(),
+            quoted(&self.args.config.display().to_string()),
+            activity.to_owned(),
+        ];
+        if let Some(cycles) = cycles {
+            words.push(format!("--cycles {cycles}"));
+        }
+        if self.args.engine != Engine::Verilator {
+            words.push(format!("--engine {}", self.args.engine.name()));
+        }
+        if let Some(folder) = &self.args.rtl {
+            words.push(format!("--rtl {}", quoted(&folder.display().to_string())));
+        }
+        words.join(" ")
+    }
+
+    /// Where the waveform goes, if there is to be one.
+    fn wave_path(&self, mismatch: bool) -> Option<PathBuf> {
+        match (&self.args.wave, mismatch, self.args.engine) {
+            (Some(path), _, _) => Some(path.clone()),
+            (None, false, _) => None,
+            (None, true, Engine::Verilator) => Some("linkdoze-mismatch.fst".into()),
+            (None, true, Engine::Native) => Some("linkdoze-mismatch.vcd".into()),
+        }
+    }
+
+    fn recorder(&self, path: &Path, window: Window) -> Result<Recorder> {
+        let (plan, period) = (self.design.plan(), self.design.period_ps());
+        match &self.hardware {
+            Hardware::Verilator(_) => {
+                let model = Compiled::traced(&self.files, plan, format_of(path)?)?;
+                Recorder::verilator(&model, path, window, period)
+            }
+            Hardware::Native(design) => {
+                Recorder::native(design.native()?, plan, path, window, period)
+            }
+        }
+    }
+
+    /// Replays the run into a recorder. A file that nobody named may become a VCD where
+    /// FST cannot be built.
+    fn record(
+        &self,
+        mismatch: Option<u64>,
+        replay: impl Fn(&mut Recorder) -> Result<()>,
+    ) -> Option<Result<PathBuf>> {
+        let path = self.wave_path(mismatch.is_some())?;
+        let window = mismatch.map_or(
+            Window {
+                first: 0,
+                end: WAVE_CYCLES,
+            },
+            Window::around,
+        );
+        let attempt = |path: &Path| -> Result<PathBuf> {
+            let mut recorder = self.recorder(path, window)?;
+            replay(&mut recorder)?;
+            recorder.finish()?;
+            Ok(path.to_owned())
+        };
+        let first = attempt(&path);
+        if first.is_err() && self.args.wave.is_none() && self.args.engine == Engine::Verilator {
+            return Some(attempt(&path.with_extension("vcd")));
+        }
+        Some(first)
+    }
+
+    /// Prints the summary; exit status 1 after a mismatch.
+    fn conclude(&self, summary: &Summary) -> Result<Outcome> {
+        let plan = self.design.plan();
+        let pins = Outputs::pins(plan).len() as u64;
+        let seconds = summary.elapsed.as_secs_f64();
+        let rate = summary.tally.cycles as f64 / seconds.max(1e-9);
+        let mut out = std::io::stdout().lock();
+        let (version, clocking) = match &self.hardware {
+            Hardware::Verilator(model) => (Some(model.version.as_str()), Some(model.clocking)),
+            Hardware::Native(_) => (None, None),
+        };
+        let wave = match &summary.wave {
+            Some(Ok(path)) => Some(path.display().to_string()),
+            Some(Err(_)) | None => None,
+        };
+        if let Some(Err(error)) = &summary.wave {
+            if self.args.wave.is_some() && summary.mismatch.is_none() {
+                bail!("the run has no mismatch, but there is no waveform: {error:#}");
+            }
+            eprintln!("note: no waveform: {error:#}");
+        }
+        if self.args.json {
+            let mut value = json!({
+                "engine": self.args.engine.name(),
+                "verilator": version,
+                "clocking": clocking,
+                "activity": summary.activity,
+                "cycles": summary.tally.cycles,
+                "mismatches": u64::from(summary.mismatch.is_some()),
+                "comparisons": summary.tally.cycles.saturating_mul(pins),
+                "elapsed_s": seconds,
+                "cycles_per_second": rate,
+                "hits": summary.tally.hits,
+                "misses": summary.tally.misses,
+                "updates": summary.tally.updates,
+                "state_cycles": report::states_json(&summary.tally),
+                "coverage": report::coverage_json(&summary.coverage, plan, &summary.affordable),
+                "wave": wave,
+            });
+            if !summary.ports.is_empty() {
+                value["ports"] = summary
+                    .ports
+                    .iter()
+                    .map(|port| {
+                        json!({
+                            "cycles": port.cycles,
+                            "hits": port.hits,
+                            "misses": port.misses,
+                            "state_cycles": report::states_json(port),
+                        })
+                    })
+                    .collect();
+            }
+            if let Some(found) = &summary.mismatch {
+                value["mismatch"] = report::mismatch_json(&found.mismatch, plan, found.port);
+                value["command"] = json!(found.command);
+                eprintln!("{}", report::mismatch(&found.mismatch, plan, found.port));
+            }
+            writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
+        } else {
+            if let Some(found) = &summary.mismatch {
+                writeln!(
+                    out,
+                    "{}\n",
+                    report::mismatch(&found.mismatch, plan, found.port)
+                )?;
+            }
+            writeln!(
+                out,
+                "corners\n{}\n\n{}\n",
+                report::coverage(&summary.coverage, plan, &summary.affordable),
+                report::tally(&summary.tally, self.design.period_ps()),
+            )?;
+            let engine = match (version, clocking) {
+                (Some(version), Some(clocking)) => format!("{version}, clocked by {clocking}"),
+                _ => "native".to_owned(),
+            };
+            writeln!(out, "activity: {}", summary.activity)?;
+            writeln!(out, "engine: {engine}")?;
+            if !summary.ports.is_empty() {
+                writeln!(out, "ports: {}", summary.ports.len())?;
+            }
+            writeln!(
+                out,
+                "cycles: {} in {seconds:.2} s ({:.2} million per second)",
+                summary.tally.cycles,
+                rate / 1e6
+            )?;
+            writeln!(
+                out,
+                "comparisons: {} ({pins} outputs in every cycle)",
+                summary.tally.cycles.saturating_mul(pins)
+            )?;
+            if let Some(path) = wave {
+                writeln!(out, "waveform: {path}")?;
+            }
+            if let Some(found) = &summary.mismatch {
+                writeln!(out, "again: {}", found.command)?;
+            }
+            writeln!(out, "mismatches: {}", u64::from(summary.mismatch.is_some()))?;
+        }
+        Ok(match summary.mismatch {
+            Some(_) => Outcome::CheckFailed,
+            None => Outcome::Done,
+        })
+    }
+}
+
+/// A word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// One activity of an open-loop run.
+type MakeActivity<'a> = Box<dyn Fn() -> Box<dyn Activity> + Sync + 'a>;
+
+struct Job<'a> {
+    make: MakeActivity<'a>,
+    /// What drives it, as arguments.
+    argument: String,
+}
+
+/// What became of one activity.
+struct JobDone {
+    tally: Tally,
+    coverage: Coverage,
+    mismatch: Option<Mismatch>,
+    stopped: bool,
+}
+
+/// `--random` and `--periods`: one port, whose inputs do not wait for others.
+///
+/// # Errors
+/// Bad input, a missing tool, or an engine that fails.
+pub fn run_open_loop<D: Design + Sync>(args: &Args, design: &D) -> Result<Outcome> {
+    let plan = design.plan();
+    let mut jobs: Vec<Job> = Vec::new();
+    let cycles;
+    let named_cycles;
+    let activity;
+    let mut affordable: Box<dyn Fn(Corner) -> bool> = Box::new(|_| true);
+    if let Some(path) = &args.periods {
+        let whole = Periods::read(path, plan.clocks_per_tick)?;
+        cycles = args.cycles.unwrap_or(u64::MAX).min(whole.cycles());
+        named_cycles = args.cycles;
+        activity = format!("periods of {}", path.display());
+        jobs.push(Job {
+            make: Box::new(move || Box::new(whole.clone())),
+            argument: format!("--periods {}", quoted(&path.display().to_string())),
+        });
+    } else {
+        let usual = match args.engine {
+            Engine::Verilator => RANDOM_CYCLES,
+            Engine::Native => NATIVE_CYCLES,
+        };
+        cycles = args.cycles.unwrap_or(usual);
+        named_cycles = Some(cycles);
+        let seeds = args.seed.unwrap_or(Seeds { first: 1, last: 1 });
+        activity = if seeds.first == seeds.last {
+            format!("random, seed {}", seeds.first)
+        } else {
+            format!("random, seeds {} to {}", seeds.first, seeds.last)
+        };
+        for seed in seeds.first..=seeds.last {
+            jobs.push(Job {
+                make: Box::new(move || Box::new(Random::new(plan, seed, cycles))),
+                argument: format!("--random --seed {seed}"),
+            });
+        }
+        let plan = *plan;
+        affordable = Box::new(move |corner| affords(&plan, cycles, corner));
+    }
+
+    let session = Session::new(args, design)?;
+    let bar = session.progress(cycles.saturating_mul(jobs.len() as u64))?;
+    let failed = AtomicBool::new(false);
+    let stop = || session.interrupted.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let done: Vec<JobDone> = jobs
+        .par_iter()
+        .map(|job| -> Result<JobDone> {
+            let mut coverage = Coverage::new(plan);
+            let mut pair = LockStep::new(design.golden(), session.hardware.instance()?);
+            let mut unshown = 0;
+            let ended = pair.drive((job.make)().as_mut(), cycles, |_, runs| {
+                coverage.observe(runs);
+                unshown += runs.iter().map(|run| run.cycles).sum::<u64>();
+                // Drawing costs more than a batch.
+                if unshown > 500_000 {
+                    bar.inc(std::mem::take(&mut unshown));
+                }
+                if stop() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            bar.inc(unshown);
+            let mut mismatch = None;
+            let mut stopped = false;
+            match ended {
+                Ended::Mismatch(found) => {
+                    failed.store(true, Ordering::Relaxed);
+                    mismatch = Some(*found);
+                }
+                Ended::Stopped => stopped = true,
+                Ended::Complete | Ended::ActivityOver => {}
+            }
+            Ok(JobDone {
+                tally: *pair.tally(),
+                coverage,
+                mismatch,
+                stopped,
+            })
+        })
+        .collect::<Result<_>>()?;
+    let elapsed = session.started.elapsed();
+    bar.finish_and_clear();
+
+    let mut tally = Tally::default();
+    let mut coverage = Coverage::new(plan);
+    for one in &done {
+        tally.merge(&one.tally);
+        coverage.merge(&one.coverage);
+    }
+    let at = done.iter().position(|one| one.mismatch.is_some());
+    let found = at.and_then(|at| {
+        Some(Found {
+            mismatch: done[at].mismatch.clone()?,
+            port: None,
+            command: session.command(&jobs[at].argument, named_cycles),
+        })
+    });
+    if found.is_none() && done.iter().any(|one| one.stopped) {
+        bail!(
+            "interrupted after {} cycles, all of them equal; nothing was written",
+            tally.cycles
+        );
+    }
+    let mismatch_cycle = found.as_ref().map(|found| found.mismatch.cycle);
+    let job = &jobs[at.unwrap_or(0)];
+    let wave = session.record(mismatch_cycle, |recorder| {
+        let mut pair = LockStep::new(design.golden(), &mut *recorder);
+        let limit = mismatch_cycle.map_or(WAVE_CYCLES, |cycle| Window::around(cycle).end);
+        // The same cycles again: the activity must be told the same length.
+        pair.drive((job.make)().as_mut(), cycles.min(limit), |_, _| {
+            if session.interrupted.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        ensure!(
+            !session.interrupted.load(Ordering::Relaxed),
+            "interrupted while the waveform was recorded"
+        );
+        Ok(())
+    });
+    session.conclude(&Summary {
+        activity,
+        tally,
+        ports: Vec::new(),
+        coverage,
+        affordable,
+        elapsed,
+        mismatch: found,
+        wave,
+    })
+}
+
+/// Cuts every port's activity off after so many cycles, and stops when all are there.
+struct Limited<'a, S: ?Sized> {
+    sink: &'a mut S,
+    limit: u64,
+    cycles: Vec<u64>,
+}
+
+impl<S: ActivitySink + ?Sized> ActivitySink for Limited<'_, S> {
+    fn feed(
+        &mut self,
+        port: usize,
+        cycles: u64,
+        inputs: &Inputs,
+        outputs: &Outputs,
+    ) -> ControlFlow<()> {
+        let part = cycles.min(self.limit - self.cycles[port]);
+        self.cycles[port] += part;
+        self.sink.feed(port, part, inputs, outputs)?;
+        if self.cycles.iter().all(|&done| done == self.limit) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// `--scenario`: the ports of a switch. `feed` runs the scenario with the golden models
+/// and tells the sink what their pins did, from cycle 0; it is called again to record a
+/// waveform, and ends early without an error when the sink breaks.
+///
+/// # Errors
+/// Bad input, a missing tool, or an engine that fails.
+pub fn run_scenario<D: Design + Sync>(
+    args: &Args,
+    design: &D,
+    ports: usize,
+    feed: &dyn Fn(&mut dyn ActivitySink) -> Result<()>,
+) -> Result<Outcome> {
+    ensure!(
+        args.wave_port < ports,
+        "--wave-port {}: the scenario has ports 0 to {}",
+        args.wave_port,
+        ports.saturating_sub(1)
+    );
+    let path = args.scenario.clone().unwrap_or_default();
+    let session = Session::new(args, design)?;
+    let engines = (0..ports)
+        .map(|_| session.hardware.instance())
+        .collect::<Result<Vec<_>>>()?;
+    let limit = args.cycles.unwrap_or(u64::MAX);
+    let bar = session.progress(limit.saturating_mul(ports as u64))?;
+    let seen = Arc::new(AtomicU64::new(0));
+    let watch = {
+        let (bar, interrupted) = (bar.clone(), Arc::clone(&session.interrupted));
+        let seen = Arc::clone(&seen);
+        move |cycles: u64| {
+            bar.set_position(cycles);
+            seen.store(cycles, Ordering::Relaxed);
+            if interrupted.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    };
+    let mut bench = Bench::new(design.plan(), engines, watch);
+    feed(&mut Limited {
+        sink: &mut bench,
+        limit,
+        cycles: vec![0; ports],
+    })?;
+    let Results {
+        tallies,
+        coverage,
+        mismatch,
+    } = bench.finish()?;
+    let elapsed = session.started.elapsed();
+    bar.finish_and_clear();
+    if mismatch.is_none() && session.interrupted.load(Ordering::Relaxed) {
+        bail!(
+            "interrupted after {} cycles of all ports, all of them equal; nothing was written",
+            seen.load(Ordering::Relaxed)
+        );
+    }
+    let mut tally = Tally::default();
+    for port in &tallies {
+        tally.merge(port);
+    }
+    let argument = format!("--scenario {}", quoted(&path.display().to_string()));
+    let (port, cycle) = mismatch
+        .as_ref()
+        .map_or((args.wave_port, None), |(port, found)| {
+            (*port, Some(found.cycle))
+        });
+    let wave = session.record(cycle, |recorder| {
+        let mut outcome = Ok(());
+        let mut left = limit;
+        let mut sink = OnePort {
+            port,
+            take: |run: &Run| {
+                let part = run.cycles.min(left);
+                left -= part;
+                outcome = recorder.feed(&[run.with_cycles(part)]);
+                if outcome.is_err() || recorder.is_complete() || left == 0 {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            },
+        };
+        feed(&mut sink)?;
+        outcome
+    });
+    let found = mismatch.map(|(port, mismatch)| Found {
+        mismatch,
+        port: Some(port),
+        command: session.command(&argument, args.cycles),
+    });
+    session.conclude(&Summary {
+        activity: format!("scenario {}", path.display()),
+        tally,
+        ports: tallies,
+        coverage,
+        affordable: Box::new(|_| true),
+        elapsed,
+        mismatch: found,
+        wave,
+    })
+}
