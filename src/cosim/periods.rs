@@ -18,6 +18,7 @@ pub struct PeriodsError {
 /// Busy and idle periods, one after the other, driven open loop: the port is said to hold
 /// and to send packets for the whole of a busy period, whatever its link does, and its
 /// remote end always permits to sleep. One packet of 2 hops per busy period.
+#[derive(Clone)]
 pub struct Periods {
     /// Busy and idle cycles.
     periods: Vec<(u64, u64)>,

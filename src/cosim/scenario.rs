@@ -8,9 +8,11 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
+use super::coverage::Coverage;
 use super::lock_step::HISTORY;
 use super::{EngineError, Mismatch, Rtl, Run, Tally};
 use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
 
 /// Runs kept of all ports together before they are compared: 48 bytes each.
 const PENDING_RUNS: usize = 1 << 19;
@@ -36,6 +38,17 @@ struct Port<R> {
     /// The last runs before them.
     earlier: Vec<Run>,
     tally: Tally,
+    coverage: Coverage,
+}
+
+/// What became of all ports.
+pub struct Results {
+    /// What every port did in the cycles that were compared.
+    pub tallies: Vec<Tally>,
+    /// The corners that the ports reached together.
+    pub coverage: Coverage,
+    /// The earliest difference and its port.
+    pub mismatch: Option<(usize, Mismatch)>,
 }
 
 impl<R: Rtl> Port<R> {
@@ -51,6 +64,7 @@ impl<R: Rtl> Port<R> {
             return Ok(Some(mismatch));
         }
         self.tally.add(&self.pending);
+        self.coverage.observe(&self.pending);
         let kept = self.pending.len().saturating_sub(HISTORY);
         if kept > 0 || self.earlier.len() > 4 * HISTORY {
             self.earlier.clear();
@@ -63,6 +77,7 @@ impl<R: Rtl> Port<R> {
 
 /// The hardware of all ports of a scenario.
 pub struct Bench<R> {
+    plan: PortPlan,
     ports: Vec<Port<R>>,
     pending: usize,
     outcome: Result<Option<(usize, Mismatch)>, EngineError>,
@@ -74,10 +89,12 @@ impl<R: Rtl + Send> Bench<R> {
     /// One engine per port, each just after reset. `watch` hears after every window how
     /// many cycles of all ports were compared, and may stop the run.
     pub fn new(
+        plan: &PortPlan,
         engines: Vec<R>,
         watch: impl FnMut(u64) -> ControlFlow<()> + Send + 'static,
     ) -> Bench<R> {
         Bench {
+            plan: *plan,
             ports: engines
                 .into_iter()
                 .map(|rtl| Port {
@@ -85,6 +102,7 @@ impl<R: Rtl + Send> Bench<R> {
                     pending: Vec::new(),
                     earlier: Vec::new(),
                     tally: Tally::default(),
+                    coverage: Coverage::new(plan),
                 })
                 .collect(),
             pending: 0,
@@ -119,16 +137,22 @@ impl<R: Rtl + Send> Bench<R> {
         }
     }
 
-    /// Compares the rest; the tally of every port and the earliest difference with its
-    /// port.
+    /// Compares the rest and sums up.
     ///
     /// # Errors
     /// If an engine failed.
-    #[allow(clippy::type_complexity)]
-    pub fn finish(mut self) -> Result<(Vec<Tally>, Option<(usize, Mismatch)>), EngineError> {
-        let _already_kept = self.compare();
-        let tallies = self.ports.iter().map(|port| port.tally).collect();
-        Ok((tallies, self.outcome?))
+    pub fn finish(mut self) -> Result<Results, EngineError> {
+        // Whether to go on is of no interest any more.
+        let _flow = self.compare();
+        let mut coverage = Coverage::new(&self.plan);
+        for port in &self.ports {
+            coverage.merge(&port.coverage);
+        }
+        Ok(Results {
+            tallies: self.ports.iter().map(|port| port.tally).collect(),
+            coverage,
+            mismatch: self.outcome?,
+        })
     }
 }
 
@@ -226,11 +250,16 @@ mod tests {
 
     #[test]
     fn ports_are_compared_each_on_its_own() {
-        let mut bench = Bench::new(engines(), |_| ControlFlow::Continue(()));
+        let mut bench = Bench::new(&small_plan(), engines(), |_| ControlFlow::Continue(()));
         feed(&mut bench, None);
-        let (tallies, mismatch) = bench.finish().unwrap();
+        let Results {
+            tallies,
+            coverage,
+            mismatch,
+        } = bench.finish().unwrap();
         assert_eq!(mismatch, None);
         assert_eq!(tallies.len(), 4);
+        assert!(coverage.count(crate::cosim::coverage::Corner::Miss) > 100);
         assert!(
             tallies.iter().all(|tally| tally.cycles > 5_000),
             "{tallies:?}"
@@ -239,10 +268,9 @@ mod tests {
 
     #[test]
     fn a_difference_names_its_port_and_cycle() {
-        let mut bench = Bench::new(engines(), |_| ControlFlow::Continue(()));
+        let mut bench = Bench::new(&small_plan(), engines(), |_| ControlFlow::Continue(()));
         feed(&mut bench, Some(5_000));
-        let (_, mismatch) = bench.finish().unwrap();
-        let (port, mismatch) = mismatch.expect("a mismatch");
+        let (port, mismatch) = bench.finish().unwrap().mismatch.expect("a mismatch");
         assert_eq!(port, 2);
         assert!(
             (4_900..=5_000).contains(&mismatch.cycle),

@@ -138,19 +138,26 @@ impl Toolchain {
     /// # Errors
     /// If one of them is missing or does not start.
     pub fn find() -> Result<Toolchain, BuildError> {
-        let named = |variable: &str, usual: &[&str]| -> Vec<String> {
-            match std::env::var(variable) {
-                Ok(name) if !name.trim().is_empty() => vec![name],
+        Self::find_named(std::env::var("VERILATOR").ok(), std::env::var("CXX").ok())
+    }
+
+    fn find_named(
+        verilator: Option<String>,
+        compiler: Option<String>,
+    ) -> Result<Toolchain, BuildError> {
+        let named = |named: Option<String>, usual: &[&str]| -> Vec<String> {
+            match named {
+                Some(name) if !name.trim().is_empty() => vec![name],
                 _ => usual.iter().map(|name| (*name).to_owned()).collect(),
             }
         };
         let (verilator, _) = first_working(
-            &named("VERILATOR", &["verilator", "verilator-cli"]),
+            &named(verilator, &["verilator", "verilator-cli"]),
             "--version",
         )
         .map_err(|tried| BuildError::NoVerilator { tried })?;
         let (compiler, compiler_version) =
-            first_working(&named("CXX", &["c++", "g++", "clang++"]), "--version")
+            first_working(&named(compiler, &["c++", "g++", "clang++"]), "--version")
                 .map_err(|tried| BuildError::NoCompiler { tried })?;
         let broken = |problem: String| BuildError::BrokenVerilator {
             program: verilator.clone(),
@@ -961,6 +968,29 @@ mod tests {
             );
             assert!(batches > 5);
         }
+    }
+
+    #[test]
+    fn missing_tools_are_named_with_what_to_install() {
+        let missing = || Some("/no/such/program".to_owned());
+        let text = Toolchain::find_named(missing(), None)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("/no/such/program") && text.contains("apt-get install verilator"),
+            "{text}"
+        );
+        let text = Toolchain::find_named(None, missing())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            text.contains("apt-get install g++") && text.contains("--engine native"),
+            "{text}"
+        );
+        let text = Toolchain::find_named(Some("true".to_owned()), None)
+            .unwrap_err()
+            .to_string();
+        assert!(text.contains("`true` does not work"), "{text}");
     }
 
     #[test]

@@ -5,14 +5,14 @@
 //! from the start and writes only the window. The file appears under its name when it is
 //! complete.
 
-use std::io::{BufWriter, Write};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
 
 use super::native::ByName;
 use super::verilator::{Compiled, Tracer, WaveFormat};
-use super::Run;
+use super::{Difference, EngineError, Rtl, Run};
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
 
@@ -69,6 +69,22 @@ pub struct Recorder {
     opened: bool,
     file: TempPath,
     path: PathBuf,
+}
+
+/// A recorder in the place of an engine: it agrees with everything.
+impl Rtl for Recorder {
+    fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+        self.feed(runs).map(|()| None).map_err(|error| EngineError {
+            engine: "waveform",
+            message: format!("{error:#}"),
+        })
+    }
+}
+
+impl Rtl for &mut Recorder {
+    fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+        (**self).run(runs)
+    }
 }
 
 impl Recorder {

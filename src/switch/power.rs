@@ -1,5 +1,6 @@
 //! What decides whether a port is awake.
 
+use crate::blocks::port::golden;
 use crate::blocks::port::pins::{Inputs, Outputs};
 
 /// The controller of one port, clocked cycle by cycle: the golden model, the RTL, or
@@ -36,6 +37,20 @@ impl PowerController for AlwaysOn {
 
     fn quiet_cycles(&self, _: &Inputs) -> u64 {
         u64::MAX
+    }
+}
+
+impl PowerController for golden::Port {
+    fn outputs(&self) -> Outputs {
+        golden::Port::outputs(self)
+    }
+
+    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
+        golden::Port::advance(self, inputs, max)
+    }
+
+    fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        golden::Port::quiet_cycles(self, inputs)
     }
 }
 

@@ -1,0 +1,260 @@
+//! What checking costs: cycles per second of a checked co-simulation (hardware and golden
+//! model, every output compared in every cycle, on one thread) against the same hardware,
+//! compiled with the same flags, in a plain C++ loop that checks nothing
+//! (`testbench/plain_loop.cpp`). Both run alternately in one process; medians.
+//!
+//! `cargo bench --bench cosim`; `LINKDOZE_BENCH_CYCLES` sets the cycles of a repetition.
+
+use std::collections::VecDeque;
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+use anyhow::{ensure, Context, Result};
+use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
+use libloading::Library;
+use linkdoze::blocks::port::pins::{Inputs, Outputs};
+use linkdoze::cosim::fixture::{small_plan, Fixture};
+use linkdoze::cosim::random::Random;
+use linkdoze::cosim::verilator::{Compiled, Toolchain, COMPILER_FLAGS};
+use linkdoze::cosim::{
+    Activity, Design, Difference, Ended, EngineError, LockStep, Rtl, Run, Stretch,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// Repetitions of each, alternating.
+const REPETITIONS: usize = 7;
+const CYCLES: u64 = 4_000_000;
+
+/// The controller that is measured.
+fn design() -> Result<impl Design> {
+    Ok(Fixture { plan: small_plan() })
+}
+
+/// What a port under an application such as LAMMPS sees: exchanges of a few packets, and
+/// long silence while the application computes.
+struct ApplicationLike {
+    random: ChaCha8Rng,
+    steps: VecDeque<(Inputs, u64)>,
+}
+
+impl ApplicationLike {
+    fn new(seed: u64) -> ApplicationLike {
+        ApplicationLike {
+            random: ChaCha8Rng::seed_from_u64(seed),
+            steps: VecDeque::new(),
+        }
+    }
+}
+
+impl Activity for ApplicationLike {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        if self.steps.is_empty() {
+            let waiting = Inputs {
+                queue_nonempty: true,
+                ..Inputs::default()
+            };
+            if !outputs.tx_enable {
+                return Some(Stretch {
+                    inputs: waiting,
+                    cycles: 10_000,
+                    until_change: true,
+                });
+            }
+            let idle = Inputs {
+                sleep_permit: true,
+                ..Inputs::default()
+            };
+            for _ in 0..self.random.random_range(1..8) {
+                let sending = Inputs {
+                    queue_nonempty: true,
+                    transmitting: true,
+                    receiving: self.random.random_bool(0.5),
+                    ..Inputs::default()
+                };
+                let first = Inputs {
+                    packet_valid: true,
+                    packet_hops: 2,
+                    ..sending
+                };
+                // 64 to 9600 bytes at 400 Gb/s.
+                self.steps.push_back((first, 1));
+                self.steps
+                    .push_back((sending, self.random.random_range(1..192)));
+                self.steps
+                    .push_back((idle, self.random.random_range(1..2_000)));
+            }
+            self.steps
+                .push_back((idle, self.random.random_range(5_000..100_000)));
+        }
+        let (inputs, cycles) = self.steps.pop_front()?;
+        Some(Stretch {
+            inputs,
+            cycles,
+            until_change: false,
+        })
+    }
+}
+
+/// Writes the inputs of every cycle down.
+struct Record(Vec<u32>);
+
+impl Rtl for &mut Record {
+    fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+        for run in runs {
+            let length = self.0.len() + run.cycles as usize;
+            self.0.resize(length, run.packed_inputs());
+        }
+        Ok(None)
+    }
+}
+
+/// An engine that compares nothing: what remains is the golden model and the driver.
+struct Nothing;
+
+impl Rtl for Nothing {
+    fn run(&mut self, _: &[Run]) -> Result<Option<Difference>, EngineError> {
+        Ok(None)
+    }
+}
+
+type PlainLoop = unsafe extern "C" fn(*const u32, u64) -> u64;
+
+/// Compiles `testbench/plain_loop.cpp` with the design.
+fn plain_loop(design: &impl Design, folder: &std::path::Path) -> Result<Library> {
+    let tools = Toolchain::find()?;
+    let mut names = Vec::new();
+    for (name, text) in design.verilog()? {
+        std::fs::write(folder.join(&name), text)?;
+        names.push(name);
+    }
+    tools.verilate(folder, &names, "port", &[])?;
+    let (own, library) = tools.sources(&folder.join("model"))?;
+    // One translation unit, as the checked model is.
+    let mut unity = include_str!("../testbench/plain_loop.cpp").to_owned();
+    for path in own {
+        unity += &format!("#include \"{}\"\n", path.display());
+    }
+    std::fs::write(folder.join("plain.cpp"), unity)?;
+    let output = tools
+        .compiler()
+        .current_dir(folder)
+        .args(COMPILER_FLAGS)
+        .args(["-shared", "-Imodel", "-I"])
+        .arg(tools.include())
+        .args(["-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVM_SC=0"])
+        .args([
+            "-fno-gnu-unique",
+            "-Wl,-Bsymbolic",
+            "-o",
+            "plain.so",
+            "plain.cpp",
+        ])
+        .args(library)
+        .output()?;
+    ensure!(
+        output.status.success(),
+        "the plain loop does not compile:\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    // SAFETY: built just now from the sources above; initialisers are those of the C++
+    // runtime and Verilator's library.
+    Ok(unsafe { Library::new(folder.join("plain.so")) }?)
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() -> Result<()> {
+    let cycles = match std::env::var("LINKDOZE_BENCH_CYCLES") {
+        Ok(text) => text
+            .parse()
+            .context("LINKDOZE_BENCH_CYCLES is not a number")?,
+        Err(_) => CYCLES,
+    };
+    let design = design()?;
+    let plan = *design.plan();
+    let folder = tempfile::tempdir()?;
+    let library = plain_loop(&design, folder.path())?;
+    // SAFETY: the type is that of `plain_loop` in the source that was just compiled.
+    let plain: PlainLoop = unsafe { *library.get(b"plain_loop\0")? };
+    let model = Compiled::fast(&design.verilog()?, &plan)?;
+
+    let mut table = Table::new();
+    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header([
+        "activity",
+        "plain C++ loop",
+        "checked",
+        "ratio",
+        "golden alone",
+        "runs",
+    ]);
+    type Make = Box<dyn Fn() -> Box<dyn Activity>>;
+    let activities: [(&str, Make); 2] = [
+        (
+            "random",
+            Box::new(move || Box::new(Random::new(&plan, 1, cycles))),
+        ),
+        (
+            "application-like",
+            Box::new(|| Box::new(ApplicationLike::new(1))),
+        ),
+    ];
+    for (name, make) in &activities {
+        let mut record = Record(Vec::new());
+        let mut runs = 0;
+        LockStep::new(design.golden(), &mut record).drive(
+            make().as_mut(),
+            cycles,
+            |_, batch| {
+                runs += batch.len();
+                ControlFlow::Continue(())
+            },
+        )?;
+        let (mut plain_rates, mut checked_rates) = (Vec::new(), Vec::new());
+        let (mut ratios, mut golden_rates) = (Vec::new(), Vec::new());
+        for _ in 0..REPETITIONS {
+            let start = Instant::now();
+            // SAFETY: the array holds `cycles` words.
+            let sum = unsafe { plain(record.0.as_ptr(), record.0.len() as u64) };
+            let plain_seconds = start.elapsed().as_secs_f64();
+            std::hint::black_box(sum);
+
+            let start = Instant::now();
+            let mut pair = LockStep::new(design.golden(), model.engine()?);
+            let ended = pair.drive(make().as_mut(), cycles, |_, _| ControlFlow::Continue(()))?;
+            let checked_seconds = start.elapsed().as_secs_f64();
+            ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
+
+            let start = Instant::now();
+            let mut alone = LockStep::new(design.golden(), Nothing);
+            alone.drive(make().as_mut(), cycles, |_, _| ControlFlow::Continue(()))?;
+            golden_rates.push(cycles as f64 / start.elapsed().as_secs_f64());
+
+            plain_rates.push(cycles as f64 / plain_seconds);
+            checked_rates.push(cycles as f64 / checked_seconds);
+            ratios.push(plain_seconds / checked_seconds);
+        }
+        let million = |rates| format!("{:.1} M/s", median(rates) / 1e6);
+        table.add_row([
+            (*name).to_owned(),
+            million(plain_rates),
+            million(checked_rates),
+            format!("{:.2}", median(ratios)),
+            million(golden_rates),
+            format!("1 per {:.1} cycles", cycles as f64 / runs as f64),
+        ]);
+    }
+    for column in 1..6 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    println!(
+        "{}, clocked by {}; {cycles} cycles, {REPETITIONS} repetitions, medians, one thread\n{table}",
+        model.version, model.clocking
+    );
+    Ok(())
+}
