@@ -127,7 +127,7 @@ fn draw(rng: &mut ChaCha8Rng, nets: &[Net], inputs: usize, width: u32, depth: u3
         };
     }
     let next = depth - 1;
-    let mut sub = |rng: &mut ChaCha8Rng, width| Box::new(draw(rng, nets, inputs, width, next));
+    let sub = |rng: &mut ChaCha8Rng, width| Box::new(draw(rng, nets, inputs, width, next));
     match rng.random_range(0..14) {
         0 => Drawn::Not(sub(rng, width)),
         1..=3 => {
@@ -263,7 +263,7 @@ fn folding_keeps_the_value() {
 fn the_printed_expression_keeps_the_value() {
     const OUTPUTS: usize = 40;
     const CYCLES: usize = 100;
-    for seed in 0..60 {
+    for seed in 0..12 {
         let mut rng = ChaCha8Rng::seed_from_u64(100 + seed);
         let mut nets = sources(&mut rng);
         let count = nets.len();
