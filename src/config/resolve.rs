@@ -337,7 +337,7 @@ fn whole(
         reader.fault_of(
             &written,
             format!(
-                "must be at least {low} {of}; the nearest legal value is {}",
+                "must be a whole number, at least {low}, of {of}; the nearest legal value is {}",
                 in_ns(low)
             ),
         );

@@ -230,7 +230,7 @@ fn faults_say_where_what_and_what_would_be_right() {
         (
             "[clock]\nperiod_ps = 2000\ntick_ns = 1",
             ":3:11:",
-            &["at least 1", "is 2"],
+            &["at least 1,", "is 2"],
         ),
         ("[clock]\ntick_ns = inf", ":2:11:", &["finite"]),
         ("[histogram]\nbins = 3", ":2:8:", &["4 to 4096", "is 4"]),
