@@ -22,4 +22,5 @@ pub mod hdl;
 pub mod network;
 pub mod reference;
 pub mod report;
+pub mod rtl;
 pub mod switch;

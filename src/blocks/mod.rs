@@ -1,3 +1,10 @@
 //! The hardware blocks: each folder holds a block's description and its golden model.
 
+pub mod histogram;
+pub mod idle_meter;
+pub mod lpi_fsm;
+pub mod pdt_timer;
+pub mod perfbound;
 pub mod port;
+#[cfg(test)]
+pub(crate) mod testing;

@@ -17,13 +17,18 @@ use serde_json::json;
 use super::Outcome;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::cosim::coverage::{Corner, Coverage};
+use crate::config::Config;
 use crate::cosim::native::Native;
 use crate::cosim::periods::Periods;
+use crate::cosim::port::PortDesign;
 use crate::cosim::random::{affords, Random};
 use crate::cosim::scenario::{ActivitySink, Bench, OnePort, Results};
 use crate::cosim::verilator::{self, Compiled, WaveFormat};
 use crate::cosim::wave::{format_of, Recorder, Window};
 use crate::cosim::{report, Activity, Design, Ended, LockStep, Mismatch, Rtl, Run, Tally};
+use crate::network::scenario::Scenario;
+use crate::network::{self, trace};
+use crate::switch::power::PowerController;
 
 /// Cycles of `--random` unless `--cycles` says otherwise.
 const RANDOM_CYCLES: u64 = 1_000_000;
@@ -101,6 +106,57 @@ impl Engine {
             Engine::Verilator => "verilator",
             Engine::Native => "native",
         }
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Bad input, a missing tool, or an engine that fails.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let config = Config::load(&args.config)?;
+    let design = PortDesign::new(&config)?;
+    let Some(path) = &args.scenario else {
+        return run_open_loop(args, &design);
+    };
+    let scenario = Scenario::load(path)?;
+    let program = trace::read(&scenario.traffic.file)?;
+    let ports = scenario.topology.nodes as usize;
+    run_scenario(args, &design, ports, &|sink| {
+        let mut told = SwitchPorts {
+            sink,
+            ports,
+            flow: ControlFlow::Continue(()),
+        };
+        // Both ends of every link: the switch ports, then the NICs.
+        let controllers = network::Controllers {
+            clock_ps: design.period_ps(),
+            ports: (0..2 * ports)
+                .map(|_| Box::new(design.golden()) as Box<dyn PowerController + Send>)
+                .collect(),
+        };
+        let mut go_on = |_: &network::Progress| ControlFlow::Continue(());
+        network::run_program(&scenario, &program, controllers, &mut told, &mut go_on)?;
+        Ok(())
+    })
+}
+
+/// Passes on what the switch ports did; the NICs have no hardware here.
+struct SwitchPorts<'a> {
+    sink: &'a mut dyn ActivitySink,
+    ports: usize,
+    flow: ControlFlow<()>,
+}
+
+impl network::ActivitySink for SwitchPorts<'_> {
+    fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, outputs: Outputs) {
+        if port < self.ports && self.flow.is_continue() {
+            self.flow = self.sink.feed(port, cycles, &inputs, &outputs);
+        }
+    }
+
+    fn window(&mut self, _: u64) -> ControlFlow<()> {
+        self.flow
     }
 }
 

@@ -4,7 +4,16 @@
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
 //! 2 bad input or usage.
 
-pub mod cosim;
+mod completions;
+mod cosim;
+mod estimate;
+mod generate;
+mod init;
+mod output;
+pub mod periods;
+mod predict;
+mod presets;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -28,11 +37,37 @@ struct Cli {
 }
 
 #[derive(Subcommand)]
-enum Command {}
+enum Command {
+    /// List the configurations that come with the tool.
+    Presets(presets::Args),
+    /// Write a configuration file to start from.
+    Init(init::Args),
+    /// Emit the Verilog of a configuration: one file per module, and a file list.
+    Generate(generate::Args),
+    /// Register widths, longest times and memory of a port controller.
+    Estimate(estimate::Args),
+    /// Predict the power-down threshold for a list of idle periods.
+    Predict(predict::Args),
+    /// Run the Verilog and the golden model in lock step.
+    Cosim(cosim::Args),
+    /// What an application trace holds.
+    Trace(trace::Args),
+    /// Write the completions of a shell to standard output.
+    Completions(completions::Args),
+}
 
 impl Command {
     fn run(&self) -> anyhow::Result<Outcome> {
-        match *self {}
+        match self {
+            Command::Presets(args) => presets::run(args),
+            Command::Init(args) => init::run(args),
+            Command::Generate(args) => generate::run(args),
+            Command::Estimate(args) => estimate::run(args),
+            Command::Predict(args) => predict::run(args),
+            Command::Cosim(args) => cosim::run(args),
+            Command::Trace(args) => trace::run(args),
+            Command::Completions(args) => completions::run(args),
+        }
     }
 }
 

@@ -1,3 +1,450 @@
 //! The one TOML file: units, validation, defaults, presets.
+//!
+//! Read in two steps: what was written, key by key with its place in the text
+//! (`read`), then a [`Config`] in which every value is legal and every default is
+//! filled in (`resolve`). [`Config::plan`] turns it into the units of the hardware.
+//! Times are exact: picoseconds as integers, decimals as written.
 
+mod budget;
+mod decimal;
+mod error;
 pub mod plan;
+mod presets;
+mod read;
+mod resolve;
+
+use std::path::Path;
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use sha2::{Digest, Sha256};
+
+use crate::files::FileError;
+
+pub use budget::BudgetError;
+pub use decimal::{Decimal, DecimalError};
+pub use error::{ConfigError, Diagnostic};
+pub use presets::{Preset, PRESETS};
+
+use plan::{
+    BudgetPlan, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan, Policy, PortPlan,
+    RefreshPlan, Sleep, SleepTimes,
+};
+
+/// A validated configuration in physical units. Every time is a whole number of the
+/// unit that counts it: clock periods for transitions, ticks for everything else.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    pub clock: Clock,
+    pub port: Port,
+    pub states: States,
+    pub histogram: Histogram,
+    pub perfbound: PerfBound,
+    pub correction: Correction,
+}
+
+/// `[clock]` (SPEC 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Clock {
+    /// Clock period in picoseconds.
+    pub period_ps: u64,
+    /// Time resolution in picoseconds: a whole number of clock periods.
+    pub tick_ps: u64,
+}
+
+/// `[port]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Port {
+    /// Bits of every time, 8 to 64.
+    pub time_width: u32,
+    pub policy: Policy,
+    pub sleep: Sleep,
+    /// The threshold of the fixed policy in picoseconds.
+    pub t_pdt_ps: u64,
+    /// The predicting policies' threshold before the first sample, in picoseconds.
+    pub t_pdt_init_ps: u64,
+    /// Time in fast wake before deep sleep (hybrid, p002 III.A.3), in picoseconds.
+    pub hybrid_hold_ps: u64,
+    /// When a controller gives up on a peer that never answers (SPEC 5), in picoseconds.
+    pub sync_timeout_ps: u64,
+}
+
+/// `[states.*]`: powers and transition times of a link (p000 Table 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct States {
+    /// Power of a link that is awake or in transition, in watts.
+    pub wake_power_w: Decimal,
+    pub fast_wake: SleepState,
+    pub deep_sleep: SleepState,
+    /// Quiet and refresh intervals of deep sleep (p002 II.A); `None` is off.
+    pub refresh: Option<Refresh>,
+}
+
+/// A sleep state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepState {
+    /// Power of a link in this state, in watts.
+    pub power_w: Decimal,
+    /// Sleep to wake, in picoseconds.
+    pub t_w_ps: u64,
+    /// Wake to sleep, in picoseconds.
+    pub t_s_ps: u64,
+}
+
+/// Refresh within deep sleep (p002 II.A).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refresh {
+    /// Quiet between two refreshes, in picoseconds.
+    pub t_q_ps: u64,
+    /// Refreshing at full power, in picoseconds.
+    pub t_r_ps: u64,
+}
+
+/// `[histogram]` (SPEC 6, p000 Table 4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    pub kind: HistogramKind,
+    /// `n_bins`, 4 to 4096.
+    pub bins: u32,
+    /// `r_bin` in picoseconds: a power of two ticks.
+    pub bin_ps: u64,
+    /// `w_counter` in bits, 1 to 32.
+    pub counter_bits: u32,
+    /// `h_maxN`, at least 1.
+    pub max_samples: u32,
+    /// `TTL_hist` in picoseconds; 0 is for ever.
+    pub ttl_ps: u64,
+    /// Entries of a map histogram.
+    pub map_entries: u32,
+    /// `h_maxval` in picoseconds.
+    pub max_value_ps: u64,
+}
+
+/// `[perfbound]` (SPEC 7.2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PerfBound {
+    /// `l = bound * sum(p_i / h_i)`; the groups are `(h_i, p_i)` by rising `h_i`.
+    Hops {
+        bound: Decimal,
+        groups: Vec<(u32, Decimal)>,
+    },
+    /// `l` itself.
+    Factor(Decimal),
+    /// The hop counts come from the hop monitor while the port runs.
+    Measured { bound: Decimal },
+}
+
+/// `[correction]` (SPEC 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Correction {
+    /// `n_R`, 1 to 1024.
+    pub history: u32,
+    pub mode: CorrectionMode,
+    /// Fraction bits of the logarithms, 4 to 32.
+    pub fraction_bits: u32,
+}
+
+/// What a correction factor below 1 does (SPEC 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CorrectionMode {
+    /// Nothing.
+    AtLeastOne,
+    /// It shortens the threshold, as p000 Equation 2 has it.
+    Raw,
+}
+
+impl CorrectionMode {
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CorrectionMode::AtLeastOne => "at-least-one",
+            CorrectionMode::Raw => "raw",
+        }
+    }
+}
+
+/// A configuration is legal, but the requested model does not exist for it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    #[error(
+        "perfbound.hops = \"measured\": the hop monitor that would measure them is not \
+         available yet; write the hop counts, such as hops = [[2, 1.0]], or hop_factor"
+    )]
+    MeasuredHops,
+    #[error("perfbound: {0}")]
+    Budget(#[from] BudgetError),
+}
+
+impl Config {
+    /// Reads a configuration file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or with everything that is wrong in it.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let bytes = std::fs::read(path).map_err(|source| {
+            ConfigError::File(FileError::Read {
+                path: path.into(),
+                source,
+            })
+        })?;
+        let name = path.display().to_string();
+        match std::str::from_utf8(&bytes) {
+            Ok(text) => Config::parse(text, &name),
+            Err(error) => {
+                let offset = error.valid_up_to();
+                let good = String::from_utf8_lossy(&bytes[..offset]);
+                let message = format!(
+                    "not UTF-8: byte 0x{:02x} at offset {offset}; a configuration is a TOML \
+                     text in UTF-8",
+                    bytes[offset]
+                );
+                Err(ConfigError::Invalid {
+                    name,
+                    diagnostics: vec![Diagnostic::at(&good, offset, message)],
+                })
+            }
+        }
+    }
+
+    /// Reads a configuration text; `name` stands for it in messages. An empty text is
+    /// the configuration of defaults.
+    ///
+    /// # Errors
+    /// With everything that is wrong in the text.
+    pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
+        resolve::config(text).map_err(|diagnostics| ConfigError::Invalid {
+            name: name.into(),
+            diagnostics,
+        })
+    }
+
+    /// The configuration in the units of the hardware.
+    ///
+    /// # Errors
+    /// If a predicting policy is to measure hop counts.
+    pub fn plan(&self) -> Result<PortPlan, PlanError> {
+        let cycles = |ps: u64| ps / self.clock.period_ps;
+        let ticks = |ps: u64| ps / self.clock.tick_ps;
+        let times = |state: &SleepState| SleepTimes {
+            t_s: cycles(state.t_s_ps),
+            t_w: cycles(state.t_w_ps),
+        };
+        let clears = matches!(
+            self.histogram.kind,
+            HistogramKind::Clearing | HistogramKind::Map
+        );
+        Ok(PortPlan {
+            time_width: self.port.time_width,
+            clocks_per_tick: cycles(self.clock.tick_ps),
+            policy: self.port.policy,
+            sleep: self.port.sleep,
+            t_pdt_init: ticks(match self.port.policy {
+                Policy::Fixed => self.port.t_pdt_ps,
+                _ => self.port.t_pdt_init_ps,
+            }),
+            link: LinkPlan {
+                fast_wake: times(&self.states.fast_wake),
+                deep_sleep: times(&self.states.deep_sleep),
+                hybrid_hold: cycles(self.port.hybrid_hold_ps),
+                refresh: self.states.refresh.map(|refresh| RefreshPlan {
+                    t_q: cycles(refresh.t_q_ps),
+                    t_r: cycles(refresh.t_r_ps),
+                }),
+            },
+            histogram: HistogramPlan {
+                kind: self.histogram.kind,
+                bins: self.histogram.bins,
+                bin_shift: ticks(self.histogram.bin_ps).trailing_zeros(),
+                counter_bits: self.histogram.counter_bits,
+                max_samples: self.histogram.max_samples,
+                ttl: (clears && self.histogram.ttl_ps > 0).then(|| ticks(self.histogram.ttl_ps)),
+                max_value: ticks(self.histogram.max_value_ps),
+                map_entries: self.histogram.map_entries,
+            },
+            budget: self.budget_plan()?,
+            correction: CorrectionPlan {
+                history: self.correction.history,
+                at_least_one: self.correction.mode == CorrectionMode::AtLeastOne,
+                fraction_bits: self.correction.fraction_bits,
+            },
+        })
+    }
+
+    fn budget_plan(&self) -> Result<BudgetPlan, PlanError> {
+        if !self.predicts() {
+            return Ok(BudgetPlan::UNUSED);
+        }
+        let rate = self.budget_rate().ok_or(PlanError::MeasuredHops)?;
+        // A sample later than the time to live clears first: its window is 0.
+        let clears = matches!(
+            self.histogram.kind,
+            HistogramKind::Clearing | HistogramKind::Map
+        );
+        let largest_window = if clears && self.histogram.ttl_ps > 0 {
+            self.histogram.ttl_ps / self.clock.tick_ps
+        } else {
+            u64::MAX >> (64 - self.port.time_width)
+        };
+        Ok(BudgetPlan::new(&rate, largest_window)?)
+    }
+
+    /// Whether the threshold comes from the histogram.
+    pub fn predicts(&self) -> bool {
+        matches!(
+            self.port.policy,
+            Policy::PerfBound | Policy::PerfBoundCorrect
+        )
+    }
+
+    /// `t_w` of the configured sleep state in picoseconds: the delay of a packet that
+    /// meets a sleeping link. Hybrid counts with deep sleep's, the longest.
+    pub fn t_w_ps(&self) -> u64 {
+        match self.port.sleep {
+            Sleep::FastWake => self.states.fast_wake.t_w_ps,
+            Sleep::DeepSleep | Sleep::Hybrid => self.states.deep_sleep.t_w_ps,
+        }
+    }
+
+    /// `l` of SPEC 7.2 exactly; `None` if hop counts are measured.
+    pub fn degradation_factor(&self) -> Option<BigRational> {
+        match &self.perfbound {
+            PerfBound::Hops { bound, groups } => {
+                let inverse_hops: BigRational = groups
+                    .iter()
+                    .map(|(hops, share)| share.to_ratio() / BigInt::from(*hops))
+                    .sum();
+                Some(bound.to_ratio() * inverse_hops)
+            }
+            PerfBound::Factor(factor) => Some(factor.to_ratio()),
+            PerfBound::Measured { .. } => None,
+        }
+    }
+
+    /// `l / t_w` in packets per tick, exactly; `None` if hop counts are measured.
+    pub fn budget_rate(&self) -> Option<BigRational> {
+        let tick = BigInt::from(self.clock.tick_ps);
+        let t_w = BigInt::from(self.t_w_ps());
+        Some(self.degradation_factor()? * BigRational::new(tick, t_w))
+    }
+
+    /// The whole configuration as TOML, every key with its value in a fixed order.
+    ///
+    /// The same bytes for the same hardware: what was left to a default is written out,
+    /// and of `hops` and `hop_factor` (with which `bound` means nothing) the one in force.
+    pub fn canonical(&self) -> String {
+        let Config {
+            clock,
+            port,
+            states,
+            histogram,
+            perfbound,
+            correction,
+        } = self;
+        let refresh = states.refresh.unwrap_or(Refresh {
+            t_q_ps: 0,
+            t_r_ps: 0,
+        });
+        let perfbound = match perfbound {
+            PerfBound::Hops { bound, groups } => {
+                let groups: Vec<String> = groups
+                    .iter()
+                    .map(|(hops, share)| format!("[{hops}, {share}]"))
+                    .collect();
+                format!("bound = {bound}\nhops = [{}]", groups.join(", "))
+            }
+            PerfBound::Factor(factor) => format!("hop_factor = {factor}"),
+            PerfBound::Measured { bound } => format!("bound = {bound}\nhops = \"measured\""),
+        };
+        let sleep_state = |state: &SleepState| {
+            format!(
+                "power_w = {}\nt_w_ns = {}\nt_s_ns = {}",
+                state.power_w,
+                ns(state.t_w_ps),
+                ns(state.t_s_ps)
+            )
+        };
+        format!(
+            "[clock]\n\
+             period_ps = {}\n\
+             tick_ns = {}\n\n\
+             [port]\n\
+             time_width = {}\n\
+             policy = \"{}\"\n\
+             sleep = \"{}\"\n\
+             t_pdt_ns = {}\n\
+             t_pdt_init_ns = {}\n\
+             hybrid_hold_ns = {}\n\
+             sync_timeout_ns = {}\n\n\
+             [states.wake]\n\
+             power_w = {}\n\n\
+             [states.fast-wake]\n\
+             {}\n\n\
+             [states.deep-sleep]\n\
+             {}\n\
+             t_q_ns = {}\n\
+             t_r_ns = {}\n\n\
+             [histogram]\n\
+             kind = \"{}\"\n\
+             bins = {}\n\
+             bin_ns = {}\n\
+             counter_bits = {}\n\
+             max_samples = {}\n\
+             ttl_ns = {}\n\
+             map_entries = {}\n\
+             max_value_ns = {}\n\n\
+             [perfbound]\n\
+             {perfbound}\n\n\
+             [correction]\n\
+             history = {}\n\
+             mode = \"{}\"\n\
+             fraction_bits = {}\n",
+            clock.period_ps,
+            ns(clock.tick_ps),
+            port.time_width,
+            port.policy.name(),
+            port.sleep.name(),
+            ns(port.t_pdt_ps),
+            ns(port.t_pdt_init_ps),
+            ns(port.hybrid_hold_ps),
+            ns(port.sync_timeout_ps),
+            states.wake_power_w,
+            sleep_state(&states.fast_wake),
+            sleep_state(&states.deep_sleep),
+            ns(refresh.t_q_ps),
+            ns(refresh.t_r_ps),
+            histogram.kind.name(),
+            histogram.bins,
+            ns(histogram.bin_ps),
+            histogram.counter_bits,
+            histogram.max_samples,
+            ns(histogram.ttl_ps),
+            histogram.map_entries,
+            ns(histogram.max_value_ps),
+            correction.history,
+            correction.mode.name(),
+            correction.fraction_bits,
+        )
+    }
+
+    /// SHA-256 of [`Config::canonical`] in hexadecimal.
+    pub fn hash(&self) -> String {
+        Sha256::digest(self.canonical())
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// Picoseconds as the shortest text of nanoseconds.
+pub(crate) fn ns(ps: impl Into<u128>) -> String {
+    let ps = ps.into();
+    let (whole, fraction) = (ps / 1000, ps % 1000);
+    if fraction == 0 {
+        return whole.to_string();
+    }
+    let fraction = format!("{fraction:03}");
+    format!("{whole}.{}", fraction.trim_end_matches('0'))
+}
+
+#[cfg(test)]
+mod tests;

@@ -14,6 +14,26 @@ pub enum Policy {
     PerfBoundCorrect,
 }
 
+impl Policy {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [Policy; 4] = [
+        Policy::AlwaysOn,
+        Policy::Fixed,
+        Policy::PerfBound,
+        Policy::PerfBoundCorrect,
+    ];
+
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Policy::AlwaysOn => "always-on",
+            Policy::Fixed => "fixed",
+            Policy::PerfBound => "perfbound",
+            Policy::PerfBoundCorrect => "perfbound-correct",
+        }
+    }
+}
+
 /// Which sleep state the port goes to (SPEC 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sleep {
@@ -25,6 +45,20 @@ pub enum Sleep {
     Hybrid,
 }
 
+impl Sleep {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [Sleep; 3] = [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid];
+
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sleep::FastWake => "fast-wake",
+            Sleep::DeepSleep => "deep-sleep",
+            Sleep::Hybrid => "hybrid",
+        }
+    }
+}
+
 /// How the histogram forgets (SPEC 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramKind {
@@ -32,6 +66,26 @@ pub enum HistogramKind {
     Clearing,
     Circular,
     Map,
+}
+
+impl HistogramKind {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [HistogramKind; 4] = [
+        HistogramKind::Regular,
+        HistogramKind::Clearing,
+        HistogramKind::Circular,
+        HistogramKind::Map,
+    ];
+
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            HistogramKind::Regular => "regular",
+            HistogramKind::Clearing => "clearing",
+            HistogramKind::Circular => "circular",
+            HistogramKind::Map => "map",
+        }
+    }
 }
 
 /// Transition times of one sleep state, in clock cycles (at least 1 each).
@@ -126,5 +180,30 @@ impl PortPlan {
     /// The largest time the hardware can hold, in ticks; times saturate there.
     pub fn max_time(&self) -> u64 {
         u64::MAX >> (64 - self.time_width)
+    }
+
+    /// Whether the threshold comes from the histogram.
+    pub fn predicts(&self) -> bool {
+        matches!(self.policy, Policy::PerfBound | Policy::PerfBoundCorrect)
+    }
+
+    /// Why no hardware and no golden model exists for this plan, as a sentence that
+    /// names the key and the values that have them; `None` if both exist.
+    pub fn unsupported_in_hardware(&self) -> Option<String> {
+        if self.policy == Policy::PerfBoundCorrect {
+            return Some(
+                "port.policy = \"perfbound-correct\" has no hardware and no golden model yet: \
+                 \"always-on\", \"fixed\" and \"perfbound\" have (the reference model knows it)"
+                    .into(),
+            );
+        }
+        if self.predicts() && self.histogram.kind != HistogramKind::Clearing {
+            return Some(format!(
+                "histogram.kind = \"{}\" has no hardware and no golden model yet: \
+                 \"clearing\" has (the reference model knows all four)",
+                self.histogram.kind.name()
+            ));
+        }
+        None
     }
 }

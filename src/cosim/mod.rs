@@ -12,6 +12,7 @@ pub mod fixture;
 mod glue;
 pub mod native;
 pub mod periods;
+pub mod port;
 pub mod random;
 pub mod report;
 pub mod scenario;

@@ -1,1 +1,267 @@
-//! estimate
+//! What a controller costs on paper: register widths, the longest time they hold
+//! (p000 Table 5), histogram and history memory (p000 3.3), and beside the formulas the
+//! census of what was elaborated.
+
+mod table5;
+mod text;
+
+use serde::Serialize;
+
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
+use crate::config::{Config, PlanError};
+
+pub use table5::{longest_time, LongestTime, Table5, TABLE5_RESOLUTIONS_NS, TABLE5_WIDTHS};
+
+/// `h_maxN` that p000 3.3 names as an example: "20k elements".
+const PAPER_EXAMPLE_SAMPLES: u64 = 20_000;
+
+/// The estimate of one port controller; as JSON, field by field.
+#[derive(Clone, Debug, Serialize)]
+pub struct Estimate {
+    /// SHA-256 of the canonical configuration.
+    pub configuration_sha256: String,
+    pub policy: &'static str,
+    pub sleep: &'static str,
+    pub histogram_kind: &'static str,
+    /// Why there is no hardware for this configuration; `None` if there is.
+    pub no_hardware: Option<String>,
+    /// p000 Table 5 in seconds.
+    #[serde(rename = "table5_max_time_s")]
+    pub table5_seconds: Table5<f64>,
+    /// p000 Table 5 rounded as the paper prints it.
+    #[serde(rename = "table5_printed")]
+    pub table5_printed: Table5<String>,
+    /// The same for the configuration's own width and resolution.
+    pub max_time: LongestTime,
+    pub registers: Vec<Register>,
+    /// The formulas of p000 3.3.
+    pub memory: Memory,
+    /// Registers and memories of the elaborated hardware; `None` if it was not elaborated.
+    pub census: Option<Vec<CensusEntry>>,
+}
+
+/// Width of a register or an arithmetic value that the configuration implies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Register {
+    pub name: &'static str,
+    pub bits: u32,
+    /// Where the width comes from.
+    pub reason: String,
+}
+
+/// A number of bits, and of bytes rounded up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Size {
+    pub bits: u64,
+    pub bytes: u64,
+}
+
+impl Size {
+    fn of(bits: u64) -> Size {
+        Size {
+            bits,
+            bytes: bits.div_ceil(8),
+        }
+    }
+}
+
+/// Memory of one port by the formulas of p000 3.3, for the configuration's widths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Memory {
+    /// `w_counter` in bits.
+    pub w_counter_bits: u32,
+    /// `s_elem` in bits: a stored idle length.
+    pub s_elem_bits: u32,
+    pub n_bins: u32,
+    #[serde(rename = "h_maxN")]
+    pub h_max_n: u32,
+    /// The configured kind of histogram.
+    pub histogram: Size,
+    /// `w_counter * n_bins`: a counter for every bin (regular, clearing).
+    pub clearing: Size,
+    /// `w_counter * min(n_bins, h_maxN)`: at most `h_maxN` bins are ever populated.
+    pub populated_bins: Size,
+    /// `(w_counter + index) * map_entries`: the formula's counters, and the bin indices
+    /// that a map in hardware must store beside them.
+    pub map: Size,
+    /// `w_counter * n_bins + s_elem * h_maxN`.
+    pub circular: Size,
+    /// PerfBoundCorrect: `n_R` bits and `n_R` ratios.
+    pub correction: Size,
+    /// `n_R`.
+    pub n_r: u32,
+    /// A ratio is stored as its logarithm: integer and fraction bits.
+    pub ratio_bits: u32,
+    /// `h_maxN * (w_counter + s_elem)` for p000's example of 20 000 samples with as many bins.
+    pub circular_20000_samples: Size,
+}
+
+/// One register or memory of the elaborated hardware.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CensusEntry {
+    pub block: String,
+    pub name: String,
+    pub kind: CensusKind,
+    pub bits: u64,
+}
+
+/// What holds the bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CensusKind {
+    Register,
+    Memory,
+}
+
+impl Estimate {
+    /// The estimate of a configuration, beside the census of its hardware where there is
+    /// one.
+    pub fn new(config: &Config, census: Option<Vec<CensusEntry>>) -> Estimate {
+        let plan = config.plan();
+        Estimate {
+            configuration_sha256: config.hash(),
+            policy: config.port.policy.name(),
+            sleep: config.port.sleep.name(),
+            histogram_kind: config.histogram.kind.name(),
+            no_hardware: match &plan {
+                Ok(plan) => plan.unsupported_in_hardware(),
+                Err(error) => Some(error.to_string()),
+            },
+            table5_seconds: Table5::new(|time| time.seconds),
+            table5_printed: Table5::new(|time| time.printed.unwrap_or(time.exact_seconds)),
+            max_time: longest_time(config.port.time_width, config.clock.tick_ps),
+            registers: registers(config, &plan),
+            memory: memory(config),
+            census,
+        }
+    }
+}
+
+/// Bits that hold every number from 0 to `largest`, at least 1.
+fn bits_for(largest: u64) -> u32 {
+    (64 - largest.leading_zeros()).max(1)
+}
+
+fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Register> {
+    let time_width = config.port.time_width;
+    let mut registers = Vec::new();
+    let mut add = |name, bits, reason: String| {
+        registers.push(Register { name, bits, reason });
+    };
+    let clocks_per_tick = config.clock.tick_ps / config.clock.period_ps;
+    if clocks_per_tick > 1 {
+        add(
+            "tick prescaler",
+            bits_for(clocks_per_tick - 1),
+            format!("{clocks_per_tick} clock cycles in a tick"),
+        );
+    }
+    let time = || "port.time_width".to_string();
+    add("t_PDT", time_width, time());
+    add("PDT timer", time_width, time());
+    add("idle meter", time_width, time());
+    let cycles = |ps: u64| ps / config.clock.period_ps;
+    let states = &config.states;
+    let fast_wake = [states.fast_wake.t_w_ps, states.fast_wake.t_s_ps];
+    let deep_sleep = [
+        states.deep_sleep.t_w_ps,
+        states.deep_sleep.t_s_ps,
+        states.refresh.map_or(0, |refresh| refresh.t_q_ps),
+        states.refresh.map_or(0, |refresh| refresh.t_r_ps),
+    ];
+    let times = match config.port.sleep {
+        Sleep::FastWake => fast_wake.to_vec(),
+        Sleep::DeepSleep => deep_sleep.to_vec(),
+        Sleep::Hybrid => [&fast_wake[..], &deep_sleep, &[config.port.hybrid_hold_ps]].concat(),
+    };
+    let longest = times.into_iter().max().map_or(0, cycles);
+    add(
+        "transition timer",
+        bits_for(longest),
+        format!("longest transition, hold or interval: {longest} clock cycles"),
+    );
+    if !config.predicts() {
+        return registers;
+    }
+    add("window X", time_width, time());
+    add(
+        "histogram counter",
+        config.histogram.counter_bits,
+        "histogram.counter_bits".into(),
+    );
+    add(
+        "sample count",
+        bits_for(config.histogram.max_samples.into()),
+        format!("histogram.max_samples = {}", config.histogram.max_samples),
+    );
+    if let Ok(plan) = plan {
+        let budget = plan.budget;
+        let k_bits = 128 - budget.k.leading_zeros();
+        add(
+            "budget constant K",
+            k_bits,
+            format!("K = {}, N = (X * K) >> {}", budget.k, budget.s),
+        );
+        add(
+            "budget product X * K",
+            k_bits + time_width,
+            "window times constant".into(),
+        );
+        add(
+            "budget N",
+            budget.width,
+            "largest window times l / t_w".into(),
+        );
+    }
+    if config.port.policy == Policy::PerfBoundCorrect {
+        add(
+            "logarithm of a ratio",
+            ratio_bits(config),
+            format!(
+                "log2 of up to {time_width} bits with {} fraction bits",
+                config.correction.fraction_bits
+            ),
+        );
+    }
+    registers
+}
+
+/// `log2` of a ratio of times is below `time_width`: its integer bits and the fraction.
+fn ratio_bits(config: &Config) -> u32 {
+    bits_for(u64::from(config.port.time_width) - 1) + config.correction.fraction_bits
+}
+
+fn memory(config: &Config) -> Memory {
+    let histogram = &config.histogram;
+    let w_counter = u64::from(histogram.counter_bits);
+    let s_elem = u64::from(config.port.time_width);
+    let (bins, samples) = (u64::from(histogram.bins), u64::from(histogram.max_samples));
+    let history = u64::from(config.correction.history);
+    let ratio_bits = ratio_bits(config);
+    let clearing = Size::of(w_counter * bins);
+    let index = u64::from(bits_for(bins - 1));
+    let map = Size::of((w_counter + index) * u64::from(histogram.map_entries));
+    let circular = Size::of(w_counter * bins + s_elem * samples);
+    Memory {
+        w_counter_bits: histogram.counter_bits,
+        s_elem_bits: config.port.time_width,
+        n_bins: histogram.bins,
+        h_max_n: histogram.max_samples,
+        histogram: match histogram.kind {
+            HistogramKind::Regular | HistogramKind::Clearing => clearing,
+            HistogramKind::Circular => circular,
+            HistogramKind::Map => map,
+        },
+        clearing,
+        populated_bins: Size::of(w_counter * bins.min(samples)),
+        map,
+        circular,
+        correction: Size::of(history + history * u64::from(ratio_bits)),
+        n_r: config.correction.history,
+        ratio_bits,
+        circular_20000_samples: Size::of(PAPER_EXAMPLE_SAMPLES * (w_counter + s_elem)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

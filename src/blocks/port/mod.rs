@@ -1,3 +1,193 @@
 //! The port controller: one per switch port or NIC port.
 
+pub mod golden;
 pub mod pins;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use crate::blocks::histogram::clearing::ClearingHistogram;
+use crate::blocks::idle_meter::IdleMeter;
+use crate::blocks::lpi_fsm::LpiFsm;
+use crate::blocks::pdt_timer::PdtTimer;
+use crate::blocks::perfbound::PerfBound;
+use crate::config::plan::{Policy, PortPlan};
+use crate::hdl::prelude::*;
+
+/// The port controller: joins the blocks (`docs/controller.md`). Its pins are those of
+/// [`pins`].
+#[derive(LogicBlock)]
+pub struct Port {
+    about: About,
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub queue_nonempty: Signal<In, Bit>,
+    pub transmitting: Signal<In, Bit>,
+    pub receiving: Signal<In, Bit>,
+    pub sleep_permit: Signal<In, Bit>,
+    pub remote_down: Signal<In, Bit>,
+    pub remote_up: Signal<In, Bit>,
+    pub packet_valid: Signal<In, Bit>,
+    pub packet_hops: Signal<In, Bits>,
+    pub tx_enable: Signal<Out, Bit>,
+    pub power_state: Signal<Out, Bits>,
+    pub hit: Signal<Out, Bit>,
+    pub miss: Signal<Out, Bit>,
+    pub t_pdt: Signal<Out, Bits>,
+    pub update: Optional<Signal<Out, Bit>>,
+    pub t_pb: Optional<Signal<Out, Bits>>,
+    pub window: Optional<Signal<Out, Bits>>,
+    pub budget: Optional<Signal<Out, Bits>>,
+    sleeps: Constant<Bit>,
+    predicts: Constant<Bit>,
+    fixed_t_pdt: Constant<Bits>,
+    active: Signal<Local, Bit>,
+    expires: Signal<Local, Bit>,
+    hit_now: Reg<Bit>,
+    miss_now: Reg<Bit>,
+    left_wake: Reg<Bit>,
+    idle_meter: IdleMeter,
+    pdt_timer: PdtTimer,
+    lpi_fsm: LpiFsm,
+    histogram: Optional<ClearingHistogram>,
+    perfbound: Optional<PerfBound>,
+}
+
+impl Port {
+    /// The port controller of `plan`.
+    pub fn new(plan: &PortPlan) -> Self {
+        let width = plan.time_width;
+        let predicts = matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect);
+        Port {
+            about: About::new(
+                "port",
+                "Power controller of one end of a link. It watches the port's activity,\n\
+                 powers the link down when the port has been idle for longer than the\n\
+                 power-down threshold t_pdt, and forbids transmission while the link is not\n\
+                 awake. All outputs come from registers alone.",
+            ),
+            clk: Signal::clock("clock"),
+            rst: Signal::bit("synchronous reset"),
+            queue_nonempty: Signal::bit("the output queue holds a packet"),
+            transmitting: Signal::bit("a packet is leaving over the link"),
+            receiving: Signal::bit("a packet is arriving over the link"),
+            sleep_permit: Signal::bit("the other end has nothing to send"),
+            remote_down: Signal::bit("the other end has begun to go down"),
+            remote_up: Signal::bit("the other end wants the link awake"),
+            packet_valid: Signal::bit("one cycle per packet sent"),
+            packet_hops: Signal::bits(pins::HOPS_WIDTH, "hop count of that packet"),
+            tx_enable: Signal::bit("the port may start a packet"),
+            power_state: Signal::bits(
+                3,
+                "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up",
+            ),
+            hit: Signal::bit("an idle period ended, the link stayed awake"),
+            miss: Signal::bit("an idle period ended, the link had left wake"),
+            t_pdt: Signal::bits(width, "threshold in force, in ticks"),
+            update: Optional::when(predicts, Signal::bit("t_pb, window and budget are new")),
+            t_pb: Optional::when(
+                predicts,
+                Signal::bits(width, "PerfBound's threshold, in ticks"),
+            ),
+            window: Optional::when(
+                predicts,
+                Signal::bits(width, "window it was computed for, in ticks"),
+            ),
+            budget: Optional::when(
+                predicts,
+                Signal::bits(plan.budget.width, "packets that may be delayed in it"),
+            ),
+            sleeps: Constant::bit(
+                plan.policy != Policy::AlwaysOn,
+                "the port powers down by itself",
+            ),
+            predicts: Constant::bit(predicts, "the threshold is predicted"),
+            fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
+            active: Signal::bit("the port is active"),
+            expires: Signal::bit("the port wants to power down, and may"),
+            hit_now: Reg::bit(false, "an idle period ended, the link stayed awake"),
+            miss_now: Reg::bit(false, "an idle period ended, the link had left wake"),
+            left_wake: Reg::bit(false, "the link has left wake in this idle period"),
+            idle_meter: IdleMeter::new(plan),
+            pdt_timer: PdtTimer::new(plan),
+            lpi_fsm: LpiFsm::new(plan),
+            histogram: Optional::when(predicts, ClearingHistogram::new(plan)),
+            perfbound: Optional::when(predicts, PerfBound::new(plan)),
+        }
+    }
+}
+
+impl Logic for Port {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, hit_now, miss_now, left_wake);
+
+        self.active.next =
+            self.queue_nonempty.val() | self.transmitting.val() | self.receiving.val();
+
+        self.idle_meter.clk.next = self.clk.val();
+        self.idle_meter.rst.next = self.rst.val();
+        self.idle_meter.active.next = self.active.val();
+
+        self.pdt_timer.clk.next = self.clk.val();
+        self.pdt_timer.rst.next = self.rst.val();
+        self.pdt_timer.active.next = self.active.val();
+        self.pdt_timer.transmitting.next = self.transmitting.val();
+        self.pdt_timer.tick.next = self.idle_meter.tick.val();
+        self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
+        self.pdt_timer.saturated.next = self.idle_meter.saturated.val();
+        if self.predicts.val() {
+            self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
+        } else {
+            self.pdt_timer.t_pdt.next = self.fixed_t_pdt.val();
+        }
+        self.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
+
+        comment!("The link goes down when the timer expires and the other end agrees, or when");
+        comment!("the other end goes down and nothing is leaving here.");
+        if self.sleeps.val() {
+            self.expires.next = self.pdt_timer.expired.val() & self.sleep_permit.val();
+        } else {
+            self.expires.next = false;
+        }
+        self.lpi_fsm.clk.next = self.clk.val();
+        self.lpi_fsm.rst.next = self.rst.val();
+        self.lpi_fsm.down_start.next =
+            self.expires.val() | (self.remote_down.val() & !self.transmitting.val());
+        self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
+        self.tx_enable.next = self.lpi_fsm.tx_enable.val();
+        self.power_state.next = self.lpi_fsm.power_state.val();
+
+        comment!("A miss is an idle period in which the link left wake, for whatever reason.");
+        self.left_wake.d.next =
+            !self.active.val() & (self.left_wake.q.val() | self.lpi_fsm.leaving.val());
+        self.hit_now.d.next = self.idle_meter.ended.val() & !self.left_wake.q.val();
+        self.miss_now.d.next = self.idle_meter.ended.val() & self.left_wake.q.val();
+        self.hit.next = self.hit_now.q.val();
+        self.miss.next = self.miss_now.q.val();
+
+        if self.predicts.val() {
+            self.histogram.clk.next = self.clk.val();
+            self.histogram.rst.next = self.rst.val();
+            self.histogram.ended.next = self.idle_meter.ended.val();
+            self.histogram.ticks.next = self.idle_meter.ticks.val();
+            self.histogram.read_group.next = self.perfbound.read_group.val();
+            self.histogram.read_place.next = self.perfbound.read_place.val();
+
+            self.perfbound.clk.next = self.clk.val();
+            self.perfbound.rst.next = self.rst.val();
+            self.perfbound.ended.next = self.idle_meter.ended.val();
+            self.perfbound.cleared.next = self.histogram.cleared.val();
+            self.perfbound.sample_bin.next = self.histogram.sample_bin.val();
+            self.perfbound.live_window.next = self.histogram.window.val();
+            self.perfbound.window_step.next = self.histogram.window_step.val();
+            self.perfbound.group_sum.next = self.histogram.group_sum.val();
+            self.perfbound.group_mask.next = self.histogram.group_mask.val();
+            self.perfbound.bin_count.next = self.histogram.bin_count.val();
+
+            self.update.next = self.perfbound.update.val();
+            self.t_pb.next = self.perfbound.t_pb.val();
+            self.window.next = self.perfbound.window.val();
+            self.budget.next = self.perfbound.budget.val();
+        }
+    }
+}

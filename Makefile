@@ -1,0 +1,41 @@
+# What a newcomer needs: `make demo` and `make test`. Both install what is missing.
+#
+#   make demo    the main job on real input: configuration -> Verilog -> co-simulation
+#   make test    all tests, the way CI runs them
+#   make matrix  the long co-simulation matrix: every preset, five seeds, 20 million cycles
+#   make bench   speed of the checked co-simulation against a plain Verilator loop
+#   make rtl     regenerate the checked-in Verilog of the presets
+
+CARGO ?= cargo
+LINKDOZE = target/release/linkdoze
+
+.PHONY: demo test matrix bench rtl setup build clean
+
+setup:
+	@sh tools/setup.sh
+
+build: setup
+	$(CARGO) build --release --locked
+
+demo: build
+	@sh tools/demo.sh $(LINKDOZE)
+
+test: setup
+	$(CARGO) fmt --check
+	$(CARGO) clippy --release --locked --all-targets -- -D warnings
+	$(CARGO) test --release --locked
+
+matrix: build
+	@sh tools/matrix.sh $(LINKDOZE)
+
+bench: setup
+	$(CARGO) bench --locked
+
+rtl: build
+	@for preset in $$($(LINKDOZE) presets --names); do \
+	  $(LINKDOZE) init --preset $$preset -o target/$$preset.toml --force && \
+	  $(LINKDOZE) generate target/$$preset.toml -o rtl/$$preset || exit; \
+	done
+
+clean:
+	$(CARGO) clean

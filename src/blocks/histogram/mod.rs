@@ -1,0 +1,3 @@
+//! Histograms of idle periods (SPEC 6).
+
+pub mod clearing;

@@ -1,0 +1,82 @@
+//! Golden model of the idle meter: remembers when the idle period began and divides.
+
+/// Cycle-exact model of the idle meter (SPEC 2).
+///
+/// Time is the caller's count of clock cycles since reset, so that idle stretches of any
+/// length cost nothing.
+#[derive(Clone, Debug)]
+pub struct IdleMeter {
+    clocks_per_tick: u64,
+    max_time: u64,
+    /// First cycle of the present idle stretch; the cycle after an active one.
+    idle_since: u64,
+    /// The cycle before this one was idle and belongs to a period.
+    in_period: bool,
+    /// There has been activity since reset: what comes before it is no idle period.
+    seen_active: bool,
+}
+
+impl IdleMeter {
+    /// A meter just after reset. Times saturate at `max_time` ticks.
+    pub fn new(clocks_per_tick: u64, max_time: u64) -> Self {
+        IdleMeter {
+            clocks_per_tick,
+            max_time,
+            idle_since: 0,
+            in_period: false,
+            seen_active: false,
+        }
+    }
+
+    /// Whole ticks that the present idle stretch had lasted when cycle `now` began.
+    pub fn ticks(&self, now: u64) -> u64 {
+        ((now - self.idle_since) / self.clocks_per_tick).min(self.max_time)
+    }
+
+    /// An idle period ends in this cycle: its length is [`IdleMeter::ticks`].
+    pub fn ended(&self, active: bool) -> bool {
+        active && self.in_period
+    }
+
+    /// Cycle `now`, if it is idle, completes a tick of the present idle stretch.
+    pub fn tick(&self, now: u64, active: bool) -> bool {
+        !active && (now + 1 - self.idle_since).is_multiple_of(self.clocks_per_tick)
+    }
+
+    /// The cycle, if every cycle up to it is idle, in which tick number `count` (from 1)
+    /// of the present idle stretch is completed; `None` if `count` saturates or the
+    /// cycle is past the end of time.
+    pub fn completes(&self, count: u64) -> Option<u64> {
+        if count == 0 || count > self.max_time {
+            return None;
+        }
+        let cycle =
+            u128::from(self.idle_since) + u128::from(count) * u128::from(self.clocks_per_tick) - 1;
+        u64::try_from(cycle).ok()
+    }
+
+    /// Nothing but the passing of time happens while `active` holds.
+    pub fn steady(&self, now: u64, active: bool) -> bool {
+        if active {
+            self.idle_since == now && self.seen_active && !self.in_period
+        } else {
+            self.in_period == self.seen_active
+        }
+    }
+
+    /// The clock edge at the end of cycle `now`.
+    pub fn clock(&mut self, now: u64, active: bool) {
+        self.in_period = !active && self.seen_active;
+        if active {
+            self.idle_since = now + 1;
+            self.seen_active = true;
+        }
+    }
+
+    /// Lets `cycles` steady cycles pass, the first of them being `now`.
+    pub fn skip(&mut self, now: u64, cycles: u64, active: bool) {
+        if active {
+            self.idle_since = now + cycles;
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Golden model of the LPI state machine: a state and the cycle in which it ends.
+
+use crate::blocks::port::pins::PowerState;
+use crate::config::plan::{LinkPlan, Sleep};
+
+/// Cycle-exact model of the LPI state machine (SPEC 4).
+///
+/// Time is the caller's count of clock cycles since reset.
+#[derive(Clone, Debug)]
+pub struct LpiFsm {
+    link: LinkPlan,
+    sleep: Sleep,
+    state: PowerState,
+    /// The sleep state that a transition leads to or comes from.
+    sleeper: PowerState,
+    /// Last cycle of the present state unless something else ends it; `None` is for ever.
+    last_cycle: Option<u64>,
+}
+
+impl LpiFsm {
+    /// A state machine just after reset: awake.
+    pub fn new(link: LinkPlan, sleep: Sleep) -> Self {
+        LpiFsm {
+            link,
+            sleep,
+            state: PowerState::Wake,
+            sleeper: PowerState::FastWake,
+            last_cycle: None,
+        }
+    }
+
+    /// The present state.
+    pub fn state(&self) -> PowerState {
+        self.state
+    }
+
+    /// Idle cycles from `now` on in which the state stays as it is while the inputs
+    /// hold: the cycle after them ends with a change (`u64::MAX`: there is none).
+    pub fn quiet(&self, now: u64, down_start: bool, up_start: bool) -> u64 {
+        match self.state {
+            PowerState::Wake if down_start => 0,
+            PowerState::FastWake | PowerState::DeepSleep | PowerState::Refresh if up_start => 0,
+            _ => self.last_cycle.map_or(u64::MAX, |last| last - now),
+        }
+    }
+
+    fn enter(&mut self, now: u64, state: PowerState, lasts: Option<u64>) {
+        self.state = state;
+        self.last_cycle = lasts.map(|cycles| now.saturating_add(cycles));
+    }
+
+    fn go_down(&mut self, now: u64, sleeper: PowerState) {
+        self.sleeper = sleeper;
+        let t_s = match sleeper {
+            PowerState::FastWake => self.link.fast_wake.t_s,
+            _ => self.link.deep_sleep.t_s,
+        };
+        self.enter(now, PowerState::GoingDown, Some(t_s));
+    }
+
+    fn go_up(&mut self, now: u64) {
+        let t_w = match self.sleeper {
+            PowerState::FastWake => self.link.fast_wake.t_w,
+            _ => self.link.deep_sleep.t_w,
+        };
+        self.enter(now, PowerState::GoingUp, Some(t_w));
+    }
+
+    fn fall_asleep(&mut self, now: u64) {
+        let lasts = match (self.sleeper, self.sleep) {
+            (PowerState::FastWake, Sleep::Hybrid) => Some(self.link.hybrid_hold),
+            (PowerState::FastWake, _) => None,
+            _ => self.link.refresh.map(|refresh| refresh.t_q),
+        };
+        self.enter(now, self.sleeper, lasts);
+    }
+
+    /// The clock edge at the end of cycle `now`. `down_start` begins a transition down
+    /// from `Wake`; `up_start` wakes a link that sleeps.
+    pub fn clock(&mut self, now: u64, down_start: bool, up_start: bool) {
+        let over = self.last_cycle == Some(now);
+        match self.state {
+            PowerState::Wake => {
+                if down_start {
+                    let first = match self.sleep {
+                        Sleep::DeepSleep => PowerState::DeepSleep,
+                        Sleep::FastWake | Sleep::Hybrid => PowerState::FastWake,
+                    };
+                    self.go_down(now, first);
+                }
+            }
+            PowerState::GoingDown if over && up_start => self.go_up(now),
+            PowerState::GoingDown if over => self.fall_asleep(now),
+            PowerState::GoingUp if over => self.enter(now, PowerState::Wake, None),
+            PowerState::GoingDown | PowerState::GoingUp => {}
+            _ if up_start => self.go_up(now),
+            PowerState::FastWake if over => self.go_down(now, PowerState::DeepSleep),
+            PowerState::DeepSleep if over => {
+                let lasts = self.link.refresh.map(|refresh| refresh.t_r);
+                self.enter(now, PowerState::Refresh, lasts);
+            }
+            PowerState::Refresh if over => self.fall_asleep(now),
+            PowerState::FastWake | PowerState::DeepSleep | PowerState::Refresh => {}
+        }
+    }
+}

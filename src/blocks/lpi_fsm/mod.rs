@@ -1,0 +1,234 @@
+//! The LPI state machine (SPEC 4).
+
+pub mod golden;
+#[cfg(test)]
+mod tests;
+
+use crate::config::plan::{PortPlan, Sleep};
+use crate::hdl::prelude::*;
+
+states! {
+    /// The state of the link at this end (SPEC 4), in the encoding of `power_state`.
+    pub enum Link {
+        Wake = "ready to transmit",
+        GoingDown = "on the way down, full power",
+        FastWake = "asleep, most of the PHY on",
+        DeepSleep = "asleep, deepest",
+        Refresh = "refreshing within deep sleep, full power",
+        GoingUp = "on the way up, full power",
+    }
+}
+
+/// The power states of the link and the transitions between them (SPEC 4, p000 2.3, 3.1;
+/// hybrid and refresh: p002 II.A, III.A.3).
+#[derive(LogicBlock)]
+pub struct LpiFsm {
+    about: About,
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub down_start: Signal<In, Bit>,
+    pub up_start: Signal<In, Bit>,
+    pub tx_enable: Signal<Out, Bit>,
+    pub leaving: Signal<Out, Bit>,
+    pub power_state: Signal<Out, Bits>,
+    state: Reg<Link>,
+    cycles: Reg<Bits>,
+    deep: Reg<Bit>,
+    over: Signal<Local, Bit>,
+    to_deep: Signal<Local, Bit>,
+    hybrid: Constant<Bit>,
+    uses_fast_wake: Constant<Bit>,
+    uses_deep_sleep: Constant<Bit>,
+    uses_refresh: Constant<Bit>,
+    t_s_fast_wake: Constant<Bits>,
+    t_s_deep_sleep: Constant<Bits>,
+    t_w_fast_wake: Constant<Bits>,
+    t_w_deep_sleep: Constant<Bits>,
+    hold: Constant<Bits>,
+    t_q: Constant<Bits>,
+    t_r: Constant<Bits>,
+}
+
+impl LpiFsm {
+    /// The state machine of `plan`.
+    pub fn new(plan: &PortPlan) -> Self {
+        let link = &plan.link;
+        let uses_fast_wake = plan.sleep != Sleep::DeepSleep;
+        let uses_deep_sleep = plan.sleep != Sleep::FastWake;
+        let hybrid = uses_fast_wake && uses_deep_sleep;
+        let refresh = link.refresh.filter(|_| uses_deep_sleep);
+        // Each duration with whether this configuration has it.
+        let t_s_fast_wake = (link.fast_wake.t_s, uses_fast_wake);
+        let t_w_fast_wake = (link.fast_wake.t_w, uses_fast_wake);
+        let t_s_deep_sleep = (link.deep_sleep.t_s, uses_deep_sleep);
+        let t_w_deep_sleep = (link.deep_sleep.t_w, uses_deep_sleep);
+        let hold = (link.hybrid_hold, hybrid);
+        let t_q = (refresh.map_or(1, |refresh| refresh.t_q), refresh.is_some());
+        let t_r = (refresh.map_or(1, |refresh| refresh.t_r), refresh.is_some());
+        let longest = [
+            t_s_fast_wake,
+            t_w_fast_wake,
+            t_s_deep_sleep,
+            t_w_deep_sleep,
+            hold,
+            t_q,
+            t_r,
+        ]
+        .iter()
+        .map(|&(cycles, used)| if used { cycles } else { 1 })
+        .fold(1, u64::max);
+        let width = clog2(longest.into());
+        let duration = |(cycles, used): (u64, bool), doc: &str| {
+            let last = if used { u128::from(cycles) - 1 } else { 0 };
+            Constant::bits(width, last, format!("{doc}: clock cycles less one"))
+        };
+        LpiFsm {
+            about: About::new(
+                "lpi_fsm",
+                "Power states of the link at this end. Nothing is transmitted unless the\n\
+                 link is awake. A transition down always completes; if a packet waits or the\n\
+                 other end asks by then, the way up begins at once.",
+            ),
+            clk: Signal::clock("clock"),
+            rst: Signal::bit("synchronous reset"),
+            down_start: Signal::bit("leave Wake at the end of this cycle"),
+            up_start: Signal::bit("a packet waits here, or the other end asks to wake"),
+            tx_enable: Signal::bit("the port may start a packet"),
+            leaving: Signal::bit("the link leaves Wake at the end of this cycle"),
+            power_state: Signal::bits(3, "state of the link, encoded as STATE_*"),
+            state: Reg::state(Link::Wake, "state of the link"),
+            cycles: Reg::bits(width, 0, "clock cycles left in this state, less one"),
+            deep: Reg::bit(false, "the sleep state in question is deep sleep"),
+            over: Signal::bit("the state has lasted its time"),
+            to_deep: Signal::bit("a transition is to or from deep sleep"),
+            hybrid: Constant::bit(hybrid, "fast wake first, deep sleep after a hold"),
+            uses_fast_wake: Constant::bit(uses_fast_wake, "the link uses fast wake"),
+            uses_deep_sleep: Constant::bit(uses_deep_sleep, "the link uses deep sleep"),
+            uses_refresh: Constant::bit(refresh.is_some(), "deep sleep has refreshes"),
+            t_s_fast_wake: duration(t_s_fast_wake, "down to fast wake"),
+            t_s_deep_sleep: duration(t_s_deep_sleep, "down to deep sleep"),
+            t_w_fast_wake: duration(t_w_fast_wake, "up from fast wake"),
+            t_w_deep_sleep: duration(t_w_deep_sleep, "up from deep sleep"),
+            hold: duration(hold, "in fast wake before deep sleep"),
+            t_q: duration(t_q, "quiet between two refreshes"),
+            t_r: duration(t_r, "one refresh"),
+        }
+    }
+}
+
+impl Logic for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, state, cycles, deep);
+
+        self.over.next = !self.cycles.q.val().any();
+        self.tx_enable.next = self.state.q.val() == Link::Wake;
+        self.leaving.next = (self.state.q.val() == Link::Wake) & self.down_start.val();
+        self.power_state.next = bit_cast(self.state.q.val(), 3);
+
+        if self.hybrid.val() {
+            self.to_deep.next = self.deep.q.val();
+        } else {
+            self.to_deep.next = self.uses_deep_sleep.val();
+        }
+
+        if !self.over.val() {
+            self.cycles.d.next = self.cycles.q.val() - 1;
+        }
+        match self.state.q.val() {
+            Link::Wake => {
+                if self.down_start.val() {
+                    self.state.d.next = Link::GoingDown;
+                    if self.uses_fast_wake.val() {
+                        self.cycles.d.next = self.t_s_fast_wake.val();
+                        if self.hybrid.val() {
+                            self.deep.d.next = false;
+                        }
+                    } else {
+                        self.cycles.d.next = self.t_s_deep_sleep.val();
+                    }
+                }
+            }
+            Link::GoingDown => {
+                if self.over.val() {
+                    if self.up_start.val() {
+                        self.state.d.next = Link::GoingUp;
+                    } else if self.to_deep.val() {
+                        self.state.d.next = Link::DeepSleep;
+                    } else {
+                        self.state.d.next = Link::FastWake;
+                    }
+                    if self.up_start.val() {
+                        if self.to_deep.val() {
+                            self.cycles.d.next = self.t_w_deep_sleep.val();
+                        } else {
+                            self.cycles.d.next = self.t_w_fast_wake.val();
+                        }
+                    } else if self.to_deep.val() {
+                        if self.uses_refresh.val() {
+                            self.cycles.d.next = self.t_q.val();
+                        }
+                    } else if self.hybrid.val() {
+                        self.cycles.d.next = self.hold.val();
+                    }
+                }
+            }
+            Link::FastWake => {
+                if self.uses_fast_wake.val() {
+                    if self.up_start.val() {
+                        self.state.d.next = Link::GoingUp;
+                        self.cycles.d.next = self.t_w_fast_wake.val();
+                    } else if self.hybrid.val() {
+                        if self.over.val() {
+                            self.state.d.next = Link::GoingDown;
+                            self.cycles.d.next = self.t_s_deep_sleep.val();
+                            self.deep.d.next = true;
+                        }
+                    }
+                } else {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Link::Wake;
+                }
+            }
+            Link::DeepSleep => {
+                if self.uses_deep_sleep.val() {
+                    if self.up_start.val() {
+                        self.state.d.next = Link::GoingUp;
+                        self.cycles.d.next = self.t_w_deep_sleep.val();
+                    } else if self.uses_refresh.val() {
+                        if self.over.val() {
+                            self.state.d.next = Link::Refresh;
+                            self.cycles.d.next = self.t_r.val();
+                        }
+                    }
+                } else {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Link::Wake;
+                }
+            }
+            Link::Refresh => {
+                if self.uses_refresh.val() {
+                    if self.up_start.val() {
+                        self.state.d.next = Link::GoingUp;
+                        self.cycles.d.next = self.t_w_deep_sleep.val();
+                    } else if self.over.val() {
+                        self.state.d.next = Link::DeepSleep;
+                        self.cycles.d.next = self.t_q.val();
+                    }
+                } else {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Link::Wake;
+                }
+            }
+            Link::GoingUp => {
+                if self.over.val() {
+                    self.state.d.next = Link::Wake;
+                }
+            }
+            _ => {
+                comment!("No such state: awake is the safe one.");
+                self.state.d.next = Link::Wake;
+            }
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Lock-step test: description against golden model.
+
+use proptest::prelude::*;
+
+use super::{golden, LpiFsm};
+use crate::blocks::port::pins::PowerState;
+use crate::blocks::port::tests::small_plan;
+use crate::blocks::testing::Bench;
+use crate::config::plan::{PortPlan, RefreshPlan, Sleep};
+use crate::hdl::check;
+
+proptest! {
+    #[test]
+    fn description_and_golden_model_agree(
+        stretches in prop::collection::vec(
+            (prop::bool::weighted(0.4), prop::bool::weighted(0.4), 1u64..40),
+            1..60,
+        ),
+        sleep in prop_oneof![Just(Sleep::FastWake), Just(Sleep::DeepSleep), Just(Sleep::Hybrid)],
+        refresh in prop_oneof![
+            Just(None),
+            (1u64..9, 1u64..9).prop_map(|(t_q, t_r)| Some(RefreshPlan { t_q, t_r })),
+        ],
+    ) {
+        let mut plan = PortPlan { sleep, ..small_plan() };
+        plan.link.refresh = refresh;
+        let mut golden = golden::LpiFsm::new(plan.link, sleep);
+        let mut bench = Bench::new(LpiFsm::new(&plan));
+        let mut now = 0;
+        for (down_start, up_start, cycles) in stretches {
+            for _ in 0..cycles {
+                bench.drive(&[("down_start", down_start.into()), ("up_start", up_start.into())]);
+                let awake = golden.state() == PowerState::Wake;
+                prop_assert_eq!(bench.get("power_state"), golden.state() as u64, "cycle {}", now);
+                prop_assert_eq!(bench.get("tx_enable"), u64::from(awake));
+                prop_assert_eq!(bench.get("leaving"), u64::from(awake && down_start));
+                bench.clock();
+                golden.clock(now, down_start, up_start);
+                now += 1;
+            }
+        }
+    }
+}
+
+/// How long the golden model stays in each state on the way given.
+fn walk(sleep: Sleep, up_after: u64) -> Vec<(PowerState, u64)> {
+    let plan = small_plan();
+    let mut fsm = golden::LpiFsm::new(plan.link, sleep);
+    let mut states: Vec<(PowerState, u64)> = Vec::new();
+    for now in 0..100 {
+        match states.last_mut() {
+            Some((state, cycles)) if *state == fsm.state() => *cycles += 1,
+            _ => states.push((fsm.state(), 1)),
+        }
+        fsm.clock(now, now == 0, now >= up_after);
+    }
+    states
+}
+
+#[test]
+fn transitions_last_the_times_of_their_states() {
+    // SPEC 4: going down lasts t_s of the target state, going up t_w of the state left;
+    // hybrid enters fast wake first and, after a hold, deep sleep.
+    use PowerState::{DeepSleep, FastWake, GoingDown, GoingUp, Refresh, Wake};
+    assert_eq!(
+        walk(Sleep::FastWake, 20),
+        [
+            (Wake, 1),
+            (GoingDown, 3),
+            (FastWake, 17),
+            (GoingUp, 5),
+            (Wake, 74)
+        ]
+    );
+    assert_eq!(
+        walk(Sleep::DeepSleep, 20),
+        [
+            (Wake, 1),
+            (GoingDown, 7),
+            (DeepSleep, 6),
+            (Refresh, 2),
+            (DeepSleep, 5),
+            (GoingUp, 11),
+            (Wake, 68)
+        ]
+    );
+    assert_eq!(
+        walk(Sleep::Hybrid, 22),
+        [
+            (Wake, 1),
+            (GoingDown, 3),
+            (FastWake, 9),
+            (GoingDown, 7),
+            (DeepSleep, 3),
+            (GoingUp, 11),
+            (Wake, 66)
+        ]
+    );
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| LpiFsm::new(&small_plan()), 4000, 1).unwrap();
+}

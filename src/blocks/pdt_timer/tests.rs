@@ -1,0 +1,48 @@
+//! Lock-step test: description against golden model.
+
+use proptest::prelude::*;
+
+use super::{golden, PdtTimer};
+use crate::blocks::port::tests::small_plan;
+use crate::blocks::testing::Bench;
+use crate::hdl::check;
+
+proptest! {
+    #[test]
+    fn description_and_golden_model_agree(
+        stretches in prop::collection::vec(
+            (any::<bool>(), any::<bool>(), 0u64..30, prop_oneof![1u64..4, 1u64..60]),
+            1..40,
+        ),
+    ) {
+        let plan = small_plan();
+        let mut golden = golden::PdtTimer::new(plan.t_pdt_init);
+        let mut bench = Bench::new(PdtTimer::new(&plan));
+        let mut ticks = 0;
+        for (active, transmitting, t_pdt, cycles) in stretches {
+            for _ in 0..cycles {
+                let transmitting = active && transmitting;
+                bench.drive(&[
+                    ("active", active.into()),
+                    ("transmitting", transmitting.into()),
+                    ("tick", (!active).into()),
+                    ("ticks", ticks),
+                    ("saturated", (ticks == plan.max_time()).into()),
+                    ("t_pdt", t_pdt),
+                ]);
+                // The idle meter would call this cycle the end of tick `ticks + 1`.
+                let expired = !active && golden.expiring_tick() == Some(ticks + 1);
+                prop_assert_eq!(bench.get("expired"), u64::from(expired));
+                prop_assert_eq!(bench.get("t_pdt_in_force"), golden.in_force());
+                bench.clock();
+                golden.clock(active, transmitting, t_pdt);
+                ticks = if active { 0 } else { ticks + 1 };
+            }
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| PdtTimer::new(&small_plan()), 4000, 1).unwrap();
+}

@@ -1,0 +1,349 @@
+//! PerfBound: the threshold from the histogram (SPEC 7).
+
+pub mod golden;
+#[cfg(test)]
+mod tests;
+
+use crate::blocks::histogram::clearing::Shape;
+use crate::config::plan::PortPlan;
+use crate::hdl::prelude::*;
+
+states! {
+    /// Where the search stands.
+    pub enum Search {
+        Idle = "no sample to cover",
+        Groups = "adding up groups, highest first",
+        Bins = "adding up the bins of the group that does not fit",
+        Finish = "turning the bin into a time",
+    }
+}
+
+/// Finds the power-down threshold that delays at most a budget of packets (SPEC 7,
+/// p000 2.4), in two levels: groups of bins first, then the bins of one group.
+#[derive(LogicBlock)]
+pub struct PerfBound {
+    about: About,
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub ended: Signal<In, Bit>,
+    pub cleared: Signal<In, Bit>,
+    pub sample_bin: Signal<In, Bits>,
+    pub live_window: Signal<In, Bits>,
+    pub window_step: Signal<In, Bit>,
+    pub group_sum: Signal<In, Bits>,
+    pub group_mask: Signal<In, Bits>,
+    pub bin_count: Signal<In, Bits>,
+    pub read_group: Signal<Out, Bits>,
+    pub read_place: Signal<Out, Bits>,
+    pub update: Signal<Out, Bit>,
+    pub t_pb: Signal<Out, Bits>,
+    pub window: Signal<Out, Bits>,
+    pub budget: Signal<Out, Bits>,
+    // N, kept up to date with the window.
+    credit: Reg<Bits>,
+    credit_per_tick: Constant<Bits>,
+    // The search.
+    state: Reg<Search>,
+    pending: Reg<Bit>,
+    group: Reg<Bits>,
+    place: Reg<Bits>,
+    reading: Reg<Bit>,
+    mask: Reg<Bits>,
+    passed: Reg<Bits>,
+    index: Reg<Bits>,
+    arrived_group: Signal<Local, Bits>,
+    arrived_place: Signal<Local, Bits>,
+    arrived: Signal<Local, Bits>,
+    tail: Signal<Local, Bits>,
+    exceeds: Signal<Local, Bit>,
+    top_group: Constant<Bits>,
+    // The answer.
+    middle: Signal<Local, Bits>,
+    threshold: Signal<Local, Bits>,
+    clamps: Constant<Bit>,
+    halves: Constant<Bit>,
+    half: Constant<Bits>,
+    bin_count_total: Constant<Bits>,
+    max_value: Constant<Bits>,
+    max_value_wide: Constant<Bits>,
+    update_now: Reg<Bit>,
+    threshold_now: Reg<Bits>,
+    window_now: Reg<Bits>,
+    budget_now: Reg<Bits>,
+    bin_shift: Constant<Bits>,
+    fraction: Constant<Bits>,
+    place_bits: Constant<Bits>,
+    top_place: Constant<Bits>,
+    _budget_bits: usize,
+    _tail_bits: usize,
+    _compare_bits: usize,
+    _index_bits: usize,
+    _middle_bits: usize,
+    _time_bits: usize,
+}
+
+impl PerfBound {
+    /// The search of `plan`.
+    pub fn new(plan: &PortPlan) -> Self {
+        let histogram = &plan.histogram;
+        let shape = Shape::of(histogram);
+        let time = plan.time_width;
+        let tail = shape.counter + shape.index() + 1;
+        let compare = tail.max(plan.budget.width);
+        let index = shape.index() + 1;
+        let credit = plan.budget.width + plan.budget.s;
+        let span = 1u128 << histogram.bin_shift;
+        let middle = (index + histogram.bin_shift).max(time);
+        let top_bin =
+            (histogram.max_value >> histogram.bin_shift).min(u64::from(histogram.bins) - 1);
+        let last_middle = u128::from(histogram.bins - 1) * span + span / 2;
+        let amount =
+            |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
+        PerfBound {
+            about: About::new(
+                "perfbound",
+                "Finds the power-down threshold: the middle of the lowest bin such that the\n\
+                 samples in it and above are at most the budget, the packets that may be\n\
+                 delayed in the window of the histogram.\n\
+                 \n\
+                 One word is read per cycle, from the highest group down, until a group does\n\
+                 not fit into the budget; then the bins of that group, from the highest down.\n\
+                 A cycle with a sample is not available for reading. Samples that come during\n\
+                 a search are covered by the next. A sample that clears the histogram is\n\
+                 alone in it, with a budget of 0: the bin above it is the answer.",
+            ),
+            clk: Signal::clock("clock"),
+            rst: Signal::bit("synchronous reset"),
+            ended: Signal::bit("a sample is recorded; the histogram reads for it"),
+            cleared: Signal::bit("that sample clears the histogram"),
+            sample_bin: Signal::bits(shape.index(), "bin of that sample"),
+            live_window: Signal::bits(time, "ticks since the clear, one cycle late"),
+            window_step: Signal::bit("the window grows by a tick"),
+            group_sum: Signal::bits(shape.sum(), "samples in the group read the cycle before"),
+            group_mask: Signal::bits(shape.group_size(), "which of its bins hold samples"),
+            bin_count: Signal::bits(shape.counter, "counter read the cycle before"),
+            read_group: Signal::bits(shape.group, "group to read, or group of the bin to read"),
+            read_place: Signal::bits(shape.place, "place in the group of the bin to read"),
+            update: Signal::bit("t_pb, window and budget are new"),
+            t_pb: Signal::bits(time, "threshold, in ticks"),
+            window: Signal::bits(time, "window that t_pb was computed for, in ticks"),
+            budget: Signal::bits(plan.budget.width, "packets that may be delayed in it"),
+            credit: Reg::bits(
+                credit,
+                0,
+                format!("budget of the live window, {} fraction bits", plan.budget.s),
+            ),
+            credit_per_tick: Constant::bits(
+                credit,
+                plan.budget.k,
+                "packets that a tick of the window allows to delay, l / t_w",
+            ),
+            state: Reg::state(Search::Idle, "where the search stands"),
+            pending: Reg::bit(false, "a sample came that no search covers yet"),
+            group: Reg::bits(shape.group, 0, "next group to read, or group of the bins"),
+            place: Reg::bits(shape.place, 0, "next bin of the group to read"),
+            reading: Reg::bit(false, "what was read the cycle before is the search's"),
+            mask: Reg::bits(shape.group_size(), 0, "bins of the group that held samples"),
+            passed: Reg::bits(tail, 0, "samples in the bins passed"),
+            index: Reg::bits(index, 0, "the bin found"),
+            arrived_group: Signal::bits(shape.group, "group read the cycle before"),
+            arrived_place: Signal::bits(shape.place, "bin of the group read the cycle before"),
+            arrived: Signal::bits(tail, "samples in it"),
+            tail: Signal::bits(tail, "samples in it and in what was passed"),
+            exceeds: Signal::bit("they are more than the budget"),
+            top_group: Constant::bits(
+                shape.group,
+                u128::from(top_bin >> shape.place),
+                "highest group in use",
+            ),
+            middle: Signal::bits(middle, "middle of the bin found, in ticks"),
+            threshold: Signal::bits(time, "that, at most the longest threshold"),
+            clamps: Constant::bit(
+                last_middle > histogram.max_value.into(),
+                "a bin's middle may be above the longest threshold",
+            ),
+            halves: Constant::bit(histogram.bin_shift > 0, "a bin is longer than a tick"),
+            half: Constant::bits(middle, span / 2, "half a bin"),
+            bin_count_total: Constant::bits(index, histogram.bins.into(), "number of bins"),
+            max_value: Constant::bits(
+                time,
+                histogram.max_value.into(),
+                "longest threshold, in ticks",
+            ),
+            max_value_wide: Constant::bits(
+                middle,
+                histogram.max_value.into(),
+                "the same, as wide as the middle of a bin",
+            ),
+            update_now: Reg::bit(false, "t_pb, window and budget are new"),
+            threshold_now: Reg::bits(time, plan.t_pdt_init.into(), "the threshold"),
+            window_now: Reg::bits(time, 0, "window of the search"),
+            budget_now: Reg::bits(plan.budget.width, 0, "budget of the search"),
+            bin_shift: amount(histogram.bin_shift, "log2 of the ticks in a bin"),
+            fraction: amount(plan.budget.s, "fraction bits of credit"),
+            place_bits: amount(shape.place, "bits of a bin's place in its group"),
+            top_place: Constant::bits(
+                shape.place,
+                u128::from(shape.group_size()) - 1,
+                "highest place in a group",
+            ),
+            _budget_bits: plan.budget.width as usize,
+            _tail_bits: tail as usize,
+            _compare_bits: compare as usize,
+            _index_bits: index as usize,
+            _middle_bits: middle as usize,
+            _time_bits: time as usize,
+        }
+    }
+}
+
+impl Logic for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(
+            self,
+            clk,
+            credit,
+            state,
+            pending,
+            group,
+            place,
+            reading,
+            mask,
+            passed,
+            index,
+            update_now,
+            threshold_now,
+            window_now,
+            budget_now
+        );
+
+        if self.cleared.val() {
+            self.credit.d.next = 0.into();
+        } else if self.window_step.val() {
+            self.credit.d.next = self.credit.q.val() + self.credit_per_tick.val();
+        }
+
+        comment!("The address counts down with every read, so what arrives is one above it.");
+        self.read_group.next = self.group.q.val();
+        self.read_place.next = self.place.q.val();
+        self.arrived_group.next = self.group.q.val() + 1;
+        self.arrived_place.next = self.place.q.val() + 1;
+
+        if self.state.q.val() == Search::Groups {
+            self.arrived.next = bit_cast(self.group_sum.val(), self._tail_bits);
+        } else if self.mask.q.val().get_bit(self.arrived_place.val()) {
+            self.arrived.next = bit_cast(self.bin_count.val(), self._tail_bits);
+        } else {
+            self.arrived.next = 0.into();
+        }
+        self.tail.next = self.passed.q.val() + self.arrived.val();
+        self.exceeds.next = bit_cast(self.tail.val(), self._compare_bits)
+            > bit_cast(self.budget_now.q.val(), self._compare_bits);
+
+        self.middle.next = bit_cast(self.index.q.val(), self._middle_bits) << self.bin_shift.val();
+        if self.halves.val() {
+            self.middle.next = (bit_cast(self.index.q.val(), self._middle_bits)
+                << self.bin_shift.val())
+                | self.half.val();
+        }
+        if self.clamps.val() {
+            if self.middle.val() > self.max_value_wide.val() {
+                self.threshold.next = self.max_value.val();
+            } else {
+                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
+            }
+        } else {
+            comment!("Above the highest bin: never, as far as the histogram can tell.");
+            if self.index.q.val() == self.bin_count_total.val() {
+                self.threshold.next = self.max_value.val();
+            } else {
+                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
+            }
+        }
+
+        self.reading.d.next = false;
+        self.update_now.d.next = false;
+        match self.state.q.val() {
+            Search::Idle => {
+                if self.pending.q.val() {
+                    self.state.d.next = Search::Groups;
+                    self.pending.d.next = false;
+                    self.window_now.d.next = self.live_window.val();
+                    self.budget_now.d.next = bit_cast(
+                        self.credit.q.val() >> self.fraction.val(),
+                        self._budget_bits,
+                    );
+                    self.passed.d.next = 0.into();
+                    self.group.d.next = self.top_group.val();
+                }
+            }
+            Search::Groups => {
+                if self.reading.q.val() & self.exceeds.val() {
+                    self.state.d.next = Search::Bins;
+                    self.group.d.next = self.arrived_group.val();
+                    self.place.d.next = self.top_place.val();
+                    self.mask.d.next = self.group_mask.val();
+                } else if self.reading.q.val() & !self.arrived_group.val().any() {
+                    comment!("All samples fit: even the lowest bin will do.");
+                    self.state.d.next = Search::Finish;
+                    self.index.d.next = 0.into();
+                } else {
+                    if self.reading.q.val() {
+                        self.passed.d.next = self.tail.val();
+                    }
+                    if !self.ended.val() {
+                        self.reading.d.next = true;
+                        self.group.d.next = self.group.q.val() - 1;
+                    }
+                }
+            }
+            Search::Bins => {
+                comment!(
+                    "The group exceeds the budget: if its other bins fit, the lowest does not."
+                );
+                if self.reading.q.val() & (self.exceeds.val() | (self.arrived_place.val() == 1)) {
+                    self.state.d.next = Search::Finish;
+                    self.index.d.next = ((bit_cast(self.group.q.val(), self._index_bits)
+                        << self.place_bits.val())
+                        | bit_cast(self.arrived_place.val(), self._index_bits))
+                        + bit_cast(self.exceeds.val(), self._index_bits);
+                } else {
+                    if self.reading.q.val() {
+                        self.passed.d.next = self.tail.val();
+                    }
+                    if !self.ended.val() {
+                        self.reading.d.next = true;
+                        self.place.d.next = self.place.q.val() - 1;
+                    }
+                }
+            }
+            Search::Finish => {
+                self.state.d.next = Search::Idle;
+                self.threshold_now.d.next = self.threshold.val();
+                self.update_now.d.next = true;
+            }
+            _ => {
+                self.state.d.next = Search::Idle;
+            }
+        }
+        comment!("A sample that clears replaces whatever search is under way.");
+        if self.cleared.val() {
+            self.state.d.next = Search::Finish;
+            self.pending.d.next = false;
+            self.reading.d.next = false;
+            self.update_now.d.next = false;
+            self.threshold_now.d.next = self.threshold_now.q.val();
+            self.index.d.next = bit_cast(self.sample_bin.val(), self._index_bits) + 1;
+            self.window_now.d.next = 0.into();
+            self.budget_now.d.next = 0.into();
+        } else if self.ended.val() {
+            self.pending.d.next = true;
+        }
+
+        self.update.next = self.update_now.q.val();
+        self.t_pb.next = self.threshold_now.q.val();
+        self.window.next = self.window_now.q.val();
+        self.budget.next = self.budget_now.q.val();
+    }
+}

@@ -1,0 +1,175 @@
+//! Lock-step test: description against golden model, both on a golden histogram.
+
+use proptest::prelude::*;
+
+use super::golden::PerfBound;
+use crate::blocks::histogram::clearing::golden::Clearing;
+use crate::blocks::port::tests::small_plan;
+use crate::blocks::testing::Bench;
+use crate::config::plan::{BudgetPlan, HistogramPlan, PortPlan};
+use crate::hdl::check;
+
+/// 256 bins of one tick, a budget of a hundredth of the window.
+fn plan() -> PortPlan {
+    let plan = small_plan();
+    PortPlan {
+        time_width: 32,
+        histogram: HistogramPlan {
+            bins: 256,
+            bin_shift: 0,
+            counter_bits: 16,
+            max_samples: 20_000,
+            ttl: None,
+            max_value: 255,
+            ..plan.histogram
+        },
+        // ceil(2^60 / 100) / 2^60.
+        budget: BudgetPlan {
+            k: (1u128 << 60).div_ceil(100),
+            s: 60,
+            width: 26,
+        },
+        ..plan
+    }
+}
+
+/// Feeds samples, one every `spacing` cycles, and returns the search with the cycle in
+/// which its last update came and the cycles between the last sample and that update.
+fn run(samples: &[u64], spacing: u64) -> (PerfBound, Clearing, u64) {
+    let plan = plan();
+    let mut histogram = Clearing::new(plan.histogram, 1, plan.max_time());
+    let mut search = PerfBound::new(plan);
+    let mut latency = 0;
+    for (place, &t_inac) in samples.iter().enumerate() {
+        for cycle in 0..spacing {
+            let now = place as u64 * spacing + cycle;
+            let sample = (cycle == 0).then_some(t_inac);
+            search.clock(now, &histogram, sample);
+            histogram.clock(now, sample);
+            if search.update() {
+                latency = cycle + 1;
+            }
+        }
+    }
+    (search, histogram, latency)
+}
+
+#[test]
+fn the_threshold_is_the_lowest_bin_whose_tail_fits() {
+    // A sample every 100 cycles: the last of n comes at X = 100 (n - 1), so N = n - 1.
+    // N = 5: the five samples above bin 10 fit, all six do not.
+    let (search, _, _) = run(&[10, 255, 31, 200, 29, 30], 100);
+    assert_eq!(search.window(), 500);
+    assert_eq!(search.budget(), 5);
+    assert_eq!(search.t_pb(), 11);
+    // N = 4: 30, 31, 200 and 255 fit, 29 does not.
+    let (search, _, _) = run(&[255, 31, 200, 29, 30], 100);
+    assert_eq!(search.budget(), 4);
+    assert_eq!(search.t_pb(), 30);
+}
+
+#[test]
+fn the_threshold_is_the_longest_when_even_the_highest_bin_does_not_fit() {
+    let (search, _, _) = run(&[255, 255, 255], 49);
+    assert_eq!(search.budget(), 0);
+    assert_eq!(search.t_pb(), 255);
+}
+
+#[test]
+fn an_update_takes_36_cycles_at_most_for_256_bins() {
+    // docs/controller.md. The worst case reads all 16 groups and 15 bins of the last.
+    let (search, _, latency) = run(&[0, 1], 40);
+    assert_eq!(search.t_pb(), 2);
+    assert_eq!(latency, 36);
+}
+
+#[test]
+fn the_search_agrees_with_a_plain_scan() {
+    // The definition of SPEC 7.4, over the counters themselves.
+    let mut samples = Vec::new();
+    let mut x = 12345u64;
+    for _ in 0..400 {
+        x = x
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        samples.push((x >> 33) % 300 % (1 + (x >> 50) % 256));
+        let (search, histogram, _) = run(&samples, 40);
+        let mut tail = 0;
+        let mut index = 256;
+        while index > 0 {
+            tail += histogram.count(index - 1);
+            if tail > search.budget() {
+                break;
+            }
+            index -= 1;
+        }
+        assert_eq!(search.t_pb(), (index as u64).min(255));
+    }
+}
+
+proptest! {
+    #[test]
+    fn description_and_golden_model_agree(
+        samples in prop::collection::vec((2u64..60, 0u64..200), 1..120),
+        bins in 4u32..70,
+        bin_shift in 0u32..4,
+        max_samples in 1u32..50,
+        max_value in 3u64..300,
+        ttl in prop_oneof![Just(None), (1u64..900).prop_map(Some)],
+    ) {
+        let mut plan = small_plan();
+        plan.histogram = HistogramPlan {
+            bins, bin_shift, max_samples, max_value, ttl, ..plan.histogram
+        };
+        plan.budget.width = 6;
+        let mut histogram = Clearing::new(plan.histogram, 1, plan.max_time());
+        let mut golden = PerfBound::new(plan);
+        let mut bench = Bench::new(super::PerfBound::new(&plan));
+        let mut now = 0;
+        // What the memories return for the read of the cycle before.
+        let (mut group_sum, mut group_mask, mut bin_count) = (0, 0, 0);
+        for (gap, t_inac) in samples {
+            for cycle in 0..gap {
+                let sample = (cycle == gap - 1).then_some(t_inac);
+                let clears = sample.is_some() && histogram.clears(now);
+                let window = histogram.window_before(now);
+                bench.drive(&[
+                    ("ended", sample.is_some().into()),
+                    ("cleared", clears.into()),
+                    ("sample_bin", histogram.bin(t_inac) as u64),
+                    ("live_window", window),
+                    ("window_step", (histogram.window_before(now + 1) > window).into()),
+                    ("group_sum", group_sum),
+                    ("group_mask", group_mask),
+                    ("bin_count", bin_count),
+                ]);
+                prop_assert_eq!(bench.get("update"), u64::from(golden.update()), "cycle {}", now);
+                prop_assert_eq!(bench.get("t_pb"), golden.t_pb(), "cycle {}", now);
+                prop_assert_eq!(bench.get("window"), golden.window());
+                prop_assert_eq!(bench.get("budget"), golden.budget());
+                if sample.is_none() {
+                    let base = bench.get("read_group") as usize * histogram.group_size();
+                    let counts: Vec<u64> = (base..base + histogram.group_size())
+                        .map(|bin| if bin < bins as usize { histogram.count(bin) } else { 0 })
+                        .collect();
+                    group_sum = counts.iter().sum();
+                    group_mask = counts
+                        .iter()
+                        .enumerate()
+                        .map(|(place, &count)| u64::from(count > 0) << place)
+                        .sum();
+                    bin_count = counts[bench.get("read_place") as usize];
+                }
+                bench.clock();
+                golden.clock(now, &histogram, sample);
+                histogram.clock(now, sample);
+                now += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| super::PerfBound::new(&small_plan()), 4000, 1).unwrap();
+}

@@ -1,0 +1,189 @@
+//! Golden model of the whole port controller.
+
+use super::pins::{Inputs, Outputs, PowerState};
+use crate::blocks::histogram::clearing::golden::Clearing;
+use crate::blocks::idle_meter::golden::IdleMeter;
+use crate::blocks::lpi_fsm::golden::LpiFsm;
+use crate::blocks::pdt_timer::golden::PdtTimer;
+use crate::blocks::perfbound::golden::PerfBound;
+use crate::config::plan::{Policy, PortPlan};
+
+/// Cycle-exact model of a port controller: equal to the RTL in every output of every
+/// clock cycle (SPEC 9).
+///
+/// It steps through the cycles in which something happens and skips the others: an idle
+/// second costs as much as an idle microsecond.
+#[derive(Clone, Debug)]
+pub struct Port {
+    plan: PortPlan,
+    /// Clock cycles since the last reset.
+    now: u64,
+    meter: IdleMeter,
+    timer: PdtTimer,
+    fsm: LpiFsm,
+    predictor: Option<(Clearing, PerfBound)>,
+    /// The link has left `Wake` in the present idle period.
+    left_wake: bool,
+    hit: bool,
+    miss: bool,
+}
+
+/// What the inputs of one cycle mean in it.
+struct Cycle {
+    active: bool,
+    down_start: bool,
+    up_start: bool,
+    /// Length of the idle period that ends in this cycle, in ticks.
+    sample: Option<u64>,
+}
+
+impl Port {
+    /// A controller just after reset.
+    pub fn new(plan: &PortPlan) -> Self {
+        let plan = *plan;
+        let predicts = matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect);
+        let max_time = plan.max_time();
+        Port {
+            plan,
+            now: 0,
+            meter: IdleMeter::new(plan.clocks_per_tick, max_time),
+            timer: PdtTimer::new(plan.t_pdt_init),
+            fsm: LpiFsm::new(plan.link, plan.sleep),
+            predictor: predicts.then(|| {
+                let histogram = Clearing::new(plan.histogram, plan.clocks_per_tick, max_time);
+                (histogram, PerfBound::new(plan))
+            }),
+            left_wake: false,
+            hit: false,
+            miss: false,
+        }
+    }
+
+    /// The outputs of the present cycle.
+    pub fn outputs(&self) -> Outputs {
+        let mut outputs = Outputs {
+            tx_enable: self.fsm.state() == PowerState::Wake,
+            power_state: self.fsm.state(),
+            hit: self.hit,
+            miss: self.miss,
+            t_pdt: self.timer.in_force(),
+            ..Outputs::default()
+        };
+        if let Some((_, perfbound)) = &self.predictor {
+            outputs.update = perfbound.update();
+            outputs.t_pb = perfbound.t_pb();
+            outputs.window = perfbound.window();
+            outputs.budget = perfbound.budget();
+        }
+        outputs
+    }
+
+    /// The threshold for the next idle period, in ticks.
+    fn t_pdt(&self) -> u64 {
+        match &self.predictor {
+            Some((_, perfbound)) => perfbound.t_pb(),
+            None => self.plan.t_pdt_init,
+        }
+    }
+
+    /// The cycle in which the timer expires if no activity comes before.
+    fn expiry(&self) -> Option<u64> {
+        if self.plan.policy == Policy::AlwaysOn {
+            return None;
+        }
+        self.meter.completes(self.timer.expiring_tick()?)
+    }
+
+    fn look(&self, inputs: &Inputs) -> Cycle {
+        let active = inputs.active();
+        let expired = !active && self.expiry() == Some(self.now);
+        Cycle {
+            active,
+            down_start: (expired && inputs.sleep_permit)
+                || (inputs.remote_down && !inputs.transmitting),
+            up_start: inputs.queue_nonempty || inputs.remote_up,
+            sample: self.meter.ended(active).then(|| self.meter.ticks(self.now)),
+        }
+    }
+
+    /// The clock edge at the end of the present cycle.
+    pub fn clock(&mut self, inputs: &Inputs) {
+        if inputs.rst {
+            *self = Port::new(&self.plan);
+            return;
+        }
+        let now = self.now;
+        let cycle = self.look(inputs);
+        let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
+        self.hit = cycle.sample.is_some() && !self.left_wake;
+        self.miss = cycle.sample.is_some() && self.left_wake;
+        self.left_wake = !cycle.active && (self.left_wake || leaves);
+        self.timer
+            .clock(cycle.active, inputs.transmitting, self.t_pdt());
+        self.fsm.clock(now, cycle.down_start, cycle.up_start);
+        if let Some((histogram, perfbound)) = &mut self.predictor {
+            perfbound.clock(now, histogram, cycle.sample);
+            histogram.clock(now, cycle.sample);
+        }
+        self.meter.clock(now, cycle.active);
+        self.now += 1;
+    }
+
+    /// Cycles that pass, while `inputs` hold, before one that changes anything but the
+    /// time; `u64::MAX` if there is none.
+    fn uneventful(&self, inputs: &Inputs) -> u64 {
+        let active = inputs.active();
+        let steady = !inputs.rst
+            && !self.hit
+            && !self.miss
+            && !(active && self.left_wake)
+            && self.meter.steady(self.now, active)
+            && self.timer.steady(active, inputs.transmitting, self.t_pdt())
+            && self
+                .predictor
+                .as_ref()
+                .is_none_or(|(histogram, perfbound)| histogram.steady() && perfbound.steady());
+        if !steady {
+            return 0;
+        }
+        let cycle = self.look(inputs);
+        let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
+        // The timer matters only while awake; later it has gone off for this period.
+        let expiry = match self.expiry() {
+            Some(expiry) if !active && expiry >= self.now => expiry - self.now,
+            _ => u64::MAX,
+        };
+        transition.min(expiry)
+    }
+
+    /// Cycles, this one included, for which the outputs certainly stay as they are if
+    /// `inputs` hold: at least 1; `u64::MAX` is for ever.
+    pub fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        self.uneventful(inputs).saturating_add(1)
+    }
+
+    /// Clocks up to `max` cycles (at least 1) with `inputs` held and stops right after
+    /// the edge at which the outputs change. Returns the cycles clocked; the outputs were
+    /// constant during them.
+    pub fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
+        let before = self.outputs();
+        let mut clocked = 0;
+        while clocked < max {
+            let skipped = self.uneventful(inputs).min(max - clocked);
+            if skipped > 0 {
+                self.meter.skip(self.now, skipped, inputs.active());
+                self.now += skipped;
+                clocked += skipped;
+                if clocked == max {
+                    break;
+                }
+            }
+            self.clock(inputs);
+            clocked += 1;
+            if self.outputs() != before {
+                break;
+            }
+        }
+        clocked
+    }
+}

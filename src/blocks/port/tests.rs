@@ -1,0 +1,287 @@
+//! Tests of the golden model alone: skipping must not change anything, and hand-made
+//! traffic must come out as SPEC 2 to 7 say.
+
+use proptest::prelude::*;
+
+use super::golden::Port;
+use super::pins::{Inputs, Outputs, PowerState};
+use crate::config::plan::*;
+use crate::hdl::check;
+use crate::hdl::sim::Simulator;
+
+/// A small controller whose corners are all within reach of short runs.
+pub(crate) fn small_plan() -> PortPlan {
+    PortPlan {
+        time_width: 12,
+        clocks_per_tick: 1,
+        policy: Policy::PerfBound,
+        sleep: Sleep::Hybrid,
+        t_pdt_init: 40,
+        link: LinkPlan {
+            fast_wake: SleepTimes { t_s: 3, t_w: 5 },
+            deep_sleep: SleepTimes { t_s: 7, t_w: 11 },
+            hybrid_hold: 9,
+            refresh: Some(RefreshPlan { t_q: 6, t_r: 2 }),
+        },
+        histogram: HistogramPlan {
+            kind: HistogramKind::Clearing,
+            bins: 20,
+            bin_shift: 2,
+            counter_bits: 3,
+            max_samples: 30,
+            ttl: Some(1500),
+            max_value: 70,
+            map_entries: 8,
+        },
+        // l / t_w = 1/100: ceil(2^26 / 100).
+        budget: BudgetPlan {
+            k: 671_089,
+            s: 26,
+            width: 4,
+        },
+        correction: CorrectionPlan {
+            history: 4,
+            at_least_one: true,
+            fraction_bits: 12,
+        },
+    }
+}
+
+fn inputs() -> impl Strategy<Value = Inputs> {
+    (0u32..64, prop::bool::weighted(0.02), 0u8..64).prop_map(|(bits, rst, hops)| Inputs {
+        rst,
+        queue_nonempty: bits & 3 == 3,
+        transmitting: bits & 4 != 0 && bits & 1 != 0,
+        receiving: bits & 24 == 24,
+        sleep_permit: bits & 2 == 0,
+        remote_down: bits == 32,
+        remote_up: bits == 33,
+        packet_valid: bits == 7,
+        packet_hops: hops,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn skipping_equals_stepping(
+        runs in prop::collection::vec((inputs(), prop_oneof![1u64..4, 1u64..40, 1u64..3000]), 1..200),
+        clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
+        policy in prop_oneof![Just(Policy::PerfBound), Just(Policy::Fixed), Just(Policy::AlwaysOn)],
+    ) {
+        let plan = PortPlan { clocks_per_tick, policy, ..small_plan() };
+        let mut skipping = Port::new(&plan);
+        let mut stepping = Port::new(&plan);
+        for (inputs, cycles) in runs {
+            let mut left = cycles;
+            while left > 0 {
+                let before = skipping.outputs();
+                let promised = skipping.quiet_cycles(&inputs);
+                let clocked = skipping.advance(&inputs, left);
+                prop_assert!(clocked >= promised.min(left), "quiet_cycles promised too much");
+                for _ in 0..clocked {
+                    prop_assert_eq!(stepping.outputs(), before);
+                    stepping.clock(&inputs);
+                }
+                prop_assert_eq!(stepping.outputs(), skipping.outputs());
+                left -= clocked;
+            }
+        }
+    }
+}
+
+/// Drives one idle period after `busy` cycles of transmission; returns whether the link
+/// left `Wake` in it.
+fn period(port: &mut Port, busy: u64, idle: u64) -> bool {
+    let sending = Inputs {
+        queue_nonempty: true,
+        transmitting: true,
+        sleep_permit: true,
+        ..Inputs::default()
+    };
+    let quiet = Inputs {
+        sleep_permit: true,
+        ..Inputs::default()
+    };
+    for _ in 0..busy {
+        port.clock(&sending);
+    }
+    for _ in 0..idle {
+        port.clock(&quiet);
+    }
+    port.clock(&sending);
+    assert_ne!(port.outputs().hit, port.outputs().miss);
+    port.outputs().miss
+}
+
+#[test]
+fn a_period_is_a_miss_iff_it_is_longer_than_the_threshold() {
+    // SPEC 3: miss iff t_inac > t_PDT; 0 powers down at once.
+    for threshold in [0, 1, 5, 40] {
+        for idle in 1..60 {
+            let plan = PortPlan {
+                policy: Policy::Fixed,
+                t_pdt_init: threshold,
+                ..small_plan()
+            };
+            assert_eq!(period(&mut Port::new(&plan), 30, idle), idle > threshold);
+        }
+    }
+}
+
+#[test]
+fn a_threshold_of_the_largest_time_never_expires() {
+    let plan = PortPlan {
+        policy: Policy::Fixed,
+        t_pdt_init: 4095,
+        ..small_plan()
+    };
+    assert!(!period(&mut Port::new(&plan), 30, 100_000));
+}
+
+#[test]
+fn a_port_that_only_received_stays_awake() {
+    let plan = PortPlan {
+        policy: Policy::Fixed,
+        t_pdt_init: 0,
+        ..small_plan()
+    };
+    let mut port = Port::new(&plan);
+    let receiving = Inputs {
+        receiving: true,
+        sleep_permit: true,
+        ..Inputs::default()
+    };
+    port.clock(&receiving);
+    let quiet = Inputs {
+        sleep_permit: true,
+        ..Inputs::default()
+    };
+    for _ in 0..100 {
+        port.clock(&quiet);
+        assert_eq!(port.outputs().power_state, PowerState::Wake);
+    }
+}
+
+#[test]
+fn a_packet_on_the_way_down_waits_for_the_way_up() {
+    // SPEC 4: the transition down ends, then the port at once goes up. Hybrid: the first
+    // sleep state is fast wake, 3 cycles down and 5 up.
+    let plan = PortPlan {
+        policy: Policy::Fixed,
+        t_pdt_init: 0,
+        ..small_plan()
+    };
+    let mut port = Port::new(&plan);
+    let sending = Inputs {
+        queue_nonempty: true,
+        transmitting: true,
+        sleep_permit: true,
+        ..Inputs::default()
+    };
+    let quiet = Inputs {
+        sleep_permit: true,
+        ..Inputs::default()
+    };
+    let waiting = Inputs {
+        queue_nonempty: true,
+        ..quiet
+    };
+    port.clock(&sending);
+    port.clock(&quiet);
+    let mut states = Vec::new();
+    for _ in 0..9 {
+        states.push(port.outputs().power_state);
+        port.clock(&waiting);
+    }
+    use PowerState::{GoingDown, GoingUp, Wake};
+    assert_eq!(
+        states,
+        [GoingDown, GoingDown, GoingDown, GoingUp, GoingUp, GoingUp, GoingUp, GoingUp, Wake]
+    );
+}
+
+#[test]
+fn the_first_threshold_lies_one_bin_above_the_first_sample() {
+    // X is small, N = floor(X/100) = 0, so the lowest bin with an empty tail is the one
+    // above the sample's: t_inac = 10 falls into bin 2 of 4 ticks, the middle of bin 3
+    // is 14.
+    let mut port = Port::new(&small_plan());
+    period(&mut port, 30, 10);
+    assert_eq!(port.outputs().t_pb, 40);
+    period(&mut port, 60, 10);
+    assert_eq!(port.outputs().t_pb, 14);
+    assert_eq!(port.outputs().window, 40);
+    assert_eq!(port.outputs().budget, 0);
+}
+
+/// The description in rust_hdl's simulation, pin by pin.
+fn simulated(plan: &PortPlan, simulator: &Simulator<super::Port>) -> Vec<(&'static str, u128)> {
+    Outputs::pins(plan)
+        .into_iter()
+        .map(|(name, _)| (name, simulator.get(name).unwrap()))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn description_and_golden_model_agree(
+        runs in prop::collection::vec((inputs(), prop_oneof![3 => 1u64..4, 2 => 1u64..60, 1 => 1u64..900]), 1..150),
+        clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
+        policy in prop_oneof![4 => Just(Policy::PerfBound), 1 => Just(Policy::Fixed), 1 => Just(Policy::AlwaysOn)],
+        sleep in prop_oneof![Just(Sleep::Hybrid), Just(Sleep::FastWake), Just(Sleep::DeepSleep)],
+        max_samples in 1u32..40,
+        bins in 4u32..40,
+        max_value in 3u64..300,
+        ttl in prop_oneof![Just(None), (1u64..2000).prop_map(Some)],
+    ) {
+        let mut plan = PortPlan { clocks_per_tick, policy, sleep, ..small_plan() };
+        plan.histogram = HistogramPlan { max_samples, bins, max_value, ttl, ..plan.histogram };
+        // The window may grow to the largest time, 4095 ticks: N up to 40.
+        plan.budget.width = 6;
+        let mut golden = Port::new(&plan);
+        let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
+        simulator.set("rst", 1).unwrap();
+        simulator.settle().unwrap();
+        simulator.rising_edge().unwrap();
+        let mut cycle = 0;
+        for (inputs, cycles) in runs {
+            for (place, (name, width)) in Inputs::PINS.into_iter().enumerate() {
+                let offset: u32 = Inputs::PINS[..place].iter().map(|pin| pin.1).sum();
+                let value = inputs.pack() >> offset & ((1 << width) - 1);
+                simulator.set(name, value.into()).unwrap();
+            }
+            for _ in 0..cycles {
+                simulator.settle().unwrap();
+                let outputs = golden.outputs();
+                for (place, (name, value)) in simulated(&plan, &simulator).into_iter().enumerate() {
+                    prop_assert_eq!(
+                        value,
+                        outputs.value(place).into(),
+                        "cycle {}, pin {}", cycle, name
+                    );
+                }
+                simulator.rising_edge().unwrap();
+                golden.clock(&inputs);
+                cycle += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
+        for sleep in [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid] {
+            let plan = PortPlan {
+                policy,
+                sleep,
+                ..small_plan()
+            };
+            check::agrees_with_verilog(|| super::Port::new(&plan), 4000, 7).unwrap();
+        }
+    }
+}

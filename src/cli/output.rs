@@ -1,0 +1,23 @@
+//! Standard output that survives a reader who goes away.
+
+use std::io::{self, ErrorKind, Write};
+
+use anyhow::Context;
+
+/// Writes `text` to standard output.
+///
+/// # Errors
+/// If it cannot be written, unless the reader has closed the pipe: a reader that has seen
+/// enough (`| head`) is no fault.
+pub(super) fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    finish(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// What the end of writing to standard output means; see [`print`].
+pub(super) fn finish(result: io::Result<()>) -> anyhow::Result<()> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result.context("cannot write to standard output"),
+    }
+}

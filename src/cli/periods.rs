@@ -1,0 +1,194 @@
+//! Lists of idle periods: CSV with the header `busy,idle`, in ticks.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
+
+use crate::files::FileError;
+
+/// An active part and the idle period that follows it, in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Period {
+    pub busy: u64,
+    pub idle: u64,
+}
+
+/// A list of periods cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PeriodsError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{path}:1: the first line must be \"busy,idle\" (ticks), not \"{found}\"", path = path.display())]
+    Header { path: PathBuf, found: String },
+    #[error("{path}:{line}: {problem}; a line is two whole numbers of ticks, such as 120,4500", path = path.display())]
+    Line {
+        path: PathBuf,
+        line: u64,
+        problem: String,
+    },
+    #[error("{path}: no periods after the header: the file is cut off, or empty", path = path.display())]
+    Empty { path: PathBuf },
+}
+
+/// Reads a list of periods line by line.
+pub struct Periods {
+    path: PathBuf,
+    reader: csv::Reader<File>,
+    record: StringRecord,
+    shortest: u64,
+    any: bool,
+}
+
+impl Periods {
+    /// Opens a list. Both parts of a period last at least `shortest` ticks: 1 where a tick
+    /// is a clock cycle, 0 where a tick is longer than the shortest part.
+    ///
+    /// # Errors
+    /// If the file cannot be read or does not begin with the header.
+    pub fn open(path: &Path, shortest: u64) -> Result<Periods, PeriodsError> {
+        let read_error = |source| FileError::Read {
+            path: path.into(),
+            source,
+        };
+        let file = File::open(path).map_err(read_error)?;
+        let mut periods = Periods {
+            path: path.into(),
+            reader: ReaderBuilder::new()
+                .has_headers(false)
+                .flexible(true)
+                .from_reader(file),
+            record: StringRecord::new(),
+            shortest,
+            any: false,
+        };
+        let header = periods.read()?;
+        if !header || periods.record != ["busy", "idle"][..] {
+            let found: Vec<&str> = periods.record.iter().collect();
+            return Err(PeriodsError::Header {
+                path: path.into(),
+                found: found.join(",").chars().take(60).collect(),
+            });
+        }
+        Ok(periods)
+    }
+
+    fn read(&mut self) -> Result<bool, PeriodsError> {
+        self.reader.read_record(&mut self.record).map_err(|error| {
+            let position = error.position().map_or(1, Position::line);
+            match error.into_kind() {
+                ErrorKind::Io(source) => PeriodsError::File(FileError::Read {
+                    path: self.path.clone(),
+                    source,
+                }),
+                ErrorKind::Utf8 { err, .. } => self.fault(position, format!("not UTF-8: {err}")),
+                other => self.fault(position, format!("not CSV: {other:?}")),
+            }
+        })
+    }
+
+    fn fault(&self, line: u64, problem: String) -> PeriodsError {
+        PeriodsError::Line {
+            path: self.path.clone(),
+            line,
+            problem,
+        }
+    }
+
+    fn period(&self) -> Result<Period, PeriodsError> {
+        let line = self.record.position().map_or(0, Position::line);
+        if self.record.len() != 2 {
+            let problem = format!("{} fields instead of 2", self.record.len());
+            return Err(self.fault(line, problem));
+        }
+        let ticks = |name: &str, field: &str| {
+            let shown: String = field.chars().take(40).collect();
+            match field.parse::<u64>() {
+                Ok(ticks) if ticks >= self.shortest => Ok(ticks),
+                _ => Err(self.fault(
+                    line,
+                    format!(
+                        "{name} = \"{shown}\" must be a whole number from {} to {}",
+                        self.shortest,
+                        u64::MAX
+                    ),
+                )),
+            }
+        };
+        Ok(Period {
+            busy: ticks("busy", &self.record[0])?,
+            idle: ticks("idle", &self.record[1])?,
+        })
+    }
+}
+
+impl Iterator for Periods {
+    type Item = Result<Period, PeriodsError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.read() {
+            Err(error) => Some(Err(error)),
+            Ok(true) => {
+                self.any = true;
+                Some(self.period())
+            }
+            Ok(false) if self.any => None,
+            Ok(false) => {
+                // Said once: a list that ends without a period.
+                self.any = true;
+                Some(Err(PeriodsError::Empty {
+                    path: self.path.clone(),
+                }))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &[u8], shortest: u64) -> Result<Vec<Period>, String> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        Periods::open(file.path(), shortest)
+            .and_then(|periods| periods.collect())
+            .map_err(|error| {
+                let path = file.path().display().to_string();
+                error.to_string().replace(&path, "p.csv")
+            })
+    }
+
+    #[test]
+    fn reads_periods() {
+        let period = |busy, idle| Period { busy, idle };
+        assert_eq!(
+            read(b"busy,idle\n3,4\r\n5,18446744073709551615\n", 1).unwrap(),
+            [period(3, 4), period(5, u64::MAX)]
+        );
+        assert_eq!(read(b"busy,idle\n0,0", 0).unwrap(), [period(0, 0)]);
+    }
+
+    #[test]
+    fn faults_name_the_line() {
+        let cases: [(&[u8], &str); 10] = [
+            (b"", "p.csv:1: the first line must be \"busy,idle\""),
+            (b"idle,busy\n1,2\n", "p.csv:1: the first line"),
+            (b"busy, idle\n1,2\n", "p.csv:1: the first line"),
+            (b"busy,idle\n", "p.csv: no periods"),
+            (b"busy,idle\n1,2\n3\n", "p.csv:3: 1 fields instead of 2"),
+            (b"busy,idle\n1,2,3\n", "p.csv:2: 3 fields"),
+            (
+                b"busy,idle\n1,-2\n",
+                "p.csv:2: idle = \"-2\" must be a whole number from 1",
+            ),
+            (b"busy,idle\n1.5,2\n", "p.csv:2: busy = \"1.5\""),
+            (b"busy,idle\n1,2\n4,0\n", "p.csv:3: idle = \"0\""),
+            (b"busy,idle\n1,\xff\n", "p.csv:2: not UTF-8"),
+        ];
+        for (text, message) in cases {
+            let error = read(text, 1).unwrap_err();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The constants of the packet budget: `N = floor(l * X / t_w) = (X * k) >> s` (SPEC 7.3).
+
+use num_bigint::BigInt;
+use num_rational::BigRational;
+use num_traits::{One, Signed, ToPrimitive, Zero};
+
+use super::plan::BudgetPlan;
+
+/// Significant bits that SPEC 7.3 asks of `k`.
+const SIGNIFICANT_BITS: u64 = 16;
+
+/// Why no pair of constants exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BudgetError {
+    #[error(
+        "the packet budget l * X / t_w needs a product of more than 128 bits to be exact for \
+         every X up to {largest_window} ticks"
+    )]
+    TooFine { largest_window: u64 },
+    #[error(
+        "the packet budget l * X / t_w needs more than 64 bits for X = {largest_window} ticks"
+    )]
+    TooLarge { largest_window: u64 },
+}
+
+impl BudgetPlan {
+    /// The constants of a controller that has no use for a budget.
+    pub const UNUSED: BudgetPlan = BudgetPlan {
+        k: 0,
+        s: 0,
+        width: 1,
+    };
+
+    /// The smallest `s` for which `k = round(rate * 2^s)` has at least 16 significant
+    /// bits, is not below `rate * 2^s`, and gives the exact floor for every window up to
+    /// `largest_window` ticks.
+    ///
+    /// `rate` is `l / t_w` in packets per tick and is positive. Why the floor is exact:
+    /// with `rate = a/b` in lowest terms, the fractional part of `X * rate` is at most
+    /// `1 - 1/b`, so that adding an excess below `1/b` never reaches the next integer.
+    /// The excess is `X * (k/2^s - rate)`, which grows with `X`.
+    ///
+    /// # Errors
+    /// If `k * largest_window` does not fit 128 bits, or the largest `N` 64 bits.
+    pub fn new(rate: &BigRational, largest_window: u64) -> Result<BudgetPlan, BudgetError> {
+        debug_assert!(rate.is_positive());
+        let window = BigInt::from(largest_window);
+        let largest_budget = (rate * &window).floor().to_integer();
+        let width = largest_budget.bits().max(1);
+        if width > 64 {
+            return Err(BudgetError::TooLarge { largest_window });
+        }
+        let tolerance = BigRational::new(BigInt::one(), rate.denom().clone());
+        for s in 0.. {
+            let scaled: BigRational = rate * (BigInt::one() << s);
+            let k = scaled.round().to_integer();
+            if (&k * &window).bits() > 128 || k.bits() > 128 {
+                break;
+            }
+            let excess = BigRational::from(k.clone()) - scaled;
+            if k.bits() < SIGNIFICANT_BITS || excess.is_negative() {
+                continue;
+            }
+            let error: BigRational = excess * &window / (BigInt::one() << s);
+            if error.is_zero() || error < tolerance {
+                let k = k.to_u128().expect("k has at most 128 bits");
+                // `width` is at most 64.
+                let width = width as u32;
+                return Ok(BudgetPlan { k, s, width });
+            }
+        }
+        Err(BudgetError::TooFine { largest_window })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ratio(numerator: u64, denominator: u64) -> BigRational {
+        BigRational::new(numerator.into(), denominator.into())
+    }
+
+    fn budget(plan: &BudgetPlan, window: u64) -> u128 {
+        (u128::from(window) * plan.k) >> plan.s
+    }
+
+    /// 1 % over 4 hops, t_w = 4480 ticks: r = 1/1792000. k = round(2^s / 1792000).
+    #[test]
+    fn one_percent_over_four_hops() {
+        let plan = BudgetPlan::new(&ratio(1, 1_792_000), 1_000_000_000).unwrap();
+        assert_eq!(budget(&plan, 1_791_999), 0);
+        assert_eq!(budget(&plan, 1_792_000), 1);
+        assert_eq!(budget(&plan, 1_000_000_000), 558); // 558.03...
+        assert_eq!(plan.width, 10);
+        assert!(plan.k >= 1 << 15);
+    }
+
+    #[test]
+    fn a_power_of_two_is_exact_with_sixteen_bits() {
+        let plan = BudgetPlan::new(&ratio(1, 1 << 20), u64::MAX).unwrap();
+        assert_eq!((plan.k, plan.s, plan.width), (1 << 15, 35, 44));
+    }
+
+    #[test]
+    fn refuses_what_does_not_fit() {
+        // 0.1 / 3 * 2^64 with nine more digits: the product would need about 190 bits.
+        let fine = ratio(123_456_789_123_457, 10_000_000_000_000_000);
+        assert!(matches!(
+            BudgetPlan::new(&fine, u64::MAX),
+            Err(BudgetError::TooFine { .. })
+        ));
+        assert!(matches!(
+            BudgetPlan::new(&ratio(3, 1), u64::MAX),
+            Err(BudgetError::TooLarge { .. })
+        ));
+    }
+
+    proptest! {
+        /// Against exact rational arithmetic, at random windows and at the ones around
+        /// every step of the floor that is most easily missed.
+        #[test]
+        fn floor_is_exact(
+            numerator in 1u64..100_000,
+            denominator in 1u64..20_000_000_000,
+            width in 8u32..=48,
+            windows in proptest::collection::vec(any::<u64>(), 32),
+        ) {
+            let rate = ratio(numerator, denominator);
+            let largest = u64::MAX >> (64 - width);
+            let plan = BudgetPlan::new(&rate, largest).unwrap();
+            prop_assert!(plan.k >= 1 << 15);
+            let exact = |x: u64| (&rate * BigInt::from(x)).floor().to_integer();
+            prop_assert_eq!(u64::from(plan.width), exact(largest).bits().max(1));
+            for window in windows {
+                let window = window & largest;
+                // The last window before a step, and the step.
+                let step = (rate.recip() * (exact(window) + 1u32)).ceil().to_integer();
+                let step = step.to_u64().unwrap_or(largest).min(largest);
+                for x in [window, step.saturating_sub(1), step, largest] {
+                    prop_assert_eq!(BigInt::from(budget(&plan, x)), exact(x));
+                }
+            }
+        }
+
+        /// Any smaller shift breaks one of the three conditions.
+        #[test]
+        fn shift_is_smallest(numerator in 1u64..1000, denominator in 1u64..5_000_000) {
+            let rate = ratio(numerator, denominator);
+            let largest = u64::from(u32::MAX);
+            let plan = BudgetPlan::new(&rate, largest).unwrap();
+            for s in 0..plan.s {
+                let scaled: BigRational = &rate * (BigInt::one() << s);
+                let k = scaled.round();
+                let excess = (&k - &scaled) / (BigInt::one() << s) * BigInt::from(largest);
+                let legal = k.to_integer().bits() >= 16
+                    && !excess.is_negative()
+                    && excess < BigRational::new(1.into(), rate.denom().clone());
+                prop_assert!(!legal, "s = {} would do", s);
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Complete configurations from the papers.
+
+use super::read::nearest;
+
+/// A configuration that comes with the tool.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    pub name: &'static str,
+    /// What it is and where its numbers come from, in one line.
+    pub summary: &'static str,
+    /// The configuration file, commented.
+    pub text: &'static str,
+}
+
+/// Every preset.
+pub const PRESETS: [Preset; 5] = [
+    Preset {
+        name: "bxiv3-deep-sleep",
+        summary: "400 Gb/s BXIv3 port, PerfBound into deep sleep (p000 Table 8)",
+        text: include_str!("presets/bxiv3-deep-sleep.toml"),
+    },
+    Preset {
+        name: "bxiv3-fast-wake",
+        summary: "400 Gb/s BXIv3 port, PerfBound into fast wake (p000 Table 8)",
+        text: include_str!("presets/bxiv3-fast-wake.toml"),
+    },
+    Preset {
+        name: "bxiv3-hybrid",
+        summary:
+            "400 Gb/s BXIv3 port, fast wake first, then deep sleep (p000 Table 8, p002 III.A.3)",
+        text: include_str!("presets/bxiv3-hybrid.toml"),
+    },
+    Preset {
+        name: "10gbase-t",
+        summary: "10GBASE-T port with IEEE 802.3az low power idle (p000 Table 2)",
+        text: include_str!("presets/10gbase-t.toml"),
+    },
+    Preset {
+        name: "100gbase-r",
+        summary: "100GBASE-R port, deep sleep and fast wake (p002 Tables I and VI)",
+        text: include_str!("presets/100gbase-r.toml"),
+    },
+];
+
+impl Preset {
+    /// The preset of that name.
+    ///
+    /// # Errors
+    /// With the nearest name that there is.
+    pub fn find(name: &str) -> Result<&'static Preset, UnknownPreset> {
+        PRESETS
+            .iter()
+            .find(|preset| preset.name == name)
+            .ok_or_else(|| UnknownPreset {
+                name: name.into(),
+                nearest: nearest(name, &PRESETS.map(|preset| preset.name)),
+            })
+    }
+}
+
+/// There is no preset of that name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "unknown preset \"{name}\": the nearest is \"{nearest}\" (known: {})",
+    PRESETS.map(|preset| preset.name).join(", ")
+)]
+pub struct UnknownPreset {
+    pub name: String,
+    pub nearest: &'static str,
+}

@@ -1,0 +1,600 @@
+//! The second step: defaults, and what the values mean together.
+
+use super::decimal::Decimal;
+use super::error::Diagnostic;
+use super::plan::{HistogramKind, Policy, Sleep};
+use super::read::{Reader, Written, WrittenHops, LONGEST_NS};
+use super::{
+    ns, Clock, Config, Correction, CorrectionMode, Histogram, PerfBound, PlanError, Port, Refresh,
+    SleepState, States,
+};
+
+/// Longest transition, hold or interval of a link: 1 s.
+const LONGEST_TRANSITION_NS: u64 = 1_000_000_000;
+/// Largest power of a link: 1 MW.
+const LARGEST_POWER_W: u64 = 1_000_000;
+const PS_PER_NS: u64 = 1000;
+const SECOND_PS: u64 = 1_000_000_000_000;
+
+/// The unit that counts a time.
+#[derive(Clone, Copy)]
+struct Unit {
+    ps: u64,
+    name: &'static str,
+}
+
+/// A sleep state as written.
+struct WrittenState {
+    power_w: Option<Written<Decimal>>,
+    t_w: Option<Written<u64>>,
+    t_s: Option<Written<u64>>,
+}
+
+/// Reads and validates a configuration text.
+pub(super) fn config(text: &str) -> Result<Config, Vec<Diagnostic>> {
+    let mut reader = Reader::new(text);
+    match resolve(&mut reader) {
+        Some(config) if !reader.has_faults() => Ok(config),
+        _ => Err(reader.into_diagnostics()),
+    }
+}
+
+/// `None` once there are faults that would make the rest guesswork.
+fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
+    // Each value for itself.
+    let period = reader.integer("clock", "period_ps", (1, 1_000_000_000), " ps");
+    let tick = reader.time("clock", "tick_ns", 1, 1_000_000_000);
+    let time_width = reader.integer("port", "time_width", (8, 64), " bits");
+    let policy = reader.choice("port", "policy", &Policy::ALL.map(|v| (v.name(), v)));
+    let sleep = reader.choice("port", "sleep", &Sleep::ALL.map(|v| (v.name(), v)));
+    let t_pdt = reader.time("port", "t_pdt_ns", 0, LONGEST_NS);
+    let t_pdt_init = reader.time("port", "t_pdt_init_ns", 0, LONGEST_NS);
+    let hybrid_hold = reader.time("port", "hybrid_hold_ns", 1, LONGEST_TRANSITION_NS);
+    let sync_timeout = reader.time("port", "sync_timeout_ns", 1, LONGEST_NS);
+    let wake_power = power(reader, "states.wake");
+    let fast_wake = state(reader, "states.fast-wake");
+    let deep_sleep = state(reader, "states.deep-sleep");
+    let t_q = reader.time("states.deep-sleep", "t_q_ns", 0, LONGEST_TRANSITION_NS);
+    let t_r = reader.time("states.deep-sleep", "t_r_ns", 0, LONGEST_TRANSITION_NS);
+    let kinds = HistogramKind::ALL.map(|v| (v.name(), v));
+    let kind = reader.choice("histogram", "kind", &kinds);
+    let bins = reader.integer("histogram", "bins", (4, 4096), "");
+    let bin = reader.time("histogram", "bin_ns", 1, LONGEST_NS);
+    let counter_bits = reader.integer("histogram", "counter_bits", (1, 32), " bits");
+    let max_samples = reader.integer("histogram", "max_samples", (1, u32::MAX.into()), "");
+    let ttl = reader.time("histogram", "ttl_ns", 0, LONGEST_NS);
+    let map_entries = reader.integer("histogram", "map_entries", (1, 4096), "");
+    let max_value = reader.time("histogram", "max_value_ns", 1, LONGEST_NS);
+    let bound = fraction(reader, "bound");
+    let hop_factor = fraction(reader, "hop_factor");
+    let hops = reader.hops();
+    let history = reader.integer("correction", "history", (1, 1024), " idle periods");
+    let modes = [CorrectionMode::AtLeastOne, CorrectionMode::Raw].map(|v| (v.name(), v));
+    let mode = reader.choice("correction", "mode", &modes);
+    let fraction_bits = reader.integer("correction", "fraction_bits", (4, 32), " bits");
+    if reader.has_faults() {
+        return None;
+    }
+
+    let clock = clock(reader, period, tick);
+    if reader.has_faults() {
+        return None;
+    }
+    let ticks = Unit {
+        ps: clock.tick_ps,
+        name: "ticks",
+    };
+    let cycles = Unit {
+        ps: clock.period_ps,
+        name: "clock periods",
+    };
+    let time_width = small(time_width, 32);
+    // The longest time in ticks that both the registers and this program hold.
+    let longest = (u64::MAX >> (64 - time_width)).min(LONGEST_NS * PS_PER_NS / clock.tick_ps);
+    let fits = format!("the longest time of port.time_width = {time_width}");
+    let short = |default_ns: u64| (default_ns * PS_PER_NS, 1, u64::MAX);
+
+    let sleep_state = |reader: &mut Reader<'_>, state: WrittenState, default: SleepState| {
+        let (t_w, t_s) = (default.t_w_ps / PS_PER_NS, default.t_s_ps / PS_PER_NS);
+        SleepState {
+            power_w: state.power_w.map_or(default.power_w, |w| w.value),
+            t_w_ps: whole(reader, state.t_w, cycles, short(t_w), ""),
+            t_s_ps: whole(reader, state.t_s, cycles, short(t_s), ""),
+        }
+    };
+    powers_fall(reader, &wake_power, &fast_wake.power_w, &deep_sleep.power_w);
+    let wake_power_w = wake_power.map_or(Decimal::from(24), |w| w.value);
+    // p000 Table 8: fast wake saves 60 % of the power, deep sleep 90 %.
+    let share = |percent| {
+        wake_power_w
+            .checked_percent(percent)
+            .unwrap_or(Decimal::ZERO)
+    };
+    let states = States {
+        wake_power_w,
+        fast_wake: sleep_state(
+            reader,
+            fast_wake,
+            SleepState {
+                power_w: share(40),
+                t_w_ps: 375_000,
+                t_s_ps: 200_000,
+            },
+        ),
+        deep_sleep: sleep_state(
+            reader,
+            deep_sleep,
+            SleepState {
+                power_w: share(10),
+                t_w_ps: 4_480_000,
+                t_s_ps: 2_000_000,
+            },
+        ),
+        refresh: refresh(reader, t_q, t_r, cycles),
+    };
+
+    let histogram = {
+        let kind = kind.map_or(HistogramKind::Clearing, |w| w.value);
+        let (bins_value, bin_ps) = bins_and_width(reader, bins, bin, ticks, time_width);
+        let range_ps = (bin_ps * u64::from(bins_value)).min(longest * clock.tick_ps);
+        let max_samples_value = small(max_samples.clone(), 250);
+        let counter_bits_value = small(counter_bits.clone(), 8);
+        counters_hold_samples(
+            reader,
+            kind,
+            (max_samples, max_samples_value),
+            (counter_bits, counter_bits_value),
+        );
+        let ttl_ps = match ttl {
+            Some(ttl) if ttl.value == 0 => 0,
+            // p000 3.3: "a sensible period, like one second"; where the time width cannot
+            // count it, the default is never to clear by time.
+            None if longest < SECOND_PS.div_ceil(clock.tick_ps) => 0,
+            ttl => whole(reader, ttl, ticks, (SECOND_PS, 1, longest), &fits),
+        };
+        if let Some(entries) = &map_entries {
+            if kind == HistogramKind::Map && entries.value > u64::from(bins_value) {
+                reader.fault_of(
+                    entries,
+                    format!(
+                        "must be at most histogram.bins = {bins_value}: a map holds each bin \
+                         once; the nearest legal value is {bins_value}"
+                    ),
+                );
+            }
+        }
+        Histogram {
+            kind,
+            bins: bins_value,
+            bin_ps,
+            counter_bits: counter_bits_value,
+            max_samples: max_samples_value,
+            ttl_ps,
+            map_entries: small(map_entries, 64.min(bins_value)),
+            max_value_ps: whole(reader, max_value, ticks, (range_ps, 1, longest), &fits),
+        }
+    };
+
+    let policy = policy.map_or(Policy::PerfBound, |w| w.value);
+    let max_value_ps = histogram.max_value_ps;
+    let h_maxval = format!("histogram.max_value_ns = {}", ns(max_value_ps));
+    let port = Port {
+        time_width,
+        policy,
+        sleep: sleep.map_or(Sleep::DeepSleep, |w| w.value),
+        t_pdt_ps: whole(reader, t_pdt, ticks, (100_000_000, 0, longest), &fits),
+        t_pdt_init_ps: whole(
+            reader,
+            t_pdt_init,
+            ticks,
+            (max_value_ps, 0, max_value_ps / clock.tick_ps),
+            &h_maxval,
+        ),
+        hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
+        sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),
+    };
+    // Where to point if the budget cannot be exact.
+    let budget_offset = [
+        hop_factor.as_ref().map(|w| w.offset),
+        hops.as_ref().map(|w| w.offset),
+        bound.as_ref().map(|w| w.offset),
+    ]
+    .into_iter()
+    .flatten()
+    .next()
+    .unwrap_or(0);
+    let perfbound = perfbound(reader, bound, hops, hop_factor);
+    if reader.has_faults() {
+        return None;
+    }
+
+    let config = Config {
+        clock,
+        port,
+        states,
+        histogram,
+        perfbound: perfbound?,
+        correction: Correction {
+            history: small(history, 16),
+            mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
+            fraction_bits: small(fraction_bits, 16),
+        },
+    };
+    if let Err(PlanError::Budget(error)) = config.plan() {
+        reader.fault(
+            budget_offset,
+            format!(
+                "perfbound: {error}; write bound, proportions or hop_factor with fewer digits, \
+                 lower port.time_width = {}, or clear by time sooner (histogram.ttl_ns = {})",
+                config.port.time_width,
+                ns(config.histogram.ttl_ps)
+            ),
+        );
+    }
+    Some(config)
+}
+
+/// A number that its range keeps within 32 bits.
+fn small(written: Option<Written<u64>>, default: u32) -> u32 {
+    written.map_or(default, |w| {
+        u32::try_from(w.value).expect("the range of the key ends below 2^32")
+    })
+}
+
+/// A power in watts, in whole nanowatts so that percentages of it are exact.
+fn power(reader: &mut Reader<'_>, table: &'static str) -> Option<Written<Decimal>> {
+    let legal = format!("a power from 0 to {LARGEST_POWER_W} W in whole nanowatts");
+    let written = reader.decimal(table, "power_w", &legal)?;
+    let high = Decimal::from(LARGEST_POWER_W);
+    let nearest = if written.value < Decimal::ZERO {
+        "0".into()
+    } else if written.value > high {
+        LARGEST_POWER_W.to_string()
+    } else if written.value.scaled_to_integer(1_000_000_000).is_none() {
+        let nanowatts = written.value.scaled_floor(1_000_000_000)?;
+        let nanowatts = i64::try_from(nanowatts).ok()?;
+        Decimal::new(nanowatts, 9).to_string()
+    } else {
+        return Some(written);
+    };
+    reader.fault_of(
+        &written,
+        format!("must be {legal}; the nearest legal value is {nearest}"),
+    );
+    None
+}
+
+fn state(reader: &mut Reader<'_>, table: &'static str) -> WrittenState {
+    WrittenState {
+        power_w: power(reader, table),
+        t_w: reader.time(table, "t_w_ns", 1, LONGEST_TRANSITION_NS),
+        t_s: reader.time(table, "t_s_ns", 1, LONGEST_TRANSITION_NS),
+    }
+}
+
+/// A key of `[perfbound]` that is above 0 and below 1.
+fn fraction(reader: &mut Reader<'_>, key: &'static str) -> Option<Written<Decimal>> {
+    let legal = match key {
+        "bound" => "a fraction above 0 and below 1, such as 0.01 for 1 %",
+        _ => "l itself, a fraction above 0 and below 1, such as 0.0023",
+    };
+    let written = reader.decimal("perfbound", key, legal)?;
+    if written.value > Decimal::ZERO && written.value < Decimal::ONE {
+        return Some(written);
+    }
+    let nearest = if written.value <= Decimal::ZERO {
+        Decimal::new(1, 18)
+    } else {
+        Decimal::new(999_999_999_999_999_999, 18)
+    };
+    reader.fault_of(
+        &written,
+        format!("must be {legal}; the nearest legal value is {nearest}"),
+    );
+    None
+}
+
+fn clock(
+    reader: &mut Reader<'_>,
+    period: Option<Written<u64>>,
+    tick: Option<Written<u64>>,
+) -> Clock {
+    let period_ps = period.map_or(1000, |w| w.value);
+    let unit = Unit {
+        ps: period_ps,
+        name: "clock periods",
+    };
+    // The default is the finest resolution of p000 Table 5 that the clock can count.
+    let tick_ps = whole(reader, tick, unit, (PS_PER_NS, 1, u64::MAX), "");
+    Clock { period_ps, tick_ps }
+}
+
+/// A time that must be a whole number of `unit`, from `low` to `high` of them. A default
+/// that is not is rounded up to the next one, and kept in the range.
+fn whole(
+    reader: &mut Reader<'_>,
+    written: Option<Written<u64>>,
+    unit: Unit,
+    (default_ps, low, high): (u64, u64, u64),
+    limit: &str,
+) -> u64 {
+    let Some(written) = written else {
+        return default_ps.div_ceil(unit.ps).clamp(low, high) * unit.ps;
+    };
+    let count = written.value / unit.ps;
+    let in_ns = |count: u64| ns(u128::from(count) * u128::from(unit.ps));
+    let of = format!("{} of {} ns", unit.name, ns(unit.ps));
+    if count >= high && written.value > high.saturating_mul(unit.ps) {
+        reader.fault_of(
+            &written,
+            format!(
+                "must be at most {} ns, {limit} ({of}); the nearest legal value is {}",
+                in_ns(high),
+                in_ns(high)
+            ),
+        );
+    } else if count < low {
+        reader.fault_of(
+            &written,
+            format!(
+                "must be at least {low} {of}; the nearest legal value is {}",
+                in_ns(low)
+            ),
+        );
+    } else if written.value % unit.ps != 0 {
+        // `count` is below `high` here.
+        reader.fault_of(
+            &written,
+            format!(
+                "must be a whole number of {of}; the nearest legal values are {} and {}",
+                in_ns(count),
+                in_ns(count + 1)
+            ),
+        );
+    }
+    written.value
+}
+
+/// Asleep, a link must not draw more than awake, nor deep sleep more than fast wake.
+fn powers_fall(
+    reader: &mut Reader<'_>,
+    wake: &Option<Written<Decimal>>,
+    fast_wake: &Option<Written<Decimal>>,
+    deep_sleep: &Option<Written<Decimal>>,
+) {
+    let wake_value = wake.as_ref().map_or(Decimal::from(24), |w| w.value);
+    let (above_deep_sleep, above_value) = match fast_wake {
+        Some(fast_wake) if fast_wake.value < wake_value => ("fast-wake", fast_wake.value),
+        _ => ("wake", wake_value),
+    };
+    let pairs = [
+        (fast_wake, "wake", wake_value),
+        (deep_sleep, above_deep_sleep, above_value),
+    ];
+    for (state, above, high) in pairs {
+        if let Some(state) = state.as_ref().filter(|state| state.value > high) {
+            reader.fault_of(
+                state,
+                format!(
+                    "must be at most states.{above}.power_w = {high}: a deeper state that draws \
+                     more saves nothing; the nearest legal value is {high}"
+                ),
+            );
+        }
+    }
+}
+
+fn refresh(
+    reader: &mut Reader<'_>,
+    t_q: Option<Written<u64>>,
+    t_r: Option<Written<u64>>,
+    cycles: Unit,
+) -> Option<Refresh> {
+    let value = |written: &Option<Written<u64>>| written.as_ref().map_or(0, |w| w.value);
+    let (quiet, refresh) = (value(&t_q), value(&t_r));
+    if quiet == 0 && refresh == 0 {
+        return None;
+    }
+    if quiet == 0 || refresh == 0 {
+        let (set, other) = match quiet {
+            0 => (t_r, "t_q_ns"),
+            _ => (t_q, "t_r_ns"),
+        };
+        if let Some(set) = set {
+            reader.fault_of(
+                &set,
+                format!(
+                    "states.deep-sleep.{other} is 0: the quiet interval t_q_ns and the refresh \
+                     interval t_r_ns are both 0 (no refresh) or both above 0"
+                ),
+            );
+        }
+        return None;
+    }
+    let range = (0, 1, u64::MAX);
+    Some(Refresh {
+        t_q_ps: whole(reader, t_q, cycles, range, ""),
+        t_r_ps: whole(reader, t_r, cycles, range, ""),
+    })
+}
+
+/// The number of bins, and the width of one in picoseconds: a power of two ticks (a
+/// shift in hardware), such that the whole range fits the time width.
+fn bins_and_width(
+    reader: &mut Reader<'_>,
+    bins: Option<Written<u64>>,
+    bin: Option<Written<u64>>,
+    tick: Unit,
+    time_width: u32,
+) -> (u32, u64) {
+    let bins_value = small(bins.clone(), 256);
+    // ceil(log2(bins)): bins << shift is at most 2^time_width for shifts up to the rest.
+    let bins_log2 = bins_value.next_power_of_two().trailing_zeros();
+    if bins_log2 > time_width {
+        let legal = 1u64 << time_width;
+        if let Some(bins) = &bins {
+            reader.fault_of(
+                bins,
+                format!(
+                    "port.time_width = {time_width} tells only {legal} times apart, fewer than \
+                     there are bins; the nearest legal value is {legal}"
+                ),
+            );
+        }
+        return (bins_value, tick.ps);
+    }
+    let longest_ticks = LONGEST_NS * PS_PER_NS / tick.ps / u64::from(bins_value);
+    let largest_shift = (time_width - bins_log2).min(63).min(longest_ticks.ilog2());
+    let Some(bin) = bin else {
+        // 16384 ns reach the 2.2 ms that the deep-sleep preset needs with 256 bins.
+        let ticks = (16_384_000 / tick.ps).max(1);
+        return (bins_value, tick.ps << ticks.ilog2().min(largest_shift));
+    };
+    let ticks = bin.value / tick.ps;
+    let largest = tick.ps << largest_shift;
+    let of = format!("a power of two ticks of {} ns", ns(tick.ps));
+    if bin.value > largest {
+        reader.fault_of(
+            &bin,
+            format!(
+                "histogram.bins = {bins_value} bins of this width reach beyond the longest time \
+                 of port.time_width = {time_width} bits; must be {of} and at most {} ns; the \
+                 nearest legal value is {}",
+                ns(largest),
+                ns(largest)
+            ),
+        );
+        return (bins_value, tick.ps);
+    }
+    if bin.value % tick.ps == 0 && ticks.is_power_of_two() {
+        return (bins_value, bin.value);
+    }
+    let nearest = if ticks == 0 {
+        format!("value is {}", ns(tick.ps))
+    } else {
+        let below = 1u64 << ticks.ilog2();
+        format!(
+            "values are {} and {}",
+            ns(below * tick.ps),
+            ns(below * 2 * tick.ps)
+        )
+    };
+    reader.fault_of(
+        &bin,
+        format!("must be {of} (a shift in hardware); the nearest legal {nearest}"),
+    );
+    (bins_value, tick.ps)
+}
+
+/// A circular histogram takes evicted samples out again: a counter that has saturated
+/// would lose count for good.
+fn counters_hold_samples(
+    reader: &mut Reader<'_>,
+    kind: HistogramKind,
+    (max_samples, samples): (Option<Written<u64>>, u32),
+    (counter_bits, bits): (Option<Written<u64>>, u32),
+) {
+    let largest = u32::MAX >> (32 - bits);
+    if kind != HistogramKind::Circular || samples <= largest {
+        return;
+    }
+    let needed = 32 - samples.leading_zeros();
+    let message = format!(
+        "histogram.kind = \"circular\" with histogram.max_samples = {samples} and \
+         histogram.counter_bits = {bits}: a counter must hold all samples, because evicted ones \
+         are taken out again; the nearest legal values are max_samples = {largest} or \
+         counter_bits = {needed}"
+    );
+    match max_samples.or(counter_bits) {
+        Some(written) => reader.fault_of(&written, message),
+        None => reader.fault(0, message),
+    }
+}
+
+fn perfbound(
+    reader: &mut Reader<'_>,
+    bound: Option<Written<Decimal>>,
+    hops: Option<Written<WrittenHops>>,
+    hop_factor: Option<Written<Decimal>>,
+) -> Option<PerfBound> {
+    if let Some(factor) = hop_factor {
+        if hops.is_some() {
+            reader.fault_of(
+                &factor,
+                "perfbound.hops is there too: hops gives the hop counts from which l is \
+                 computed, hop_factor gives l itself; remove one of the two",
+            );
+            return None;
+        }
+        if let Some(bound) = bound.filter(|bound| factor.value > bound.value) {
+            reader.fault_of(
+                &factor,
+                format!(
+                    "must be at most perfbound.bound = {}: hop_factor is l = bound * \
+                     sum(p_i / h_i), and no packet travels less than one hop; the nearest legal \
+                     value is {}",
+                    bound.value, bound.value
+                ),
+            );
+            return None;
+        }
+        return Some(PerfBound::Factor(factor.value));
+    }
+    // p000 2.4 and 4: the strictest of the three bounds that were evaluated.
+    let bound = bound.map_or(Decimal::new(1, 2), |w| w.value);
+    let Some(hops) = hops else {
+        return Some(PerfBound::Hops {
+            bound,
+            groups: default_hops(),
+        });
+    };
+    let written = match &hops.value {
+        WrittenHops::Measured => return Some(PerfBound::Measured { bound }),
+        WrittenHops::Groups(groups) => groups,
+    };
+    let mut groups: Vec<(u32, Decimal)> = Vec::new();
+    let mut total = Decimal::ZERO;
+    for group in written {
+        let (count, share) = group.value;
+        if groups.iter().any(|(other, _)| *other == count) {
+            reader.fault_of(
+                group,
+                format!("hop count {count} is there twice: add the two proportions"),
+            );
+            return None;
+        }
+        groups.push((count, share));
+        // At most 63 different hop counts, each with at most 1.
+        total = total.checked_add(share)?;
+    }
+    let deviation = total
+        .max(Decimal::ONE)
+        .checked_sub(total.min(Decimal::ONE))?;
+    if deviation > Decimal::new(1, 9) {
+        let (last, share) = written.last()?.value;
+        let rest = Decimal::ONE
+            .checked_sub(total)
+            .and_then(|rest| rest.checked_add(share))
+            .filter(|rest| *rest > Decimal::ZERO);
+        let nearest = match rest {
+            Some(rest) => format!("; [{last}, {rest}] in the last place would make it 1"),
+            None => String::new(),
+        };
+        reader.fault_of(
+            &hops,
+            format!("the proportions must add up to 1, not to {total}{nearest}"),
+        );
+        return None;
+    }
+    groups.sort_by_key(|(count, _)| *count);
+    Some(PerfBound::Hops { bound, groups })
+}
+
+/// The Megafly of p000 4.2 in three digits (see the preset bxiv3-deep-sleep).
+fn default_hops() -> Vec<(u32, Decimal)> {
+    vec![
+        (2, Decimal::new(2, 3)),
+        (4, Decimal::new(13, 3)),
+        (5, Decimal::new(985, 3)),
+    ]
+}

@@ -1,0 +1,446 @@
+use super::*;
+
+fn preset(name: &str) -> Config {
+    Config::parse(Preset::find(name).unwrap().text, name).unwrap()
+}
+
+fn faults(text: &str) -> String {
+    match Config::parse(text, "port.toml") {
+        Ok(_) => panic!("accepted: {text}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn presets_are_legal_and_complete() {
+    for preset in PRESETS {
+        let config = Config::parse(preset.text, preset.name)
+            .unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        let plan = config.plan().unwrap();
+        assert_eq!(plan.unsupported_in_hardware(), None, "{}", preset.name);
+        // Every key that the canonical text has is there to be edited.
+        let text: toml::Table = preset.text.parse().unwrap();
+        let canonical: toml::Table = config.canonical().parse().unwrap();
+        for (table, keys) in &canonical {
+            for key in keys.as_table().unwrap().keys() {
+                assert!(
+                    text[table].get(key).is_some(),
+                    "{}: {table}.{key}",
+                    preset.name
+                );
+            }
+        }
+        // The rule by which the presets choose their bins.
+        let longest = config.histogram.max_value_ps;
+        let needed = config.degradation_factor().unwrap().recip() * BigInt::from(config.t_w_ps());
+        assert!(BigRational::from_integer(longest.into()) >= needed);
+        assert!(BigRational::from_integer((longest / 2).into()) < needed);
+    }
+}
+
+#[test]
+fn canonical_text_means_the_same() {
+    let mut texts: Vec<String> = PRESETS.iter().map(|preset| preset.text.into()).collect();
+    texts.push(String::new());
+    texts.push("[perfbound]\nhop_factor = 0.02".into());
+    texts.push("[perfbound]\nhops = \"measured\"".into());
+    texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
+    texts
+        .push("[port]\ntime_width = 64\n[clock]\ntick_ns = 1000\n[perfbound]\nhops=[[1,1]]".into());
+    for text in texts {
+        let config = Config::parse(&text, "a").unwrap();
+        let again = Config::parse(&config.canonical(), "b").unwrap();
+        assert_eq!(config, again);
+        assert_eq!(config.canonical(), again.canonical());
+    }
+}
+
+#[test]
+fn hash_is_stable_and_tells_configurations_apart() {
+    let default = Config::parse("", "a").unwrap();
+    let spelt = Config::parse("[clock]\nperiod_ps = 1_000\ntick_ns = 1.0", "b").unwrap();
+    assert_eq!(default.hash(), spelt.hash());
+    assert_eq!(default.hash().len(), 64);
+    let other = Config::parse("[port]\ntime_width = 33", "c").unwrap();
+    assert_ne!(default.hash(), other.hash());
+}
+
+#[test]
+fn default_is_the_deep_sleep_preset() {
+    let config = preset("bxiv3-deep-sleep");
+    assert_eq!(Config::parse("", "empty").unwrap(), config);
+}
+
+/// p000 Table 8 in clock cycles of 1 ns.
+#[test]
+fn plan_of_the_deep_sleep_preset() {
+    let plan = preset("bxiv3-deep-sleep").plan().unwrap();
+    assert_eq!(plan.max_time(), u64::from(u32::MAX));
+    assert_eq!(plan.clocks_per_tick, 1);
+    assert_eq!(
+        plan.link.deep_sleep,
+        SleepTimes {
+            t_s: 2000,
+            t_w: 4480
+        }
+    );
+    assert_eq!(plan.link.fast_wake, SleepTimes { t_s: 200, t_w: 375 });
+    assert_eq!(plan.histogram.bin_shift, 14);
+    assert_eq!(plan.histogram.max_value, 256 << 14);
+    assert_eq!(plan.histogram.ttl, Some(1_000_000_000));
+    assert_eq!(plan.t_pdt_init, 256 << 14);
+    // l = 0.01 * (0.002/2 + 0.013/4 + 0.985/5) = 0.0020125; 10^9 * l / 4480 = 449.2
+    let budget = plan.budget;
+    assert_eq!((1_000_000_000 * budget.k) >> budget.s, 449);
+    assert_eq!(budget.width, 9);
+}
+
+/// A 1 us tick cannot express 375 ns; clock cycles can.
+#[test]
+fn transitions_count_clock_cycles_and_ticks_may_be_coarse() {
+    let config = Config::parse(
+        "[clock]\ntick_ns = 1000\n[port]\nsleep = \"fast-wake\"\npolicy = \"fixed\"\nt_pdt_ns = 7000",
+        "a",
+    )
+    .unwrap();
+    let plan = config.plan().unwrap();
+    assert_eq!(plan.clocks_per_tick, 1000);
+    assert_eq!(plan.link.fast_wake.t_w, 375);
+    assert_eq!(plan.t_pdt_init, 7);
+    // 16384 ns are 16 ticks, the power of two below.
+    assert_eq!(plan.histogram.bin_shift, 4);
+}
+
+#[test]
+fn every_time_width_has_working_defaults() {
+    for width in 8..=64 {
+        for tick in ["1", "10", "100", "1000", "6.5"] {
+            let text = format!(
+                "[clock]\nperiod_ps = 500\ntick_ns = {tick}\n[port]\ntime_width = {width}\n\
+                 [perfbound]\nhops = [[1, 1.0]]\nbound = 0.25"
+            );
+            let config = Config::parse(&text, "a").unwrap_or_else(|e| panic!("{text}\n{e}"));
+            let plan = config.plan().unwrap();
+            assert!(plan.histogram.max_value <= plan.max_time());
+            assert!(
+                u128::from(plan.histogram.bins) << plan.histogram.bin_shift
+                    <= u128::from(plan.max_time()) + 1
+            );
+            assert!(plan.t_pdt_init <= plan.histogram.max_value);
+        }
+    }
+}
+
+/// p000 Equation 1: 0.7/4 + 0.3/6 gives the 0.0023 that the paper prints (0.00225).
+#[test]
+fn hop_factor_of_equation_1() {
+    let config = Config::parse("[perfbound]\nhops = [[6, 0.3], [4, 0.7]]", "a").unwrap();
+    let expected = BigRational::new(225.into(), 100_000.into());
+    assert_eq!(config.degradation_factor(), Some(expected));
+    // The groups are kept by rising hop count: the same meaning has the same bytes.
+    let other = Config::parse("[perfbound]\nhops = [[4, 0.70], [6, 0.3]]", "a").unwrap();
+    assert_eq!(config.hash(), other.hash());
+}
+
+#[test]
+fn models_that_do_not_exist_are_named() {
+    let measured = Config::parse("[perfbound]\nhops = \"measured\"", "a").unwrap();
+    assert_eq!(measured.plan(), Err(PlanError::MeasuredHops));
+    let text = "[port]\npolicy = \"perfbound-correct\"";
+    let correct = Config::parse(text, "a").unwrap().plan().unwrap();
+    assert!(correct
+        .unsupported_in_hardware()
+        .unwrap()
+        .contains("perfbound-correct"));
+    let map = Config::parse("[histogram]\nkind = \"map\"", "a").unwrap();
+    assert!(map
+        .plan()
+        .unwrap()
+        .unsupported_in_hardware()
+        .unwrap()
+        .contains("\"map\""));
+    let fixed =
+        "[port]\npolicy = \"fixed\"\n[perfbound]\nhops = \"measured\"\n[histogram]\nkind = \"map\"";
+    let fixed = Config::parse(fixed, "a").unwrap().plan().unwrap();
+    assert_eq!(fixed.unsupported_in_hardware(), None);
+}
+
+/// Each fault: the text, where it must point, and what the message must say.
+#[test]
+fn faults_say_where_what_and_what_would_be_right() {
+    let cases: &[(&str, &str, &[&str])] = &[
+        (
+            "[port]\ntime_width = 70",
+            ":2:14:",
+            &["port.time_width = 70", "8 to 64", "is 64"],
+        ),
+        ("[port]\ntime_width = -3", ":2:14:", &["8 to 64", "is 8"]),
+        (
+            "[port]\ntime_width = 99999999999999999999999999999999999999999999",
+            ":2:14:",
+            &["is 64"],
+        ),
+        (
+            "[port]\ntime_width = 32.0",
+            ":2:14:",
+            &["whole number", "with a point"],
+        ),
+        ("[port]\ntime_width = \"32\"", ":2:14:", &["not a string"]),
+        (
+            "[port]\npolicy = \"perfbuond\"",
+            ":2:10:",
+            &["\"always-on\"", "nearest is \"perfbound\""],
+        ),
+        (
+            "[port]\npolicy = 3",
+            ":2:10:",
+            &["one of", "not a whole number"],
+        ),
+        (
+            "[port]\ntimewidth = 32",
+            ":2:1:",
+            &["unknown key", "`time_width`"],
+        ),
+        (
+            "[prot]\ntime_width = 32",
+            ":1:2:",
+            &["unknown table", "[port]"],
+        ),
+        (
+            "[states.deepsleep]\npower_w = 1",
+            ":1:9:",
+            &["[states.deep-sleep]"],
+        ),
+        ("[port]\nbins = 256", ":2:1:", &["belongs in [histogram]"]),
+        ("bins = 256", ":1:1:", &["belongs in the table [histogram]"]),
+        ("port = 3", ":1:8:", &["must be a table", "[port]"]),
+        (
+            "[port]\ntime_width = 32\ntime_width = 33",
+            ":3:1:",
+            &["duplicate", "remove one"],
+        ),
+        ("[port\ntime_width = 32", ":1:6:", &["not valid TOML"]),
+        ("[clock]\nperiod_ps = 0", ":2:13:", &["is 1"]),
+        ("[clock]\ntick_ns = 1.0005", ":2:11:", &["1 or 1.001"]),
+        (
+            "[clock]\nperiod_ps = 800\ntick_ns = 1",
+            ":3:11:",
+            &["0.8 and 1.6"],
+        ),
+        (
+            "[clock]\nperiod_ps = 2000\ntick_ns = 1",
+            ":3:11:",
+            &["at least 1", "is 2"],
+        ),
+        ("[clock]\ntick_ns = inf", ":2:11:", &["finite"]),
+        ("[histogram]\nbins = 3", ":2:8:", &["4 to 4096", "is 4"]),
+        (
+            "[histogram]\nbin_ns = 1000",
+            ":2:10:",
+            &["power of two", "512 and 1024"],
+        ),
+        ("[histogram]\nbin_ns = 0.5", ":2:10:", &["is 1"]),
+        (
+            "[histogram]\nbin_ns = 33554432",
+            ":2:10:",
+            &["time_width = 32", "is 16777216"],
+        ),
+        (
+            "[port]\ntime_width = 8\n[histogram]\nbins = 512",
+            ":4:8:",
+            &["time_width = 8", "is 256"],
+        ),
+        ("[histogram]\ncounter_bits = 33", ":2:16:", &["1 to 32"]),
+        ("[histogram]\nmax_samples = 0", ":2:15:", &["is 1"]),
+        (
+            "[histogram]\nttl_ns = 5000000000",
+            ":2:10:",
+            &["4294967295", "time_width = 32"],
+        ),
+        (
+            "[histogram]\nmax_value_ns = 1e10",
+            ":2:16:",
+            &["4294967295"],
+        ),
+        (
+            "[histogram]\nkind = \"map\"\nbins = 16\nmap_entries = 17",
+            ":4:15:",
+            &["bins = 16"],
+        ),
+        (
+            "[histogram]\nkind = \"circular\"\nmax_samples = 20000",
+            ":3:15:",
+            &["counter_bits = 8", "max_samples = 255", "counter_bits = 15"],
+        ),
+        (
+            "[port]\nt_pdt_init_ns = 5000000",
+            ":2:17:",
+            &["max_value_ns = 4194304"],
+        ),
+        (
+            "[clock]\ntick_ns = 10\n[port]\nt_pdt_ns = 15",
+            ":4:12:",
+            &["10 and 20"],
+        ),
+        ("[states.fast-wake]\nt_w_ns = 0", ":2:10:", &["0.001 to"]),
+        (
+            "[states.fast-wake]\nt_w_ns = 0.5",
+            ":2:10:",
+            &["clock periods", "is 1"],
+        ),
+        (
+            "[states.fast-wake]\nt_w_ns = -375",
+            ":2:10:",
+            &["t_w_ns = -375"],
+        ),
+        (
+            "[states.deep-sleep]\nt_q_ns = 100",
+            ":2:10:",
+            &["t_r_ns is 0", "both"],
+        ),
+        (
+            "[states.fast-wake]\npower_w = 25",
+            ":2:11:",
+            &["states.wake.power_w = 24"],
+        ),
+        ("[states.wake]\npower_w = -1", ":2:11:", &["is 0"]),
+        ("[perfbound]\nbound = 1", ":2:9:", &["below 1", "0.01"]),
+        ("[perfbound]\nbound = 0.0", ":2:9:", &["above 0"]),
+        (
+            "[perfbound]\nhop_factor = 0.5\nbound = 0.01",
+            ":2:14:",
+            &["perfbound.bound = 0.01"],
+        ),
+        (
+            "[perfbound]\nhop_factor = 0.002\nhops = [[4, 1.0]]",
+            ":2:14:",
+            &["perfbound.hops", "remove one"],
+        ),
+        (
+            "[perfbound]\nhops = [[4, 0.7], [6, 0.2]]",
+            ":2:8:",
+            &["not to 0.9", "[6, 0.3]"],
+        ),
+        ("[perfbound]\nhops = [[64, 1.0]]", ":2:10:", &["1 to 63"]),
+        (
+            "[perfbound]\nhops = [[4, 0.5], [4, 0.5]]",
+            ":2:19:",
+            &["twice"],
+        ),
+        (
+            "[perfbound]\nhops = [[4]]",
+            ":2:9:",
+            &["[hop_count, proportion]"],
+        ),
+        ("[perfbound]\nhops = []", ":2:8:", &["at least one"]),
+        (
+            "[perfbound]\nhops = \"measure\"",
+            ":2:8:",
+            &["\"measured\""],
+        ),
+        (
+            "[correction]\nmode = \"row\"",
+            ":2:8:",
+            &["nearest is \"raw\""],
+        ),
+        (
+            "[correction]\nhistory = 1025",
+            ":2:11:",
+            &["1 to 1024", "is 1024"],
+        ),
+        (
+            "[port]\ntime_width = 64\n[perfbound]\nhop_factor = 0.00123456789012347\n[histogram]\nttl_ns = 0",
+            ":4:14:",
+            &["128 bits", "fewer digits", "time_width = 64"],
+        ),
+    ];
+    for (text, place, words) in cases {
+        let message = faults(text);
+        assert!(
+            message.starts_with(&format!("port.toml{place}")),
+            "{text}\n{message}"
+        );
+        for word in *words {
+            assert!(message.contains(word), "{text}\nno {word} in: {message}");
+        }
+        assert_eq!(message.lines().count(), 1, "{text}\n{message}");
+    }
+}
+
+#[test]
+fn all_faults_come_at_once_in_order() {
+    let message = faults("[port]\ntime_width = 7\nplicy = \"fixed\"\n[clock]\nperiod_ps = 0\n");
+    let places: Vec<_> = message
+        .lines()
+        .map(|l| l.split(": ").next().unwrap())
+        .collect();
+    assert_eq!(
+        places,
+        ["port.toml:2:14", "port.toml:3:1", "port.toml:5:13"]
+    );
+}
+
+#[test]
+fn columns_count_characters() {
+    let message = faults("[port]\n\"größe\" = 1 # unbekannt\n\"ä\".b = 2\n");
+    assert!(
+        message.starts_with("port.toml:2:1: port.größe: unknown key"),
+        "{message}"
+    );
+}
+
+#[test]
+fn files_that_are_no_configuration() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = Config::load(&folder.path().join("no.toml"))
+        .unwrap_err()
+        .to_string();
+    assert!(missing.contains("no.toml: cannot read"), "{missing}");
+    assert!(Config::load(folder.path()).is_err());
+    let latin = folder.path().join("latin.toml");
+    std::fs::write(&latin, b"[port]\n# caf\xe9\n").unwrap();
+    let message = Config::load(&latin).unwrap_err().to_string();
+    assert!(
+        message.contains("latin.toml:2:6: not UTF-8: byte 0xe9"),
+        "{message}"
+    );
+    let empty = folder.path().join("empty.toml");
+    std::fs::write(&empty, "").unwrap();
+    assert_eq!(
+        Config::load(&empty).unwrap(),
+        Config::parse("", "").unwrap()
+    );
+}
+
+proptest::proptest! {
+    /// No text makes the reader panic.
+    #[test]
+    fn arbitrary_text_is_no_panic(text in "(\\[[a-z.-]{0,12}\\]\n|[a-z_]{1,12} = [-0-9.e\"\\[\\],a-z]{0,20}\n){0,8}") {
+        let _ = Config::parse(&text, "a").map_err(|error| error.to_string());
+    }
+
+    /// Nor does any number for any key.
+    #[test]
+    fn arbitrary_numbers_are_no_panic(
+        table in 0usize..read::KEYS.len(),
+        key in proptest::prelude::any::<proptest::sample::Index>(),
+        number in "-?[0-9]{1,24}(\\.[0-9]{1,20})?(e-?[0-9]{1,4})?",
+        width in 8u32..=64,
+        tick in 1u64..100_000_000,
+    ) {
+        let (table, keys) = read::KEYS[table];
+        let key = key.get(keys);
+        let mut text = format!("[{table}]\n{key} = {number}\n");
+        if table != "port" {
+            text += &format!("[port]\ntime_width = {width}\n");
+        }
+        if table != "clock" {
+            text += &format!("[clock]\nperiod_ps = 10\ntick_ns = {}\n", ns(tick * 10));
+        }
+        if let Ok(config) = Config::parse(&text, "a") {
+            // What is accepted can be planned, and written down again.
+            proptest::prop_assert!(config.plan().is_ok());
+            proptest::prop_assert_eq!(Config::parse(&config.canonical(), "b").unwrap(), config);
+        }
+    }
+}

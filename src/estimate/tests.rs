@@ -1,0 +1,120 @@
+use super::*;
+
+fn estimate(text: &str) -> Estimate {
+    Estimate::new(&Config::parse(text, "a").unwrap(), None)
+}
+
+/// p000 Table 5, every cell as printed.
+#[test]
+fn table_5_as_printed() {
+    let printed = estimate("").table5_printed;
+    let paper = [
+        (16, ["65.54 μs", "655.36 μs", "6.554 ms", "66 ms"]),
+        (32, ["4.295 s", "43 s", "429 s", "4×10^3 s"]),
+        (48, ["2.81×10^5 s", "3×10^6 s", "28×10^6 s", "2.81×10^8 s"]),
+        (
+            64,
+            ["1.8×10^10 s", "1.84×10^11 s", "2×10^12 s", "1.8×10^13 s"],
+        ),
+        (
+            128,
+            ["3.4×10^29 s", "3×10^30 s", "3.4×10^31 s", "3.4×10^32 s"],
+        ),
+    ];
+    for (width, row) in paper {
+        assert_eq!(printed.rows[&width], row, "{width} bits");
+    }
+}
+
+#[test]
+fn table_5_in_seconds() {
+    let seconds = estimate("").table5_seconds;
+    assert_eq!(
+        seconds.rows[&16],
+        [6.5536e-05, 0.00065536, 0.0065536, 0.065536]
+    );
+    assert_eq!(seconds.rows[&48][0], 281474.976710656);
+    assert_eq!(seconds.rows[&64][3], 18446744073709.55);
+    assert_eq!(seconds.rows[&128][0], 3.402823669209385e+29);
+    let own = longest_time(24, 6400);
+    assert_eq!((own.seconds, own.printed), (0.1073741824, None));
+    assert_eq!(own.resolution_ns, "6.4");
+    assert_eq!(
+        longest_time(64, 1000).exact_seconds,
+        "18446744073.709551616"
+    );
+}
+
+/// p000 3.3 by hand: 8 bits * 256 bins; + 32 bits * 250 samples; 20 000 samples of 40 bits
+/// are 100 000 bytes, within the MiB of the paper.
+#[test]
+fn memory_formulas_by_hand() {
+    let memory = estimate("").memory;
+    assert_eq!(
+        memory.clearing,
+        Size {
+            bits: 2048,
+            bytes: 256
+        }
+    );
+    assert_eq!(memory.histogram, memory.clearing);
+    assert_eq!(memory.populated_bins.bits, 8 * 250);
+    assert_eq!(memory.circular.bits, 2048 + 32 * 250);
+    assert_eq!(memory.map.bits, (8 + 8) * 64);
+    assert_eq!(memory.circular_20000_samples.bytes, 100_000);
+    // 16 outcomes; logarithms below 32 with 16 fraction bits: 5 + 16 bits each.
+    assert_eq!(
+        (memory.ratio_bits, memory.correction.bits),
+        (21, 16 + 16 * 21)
+    );
+    // As many bins as samples: h_maxN * (w_counter + s_elem), the paper's bound.
+    let square = estimate(
+        "[histogram]\nkind = \"circular\"\nbins = 4096\nmax_samples = 4096\ncounter_bits = 13\nbin_ns = 512",
+    );
+    assert_eq!(square.memory.histogram.bits, 4096 * (13 + 32));
+}
+
+#[test]
+fn widths_of_the_default() {
+    let estimate = estimate("");
+    let bits = |name: &str| {
+        let register = estimate.registers.iter().find(|r| r.name == name);
+        register.map(|register| register.bits)
+    };
+    assert_eq!(bits("t_PDT"), Some(32));
+    // 4480 cycles up from deep sleep.
+    assert_eq!(bits("transition timer"), Some(13));
+    assert_eq!(bits("sample count"), Some(8));
+    // N up to 449 within the second of the time to live.
+    assert_eq!(bits("budget N"), Some(9));
+    assert_eq!(bits("tick prescaler"), None);
+}
+
+#[test]
+fn json_has_the_table_and_room_for_the_census() {
+    let config = Config::parse("", "a").unwrap();
+    let census = vec![CensusEntry {
+        block: "pdt_timer".into(),
+        name: "count".into(),
+        kind: CensusKind::Register,
+        bits: 32,
+    }];
+    let estimate = Estimate::new(&config, Some(census));
+    let json = serde_json::to_value(&estimate).unwrap();
+    assert_eq!(json["table5_max_time_s"]["32"][1], 42.94967296);
+    assert_eq!(json["table5_max_time_s"]["resolution_ns"][3], 1000);
+    assert_eq!(json["table5_printed"]["16"][3], "66 ms");
+    assert_eq!(json["max_time"]["seconds"], 4.294967296);
+    assert_eq!(json["census"][0]["kind"], "register");
+    assert_eq!(json["memory"]["h_maxN"], 250);
+    let text = estimate.to_string();
+    assert!(text.contains("28×10^6 s") && text.contains("32 register bits, 0 memory bits"));
+}
+
+#[test]
+fn configurations_without_hardware_are_estimated_too() {
+    let measured = estimate("[perfbound]\nhops = \"measured\"");
+    assert!(measured.no_hardware.unwrap().contains("measured"));
+    let map = estimate("[histogram]\nkind = \"map\"");
+    assert!(map.no_hardware.unwrap().contains("map"));
+}

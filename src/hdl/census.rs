@@ -1,0 +1,95 @@
+//! Every state bit of a design, by block and name.
+
+use serde::Serialize;
+
+use super::ir::Design;
+
+/// What holds the bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Storage {
+    /// Flip-flops with reset.
+    Register,
+    /// The words of a memory.
+    Memory,
+    /// The output register of a memory's read port; block RAM contains it.
+    MemoryOutput,
+}
+
+/// One register or memory.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Entry {
+    /// The block's path by instance names, the top first: `port.histogram`.
+    pub block: String,
+    /// The name in the description.
+    pub name: String,
+    /// What holds the bits.
+    pub storage: Storage,
+    /// Words; 1 for registers.
+    pub depth: usize,
+    /// Bits per word.
+    pub width: u32,
+    /// `depth * width`.
+    pub bits: u64,
+}
+
+/// All registers and memories of a design.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Census {
+    /// In the order of declaration, blocks before their children.
+    pub entries: Vec<Entry>,
+    /// Bits in registers.
+    pub register_bits: u64,
+    /// Bits in memories, output registers left out.
+    pub memory_bits: u64,
+    /// Bits in the output registers of memories.
+    pub memory_output_bits: u64,
+}
+
+/// Counts what was elaborated: what was dropped because nothing reads it, or became a
+/// constant, is not there.
+pub fn count(design: &Design) -> Census {
+    let mut entries = Vec::new();
+    let mut push = |block: usize, name: &str, storage, depth: usize, width: u32| {
+        entries.push(Entry {
+            block: design.blocks[block].path.clone(),
+            name: name.into(),
+            storage,
+            depth,
+            width,
+            bits: depth as u64 * u64::from(width),
+        });
+    };
+    for (id, block) in design.blocks.iter().enumerate() {
+        for &register in &block.registers {
+            let register = &design.registers[register];
+            let q = &design.nets[register.q];
+            if q.live && q.value.is_none() {
+                push(id, &register.name, Storage::Register, 1, q.width);
+            }
+        }
+        for &memory in &block.memories {
+            let memory = &design.memories[memory];
+            if design.nets[memory.read_data].live {
+                push(
+                    id,
+                    &memory.name,
+                    Storage::Memory,
+                    memory.depth,
+                    memory.width,
+                );
+                push(id, &memory.name, Storage::MemoryOutput, 1, memory.width);
+            }
+        }
+    }
+    let total = |storage| {
+        let chosen = entries.iter().filter(|entry| entry.storage == storage);
+        chosen.map(|entry| entry.bits).sum()
+    };
+    Census {
+        register_bits: total(Storage::Register),
+        memory_bits: total(Storage::Memory),
+        memory_output_bits: total(Storage::MemoryOutput),
+        entries,
+    }
+}

@@ -1,0 +1,473 @@
+//! Checks on descriptions: the native simulation against the emitted Verilog in another
+//! simulator, and the lint tools.
+//!
+//! Used by the tests of every block. The tools are Icarus Verilog, Verilator and Yosys.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rust_hdl_core::block::Block;
+
+use super::sim::{Pin, PinDirection, SimError, Simulator};
+use super::values::{mask, Type};
+use super::verilog::{self, Header};
+use super::{elaborate, ElabError};
+
+/// How many cycles before a difference its report shows.
+const HISTORY: usize = 6;
+
+/// A check did not pass, or could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    #[error(transparent)]
+    Elaboration(#[from] ElabError),
+    #[error(transparent)]
+    Simulation(#[from] SimError),
+    #[error(
+        "`{tool}` cannot be started ({source}): install it (Debian: apt-get install {package})"
+    )]
+    ToolMissing {
+        tool: &'static str,
+        package: &'static str,
+        source: std::io::Error,
+    },
+    #[error("`{command}` has something to say:\n{output}")]
+    Complaint { command: String, output: String },
+    #[error("`{command}` stopped after {lines} of {cycles} cycles:\n{output}")]
+    Stopped {
+        command: String,
+        lines: usize,
+        cycles: usize,
+        output: String,
+    },
+    #[error(
+        "cycle {cycle}, output `{signal}`: the native simulation has {native}, {simulator} has {verilog}{hint}\n{history}"
+    )]
+    Difference {
+        cycle: usize,
+        signal: String,
+        native: String,
+        simulator: Engine,
+        verilog: String,
+        hint: &'static str,
+        history: String,
+    },
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+}
+
+/// What simulates the emitted Verilog.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Icarus Verilog, with unknown values.
+    Icarus,
+    /// Verilator, with two-valued logic.
+    Verilator,
+}
+
+impl std::fmt::Display for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Engine::Icarus => "Icarus Verilog",
+            Engine::Verilator => "Verilator",
+        })
+    }
+}
+
+/// Compares the native simulation of a block with its emitted Verilog in Icarus Verilog:
+/// every output in every one of `cycles` cycles, under random inputs from `seed`.
+///
+/// If the block has an input `rst`, it is 1 for the first two cycles and now and then
+/// later. An unknown value (`x`) in an output after that counts as a difference: the
+/// block lets something matter that was neither reset nor written.
+///
+/// # Errors
+/// The first difference with the cycles that led to it, or what kept the comparison from
+/// being made.
+pub fn agrees_with_verilog<B: Block>(
+    make_block: impl Fn() -> B,
+    cycles: usize,
+    seed: u64,
+) -> Result<(), CheckError> {
+    agrees_with(Engine::Icarus, make_block, cycles, seed)
+}
+
+/// [`agrees_with_verilog`] with a choice of simulator.
+///
+/// # Errors
+/// As there.
+pub fn agrees_with<B: Block>(
+    engine: Engine,
+    make_block: impl Fn() -> B,
+    cycles: usize,
+    seed: u64,
+) -> Result<(), CheckError> {
+    let block = make_block();
+    let design = elaborate(&block)?;
+    let files = verilog::print(&design, &Header::for_tests());
+    let mut simulator = Simulator::new(block)?;
+    let pins = simulator.pins().to_vec();
+    let stimulus = stimulus(&pins, cycles, seed);
+    let mut native = Vec::with_capacity(cycles);
+    let has_clock = pins.iter().any(|pin| pin.kind == Type::Clock);
+    for values in &stimulus {
+        for (pin, &value) in pins.iter().zip(values) {
+            if pin.direction == PinDirection::Input && pin.kind != Type::Clock {
+                simulator.set(&pin.name, value)?;
+            }
+        }
+        simulator.settle()?;
+        let mut outputs = Vec::new();
+        for pin in pins
+            .iter()
+            .filter(|pin| pin.direction == PinDirection::Output)
+        {
+            outputs.push(simulator.get(&pin.name)?);
+        }
+        native.push(outputs);
+        if has_clock {
+            simulator.rising_edge()?;
+        }
+    }
+    let folder = tempfile::tempdir()?;
+    let lines = run(engine, folder.path(), &files, &pins, &stimulus)?;
+    let outputs: Vec<&Pin> = pins
+        .iter()
+        .filter(|pin| pin.direction == PinDirection::Output)
+        .collect();
+    // In the first cycle reset has not had a clock edge yet.
+    let first = usize::from(pins.iter().any(|pin| pin.name == "rst"));
+    for cycle in first..cycles {
+        let mut line = lines[cycle].as_str();
+        for (at, pin) in outputs.iter().enumerate() {
+            let (text, rest) = line.split_at(pin.width as usize);
+            line = rest;
+            let expected = format!("{:0width$b}", native[cycle][at], width = pin.width as usize);
+            if text == expected {
+                continue;
+            }
+            let unknown = text.contains(['x', 'z']);
+            return Err(CheckError::Difference {
+                cycle,
+                signal: pin.name.clone(),
+                native: format!("{} (binary {expected})", native[cycle][at]),
+                simulator: engine,
+                verilog: match u128::from_str_radix(text, 2) {
+                    Ok(value) => format!("{value} (binary {text})"),
+                    Err(_) => format!("binary {text}"),
+                },
+                hint: if unknown {
+                    ": it depends on a register before reset or on a word of a memory that was never written"
+                } else {
+                    ""
+                },
+                history: history(&pins, &stimulus, cycle),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn history(pins: &[Pin], stimulus: &[Vec<u128>], cycle: usize) -> String {
+    let mut text = String::from("inputs of the last cycles:");
+    for (at, values) in stimulus
+        .iter()
+        .enumerate()
+        .take(cycle + 1)
+        .skip((cycle + 1).saturating_sub(HISTORY))
+    {
+        let _ = write!(text, "\n  cycle {at}:");
+        for (pin, value) in pins.iter().zip(values) {
+            if pin.direction == PinDirection::Input && pin.kind != Type::Clock {
+                let _ = write!(text, " {}={value}", pin.name);
+            }
+        }
+    }
+    text
+}
+
+/// One value per pin and cycle; those of outputs and clocks are not used.
+fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut present = vec![0; pins.len()];
+    let mut out = Vec::with_capacity(cycles);
+    for cycle in 0..cycles {
+        for (pin, value) in pins.iter().zip(&mut present) {
+            if pin.name == "rst" {
+                *value = u128::from(cycle < 2 || rng.random_ratio(1, 100));
+                continue;
+            }
+            // Values stay for a while, so that counters get somewhere.
+            if rng.random_bool(0.5) {
+                continue;
+            }
+            let top = match &pin.kind {
+                Type::State { variants, .. } => variants.len() as u128 - 1,
+                _ => mask(pin.width),
+            };
+            *value = match rng.random_range(0..4) {
+                0 => rng.random_range(0..=top.min(3)),
+                1 => top - rng.random_range(0..=top.min(3)),
+                _ => rng.random_range(0..=top),
+            };
+        }
+        out.push(present.clone());
+    }
+    out
+}
+
+/// Simulates the files under the stimulus; one line per cycle, the outputs in binary, one
+/// behind the other.
+pub(crate) fn run(
+    engine: Engine,
+    folder: &Path,
+    files: &[(String, String)],
+    pins: &[Pin],
+    stimulus: &[Vec<u128>],
+) -> Result<Vec<String>, CheckError> {
+    let (modules, top) = write_files(folder, files)?;
+    let mut vectors = String::new();
+    let inputs: Vec<usize> = (0..pins.len())
+        .filter(|&at| pins[at].direction == PinDirection::Input && pins[at].kind != Type::Clock)
+        .collect();
+    let width: u32 = inputs.iter().map(|&at| pins[at].width).sum::<u32>().max(1);
+    for values in stimulus {
+        let mut bits = String::new();
+        for &at in &inputs {
+            let _ = write!(
+                bits,
+                "{:0width$b}",
+                values[at],
+                width = pins[at].width as usize
+            );
+        }
+        if bits.is_empty() {
+            bits.push('0');
+        }
+        vectors.push_str(&bits);
+        vectors.push('\n');
+    }
+    std::fs::write(folder.join("vectors.txt"), vectors)?;
+    std::fs::write(
+        folder.join("linkdoze_bench.v"),
+        bench(&top, pins, &inputs, width, stimulus.len()),
+    )?;
+    let mut sources = vec!["linkdoze_bench.v".to_string()];
+    sources.extend(modules);
+    let program = match engine {
+        Engine::Icarus => {
+            let mut compile = Command::new("iverilog");
+            compile.args(["-g2005", "-o", "bench.vvp", "-s", "linkdoze_bench"]);
+            silent(
+                compile.args(&sources).current_dir(folder),
+                "iverilog",
+                "iverilog",
+            )?;
+            let mut command = Command::new("vvp");
+            command.args(["-n", "bench.vvp"]);
+            command
+        }
+        Engine::Verilator => {
+            let mut compile = Command::new("verilator");
+            compile.args(["--binary", "--timing", "-Wno-fatal", "-Wno-lint", "-j", "1"]);
+            compile.args([
+                "-CFLAGS",
+                "-O0",
+                "--top-module",
+                "linkdoze_bench",
+                "-o",
+                "bench",
+            ]);
+            let command = text_of(&compile);
+            let output = start(
+                compile.args(&sources).current_dir(folder),
+                "verilator",
+                "verilator",
+            )?;
+            if !output.status.success() {
+                return Err(CheckError::Complaint {
+                    command,
+                    output: both(&output),
+                });
+            }
+            Command::new(folder.join("obj_dir/bench"))
+        }
+    };
+    let mut program = program;
+    let output = start(program.current_dir(folder), "vvp", "iverilog")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let total: u32 = pins
+        .iter()
+        .filter(|pin| pin.direction == PinDirection::Output)
+        .map(|pin| pin.width)
+        .sum();
+    let lines: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("outputs "))
+        .filter(|line| line.len() == total as usize)
+        .map(str::to_string)
+        .collect();
+    if lines.len() != stimulus.len() {
+        return Err(CheckError::Stopped {
+            command: text_of(&program),
+            lines: lines.len(),
+            cycles: stimulus.len(),
+            output: both(&output),
+        });
+    }
+    Ok(lines)
+}
+
+fn bench(top: &str, pins: &[Pin], inputs: &[usize], width: u32, cycles: usize) -> String {
+    let mut text = format!(
+        "`timescale 1ns/1ns\nmodule linkdoze_bench;\n  reg [{}:0] vectors [0:{}];\n  integer cycle;\n",
+        width - 1,
+        cycles.max(1) - 1
+    );
+    for pin in pins {
+        let storage = match pin.direction {
+            PinDirection::Input => "reg",
+            PinDirection::Output => "wire",
+        };
+        let _ = writeln!(text, "  {storage} [{}:0] {};", pin.width - 1, pin.name);
+    }
+    let _ = writeln!(text, "  {top} dut (");
+    let connections: Vec<String> = pins
+        .iter()
+        .map(|pin| format!("    .{0}({0})", pin.name))
+        .collect();
+    let _ = writeln!(text, "{}\n  );", connections.join(",\n"));
+    text.push_str("  initial begin\n    $readmemb(\"vectors.txt\", vectors);\n");
+    for pin in pins.iter().filter(|pin| pin.kind == Type::Clock) {
+        let _ = writeln!(text, "    {} = 1'b0;", pin.name);
+    }
+    let _ = writeln!(
+        text,
+        "    for (cycle = 0; cycle < {cycles}; cycle = cycle + 1) begin"
+    );
+    if !inputs.is_empty() {
+        let names: Vec<&str> = inputs.iter().map(|&at| pins[at].name.as_str()).collect();
+        let _ = writeln!(text, "      {{{}}} = vectors[cycle];", names.join(", "));
+    }
+    let outputs: Vec<&str> = pins
+        .iter()
+        .filter(|pin| pin.direction == PinDirection::Output)
+        .map(|pin| pin.name.as_str())
+        .collect();
+    let _ = writeln!(
+        text,
+        "      #1;\n      $display(\"outputs %b\", {{{}}});",
+        outputs.join(", ")
+    );
+    for pin in pins.iter().filter(|pin| pin.kind == Type::Clock) {
+        let _ = writeln!(
+            text,
+            "      {0} = 1'b1;\n      #1;\n      {0} = 1'b0;",
+            pin.name
+        );
+    }
+    text.push_str("      #1;\n    end\n    $finish;\n  end\nendmodule\n");
+    text
+}
+
+/// Writes the files of [`verilog::print`]; the names of the modules' files, and the top.
+fn write_files(
+    folder: &Path,
+    files: &[(String, String)],
+) -> Result<(Vec<String>, String), CheckError> {
+    let mut modules = Vec::new();
+    let mut top = String::new();
+    for (name, text) in files {
+        std::fs::write(folder.join(name), text)?;
+        match name.strip_suffix(".f") {
+            Some(stem) => top = stem.to_string(),
+            None => modules.push(name.clone()),
+        }
+    }
+    Ok((modules, top))
+}
+
+/// Runs the lint tools on the files of [`verilog::print`] without any waiver:
+/// `verilator --lint-only -Wall` and `iverilog -g2005 -Wall` must be silent, and Yosys
+/// must read, elaborate and check the design and find no latch in it.
+///
+/// # Errors
+/// What the first tool said that said something, or which tool is missing.
+pub fn lints(files: &[(String, String)]) -> Result<(), CheckError> {
+    let folder = tempfile::tempdir()?;
+    let (modules, top) = write_files(folder.path(), files)?;
+    let mut verilator = Command::new("verilator");
+    verilator.args(["--lint-only", "-Wall", "--top-module", &top]);
+    silent(
+        verilator.args(&modules).current_dir(folder.path()),
+        "verilator",
+        "verilator",
+    )?;
+    let mut icarus = Command::new("iverilog");
+    icarus.args(["-g2005", "-Wall", "-o", "lint.vvp", "-s", &top]);
+    silent(
+        icarus.args(&modules).current_dir(folder.path()),
+        "iverilog",
+        "iverilog",
+    )?;
+    let mut yosys = Command::new("yosys");
+    let script = format!(
+        "read_verilog {}; hierarchy -check -top {top}; proc; check -assert; \
+         select -assert-none t:$dlatch t:$adlatch t:$dlatchsr",
+        modules.join(" ")
+    );
+    silent(
+        yosys.args(["-q", "-p", &script]).current_dir(folder.path()),
+        "yosys",
+        "yosys",
+    )
+}
+
+fn start(
+    command: &mut Command,
+    tool: &'static str,
+    package: &'static str,
+) -> Result<std::process::Output, CheckError> {
+    command.output().map_err(|source| CheckError::ToolMissing {
+        tool,
+        package,
+        source,
+    })
+}
+
+/// Runs a tool that must succeed without a word.
+fn silent(
+    command: &mut Command,
+    tool: &'static str,
+    package: &'static str,
+) -> Result<(), CheckError> {
+    let output = start(command, tool, package)?;
+    let text = both(&output);
+    if output.status.success() && text.trim().is_empty() {
+        Ok(())
+    } else {
+        Err(CheckError::Complaint {
+            command: text_of(command),
+            output: text,
+        })
+    }
+}
+
+fn both(output: &std::process::Output) -> String {
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+fn text_of(command: &Command) -> String {
+    let mut text = command.get_program().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        let _ = write!(text, " {}", argument.to_string_lossy());
+    }
+    text
+}

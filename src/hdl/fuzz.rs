@@ -1,0 +1,344 @@
+//! Random expressions: what the builder folds and moves, and what the printer prints,
+//! against plain arithmetic.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::check::{lints, run, Engine};
+use super::elaborate::finish;
+use super::ir::{Block, Builder, Design, Expr, Net, Operator, Reduction, Role, Statement};
+use super::sim::{Pin, PinDirection};
+use super::values::{mask, Type};
+use super::verilog::{self, Header};
+
+/// The expression as it was drawn, without any folding.
+enum Drawn {
+    Net(usize),
+    Literal(u128, u32),
+    Not(Box<Drawn>),
+    Reduce(Reduction, Box<Drawn>),
+    Binary(Operator, Box<Drawn>, Box<Drawn>),
+    Cast(Box<Drawn>, u32),
+    Bit(Box<Drawn>, Box<Drawn>),
+}
+
+impl Drawn {
+    fn width(&self, nets: &[Net]) -> u32 {
+        match self {
+            Drawn::Net(net) => nets[*net].width,
+            Drawn::Literal(_, width) | Drawn::Cast(_, width) => *width,
+            Drawn::Not(of) => of.width(nets),
+            Drawn::Reduce(..) | Drawn::Bit(..) => 1,
+            Drawn::Binary(op, left, _) => {
+                if op.is_comparison() {
+                    1
+                } else {
+                    left.width(nets)
+                }
+            }
+        }
+    }
+
+    /// Plain arithmetic, as in `Bits`.
+    fn value(&self, nets: &[Net], values: &[u128]) -> u128 {
+        let width = self.width(nets);
+        let value = match self {
+            Drawn::Net(net) => values[*net],
+            Drawn::Literal(value, _) => *value,
+            Drawn::Not(of) => !of.value(nets, values),
+            Drawn::Cast(of, _) => of.value(nets, values),
+            Drawn::Reduce(reduction, of) => {
+                let value = of.value(nets, values);
+                u128::from(match reduction {
+                    Reduction::All => value == mask(of.width(nets)),
+                    Reduction::Any => value != 0,
+                    Reduction::Xor => value.count_ones() % 2 == 1,
+                })
+            }
+            Drawn::Bit(of, index) => {
+                let index = index.value(nets, values);
+                if index < 128 {
+                    of.value(nets, values) >> index & 1
+                } else {
+                    0
+                }
+            }
+            Drawn::Binary(op, left, right) => {
+                let (a, b) = (left.value(nets, values), right.value(nets, values));
+                match op {
+                    Operator::Add => a.wrapping_add(b),
+                    Operator::Sub => a.wrapping_sub(b),
+                    Operator::Mul => a.wrapping_mul(b),
+                    Operator::And | Operator::LogicalAnd => a & b,
+                    Operator::Or | Operator::LogicalOr => a | b,
+                    Operator::Xor => a ^ b,
+                    Operator::Shl => a.checked_shl(b.min(200) as u32).unwrap_or(0),
+                    Operator::Shr => a.checked_shr(b.min(200) as u32).unwrap_or(0),
+                    Operator::Eq => u128::from(a == b),
+                    Operator::Ne => u128::from(a != b),
+                    Operator::Lt => u128::from(a < b),
+                    Operator::Le => u128::from(a <= b),
+                    Operator::Gt => u128::from(a > b),
+                    Operator::Ge => u128::from(a >= b),
+                }
+            }
+        };
+        value & mask(width)
+    }
+
+    fn build(&self, builder: &Builder) -> Expr {
+        match self {
+            Drawn::Net(net) => builder.net(*net),
+            Drawn::Literal(value, width) => Expr::Literal {
+                value: *value,
+                width: *width,
+            },
+            Drawn::Not(of) => builder.not(of.build(builder)),
+            Drawn::Reduce(reduction, of) => builder.reduce(*reduction, of.build(builder)),
+            Drawn::Binary(op, left, right) => {
+                builder.binary(*op, left.build(builder), right.build(builder))
+            }
+            Drawn::Cast(of, width) => builder.cast(of.build(builder), *width),
+            Drawn::Bit(of, index) => builder.bit_at(of.build(builder), index.build(builder)),
+        }
+    }
+}
+
+/// Draws an expression of the given width.
+fn draw(rng: &mut ChaCha8Rng, nets: &[Net], inputs: usize, width: u32, depth: u32) -> Drawn {
+    let any_width = |rng: &mut ChaCha8Rng| rng.random_range(1..=12);
+    if depth == 0 {
+        let net = rng.random_range(0..inputs);
+        let leaf = if rng.random_ratio(1, 4) {
+            let top = mask(width);
+            let value = match rng.random_range(0..3) {
+                0 => 0,
+                1 => top,
+                _ => rng.random_range(0..=top),
+            };
+            return Drawn::Literal(value, width);
+        } else {
+            Drawn::Net(net)
+        };
+        return if nets[net].width == width {
+            leaf
+        } else {
+            Drawn::Cast(Box::new(leaf), width)
+        };
+    }
+    let next = depth - 1;
+    let mut sub = |rng: &mut ChaCha8Rng, width| Box::new(draw(rng, nets, inputs, width, next));
+    match rng.random_range(0..14) {
+        0 => Drawn::Not(sub(rng, width)),
+        1..=3 => {
+            let from = any_width(rng);
+            Drawn::Cast(sub(rng, from), width)
+        }
+        4 | 5 => {
+            let op = [Operator::Shl, Operator::Shr][rng.random_range(0..2)];
+            let amount = if rng.random_bool(0.7) {
+                Box::new(Drawn::Literal(rng.random_range(0..15), 4))
+            } else {
+                sub(rng, 4)
+            };
+            Drawn::Binary(op, sub(rng, width), amount)
+        }
+        6 if width == 1 => {
+            let of = any_width(rng);
+            let reduction =
+                [Reduction::All, Reduction::Any, Reduction::Xor][rng.random_range(0..3)];
+            Drawn::Reduce(reduction, sub(rng, of))
+        }
+        7 if width == 1 => {
+            let (of, index) = (any_width(rng), rng.random_range(1..=4));
+            Drawn::Bit(sub(rng, of), sub(rng, index))
+        }
+        8 | 9 if width == 1 => {
+            let of = any_width(rng);
+            let op = [
+                Operator::Eq,
+                Operator::Ne,
+                Operator::Lt,
+                Operator::Le,
+                Operator::Gt,
+                Operator::Ge,
+            ][rng.random_range(0..6)];
+            Drawn::Binary(op, sub(rng, of), sub(rng, of))
+        }
+        6..=9 => {
+            // Two parts side by side, as descriptions write them.
+            let low = rng.random_range(1..width);
+            let high = Drawn::Cast(sub(rng, width - low), width);
+            Drawn::Binary(
+                Operator::Or,
+                Box::new(Drawn::Binary(
+                    Operator::Shl,
+                    Box::new(high),
+                    Box::new(Drawn::Literal(low.into(), 4)),
+                )),
+                Box::new(Drawn::Cast(sub(rng, low), width)),
+            )
+        }
+        _ => {
+            let op = [
+                Operator::Add,
+                Operator::Sub,
+                Operator::Mul,
+                Operator::And,
+                Operator::Or,
+                Operator::Xor,
+            ][rng.random_range(0..6)];
+            Drawn::Binary(op, sub(rng, width), sub(rng, width))
+        }
+    }
+}
+
+fn net(name: String, role: Role, width: u32, value: Option<u128>) -> Net {
+    Net {
+        block: 0,
+        name,
+        printed: String::new(),
+        role,
+        width,
+        kind: Type::Bits,
+        doc: String::new(),
+        value,
+        live: false,
+    }
+}
+
+/// Inputs `i0`.. and one constant; the constant is the last.
+fn sources(rng: &mut ChaCha8Rng) -> Vec<Net> {
+    let mut nets: Vec<Net> = (0..5)
+        .map(|at| {
+            let width = [1, 3, 4, 7, 12][at];
+            net(format!("i{at}"), Role::Input, width, None)
+        })
+        .collect();
+    let value = rng.random_range(0..32);
+    nets.push(net("c".into(), Role::Constant, 5, Some(value)));
+    nets
+}
+
+fn random_values(rng: &mut ChaCha8Rng, nets: &[Net]) -> Vec<u128> {
+    nets.iter()
+        .map(|net| {
+            let top = mask(net.width);
+            match (net.value, rng.random_range(0..4)) {
+                (Some(value), _) => value,
+                (None, 0) => 0,
+                (None, 1) => top,
+                _ => rng.random_range(0..=top),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn folding_keeps_the_value() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    for round in 0..20_000 {
+        let nets = sources(&mut rng);
+        let width = rng.random_range(1..=12);
+        let depth = rng.random_range(0..6);
+        let drawn = draw(&mut rng, &nets, nets.len(), width, depth);
+        let built = drawn.build(&Builder { nets: &nets });
+        assert_eq!(built.width(), width, "round {round}: {built:?}");
+        for _ in 0..10 {
+            let values = random_values(&mut rng, &nets);
+            let mut known = nets.clone();
+            for (net, &value) in known.iter_mut().zip(&values) {
+                net.value = Some(value);
+            }
+            assert_eq!(
+                built.constant(&known),
+                Some(drawn.value(&nets, &values)),
+                "round {round}, {values:?}: {built:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_printed_expression_keeps_the_value() {
+    const OUTPUTS: usize = 40;
+    const CYCLES: usize = 100;
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(100 + seed);
+        let mut nets = sources(&mut rng);
+        let count = nets.len();
+        let mut expressions = Vec::new();
+        let mut statements = Vec::new();
+        for at in 0..OUTPUTS {
+            let width = rng.random_range(1..=12);
+            let depth = rng.random_range(1..6);
+            let drawn = draw(&mut rng, &nets, count, width, depth);
+            let value = drawn.build(&Builder { nets: &nets });
+            nets.push(net(format!("o{at}"), Role::Output, width, None));
+            statements.push(Statement::Assign {
+                target: nets.len() - 1,
+                value,
+                hold: false,
+            });
+            expressions.push(drawn);
+        }
+        let pins: Vec<Pin> = nets
+            .iter()
+            .filter(|net| net.value.is_none())
+            .map(|net| Pin {
+                name: net.name.clone(),
+                width: net.width,
+                direction: match net.role {
+                    Role::Input => PinDirection::Input,
+                    _ => PinDirection::Output,
+                },
+                kind: Type::Bits,
+            })
+            .collect();
+        let stimulus: Vec<Vec<u128>> = (0..CYCLES)
+            .map(|_| {
+                let mut values = random_values(&mut rng, &nets);
+                values.remove(count - 1);
+                values
+            })
+            .collect();
+        let mut design = Design {
+            blocks: vec![Block {
+                path: "fuzz".into(),
+                name: "fuzz".into(),
+                module: "fuzz".into(),
+                text: "Random expressions.".into(),
+                parent: None,
+                children: Vec::new(),
+                nets: (0..nets.len()).collect(),
+                registers: Vec::new(),
+                memories: Vec::new(),
+                statements,
+                groups: Vec::new(),
+                live: false,
+            }],
+            nets: nets.clone(),
+            registers: Vec::new(),
+            memories: Vec::new(),
+        };
+        finish(&mut design).unwrap_or_else(|error| panic!("{error}"));
+        let files = verilog::print(&design, &Header::for_tests());
+        let text = &files[0].1;
+        lints(&files).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+        let folder = tempfile::tempdir().unwrap();
+        let lines = run(Engine::Icarus, folder.path(), &files, &pins, &stimulus)
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        for (cycle, inputs) in stimulus.iter().enumerate() {
+            let mut values = inputs.clone();
+            values.insert(count - 1, nets[count - 1].value.unwrap_or(0));
+            let expected: String = expressions
+                .iter()
+                .map(|drawn| {
+                    let width = drawn.width(&nets) as usize;
+                    format!("{:0width$b}", drawn.value(&nets, &values))
+                })
+                .collect();
+            assert_eq!(lines[cycle], expected, "seed {seed}, {inputs:?}\n{text}");
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! Scenario files: a network, its traffic, its switches and how long to run it.
+//!
+//! ```toml
+//! [topology]
+//! kind = "single-switch"
+//! nodes = 16                # 2 to 64, one at each port of the switch
+//!
+//! [traffic]
+//! kind = "goal"
+//! file = "trace.goal.zst"   # relative to the scenario file
+//! mapping = "linear"        # rank r on node r; or a list: the node of each rank
+//! send_overhead_ns = 200    # CPU time of a send
+//! recv_overhead_ns = 0      # CPU time of a receive whose message has arrived
+//!
+//! [switch]                  # p000 Table 6, see `Parameters`
+//! link_gbps = 400
+//! mtu_bytes = 9600
+//! min_packet_bytes = 64
+//! header_bytes = 0
+//! queue_bytes = 49152
+//! pfc_stop_bytes = 37900
+//! pfc_go_bytes = 3200
+//! control_bytes = 64
+//! speedup = 2.44
+//! cable_ns = 15
+//!
+//! [power]
+//! controller = "port.toml"  # a port configuration; without it links never sleep.
+//!                           # Or its tables inline: [power.port], [power.states.wake]...
+//!
+//! [run]
+//! duration_ns = 0           # cut the run after this time; 0 runs to completion
+//! warm_up_ns = 0            # packets generated earlier do not count in the latency
+//! seed = 1                  # for traffic with chance in it; a trace has none
+//! ```
+//! Every key but `file` has the default shown.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+
+use super::replay::Overheads;
+use super::topology::SingleSwitch;
+use crate::files::{read_text, FileError};
+use crate::switch::{Parameters, MAX_RADIX};
+
+/// A scenario, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    /// The file it was read from.
+    pub path: PathBuf,
+    pub topology: SingleSwitch,
+    pub traffic: Traffic,
+    pub switch: Parameters,
+    pub power: Power,
+    /// `None` runs to completion.
+    pub duration_ps: Option<u64>,
+    pub warm_up_ps: u64,
+    pub seed: u64,
+}
+
+/// A GOAL trace and how it is replayed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    /// The trace, relative to the working directory or absolute.
+    pub file: PathBuf,
+    pub mapping: Mapping,
+    pub overheads: Overheads,
+}
+
+/// Where the ranks run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// Rank r on node r.
+    Linear,
+    /// The node of each rank.
+    List(Vec<u32>),
+}
+
+impl Mapping {
+    /// The node of each of `ranks` ranks on `nodes` nodes.
+    ///
+    /// # Errors
+    /// If there are too few nodes, or the list has another length.
+    pub fn nodes(&self, ranks: usize, nodes: usize) -> Result<Vec<u32>, String> {
+        match self {
+            Mapping::Linear if ranks > nodes => Err(format!(
+                "the trace has {ranks} ranks, the network {nodes} nodes: with the mapping \
+                 \"linear\" each rank needs a node of its own; set nodes = {ranks} or give the \
+                 node of each rank as a list"
+            )),
+            Mapping::Linear => Ok((0..ranks as u32).collect()),
+            Mapping::List(list) if list.len() != ranks => Err(format!(
+                "the mapping places {} ranks, the trace has {ranks}",
+                list.len()
+            )),
+            Mapping::List(list) => Ok(list.clone()),
+        }
+    }
+}
+
+/// What decides whether ports sleep.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Power {
+    /// Nothing: links never sleep.
+    AlwaysOn,
+    /// The port configuration in this file.
+    File(PathBuf),
+    /// A port configuration written in the scenario: its TOML text.
+    Inline(String),
+}
+
+/// A scenario that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ScenarioError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{path}:{line}:{column}: {problem}")]
+    At {
+        path: PathBuf,
+        /// Counted from 1.
+        line: usize,
+        /// In characters, counted from 1.
+        column: usize,
+        problem: String,
+    },
+}
+
+const SECTIONS: [&str; 5] = ["topology", "traffic", "switch", "power", "run"];
+const TOPOLOGY: [&str; 2] = ["kind", "nodes"];
+const TRAFFIC: [&str; 5] = [
+    "kind",
+    "file",
+    "mapping",
+    "send_overhead_ns",
+    "recv_overhead_ns",
+];
+const SWITCH: [&str; 10] = [
+    "link_gbps",
+    "mtu_bytes",
+    "min_packet_bytes",
+    "header_bytes",
+    "queue_bytes",
+    "pfc_stop_bytes",
+    "pfc_go_bytes",
+    "control_bytes",
+    "speedup",
+    "cable_ns",
+];
+const RUN: [&str; 3] = ["duration_ns", "warm_up_ns", "seed"];
+
+impl Scenario {
+    /// Reads a scenario file.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or names line and column of what is wrong.
+    pub fn load(path: &Path) -> Result<Self, ScenarioError> {
+        Self::parse(&read_text(path)?, path)
+    }
+
+    /// Reads a scenario from its text; files it names are relative to the folder of `path`.
+    ///
+    /// # Errors
+    /// Names line and column of what is wrong.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, ScenarioError> {
+        read(text, path).map_err(|Problem { at, text: problem }| {
+            let before = &text[..at.min(text.len())];
+            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+            ScenarioError::At {
+                path: path.into(),
+                line: before.matches('\n').count() + 1,
+                column: before[line_start..].chars().count() + 1,
+                problem,
+            }
+        })
+    }
+}
+
+/// What is wrong, and at which byte of the text.
+struct Problem {
+    at: usize,
+    text: String,
+}
+
+type Checked<T> = Result<T, Problem>;
+
+fn problem<T>(at: usize, text: impl Into<String>) -> Checked<T> {
+    Err(Problem {
+        at,
+        text: text.into(),
+    })
+}
+
+fn read(text: &str, path: &Path) -> Checked<Scenario> {
+    let document = DeTable::parse(text).map_err(|error| Problem {
+        at: error.span().map_or(0, |span| span.start),
+        text: error.message().trim_end().replace('\n', "; "),
+    })?;
+    for (key, _) in document.get_ref() {
+        if !SECTIONS.contains(&key.get_ref().as_ref()) {
+            return problem(
+                key.span().start,
+                unknown("table", key.get_ref(), "a scenario", &SECTIONS),
+            );
+        }
+    }
+    let section = |name, keys: &'static [&'static str]| Section::of(&document, name, keys);
+    let folder = path.parent().unwrap_or(Path::new(""));
+
+    let topology = section("topology", &TOPOLOGY)?;
+    topology.kind(
+        "single-switch",
+        &[
+            "megafly",
+            "rlft",
+            "torus",
+            "k-ary-n-tree",
+            "dragonfly",
+            "rc-dragonfly",
+            "hyperx",
+        ],
+    )?;
+    let nodes = topology.integer("nodes", 16, 2..=MAX_RADIX as u64)? as usize;
+
+    let traffic = section("traffic", &TRAFFIC)?;
+    traffic.kind("goal", &["uniform", "hotspot"])?;
+    let Some((file, _)) = traffic.string("file")? else {
+        return problem(
+            traffic.at,
+            "`file` is missing in [traffic]: the GOAL trace to replay, such as \
+             file = \"trace.goal.zst\"",
+        );
+    };
+    let overheads = Overheads {
+        send: traffic.time("send_overhead_ns", 200_000, 1_000_000_000_000)?,
+        recv: traffic.time("recv_overhead_ns", 0, 1_000_000_000_000)?,
+    };
+
+    let run = section("run", &RUN)?;
+    let longest = super::trace::info::MAX_CALC_NS * 1000;
+    let duration = run.time("duration_ns", 0, longest)?;
+    Ok(Scenario {
+        path: path.into(),
+        topology: SingleSwitch { nodes },
+        traffic: Traffic {
+            file: folder.join(file),
+            mapping: mapping(&traffic, nodes)?,
+            overheads,
+        },
+        switch: switch(&section("switch", &SWITCH)?)?,
+        power: power(text, &document, folder)?,
+        duration_ps: (duration > 0).then_some(duration),
+        warm_up_ps: run.time("warm_up_ns", 0, longest)?,
+        seed: run.integer("seed", 1, 0..=i64::MAX as u64)?,
+    })
+}
+
+fn mapping(traffic: &Section, nodes: usize) -> Checked<Mapping> {
+    let Some(value) = traffic.value("mapping") else {
+        return Ok(Mapping::Linear);
+    };
+    let expected = "\"linear\" or a list with the node of each rank, such as [0, 1, 2, 3]";
+    match value.get_ref() {
+        DeValue::String(name) if name == "linear" => Ok(Mapping::Linear),
+        DeValue::Array(list) => list
+            .iter()
+            .map(|node| integer(node, "a node in mapping", 0..=nodes as u64 - 1))
+            .map(|node| node.map(|node| node as u32))
+            .collect::<Checked<_>>()
+            .map(Mapping::List),
+        other => problem(
+            value.span().start,
+            format!("mapping is {}: it must be {expected}", shown(other)),
+        ),
+    }
+}
+
+fn switch(section: &Section) -> Checked<Parameters> {
+    let default = Parameters::default();
+    let bytes = |key, default: u32| {
+        section
+            .integer(key, default.into(), 0..=1 << 30)
+            .map(|bytes| bytes as u32)
+    };
+    let parameters = Parameters {
+        byte_ps: byte_time(section)?,
+        mtu: bytes("mtu_bytes", default.mtu)?,
+        min_packet: bytes("min_packet_bytes", default.min_packet)?,
+        header: bytes("header_bytes", default.header)?,
+        queue: bytes("queue_bytes", default.queue)?,
+        pfc_stop: bytes("pfc_stop_bytes", default.pfc_stop)?,
+        pfc_go: bytes("pfc_go_bytes", default.pfc_go)?,
+        control: bytes("control_bytes", default.control)?,
+        speedup_milli: section.thousandths("speedup", default.speedup_milli, 1000..=1_000_000)?,
+        cable_ps: section.time("cable_ns", default.cable_ps, 1_000_000_000)?,
+    };
+    match parameters.validate() {
+        Ok(()) => Ok(parameters),
+        Err(error) => {
+            // Where the key is not written, its default does not go with those that are.
+            let at = section
+                .value(error.key)
+                .map_or(section.at, |value| value.span().start);
+            problem(at, format!("[switch] {}: {}", error.key, error.problem))
+        }
+    }
+}
+
+/// Time of a byte in ps, from the link's speed.
+fn byte_time(section: &Section) -> Checked<u64> {
+    let gbps = section.integer("link_gbps", 400, 1..=8000)?;
+    if 8000 % gbps == 0 {
+        return Ok(8000 / gbps);
+    }
+    let legal = |gbps: &u64| 8000 % gbps == 0;
+    let lower = (1..gbps).rev().find(legal).unwrap_or(1);
+    let higher = (gbps..=8000).find(legal).unwrap_or(8000);
+    let at = section
+        .value("link_gbps")
+        .map_or(section.at, |value| value.span().start);
+    problem(
+        at,
+        format!(
+            "link_gbps = {gbps}: a byte must take a whole number of picoseconds (8000 / link_gbps); \
+             the nearest legal values are {lower} and {higher}"
+        ),
+    )
+}
+
+fn power(text: &str, document: &Spanned<DeTable>, folder: &Path) -> Checked<Power> {
+    let Some(section) = document.get_ref().get("power") else {
+        return Ok(Power::AlwaysOn);
+    };
+    let Some(table) = section.get_ref().as_table() else {
+        return problem(section.span().start, "`power` must be a table: [power]");
+    };
+    let Some(controller) = table.get("controller") else {
+        if table.is_empty() {
+            return Ok(Power::AlwaysOn);
+        }
+        return inline_power(text, section.span().start);
+    };
+    if let Some((other, _)) = table.iter().find(|(key, _)| key.get_ref() != "controller") {
+        return problem(
+            other.span().start,
+            format!(
+                "`{}` beside `controller` in [power]: name a file with the port's configuration, \
+                 or write its tables inline, not both",
+                other.get_ref()
+            ),
+        );
+    }
+    match controller.get_ref().as_str() {
+        Some(file) if !file.is_empty() => Ok(Power::File(folder.join(file))),
+        _ => problem(
+            controller.span().start,
+            format!(
+                "controller is {}: it must name a file with the port's configuration, such as \
+                 \"port.toml\"",
+                shown(controller.get_ref())
+            ),
+        ),
+    }
+}
+
+/// The tables of [power] as a text of their own.
+fn inline_power(text: &str, at: usize) -> Checked<Power> {
+    let inline = toml::from_str::<toml::Table>(text)
+        .ok()
+        .and_then(|mut document| document.remove("power"))
+        .and_then(|power| toml::to_string(&power).ok());
+    match inline {
+        Some(inline) => Ok(Power::Inline(inline)),
+        None => problem(at, "[power] cannot be read"),
+    }
+}
+
+/// One table of the file; empty if it is not there.
+struct Section<'a> {
+    name: &'static str,
+    table: Option<&'a DeTable<'a>>,
+    at: usize,
+}
+
+impl<'a> Section<'a> {
+    fn of(
+        document: &'a Spanned<DeTable<'a>>,
+        name: &'static str,
+        keys: &[&str],
+    ) -> Checked<Section<'a>> {
+        let Some(value) = document.get_ref().get(name) else {
+            return Ok(Section {
+                name,
+                table: None,
+                at: 0,
+            });
+        };
+        let at = value.span().start;
+        let Some(table) = value.get_ref().as_table() else {
+            return problem(at, format!("`{name}` must be a table: [{name}]"));
+        };
+        for (key, _) in table {
+            if !keys.contains(&key.get_ref().as_ref()) {
+                let place = format!("[{name}]");
+                return problem(
+                    key.span().start,
+                    unknown("key", key.get_ref(), &place, keys),
+                );
+            }
+        }
+        Ok(Section {
+            name,
+            table: Some(table),
+            at,
+        })
+    }
+
+    fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.table?.get(key)
+    }
+
+    fn string(&self, key: &str) -> Checked<Option<(&'a str, usize)>> {
+        let Some(value) = self.value(key) else {
+            return Ok(None);
+        };
+        let at = value.span().start;
+        match value.get_ref().as_str() {
+            Some(text) if !text.is_empty() => Ok(Some((text, at))),
+            _ => problem(
+                at,
+                format!("{key} is {}: it must be a string", shown(value.get_ref())),
+            ),
+        }
+    }
+
+    /// Checks `kind`, which must be `only`; `later` are kinds that are known but cannot be
+    /// simulated.
+    fn kind(&self, only: &str, later: &[&str]) -> Checked<()> {
+        match self.string("kind")? {
+            None => Ok(()),
+            Some((kind, _)) if kind == only => Ok(()),
+            Some((kind, at)) if later.contains(&kind) => problem(
+                at,
+                format!(
+                    "kind = \"{kind}\" of {} cannot be simulated yet; what can be is \"{only}\"",
+                    self.name
+                ),
+            ),
+            Some((kind, at)) => problem(
+                at,
+                format!(
+                    "kind = \"{kind}\" of {} does not exist; what can be simulated is \"{only}\"",
+                    self.name
+                ),
+            ),
+        }
+    }
+
+    fn integer(
+        &self,
+        key: &str,
+        default: u64,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Checked<u64> {
+        match self.value(key) {
+            Some(value) => integer(value, key, range),
+            None => Ok(default),
+        }
+    }
+
+    /// A number with up to three decimals, in thousandths.
+    fn thousandths(
+        &self,
+        key: &str,
+        default: u64,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Checked<u64> {
+        let Some(value) = self.value(key) else {
+            return Ok(default);
+        };
+        let (low, high) = (range.start() / 1000, range.end() / 1000);
+        let at = value.span().start;
+        let wrong = |what: &str| {
+            problem(
+                at,
+                format!(
+                    "{key} is {}: {what}; it must be {low} to {high}, with at most 3 decimals",
+                    shown(value.get_ref())
+                ),
+            )
+        };
+        let text = match value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
+            DeValue::Float(number) => number.as_str(),
+            _ => return wrong("not a number"),
+        };
+        match decimal_thousandths(text) {
+            Some(number) if range.contains(&number) => Ok(number),
+            Some(_) => wrong("out of range"),
+            None => wrong("negative, not finite or too fine"),
+        }
+    }
+
+    /// A time in ns, returned in ps.
+    fn time(&self, key: &str, default_ps: u64, max_ps: u64) -> Checked<u64> {
+        self.thousandths(key, default_ps, 0..=max_ps)
+    }
+}
+
+/// A decimal number without exponent in thousandths, if that is whole.
+fn decimal_thousandths(text: &str) -> Option<u64> {
+    let text: String = text.chars().filter(|&c| c != '_').collect();
+    let text = text.strip_prefix('+').unwrap_or(&text);
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let fraction = fraction.trim_end_matches('0');
+    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
+    if !digits(whole) || !digits(fraction) || fraction.len() > 3 {
+        return None;
+    }
+    let whole: u64 = whole.parse().ok()?;
+    let fraction: u64 = format!("{fraction:0<3}").parse().ok()?;
+    whole.checked_mul(1000)?.checked_add(fraction)
+}
+
+fn integer(
+    value: &Spanned<DeValue>,
+    what: &str,
+    range: std::ops::RangeInclusive<u64>,
+) -> Checked<u64> {
+    let number = match value.get_ref() {
+        DeValue::Integer(number) => {
+            let digits: String = number.as_str().chars().filter(|&c| c != '_').collect();
+            i128::from_str_radix(&digits, number.radix()).ok()
+        }
+        _ => None,
+    };
+    let Range { start, .. } = value.span();
+    let (low, high) = (*range.start(), *range.end());
+    match number {
+        Some(number) if i128::from(low) <= number && number <= i128::from(high) => {
+            Ok(number as u64)
+        }
+        Some(number) => {
+            let nearest = if number < i128::from(low) { low } else { high };
+            problem(
+                start,
+                format!("{what} is {number}: it must be {low} to {high}; the nearest is {nearest}"),
+            )
+        }
+        None => problem(
+            start,
+            format!(
+                "{what} is {}: it must be a whole number from {low} to {high}",
+                shown(value.get_ref())
+            ),
+        ),
+    }
+}
+
+fn unknown(what: &str, name: &str, place: &str, known: &[&str]) -> String {
+    let nearest = known
+        .iter()
+        .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
+    let hint = nearest.map_or(String::new(), |nearest| {
+        format!("; the nearest is `{nearest}`")
+    });
+    format!(
+        "unknown {what} `{name}` in {place}{hint} (known: {})",
+        known.join(", ")
+    )
+}
+
+/// A value for a message.
+fn shown(value: &DeValue) -> String {
+    match value {
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Integer(number) => number.as_str().to_owned(),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        DeValue::Boolean(value) => value.to_string(),
+        other => format!("of type {}", other.type_str()),
+    }
+}

@@ -1,0 +1,213 @@
+//! What a trace holds, in figures.
+
+use serde::Serialize;
+
+use super::{OpKind, Program, ANY};
+use crate::network::engine::EventQueue;
+use crate::network::replay::{Host, Message, Overheads, Replay};
+
+/// The network of the ideal run: no contention; a send costs its CPU this much, in ps.
+pub const IDEAL_OVERHEAD_PS: u64 = 200_000;
+/// Latency of the ideal run, in ps.
+pub const IDEAL_LATENCY_PS: u64 = 1_000_000;
+/// Time of a byte in the ideal run, in ps: 400 Gb/s.
+pub const IDEAL_BYTE_PS: u64 = 20;
+
+/// The most that all calcs together may last, so that 64 bits of picoseconds suffice.
+pub const MAX_CALC_NS: u64 = u64::MAX / 1000 / 16;
+/// The most that all messages together may hold, for the same reason (1 PiB).
+pub const MAX_BYTES: u64 = 1 << 50;
+
+/// Figures of one rank.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct RankInfo {
+    pub rank: usize,
+    pub calcs: u64,
+    pub sends: u64,
+    pub recvs: u64,
+    pub bytes_sent: u64,
+    pub bytes_received: u64,
+    /// Sum of its calcs.
+    pub calc_ns: u64,
+    /// CPUs that its operations name (highest plus one).
+    pub cpus: u32,
+}
+
+/// Figures of a trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceInfo {
+    pub format: &'static str,
+    pub compressed: bool,
+    pub ranks: usize,
+    pub operations: usize,
+    pub calcs: u64,
+    pub sends: u64,
+    pub recvs: u64,
+    /// Receives from any source or of any tag.
+    pub wildcard_recvs: u64,
+    pub dependencies: usize,
+    pub bytes_sent: u64,
+    /// Smallest message in bytes; absent without messages, like the next two.
+    pub message_bytes_min: Option<u64>,
+    /// Lower median.
+    pub message_bytes_median: Option<u64>,
+    pub message_bytes_max: Option<u64>,
+    pub calc_total_ns: u64,
+    pub calc_mean_per_rank_ns: f64,
+    /// Completion time without contention: the critical path.
+    pub ideal_time_ns: f64,
+    /// Messages whose receive names another size (in the ideal run).
+    pub sizes_differ: u64,
+    pub per_rank: Vec<RankInfo>,
+}
+
+/// Counts a program and runs it on the ideal network.
+///
+/// # Errors
+/// If its ranks wait for each other for ever, or a time does not fit.
+pub fn info(program: &Program) -> Result<TraceInfo, String> {
+    let mut sizes = Vec::new();
+    let mut wildcard_recvs = 0;
+    let mut per_rank = Vec::with_capacity(program.ranks());
+    let too_large =
+        |what: &str, rank: usize| format!("rank {rank}: the sum of its {what} exceeds 64 bits");
+    for rank in 0..program.ranks() {
+        let mut one = RankInfo {
+            rank,
+            ..Default::default()
+        };
+        for op in program.rank_ops(rank) {
+            let op = &program.ops()[op as usize];
+            one.cpus = one.cpus.max(u32::from(op.cpu) + 1);
+            let (count, sum, what) = match op.kind {
+                OpKind::Calc => (&mut one.calcs, &mut one.calc_ns, "calcs"),
+                OpKind::Send => {
+                    sizes.push(op.size);
+                    (&mut one.sends, &mut one.bytes_sent, "messages")
+                }
+                OpKind::Recv => {
+                    wildcard_recvs += u64::from(op.peer == ANY || op.tag == ANY);
+                    (&mut one.recvs, &mut one.bytes_received, "receives")
+                }
+            };
+            *count += 1;
+            *sum = sum
+                .checked_add(op.size)
+                .ok_or_else(|| too_large(what, rank))?;
+        }
+        per_rank.push(one);
+    }
+    let total = |value: fn(&RankInfo) -> u64| {
+        per_rank
+            .iter()
+            .try_fold(0u64, |sum, rank| sum.checked_add(value(rank)))
+            .ok_or("the sum over all ranks exceeds 64 bits")
+    };
+    sizes.sort_unstable();
+    let (ideal_time_ps, sizes_differ) = ideal_time(program)?;
+    let calc_total_ns = total(|rank| rank.calc_ns)?;
+    Ok(TraceInfo {
+        format: program.format().name(),
+        compressed: program.compressed(),
+        ranks: program.ranks(),
+        operations: program.ops().len(),
+        calcs: total(|rank| rank.calcs)?,
+        sends: total(|rank| rank.sends)?,
+        recvs: total(|rank| rank.recvs)?,
+        wildcard_recvs,
+        dependencies: program.dependencies(),
+        bytes_sent: total(|rank| rank.bytes_sent)?,
+        message_bytes_min: sizes.first().copied(),
+        message_bytes_median: sizes.get(sizes.len().saturating_sub(1) / 2).copied(),
+        message_bytes_max: sizes.last().copied(),
+        calc_total_ns,
+        calc_mean_per_rank_ns: calc_total_ns as f64 / program.ranks() as f64,
+        ideal_time_ns: ideal_time_ps as f64 / 1000.0,
+        sizes_differ,
+        per_rank,
+    })
+}
+
+/// Completion time in ps on a network without contention ([`IDEAL_OVERHEAD_PS`] on the
+/// sender's CPU, [`IDEAL_LATENCY_PS`], [`IDEAL_BYTE_PS`]), and how many messages met a
+/// receive of another size.
+///
+/// # Errors
+/// If the ranks wait for each other for ever, or a time does not fit.
+pub fn ideal_time(program: &Program) -> Result<(u64, u64), String> {
+    check_times(program)?;
+    let mut replay = Replay::new(
+        program,
+        Overheads {
+            send: IDEAL_OVERHEAD_PS,
+            recv: 0,
+        },
+    );
+    let mut network = Ideal {
+        now: 0,
+        queue: EventQueue::default(),
+    };
+    replay.start(&mut network);
+    while let Some((now, event)) = network.queue.pop() {
+        network.now = now;
+        match event {
+            Event::Finish(op) => replay.finish(op, &mut network),
+            Event::Deliver(message) => replay.deliver(message, &mut network),
+        }
+    }
+    if replay.is_complete() {
+        Ok((network.now, replay.sizes_differ()))
+    } else {
+        Err(replay.deadlock())
+    }
+}
+
+/// Refuses calcs and messages so long that picoseconds in 64 bits could overflow.
+///
+/// # Errors
+/// Names the rank, the operation and the limit.
+pub fn check_times(program: &Program) -> Result<(), String> {
+    let (mut calc_total, mut bytes_total) = (0u64, 0u64);
+    for (number, op) in program.ops().iter().enumerate() {
+        let (total, limit, what) = match op.kind {
+            OpKind::Calc => (&mut calc_total, MAX_CALC_NS, "calcs together exceed"),
+            OpKind::Send => (&mut bytes_total, MAX_BYTES, "messages together exceed"),
+            OpKind::Recv => continue,
+        };
+        *total = total.saturating_add(op.size);
+        if *total > limit {
+            let unit = if op.kind == OpKind::Calc {
+                "ns"
+            } else {
+                "bytes"
+            };
+            return Err(format!(
+                "rank {}: `{op}`: all {what} {limit} {unit}, the most that can be simulated",
+                program.rank_of(number as u32)
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[derive(Debug)]
+enum Event {
+    Finish(u32),
+    Deliver(Message),
+}
+
+struct Ideal {
+    now: u64,
+    queue: EventQueue<Event>,
+}
+
+impl Host for Ideal {
+    fn after(&mut self, delay: u64, op: u32) {
+        self.queue.schedule(self.now + delay, Event::Finish(op));
+    }
+
+    fn send(&mut self, message: Message) {
+        let at = self.now + IDEAL_LATENCY_PS + message.bytes * IDEAL_BYTE_PS;
+        self.queue.schedule(at, Event::Deliver(message));
+    }
+}

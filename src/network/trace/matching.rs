@@ -1,0 +1,121 @@
+//! Whether sends and receives can meet: counted per channel, without running anything.
+
+use std::collections::BTreeMap;
+
+use super::{OpKind, Program, ANY};
+
+/// Checks that the messages and the receives of every rank can be paired.
+///
+/// A channel is (source, destination, tag). Receives that name both must not outnumber
+/// the messages of their channel; what is left over must be taken by receives from any
+/// source or of any tag, and nothing may remain. With wildcards these conditions are
+/// necessary, not sufficient: which message meets which receive depends on time, and the
+/// replay reports what remains.
+pub(super) fn check(program: &Program) -> Result<(), String> {
+    let mut channels: Vec<(u32, u32, u32, i64)> = Vec::new();
+    for rank in 0..program.ranks() {
+        for op in program.rank_ops(rank) {
+            let op = &program.ops()[op as usize];
+            match op.kind {
+                OpKind::Send => channels.push((op.peer, rank as u32, op.tag, 1)),
+                OpKind::Recv => channels.push((rank as u32, op.peer, op.tag, -1)),
+                OpKind::Calc => {}
+            }
+        }
+    }
+    channels.sort_unstable();
+    // One entry per channel: messages minus receives that name it.
+    channels.dedup_by(|next, kept| {
+        let same = (next.0, next.1, next.2) == (kept.0, kept.1, kept.2);
+        if same {
+            kept.3 += next.3;
+        }
+        same
+    });
+    channels
+        .chunk_by(|a, b| a.0 == b.0)
+        .try_for_each(destination)
+}
+
+/// The channels of one destination.
+fn destination(channels: &[(u32, u32, u32, i64)]) -> Result<(), String> {
+    let mut any = Wildcards::default();
+    for &(to, from, tag, surplus) in channels {
+        match (from, tag) {
+            (ANY, ANY) => any.both -= surplus,
+            (ANY, tag) => any.source.entry(tag).or_default().receives -= surplus,
+            (from, ANY) => any.tag.entry(from).or_default().receives -= surplus,
+            _ if surplus < 0 => {
+                return Err(format!(
+                    "{} receives of rank {to} from rank {from} with tag {tag} have no message: \
+                     rank {from} sends fewer than rank {to} receives",
+                    -surplus
+                ))
+            }
+            _ => {}
+        }
+    }
+    let to = channels[0].0;
+    let mut left = 0;
+    for &(_, from, tag, surplus) in channels {
+        if from == ANY || tag == ANY || surplus == 0 {
+            continue;
+        }
+        let takers = any.both > 0 || any.source.contains_key(&tag) || any.tag.contains_key(&from);
+        if !takers {
+            return Err(format!(
+                "{surplus} messages of rank {from} to rank {to} with tag {tag} have no receive"
+            ));
+        }
+        if let Some(count) = any.source.get_mut(&tag) {
+            count.messages += surplus;
+        }
+        if let Some(count) = any.tag.get_mut(&from) {
+            count.messages += surplus;
+        }
+        left += surplus;
+    }
+    let mut receives = any.both;
+    for (tag, count) in &any.source {
+        receives += count.receives;
+        if count.messages < count.receives {
+            return Err(format!(
+                "{} receives of rank {to} from any source with tag {tag}, but only {} messages \
+                 are left for them",
+                count.receives, count.messages
+            ));
+        }
+    }
+    for (from, count) in &any.tag {
+        receives += count.receives;
+        if count.messages < count.receives {
+            return Err(format!(
+                "{} receives of rank {to} from rank {from} with any tag, but only {} messages \
+                 are left for them",
+                count.receives, count.messages
+            ));
+        }
+    }
+    if left != receives {
+        return Err(format!(
+            "rank {to} has {receives} receives from any source or with any tag for {left} \
+             messages"
+        ));
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Wildcards {
+    both: i64,
+    /// By tag.
+    source: BTreeMap<u32, Count>,
+    /// By source.
+    tag: BTreeMap<u32, Count>,
+}
+
+#[derive(Default)]
+struct Count {
+    receives: i64,
+    messages: i64,
+}

@@ -1,0 +1,400 @@
+//! Communication traces: what each rank of a parallel program does, as a graph.
+//!
+//! A [`Program`] holds, for every rank, sends, receives and computations with the
+//! dependencies between them; ranks meet only through messages. It is read from GOAL
+//! text ([`goal`]), the same compressed with zstd, or GOAL binary ([`goalbin`]); the
+//! format is told from the content, not from the name.
+
+pub mod goal;
+pub mod goalbin;
+pub mod info;
+mod matching;
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use crate::files::FileError;
+
+/// Stands for "any source" and "any tag" of a receive, as GOAL binary stores it.
+pub const ANY: u32 = u32::MAX;
+
+/// What an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum OpKind {
+    Send,
+    Recv,
+    Calc,
+}
+
+impl OpKind {
+    /// The keyword in GOAL text.
+    pub fn name(self) -> &'static str {
+        match self {
+            OpKind::Send => "send",
+            OpKind::Recv => "recv",
+            OpKind::Calc => "calc",
+        }
+    }
+}
+
+/// One operation of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// Bytes of a send or a receive, at least 1; nanoseconds of a calc.
+    pub size: u64,
+    /// The other rank; [`ANY`] on a receive from any source; 0 on a calc.
+    pub peer: u32,
+    /// Tag; [`ANY`] on a receive of any tag; 0 on a calc.
+    pub tag: u32,
+    pub kind: OpKind,
+    /// The CPU of the rank that works on it.
+    pub cpu: u8,
+    /// The NIC of the rank that carries it.
+    pub nic: u8,
+}
+
+impl std::fmt::Display for Op {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let any = |value: u32| {
+            if value == ANY {
+                "-1".to_owned()
+            } else {
+                value.to_string()
+            }
+        };
+        let (peer, tag) = (any(self.peer), any(self.tag));
+        match self.kind {
+            OpKind::Send => write!(f, "send {}b to {peer} tag {tag}", self.size),
+            OpKind::Recv => write!(f, "recv {}b from {peer} tag {tag}", self.size),
+            OpKind::Calc => write!(f, "calc {}", self.size),
+        }
+    }
+}
+
+/// An operation that waits for another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Successor(u32);
+
+impl Successor {
+    const ON_START: u32 = 1 << 31;
+
+    fn new(op: u32, on_start: bool) -> Self {
+        Self(op | if on_start { Self::ON_START } else { 0 })
+    }
+
+    /// The waiting operation, numbered through the whole program.
+    pub fn op(self) -> u32 {
+        self.0 & !Self::ON_START
+    }
+
+    /// It waits for the start (`irequires`), not for the end (`requires`).
+    pub fn on_start(self) -> bool {
+        self.0 & Self::ON_START != 0
+    }
+}
+
+/// How the program was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    GoalText,
+    GoalBinary,
+}
+
+impl Format {
+    /// The name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Format::GoalText => "GOAL text",
+            Format::GoalBinary => "GOAL binary",
+        }
+    }
+}
+
+/// The operations of all ranks. Operations are numbered through, rank by rank in the
+/// order of the file; dependencies lie in one flat array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    format: Format,
+    compressed: bool,
+    rank_start: Vec<u32>,
+    ops: Vec<Op>,
+    needs: Vec<u32>,
+    successor_start: Vec<u32>,
+    successors: Vec<Successor>,
+}
+
+impl Program {
+    /// How the file stored it.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The file was compressed with zstd.
+    pub fn compressed(&self) -> bool {
+        self.compressed
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.rank_start.len() - 1
+    }
+
+    /// All operations.
+    pub fn ops(&self) -> &[Op] {
+        &self.ops
+    }
+
+    /// The numbers of the operations of `rank`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn rank_ops(&self, rank: usize) -> std::ops::Range<u32> {
+        self.rank_start[rank]..self.rank_start[rank + 1]
+    }
+
+    /// The rank that an operation belongs to.
+    pub fn rank_of(&self, op: u32) -> usize {
+        self.rank_start.partition_point(|&start| start <= op) - 1
+    }
+
+    /// How many dependencies each operation has, of both kinds.
+    pub fn needs(&self) -> &[u32] {
+        &self.needs
+    }
+
+    /// The operations that wait for `op`.
+    ///
+    /// # Panics
+    /// If there is no such operation.
+    pub fn successors(&self, op: u32) -> &[Successor] {
+        let op = op as usize;
+        &self.successors[self.successor_start[op] as usize..self.successor_start[op + 1] as usize]
+    }
+
+    /// Number of dependencies.
+    pub fn dependencies(&self) -> usize {
+        self.successors.len()
+    }
+}
+
+/// A trace that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    #[error(transparent)]
+    File(#[from] FileError),
+    #[error("{path}:{line}:{column}: {problem}")]
+    Text {
+        path: PathBuf,
+        /// Counted from 1.
+        line: u64,
+        /// In characters, counted from 1.
+        column: usize,
+        problem: String,
+    },
+    #[error("{path}: at byte {offset}: {problem}")]
+    Binary {
+        path: PathBuf,
+        offset: u64,
+        problem: String,
+    },
+    #[error("{path}: {problem}")]
+    Whole { path: PathBuf, problem: String },
+}
+
+/// Collects the operations of a program rank by rank.
+struct Builder {
+    program: Program,
+    /// Dependencies of the rank under way: (operation that waits, operation it waits
+    /// for, for its start only), counted within the rank.
+    dependencies: Vec<(u32, u32, bool)>,
+}
+
+/// The program has more operations or dependencies than its numbering can hold.
+#[derive(Debug, PartialEq, Eq)]
+struct TooLarge;
+
+/// Operations of one rank that wait for each other in a circle, counted within the rank;
+/// each waits for the one after it, the last for the first.
+#[derive(Debug, PartialEq, Eq)]
+struct Cycle(Vec<u32>);
+
+impl Builder {
+    fn new(format: Format) -> Self {
+        Self {
+            program: Program {
+                format,
+                compressed: false,
+                rank_start: vec![0],
+                ops: Vec::new(),
+                needs: Vec::new(),
+                successor_start: vec![0],
+                successors: Vec::new(),
+            },
+            dependencies: Vec::new(),
+        }
+    }
+
+    /// Adds an operation and returns its number within the rank.
+    fn op(&mut self, op: Op) -> Result<u32, TooLarge> {
+        let program = &mut self.program;
+        if program.ops.len() >= Successor::ON_START as usize {
+            return Err(TooLarge);
+        }
+        let start = *program.rank_start.last().expect("holds at least 0");
+        program.ops.push(op);
+        Ok(program.ops.len() as u32 - 1 - start)
+    }
+
+    fn dependency(&mut self, waits: u32, for_op: u32, on_start: bool) -> Result<(), TooLarge> {
+        if self.program.successors.len() + self.dependencies.len() >= u32::MAX as usize {
+            return Err(TooLarge);
+        }
+        self.dependencies.push((waits, for_op, on_start));
+        Ok(())
+    }
+
+    /// Ends the rank under way; the next operation belongs to the next one.
+    fn end_rank(&mut self) -> Result<(), Cycle> {
+        let program = &mut self.program;
+        let start = *program.rank_start.last().expect("holds at least 0");
+        let end = program.ops.len() as u32;
+        let count = (end - start) as usize;
+        let first = program.successors.len() as u32;
+
+        program.needs.resize(end as usize, 0);
+        let mut fill = vec![0u32; count + 1];
+        for &(waits, for_op, _) in &self.dependencies {
+            program.needs[(start + waits) as usize] += 1;
+            fill[for_op as usize + 1] += 1;
+        }
+        for op in 0..count {
+            fill[op + 1] += fill[op];
+            program.successor_start.push(first + fill[op + 1]);
+        }
+        program.successors.resize(
+            first as usize + self.dependencies.len(),
+            Successor::new(0, false),
+        );
+        for &(waits, for_op, on_start) in &self.dependencies {
+            let place = first + fill[for_op as usize];
+            fill[for_op as usize] += 1;
+            program.successors[place as usize] = Successor::new(start + waits, on_start);
+        }
+        self.dependencies.clear();
+        program.rank_start.push(end);
+        find_cycle(program, start, count)
+    }
+}
+
+/// Takes operations whose needs are met until none is left; what remains holds a cycle.
+fn find_cycle(program: &Program, start: u32, count: usize) -> Result<(), Cycle> {
+    let mut needs = program.needs[start as usize..].to_vec();
+    let mut ready: Vec<u32> = (0..count as u32)
+        .filter(|&op| needs[op as usize] == 0)
+        .collect();
+    let mut taken = 0;
+    while let Some(op) = ready.pop() {
+        taken += 1;
+        for successor in program.successors(start + op) {
+            let next = successor.op() - start;
+            needs[next as usize] -= 1;
+            if needs[next as usize] == 0 {
+                ready.push(next);
+            }
+        }
+    }
+    if taken == count {
+        return Ok(());
+    }
+    // Every operation left waits for another one left: following these must meet itself.
+    let mut waits_for = vec![u32::MAX; count];
+    for op in (0..count as u32).filter(|&op| needs[op as usize] > 0) {
+        for successor in program.successors(start + op) {
+            waits_for[(successor.op() - start) as usize] = op;
+        }
+    }
+    let mut seen = vec![false; count];
+    let mut op = needs.iter().position(|&n| n > 0).unwrap_or(0) as u32;
+    while !seen[op as usize] {
+        seen[op as usize] = true;
+        op = waits_for[op as usize];
+    }
+    let mut cycle = vec![op];
+    let mut next = waits_for[op as usize];
+    while next != op {
+        cycle.push(next);
+        next = waits_for[next as usize];
+    }
+    Err(Cycle(cycle))
+}
+
+/// Reads a trace: GOAL text or GOAL binary, each also compressed with zstd.
+///
+/// # Errors
+/// If the file cannot be read, is not one of the formats, is damaged, or describes a
+/// program that cannot run to its end: dependencies in a circle, messages without a
+/// receive, receives without a message.
+pub fn read(path: &Path) -> Result<Program, TraceError> {
+    let fail = |source| {
+        TraceError::File(FileError::Read {
+            path: path.into(),
+            source,
+        })
+    };
+    let file = File::open(path).map_err(fail)?;
+    let mut file = BufReader::with_capacity(1 << 16, file);
+    let zstd = file
+        .fill_buf()
+        .map_err(fail)?
+        .starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
+    let mut program = if zstd {
+        let decoder = zstd::stream::read::Decoder::with_buffer(file).map_err(fail)?;
+        read_plain(path, BufReader::with_capacity(1 << 16, decoder))?
+    } else {
+        read_plain(path, file)?
+    };
+    program.compressed = zstd;
+    matching::check(&program).map_err(|problem| TraceError::Whole {
+        path: path.into(),
+        problem,
+    })?;
+    Ok(program)
+}
+
+fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
+    let fail = |source| {
+        TraceError::File(FileError::Read {
+            path: path.into(),
+            source,
+        })
+    };
+    let start = input.fill_buf().map_err(fail)?;
+    if start.is_empty() {
+        return Err(TraceError::Whole {
+            path: path.into(),
+            problem: "the file is empty; a GOAL trace begins with `num_ranks N`".into(),
+        });
+    }
+    // The magic number's first bytes are control characters, which no text begins with.
+    if start.starts_with(&goalbin::MAGIC.to_le_bytes()[..4])
+        || start.starts_with(&goalbin::MAGIC_SPOILT.to_le_bytes()[..4])
+    {
+        let mut bytes = Vec::new();
+        input.read_to_end(&mut bytes).map_err(fail)?;
+        goalbin::parse(path, &bytes)
+    } else {
+        goal::parse(path, input)
+    }
+}
+
+#[cfg(test)]
+mod tests;
+
+/// A program from GOAL text, checked as [`read`] checks files.
+#[cfg(test)]
+pub(crate) fn from_text(text: &str) -> Result<Program, String> {
+    let program = read_plain(Path::new("test.goal"), text.as_bytes()).map_err(|e| e.to_string())?;
+    matching::check(&program)?;
+    Ok(program)
+}

@@ -1,0 +1,273 @@
+use super::*;
+use crate::config::plan::HistogramKind;
+use crate::config::Preset;
+
+/// Four bins of 8 ticks (h_maxval 32), l / t_w = 1/10 packet per tick, at most 3 samples.
+fn parameters(kind: HistogramKind) -> Parameters {
+    Parameters {
+        policy: Policy::PerfBound,
+        max_time: 1000,
+        t_pdt_init: 32,
+        budget_rate: BigRational::new(1.into(), 10.into()),
+        histogram: HistogramParameters {
+            kind,
+            bins: 4,
+            bin: 8,
+            max_count: 15,
+            max_samples: 3,
+            ttl: None,
+            max_value: 32,
+            map_entries: 2,
+            max_time: 1000,
+        },
+        history: 4,
+        correction_mode: CorrectionMode::AtLeastOne,
+    }
+}
+
+fn run(parameters: Parameters, periods: &[(u64, u64)]) -> Vec<Step> {
+    let mut reference = Reference::new(parameters);
+    periods
+        .iter()
+        .map(|(busy, idle)| reference.step(*busy, *idle))
+        .collect()
+}
+
+/// `(t_inac, miss, window, budget, t_pb)` of each step.
+fn columns(steps: &[Step]) -> Vec<(u64, bool, u64, u64, u64)> {
+    steps
+        .iter()
+        .map(|s| (s.t_inac, s.miss, s.window, s.budget, s.t_pb))
+        .collect()
+}
+
+/// By hand, bins [0,8) [8,16) [16,24) [24,..):
+/// 1: X = 2+5 = 7, N = 0, counts 1 0 0 0: bin 1 is the lowest with an empty tail: 8+4 = 12.
+/// 2: X = 7+3+20 = 30, N = 3, counts 1 0 1 0: all tails within 3: bin 0: 4. 20 > 12: miss.
+/// 3: X = 30+1+4 = 35, N = 3, counts 2 0 1 0: all 3 within 3: 4. 4 > 4 is no miss.
+/// 4: full: cleared first, so X = 0, N = 0, counts 0 0 0 1: the last bin exceeds: 32.
+/// 5: X = 6+15 = 21, N = 2, counts 0 1 0 1: both within 2: 4. 15 > 32 is no miss.
+/// 6: X = 21+1+6 = 28, N = 2, counts 1 1 0 1: 2 within 2 from bin 1 up: 12. 6 > 4: miss.
+#[test]
+fn clearing_by_hand() {
+    let periods = [(2, 5), (3, 20), (1, 4), (5, 40), (6, 15), (1, 6)];
+    let steps = run(parameters(HistogramKind::Clearing), &periods);
+    assert_eq!(
+        columns(&steps),
+        [
+            (5, false, 7, 0, 12),
+            (20, true, 30, 3, 4),
+            (4, false, 35, 3, 4),
+            (32, true, 0, 0, 32),
+            (15, false, 21, 2, 4),
+            (6, true, 28, 2, 12),
+        ]
+    );
+    assert!(steps
+        .iter()
+        .all(|s| s.cf == 1.0 && s.t_pdt == s.t_pb as f64));
+}
+
+/// The same periods, never cleared: the fourth has X = 35+5+40 = 80, N = 8; four samples
+/// are within: 4. In the fifth X = 80+21 = 101, N = 10: 4 again.
+#[test]
+fn regular_by_hand() {
+    let periods = [(2, 5), (3, 20), (1, 4), (5, 40), (6, 15)];
+    let steps = run(parameters(HistogramKind::Regular), &periods);
+    assert_eq!(
+        columns(&steps)[3..],
+        [(32, true, 80, 8, 4), (15, true, 101, 10, 4)]
+    );
+}
+
+/// X is the sum of the last three lengths: 5; 25; 29; 20+4+32 = 56 (5 evicted, 40 stored
+/// as 32); 4+32+15 = 51 (20 evicted).
+#[test]
+fn circular_by_hand() {
+    let periods = [(2, 5), (3, 20), (1, 4), (5, 40), (6, 15), (9, 1)];
+    let steps = run(parameters(HistogramKind::Circular), &periods);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    assert_eq!(windows, [5, 25, 29, 56, 51, 48]);
+    // Second: N = 2, counts 1 0 1 0: 4. Last: N = 4, three samples: 4.
+    assert_eq!(steps[1].t_pb, 4);
+    // First: N = 0, bin 1 up is empty: 12.
+    assert_eq!(steps[0].t_pb, 12);
+}
+
+/// Two entries: the third different bin clears the map first and is counted.
+#[test]
+fn map_overflows_by_hand() {
+    let mut parameters = parameters(HistogramKind::Map);
+    parameters.histogram.max_samples = 100;
+    let mut reference = Reference::new(parameters);
+    assert_eq!(reference.step(1, 5).window, 6);
+    assert_eq!(reference.step(1, 10).window, 17);
+    assert_eq!(reference.step(1, 6).window, 24); // bin 0 is there already
+    assert_eq!(reference.overflows(), 0);
+    let step = reference.step(1, 17); // bin 2: full
+    assert_eq!((step.window, step.budget), (0, 0));
+    assert_eq!(step.t_pb, 24 + 4); // bin 3 is the lowest above the only sample
+    assert_eq!(reference.overflows(), 1);
+    assert_eq!(reference.step(1, 5).window, 6);
+}
+
+/// TTL 20: X = 6, 6+15 = 21 >= 20 clears, then 1+18 = 19 does not, then 19+1 = 20 does.
+#[test]
+fn time_to_live_by_hand() {
+    let mut parameters = parameters(HistogramKind::Clearing);
+    parameters.histogram.ttl = Some(20);
+    parameters.histogram.max_samples = 100;
+    let steps = run(parameters, &[(1, 5), (5, 10), (1, 18), (0, 1)]);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    assert_eq!(windows, [6, 0, 19, 0]);
+}
+
+/// Bins of one tick have their middle at half a tick: no whole tick.
+#[test]
+fn middle_of_a_bin_of_one_tick() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.histogram.bin = 1;
+    parameters.histogram.max_value = 4;
+    // X = 102, N = 10: everything within: bin 0.
+    assert_eq!(run(parameters.clone(), &[(100, 2)])[0].t_pb, 0);
+    // X = 3, N = 0: the sample in bin 2 is too much: bin 3.
+    assert_eq!(run(parameters, &[(1, 2)])[0].t_pb, 3);
+}
+
+#[test]
+fn window_and_counters_saturate() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.histogram.max_count = 1;
+    // l = 1/1000: N = 1 with the saturated window of 1000 ticks.
+    parameters.budget_rate = BigRational::new(1.into(), 1000.into());
+    let steps = run(parameters, &[(900, 5), (u64::MAX, 5), (u64::MAX, u64::MAX)]);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    assert_eq!(windows, [905, 1000, 1000]);
+    // Two samples in bin 0 count as 1: within N = 1.
+    assert_eq!(steps[1].t_pb, 4);
+    assert_eq!(steps[2].t_pb, 12);
+}
+
+/// 0.01 * 1 / 7 in f64 falls below 1/700 or above: the exact floor is 1 at X = 700.
+#[test]
+fn whole_budgets_are_not_rounded_away() {
+    for denominator in [3u64, 7, 10, 49, 700, 448_000, 1_792_000] {
+        let mut parameters = parameters(HistogramKind::Regular);
+        parameters.max_time = u64::MAX;
+        parameters.histogram.max_time = u64::MAX;
+        parameters.budget_rate = BigRational::new(1.into(), denominator.into());
+        for packets in [1u64, 3, 1000, 123_457] {
+            let x = denominator * packets;
+            let mut reference = Reference::new(parameters.clone());
+            assert_eq!(reference.step(x - 2, 1).budget, packets - 1);
+            let mut reference = Reference::new(parameters.clone());
+            assert_eq!(reference.step(x - 1, 1).budget, packets);
+        }
+    }
+}
+
+/// n_R = 4; periods whose budget covers every sample, so that t_PB = 4 throughout.
+/// 1: 16 > 32 no: cf = 1 (no misses), t = 4.
+/// 2: 16 > 4: r = 4; cf = 1/4 * 4 = 1: t = 4.
+/// 3: 64 > 4: r = 16; cf = 2/4 * sqrt(4 * 16) = 4: t = 16.
+/// 4: 32 > 16: r = 2; cf = 3/4 * (4*16*2)^(1/3) = 0.75 * 128^(1/3): t = 4 cf.
+/// 5: 1: the first outcome (no miss) leaves: m = 3 of 4 still: same cf.
+/// 6: 1: the miss with r = 4 leaves: cf = 2/4 * sqrt(32).
+#[test]
+fn correction_by_hand() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.policy = Policy::PerfBoundCorrect;
+    let periods = [(300, 16), (1, 16), (1, 64), (1, 32), (1, 1), (1, 1)];
+    let steps = run(parameters, &periods);
+    let misses: Vec<bool> = steps.iter().map(|s| s.miss).collect();
+    assert_eq!(misses, [false, true, true, true, false, false]);
+    let third = 0.75 * 128f64.cbrt();
+    let expected = [1.0, 1.0, 4.0, third, third, 0.5 * 32f64.sqrt()];
+    for (step, cf) in steps.iter().zip(expected) {
+        assert_eq!(step.t_pb, 4);
+        assert!((step.cf - cf).abs() < 1e-12, "{step:?} {cf}");
+        assert!((step.t_pdt - 4.0 * cf).abs() < 1e-11, "{step:?} {cf}");
+    }
+    // The whole period counts in the ratio; the histogram records 32.
+    assert_eq!(steps[2].t_inac, 32);
+}
+
+/// A factor below 1: r = 8/4 = 2 in one of four: cf = 0.5.
+#[test]
+fn factors_below_one_by_mode() {
+    for (mode, t_pdt) in [
+        (CorrectionMode::AtLeastOne, 4.0),
+        (CorrectionMode::Raw, 2.0),
+    ] {
+        let mut parameters = parameters(HistogramKind::Regular);
+        parameters.policy = Policy::PerfBoundCorrect;
+        parameters.correction_mode = mode;
+        let steps = run(parameters, &[(300, 1), (1, 8)]);
+        assert_eq!((steps[1].cf, steps[1].t_pdt), (0.5, t_pdt));
+    }
+}
+
+/// A threshold of 0 counts as one tick in the ratio, and h_maxval is the longest.
+#[test]
+fn corrected_thresholds_stay_in_range() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.policy = Policy::PerfBoundCorrect;
+    parameters.t_pdt_init = 0;
+    parameters.history = 1;
+    let steps = run(parameters, &[(500, 100), (1, 1000)]);
+    for (step, cf) in steps.iter().zip([100.0, 1000.0 / 32.0]) {
+        assert!((step.cf / cf - 1.0).abs() < 1e-14, "{step:?} {cf}");
+        assert_eq!(step.t_pdt, 32.0);
+    }
+}
+
+#[test]
+fn policies_that_do_not_predict() {
+    let mut parameters = parameters(HistogramKind::Clearing);
+    parameters.policy = Policy::Fixed;
+    parameters.t_pdt_init = 10;
+    let steps = run(parameters.clone(), &[(1, 10), (1, 11), (1, 500)]);
+    let misses: Vec<bool> = steps.iter().map(|s| s.miss).collect();
+    assert_eq!(misses, [false, true, true]);
+    assert!(steps
+        .iter()
+        .all(|s| s.t_pdt == 10.0 && s.window == 0 && s.budget == 0));
+    parameters.policy = Policy::AlwaysOn;
+    assert!(run(parameters, &[(1, 999), (1, 1)]).iter().all(|s| !s.miss));
+}
+
+/// p000 Equation 1: l = 0.7 * 0.01/4 + 0.3 * 0.01/6 = 0.00225, printed as 0.0023
+/// (the right-hand side of the equation, with 0.6 and 0.4, would give 0.0022).
+#[test]
+fn equation_1() {
+    let text = "[perfbound]\nbound = 0.01\nhops = [[4, 0.7], [6, 0.3]]";
+    let config = Config::parse(text, "a").unwrap();
+    let l = config.degradation_factor().unwrap();
+    assert_eq!(l, BigRational::new(9.into(), 4000.into()));
+    assert_eq!(format!("{:.4}", l.to_f64().unwrap() + 1e-12), "0.0023");
+    // t_w = 4480 ticks: N = floor(0.00225 * 10^7 / 4480) = floor(5.02) = 5.
+    let mut reference = Reference::new(Parameters::new(&config).unwrap());
+    assert_eq!(reference.step(9_000_000, 1_000_000).budget, 5);
+}
+
+/// The first threshold is the configured one; the next follows the histogram.
+#[test]
+fn presets_run() {
+    for preset in crate::config::PRESETS {
+        let preset = Preset::find(preset.name).unwrap();
+        let config = Config::parse(preset.text, preset.name).unwrap();
+        let longest = config.histogram.max_value_ps / config.clock.tick_ps;
+        let mut reference = Reference::new(Parameters::new(&config).unwrap());
+        assert!(!reference.step(100, longest).miss);
+        assert!(reference.step(100, longest + 1).miss);
+    }
+}
+
+#[test]
+fn measured_hops_are_refused() {
+    let config = Config::parse("[perfbound]\nhops = \"measured\"", "a").unwrap();
+    assert_eq!(
+        Parameters::new(&config).err(),
+        Some(ReferenceError::MeasuredHops)
+    );
+}

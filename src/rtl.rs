@@ -1,0 +1,139 @@
+//! From a configuration to its Verilog: elaborates the port controller and prints it.
+
+use crate::blocks::port::Port;
+use crate::config::plan::PortPlan;
+use crate::config::{Config, PlanError};
+use crate::hdl::{self, verilog, Design, ElabError};
+
+/// The RTL of a configuration could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum RtlError {
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    #[error("{0}")]
+    Unsupported(String),
+    #[error("the description of the port controller is wrong (a defect of linkdoze): {0}")]
+    Elaboration(#[from] ElabError),
+}
+
+/// The plan of a configuration whose hardware exists.
+///
+/// # Errors
+/// If the configuration has no plan, or asks for what has no hardware yet.
+pub fn plan(config: &Config) -> Result<PortPlan, RtlError> {
+    let plan = config.plan()?;
+    match plan.unsupported_in_hardware() {
+        Some(what) => Err(RtlError::Unsupported(what)),
+        None => Ok(plan),
+    }
+}
+
+/// The checked design of the port controller.
+///
+/// # Errors
+/// As [`plan`].
+pub fn design(config: &Config) -> Result<Design, RtlError> {
+    Ok(hdl::elaborate(&Port::new(&plan(config)?))?)
+}
+
+/// The files of a configuration's Verilog: name and text; the same configuration gives
+/// the same bytes.
+///
+/// # Errors
+/// As [`plan`].
+pub fn emit(config: &Config) -> Result<Vec<(String, String)>, RtlError> {
+    let header = verilog::Header {
+        config_text: config.canonical(),
+        hash: config.hash(),
+    };
+    Ok(verilog::print(&design(config)?, &header))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::PRESETS;
+    use crate::hdl::check;
+
+    fn preset(name: &str, changes: &[(&str, &str)]) -> Config {
+        let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
+        let mut text = preset.text.to_string();
+        for (key, value) in changes {
+            let line = text
+                .lines()
+                .find(|line| line.starts_with(&format!("{key} =")))
+                .unwrap_or_else(|| panic!("no key {key}"))
+                .to_string();
+            text = text.replacen(&line, &format!("{key} = {value}"), 1);
+        }
+        Config::parse(&text, name).unwrap()
+    }
+
+    /// Verilator's lint with all warnings, Icarus with all warnings, Yosys' checks, and no
+    /// latch, on what every preset emits.
+    #[test]
+    fn every_preset_is_lint_clean() {
+        for preset in PRESETS {
+            let files = emit(&Config::parse(preset.text, preset.name).unwrap()).unwrap();
+            if let Err(error) = check::lints(&files) {
+                panic!("{}: {error}", preset.name);
+            }
+        }
+    }
+
+    #[test]
+    fn unusual_shapes_are_lint_clean() {
+        let narrow = [
+            ("time_width", "16"),
+            ("bins", "4"),
+            ("bin_ns", "4096"),
+            ("max_value_ns", "16384"),
+            ("t_pdt_ns", "0"),
+            ("t_pdt_init_ns", "0"),
+            ("ttl_ns", "0"),
+            ("counter_bits", "1"),
+        ];
+        let coarse = [
+            ("time_width", "8"),
+            ("tick_ns", "100"),
+            ("bins", "37"),
+            ("bin_ns", "100"),
+            ("max_value_ns", "2500"),
+            ("t_pdt_ns", "1000"),
+            ("t_pdt_init_ns", "2500"),
+            ("ttl_ns", "25000"),
+            ("max_samples", "1"),
+        ];
+        let wide = [
+            ("time_width", "64"),
+            ("bins", "4096"),
+            ("max_value_ns", "67108864"),
+        ];
+        let refreshing = [
+            ("t_q_ns", "10000"),
+            ("t_r_ns", "100"),
+            ("policy", "\"fixed\""),
+        ];
+        let awake = [("policy", "\"always-on\"")];
+        for changes in [&narrow[..], &coarse, &wide, &refreshing, &awake] {
+            for name in ["bxiv3-deep-sleep", "bxiv3-hybrid"] {
+                let files = emit(&preset(name, changes)).unwrap();
+                if let Err(error) = check::lints(&files) {
+                    panic!("{name} with {changes:?}: {error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_configuration_gives_the_same_bytes() {
+        let config = preset("bxiv3-hybrid", &[]);
+        assert_eq!(emit(&config).unwrap(), emit(&config).unwrap());
+    }
+
+    #[test]
+    fn what_has_no_hardware_is_refused() {
+        let error = emit(&preset("bxiv3-hybrid", &[("kind", "\"circular\"")])).unwrap_err();
+        assert!(error.to_string().contains("circular"), "{error}");
+    }
+}

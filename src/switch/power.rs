@@ -1,0 +1,162 @@
+//! What decides whether a port is awake.
+
+use crate::blocks::port::golden;
+use crate::blocks::port::pins::{Inputs, Outputs};
+
+/// The controller of one port, clocked cycle by cycle: the golden model, the RTL, or
+/// [`AlwaysOn`].
+pub trait PowerController {
+    /// Outputs of the present clock cycle (registers only).
+    fn outputs(&self) -> Outputs;
+
+    /// Clocks up to `max` (>= 1) cycles with `inputs` held; stops right after the edge at
+    /// which the outputs change. Returns the cycles clocked (>= 1). Outputs were constant
+    /// during those cycles.
+    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64;
+
+    /// Cycles, the present one included, for which the outputs will certainly stay as they
+    /// are if `inputs` hold (a lower bound >= 1; `u64::MAX` is for ever).
+    fn quiet_cycles(&self, inputs: &Inputs) -> u64;
+}
+
+/// Never sleeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AlwaysOn;
+
+impl PowerController for AlwaysOn {
+    fn outputs(&self) -> Outputs {
+        Outputs {
+            tx_enable: true,
+            ..Default::default()
+        }
+    }
+
+    fn advance(&mut self, _: &Inputs, max: u64) -> u64 {
+        max
+    }
+
+    fn quiet_cycles(&self, _: &Inputs) -> u64 {
+        u64::MAX
+    }
+}
+
+impl PowerController for golden::Port {
+    fn outputs(&self) -> Outputs {
+        golden::Port::outputs(self)
+    }
+
+    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
+        golden::Port::advance(self, inputs, max)
+    }
+
+    fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        golden::Port::quiet_cycles(self, inputs)
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod testing {
+    use super::*;
+    use crate::blocks::port::pins::PowerState;
+
+    /// A fixed threshold, written for the tests of the network as plainly as possible.
+    #[derive(Clone, Debug)]
+    pub struct FixedThreshold {
+        pub t_pdt: u64,
+        pub t_s: u64,
+        pub t_w: u64,
+        state: PowerState,
+        /// Cycles left of a transition, or idle cycles while armed.
+        count: u64,
+        armed: bool,
+    }
+
+    impl FixedThreshold {
+        pub fn new(t_pdt: u64, t_s: u64, t_w: u64) -> Self {
+            Self {
+                t_pdt,
+                t_s,
+                t_w,
+                state: PowerState::Wake,
+                count: 0,
+                armed: false,
+            }
+        }
+
+        fn clock(&mut self, inputs: &Inputs) {
+            match self.state {
+                PowerState::Wake if inputs.active() => {
+                    self.armed = inputs.transmitting;
+                    self.count = 0;
+                }
+                PowerState::Wake => {
+                    self.count += u64::from(self.armed);
+                    let expired = self.armed && self.count > self.t_pdt && inputs.sleep_permit;
+                    if expired || inputs.remote_down {
+                        self.state = PowerState::GoingDown;
+                        self.count = self.t_s;
+                        self.armed = false;
+                    }
+                }
+                PowerState::GoingDown => {
+                    self.count -= 1;
+                    if self.count == 0 {
+                        self.state = PowerState::FastWake;
+                    }
+                }
+                PowerState::GoingUp => {
+                    self.count -= 1;
+                    if self.count == 0 {
+                        self.state = PowerState::Wake;
+                    }
+                }
+                _ => {
+                    if inputs.queue_nonempty || inputs.remote_up {
+                        self.state = PowerState::GoingUp;
+                        self.count = self.t_w;
+                    }
+                }
+            }
+        }
+    }
+
+    impl PowerController for FixedThreshold {
+        fn outputs(&self) -> Outputs {
+            Outputs {
+                tx_enable: self.state == PowerState::Wake,
+                power_state: self.state,
+                ..Default::default()
+            }
+        }
+
+        fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
+            let before = self.outputs();
+            for cycle in 1..=max {
+                // Held inputs in a state without a counter change nothing more.
+                if self.quiet_cycles(inputs) == u64::MAX && cycle > 2 {
+                    return max;
+                }
+                self.clock(inputs);
+                if self.outputs() != before {
+                    return cycle;
+                }
+            }
+            max
+        }
+
+        fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+            match self.state {
+                PowerState::Wake if inputs.active() => u64::MAX,
+                PowerState::Wake if inputs.remote_down => 1,
+                PowerState::Wake if self.armed && inputs.sleep_permit => {
+                    (self.t_pdt + 1).saturating_sub(self.count).max(1)
+                }
+                PowerState::Wake if self.armed => 1,
+                PowerState::Wake => u64::MAX,
+                PowerState::GoingDown | PowerState::GoingUp => self.count,
+                _ if inputs.queue_nonempty || inputs.remote_up => 1,
+                _ => u64::MAX,
+            }
+        }
+    }
+}
