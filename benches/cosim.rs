@@ -13,6 +13,7 @@ use anyhow::{ensure, Context, Result};
 use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
 use libloading::Library;
 use linkdoze::blocks::port::pins::{Inputs, Outputs};
+use linkdoze::cosim::coverage::Coverage;
 use linkdoze::cosim::fixture::{small_plan, Fixture};
 use linkdoze::cosim::random::Random;
 use linkdoze::cosim::verilator::{Compiled, Toolchain, COMPILER_FLAGS};
@@ -188,6 +189,7 @@ fn main() -> Result<()> {
         "plain C++ loop",
         "checked",
         "ratio",
+        "and corners counted",
         "golden alone",
         "runs",
     ]);
@@ -215,6 +217,7 @@ fn main() -> Result<()> {
         )?;
         let (mut plain_rates, mut checked_rates) = (Vec::new(), Vec::new());
         let (mut ratios, mut golden_rates) = (Vec::new(), Vec::new());
+        let mut counted_rates = Vec::new();
         for _ in 0..REPETITIONS {
             let start = Instant::now();
             // SAFETY: the array holds `cycles` words.
@@ -227,6 +230,15 @@ fn main() -> Result<()> {
             let ended = pair.drive(make().as_mut(), cycles, |_, _| ControlFlow::Continue(()))?;
             let checked_seconds = start.elapsed().as_secs_f64();
             ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
+
+            let start = Instant::now();
+            let mut coverage = Coverage::new(&plan);
+            let mut pair = LockStep::new(design.golden(), model.engine()?);
+            pair.drive(make().as_mut(), cycles, |_, batch| {
+                coverage.observe(batch);
+                ControlFlow::Continue(())
+            })?;
+            counted_rates.push(cycles as f64 / start.elapsed().as_secs_f64());
 
             let start = Instant::now();
             let mut alone = LockStep::new(design.golden(), Nothing);
@@ -243,11 +255,12 @@ fn main() -> Result<()> {
             million(plain_rates),
             million(checked_rates),
             format!("{:.2}", median(ratios)),
+            million(counted_rates),
             million(golden_rates),
             format!("1 per {:.1} cycles", cycles as f64 / runs as f64),
         ]);
     }
-    for column in 1..6 {
+    for column in 1..7 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

@@ -676,7 +676,7 @@ fn library_objects(
 /// Compares the pins of a verilated model, as its class declares them, with the table.
 /// Returns the output pins that the table does not have.
 fn check_pins(header: &str, outputs: &[(&str, u32)]) -> Result<Vec<String>, BuildError> {
-    // VL_IN8(&clk,0,0); VL_OUT64(&window,39,0); VL_OUTW(&wide,99,0,4);
+    // VL_IN8(&clk,0,0); VL_OUT64(&window,39,0); VL_OUTW(&wide,99,0,4); VL_INOUT...
     let mut inputs_found = Vec::new();
     let mut outputs_found = Vec::new();
     for line in header.lines().map(str::trim) {
@@ -686,9 +686,7 @@ fn check_pins(header: &str, outputs: &[(&str, u32)]) -> Result<Vec<String>, Buil
         else {
             continue;
         };
-        let list = if kind.starts_with("INOUT") {
-            &mut inputs_found
-        } else if kind.starts_with("IN") {
+        let list = if kind.starts_with("IN") {
             &mut inputs_found
         } else if kind.starts_with("OUT") {
             &mut outputs_found
