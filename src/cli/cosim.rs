@@ -16,8 +16,8 @@ use serde_json::json;
 
 use super::Outcome;
 use crate::blocks::port::pins::{Inputs, Outputs};
-use crate::cosim::coverage::{Corner, Coverage};
 use crate::config::Config;
+use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::native::Native;
 use crate::cosim::periods::Periods;
 use crate::cosim::port::PortDesign;
