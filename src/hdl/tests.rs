@@ -911,7 +911,14 @@ fn what_a_child_does_not_read_is_not_connected() {
             self.inner.rst.next = self.rst.val();
             self.inner.x.next = self.x.val();
             self.inner.hold.next = self.x.val().any();
-            self.y.next = self.inner.y.val();
+            match self.one.val().any() {
+                true => {
+                    self.y.next = self.inner.y.val();
+                }
+                false => {
+                    self.y.next = 9.into();
+                }
+            }
             self.both.next = (bit_cast(self.one.val() + 1, 2) << 1)
                 | bit_cast(self.one.val().get_bit(self.one.val()), 2);
         }
