@@ -43,6 +43,10 @@ fn canonical_text_means_the_same() {
     let mut texts: Vec<String> = PRESETS.iter().map(|preset| preset.text.into()).collect();
     texts.push(String::new());
     texts.push("[perfbound]\nhop_factor = 0.02".into());
+    texts.push("[states.fast-wake]\npower_w = 1".into());
+    texts.push("[states.deep-sleep]\npower_w = 20".into());
+    // 40 % of it are no whole nanowatts.
+    texts.push("[states.wake]\npower_w = 0.000000001".into());
     texts.push("[perfbound]\nhops = \"measured\"".into());
     texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
     texts
