@@ -45,7 +45,7 @@ pub(super) struct ControllerFault {
 }
 
 /// What a port's controller did, in clock cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct PortCycles {
     /// Cycles in each state, in the order of [`PowerState::ALL`].
     pub states: [u64; 6],
