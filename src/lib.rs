@@ -20,6 +20,7 @@ pub mod estimate;
 pub mod files;
 pub mod hdl;
 pub mod network;
+pub mod periods;
 pub mod reference;
 pub mod report;
 pub mod rtl;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use super::{output, Outcome};
 use crate::config::Config;
 use crate::estimate::Estimate;
+use crate::hdl::census;
+use crate::rtl::{self, RtlError};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -17,7 +19,13 @@ pub struct Args {
 
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = Config::load(&args.config)?;
-    let estimate = Estimate::new(&config, None);
+    let census = match rtl::design(&config) {
+        Ok(design) => Some(census::count(&design)),
+        // The estimate says why there is none.
+        Err(RtlError::Plan(_) | RtlError::Unsupported(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    let estimate = Estimate::new(&config, census);
     let text = if args.json {
         serde_json::to_string_pretty(&estimate)? + "\n"
     } else {

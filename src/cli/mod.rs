@@ -10,7 +10,6 @@ mod estimate;
 mod generate;
 mod init;
 mod output;
-pub mod periods;
 mod predict;
 mod presets;
 mod trace;

@@ -2,18 +2,13 @@
 
 use std::path::Path;
 
+use anyhow::{bail, Context};
+
 use super::{Activity, Stretch};
 use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::periods;
 
-/// A file of periods is not what it should be.
-#[derive(Debug, thiserror::Error)]
-#[error("{file}:{line}: {problem}")]
-pub struct PeriodsError {
-    pub file: String,
-    /// From 1, the header is line 1.
-    pub line: u64,
-    pub problem: String,
-}
+const TOO_LONG: &str = "the periods last more than 2^64 clock cycles in all: cut the list";
 
 /// Busy and idle periods, one after the other, driven open loop: the port is said to hold
 /// and to send packets for the whole of a busy period, whatever its link does, and its
@@ -34,62 +29,22 @@ enum Part {
 }
 
 impl Periods {
-    /// Reads a CSV with the header `busy,idle`; both in ticks of `clocks_per_tick` clock
-    /// cycles, each at least 1.
+    /// Reads a list of periods in ticks of `clocks_per_tick` clock cycles.
     ///
     /// # Errors
-    /// If the file cannot be read or a line is not two such numbers.
-    pub fn read(path: &Path, clocks_per_tick: u64) -> Result<Periods, PeriodsError> {
-        let failed = |line: u64, problem: String| PeriodsError {
-            file: path.display().to_string(),
-            line,
-            problem,
-        };
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(true)
-            .flexible(true)
-            .from_path(path)
-            .map_err(|error| failed(1, format!("cannot read: {error}")))?;
-        let csv_failed = |error: csv::Error| {
-            let line = error.position().map_or(1, csv::Position::line);
-            failed(line, error.to_string())
-        };
-        let header = reader.headers().map_err(csv_failed)?;
-        if header.iter().ne(["busy", "idle"]) {
-            let found: Vec<&str> = header.iter().collect();
-            return Err(failed(
-                1,
-                format!("the header is `{}` instead of `busy,idle`", found.join(",")),
-            ));
-        }
+    /// If the file cannot be read, is no such list, or lasts more than 2^64 clock cycles.
+    pub fn read(path: &Path, clocks_per_tick: u64) -> anyhow::Result<Periods> {
         let mut periods = Vec::new();
-        for record in reader.records() {
-            let record = record.map_err(csv_failed)?;
-            let line = record.position().map_or(1, csv::Position::line);
-            if record.len() != 2 {
-                let problem = format!("{} fields instead of 2 (busy,idle)", record.len());
-                return Err(failed(line, problem));
-            }
-            let mut cycles = [0; 2];
-            for (cycles, (name, field)) in cycles
-                .iter_mut()
-                .zip(["busy", "idle"].iter().zip(record.iter()))
-            {
-                let most = u64::MAX / clocks_per_tick / 4;
-                *cycles = match field.trim().parse::<u64>() {
-                    Ok(ticks) if (1..=most).contains(&ticks) => ticks * clocks_per_tick,
-                    _ => {
-                        return Err(failed(
-                            line,
-                            format!("{name} is `{field}` instead of a whole number of ticks from 1 to {most}"),
-                        ))
-                    }
-                };
-            }
-            periods.push((cycles[0], cycles[1]));
-        }
-        if periods.is_empty() {
-            return Err(failed(1, "no periods follow the header".to_owned()));
+        let mut total = 1u64;
+        for period in periods::Periods::open(path)? {
+            let period = period?;
+            let cycles = |ticks: u64| ticks.checked_mul(clocks_per_tick);
+            let sum = |busy: u64, idle: u64| total.checked_add(busy)?.checked_add(idle);
+            let (Some(busy), Some(idle)) = (cycles(period.busy), cycles(period.idle)) else {
+                bail!("{}: {TOO_LONG}", path.display());
+            };
+            total = sum(busy, idle).with_context(|| format!("{}: {TOO_LONG}", path.display()))?;
+            periods.push((busy, idle));
         }
         Ok(Periods {
             periods,
@@ -98,12 +53,11 @@ impl Periods {
         })
     }
 
-    /// Cycles of the whole file, the one that ends the last idle period included;
-    /// saturates.
+    /// Cycles of the whole file, the one that ends the last idle period included.
     pub fn cycles(&self) -> u64 {
         self.periods
             .iter()
-            .fold(1, |sum: u64, (busy, idle)| sum.saturating_add(busy + idle))
+            .fold(1, |sum, (busy, idle)| sum + busy + idle)
     }
 }
 
@@ -160,7 +114,7 @@ impl Activity for Periods {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], clocks_per_tick: u64) -> Result<Periods, PeriodsError> {
+    fn read(text: &[u8], clocks_per_tick: u64) -> anyhow::Result<Periods> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("periods.csv");
         std::fs::write(&path, text).unwrap();
@@ -194,26 +148,12 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_are_refused_with_their_line() {
-        for (text, line, part) in [
-            (&b"idle,busy\n1,2\n"[..], 1, "instead of `busy,idle`"),
-            (b"", 1, "instead of `busy,idle`"),
-            (b"busy,idle\n", 1, "no periods"),
-            (b"busy,idle\n1,2\n1,-3\n", 3, "idle is `-3`"),
-            (b"busy,idle\n0,2\n", 2, "busy is `0`"),
-            (b"busy,idle\n1,2,3\n", 2, "3 fields"),
-            (b"busy,idle\n1,2\n5\n", 3, "1 fields"),
-            (b"busy,idle\n1,2us\n", 2, "`2us`"),
-            (b"busy,idle\n1,\xff\n", 2, "UTF-8"),
-            (
-                b"busy,idle\n1,99999999999999999999\n",
-                2,
-                "instead of a whole number",
-            ),
-        ] {
-            let error = read(text, 1).err().expect("an error");
-            assert_eq!(error.line, line, "{error}");
-            assert!(error.to_string().contains(part), "{error}");
+    fn more_cycles_than_can_be_counted_are_refused() {
+        let text = b"busy,idle\n1,2\n1,9000000000000000000\n1,9000000000000000000\n";
+        assert!(read(text, 1).is_ok());
+        for clocks_per_tick in [2, 10] {
+            let error = read(text, clocks_per_tick).err().expect("an error");
+            assert!(error.to_string().contains("more than 2^64"), "{error}");
         }
     }
 }

@@ -7,8 +7,10 @@ mod text;
 
 use serde::Serialize;
 
+use crate::blocks::perfbound::{update_interval_at_line_rate, update_latency};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 use crate::config::{Config, PlanError};
+use crate::hdl::census::Census;
 
 pub use table5::{longest_time, LongestTime, Table5, TABLE5_RESOLUTIONS_NS, TABLE5_WIDTHS};
 
@@ -37,7 +39,9 @@ pub struct Estimate {
     /// The formulas of p000 3.3.
     pub memory: Memory,
     /// Registers and memories of the elaborated hardware; `None` if it was not elaborated.
-    pub census: Option<Vec<CensusEntry>>,
+    pub census: Option<Census>,
+    /// How fast that hardware answers; `None` if it does not predict.
+    pub latency: Option<Latency>,
 }
 
 /// Width of a register or an arithmetic value that the configuration implies.
@@ -96,27 +100,20 @@ pub struct Memory {
     pub circular_20000_samples: Size,
 }
 
-/// One register or memory of the elaborated hardware.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct CensusEntry {
-    pub block: String,
-    pub name: String,
-    pub kind: CensusKind,
-    pub bits: u64,
-}
-
-/// What holds the bits.
+/// How fast the elaborated hardware answers, in clock cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CensusKind {
-    Register,
-    Memory,
+pub struct Latency {
+    /// From the end of an idle period to the new threshold, at most, if no further idle
+    /// period ends before.
+    pub update_cycles: u64,
+    /// Between two new thresholds, at most, when an idle period ends every third cycle.
+    pub update_interval_at_line_rate_cycles: u64,
 }
 
 impl Estimate {
     /// The estimate of a configuration, beside the census of its hardware where there is
     /// one.
-    pub fn new(config: &Config, census: Option<Vec<CensusEntry>>) -> Estimate {
+    pub fn new(config: &Config, census: Option<Census>) -> Estimate {
         let plan = config.plan();
         Estimate {
             configuration_sha256: config.hash(),
@@ -132,6 +129,13 @@ impl Estimate {
             max_time: longest_time(config.port.time_width, config.clock.tick_ps),
             registers: registers(config, &plan),
             memory: memory(config),
+            latency: match (&plan, &census) {
+                (Ok(plan), Some(_)) if plan.predicts() => Some(Latency {
+                    update_cycles: update_latency(plan),
+                    update_interval_at_line_rate_cycles: update_interval_at_line_rate(plan),
+                }),
+                _ => None,
+            },
             census,
         }
     }
@@ -158,8 +162,7 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     }
     let time = || "port.time_width".to_string();
     add("t_PDT", time_width, time());
-    add("PDT timer", time_width, time());
-    add("idle meter", time_width, time());
+    add("idle meter, the PDT timer", time_width, time());
     let cycles = |ps: u64| ps / config.clock.period_ps;
     let states = &config.states;
     let fast_wake = [states.fast_wake.t_w_ps, states.fast_wake.t_s_ps];
@@ -203,9 +206,9 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
             format!("K = {}, N = (X * K) >> {}", budget.k, budget.s),
         );
         add(
-            "budget product X * K",
-            k_bits + time_width,
-            "window times constant".into(),
+            "budget accumulator",
+            budget.width + budget.s,
+            format!("N with {} fraction bits, K more every tick", budget.s),
         );
         add(
             "budget N",

@@ -1,4 +1,6 @@
 use super::*;
+use crate::hdl::census;
+use crate::rtl;
 
 fn estimate(text: &str) -> Estimate {
     Estimate::new(&Config::parse(text, "a").unwrap(), None)
@@ -91,24 +93,26 @@ fn widths_of_the_default() {
 }
 
 #[test]
-fn json_has_the_table_and_room_for_the_census() {
+fn json_has_the_table_and_the_census() {
     let config = Config::parse("", "a").unwrap();
-    let census = vec![CensusEntry {
-        block: "pdt_timer".into(),
-        name: "count".into(),
-        kind: CensusKind::Register,
-        bits: 32,
-    }];
+    let census = census::count(&rtl::design(&config).unwrap());
+    let total = census.register_bits;
     let estimate = Estimate::new(&config, Some(census));
     let json = serde_json::to_value(&estimate).unwrap();
     assert_eq!(json["table5_max_time_s"]["32"][1], 42.94967296);
     assert_eq!(json["table5_max_time_s"]["resolution_ns"][3], 1000);
     assert_eq!(json["table5_printed"]["16"][3], "66 ms");
     assert_eq!(json["max_time"]["seconds"], 4.294967296);
-    assert_eq!(json["census"][0]["kind"], "register");
+    assert_eq!(json["census"]["register_bits"], total);
+    // 256 counters of 8 bits; 16 groups with a bit per bin and a sum of 12 bits.
+    assert_eq!(json["census"]["memory_bits"], 256 * 8 + 16 * (16 + 12));
+    assert_eq!(json["latency"]["update_cycles"], 36);
     assert_eq!(json["memory"]["h_maxN"], 250);
     let text = estimate.to_string();
-    assert!(text.contains("28×10^6 s") && text.contains("32 register bits, 0 memory bits"));
+    assert!(
+        text.contains("28×10^6 s")
+            && text.contains(&format!("{total} register bits, 2496 memory bits"))
+    );
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::fmt;
 use comfy_table::presets::UTF8_FULL_CONDENSED;
 use comfy_table::{CellAlignment, Table};
 
-use super::{CensusKind, Estimate, Size};
+use super::{Estimate, Size};
+use crate::hdl::census::Storage;
 
 fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
     let mut table = Table::new();
@@ -106,24 +107,44 @@ impl fmt::Display for Estimate {
 
         if let Some(census) = &self.census {
             writeln!(f, "\nCensus of the elaborated hardware")?;
-            let mut entries = table(["block", "name", "kind", "bits"], &[3]);
-            for entry in census {
-                let kind = match entry.kind {
-                    CensusKind::Register => "register",
-                    CensusKind::Memory => "memory",
+            let mut entries = table(
+                ["block", "name", "holds", "words", "width", "bits"],
+                &[3, 4, 5],
+            );
+            for entry in &census.entries {
+                let holds = match entry.storage {
+                    Storage::Register => "register",
+                    Storage::Memory => "memory",
+                    Storage::MemoryOutput => "memory output",
                 };
-                entries.add_row([&entry.block, &entry.name, kind, &entry.bits.to_string()]);
+                entries.add_row([
+                    &entry.block,
+                    &entry.name,
+                    holds,
+                    &entry.depth.to_string(),
+                    &entry.width.to_string(),
+                    &entry.bits.to_string(),
+                ]);
             }
             writeln!(f, "{entries}")?;
-            let total = |kind| -> u64 {
-                let of_kind = census.iter().filter(|entry| entry.kind == kind);
-                of_kind.map(|entry| entry.bits).sum()
-            };
             writeln!(
                 f,
-                "{} register bits, {} memory bits",
-                total(CensusKind::Register),
-                total(CensusKind::Memory)
+                "{} register bits, {} memory bits, {} bits in output registers of memories",
+                census.register_bits, census.memory_bits, census.memory_output_bits
+            )?;
+            writeln!(
+                f,
+                "The memories hold more than w_counter * n_bins: each group of bins has a sum and\n\
+                 a bit per bin that says whether its counter counts (docs/controller.md). A counter\n\
+                 is as wide as w_counter, or as h_maxN needs if that is less."
+            )?;
+        }
+        if let Some(latency) = &self.latency {
+            writeln!(
+                f,
+                "\nA new threshold stands {} clock cycles after the end of an idle period at the\n\
+                 latest; with an idle period every third cycle, a new one comes at least every {}.",
+                latency.update_cycles, latency.update_interval_at_line_rate_cycles
             )?;
         }
         Ok(())

@@ -36,17 +36,16 @@ pub struct Periods {
     path: PathBuf,
     reader: csv::Reader<File>,
     record: StringRecord,
-    shortest: u64,
     any: bool,
 }
 
 impl Periods {
-    /// Opens a list. Both parts of a period last at least `shortest` ticks: 1 where a tick
-    /// is a clock cycle, 0 where a tick is longer than the shortest part.
+    /// Opens a list. Both parts of a period last at least a tick: what is shorter, a count
+    /// of ticks cannot say.
     ///
     /// # Errors
     /// If the file cannot be read or does not begin with the header.
-    pub fn open(path: &Path, shortest: u64) -> Result<Periods, PeriodsError> {
+    pub fn open(path: &Path) -> Result<Periods, PeriodsError> {
         let read_error = |source| FileError::Read {
             path: path.into(),
             source,
@@ -59,7 +58,6 @@ impl Periods {
                 .flexible(true)
                 .from_reader(file),
             record: StringRecord::new(),
-            shortest,
             any: false,
         };
         let header = periods.read()?;
@@ -104,12 +102,11 @@ impl Periods {
         let ticks = |name: &str, field: &str| {
             let shown: String = field.chars().take(40).collect();
             match field.parse::<u64>() {
-                Ok(ticks) if ticks >= self.shortest => Ok(ticks),
+                Ok(ticks) if ticks >= 1 => Ok(ticks),
                 _ => Err(self.fault(
                     line,
                     format!(
-                        "{name} = \"{shown}\" must be a whole number from {} to {}",
-                        self.shortest,
+                        "{name} = \"{shown}\" must be a whole number from 1 to {}",
                         u64::MAX
                     ),
                 )),
@@ -148,10 +145,10 @@ impl Iterator for Periods {
 mod tests {
     use super::*;
 
-    fn read(text: &[u8], shortest: u64) -> Result<Vec<Period>, String> {
+    fn read(text: &[u8]) -> Result<Vec<Period>, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
-        Periods::open(file.path(), shortest)
+        Periods::open(file.path())
             .and_then(|periods| periods.collect())
             .map_err(|error| {
                 let path = file.path().display().to_string();
@@ -163,10 +160,10 @@ mod tests {
     fn reads_periods() {
         let period = |busy, idle| Period { busy, idle };
         assert_eq!(
-            read(b"busy,idle\n3,4\r\n5,18446744073709551615\n", 1).unwrap(),
+            read(b"busy,idle\n3,4\r\n5,18446744073709551615\n").unwrap(),
             [period(3, 4), period(5, u64::MAX)]
         );
-        assert_eq!(read(b"busy,idle\n0,0", 0).unwrap(), [period(0, 0)]);
+        assert_eq!(read(b"busy,idle\n1,2").unwrap(), [period(1, 2)]);
     }
 
     #[test]
@@ -187,7 +184,7 @@ mod tests {
             (b"busy,idle\n1,\xff\n", "p.csv:2: not UTF-8"),
         ];
         for (text, message) in cases {
-            let error = read(text, 1).unwrap_err();
+            let error = read(text).unwrap_err();
             assert!(error.starts_with(message), "{error}");
         }
     }
