@@ -144,7 +144,6 @@ pub(crate) fn finish(design: &mut Design) -> Result<()> {
     }
     settle_constants(design);
     for block in 0..design.blocks.len() {
-        drop_overridden(design, block);
         hoist_slices(design, block);
     }
     let reads = dependencies(design);
@@ -1254,33 +1253,59 @@ fn check_read_order(design: &Design, block: BlockId) -> Result<()> {
     }
 }
 
-/// Makes constants of the registers that only ever hold their reset value, and folds what
-/// becomes known with them, until nothing changes.
+/// Makes constants of the registers that only ever hold their reset value and of the locals
+/// that are assigned one number, and folds what becomes known with them, until nothing
+/// changes.
 fn settle_constants(design: &mut Design) {
     loop {
+        let mut known = Vec::new();
         let mut written = BTreeSet::new();
-        for block in &design.blocks {
-            mark_written(&block.statements, &mut written);
+        for block in 0..design.blocks.len() {
+            drop_overridden(design, block);
+            let statements = &design.blocks[block].statements;
+            mark_written(statements, &mut written);
+            known.extend(fixed_locals(design, statements));
         }
-        let mut changed = false;
         for register in &design.registers {
-            let q = register.q;
-            if register.clock.is_some()
-                && !written.contains(&register.d)
-                && design.nets[q].value.is_none()
-            {
-                design.nets[q].value = Some(register.reset_value);
-                changed = true;
+            if register.clock.is_some() && !written.contains(&register.d) {
+                known.push((register.q, register.reset_value));
             }
         }
-        if !changed {
+        known.retain(|&(net, _)| design.nets[net].value.is_none());
+        if known.is_empty() {
             return;
+        }
+        for (net, value) in known {
+            design.nets[net].value = Some(value);
         }
         for block in 0..design.blocks.len() {
             let statements = std::mem::take(&mut design.blocks[block].statements);
-            design.blocks[block].statements = fold(&design.nets, statements);
+            let nets = &design.nets;
+            let statements = retain(&statements, &|net| nets[net].value.is_none());
+            design.blocks[block].statements = fold(nets, statements);
         }
     }
+}
+
+/// The locals whose one assignment is an unconditional number.
+fn fixed_locals(design: &Design, statements: &[Statement]) -> Vec<(NetId, u128)> {
+    let mut assignments: HashMap<NetId, usize> = HashMap::new();
+    for_each_target(statements, &mut |net| {
+        *assignments.entry(net).or_default() += 1
+    });
+    let mut fixed = Vec::new();
+    for statement in statements {
+        if let Statement::Assign { target, value, .. } = statement {
+            if let (Role::Local, 1, Some(value)) = (
+                design.nets[*target].role,
+                assignments[target],
+                value.constant(&design.nets),
+            ) {
+                fixed.push((*target, value));
+            }
+        }
+    }
+    fixed
 }
 
 fn mark_written(statements: &[Statement], written: &mut BTreeSet<NetId>) {
@@ -1642,7 +1667,7 @@ fn always_assigns(statements: &[Statement], net: NetId) -> bool {
 
 fn check_driven(design: &Design) -> Result<()> {
     for (id, net) in design.nets.iter().enumerate() {
-        if !net.live {
+        if !net.live || net.value.is_some() && net.role == Role::Local {
             continue;
         }
         let undriven = |block: BlockId, signal: String, hint: &str| ElabError::Undriven {

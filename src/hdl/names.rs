@@ -371,6 +371,7 @@ pub(crate) fn assign(design: &mut Design) -> Result<(), ElabError> {
         let plain = net.name.replace('.', "_");
         net.printed = match net.role {
             Role::Constant => upper(&plain),
+            Role::Local if net.value.is_some() => upper(&plain),
             // A register that became a constant loses its side.
             Role::RegisterQ(_) if net.value.is_some() => upper(plain.trim_end_matches("_q")),
             _ => plain,

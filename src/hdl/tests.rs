@@ -930,6 +930,49 @@ fn what_a_child_does_not_read_is_not_connected() {
 }
 
 #[test]
+fn what_is_tied_to_a_number_stays_clean() {
+    block! {
+        Compares {
+            x: Signal<In, Bits> = Signal::bits(4, "in"),
+            y: Signal<In, Bits> = Signal::bits(4, "in"),
+            more: Signal<Out, Bit> = Signal::bit("x is larger"),
+        }
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.more.next = self.x.val() > self.y.val();
+        }
+    }
+    block! {
+        Tied {
+            x: Signal<In, Bits> = Signal::bits(4, "in"),
+            hybrid: Constant<Bit> = Constant::bit(false, "with an offset"),
+            offset: Signal<Local, Bits> = Signal::bits(4, "added where there is one"),
+            above: Signal<Out, Bit> = Signal::bit("above the offset"),
+            less: Signal<Out, Bit> = Signal::bit("below the offset"),
+            sum: Signal<Out, Bits> = Signal::bits(4, "with the offset"),
+            child: Compares = Compares::new(),
+        }
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.offset.next = 0.into();
+            if self.hybrid.val() {
+                self.offset.next = self.x.val();
+            }
+            self.sum.next = self.x.val() ^ self.offset.val();
+            self.less.next = self.x.val() < self.offset.val();
+            self.child.x.next = 0.into();
+            self.child.y.next = self.x.val();
+            self.above.next = self.child.more.val();
+        }
+    }
+    check_block(Tied::new, 100);
+    let text = text(&Tied::new());
+    assert!(text.contains("localparam [3:0] OFFSET = 4'd0;"), "{text}");
+    assert!(text.contains("assign less = 1'b0;"), "{text}");
+    assert!(text.contains(".x    (4'd0),"), "{text}");
+}
+
+#[test]
 fn a_simulator_can_move_between_threads() {
     fn is_send<T: Send>(_: &T) {}
     is_send(&Simulator::new(Meter::new()).unwrap());
