@@ -389,6 +389,59 @@ fn the_widest_vectors_work() {
     check_block(Wide::new, 1000);
 }
 
+// --------------------------------------------------------------------------- hierarchy
+
+macro_rules! stage {
+    ($name:ident, $inner:ident) => {
+        block! {
+            $name {
+                clk: Signal<In, Clock> = Signal::clock("clock"),
+                rst: Signal<In, Bit> = Signal::bit("reset"),
+                x: Signal<In, Bits> = Signal::bits(6, "in"),
+                y: Signal<Out, Bits> = Signal::bits(6, "out"),
+                first: Reg<Bits> = Reg::bits(6, 1, "before the child"),
+                inner: $inner = $inner::new(),
+                last: Reg<Bits> = Reg::bits(6, 2, "behind the child"),
+            }
+            #[hdl_gen]
+            fn update(&mut self) {
+                dff_setup!(self, clk, first, last);
+                self.inner.clk.next = self.clk.val();
+                self.inner.rst.next = self.rst.val();
+                self.first.d.next = self.x.val() + self.last.q.val();
+                self.inner.x.next = self.first.q.val();
+                self.last.d.next = self.inner.y.val() ^ self.first.q.val();
+                self.y.next = self.last.q.val() + self.inner.y.val();
+            }
+        }
+    };
+}
+
+block! {
+    Innermost {
+        clk: Signal<In, Clock> = Signal::clock("clock"),
+        rst: Signal<In, Bit> = Signal::bit("reset"),
+        x: Signal<In, Bits> = Signal::bits(6, "in"),
+        y: Signal<Out, Bits> = Signal::bits(6, "out"),
+        kept: Reg<Bits> = Reg::bits(6, 3, "kept"),
+    }
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, kept);
+        self.kept.d.next = self.x.val();
+        self.y.next = self.kept.q.val();
+    }
+}
+stage!(Third, Innermost);
+stage!(Second, Third);
+stage!(First, Second);
+
+/// Registers at different depths of the hierarchy see the same clock edge.
+#[test]
+fn no_register_overtakes_another() {
+    check_block(First::new, 1000);
+}
+
 // ------------------------------------------------------------------------------ memory
 
 block! {
