@@ -5,8 +5,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::check::{lints, run, Engine};
-use super::elaborate::{finish, fold};
+use super::elaborate::finish;
 use super::ir::{Arm, Block, Builder, Design, Expr, Net, Operator, Reduction, Role, Statement};
+use super::passes::fold;
 use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 use super::verilog::{self, Header};

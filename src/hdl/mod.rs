@@ -44,9 +44,12 @@ pub mod check;
 mod elaborate;
 mod ir;
 mod names;
+mod passes;
+mod resolve;
 pub mod sim;
 mod values;
 pub mod verilog;
+mod walk;
 
 pub use atoms::{About, Constant, Memory, Reg, Signal};
 pub use elaborate::{elaborate, ElabError};
