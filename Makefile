@@ -32,7 +32,7 @@ bench: setup
 	$(CARGO) bench --locked
 
 rtl: build
-	@for preset in $$($(LINKDOZE) presets --names); do \
+	@for preset in $$($(LINKDOZE) presets | cut -d' ' -f1); do \
 	  $(LINKDOZE) init --preset $$preset -o target/$$preset.toml --force && \
 	  $(LINKDOZE) generate target/$$preset.toml -o rtl/$$preset || exit; \
 	done

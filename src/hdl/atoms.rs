@@ -33,7 +33,7 @@ pub(crate) enum Meta {
     /// The surrounding scope is a block, and this is its module.
     About { module: String, text: String },
     /// The surrounding scope is a register; the atom's value is the reset value.
-    Register { doc: String, kind: Type },
+    Register { doc: String },
     /// The surrounding scope is a memory of `depth` words.
     Memory { doc: String, depth: usize },
 }
@@ -510,7 +510,6 @@ impl<T: Value> Block for Reg<T> {
             &Marker {
                 meta: Meta::Register {
                     doc: self.doc.clone(),
-                    kind: T::kind(),
                 },
                 width: self.q.width,
                 value: self.raw,

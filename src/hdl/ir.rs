@@ -451,7 +451,9 @@ impl Builder<'_> {
         // Operands that change nothing, or decide everything.
         let ones = mask(width);
         match (op, known(&left), known(&right)) {
-            (Operator::And | Operator::Mul, Some(0), _) => return left,
+            (Operator::And | Operator::Mul | Operator::Shl | Operator::Shr, Some(0), _) => {
+                return left
+            }
             (Operator::And | Operator::Mul, _, Some(0)) => return right,
             (Operator::Add | Operator::Or | Operator::Xor, Some(0), _) => return right,
             (Operator::Add | Operator::Sub | Operator::Or | Operator::Xor, _, Some(0)) => {

@@ -35,7 +35,8 @@
 //! `if` and `match` on constants are decided, and the branch not taken is not looked at.
 //! What nothing reads is dropped, backwards from the outputs of the top: signals,
 //! registers, memories, pins of children, whole children. A register that is never
-//! assigned anything but itself becomes a constant of its reset value.
+//! assigned anything but itself becomes a constant of its reset value, and so does a local
+//! that is assigned one number.
 
 mod atoms;
 pub mod census;
@@ -44,9 +45,12 @@ mod elaborate;
 mod ir;
 mod names;
 mod optional;
+mod passes;
+mod resolve;
 pub mod sim;
 mod values;
 pub mod verilog;
+mod walk;
 
 pub use atoms::{About, Constant, Memory, Reg, Signal};
 pub use elaborate::{elaborate, ElabError};

@@ -389,6 +389,59 @@ fn the_widest_vectors_work() {
     check_block(Wide::new, 1000);
 }
 
+// --------------------------------------------------------------------------- hierarchy
+
+macro_rules! stage {
+    ($name:ident, $inner:ident) => {
+        block! {
+            $name {
+                clk: Signal<In, Clock> = Signal::clock("clock"),
+                rst: Signal<In, Bit> = Signal::bit("reset"),
+                x: Signal<In, Bits> = Signal::bits(6, "in"),
+                y: Signal<Out, Bits> = Signal::bits(6, "out"),
+                first: Reg<Bits> = Reg::bits(6, 1, "before the child"),
+                inner: $inner = $inner::new(),
+                last: Reg<Bits> = Reg::bits(6, 2, "behind the child"),
+            }
+            #[hdl_gen]
+            fn update(&mut self) {
+                dff_setup!(self, clk, first, last);
+                self.inner.clk.next = self.clk.val();
+                self.inner.rst.next = self.rst.val();
+                self.first.d.next = self.x.val() + self.last.q.val();
+                self.inner.x.next = self.first.q.val();
+                self.last.d.next = self.inner.y.val() ^ self.first.q.val();
+                self.y.next = self.last.q.val() + self.inner.y.val();
+            }
+        }
+    };
+}
+
+block! {
+    Innermost {
+        clk: Signal<In, Clock> = Signal::clock("clock"),
+        rst: Signal<In, Bit> = Signal::bit("reset"),
+        x: Signal<In, Bits> = Signal::bits(6, "in"),
+        y: Signal<Out, Bits> = Signal::bits(6, "out"),
+        kept: Reg<Bits> = Reg::bits(6, 3, "kept"),
+    }
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, kept);
+        self.kept.d.next = self.x.val();
+        self.y.next = self.kept.q.val();
+    }
+}
+stage!(Third, Innermost);
+stage!(Second, Third);
+stage!(First, Second);
+
+/// Registers at different depths of the hierarchy see the same clock edge.
+#[test]
+fn no_register_overtakes_another() {
+    check_block(First::new, 1000);
+}
+
 // ------------------------------------------------------------------------------ memory
 
 block! {
@@ -927,6 +980,49 @@ fn what_a_child_does_not_read_is_not_connected() {
     let text = text(&Around::new());
     assert!(!text.contains("hold"), "{text}");
     assert!(text.contains(".x (x)"), "{text}");
+}
+
+#[test]
+fn what_is_tied_to_a_number_stays_clean() {
+    block! {
+        Compares {
+            x: Signal<In, Bits> = Signal::bits(4, "in"),
+            y: Signal<In, Bits> = Signal::bits(4, "in"),
+            more: Signal<Out, Bit> = Signal::bit("x is larger"),
+        }
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.more.next = self.x.val() > self.y.val();
+        }
+    }
+    block! {
+        Tied {
+            x: Signal<In, Bits> = Signal::bits(4, "in"),
+            hybrid: Constant<Bit> = Constant::bit(false, "with an offset"),
+            offset: Signal<Local, Bits> = Signal::bits(4, "added where there is one"),
+            above: Signal<Out, Bit> = Signal::bit("above the offset"),
+            less: Signal<Out, Bit> = Signal::bit("below the offset"),
+            sum: Signal<Out, Bits> = Signal::bits(4, "with the offset"),
+            child: Compares = Compares::new(),
+        }
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.offset.next = 0.into();
+            if self.hybrid.val() {
+                self.offset.next = self.x.val();
+            }
+            self.sum.next = self.x.val() ^ self.offset.val();
+            self.less.next = self.x.val() < self.offset.val();
+            self.child.x.next = 0.into();
+            self.child.y.next = self.x.val();
+            self.above.next = self.child.more.val();
+        }
+    }
+    check_block(Tied::new, 100);
+    let text = text(&Tied::new());
+    assert!(text.contains("localparam [3:0] OFFSET = 4'd0;"), "{text}");
+    assert!(text.contains("assign less = 1'b0;"), "{text}");
+    assert!(text.contains(".x    (4'd0),"), "{text}");
 }
 
 #[test]

@@ -463,7 +463,7 @@ impl<'a> Module<'a> {
         }
         for &net in &self.block.nets {
             let local = &self.design.nets[net];
-            if local.live && local.role == Role::Local {
+            if local.live && local.role == Role::Local && local.value.is_none() {
                 rows.push(self.declaration(
                     self.storage(net),
                     net,
@@ -872,8 +872,8 @@ impl<'a> Module<'a> {
         for (net, declared) in self.design.nets.iter().enumerate() {
             let own = declared.block == self.id
                 && match declared.role {
-                    Role::Input | Role::Local | Role::MemoryOut(_) => true,
-                    Role::RegisterQ(_) => declared.value.is_none(),
+                    Role::Input | Role::MemoryOut(_) => true,
+                    Role::Local | Role::RegisterQ(_) => declared.value.is_none(),
                     _ => false,
                 };
             let of_child = self.design.blocks[declared.block].parent == Some(self.id)

@@ -1,0 +1,304 @@
+//! The tree of blocks, as a probe of rust_hdl's traits finds it.
+
+use std::collections::HashMap;
+
+use rust_hdl_core::ast::{Verilog, VerilogBlock, VerilogLiteral};
+use rust_hdl_core::atom::{Atom, AtomKind};
+use rust_hdl_core::block::Block as RustBlock;
+use rust_hdl_core::probe::Probe;
+
+use super::atoms::Meta;
+use super::elaborate::{ElabError, Result};
+use super::ir::{Block, BlockId, Design, MemoryBlock, Net, NetId, Register, Role};
+use super::values::{mask, Type, MAX_WIDTH};
+
+#[derive(Default)]
+pub(super) struct Scope {
+    name: String,
+    body: Option<Verilog>,
+    marker: Option<(Meta, u32, u128)>,
+    atoms: Vec<RawAtom>,
+    children: Vec<Scope>,
+}
+
+struct RawAtom {
+    name: String,
+    kind: AtomKind,
+    width: u32,
+    doc: String,
+    ty: Type,
+    value: u128,
+}
+
+#[derive(Default)]
+pub(super) struct Walk {
+    stack: Vec<Scope>,
+    pub(super) root: Option<Scope>,
+}
+
+impl Probe for Walk {
+    fn visit_start_scope(&mut self, name: &str, node: &dyn RustBlock) {
+        self.stack.push(Scope {
+            name: name.into(),
+            body: Some(node.hdl()),
+            ..Scope::default()
+        });
+    }
+
+    fn visit_atom(&mut self, name: &str, atom: &dyn Atom) {
+        let Some(scope) = self.stack.last_mut() else {
+            return;
+        };
+        let value = literal(&atom.verilog()).0;
+        let width = u32::try_from(atom.bits()).unwrap_or(u32::MAX);
+        match serde_json::from_str(&atom.descriptor().name) {
+            Ok(Meta::Net { doc, kind }) => scope.atoms.push(RawAtom {
+                name: name.into(),
+                kind: atom.kind(),
+                width,
+                doc,
+                ty: kind,
+                value,
+            }),
+            Ok(meta) => scope.marker = Some((meta, width, value)),
+            // One of rust_hdl's own atoms: the resolver will not know its name.
+            Err(_) => {}
+        }
+    }
+
+    fn visit_end_scope(&mut self, _: &str, _: &dyn RustBlock) {
+        if let Some(scope) = self.stack.pop() {
+            match self.stack.last_mut() {
+                Some(parent) => parent.children.push(scope),
+                None => self.root = Some(scope),
+            }
+        }
+    }
+}
+
+/// Value and width of one of rust_hdl's literals, which shows them in text alone.
+pub(super) fn literal(literal: &VerilogLiteral) -> (u128, u32) {
+    let text = format!("{literal:x}");
+    let (width, digits) = text.split_once("'h").unwrap_or(("0", "0"));
+    (
+        u128::from_str_radix(digits, 16).unwrap_or(u128::MAX),
+        width.parse().unwrap_or(0),
+    )
+}
+
+/// What is left to resolve of a block.
+#[derive(Default)]
+pub(super) struct Source {
+    pub(super) body: VerilogBlock,
+    pub(super) env: HashMap<String, NetId>,
+}
+
+pub(super) fn collect(
+    design: &mut Design,
+    sources: &mut Vec<Source>,
+    scope: Scope,
+    parent: Option<BlockId>,
+) -> Result<BlockId> {
+    let marker = scope.marker;
+    let name = scope.name.replace('$', "_");
+    let Some((Meta::About { module, text }, ..)) = marker else {
+        let block = match parent {
+            Some(parent) => format!("{}.{name}", design.blocks[parent].path),
+            None => name,
+        };
+        return Err(ElabError::Unsupported {
+            block,
+            what: "the block has no field `about: About`: every block names its module there"
+                .into(),
+        });
+    };
+    // The top is called by its module, as in the Verilog.
+    let path = match parent {
+        Some(parent) => format!("{}.{name}", design.blocks[parent].path),
+        None => module.clone(),
+    };
+    let id = design.blocks.len();
+    design.blocks.push(Block {
+        path: path.clone(),
+        name,
+        module,
+        text,
+        parent,
+        children: Vec::new(),
+        nets: Vec::new(),
+        registers: Vec::new(),
+        memories: Vec::new(),
+        statements: Vec::new(),
+        groups: Vec::new(),
+        live: false,
+    });
+    sources.push(Source::default());
+    let mut env = HashMap::new();
+    for atom in scope.atoms {
+        let role = match atom.kind {
+            AtomKind::InputParameter => Role::Input,
+            AtomKind::OutputParameter => Role::Output,
+            AtomKind::LocalSignal => Role::Local,
+            AtomKind::Constant => Role::Constant,
+            _ => {
+                return Err(ElabError::Unsupported {
+                    block: path,
+                    what: format!(
+                        "`{}` is neither In, Out nor Local: other directions have no place here",
+                        atom.name
+                    ),
+                })
+            }
+        };
+        let net = add_net(design, id, &atom.name, role, &atom)?;
+        if role == Role::Constant {
+            check_fits(
+                &path,
+                &format!("the constant `{}` =", atom.name),
+                atom.value,
+                atom.width,
+            )?;
+            design.nets[net].value = Some(atom.value);
+        }
+        design.blocks[id].nets.push(net);
+        env.insert(atom.name, net);
+    }
+    for child in scope.children {
+        let name = child.name.clone();
+        match child.marker {
+            Some((Meta::Register { doc }, width, value)) => {
+                let what = format!("the reset value of `{name}`,");
+                let index = design.registers.len();
+                let mut sides = HashMap::new();
+                for mut atom in child.atoms {
+                    let role = match atom.name.as_str() {
+                        "clock" => Role::RegisterClock(index),
+                        "reset" => Role::RegisterReset(index),
+                        "d" => Role::RegisterD(index),
+                        _ => Role::RegisterQ(index),
+                    };
+                    atom.doc = doc.clone();
+                    let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
+                    env.insert(format!("{name}${}", atom.name), net);
+                    sides.insert(atom.name, net);
+                }
+                check_fits(&path, &what, value, width)?;
+                design.registers.push(Register {
+                    name,
+                    block: id,
+                    d: sides["d"],
+                    q: sides["q"],
+                    reset_value: value,
+                    clock: None,
+                    reset: None,
+                    doc,
+                });
+                design.blocks[id].registers.push(index);
+            }
+            Some((Meta::Memory { doc, depth }, width, _)) => {
+                if depth < 2 {
+                    return Err(ElabError::Unsupported {
+                        block: path,
+                        what: format!(
+                            "the memory `{name}` has a depth of {depth}: at least 2 words are needed"
+                        ),
+                    });
+                }
+                let index = design.memories.len();
+                let mut sides = HashMap::new();
+                for atom in child.atoms {
+                    let role = match atom.name.as_str() {
+                        "clock" => Role::MemoryClock(index),
+                        "read_data" => Role::MemoryOut(index),
+                        _ => Role::MemoryIn(index),
+                    };
+                    let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
+                    env.insert(format!("{name}${}", atom.name), net);
+                    sides.insert(atom.name, net);
+                }
+                design.memories.push(MemoryBlock {
+                    name,
+                    block: id,
+                    depth,
+                    width,
+                    clock: None,
+                    read_address: sides["read_address"],
+                    read_data: sides["read_data"],
+                    write_enable: sides["write_enable"],
+                    write_address: sides["write_address"],
+                    write_data: sides["write_data"],
+                    doc,
+                });
+                design.blocks[id].memories.push(index);
+            }
+            _ => {
+                let child = collect(design, sources, child, Some(id))?;
+                design.blocks[id].children.push(child);
+                for &net in &design.blocks[child].nets {
+                    let pin = &design.nets[net];
+                    if matches!(pin.role, Role::Input | Role::Output) {
+                        env.insert(format!("{name}${}", pin.name.replace('.', "$")), net);
+                    }
+                }
+            }
+        }
+    }
+    let body = match scope.body {
+        Some(Verilog::Combinatorial(body)) => body,
+        Some(Verilog::Empty) | None => Vec::new(),
+        Some(_) => return Err(ElabError::Unsupported {
+            block: path,
+            what:
+                "the block carries Verilog text of its own: describe it in `update` with #[hdl_gen]"
+                    .into(),
+        }),
+    };
+    sources[id] = Source { body, env };
+    Ok(id)
+}
+
+fn add_net(
+    design: &mut Design,
+    block: BlockId,
+    name: &str,
+    role: Role,
+    atom: &RawAtom,
+) -> Result<NetId> {
+    let name = name.replace('$', ".");
+    if atom.width == 0 || atom.width > MAX_WIDTH {
+        return Err(ElabError::BadWidth {
+            block: design.blocks[block].path.clone(),
+            signal: name,
+            width: atom.width,
+        });
+    }
+    design.nets.push(Net {
+        block,
+        name,
+        printed: String::new(),
+        role,
+        width: atom.width,
+        kind: atom.ty.clone(),
+        doc: atom.doc.clone(),
+        value: None,
+        live: false,
+    });
+    Ok(design.nets.len() - 1)
+}
+
+pub(super) fn needed(value: u128) -> u32 {
+    (128 - value.leading_zeros()).max(1)
+}
+
+pub(super) fn check_fits(block: &str, what: &str, value: u128, width: u32) -> Result<()> {
+    if value > mask(width) {
+        return Err(ElabError::DoesNotFit {
+            block: block.into(),
+            what: what.into(),
+            value,
+            width,
+            needed: needed(value),
+        });
+    }
+    Ok(())
+}
