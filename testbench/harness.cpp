@@ -147,6 +147,20 @@ LINKDOZE_EXPORT int linkdoze_run(void* handle, const Run* runs, uint64_t count,
     });
 }
 
+// Clocks one run without comparing, and copies the outputs of the cycle after it.
+LINKDOZE_EXPORT int linkdoze_pass(void* handle, const Run* run, uint64_t* actual) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        Model& model = *instance->model;
+        Root& root = *model.rootp;
+        drive(root, *run);
+        settle_inputs(model, root);
+        for (uint64_t cycle = 0; cycle < run->cycles; ++cycle) clock_edge(model, root);
+        read(root, actual);
+        return 0;
+    });
+}
+
 #if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
 
 // Opens a waveform. Time 0 of the file is the first cycle after reset.

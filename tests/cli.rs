@@ -199,7 +199,7 @@ fn bad_configurations_exit_with_2_and_a_way_out() {
         (
             b"[states.fast-wake]\nt_w_ns = 0.3\n",
             "2:10",
-            &["at least 1 clock periods"],
+            &["at least 1, of clock periods"],
         ),
         (
             b"[states.deep-sleep]\nt_q_ns = 20000\n",
@@ -361,6 +361,14 @@ fn bad_periods_exit_with_2_and_the_line() {
         .assert()
         .code(2)
         .stderr(predicate::str::contains("p.csv: cannot read"));
+    // The cause is said once.
+    fs::create_dir(folder.path().join("p.csv")).unwrap();
+    linkdoze(folder.path())
+        .args(PREDICT)
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("directory").count(1));
+    fs::remove_dir(folder.path().join("p.csv")).unwrap();
     write(&folder, "port.toml", "[perfbound]\nhops = \"measured\"\n");
     write(&folder, "p.csv", "busy,idle\n1,2\n");
     linkdoze(folder.path())

@@ -63,12 +63,6 @@ impl Decimal {
         self.to_string().parse().unwrap_or(f64::NAN)
     }
 
-    /// This number times a fraction `numerator / 10^digits`, when exact.
-    pub(crate) fn checked_percent(self, percent: i128) -> Option<Decimal> {
-        let product = self.0.checked_mul(percent)?;
-        (product % 100 == 0).then_some(Decimal(product / 100))
-    }
-
     pub(crate) fn checked_add(self, other: Decimal) -> Option<Decimal> {
         self.0.checked_add(other.0).map(Decimal)
     }

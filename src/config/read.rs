@@ -210,6 +210,8 @@ impl<'a> Reader<'a> {
     /// The faults in the order of the text.
     pub fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         self.faults.sort();
+        // The parser can say the same of one place twice.
+        self.faults.dedup();
         self.faults
             .into_iter()
             .map(|(offset, message)| Diagnostic::at(self.text, offset, message))

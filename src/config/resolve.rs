@@ -104,19 +104,23 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     };
     powers_fall(reader, &wake_power, &fast_wake.power_w, &deep_sleep.power_w);
     let wake_power_w = wake_power.map_or(Decimal::from(24), |w| w.value);
-    // p000 Table 8: fast wake saves 60 % of the power, deep sleep 90 %.
-    let share = |percent| {
-        wake_power_w
-            .checked_percent(percent)
-            .unwrap_or(Decimal::ZERO)
+    // p000 Table 8: fast wake saves 60 % of the power, deep sleep 90 %; in whole nanowatts.
+    let share = |percent: u64| {
+        // At most 1 MW: 10^15 nanowatts.
+        let nanowatts = wake_power_w.scaled_floor(1_000_000_000).unwrap_or(0) * percent / 100;
+        Decimal::new(nanowatts as i64, 9)
     };
+    // What is left out keeps the order of the powers that are written.
+    let value_of = |power: &Option<Written<Decimal>>| power.as_ref().map(|w| w.value);
+    let fast_wake_default = share(40).max(value_of(&deep_sleep.power_w).unwrap_or(Decimal::ZERO));
+    let deep_sleep_default = share(10).min(value_of(&fast_wake.power_w).unwrap_or(wake_power_w));
     let states = States {
         wake_power_w,
         fast_wake: sleep_state(
             reader,
             fast_wake,
             SleepState {
-                power_w: share(40),
+                power_w: fast_wake_default,
                 t_w_ps: 375_000,
                 t_s_ps: 200_000,
             },
@@ -125,7 +129,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
             reader,
             deep_sleep,
             SleepState {
-                power_w: share(10),
+                power_w: deep_sleep_default,
                 t_w_ps: 4_480_000,
                 t_s_ps: 2_000_000,
             },
@@ -241,7 +245,7 @@ fn small(written: Option<Written<u64>>, default: u32) -> u32 {
     })
 }
 
-/// A power in watts, in whole nanowatts so that percentages of it are exact.
+/// A power in watts, in whole nanowatts.
 fn power(reader: &mut Reader<'_>, table: &'static str) -> Option<Written<Decimal>> {
     let legal = format!("a power from 0 to {LARGEST_POWER_W} W in whole nanowatts");
     let written = reader.decimal(table, "power_w", &legal)?;
@@ -337,7 +341,7 @@ fn whole(
         reader.fault_of(
             &written,
             format!(
-                "must be at least {low} {of}; the nearest legal value is {}",
+                "must be a whole number, at least {low}, of {of}; the nearest legal value is {}",
                 in_ns(low)
             ),
         );

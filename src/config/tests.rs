@@ -43,6 +43,10 @@ fn canonical_text_means_the_same() {
     let mut texts: Vec<String> = PRESETS.iter().map(|preset| preset.text.into()).collect();
     texts.push(String::new());
     texts.push("[perfbound]\nhop_factor = 0.02".into());
+    texts.push("[states.fast-wake]\npower_w = 1".into());
+    texts.push("[states.deep-sleep]\npower_w = 20".into());
+    // 40 % of it are no whole nanowatts.
+    texts.push("[states.wake]\npower_w = 0.000000001".into());
     texts.push("[perfbound]\nhops = \"measured\"".into());
     texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
     texts
@@ -230,7 +234,7 @@ fn faults_say_where_what_and_what_would_be_right() {
         (
             "[clock]\nperiod_ps = 2000\ntick_ns = 1",
             ":3:11:",
-            &["at least 1", "is 2"],
+            &["at least 1,", "is 2"],
         ),
         ("[clock]\ntick_ns = inf", ":2:11:", &["finite"]),
         ("[histogram]\nbins = 3", ":2:8:", &["4 to 4096", "is 4"]),

@@ -11,6 +11,7 @@ pub mod coverage;
 pub mod fixture;
 mod glue;
 pub mod native;
+pub mod open_loop;
 pub mod periods;
 pub mod port;
 pub mod random;

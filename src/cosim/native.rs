@@ -2,6 +2,7 @@
 //! without Verilator. Some hundred times slower, and blind to faults of the Verilog
 //! printer.
 
+use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Rtl, Run};
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
@@ -81,14 +82,31 @@ impl<S: ByName> Native<S> {
     }
 }
 
+impl<S: ByName> Native<S> {
+    fn drive(&mut self, run: &Run) -> Result<(), EngineError> {
+        for (place, (pin, _)) in Inputs::PINS.iter().enumerate() {
+            self.simulation
+                .set(pin, run.input(place).into())
+                .map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl<S: ByName> OpenLoop for Native<S> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError> {
+        self.drive(&Run::new(cycles, inputs, &Outputs::default()))?;
+        for _ in 0..cycles {
+            self.simulation.clock().map_err(failed)?;
+        }
+        self.actual()
+    }
+}
+
 impl<S: ByName> Rtl for Native<S> {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         for (index, run) in runs.iter().enumerate() {
-            for (place, (pin, _)) in Inputs::PINS.iter().enumerate() {
-                self.simulation
-                    .set(pin, run.input(place).into())
-                    .map_err(failed)?;
-            }
+            self.drive(run)?;
             for cycle in 0..run.cycles {
                 let actual = self.actual()?;
                 let differs = (0..self.outputs.len()).any(|pin| actual[pin] != run.expected(pin));

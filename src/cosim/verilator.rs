@@ -15,6 +15,7 @@ use libloading::Library;
 use sha2::{Digest, Sha256};
 
 use super::glue::{self, Clocking, Internals};
+use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Rtl, Run};
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
@@ -342,6 +343,7 @@ pub struct Compiled {
 }
 
 type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
+type PassFunction = unsafe extern "C" fn(*mut c_void, *const Run, *mut [u64; 9]) -> c_int;
 type TraceRunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64) -> c_int;
 
 /// The functions of a loaded harness.
@@ -350,6 +352,7 @@ struct Shared {
     destroy: unsafe extern "C" fn(*mut c_void),
     error: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     run: RunFunction,
+    pass: PassFunction,
     trace: Option<TraceFunctions>,
     /// Never unloaded: Verilator's library keeps thread-local state whose destructors run
     /// when a thread ends, which may be after the last instance is gone.
@@ -770,6 +773,7 @@ impl Shared {
                 destroy: *library.get(b"linkdoze_destroy\0").map_err(failed)?,
                 error: *library.get(b"linkdoze_error\0").map_err(failed)?,
                 run: *library.get(b"linkdoze_run\0").map_err(failed)?,
+                pass: *library.get(b"linkdoze_pass\0").map_err(failed)?,
                 trace,
                 _library: ManuallyDrop::new(library),
                 _folder: folder,
@@ -844,6 +848,19 @@ impl Rtl for Engine {
             )
         };
         Ok((self.instance.status(status)? == 1).then_some(difference))
+    }
+}
+
+impl OpenLoop for Engine {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError> {
+        let run = Run::new(cycles, inputs, &Outputs::default());
+        let mut actual = [0; 9];
+        // SAFETY: as `run`; `actual` has room for every output.
+        let status = unsafe {
+            (self.instance.shared.pass)(self.instance.handle, &raw const run, &raw mut actual)
+        };
+        self.instance.status(status)?;
+        Ok(actual)
     }
 }
 

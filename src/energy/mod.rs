@@ -1,1 +1,386 @@
-//! energy
+//! Energy from the time that ports spend in each power state (p000 3.1, 4.2, Tables 7, 8).
+//!
+//! Powers are whole microwatts and times whole picoseconds, so energies are whole
+//! attojoules: sums are exact, and turn into joules only where they are printed.
+//!
+//! p000 counts links as switches * radix + NICs, that is, every port counts as one link
+//! with the power of a link. Transitions and refreshes draw the power of `Wake`.
+
+use serde::Serialize;
+
+use crate::blocks::port::pins::PowerState;
+use crate::network::RunSummary;
+
+/// Power in microwatts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Power(pub u64);
+
+impl Power {
+    /// From watts, rounded to the nearest microwatt; `None` if negative, not a number or
+    /// beyond 10^12 W.
+    pub fn from_watts(watts: f64) -> Option<Self> {
+        let microwatts = (watts * 1e6).round();
+        (0.0..=1e18)
+            .contains(&microwatts)
+            .then_some(Self(microwatts as u64))
+    }
+
+    /// In watts.
+    pub fn watts(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// Energy over `time` ps.
+    pub fn over(self, time: u64) -> Energy {
+        Energy(u128::from(self.0) * u128::from(time))
+    }
+}
+
+/// Energy in attojoules (10^-18 J).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Energy(pub u128);
+
+impl Energy {
+    /// In joules.
+    pub fn joules(self) -> f64 {
+        self.0 as f64 / 1e18
+    }
+}
+
+impl std::ops::Add for Energy {
+    type Output = Energy;
+
+    fn add(self, other: Energy) -> Energy {
+        Energy(self.0 + other.0)
+    }
+}
+
+impl std::iter::Sum for Energy {
+    fn sum<I: Iterator<Item = Energy>>(energies: I) -> Energy {
+        energies.fold(Energy::default(), |sum, energy| sum + energy)
+    }
+}
+
+/// Power of one link end by state (p000 Table 8).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LinkPower {
+    /// `Wake`, transitions and refreshes.
+    pub wake: Power,
+    pub fast_wake: Power,
+    pub deep_sleep: Power,
+}
+
+impl Default for LinkPower {
+    /// 24 W, 9.6 W, 2.4 W.
+    fn default() -> Self {
+        Self {
+            wake: Power(24_000_000),
+            fast_wake: Power(9_600_000),
+            deep_sleep: Power(2_400_000),
+        }
+    }
+}
+
+impl LinkPower {
+    /// The power drawn in a state.
+    pub fn of(&self, state: PowerState) -> Power {
+        match state {
+            PowerState::FastWake => self.fast_wake,
+            PowerState::DeepSleep => self.deep_sleep,
+            PowerState::Wake
+            | PowerState::GoingDown
+            | PowerState::GoingUp
+            | PowerState::Refresh => self.wake,
+        }
+    }
+
+    /// Energy of a link end that spent `cycles` clock cycles of `clock_ps` in each state, in
+    /// the order of [`PowerState::ALL`].
+    pub fn energy(&self, cycles: &[u64; 6], clock_ps: u64) -> Energy {
+        PowerState::ALL
+            .iter()
+            .zip(cycles)
+            .map(|(&state, &cycles)| {
+                Energy(u128::from(self.of(state).0) * u128::from(cycles) * u128::from(clock_ps))
+            })
+            .sum()
+    }
+}
+
+/// Power of the devices beside the links (p000 Table 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemPower {
+    pub link: LinkPower,
+    /// A switch without links.
+    pub switch: Power,
+    /// A node that computes nothing.
+    pub node_min: Power,
+    /// A node that computes all the time.
+    pub node_max: Power,
+}
+
+impl Default for SystemPower {
+    /// Links of p000 Table 8; 250 W per switch; 800 W to 1200 W per node.
+    fn default() -> Self {
+        Self {
+            link: LinkPower::default(),
+            switch: Power(250_000_000),
+            node_min: Power(800_000_000),
+            node_max: Power(1_200_000_000),
+        }
+    }
+}
+
+impl SystemPower {
+    /// Power of a whole system whose links are awake and whose nodes are all idle
+    /// (`busy` false) or all busy, by device (p000 Table 7).
+    pub fn system(&self, switches: u64, radix: u64, nodes: u64, busy: bool) -> SystemShare {
+        let node = if busy { self.node_max } else { self.node_min };
+        SystemShare {
+            links: Power(self.link.wake.0 * link_ends(switches, radix, nodes)),
+            switches: Power(self.switch.0 * switches),
+            nodes: Power(node.0 * nodes),
+        }
+    }
+
+    /// The energy of a run, against the same time with all links awake.
+    pub fn energy(&self, switches: usize, run: &RunSummary) -> EnergyReport {
+        let duration = run.duration_ps();
+        let ports: Vec<Energy> = run
+            .ports
+            .iter()
+            .map(|port| self.link.energy(&port.cycles.states, run.clock_ps))
+            .collect();
+        let links: Energy = ports.iter().copied().sum();
+        let always_on = self.link.wake.over(duration).0 * run.ports.len() as u128;
+        let nodes = run
+            .calc_ps
+            .iter()
+            .zip(&run.cpus)
+            .map(|(&calc, &cpus)| self.node_energy(calc, cpus, duration))
+            .sum();
+        EnergyReport {
+            ports,
+            links,
+            links_always_on: Energy(always_on),
+            switches: Energy(self.switch.over(duration).0 * switches as u128),
+            nodes,
+        }
+    }
+
+    /// `P_min + (P_max - P_min) * utilisation` over `duration` ps (p000 4.1), where the
+    /// utilisation of a node is the part of the time that its CPUs compute.
+    fn node_energy(&self, calc: u64, cpus: u32, duration: u64) -> Energy {
+        let idle = self.node_min.over(duration);
+        let above = Power(self.node_max.0.saturating_sub(self.node_min.0)).over(calc);
+        idle + Energy(above.0 / u128::from(cpus.max(1)))
+    }
+}
+
+/// Ends of links as p000 counts links: switches * radix + NICs (p000 4.2).
+pub fn link_ends(switches: u64, radix: u64, nics: u64) -> u64 {
+    switches * radix + nics
+}
+
+/// Power of a system by kind of device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SystemShare {
+    pub links: Power,
+    pub switches: Power,
+    pub nodes: Power,
+}
+
+impl SystemShare {
+    /// All devices.
+    pub fn total(&self) -> Power {
+        Power(self.links.0 + self.switches.0 + self.nodes.0)
+    }
+}
+
+/// The energy of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EnergyReport {
+    /// Of each port's end of its link, numbered as the run's ports.
+    pub ports: Vec<Energy>,
+    /// Of all link ends.
+    pub links: Energy,
+    /// Of all link ends, had they been awake for the same time.
+    pub links_always_on: Energy,
+    pub switches: Energy,
+    pub nodes: Energy,
+}
+
+/// An [`EnergyReport`] in joules, for JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Joules {
+    pub links: f64,
+    pub links_always_on: f64,
+    pub switches: f64,
+    pub nodes: f64,
+    pub total: f64,
+}
+
+impl EnergyReport {
+    /// Links, switches and nodes.
+    pub fn total(&self) -> Energy {
+        self.links + self.switches + self.nodes
+    }
+
+    /// Part of the links' energy that sleeping saved, 0 to 1; 0 for a run without energy.
+    pub fn links_saved(&self) -> f64 {
+        let saved = self.links_always_on.0.saturating_sub(self.links.0);
+        saved as f64 / (self.links_always_on.0 as f64).max(1.0)
+    }
+
+    /// In joules.
+    pub fn joules(&self) -> Joules {
+        Joules {
+            links: self.links.joules(),
+            links_always_on: self.links_always_on.joules(),
+            switches: self.switches.joules(),
+            nodes: self.nodes.joules(),
+            total: self.total().joules(),
+        }
+    }
+}
+
+/// A port whose times per state do not add up to the run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{port}: its power states last {states} clock cycles together, the run {cycles}")]
+pub struct NotConserved {
+    pub port: String,
+    pub states: u64,
+    pub cycles: u64,
+}
+
+/// Checks that the times per state of every port add up to the duration of the run.
+///
+/// # Errors
+/// Names the first port for which they do not.
+pub fn check_conservation(run: &RunSummary) -> Result<(), NotConserved> {
+    for port in &run.ports {
+        let states = port.cycles.states.iter().sum();
+        if states != run.cycles {
+            return Err(NotConserved {
+                port: port.name.clone(),
+                states,
+                cycles: run.cycles,
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::{Ended, Latency, PortCycles, PortSummary};
+
+    /// p000 Table 7, power in kW: switches, radix, nodes, switch power, link power, total
+    /// idle and busy in MW as printed.
+    const TABLE_7: [(u64, u64, u64, f64, f64, f64, f64); 3] = [
+        (1040, 16, 4160, 260.0, 499.2, 4.087, 5.751),
+        // 28000 links of a torus of 1000 switches with 4000 NICs: radix 24.
+        (1000, 24, 4000, 250.0, 672.0, 4.122, 5.722),
+        (845, 26, 4394, 211.25, 632.736, 4.359, 6.117),
+    ];
+
+    #[test]
+    fn table_7_of_p000() {
+        let power = SystemPower::default();
+        for (switches, radix, nodes, switch_kw, link_kw, idle_mw, busy_mw) in TABLE_7 {
+            let idle = power.system(switches, radix, nodes, false);
+            let busy = power.system(switches, radix, nodes, true);
+            assert_eq!(idle.switches.watts(), switch_kw * 1e3);
+            assert_eq!(idle.links.watts(), link_kw * 1e3);
+            // Three decimals are printed; p000 cuts them off.
+            assert!((idle.total().watts() / 1e6 - idle_mw).abs() < 1e-3);
+            assert!((busy.total().watts() / 1e6 - busy_mw).abs() < 1e-3);
+        }
+    }
+
+    fn run(ports: &[[u64; 6]], cycles: u64) -> RunSummary {
+        RunSummary {
+            ended: Ended::Complete,
+            time_ps: cycles * 1000,
+            cycles,
+            clock_ps: 1000,
+            messages: 0,
+            packets: 0,
+            delivered_bytes: 0,
+            packet_hops: 0,
+            packets_in_flight: 0,
+            latency: Latency::default(),
+            sizes_differ: 0,
+            operations_finished: 0,
+            operations: 0,
+            calc_ps: vec![cycles * 500, 0],
+            cpus: vec![1, 0],
+            ports: ports
+                .iter()
+                .map(|&states| PortSummary {
+                    name: "switch port 0".into(),
+                    cycles: PortCycles {
+                        states,
+                        ..Default::default()
+                    },
+                    packets_sent: 0,
+                    bytes_sent: 0,
+                    pauses: 0,
+                    highest_input: 0,
+                    highest_output: 0,
+                })
+                .collect(),
+            events: 0,
+        }
+    }
+
+    #[test]
+    fn a_run_of_one_second() {
+        // 10^9 cycles of 1 ns. Port 0: half asleep in fast wake; port 1: 0.9 s in deep
+        // sleep, the rest in transitions and refreshes, which draw the power of wake.
+        let second = 1_000_000_000;
+        let run = run(
+            &[
+                [second / 2, 0, second / 2, 0, 0, 0],
+                [
+                    0,
+                    second / 20,
+                    0,
+                    second / 10 * 9,
+                    second / 50,
+                    second / 100 * 3,
+                ],
+            ],
+            second,
+        );
+        check_conservation(&run).unwrap();
+        let energy = SystemPower::default().energy(1, &run);
+        assert_eq!(energy.ports[0].joules(), 12.0 + 4.8);
+        assert_eq!(energy.ports[1].0, 4_560_000_000_000_000_000);
+        assert_eq!(energy.links.0, 21_360_000_000_000_000_000);
+        assert_eq!(energy.links_always_on.joules(), 48.0);
+        assert!((energy.links_saved() - (1.0 - 21.36 / 48.0)).abs() < 1e-12);
+        assert_eq!(energy.switches.joules(), 250.0);
+        // One node computes half of the time: 1000 J; the other idles: 800 J.
+        assert_eq!(energy.nodes.joules(), 1800.0);
+        assert_eq!(energy.joules().total, 2071.36);
+    }
+
+    #[test]
+    fn lost_time_is_found() {
+        let mut run = run(&[[10, 0, 0, 0, 0, 0]], 10);
+        check_conservation(&run).unwrap();
+        run.cycles = 11;
+        let error = check_conservation(&run).unwrap_err();
+        assert_eq!((error.states, error.cycles), (10, 11));
+    }
+
+    #[test]
+    fn watts_that_no_link_draws_are_refused() {
+        assert_eq!(Power::from_watts(9.6), Some(Power(9_600_000)));
+        for wrong in [-1.0, f64::NAN, f64::INFINITY, 1e13] {
+            assert_eq!(Power::from_watts(wrong), None);
+        }
+    }
+}

@@ -1306,7 +1306,9 @@ fn mark_written(statements: &[Statement], written: &mut BTreeSet<NetId>) {
     }
 }
 
-fn fold(nets: &[Net], statements: Vec<Statement>) -> Vec<Statement> {
+/// Builds statements again after constants have become known; conditions that are decided
+/// by them go.
+pub(crate) fn fold(nets: &[Net], statements: Vec<Statement>) -> Vec<Statement> {
     let builder = Builder { nets };
     let mut out = Vec::new();
     for statement in statements {

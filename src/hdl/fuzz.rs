@@ -5,11 +5,14 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::check::{lints, run, Engine};
-use super::elaborate::finish;
-use super::ir::{Block, Builder, Design, Expr, Net, Operator, Reduction, Role, Statement};
+use super::elaborate::{finish, fold};
+use super::ir::{Arm, Block, Builder, Design, Expr, Net, Operator, Reduction, Role, Statement};
 use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 use super::verilog::{self, Header};
+
+/// How many random inputs every random design gets.
+const CYCLES: usize = 100;
 
 /// The expression as it was drawn, without any folding.
 enum Drawn {
@@ -127,7 +130,7 @@ fn draw(rng: &mut ChaCha8Rng, nets: &[Net], inputs: usize, width: u32, depth: u3
         };
     }
     let next = depth - 1;
-    let mut sub = |rng: &mut ChaCha8Rng, width| Box::new(draw(rng, nets, inputs, width, next));
+    let sub = |rng: &mut ChaCha8Rng, width| Box::new(draw(rng, nets, inputs, width, next));
     match rng.random_range(0..14) {
         0 => Drawn::Not(sub(rng, width)),
         1..=3 => {
@@ -262,7 +265,6 @@ fn folding_keeps_the_value() {
 #[test]
 fn the_printed_expression_keeps_the_value() {
     const OUTPUTS: usize = 40;
-    const CYCLES: usize = 100;
     for seed in 0..60 {
         let mut rng = ChaCha8Rng::seed_from_u64(100 + seed);
         let mut nets = sources(&mut rng);
@@ -282,61 +284,224 @@ fn the_printed_expression_keeps_the_value() {
             });
             expressions.push(drawn);
         }
-        let pins: Vec<Pin> = nets
-            .iter()
-            .filter(|net| net.value.is_none())
-            .map(|net| Pin {
-                name: net.name.clone(),
-                width: net.width,
-                direction: match net.role {
-                    Role::Input => PinDirection::Input,
-                    _ => PinDirection::Output,
-                },
-                kind: Type::Bits,
-            })
-            .collect();
-        let stimulus: Vec<Vec<u128>> = (0..CYCLES)
-            .map(|_| {
-                let mut values = random_values(&mut rng, &nets);
-                values.remove(count - 1);
-                values
-            })
-            .collect();
-        let mut design = Design {
-            blocks: vec![Block {
-                path: "fuzz".into(),
-                name: "fuzz".into(),
-                module: "fuzz".into(),
-                text: "Random expressions.".into(),
-                parent: None,
-                children: Vec::new(),
-                nets: (0..nets.len()).collect(),
-                registers: Vec::new(),
-                memories: Vec::new(),
-                statements,
-                groups: Vec::new(),
-                live: false,
-            }],
-            nets: nets.clone(),
-            registers: Vec::new(),
-            memories: Vec::new(),
-        };
-        finish(&mut design).unwrap_or_else(|error| panic!("{error}"));
-        let files = verilog::print(&design, &Header::for_tests());
-        let text = &files[0].1;
-        lints(&files).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
-        let folder = tempfile::tempdir().unwrap();
-        let lines = run(Engine::Icarus, folder.path(), &files, &pins, &stimulus)
-            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let (stimulus, lines, text) = simulate(&mut rng, &nets, statements, seed);
         for (cycle, inputs) in stimulus.iter().enumerate() {
-            let mut values = inputs.clone();
-            values.insert(count - 1, nets[count - 1].value.unwrap_or(0));
+            let values = inputs.clone();
             let expected: String = expressions
                 .iter()
                 .map(|drawn| {
                     let width = drawn.width(&nets) as usize;
                     format!("{:0width$b}", drawn.value(&nets, &values))
                 })
+                .collect();
+            assert_eq!(lines[cycle], expected, "seed {seed}, {inputs:?}\n{text}");
+        }
+    }
+}
+
+/// Elaborates, lints and simulates one block; the values of all nets in each cycle (those
+/// of outputs mean nothing), the outputs in binary, and the text.
+fn simulate(
+    rng: &mut ChaCha8Rng,
+    nets: &[Net],
+    statements: Vec<Statement>,
+    seed: u64,
+) -> (Vec<Vec<u128>>, Vec<String>, String) {
+    let is_pin = |net: &Net| matches!(net.role, Role::Input | Role::Output);
+    let pins: Vec<Pin> = nets
+        .iter()
+        .filter(|net| is_pin(net))
+        .map(|net| Pin {
+            name: net.name.clone(),
+            width: net.width,
+            direction: match net.role {
+                Role::Input => PinDirection::Input,
+                _ => PinDirection::Output,
+            },
+            kind: Type::Bits,
+        })
+        .collect();
+    let values: Vec<Vec<u128>> = (0..CYCLES).map(|_| random_values(rng, nets)).collect();
+    let stimulus: Vec<Vec<u128>> = values
+        .iter()
+        .map(|values| {
+            let all = values.iter().zip(nets);
+            all.filter(|(_, net)| is_pin(net))
+                .map(|(&value, _)| value)
+                .collect()
+        })
+        .collect();
+    let mut design = Design {
+        blocks: vec![Block {
+            path: "fuzz".into(),
+            name: "fuzz".into(),
+            module: "fuzz".into(),
+            text: "Random expressions.".into(),
+            parent: None,
+            children: Vec::new(),
+            nets: (0..nets.len()).collect(),
+            registers: Vec::new(),
+            memories: Vec::new(),
+            statements,
+            groups: Vec::new(),
+            live: false,
+        }],
+        nets: nets.to_vec(),
+        registers: Vec::new(),
+        memories: Vec::new(),
+    };
+    finish(&mut design).unwrap_or_else(|error| panic!("{error}"));
+    let files = verilog::print(&design, &Header::for_tests());
+    let text = &files[0].1;
+    lints(&files).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    let folder = tempfile::tempdir().unwrap();
+    let lines = run(Engine::Icarus, folder.path(), &files, &pins, &stimulus)
+        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    (values, lines, text.clone())
+}
+
+/// A statement as it was drawn.
+enum Step {
+    Assign(usize, Drawn),
+    If(Drawn, Vec<Step>, Vec<Step>),
+    /// One body per value, the last for the rest.
+    Case(Drawn, Vec<Vec<Step>>),
+}
+
+fn execute(steps: &[Step], nets: &[Net], values: &mut [u128]) {
+    for step in steps {
+        match step {
+            Step::Assign(target, value) => values[*target] = value.value(nets, values),
+            Step::If(test, then, otherwise) => {
+                if test.value(nets, values) == 1 {
+                    execute(then, nets, values);
+                } else {
+                    execute(otherwise, nets, values);
+                }
+            }
+            Step::Case(test, bodies) => {
+                let at = test.value(nets, values) as usize;
+                execute(&bodies[at.min(bodies.len() - 1)], nets, values);
+            }
+        }
+    }
+}
+
+fn statements(steps: &[Step], nets: &[Net]) -> Vec<Statement> {
+    let builder = Builder { nets };
+    steps
+        .iter()
+        .map(|step| match step {
+            Step::Assign(target, value) => Statement::Assign {
+                target: *target,
+                value: value.build(&builder),
+                hold: false,
+            },
+            Step::If(test, then, otherwise) => Statement::If {
+                test: test.build(&builder),
+                then: statements(then, nets),
+                otherwise: statements(otherwise, nets),
+            },
+            Step::Case(test, bodies) => {
+                let (last, arms) = bodies.split_last().unwrap();
+                Statement::Case {
+                    test: test.build(&builder),
+                    arms: arms
+                        .iter()
+                        .enumerate()
+                        .map(|(value, body)| Arm {
+                            state: format!("{}'d{value}", test.width(nets)),
+                            value: value as u128,
+                            body: statements(body, nets),
+                        })
+                        .collect(),
+                    default: statements(last, nets),
+                    default_state: None,
+                }
+            }
+        })
+        .collect()
+}
+
+/// Draws statements that assign `targets` and read the first `readable` nets.
+fn steps(
+    rng: &mut ChaCha8Rng,
+    nets: &[Net],
+    readable: usize,
+    targets: &[usize],
+    depth: u32,
+) -> Vec<Step> {
+    let count = rng.random_range(1..4);
+    (0..count)
+        .map(|_| match rng.random_range(0..4) {
+            0 if depth > 0 => Step::If(
+                draw(rng, nets, readable, 1, 2),
+                steps(rng, nets, readable, targets, depth - 1),
+                if rng.random_bool(0.5) {
+                    steps(rng, nets, readable, targets, depth - 1)
+                } else {
+                    Vec::new()
+                },
+            ),
+            1 if depth > 0 => Step::Case(
+                draw(rng, nets, readable, 2, 1),
+                (0..3)
+                    .map(|_| steps(rng, nets, readable, targets, depth - 1))
+                    .collect(),
+            ),
+            _ => {
+                let target = targets[rng.random_range(0..targets.len())];
+                Step::Assign(target, draw(rng, nets, readable, nets[target].width, 2))
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn the_printed_statements_keep_the_values() {
+    for seed in 0..60 {
+        let mut rng = ChaCha8Rng::seed_from_u64(500 + seed);
+        let mut nets = sources(&mut rng);
+        let mut program = Vec::new();
+        // Locals in groups of three that are assigned together and read later.
+        for group in 0..6 {
+            let readable = nets.len();
+            let targets: Vec<usize> = (readable..readable + 3).collect();
+            for at in 0..3 {
+                let width = rng.random_range(1..=8);
+                nets.push(net(format!("l{group}_{at}"), Role::Local, width, None));
+            }
+            for &target in &targets {
+                let width = nets[target].width;
+                program.push(Step::Assign(
+                    target,
+                    draw(&mut rng, &nets, readable, width, 1),
+                ));
+            }
+            program.extend(steps(&mut rng, &nets, readable, &targets, 3));
+        }
+        let locals: Vec<usize> = (0..nets.len())
+            .filter(|&at| nets[at].role == Role::Local)
+            .collect();
+        let mut outputs = Vec::new();
+        for local in locals {
+            // Some locals are read by nothing: they and what serves only them must go.
+            if rng.random_ratio(1, 4) {
+                continue;
+            }
+            let width = nets[local].width;
+            nets.push(net(format!("o{local}"), Role::Output, width, None));
+            outputs.push(nets.len() - 1);
+            program.push(Step::Assign(nets.len() - 1, Drawn::Net(local)));
+        }
+        let built = fold(&nets, statements(&program, &nets));
+        let (values, lines, text) = simulate(&mut rng, &nets, built, seed);
+        for (cycle, inputs) in values.iter().enumerate() {
+            let mut values = inputs.clone();
+            execute(&program, &nets, &mut values);
+            let expected: String = outputs
+                .iter()
+                .map(|&net| format!("{:0width$b}", values[net], width = nets[net].width as usize))
                 .collect();
             assert_eq!(lines[cycle], expected, "seed {seed}, {inputs:?}\n{text}");
         }

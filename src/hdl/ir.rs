@@ -1,5 +1,6 @@
 //! The elaborated design: every expression has one width, every name is resolved.
 
+use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 
 /// Index into [`Design::blocks`]; 0 is the top.
@@ -14,6 +15,31 @@ pub struct Design {
     pub(crate) nets: Vec<Net>,
     pub(crate) registers: Vec<Register>,
     pub(crate) memories: Vec<MemoryBlock>,
+}
+
+impl Design {
+    /// The name of the top module, which is also that of its file.
+    pub fn top(&self) -> &str {
+        &self.blocks[0].module
+    }
+
+    /// The pins of the top in the order of declaration, the clock included.
+    pub fn pins(&self) -> Vec<Pin> {
+        let pins = self.blocks[0].nets.iter().map(|&net| &self.nets[net]);
+        pins.filter_map(|net| {
+            Some(Pin {
+                name: net.printed.clone(),
+                width: net.width,
+                direction: match net.role {
+                    Role::Input => PinDirection::Input,
+                    Role::Output => PinDirection::Output,
+                    _ => return None,
+                },
+                kind: net.kind.clone(),
+            })
+        })
+        .collect()
+    }
 }
 
 /// One block instance.
@@ -422,6 +448,23 @@ impl Builder<'_> {
             Expr::Literal { value, .. } => Some(*value),
             _ => None,
         };
+        // Operands that change nothing, or decide everything.
+        let ones = mask(width);
+        match (op, known(&left), known(&right)) {
+            (Operator::And | Operator::Mul, Some(0), _) => return left,
+            (Operator::And | Operator::Mul, _, Some(0)) => return right,
+            (Operator::Add | Operator::Or | Operator::Xor, Some(0), _) => return right,
+            (Operator::Add | Operator::Sub | Operator::Or | Operator::Xor, _, Some(0)) => {
+                return left
+            }
+            (Operator::Mul, Some(1), _) => return right,
+            (Operator::Mul, _, Some(1)) => return left,
+            (Operator::And, Some(value), _) if value == ones => return right,
+            (Operator::And, _, Some(value)) if value == ones => return left,
+            (Operator::Or, Some(value), _) if value == ones => return left,
+            (Operator::Or, _, Some(value)) if value == ones => return right,
+            _ => {}
+        }
         match op {
             Operator::And | Operator::LogicalAnd if width == 1 => {
                 match (known(&left), known(&right)) {
@@ -455,12 +498,24 @@ impl Builder<'_> {
             op if op.is_comparison() => {
                 // Comparisons that the range of the operands decides.
                 let (a, b) = (left.constant(self.nets), right.constant(self.nets));
-                let top = mask(width);
-                let decided = match op {
-                    Operator::Lt if b == Some(0) || a == Some(top) => Some(false),
-                    Operator::Ge if b == Some(0) || a == Some(top) => Some(true),
-                    Operator::Gt if a == Some(0) || b == Some(top) => Some(false),
-                    Operator::Le if a == Some(0) || b == Some(top) => Some(true),
+                let most = |expr: &Expr, known: Option<u128>| match expr {
+                    Expr::Extend { of, .. } => mask(of.width()),
+                    _ => known.unwrap_or(mask(width)),
+                };
+                let (most_a, most_b) = (most(&left, a), most(&right, b));
+                let decided = match (op, a, b) {
+                    (Operator::Lt, _, Some(b)) if b == 0 || b > most_a => Some(b != 0),
+                    (Operator::Ge, _, Some(b)) if b == 0 || b > most_a => Some(b == 0),
+                    (Operator::Gt, _, Some(b)) if b >= most_a => Some(false),
+                    (Operator::Le, _, Some(b)) if b >= most_a => Some(true),
+                    (Operator::Eq, _, Some(b)) if b > most_a => Some(false),
+                    (Operator::Ne, _, Some(b)) if b > most_a => Some(true),
+                    (Operator::Gt, Some(a), _) if a == 0 || a > most_b => Some(a != 0),
+                    (Operator::Le, Some(a), _) if a == 0 || a > most_b => Some(a == 0),
+                    (Operator::Lt, Some(a), _) if a >= most_b => Some(false),
+                    (Operator::Ge, Some(a), _) if a >= most_b => Some(true),
+                    (Operator::Eq, Some(a), _) if a > most_b => Some(false),
+                    (Operator::Ne, Some(a), _) if a > most_b => Some(true),
                     _ => None,
                 };
                 if let Some(value) = decided {
@@ -502,6 +557,14 @@ impl Builder<'_> {
                 value: value & mask(width),
                 width,
             };
+        }
+        // The bits that remain are all zeros.
+        let most = match &left {
+            Expr::Extend { of, .. } => of.width(),
+            _ => width,
+        };
+        if op == Operator::Shr && amount >= most {
+            return Expr::Literal { value: 0, width };
         }
         if let (Operator::Shl, Expr::Extend { of, .. }) = (op, &left) {
             if of.width() + amount <= width {

@@ -1,11 +1,41 @@
 //! Hardware description with widths chosen at run time, on top of `rust_hdl`.
 //!
-//! A block is a struct with `#[derive(LogicBlock)]` whose `update` carries
-//! `#[hdl_gen]`, exactly as in rust_hdl; signals, registers, memories and constants are
-//! [`Signal`], [`Reg`], [`Memory`] and [`Constant`] of this module, whose widths are
-//! values. From one description come [`elaborate`] (a checked [`Design`] in which every
-//! expression has one width), [`verilog`] (Verilog-2005), [`census`] (every state bit)
-//! and [`sim`] (rust_hdl's own simulation semantics).
+//! A block is a struct with `#[derive(LogicBlock)]` whose `update` carries `#[hdl_gen]`,
+//! exactly as in rust_hdl; signals, registers, memories and constants are [`Signal`],
+//! [`Reg`], [`Memory`] and [`Constant`] of this module, whose widths are values. From one
+//! description come [`elaborate`] (a checked [`Design`] in which every expression has one
+//! width), [`verilog`] (Verilog-2005), [`mod@census`] (every state bit), [`sim`] (rust_hdl's
+//! own simulation semantics) and [`check`] (the two against each other).
+//!
+//! # Writing a block
+//! - The first field is `about: About`, which names the module. Fields that begin with `_`
+//!   are plain Rust. A block with registers has `rst: Signal<In, Bit>`.
+//! - `update` begins with `dff_setup!(self, clk, register, ...)` and
+//!   `clock!(self, clk, memory, ...)`. A child's pins, `clk` and `rst` among them, are
+//!   assigned like any signal: `self.child.clk.next = self.clk.val();`.
+//! - Statements are assignments, `if`, `match` on states, `for` over a range of numbers or
+//!   of a `_field` (unrolled; vectors of signals and blocks take the index `i`, `i + 1`,
+//!   `i - 1` or a number), and `comment!("why")`, which the Verilog carries.
+//! - A signal is read after its last assignment: Rust's `val()` is the settled value
+//!   wherever it stands, and so is Verilog's only then.
+//! - `bit_cast(value, width)` extends with zeros or truncates; nothing else changes a
+//!   width. `bits(value, width)` is a literal with a width. `rust_hdl` evaluates both to
+//!   learn the width, so they cannot use the variable of a `for`.
+//! - rust_hdl's macros refuse fields called `config`, `input`, `output`, `wire`, `reg`,
+//!   `module`, `edge`, `disable`; elaboration refuses every other reserved word of Verilog
+//!   and SystemVerilog.
+//!
+//! # Widths
+//! Both operands of an operator, and both sides of an assignment, have the same width; an
+//! integer takes the width of what it meets and must fit it. Arithmetic wraps. The printer
+//! and the Rust values share this rule, so that they cannot disagree (the module
+//! documentation of [`verilog`] says how it prints it).
+//!
+//! # What elaboration leaves out
+//! `if` and `match` on constants are decided, and the branch not taken is not looked at.
+//! What nothing reads is dropped, backwards from the outputs of the top: signals,
+//! registers, memories, pins of children, whole children. A register that is never
+//! assigned anything but itself becomes a constant of its reset value.
 
 mod atoms;
 pub mod census;

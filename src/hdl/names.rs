@@ -332,7 +332,9 @@ pub(crate) fn used_states(design: &Design, block: usize) -> Vec<(String, u128)> 
                     ..
                 } => {
                     for arm in list {
-                        if !(default.is_empty() && arm.body.is_empty()) {
+                        // The arm of a `match` on a bit carries a literal.
+                        let is_literal = arm.state.contains('\'');
+                        if !is_literal && !(default.is_empty() && arm.body.is_empty()) {
                             out.push((arm.state.clone(), arm.value));
                         }
                         arms(&arm.body, out);

@@ -1,4 +1,8 @@
 //! Native simulation: rust_hdl's `update_all` semantics on one block, pins by name.
+//!
+//! It takes the description as it is and checks nothing: [`elaborate`](super::elaborate)
+//! the block first. Clock and data travel one level of the hierarchy per round, the clock
+//! first, so that every register sees the values from before the edge.
 
 use std::collections::HashMap;
 use std::sync::Arc;

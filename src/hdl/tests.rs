@@ -440,6 +440,42 @@ fn a_memory_reads_the_old_word() {
     assert!(json.contains(r#""storage":"memory-output""#), "{json}");
 }
 
+#[test]
+fn synthesis_finds_block_ram() {
+    block! {
+        Ram {
+            clk: Signal<In, Clock> = Signal::clock("clock"),
+            write: Signal<In, Bit> = Signal::bit("write"),
+            at: Signal<In, Bits> = Signal::bits(8, "where"),
+            from: Signal<In, Bits> = Signal::bits(8, "where to read"),
+            data: Signal<In, Bits> = Signal::bits(16, "what"),
+            out: Signal<Out, Bits> = Signal::bits(16, "the word that was read"),
+            words: Memory = Memory::new(200, 16, "the words"),
+        }
+        #[hdl_gen]
+        fn update(&mut self) {
+            clock!(self, clk, words);
+            self.words.read_address.next = self.from.val();
+            self.words.write_enable.next = self.write.val();
+            self.words.write_address.next = self.at.val();
+            self.words.write_data.next = self.data.val();
+            self.out.next = self.words.read_data.val();
+        }
+    }
+    let files = files(&Ram::new());
+    lints(&files).unwrap_or_else(|error| panic!("{error}\n{}", files[0].1));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("ram.v"), &files[0].1).unwrap();
+    let output = std::process::Command::new("yosys")
+        .args(["-p", "read_verilog ram.v; synth_ice40 -top ram; stat"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let report = String::from_utf8_lossy(&output.stdout);
+    let cells = report.rsplit("Number of cells").next().unwrap_or_default();
+    assert!(cells.contains("SB_RAM40_4K"), "{cells}");
+}
+
 block! {
     Leak {
         clk: Signal<In, Clock> = Signal::clock("clock"),
@@ -875,7 +911,14 @@ fn what_a_child_does_not_read_is_not_connected() {
             self.inner.rst.next = self.rst.val();
             self.inner.x.next = self.x.val();
             self.inner.hold.next = self.x.val().any();
-            self.y.next = self.inner.y.val();
+            match self.one.val().any() {
+                true => {
+                    self.y.next = self.inner.y.val();
+                }
+                false => {
+                    self.y.next = 9.into();
+                }
+            }
             self.both.next = (bit_cast(self.one.val() + 1, 2) << 1)
                 | bit_cast(self.one.val().get_bit(self.one.val()), 2);
         }
@@ -943,6 +986,9 @@ fn pins_are_reached_by_name() {
             ("expired", 1)
         ]
     );
+    let design = elaborate(&Meter::new()).unwrap();
+    assert_eq!(design.pins(), sim.pins());
+    assert_eq!(design.top(), "meter");
     let unknown = sim.set("activ", 1).unwrap_err().to_string();
     assert!(
         unknown.contains("`activ`") && unknown.contains("active"),

@@ -45,7 +45,7 @@ pub(super) struct ControllerFault {
 }
 
 /// What a port's controller did, in clock cycles.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub struct PortCycles {
     /// Cycles in each state, in the order of [`PowerState::ALL`].
     pub states: [u64; 6],
@@ -134,13 +134,16 @@ impl Link {
     /// Cycles, the present one included, for which the outputs of both ends will
     /// certainly stay as they are if nothing happens.
     pub fn quiet(&self) -> u64 {
-        let inputs = self.inputs();
-        let of = |end: usize| self.ends[end].controller.quiet_cycles(&inputs[end]).max(1);
-        match of(0).min(of(1)) {
-            // The pulse of a packet's start ends with the cycle.
-            quiet if inputs.iter().any(|inputs| inputs.packet_valid) => quiet.min(1),
-            quiet => quiet,
+        self.quiet_with(&self.inputs())
+    }
+
+    fn quiet_with(&self, inputs: &[Inputs; 2]) -> u64 {
+        // The pulse of a packet's start ends with the cycle.
+        if inputs.iter().any(|inputs| inputs.packet_valid) {
+            return 1;
         }
+        let of = |end: usize| self.ends[end].controller.quiet_cycles(&inputs[end]).max(1);
+        of(0).min(of(1))
     }
 
     fn inputs(&self) -> [Inputs; 2] {
@@ -180,7 +183,7 @@ impl Link {
             if self.in_flight > 0 {
                 self.check_awake()?;
             }
-            let step = self.quiet().min(cycle - self.cycle);
+            let step = self.quiet_with(&inputs).min(cycle - self.cycle);
             for (end, inputs) in self.ends.iter_mut().zip(&inputs) {
                 end.tell(step, *inputs, sink);
                 let clocked = end.controller.advance(inputs, step);

@@ -582,3 +582,198 @@ fn shown(value: &DeValue) -> String {
         other => format!("of type {}", other.type_str()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Scenario, String> {
+        Scenario::parse(text, Path::new("folder/test.toml")).map_err(|error| error.to_string())
+    }
+
+    const LEAST: &str = "[traffic]\nfile = \"a.goal\"\n";
+
+    #[test]
+    fn defaults() {
+        let scenario = parse(LEAST).unwrap();
+        assert_eq!(scenario.switch, Parameters::default());
+        assert_eq!(scenario.topology.nodes, 16);
+        assert_eq!(scenario.traffic.file, Path::new("folder/a.goal"));
+        assert_eq!(scenario.traffic.mapping, Mapping::Linear);
+        assert_eq!(scenario.traffic.overheads.send, 200_000);
+        assert_eq!(scenario.power, Power::AlwaysOn);
+        assert_eq!((scenario.duration_ps, scenario.seed), (None, 1));
+    }
+
+    #[test]
+    fn every_key() {
+        let scenario = parse(
+            "[topology]\nkind = \"single-switch\"\nnodes = 4\n\
+             [traffic]\nkind = \"goal\"\nfile = \"/a\"\nmapping = [3, 2, 1]\n\
+             send_overhead_ns = 1.5\nrecv_overhead_ns = 2\n\
+             [switch]\nlink_gbps = 100\nmtu_bytes = 1_500\nmin_packet_bytes = 72\n\
+             header_bytes = 8\nqueue_bytes = 0x10000\npfc_stop_bytes = 30000\n\
+             pfc_go_bytes = 2000\ncontrol_bytes = 80\nspeedup = 3\ncable_ns = 7.25\n\
+             [power]\ncontroller = \"port.toml\"\n\
+             [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nseed = 7\n",
+        )
+        .unwrap();
+        let switch = Parameters {
+            byte_ps: 80,
+            mtu: 1500,
+            min_packet: 72,
+            header: 8,
+            queue: 65536,
+            pfc_stop: 30000,
+            pfc_go: 2000,
+            control: 80,
+            speedup_milli: 3000,
+            cable_ps: 7250,
+        };
+        assert_eq!(scenario.switch, switch);
+        assert_eq!(scenario.traffic.mapping, Mapping::List(vec![3, 2, 1]));
+        assert_eq!(scenario.traffic.file, Path::new("/a"));
+        assert_eq!(
+            (
+                scenario.traffic.overheads.send,
+                scenario.traffic.overheads.recv
+            ),
+            (1500, 2000)
+        );
+        assert_eq!(scenario.power, Power::File("folder/port.toml".into()));
+        assert_eq!(scenario.duration_ps, Some(1_000_000_000));
+        assert_eq!((scenario.warm_up_ps, scenario.seed), (10_000, 7));
+    }
+
+    #[test]
+    fn a_port_configuration_may_stand_inline() {
+        let text = format!("{LEAST}[power.port]\npolicy = \"fixed\"\nt_pdt_ns = 100\n");
+        let Power::Inline(inline) = parse(&text).unwrap().power else {
+            panic!("inline");
+        };
+        let table: toml::Table = toml::from_str(&inline).unwrap();
+        assert_eq!(table["port"]["policy"].as_str(), Some("fixed"));
+    }
+
+    #[test]
+    fn errors_name_place_and_remedy() {
+        for (text, place, what) in [
+            ("", "1:1", "`file` is missing in [traffic]"),
+            (
+                "[trafic]\n",
+                "1:2",
+                "unknown table `trafic` in a scenario; the nearest is `traffic`",
+            ),
+            (
+                "[traffic]\nfiel = 1\n",
+                "2:1",
+                "unknown key `fiel` in [traffic]; the nearest is `file`",
+            ),
+            ("[traffic]\nfile = 1\n", "2:8", "must be a string"),
+            (
+                "[traffic]\nfile = \"a\"\nfile = \"b\"\n",
+                "3:1",
+                "duplicate key",
+            ),
+            ("[traffic\n", "1:9", "expected `]`"),
+            ("traffic = 1\n", "1:11", "must be a table"),
+            (
+                "[topology]\nkind = \"torus\"\n",
+                "2:8",
+                "cannot be simulated yet",
+            ),
+            (
+                "[topology]\nkind = \"ring\"\n",
+                "2:8",
+                "does not exist; what can be simulated is \"single-switch\"",
+            ),
+            (
+                "[topology]\nnodes = 65\n",
+                "2:9",
+                "it must be 2 to 64; the nearest is 64",
+            ),
+            ("[topology]\nnodes = -1\n", "2:9", "the nearest is 2"),
+            ("[topology]\nnodes = 1.5\n", "2:9", "whole number"),
+            (
+                "[traffic]\nfile = \"a\"\nmapping = \"random\"\n",
+                "3:11",
+                "\"linear\" or a list",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\nmapping = [0, 16]\n",
+                "3:15",
+                "it must be 0 to 15",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\nsend_overhead_ns = 1e3\n",
+                "3:20",
+                "at most 3 decimals",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\nsend_overhead_ns = -1\n",
+                "3:20",
+                "negative",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[switch]\nlink_gbps = 300\n",
+                "4:13",
+                "the nearest legal values are 250 and 320",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[switch]\ncable_ns = 50\n",
+                "3:1",
+                "nearest remedies: queue_bytes = 52563",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[switch]\nspeedup = 0.5\n",
+                "4:11",
+                "1 to 1000",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[switch]\nspeedup = nan\n",
+                "4:11",
+                "1 to 1000",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[power]\ncontroller = 5\n",
+                "4:14",
+                "must name a file",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"p\"\nport = 1\n",
+                "5:1",
+                "not both",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[run]\nduration_ns = \"1ms\"\n",
+                "4:15",
+                "not a number",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[run]\nseed = -1\n",
+                "4:8",
+                "the nearest is 0",
+            ),
+        ] {
+            let message = parse(text).unwrap_err();
+            assert!(
+                message.starts_with(&format!("folder/test.toml:{place}: "))
+                    && message.contains(what),
+                "{text:?}: {message}"
+            );
+        }
+    }
+
+    #[test]
+    fn mappings_must_fit() {
+        assert_eq!(Mapping::Linear.nodes(3, 4).unwrap(), [0, 1, 2]);
+        assert!(Mapping::Linear
+            .nodes(5, 4)
+            .unwrap_err()
+            .contains("set nodes = 5"));
+        assert!(Mapping::List(vec![0])
+            .nodes(2, 4)
+            .unwrap_err()
+            .contains("places 1 ranks"));
+    }
+}

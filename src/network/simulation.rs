@@ -92,7 +92,7 @@ pub struct Latency {
 }
 
 /// What one port did.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortSummary {
     pub name: String,
     pub cycles: PortCycles,
@@ -107,7 +107,7 @@ pub struct PortSummary {
 }
 
 /// What a run did.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RunSummary {
     pub ended: Ended,
     /// The last operation finished, or the run was cut, at this time in ps.
@@ -214,7 +214,6 @@ struct Network<'a> {
     links: Vec<Link>,
     /// Node of each rank.
     nodes: &'a [u32],
-    /// A rank may send to a rank of the same node only.
     sink: &'a mut dyn ActivitySink,
     fault: Option<RunError>,
     latency: Histogram<u64>,
@@ -528,8 +527,10 @@ impl<'a> Network<'a> {
         if waits {
             // For ever quiet: only a change of the inputs can help, and each one polls.
             let quiet = self.links[link as usize].quiet();
-            if quiet < u64::MAX {
-                let at = (cycle + quiet) * self.settings.clock_ps;
+            let at = cycle
+                .checked_add(quiet)
+                .and_then(|cycle| cycle.checked_mul(self.settings.clock_ps));
+            if let Some(at) = at {
                 self.links[link as usize].poll_at = at;
                 self.queue.schedule(at, Event::Poll(link));
             }

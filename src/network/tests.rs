@@ -563,3 +563,100 @@ fn errors_say_what_is_wrong() {
     let long = format!("num_ranks 1\nrank 0 {{\ncalc {}\n}}\n", u64::MAX);
     assert!(failure(&long, &settings(), on).contains("the most that can be simulated"));
 }
+
+#[test]
+fn lammps_over_sleeping_links() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenario = scenario::Scenario::load(&root.join("sim/lammps-lj-r16.toml")).unwrap();
+    let program = trace::read(&scenario.traffic.file).unwrap();
+    let run = |controller: &dyn Fn() -> Controller| {
+        let controllers = Controllers {
+            clock_ps: 1000,
+            ports: (0..scenario.topology.ports())
+                .map(|_| controller())
+                .collect(),
+        };
+        let begin = std::time::Instant::now();
+        let summary = run_program(&scenario, &program, controllers, &mut NoSink, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        println!(
+            "{} ns, {:?}, {} events",
+            summary.time_ps / 1000,
+            begin.elapsed(),
+            summary.events
+        );
+        crate::energy::check_conservation(&summary).unwrap();
+        let energy = crate::energy::SystemPower::default().energy(1, &summary);
+        (summary, energy)
+    };
+    let (awake, full) = run(&|| Box::new(AlwaysOn));
+    // p000 Table 8: deep sleep takes 4480 ns to wake and 2000 ns to fall asleep. (The test
+    // controller knows one sleep state, whose power is that of fast wake.)
+    let (asleep, saved) = run(&|| Box::new(FixedThreshold::new(100_000, 2000, 4480)));
+    assert_eq!(full.links, full.links_always_on);
+    assert_eq!(asleep.delivered_bytes, awake.delivered_bytes);
+    assert!(asleep.time_ps > awake.time_ps && asleep.time_ps < awake.time_ps / 10 * 11);
+    let fraction = saved.links_saved();
+    assert!(fraction > 0.05 && fraction < 0.6, "{fraction}");
+}
+
+/// Goes to sleep when told to, whatever is under way; `quiet` is what it promises.
+struct Careless {
+    cycle: u64,
+    sleeps_at: u64,
+    quiet: u64,
+}
+
+impl PowerController for Careless {
+    fn outputs(&self) -> Outputs {
+        let asleep = self.cycle >= self.sleeps_at;
+        Outputs {
+            tx_enable: !asleep,
+            power_state: if asleep {
+                PowerState::GoingDown
+            } else {
+                PowerState::Wake
+            },
+            ..Default::default()
+        }
+    }
+
+    fn advance(&mut self, _: &Inputs, max: u64) -> u64 {
+        let left = self.sleeps_at.saturating_sub(self.cycle);
+        let step = if left == 0 { max } else { max.min(left) };
+        self.cycle += step;
+        step
+    }
+
+    fn quiet_cycles(&self, _: &Inputs) -> u64 {
+        self.quiet
+    }
+}
+
+#[test]
+fn controllers_that_break_the_rules_are_reported() {
+    let program = from_text(&sends(&[9600])).unwrap();
+    let run = |sleeps_at, quiet| {
+        simulate_with(&program, &settings(), || {
+            Box::new(Careless {
+                cycle: 0,
+                sleeps_at,
+                quiet,
+            })
+        })
+        .unwrap_err()
+        .to_string()
+    };
+    // The NIC sends from cycle 200 to 392.
+    let asleep = run(300, 1);
+    assert!(asleep.contains("in clock cycle 300"), "{asleep}");
+    assert!(
+        asleep.contains("while a packet was on the link"),
+        "{asleep}"
+    );
+    let liar = run(100, 150);
+    assert!(liar.contains("announced 150 quiet cycles"), "{liar}");
+    assert!(liar.contains("after 100"), "{liar}");
+}

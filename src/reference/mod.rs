@@ -217,9 +217,19 @@ impl MissHistory {
             return 1.0;
         }
         let misses = self.ratios.len() as f64;
-        // A mean of logarithms: the product of many ratios would overflow.
-        let mean = self.ratios.iter().map(|ratio| ratio.log2()).sum::<f64>() / misses;
-        misses / self.outcomes.len() as f64 * mean.exp2()
+        // The product itself, not a sum of logarithms, so that whole results stay whole;
+        // a power of two is set aside (exactly) before many ratios overflow.
+        const ASIDE: i32 = 512;
+        let (mut product, mut aside) = (1.0f64, 0.0);
+        for ratio in &self.ratios {
+            product *= ratio;
+            if product >= 2f64.powi(ASIDE) {
+                product *= 2f64.powi(-ASIDE);
+                aside += f64::from(ASIDE);
+            }
+        }
+        let mean = product.powf(misses.recip()) * (aside / misses).exp2();
+        misses / self.outcomes.len() as f64 * mean
     }
 }
 

@@ -221,6 +221,17 @@ fn corrected_thresholds_stay_in_range() {
     }
 }
 
+/// 1024 ratios of 2^60 each: their product is far beyond the range of an `f64`.
+#[test]
+fn many_large_ratios_do_not_overflow() {
+    let mut history = MissHistory::new(1024);
+    for _ in 0..1024 {
+        history.record(Some(2f64.powi(60)));
+    }
+    let factor = history.correction_factor();
+    assert!((factor / 2f64.powi(60) - 1.0).abs() < 1e-12, "{factor}");
+}
+
 #[test]
 fn policies_that_do_not_predict() {
     let mut parameters = parameters(HistogramKind::Clearing);

@@ -82,6 +82,34 @@ pub struct PerfBound {
     _time_bits: usize,
 }
 
+/// Reads of a search at most: every group, and of one group every bin but the lowest.
+fn most_reads(plan: &PortPlan) -> (u64, u64) {
+    let shape = Shape::of(&plan.histogram);
+    let top_bin = (plan.histogram.max_value >> plan.histogram.bin_shift)
+        .min(u64::from(plan.histogram.bins) - 1);
+    (
+        (top_bin >> shape.place) + 1,
+        u64::from(shape.group_size()) - 1,
+    )
+}
+
+/// Clock cycles from the first active cycle after an idle period to the cycle in which
+/// `update` is high, at most, if no further sample comes before (`docs/controller.md`):
+/// two to record and start, a cycle per read, one for the last read of each level to
+/// arrive, one to turn the bin into a time.
+pub fn update_latency(plan: &PortPlan) -> u64 {
+    let (groups, bins) = most_reads(plan);
+    2 + (groups + 1) + (bins + 1) + 1
+}
+
+/// Clock cycles between two updates, at most, under the hardest traffic (SPEC 10), in
+/// which a sample takes every third read cycle.
+pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
+    let (groups, bins) = most_reads(plan);
+    let slowed = |reads: u64| (3 * reads).div_ceil(2);
+    1 + (slowed(groups) + 1) + (slowed(bins) + 1) + 1
+}
+
 impl PerfBound {
     /// The search of `plan`.
     pub fn new(plan: &PortPlan) -> Self {

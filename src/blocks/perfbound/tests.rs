@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::golden::PerfBound;
+use super::{update_interval_at_line_rate, update_latency};
 use crate::blocks::histogram::clearing::golden::Clearing;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
@@ -81,6 +82,31 @@ fn an_update_takes_36_cycles_at_most_for_256_bins() {
     let (search, _, latency) = run(&[0, 1], 40);
     assert_eq!(search.t_pb(), 2);
     assert_eq!(latency, 36);
+    assert_eq!(update_latency(&plan()), 36);
+}
+
+#[test]
+fn updates_keep_coming_at_line_rate() {
+    // SPEC 10: a sample every third cycle for ever. All samples in the lowest bins, so that
+    // every search reads every group, and the bins of the lowest.
+    let plan = plan();
+    let mut histogram = Clearing::new(plan.histogram, 1, plan.max_time());
+    let mut search = PerfBound::new(plan);
+    let (mut last, mut longest) = (None, 0);
+    for now in 0..30_000 {
+        let sample = (now % 3 == 0).then_some(now / 3 % 2);
+        search.clock(now, &histogram, sample);
+        histogram.clock(now, sample);
+        if search.update() {
+            longest = longest.max(now - last.replace(now).unwrap_or(now));
+        }
+    }
+    let bound = update_interval_at_line_rate(&plan);
+    assert!(longest <= bound, "{longest} cycles between updates");
+    assert!(
+        longest + 3 >= bound,
+        "the bound {bound} is too wide for {longest}"
+    );
 }
 
 #[test]

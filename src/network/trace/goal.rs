@@ -17,7 +17,6 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 
 use super::{Builder, Cycle, Format, Op, OpKind, Program, TooLarge, TraceError, ANY};
-use crate::files::FileError;
 
 /// A statement takes some 100 characters; a file of another kind may have no line ends.
 const LONGEST_LINE: u64 = 1 << 16;
@@ -64,10 +63,7 @@ pub fn parse(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError
             .by_ref()
             .take(LONGEST_LINE)
             .read_until(b'\n', &mut line)
-            .map_err(|source| FileError::Read {
-                path: path.into(),
-                source,
-            })?;
+            .map_err(|source| super::read_failure(path, source))?;
         if read == 0 {
             break;
         }
@@ -90,12 +86,17 @@ pub fn parse(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError
                 format!("the line is longer than {LONGEST_LINE} bytes: this is not GOAL text"),
             ));
         }
+        let cut = if text.ends_with('\n') {
+            ""
+        } else {
+            " (the file ends with this line, without a line end: it may be truncated)"
+        };
         let text = text.strip_suffix('\n').unwrap_or(text);
         let text = text.strip_suffix('\r').unwrap_or(text);
         reader.number = number;
         reader
             .line(text)
-            .map_err(|p| at(number, text[..p.at].chars().count() + 1, p.text))?;
+            .map_err(|p| at(number, text[..p.at].chars().count() + 1, p.text + cut))?;
         if let Some((line, text)) = reader.cycle.take() {
             return Err(at(line, 1, text));
         }
@@ -299,6 +300,15 @@ impl Reader {
             cursor.at = start;
             self.operation(cursor)?;
             return Ok(());
+        }
+        if word == "rank" && cursor.rest().starts_with(|c: char| c.is_ascii_digit()) {
+            return problem(
+                start,
+                format!(
+                    "a rank begins inside rank {} of line {}: the `}}` of that rank is missing",
+                    self.done, self.rank_line
+                ),
+            );
         }
         let at = cursor.at;
         let on_start = match cursor.word() {
@@ -649,7 +659,7 @@ impl<'a> Cursor<'a> {
         let at = self.at;
         let unit = self.word();
         let factor = match unit {
-            "" | "cpu" => {
+            "" | "tag" | "cpu" | "nic" => {
                 self.at = back;
                 return Ok(());
             }

@@ -336,12 +336,7 @@ fn find_cycle(program: &Program, start: u32, count: usize) -> Result<(), Cycle> 
 /// program that cannot run to its end: dependencies in a circle, messages without a
 /// receive, receives without a message.
 pub fn read(path: &Path) -> Result<Program, TraceError> {
-    let fail = |source| {
-        TraceError::File(FileError::Read {
-            path: path.into(),
-            source,
-        })
-    };
+    let fail = |source| read_failure(path, source);
     let file = File::open(path).map_err(fail)?;
     let mut file = BufReader::with_capacity(1 << 16, file);
     let zstd = file
@@ -362,13 +357,22 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
     Ok(program)
 }
 
-fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
-    let fail = |source| {
-        TraceError::File(FileError::Read {
+/// A file that cannot be read; zstd reports a truncated file as an unexpected end.
+fn read_failure(path: &Path, source: std::io::Error) -> TraceError {
+    if source.kind() == std::io::ErrorKind::UnexpectedEof {
+        return TraceError::Whole {
             path: path.into(),
-            source,
-        })
-    };
+            problem: "the compressed data end too early: the file is truncated".into(),
+        };
+    }
+    TraceError::File(FileError::Read {
+        path: path.into(),
+        source,
+    })
+}
+
+fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
+    let fail = |source| read_failure(path, source);
     let start = input.fill_buf().map_err(fail)?;
     if start.is_empty() {
         return Err(TraceError::Whole {

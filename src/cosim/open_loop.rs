@@ -1,0 +1,149 @@
+//! Idle periods into a port controller, thresholds out of it: the golden model, the
+//! verilated RTL or the native simulation, one row per period.
+//!
+//! The loop is open: whether a period is a miss follows from its length and the threshold
+//! in force (SPEC 8), not from the state of a link, which would still be waking up after a
+//! short active part.
+
+use super::{EngineError, Model};
+use crate::blocks::perfbound::update_latency;
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
+
+/// Something that is clocked without being compared.
+pub trait OpenLoop {
+    /// Clocks `cycles` cycles with `inputs` held and returns the outputs of the cycle after
+    /// them, in the order of [`Outputs::pins`].
+    ///
+    /// # Errors
+    /// If the engine itself fails.
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError>;
+}
+
+/// A golden model.
+pub struct Golden<M>(pub M);
+
+impl<M: Model> OpenLoop for Golden<M> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError> {
+        let mut left = cycles;
+        while left > 0 {
+            left -= self.0.advance(inputs, left);
+        }
+        let outputs = self.0.outputs();
+        Ok(std::array::from_fn(|pin| outputs.value(pin)))
+    }
+}
+
+/// What a period led to; times in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Length of the idle period, at most `h_maxval` (SPEC 2).
+    pub t_inac: u64,
+    /// The period outlasted the threshold in force.
+    pub miss: bool,
+    /// `X` (SPEC 7.1); 0 for policies that do not predict, like the next two.
+    pub window: u64,
+    /// `N` (SPEC 7.3).
+    pub budget: u64,
+    /// PerfBound's threshold.
+    pub t_pb: u64,
+    /// The threshold that governs the next period.
+    pub t_pdt: u64,
+}
+
+/// The idle period whose outcome is not known yet: the controller computes it during the
+/// active part that follows.
+#[derive(Clone, Copy, Debug)]
+struct Unanswered {
+    idle: u64,
+    t_pdt: u64,
+}
+
+/// Drives a controller with idle periods.
+pub struct Predictor<E> {
+    engine: E,
+    plan: PortPlan,
+    unanswered: Option<Unanswered>,
+    short: u64,
+}
+
+impl<E: OpenLoop> Predictor<E> {
+    /// Takes a controller just after reset.
+    pub fn new(plan: &PortPlan, engine: E) -> Self {
+        Predictor {
+            engine,
+            plan: *plan,
+            unanswered: None,
+            short: 0,
+        }
+    }
+
+    /// Active parts so far that were too short for the controller to finish the update of
+    /// the period before them (SPEC 10): their rows show the update before.
+    pub fn short(&self) -> u64 {
+        self.short
+    }
+
+    fn cycles(&self, ticks: u64) -> Result<u64, EngineError> {
+        ticks
+            .checked_mul(self.plan.clocks_per_tick)
+            .ok_or_else(|| EngineError {
+                engine: "open-loop",
+                message: format!("{ticks} ticks are more than 2^64 clock cycles"),
+            })
+    }
+
+    /// An active part; answers for the idle period before it.
+    fn active(&mut self, cycles: u64) -> Result<(Option<Step>, u64), EngineError> {
+        let busy = Inputs {
+            queue_nonempty: true,
+            transmitting: true,
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        let outputs = self.engine.pass(&busy, cycles)?;
+        let [_, _, _, _, t_pdt, _, t_pb, window, budget] = outputs;
+        let predicts = Outputs::pins(&self.plan).len() > 5;
+        if self.unanswered.is_some() && predicts && cycles <= update_latency(&self.plan) {
+            self.short += 1;
+        }
+        let step = self.unanswered.take().map(|period| {
+            let idle = period.idle.min(self.plan.max_time());
+            Step {
+                t_inac: idle.min(self.plan.histogram.max_value),
+                miss: self.plan.policy != crate::config::plan::Policy::AlwaysOn
+                    && idle > period.t_pdt,
+                window,
+                budget,
+                t_pb,
+                t_pdt,
+            }
+        });
+        Ok((step, t_pdt))
+    }
+
+    /// An active part of `busy` ticks and the idle period of `idle` ticks that follows.
+    /// Returns the step of the period before: this one's is known after the next active
+    /// part.
+    ///
+    /// # Errors
+    /// If the engine fails, or a part is longer than 2^64 clock cycles.
+    pub fn period(&mut self, busy: u64, idle: u64) -> Result<Option<Step>, EngineError> {
+        let (step, t_pdt) = self.active(self.cycles(busy)?)?;
+        let quiet = Inputs {
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        self.engine.pass(&quiet, self.cycles(idle)?)?;
+        self.unanswered = Some(Unanswered { idle, t_pdt });
+        Ok(step)
+    }
+
+    /// The step of the last period, after an active part of sufficient length.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub fn finish(&mut self) -> Result<Option<Step>, EngineError> {
+        Ok(self.active(update_latency(&self.plan) + 2)?.0)
+    }
+}
