@@ -122,6 +122,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let scenario = Scenario::load(path)?;
     let program = trace::read(&scenario.traffic.file)?;
     let ports = scenario.topology.nodes as usize;
+    let flag = interrupted()?;
     run_scenario(args, &design, ports, &|sink| {
         let mut told = SwitchPorts {
             sink,
@@ -135,7 +136,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
                 .map(|_| Box::new(design.golden()) as Box<dyn PowerController + Send>)
                 .collect(),
         };
-        let mut go_on = |_: &network::Progress| ControlFlow::Continue(());
+        let mut go_on = |_: &network::Progress| {
+            if flag.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
         network::run_program(&scenario, &program, controllers, &mut told, &mut go_on)?;
         Ok(())
     })

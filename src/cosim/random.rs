@@ -77,14 +77,31 @@ enum Regime {
     Bursty,
 }
 
+impl Regime {
+    const ALL: [Regime; 3] = [Regime::Dense, Regime::Sparse, Regime::Bursty];
+
+    /// Its share of the cycles, long idle periods left out, relative to the others.
+    fn share(self) -> u64 {
+        match self {
+            Regime::Dense => 4,
+            Regime::Sparse => 3,
+            Regime::Bursty => 3,
+        }
+    }
+}
+
 /// Random activity.
 pub struct Random {
     random: ChaCha8Rng,
     plan: PortPlan,
     steps: VecDeque<Step>,
     regime: Regime,
+    /// Cycles spent in each regime so far.
+    spent: [u64; 3],
     /// Scenes until the next choice of a regime.
     scenes: u32,
+    /// The threshold in force when the scene was chosen, in cycles.
+    threshold: u64,
     /// Long idle periods still to come, in cycles.
     long: Vec<u64>,
     /// Scenes until the next of them.
@@ -114,10 +131,21 @@ impl Random {
             plan: *plan,
             steps: VecDeque::new(),
             regime: Regime::Dense,
+            spent: [0; 3],
             scenes: 12,
+            threshold: u64::MAX,
             long,
             until_long: 60,
             longest: (cycles / 200).max(64),
+        }
+    }
+
+    /// The longest gap that suits the regime, in cycles.
+    fn longest_now(&self) -> u64 {
+        match self.regime {
+            Regime::Dense => self.longest.min(400),
+            Regime::Bursty => self.longest.min(20_000),
+            Regime::Sparse => self.longest,
         }
     }
 
@@ -191,16 +219,19 @@ impl Random {
 
     fn next_scene(&mut self) {
         if self.scenes == 0 {
-            self.scenes = self.random.random_range(10..60);
-            self.regime = match self.random.random_range(0..4) {
-                0 => Regime::Dense,
-                1 => Regime::Sparse,
-                _ => Regime::Bursty,
+            // By cycles, not by scenes: one quiet scene is as long as thousands of packets.
+            self.regime = Regime::ALL
+                .into_iter()
+                .min_by_key(|&regime| self.spent[regime as usize] / regime.share())
+                .unwrap_or(Regime::Dense);
+            self.scenes = match self.regime {
+                // The window of one histogram and a little more.
+                Regime::Sparse => {
+                    let samples = self.plan.histogram.max_samples.clamp(40, 300);
+                    samples + self.random.random_range(0..samples / 2)
+                }
+                Regime::Dense | Regime::Bursty => self.random.random_range(10..60),
             };
-            if self.regime == Regime::Sparse {
-                // Long enough for the window of one histogram.
-                self.scenes = self.plan.histogram.max_samples.clamp(40, 400);
-            }
         }
         self.scenes -= 1;
         if self.until_long == 0 {
@@ -228,7 +259,8 @@ impl Random {
 
     /// Packets and gaps as the regime has them.
     fn traffic(&mut self) {
-        match self.regime {
+        let regime = self.regime;
+        match regime {
             Regime::Dense => {
                 for _ in 0..self.random.random_range(1..20) {
                     let length = self.heavy_tailed(30);
@@ -237,6 +269,9 @@ impl Random {
                     let gap = self.heavy_tailed(60);
                     self.hold(idle, gap);
                 }
+            }
+            Regime::Sparse if self.threshold <= self.longest && self.chance(2) => {
+                self.around_threshold();
             }
             Regime::Sparse => {
                 let length = self.heavy_tailed(100);
@@ -259,8 +294,8 @@ impl Random {
                     }
                 }
                 let idle = self.idle();
-                let gap = self.heavy_tailed(self.longest) * self.plan.clocks_per_tick;
-                self.hold(idle, gap.min(self.longest));
+                let gap = self.heavy_tailed(self.longest_now()) * self.plan.clocks_per_tick;
+                self.hold(idle, gap.min(self.longest_now()));
             }
         }
     }
@@ -306,7 +341,7 @@ impl Random {
     /// An idle period that ends at the boundary of a bin, or one tick before or after.
     fn around_bin(&mut self) {
         let bin = 1u64 << self.plan.histogram.bin_shift.min(62);
-        let within = (self.longest / self.plan.clocks_per_tick / bin)
+        let within = (self.longest_now() / self.plan.clocks_per_tick / bin)
             .min(u64::from(self.plan.histogram.bins) + 1);
         if within == 0 {
             return self.traffic();
@@ -576,16 +611,20 @@ impl Activity for Random {
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
         loop {
             let Some(step) = self.steps.pop_front() else {
+                self.threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
                 self.next_scene();
                 continue;
             };
             match step {
                 Step::Hold(inputs, cycles) => {
+                    if cycles <= self.longest {
+                        self.spent[self.regime as usize] += cycles;
+                    }
                     return Some(Stretch {
                         inputs,
                         cycles,
                         until_change: false,
-                    })
+                    });
                 }
                 Step::Until(inputs, state, changes, cycles) => {
                     if outputs.power_state == state || changes == 0 {
@@ -602,11 +641,12 @@ impl Activity for Random {
                 Step::IdleAroundPdt(inputs, offset) => {
                     let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
                     // A threshold beyond what the run affords: an ordinary gap.
-                    let cycles = if threshold <= self.longest {
+                    let cycles = if threshold <= self.longest_now() {
                         threshold.saturating_add_signed(offset).max(1)
                     } else {
                         self.random.random_range(1..64)
                     };
+                    self.spent[self.regime as usize] += cycles;
                     return Some(Stretch {
                         inputs,
                         cycles,

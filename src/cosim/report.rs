@@ -1,7 +1,7 @@
 //! What a person, or a program, is told about a run.
 
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{CellAlignment, ContentArrangement, Table};
+use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent};
 use serde_json::{json, Value};
 
 use super::coverage::{Corner, Coverage};
@@ -19,6 +19,8 @@ fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
     table
         .load_preset(UTF8_HORIZONTAL_ONLY)
+        .remove_style(TableComponent::HorizontalLines)
+        .remove_style(TableComponent::MiddleIntersections)
         .set_content_arrangement(ContentArrangement::Disabled)
         .set_header(header);
     table
