@@ -17,7 +17,7 @@ module lpi_fsm (
     input  wire       up_start,    // a packet waits here, or the other end asks to wake
     output wire       tx_enable,   // the port may start a packet
     output wire       leaving,     // the link leaves Wake at the end of this cycle
-    output wire [2:0] power_state  // state of the link, encoded as STATE_*
+    output wire [2:0] power_state  // state of the link, encoded as LINK_*
 );
 
   // States: Link
@@ -37,7 +37,7 @@ module lpi_fsm (
   reg  [9:0] cycles_d;
   wire       over;      // the state has lasted its time
 
-  assign over = ~(|cycles_q);
+  assign over = cycles_q == 10'd0;
   assign tx_enable = state_q == LINK_WAKE;
   assign leaving = (state_q == LINK_WAKE) & down_start;
   assign power_state = state_q;

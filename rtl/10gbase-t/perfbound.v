@@ -150,7 +150,7 @@ module perfbound (
           group_d = arrived_group;
           place_d = TOP_PLACE;
           mask_d = group_mask;
-        end else if (reading_q & ~(|arrived_group)) begin
+        end else if (reading_q & (arrived_group == 4'd0)) begin
           // All samples fit: even the lowest bin will do.
           state_d = SEARCH_FINISH;
           index_d = 9'd0;

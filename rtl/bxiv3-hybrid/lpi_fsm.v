@@ -17,7 +17,7 @@ module lpi_fsm (
     input  wire       up_start,    // a packet waits here, or the other end asks to wake
     output wire       tx_enable,   // the port may start a packet
     output wire       leaving,     // the link leaves Wake at the end of this cycle
-    output wire [2:0] power_state  // state of the link, encoded as STATE_*
+    output wire [2:0] power_state  // state of the link, encoded as LINK_*
 );
 
   // States: Link
@@ -43,7 +43,7 @@ module lpi_fsm (
   wire        over;      // the state has lasted its time
   wire        to_deep;   // a transition is to or from deep sleep
 
-  assign over = ~(|cycles_q);
+  assign over = cycles_q == 13'd0;
   assign tx_enable = state_q == LINK_WAKE;
   assign leaving = (state_q == LINK_WAKE) & down_start;
   assign power_state = state_q;

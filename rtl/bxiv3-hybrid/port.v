@@ -99,7 +99,7 @@ module port (
   wire        lpi_fsm_up_start;          // a packet waits here, or the other end asks to wake
   wire        lpi_fsm_tx_enable;         // the port may start a packet
   wire        lpi_fsm_leaving;           // the link leaves Wake at the end of this cycle
-  wire  [2:0] lpi_fsm_power_state;       // state of the link, encoded as STATE_*
+  wire  [2:0] lpi_fsm_power_state;       // state of the link, encoded as LINK_*
   wire [11:0] histogram_group_sum;       // samples in the group read the cycle before
   wire [15:0] histogram_group_mask;      // which of its bins hold samples
   wire  [7:0] histogram_bin_count;       // counter read the cycle before

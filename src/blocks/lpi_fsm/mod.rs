@@ -95,7 +95,7 @@ impl LpiFsm {
             up_start: Signal::bit("a packet waits here, or the other end asks to wake"),
             tx_enable: Signal::bit("the port may start a packet"),
             leaving: Signal::bit("the link leaves Wake at the end of this cycle"),
-            power_state: Signal::bits(3, "state of the link, encoded as STATE_*"),
+            power_state: Signal::bits(3, "state of the link, encoded as LINK_*"),
             state: Reg::state(Link::Wake, "state of the link"),
             cycles: Reg::bits(width, 0, "clock cycles left in this state, less one"),
             deep: Reg::bit(false, "the sleep state in question is deep sleep"),
@@ -121,7 +121,7 @@ impl Logic for LpiFsm {
     fn update(&mut self) {
         dff_setup!(self, clk, state, cycles, deep);
 
-        self.over.next = !self.cycles.q.val().any();
+        self.over.next = self.cycles.q.val() == 0;
         self.tx_enable.next = self.state.q.val() == Link::Wake;
         self.leaving.next = (self.state.q.val() == Link::Wake) & self.down_start.val();
         self.power_state.next = bit_cast(self.state.q.val(), 3);

@@ -312,7 +312,7 @@ impl Logic for PerfBound {
                     self.group.d.next = self.arrived_group.val();
                     self.place.d.next = self.top_place.val();
                     self.mask.d.next = self.group_mask.val();
-                } else if self.reading.q.val() & !self.arrived_group.val().any() {
+                } else if self.reading.q.val() & (self.arrived_group.val() == 0) {
                     comment!("All samples fit: even the lowest bin will do.");
                     self.state.d.next = Search::Finish;
                     self.index.d.next = 0.into();
