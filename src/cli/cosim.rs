@@ -121,7 +121,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     let scenario = Scenario::load(path)?;
     let program = trace::read(&scenario.traffic.file)?;
-    let ports = scenario.topology.nodes as usize;
+    let ports = scenario.topology.nodes;
     let flag = interrupted()?;
     run_scenario(args, &design, ports, &|sink| {
         let mut told = SwitchPorts {
