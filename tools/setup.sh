@@ -12,6 +12,7 @@ need iverilog iverilog
 need yosys yosys
 need g++ g++
 need make make
+need make make
 
 if ! command -v cargo >/dev/null 2>&1; then
     echo 'setup: no cargo found. Install Rust 1.88 or newer (https://rustup.rs) and try again.' >&2

@@ -13,23 +13,11 @@ use super::lock_step::HISTORY;
 use super::{EngineError, Mismatch, Rtl, Run, Tally};
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
+use crate::network::ActivitySink;
 
-/// Runs kept of all ports together before they are compared: 48 bytes each.
+/// Runs kept of all ports together before they are compared: 48 bytes each. What the
+/// packet model tells between two of its windows comes on top.
 const PENDING_RUNS: usize = 1 << 19;
-
-/// Takes what the pins of several ports did: for every port a gapless sequence from cycle
-/// 0.
-pub trait ActivitySink {
-    /// `cycles` cycles in which the pins of `port` had these values; stops the simulation
-    /// that feeds it with `Break`.
-    fn feed(
-        &mut self,
-        port: usize,
-        cycles: u64,
-        inputs: &Inputs,
-        outputs: &Outputs,
-    ) -> ControlFlow<()>;
-}
 
 /// One port: its hardware and the runs that it has not seen yet.
 struct Port<R> {
@@ -156,30 +144,24 @@ impl<R: Rtl + Send> Bench<R> {
     }
 }
 
+/// Ports beyond those that have hardware here (the NICs) are not compared.
 impl<R: Rtl + Send> ActivitySink for Bench<R> {
-    fn feed(
-        &mut self,
-        port: usize,
-        cycles: u64,
-        inputs: &Inputs,
-        outputs: &Outputs,
-    ) -> ControlFlow<()> {
-        if self.stopped {
-            return ControlFlow::Break(());
-        }
-        if cycles == 0 {
-            return ControlFlow::Continue(());
-        }
-        let pending = &mut self.ports[port].pending;
-        let run = Run::new(cycles, inputs, outputs);
-        match pending.last_mut() {
+    fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, outputs: Outputs) {
+        let Some(port) = self.ports.get_mut(port) else {
+            return;
+        };
+        let run = Run::new(cycles, &inputs, &outputs);
+        match port.pending.last_mut() {
             Some(last) if last.same_pins(&run) => last.cycles += cycles,
             _ => {
-                pending.push(run);
+                port.pending.push(run);
                 self.pending += 1;
             }
         }
-        if self.pending >= PENDING_RUNS {
+    }
+
+    fn window(&mut self, _cycle: u64) -> ControlFlow<()> {
+        if self.pending >= PENDING_RUNS || self.stopped {
             return self.compare();
         }
         ControlFlow::Continue(())
@@ -190,22 +172,31 @@ impl<R: Rtl + Send> ActivitySink for Bench<R> {
 pub struct OnePort<F> {
     /// The port whose runs are passed on.
     pub port: usize,
-    /// Takes them.
+    /// Takes them until it breaks.
     pub take: F,
+    flow: ControlFlow<()>,
+}
+
+impl<F: FnMut(&Run) -> ControlFlow<()>> OnePort<F> {
+    /// Passes the runs of `port` on to `take`.
+    pub fn new(port: usize, take: F) -> Self {
+        OnePort {
+            port,
+            take,
+            flow: ControlFlow::Continue(()),
+        }
+    }
 }
 
 impl<F: FnMut(&Run) -> ControlFlow<()>> ActivitySink for OnePort<F> {
-    fn feed(
-        &mut self,
-        port: usize,
-        cycles: u64,
-        inputs: &Inputs,
-        outputs: &Outputs,
-    ) -> ControlFlow<()> {
-        if port != self.port || cycles == 0 {
-            return ControlFlow::Continue(());
+    fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, outputs: Outputs) {
+        if port == self.port && self.flow.is_continue() {
+            self.flow = (self.take)(&Run::new(cycles, &inputs, &outputs));
         }
-        (self.take)(&Run::new(cycles, inputs, outputs))
+    }
+
+    fn window(&mut self, _cycle: u64) -> ControlFlow<()> {
+        self.flow
     }
 }
 
@@ -234,7 +225,8 @@ mod tests {
                     told.t_pdt ^= 1;
                 }
                 *cycle += clocked;
-                if sink.feed(port, clocked, &stretch.inputs, &told).is_break() || *cycle > 20_000 {
+                sink.run(port, clocked, stretch.inputs, told);
+                if sink.window(*cycle).is_break() || *cycle > 20_000 {
                     return;
                 }
             }
@@ -287,13 +279,10 @@ mod tests {
     #[test]
     fn one_port_passes_its_runs_on() {
         let mut cycles = 0;
-        let mut sink = OnePort {
-            port: 1,
-            take: |run: &Run| {
-                cycles += run.cycles;
-                ControlFlow::Continue(())
-            },
-        };
+        let mut sink = OnePort::new(1, |run: &Run| {
+            cycles += run.cycles;
+            ControlFlow::Continue(())
+        });
         feed(&mut sink, None);
         assert!(cycles > 5_000);
     }

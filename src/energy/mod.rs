@@ -9,6 +9,7 @@
 use serde::Serialize;
 
 use crate::blocks::port::pins::PowerState;
+use crate::config::{Decimal, States};
 use crate::network::RunSummary;
 
 /// Power in microwatts.
@@ -61,6 +62,14 @@ impl std::iter::Sum for Energy {
     }
 }
 
+/// A power of a configuration that no energy can be computed from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key} = {watts} is not between 0 and 10^12 W")]
+pub struct PowerRange {
+    pub key: &'static str,
+    pub watts: Decimal,
+}
+
 /// Power of one link end by state (p000 Table 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkPower {
@@ -82,6 +91,21 @@ impl Default for LinkPower {
 }
 
 impl LinkPower {
+    /// The powers of a configuration, to the microwatt.
+    ///
+    /// # Errors
+    /// If a power is beyond what [`Power::from_watts`] takes.
+    pub fn of_states(states: &States) -> Result<Self, PowerRange> {
+        let power = |key, watts: Decimal| {
+            Power::from_watts(watts.to_f64()).ok_or(PowerRange { key, watts })
+        };
+        Ok(Self {
+            wake: power("states.wake.power_w", states.wake_power_w)?,
+            fast_wake: power("states.fast-wake.power_w", states.fast_wake.power_w)?,
+            deep_sleep: power("states.deep-sleep.power_w", states.deep_sleep.power_w)?,
+        })
+    }
+
     /// The power drawn in a state.
     pub fn of(&self, state: PowerState) -> Power {
         match state {

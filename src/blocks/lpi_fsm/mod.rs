@@ -178,12 +178,10 @@ impl Logic for LpiFsm {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_fast_wake.val();
-                    } else if self.hybrid.val() {
-                        if self.over.val() {
-                            self.state.d.next = Link::GoingDown;
-                            self.cycles.d.next = self.t_s_deep_sleep.val();
-                            self.deep.d.next = true;
-                        }
+                    } else if self.hybrid.val() & self.over.val() {
+                        self.state.d.next = Link::GoingDown;
+                        self.cycles.d.next = self.t_s_deep_sleep.val();
+                        self.deep.d.next = true;
                     }
                 } else {
                     comment!("Not used in this configuration.");
@@ -195,11 +193,9 @@ impl Logic for LpiFsm {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_deep_sleep.val();
-                    } else if self.uses_refresh.val() {
-                        if self.over.val() {
-                            self.state.d.next = Link::Refresh;
-                            self.cycles.d.next = self.t_r.val();
-                        }
+                    } else if self.uses_refresh.val() & self.over.val() {
+                        self.state.d.next = Link::Refresh;
+                        self.cycles.d.next = self.t_r.val();
                     }
                 } else {
                     comment!("Not used in this configuration.");

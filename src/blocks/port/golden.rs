@@ -133,16 +133,18 @@ impl Port {
     /// time; `u64::MAX` if there is none.
     fn uneventful(&self, inputs: &Inputs) -> u64 {
         let active = inputs.active();
-        let steady = !inputs.rst
-            && !self.hit
-            && !self.miss
-            && !(active && self.left_wake)
+        let strobes = self.hit || self.miss;
+        if inputs.rst || strobes || (active && self.left_wake) {
+            return 0;
+        }
+        let timer = &self.timer;
+        let predictor_is_steady = match &self.predictor {
+            Some((histogram, perfbound)) => histogram.steady() && perfbound.steady(),
+            None => true,
+        };
+        let steady = predictor_is_steady
             && self.meter.steady(self.now, active)
-            && self.timer.steady(active, inputs.transmitting, self.t_pdt())
-            && self
-                .predictor
-                .as_ref()
-                .is_none_or(|(histogram, perfbound)| histogram.steady() && perfbound.steady());
+            && timer.steady(active, inputs.transmitting, self.t_pdt());
         if !steady {
             return 0;
         }

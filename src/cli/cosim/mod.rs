@@ -1,0 +1,134 @@
+//! `linkdoze cosim`: hardware and golden model in lock step.
+
+mod open_loop;
+mod scenario;
+mod session;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::ValueEnum;
+
+use super::Outcome;
+use crate::config::Config;
+use crate::cosim::port::PortDesign;
+
+/// Compare the emitted Verilog with the golden model, every output in every cycle
+#[derive(clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("activity").required(true),
+    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing.\n\
+        Compiled models are kept in $LINKDOZE_CACHE (default: linkdoze in $XDG_CACHE_HOME or ~/.cache).\n\
+        $VERILATOR and $CXX name the tools if they are not in the path."
+)]
+pub struct Args {
+    /// Configuration of the port
+    pub config: PathBuf,
+
+    /// Constrained random activity
+    #[arg(long, group = "activity")]
+    random: bool,
+
+    /// Activity of a CSV file with the header `busy,idle`, in ticks
+    #[arg(long, group = "activity", value_name = "FILE.csv")]
+    periods: Option<PathBuf>,
+
+    /// Activity of every port of a switch in this scenario
+    #[arg(long, group = "activity", value_name = "FILE.toml")]
+    pub scenario: Option<PathBuf>,
+
+    /// Clock cycles (of every port); default: 1000000 of --random (50000 with the native
+    /// engine), otherwise to the end
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    cycles: Option<u64>,
+
+    /// Seed of --random, or a range of seeds, both ends included: 1..5
+    #[arg(long, value_name = "S", conflicts_with_all = ["periods", "scenario"])]
+    seed: Option<Seeds>,
+
+    /// What clocks the hardware
+    #[arg(long, value_enum, default_value_t = Engine::Verilator)]
+    engine: Engine,
+
+    /// Take the Verilog that lies in this folder instead of emitting it
+    #[arg(long, value_name = "DIR")]
+    rtl: Option<PathBuf>,
+
+    /// Waveform (.fst or .vcd): 200 cycles before a mismatch to 50 after, or the first
+    /// 100000 cycles of a run without one
+    #[arg(long, value_name = "FILE")]
+    wave: Option<PathBuf>,
+
+    /// The port that --wave shows when a scenario has no mismatch
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "wave")]
+    wave_port: usize,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The emitted Verilog, compiled by Verilator
+    Verilator,
+    /// The simulation of the description itself; needs no tools
+    Native,
+}
+
+impl Engine {
+    fn name(self) -> &'static str {
+        match self {
+            Engine::Verilator => "verilator",
+            Engine::Native => "native",
+        }
+    }
+}
+
+/// One seed or several, both ends included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seeds {
+    first: u64,
+    last: u64,
+}
+
+impl FromStr for Seeds {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Seeds, String> {
+        let number =
+            |part: &str| {
+                part.trim().trim_start_matches('=').parse::<u64>().map_err(|_| {
+                format!("`{part}` is not a seed: a whole number from 0, or a range such as 1..5")
+            })
+            };
+        let (first, last) = text.split_once("..").unwrap_or((text, text));
+        let seeds = Seeds {
+            first: number(first)?,
+            last: number(last)?,
+        };
+        if seeds.last < seeds.first {
+            return Err(format!("the range {text} is empty: write {last}..{first}"));
+        }
+        if seeds.last - seeds.first >= 10_000 {
+            return Err(format!("the range {text} has more than 10000 seeds"));
+        }
+        Ok(seeds)
+    }
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// Bad input, a missing tool, or an engine that fails.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let config = Config::load(&args.config)?;
+    let design = PortDesign::new(&config)?;
+    let mut out = std::io::stdout().lock();
+    match &args.scenario {
+        None => open_loop::run(args, &design, &mut out),
+        Some(path) => scenario::run(args, &config, &design, path, &mut out),
+    }
+}

@@ -1,0 +1,185 @@
+//! `--random` and `--periods`: one port, whose inputs wait for nobody.
+
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{bail, ensure, Result};
+use rayon::prelude::*;
+
+use super::session::{quoted, Found, Session, Summary, WAVE_CYCLES};
+use super::{Args, Engine, Seeds};
+use crate::cli::Outcome;
+use crate::cosim::coverage::{Corner, Coverage};
+use crate::cosim::periods::Periods;
+use crate::cosim::random::{affords, Random};
+use crate::cosim::wave::Window;
+use crate::cosim::{Activity, Design, Ended, LockStep, Mismatch, Tally};
+
+/// Cycles of `--random` unless `--cycles` says otherwise.
+const RANDOM_CYCLES: u64 = 1_000_000;
+/// The same for the native engine, which is some hundred times slower.
+const NATIVE_CYCLES: u64 = 50_000;
+/// One activity of an open-loop run.
+type MakeActivity<'a> = Box<dyn Fn() -> Box<dyn Activity> + Sync + 'a>;
+
+struct Job<'a> {
+    make: MakeActivity<'a>,
+    /// What drives it, as arguments.
+    argument: String,
+}
+
+/// What became of one activity.
+struct JobDone {
+    tally: Tally,
+    coverage: Coverage,
+    mismatch: Option<Mismatch>,
+    stopped: bool,
+}
+
+/// Drives one port with `--random` or `--periods`.
+///
+/// # Errors
+/// Bad input, a missing tool, or an engine that fails.
+pub(super) fn run<D: Design + Sync>(
+    args: &Args,
+    design: &D,
+    out: &mut dyn Write,
+) -> Result<Outcome> {
+    let plan = design.plan();
+    let mut jobs: Vec<Job> = Vec::new();
+    let cycles;
+    let named_cycles;
+    let activity;
+    let mut affordable: Box<dyn Fn(Corner) -> bool> = Box::new(|_| true);
+    if let Some(path) = &args.periods {
+        let whole = Periods::read(path, plan.clocks_per_tick)?;
+        cycles = args.cycles.unwrap_or(u64::MAX).min(whole.cycles());
+        named_cycles = args.cycles;
+        activity = format!("periods of {}", path.display());
+        jobs.push(Job {
+            make: Box::new(move || Box::new(whole.clone())),
+            argument: format!("--periods {}", quoted(&path.display().to_string())),
+        });
+    } else {
+        let usual = match args.engine {
+            Engine::Verilator => RANDOM_CYCLES,
+            Engine::Native => NATIVE_CYCLES,
+        };
+        cycles = args.cycles.unwrap_or(usual);
+        named_cycles = Some(cycles);
+        let seeds = args.seed.unwrap_or(Seeds { first: 1, last: 1 });
+        activity = if seeds.first == seeds.last {
+            format!("random, seed {}", seeds.first)
+        } else {
+            format!("random, seeds {} to {}", seeds.first, seeds.last)
+        };
+        for seed in seeds.first..=seeds.last {
+            jobs.push(Job {
+                make: Box::new(move || Box::new(Random::new(plan, seed, cycles))),
+                argument: format!("--random --seed {seed}"),
+            });
+        }
+        let plan = *plan;
+        affordable = Box::new(move |corner| affords(&plan, cycles, corner));
+    }
+
+    let session = Session::new(args, design)?;
+    let bar = session.progress(cycles.saturating_mul(jobs.len() as u64))?;
+    let failed = AtomicBool::new(false);
+    let stop = || session.interrupted.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let done: Vec<JobDone> = jobs
+        .par_iter()
+        .map(|job| -> Result<JobDone> {
+            let mut coverage = Coverage::new(plan);
+            let mut pair = LockStep::new(design.golden(), session.hardware.instance()?);
+            let mut unshown = 0;
+            let ended = pair.drive((job.make)().as_mut(), cycles, |_, runs| {
+                coverage.observe(runs);
+                unshown += runs.iter().map(|run| run.cycles).sum::<u64>();
+                // Drawing costs more than a batch.
+                if unshown > 500_000 {
+                    bar.inc(std::mem::take(&mut unshown));
+                }
+                if stop() {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                }
+            })?;
+            bar.inc(unshown);
+            let mut mismatch = None;
+            let mut stopped = false;
+            match ended {
+                Ended::Mismatch(found) => {
+                    failed.store(true, Ordering::Relaxed);
+                    mismatch = Some(*found);
+                }
+                Ended::Stopped => stopped = true,
+                Ended::Complete | Ended::ActivityOver => {}
+            }
+            Ok(JobDone {
+                tally: *pair.tally(),
+                coverage,
+                mismatch,
+                stopped,
+            })
+        })
+        .collect::<Result<_>>()?;
+    let elapsed = session.started.elapsed();
+    bar.finish_and_clear();
+
+    let mut tally = Tally::default();
+    let mut coverage = Coverage::new(plan);
+    for one in &done {
+        tally.merge(&one.tally);
+        coverage.merge(&one.coverage);
+    }
+    let at = done.iter().position(|one| one.mismatch.is_some());
+    let found = at.and_then(|at| {
+        Some(Found {
+            mismatch: done[at].mismatch.clone()?,
+            port: None,
+            command: session.command(&jobs[at].argument, named_cycles),
+        })
+    });
+    if found.is_none() && done.iter().any(|one| one.stopped) {
+        bail!(
+            "interrupted after {} cycles, all of them equal; nothing was written",
+            tally.cycles
+        );
+    }
+    let mismatch_cycle = found.as_ref().map(|found| found.mismatch.cycle);
+    let job = &jobs[at.unwrap_or(0)];
+    let wave = session.record(mismatch_cycle, |recorder| {
+        let mut pair = LockStep::new(design.golden(), &mut *recorder);
+        let limit = mismatch_cycle.map_or(WAVE_CYCLES, |cycle| Window::around(cycle).end);
+        // The same cycles again: the activity must be told the same length.
+        pair.drive((job.make)().as_mut(), cycles.min(limit), |_, _| {
+            if session.interrupted.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        })?;
+        ensure!(
+            !session.interrupted.load(Ordering::Relaxed),
+            "interrupted while the waveform was recorded"
+        );
+        Ok(())
+    });
+    session.conclude(
+        &Summary {
+            activity,
+            tally,
+            ports: Vec::new(),
+            coverage,
+            affordable,
+            elapsed,
+            mismatch: found,
+            wave,
+            scenario: None,
+        },
+        out,
+    )
+}

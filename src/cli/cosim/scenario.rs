@@ -1,0 +1,265 @@
+//! `--scenario`: the ports of a switch under an application's traffic.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
+
+use anyhow::{bail, ensure, Result};
+use serde_json::json;
+
+use super::session::{interrupted, quoted, Found, Session, Summary, Told};
+use super::Args;
+use crate::cli::Outcome;
+use crate::config::Config;
+use crate::cosim::port::PortDesign;
+use crate::cosim::scenario::{Bench, OnePort, Results};
+use crate::cosim::{Design, Run, Tally};
+use crate::energy::{check_conservation, LinkPower, SystemPower};
+use crate::network::scenario::{Power, Scenario};
+use crate::network::{self, trace, ActivitySink, Ended, NoSink, RunSummary};
+use crate::switch::power::{AlwaysOn, PowerController};
+
+/// Replays the scenario's trace through the switch with a golden model at both ends of
+/// every link, and drives an instance of the hardware with what each switch port saw.
+///
+/// # Errors
+/// Bad input, a missing tool, or an engine that fails.
+pub(super) fn run(
+    args: &Args,
+    config: &Config,
+    design: &PortDesign,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<Outcome> {
+    let mut scenario = Scenario::load(path)?;
+    if scenario.power != Power::AlwaysOn {
+        eprintln!(
+            "note: the ports obey {}, not the [power] of {}",
+            args.config.display(),
+            path.display()
+        );
+    }
+    let clock_ps = design.period_ps();
+    if let Some(cycles) = args.cycles {
+        let duration = cycles.saturating_mul(clock_ps);
+        scenario.duration_ps = Some(scenario.duration_ps.unwrap_or(duration).min(duration));
+    }
+    let cycles = scenario.duration_ps.map(|ps| ps.div_ceil(clock_ps));
+    let program = trace::read(&scenario.traffic.file)?;
+    let ports = scenario.topology.nodes;
+    let flag = interrupted()?;
+    // Both ends of every link: the switch ports, then the NICs.
+    let replay = |controller: &dyn Fn() -> Controller, sink: &mut dyn ActivitySink| {
+        let controllers = network::Controllers {
+            clock_ps,
+            ports: (0..2 * ports).map(|_| controller()).collect(),
+        };
+        let mut go_on = |_: &network::Progress| {
+            if flag.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        };
+        let summary = network::run_program(&scenario, &program, controllers, sink, &mut go_on)?;
+        check_conservation(&summary)?;
+        anyhow::Ok(summary)
+    };
+    let feed = |sink: &mut dyn ActivitySink| replay(&|| Box::new(design.golden()), sink).map(Some);
+    let power = SystemPower {
+        link: LinkPower::of_states(&config.states)?,
+        ..SystemPower::default()
+    };
+    let tell = |summary: &RunSummary| {
+        let always_on = replay(&|| Box::new(AlwaysOn), &mut NoSink)?;
+        Ok(told(summary, &always_on, &power, &scenario.traffic.file))
+    };
+    compare(args, design, (ports, cycles), &feed, &tell, out)
+}
+
+type Controller = Box<dyn PowerController + Send>;
+
+/// Runs a scenario with the golden models and tells the sink what their pins did, from
+/// cycle 0; ends early, without an error, when the sink breaks.
+type Feed<'a> = dyn Fn(&mut dyn ActivitySink) -> Result<Option<RunSummary>> + 'a;
+
+/// Compares `ports` ports, and so many cycles of each if that is known before.
+pub(super) fn compare<D: Design + Sync>(
+    args: &Args,
+    design: &D,
+    (ports, cycles): (usize, Option<u64>),
+    feed: &Feed,
+    tell: &dyn Fn(&RunSummary) -> Result<Told>,
+    out: &mut dyn Write,
+) -> Result<Outcome> {
+    ensure!(
+        args.wave_port < ports,
+        "--wave-port {}: the scenario has ports 0 to {}",
+        args.wave_port,
+        ports.saturating_sub(1)
+    );
+    let path = args.scenario.clone().unwrap_or_default();
+    let session = Session::new(args, design)?;
+    let engines = (0..ports)
+        .map(|_| session.hardware.instance())
+        .collect::<Result<Vec<_>>>()?;
+    let bar =
+        session.progress(cycles.map_or(u64::MAX, |cycles| cycles.saturating_mul(ports as u64)))?;
+    let seen = Arc::new(AtomicU64::new(0));
+    let watch = {
+        let (bar, interrupted) = (bar.clone(), Arc::clone(&session.interrupted));
+        let seen = Arc::clone(&seen);
+        move |cycles: u64| {
+            bar.set_position(cycles);
+            seen.store(cycles, Ordering::Relaxed);
+            if interrupted.load(Ordering::Relaxed) {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        }
+    };
+    let mut bench = Bench::new(design.plan(), engines, watch);
+    let summary = feed(&mut bench)?;
+    let Results {
+        tallies,
+        coverage,
+        mismatch,
+    } = bench.finish()?;
+    let elapsed = session.started.elapsed();
+    bar.finish_and_clear();
+    if mismatch.is_none() && session.interrupted.load(Ordering::Relaxed) {
+        bail!(
+            "interrupted after {} cycles of all ports, all of them equal; nothing was written",
+            seen.load(Ordering::Relaxed)
+        );
+    }
+    let mut tally = Tally::default();
+    for port in &tallies {
+        tally.merge(port);
+    }
+    let argument = format!("--scenario {}", quoted(&path.display().to_string()));
+    let (port, cycle) = mismatch
+        .as_ref()
+        .map_or((args.wave_port, None), |(port, found)| {
+            (*port, Some(found.cycle))
+        });
+    let wave = session.record(cycle, |recorder| {
+        let mut outcome = Ok(());
+        let mut sink = OnePort::new(port, |run: &Run| {
+            outcome = recorder.feed(&[*run]);
+            if outcome.is_err() || recorder.is_complete() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        feed(&mut sink)?;
+        outcome
+    });
+    let found = mismatch.map(|(port, mismatch)| Found {
+        mismatch,
+        port: Some(port),
+        command: session.command(&argument, args.cycles),
+    });
+    session.conclude(
+        &Summary {
+            activity: format!("scenario {}", path.display()),
+            tally,
+            ports: tallies,
+            coverage,
+            affordable: Box::new(|_| true),
+            elapsed,
+            mismatch: found,
+            // After a mismatch the run was cut short: its figures mean nothing.
+            scenario: summary
+                .filter(|summary| summary.ended != Ended::Stopped)
+                .map(|summary| tell(&summary))
+                .transpose()?,
+            wave,
+        },
+        out,
+    )
+}
+
+/// What the application and the links did, against the same with links always on.
+fn told(run: &RunSummary, always_on: &RunSummary, power: &SystemPower, trace: &Path) -> Told {
+    let energy = power.energy(1, run);
+    let joules = energy.joules();
+    let ends = run.ports.len();
+    let saved = 100.0 * energy.links_saved();
+    let ms = |ps: u64| ps as f64 / 1e9;
+    let ns = |ps: u64| ps as f64 / 1e3;
+    // Two windows of the same length say nothing about execution time.
+    let overhead = (run.ended == Ended::Complete)
+        .then(|| 100.0 * (run.time_ps as f64 / always_on.time_ps.max(1) as f64 - 1.0));
+    let mut text = format!("{}: ", trace.display());
+    // Writing to a string does not fail.
+    let _ = match overhead {
+        Some(overhead) => writeln!(
+            text,
+            "the whole trace, {:.3} ms; always on {:.3} ms: {overhead:+.3} %",
+            ms(run.time_ps),
+            ms(always_on.time_ps)
+        ),
+        None => writeln!(
+            text,
+            "the first {:.3} ms, {} of {} operations finished; always on {}",
+            ms(run.time_ps),
+            run.operations_finished,
+            run.operations,
+            always_on.operations_finished
+        ),
+    };
+    let latency = |of: &RunSummary| {
+        format!(
+            "mean {:.0} ns, p50 {:.0}, p99 {:.0}, max {:.0}",
+            of.latency.mean_ps / 1e3,
+            ns(of.latency.p50_ps),
+            ns(of.latency.p99_ps),
+            ns(of.latency.max_ps)
+        )
+    };
+    let _ = writeln!(
+        text,
+        "packets: {} of {} messages\nlatency: {}; always on {}",
+        run.packets,
+        run.messages,
+        latency(run),
+        latency(always_on)
+    );
+    let _ = writeln!(
+        text,
+        "link energy: {:.4} J at {ends} link ends (switch ports and NICs); always on {:.4} J: \
+         {saved:.2} % saved",
+        joules.links, joules.links_always_on,
+    );
+    let latency_ns = |of: &RunSummary| {
+        json!({
+            "mean": of.latency.mean_ps / 1e3,
+            "p50": ns(of.latency.p50_ps),
+            "p99": ns(of.latency.p99_ps),
+            "max": ns(of.latency.max_ps),
+        })
+    };
+    let json = json!({
+        "trace": trace.display().to_string(),
+        "whole_trace": run.ended == Ended::Complete,
+        "time_ns": ns(run.time_ps),
+        "packets": run.packets,
+        "packet_hops": run.packet_hops,
+        "delivered_bytes": run.delivered_bytes,
+        "latency_ns": latency_ns(run),
+        "link_ends": ends,
+        "energy_j": joules,
+        "links_saved_percent": saved,
+        "always_on": {
+            "time_ns": ns(always_on.time_ps),
+            "latency_ns": latency_ns(always_on),
+        },
+    });
+    Told { text, json }
+}
