@@ -15,7 +15,7 @@ echo '== Verilog =='
 "$linkdoze" generate "$out/port.toml" -o "$out/rtl"
 
 echo '== estimate =='
-"$linkdoze" estimate "$out/port.toml" | tail -n 12
+"$linkdoze" estimate "$out/port.toml" | tail -n 7
 
 echo '== co-simulation: the first 100 ms of the trace, every output of 16 ports in every cycle =='
 echo '   (the whole trace, 256 ms, takes one to two minutes: leave --cycles out)'

@@ -12,7 +12,8 @@ need iverilog iverilog
 need yosys yosys
 need g++ g++
 need make make
-need make make
+# Waveforms in FST are compressed with zlib.
+[ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
 
 if ! command -v cargo >/dev/null 2>&1; then
     echo 'setup: no cargo found. Install Rust 1.88 or newer (https://rustup.rs) and try again.' >&2
