@@ -448,3 +448,17 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn every_key_is_documented() {
+    let page = include_str!("../../docs/configuration.md");
+    let canonical = Config::parse("", "a").unwrap().canonical();
+    for line in canonical.lines() {
+        if let Some((key, _)) = line.split_once(" = ") {
+            assert!(
+                page.contains(&format!("`{key}`")),
+                "{key} is not in the page"
+            );
+        }
+    }
+}
