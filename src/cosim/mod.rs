@@ -8,7 +8,8 @@
 //! description itself).
 
 pub mod coverage;
-pub mod fixture;
+#[cfg(test)]
+pub(crate) mod fixture;
 mod glue;
 pub mod native;
 pub mod open_loop;
@@ -24,18 +25,10 @@ mod lock_step;
 
 pub use lock_step::{Ended, LockStep, Mismatch, Tally};
 
+pub use crate::blocks::port::model::Model;
+
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
-
-/// A cycle-exact model that is cheap where nothing happens.
-pub trait Model {
-    /// Outputs of the present clock cycle (registers only).
-    fn outputs(&self) -> Outputs;
-    /// Clocks up to `max` (>= 1) cycles with `inputs` held and stops right after the edge
-    /// at which the outputs change. Returns the cycles clocked (>= 1); the outputs were
-    /// constant during them.
-    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64;
-}
 
 /// What a port is to be compared with: the same controller in all its forms.
 pub trait Design {

@@ -1,8 +1,7 @@
 //! The port controller of a configuration in all its forms: golden model, Verilog, native
 //! simulation.
 
-use super::{native::ByName, Design, Model};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use super::{native::ByName, Design};
 use crate::blocks::port::{golden, Port};
 use crate::config::plan::PortPlan;
 use crate::config::Config;
@@ -26,16 +25,6 @@ impl PortDesign {
             config: config.clone(),
             plan: rtl::plan(config)?,
         })
-    }
-}
-
-impl Model for golden::Port {
-    fn outputs(&self) -> Outputs {
-        golden::Port::outputs(self)
-    }
-
-    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
-        golden::Port::advance(self, inputs, max)
     }
 }
 

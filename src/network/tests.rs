@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use super::topology::{SingleSwitch, Topology};
 use super::trace::{from_text, Program};
 use super::*;
+use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
 use crate::network::replay::Overheads;
 use crate::switch::power::{testing::FixedThreshold, AlwaysOn};
@@ -417,7 +418,7 @@ fn random_programs_survive_sleeping_links() {
 /// Promises nothing beyond the present cycle.
 struct Cautious(FixedThreshold);
 
-impl PowerController for Cautious {
+impl Model for Cautious {
     fn outputs(&self) -> Outputs {
         self.0.outputs()
     }
@@ -425,7 +426,9 @@ impl PowerController for Cautious {
     fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
         self.0.advance(inputs, max)
     }
+}
 
+impl PowerController for Cautious {
     fn quiet_cycles(&self, _: &Inputs) -> u64 {
         1
     }
@@ -510,7 +513,7 @@ fn a_sink_stops_a_run_at_a_window() {
 /// Sleeps from the first cycle on and never wakes.
 struct Dead;
 
-impl PowerController for Dead {
+impl Model for Dead {
     fn outputs(&self) -> Outputs {
         Outputs {
             power_state: PowerState::DeepSleep,
@@ -521,7 +524,9 @@ impl PowerController for Dead {
     fn advance(&mut self, _: &Inputs, max: u64) -> u64 {
         max
     }
+}
 
+impl PowerController for Dead {
     fn quiet_cycles(&self, _: &Inputs) -> u64 {
         u64::MAX
     }
@@ -609,7 +614,7 @@ struct Careless {
     quiet: u64,
 }
 
-impl PowerController for Careless {
+impl Model for Careless {
     fn outputs(&self) -> Outputs {
         let asleep = self.cycle >= self.sleeps_at;
         Outputs {
@@ -629,7 +634,9 @@ impl PowerController for Careless {
         self.cycle += step;
         step
     }
+}
 
+impl PowerController for Careless {
     fn quiet_cycles(&self, _: &Inputs) -> u64 {
         self.quiet
     }

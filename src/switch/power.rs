@@ -1,19 +1,11 @@
 //! What decides whether a port is awake.
 
 use crate::blocks::port::golden;
+use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs};
 
-/// The controller of one port, clocked cycle by cycle: the golden model, the RTL, or
-/// [`AlwaysOn`].
-pub trait PowerController {
-    /// Outputs of the present clock cycle (registers only).
-    fn outputs(&self) -> Outputs;
-
-    /// Clocks up to `max` (>= 1) cycles with `inputs` held; stops right after the edge at
-    /// which the outputs change. Returns the cycles clocked (>= 1). Outputs were constant
-    /// during those cycles.
-    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64;
-
+/// The controller of one port: the golden model, or [`AlwaysOn`].
+pub trait PowerController: Model {
     /// Cycles, the present one included, for which the outputs will certainly stay as they
     /// are if `inputs` hold (a lower bound >= 1; `u64::MAX` is for ever).
     fn quiet_cycles(&self, inputs: &Inputs) -> u64;
@@ -23,7 +15,7 @@ pub trait PowerController {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AlwaysOn;
 
-impl PowerController for AlwaysOn {
+impl Model for AlwaysOn {
     fn outputs(&self) -> Outputs {
         Outputs {
             tx_enable: true,
@@ -34,21 +26,15 @@ impl PowerController for AlwaysOn {
     fn advance(&mut self, _: &Inputs, max: u64) -> u64 {
         max
     }
+}
 
+impl PowerController for AlwaysOn {
     fn quiet_cycles(&self, _: &Inputs) -> u64 {
         u64::MAX
     }
 }
 
 impl PowerController for golden::Port {
-    fn outputs(&self) -> Outputs {
-        golden::Port::outputs(self)
-    }
-
-    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
-        golden::Port::advance(self, inputs, max)
-    }
-
     fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
         golden::Port::quiet_cycles(self, inputs)
     }
@@ -120,7 +106,7 @@ pub(crate) mod testing {
         }
     }
 
-    impl PowerController for FixedThreshold {
+    impl Model for FixedThreshold {
         fn outputs(&self) -> Outputs {
             Outputs {
                 tx_enable: self.state == PowerState::Wake,
@@ -153,7 +139,9 @@ pub(crate) mod testing {
             }
             cycle
         }
+    }
 
+    impl PowerController for FixedThreshold {
         fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
             match self.state {
                 PowerState::Wake if inputs.active() => u64::MAX,

@@ -1,5 +1,6 @@
 //! Golden model of the whole port controller.
 
+use super::model::Model;
 use super::pins::{Inputs, Outputs, PowerState};
 use crate::blocks::histogram::clearing::golden::Clearing;
 use crate::blocks::idle_meter::golden::IdleMeter;
@@ -57,25 +58,6 @@ impl Port {
             hit: false,
             miss: false,
         }
-    }
-
-    /// The outputs of the present cycle.
-    pub fn outputs(&self) -> Outputs {
-        let mut outputs = Outputs {
-            tx_enable: self.fsm.state() == PowerState::Wake,
-            power_state: self.fsm.state(),
-            hit: self.hit,
-            miss: self.miss,
-            t_pdt: self.timer.in_force(),
-            ..Outputs::default()
-        };
-        if let Some((_, perfbound)) = &self.predictor {
-            outputs.update = perfbound.update();
-            outputs.t_pb = perfbound.t_pb();
-            outputs.window = perfbound.window();
-            outputs.budget = perfbound.budget();
-        }
-        outputs
     }
 
     /// The threshold for the next idle period, in ticks.
@@ -163,11 +145,28 @@ impl Port {
     pub fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
         self.uneventful(inputs).saturating_add(1)
     }
+}
 
-    /// Clocks up to `max` cycles (at least 1) with `inputs` held and stops right after
-    /// the edge at which the outputs change. Returns the cycles clocked; the outputs were
-    /// constant during them.
-    pub fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
+impl Model for Port {
+    fn outputs(&self) -> Outputs {
+        let mut outputs = Outputs {
+            tx_enable: self.fsm.state() == PowerState::Wake,
+            power_state: self.fsm.state(),
+            hit: self.hit,
+            miss: self.miss,
+            t_pdt: self.timer.in_force(),
+            ..Outputs::default()
+        };
+        if let Some((_, perfbound)) = &self.predictor {
+            outputs.update = perfbound.update();
+            outputs.t_pb = perfbound.t_pb();
+            outputs.window = perfbound.window();
+            outputs.budget = perfbound.budget();
+        }
+        outputs
+    }
+
+    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
         let before = self.outputs();
         let mut clocked = 0;
         while clocked < max {

@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::golden::Port;
+use super::model::Model;
 use super::pins::{Inputs, Outputs, PowerState};
 use crate::config::plan::*;
 use crate::hdl::check;
