@@ -563,7 +563,7 @@ impl<'a> Network<'a> {
         self.change(port, |link, end| {
             link.ends[end].transmitting = true;
             link.ends[end].start = Some(hops);
-            link.in_flight += 1;
+            link.ends[1 - end].arriving += 1;
         });
         let state = &mut self.ports[port as usize];
         state.sending = wire;
@@ -688,7 +688,7 @@ impl<'a> Network<'a> {
     fn tail(&mut self, port: u32, packet: u32) -> Option<u32> {
         self.change(port, |link, end| {
             link.ends[end].receiving = false;
-            link.in_flight -= 1;
+            link.ends[end].arriving -= 1;
         });
         self.packet_hops += 1;
         if let Some((switch, input)) = self.switch_port(port) {
