@@ -153,6 +153,18 @@ fn a_message_to_the_own_rank_stays_in_the_node() {
 }
 
 #[test]
+fn receives_of_one_channel_are_posted_in_the_order_of_the_file() {
+    // MPI: messages of one channel do not overtake, and meet the receives in the order in
+    // which these were posted. All four are ready at once.
+    assert_eq!(always_on(&sends(&[10, 2000, 300, 40])).sizes_differ, 0);
+    let after = always_on(
+        "num_ranks 2\nrank 0 {\nsend 10b to 1\nsend 20b to 1\n}\nrank 1 {\na: calc 5\n\
+         b: recv 10b from 0\nb requires a\nc: recv 20b from 0\nc requires a\n}\n",
+    );
+    assert_eq!(after.sizes_differ, 0);
+}
+
+#[test]
 fn wildcards_take_the_oldest_message() {
     // Rank 1's message arrives first; the receive of any source and tag is posted first.
     let summary = always_on(
