@@ -95,6 +95,8 @@ pub struct Latency {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortSummary {
     pub name: String,
+    /// A cable is plugged in. A port without one has no power states and draws nothing.
+    pub cabled: bool,
     pub cycles: PortCycles,
     pub packets_sent: u64,
     /// On the wire.
@@ -800,13 +802,20 @@ impl<'a> Network<'a> {
         let ports = (0..self.ports.len())
             .map(|number| {
                 let port = &self.ports[number];
+                let cabled = self.topology.peer(number).is_some();
+                let cycles = if cabled {
+                    self.links[port.link as usize].ends[port.end].cycles
+                } else {
+                    PortCycles::default()
+                };
                 let (highest_input, highest_output) = match self.switch_port(number as u32) {
                     Some((switch, port)) => self.switches[switch].highest(port),
                     None => (0, 0),
                 };
                 PortSummary {
                     name: self.topology.port_name(number),
-                    cycles: self.links[port.link as usize].ends[port.end].cycles,
+                    cabled,
+                    cycles,
                     packets_sent: port.packets,
                     bytes_sent: port.bytes,
                     pauses: port.pauses,

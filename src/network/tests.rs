@@ -557,6 +557,59 @@ fn a_sink_stops_a_run_at_a_window() {
     assert_eq!(sink.0[2], summary.cycles);
 }
 
+/// Two nodes on a switch with four ports, two of them without a cable.
+struct HalfEmpty;
+
+impl Topology for HalfEmpty {
+    fn nodes(&self) -> usize {
+        2
+    }
+
+    fn switches(&self) -> usize {
+        1
+    }
+
+    fn radix(&self) -> usize {
+        4
+    }
+
+    fn peer(&self, port: usize) -> Option<usize> {
+        [Some(4), Some(5), None, None, Some(0), Some(1)][port]
+    }
+
+    fn route(&self, _: usize, destination: usize) -> usize {
+        destination
+    }
+
+    fn hops(&self, _: usize, _: usize) -> u8 {
+        2
+    }
+}
+
+#[test]
+fn a_port_without_a_cable_has_no_states_and_no_energy() {
+    let summary = simulate(
+        &HalfEmpty,
+        &from_text(&sends(&[9600])).unwrap(),
+        &[0, 1],
+        &settings(),
+        (0..6).map(|_| Box::new(AlwaysOn) as Controller).collect(),
+        &mut NoSink,
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .unwrap();
+    assert_eq!(summary.time_ps, 693_000);
+    let cabled: Vec<bool> = summary.ports.iter().map(|port| port.cabled).collect();
+    assert_eq!(cabled, [true, true, false, false, true, true]);
+    assert_eq!(summary.ports[2].cycles, PortCycles::default());
+    crate::energy::check_conservation(&summary).unwrap();
+    let energy = crate::energy::SystemPower::default().energy(1, &summary);
+    assert_eq!(energy.ports[2].0, 0);
+    // Four ends of 24 W for 693 ns.
+    assert_eq!(energy.links.0, 4 * 24_000_000 * 693_000);
+    assert_eq!(energy.links, energy.links_always_on);
+}
+
 /// Sleeps from the first cycle on and never wakes.
 struct Dead;
 
