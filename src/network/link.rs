@@ -5,10 +5,15 @@
 //! per change of their outputs, so an idle millisecond costs as little as an idle cycle.
 //!
 //! The two ends see each other through three inputs that stand for the exchange of
-//! messages of SPEC 5 with messages that take no time, each a level:
+//! messages of SPEC 5 with messages that never overtake a packet and otherwise take no
+//! time, each a level:
 //! - `sleep_permit`: in this cycle the other end has an empty queue, does not transmit,
-//!   and no packet is on the cable in either direction;
-//! - `remote_down`: the other end is in a state that follows a decision to sleep;
+//!   and no packet is on its way from there. A packet on its way *to* the other end is no
+//!   obstacle: a request to sleep would arrive behind it. (If it were one, a threshold
+//!   shorter than the delay of the cable would never power down.)
+//! - `remote_down`: the other end is in a state that follows a decision to sleep, and its
+//!   last packet has arrived. So the other end goes down at most the delay of a cable
+//!   later;
 //! - `remote_up`: the other end has a packet, and one of the ends is not awake.
 
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
@@ -65,6 +70,9 @@ pub(super) struct End {
     pub queue: bool,
     pub transmitting: bool,
     pub receiving: bool,
+    /// Packets on their way to this end: their first byte has left the other end, their
+    /// last byte has not arrived here.
+    pub arriving: u32,
     /// Hops of a packet that starts in the present cycle.
     pub start: Option<u8>,
     pub cycles: PortCycles,
@@ -99,8 +107,6 @@ pub(super) struct Link {
     pub ends: [End; 2],
     /// The controllers stand at the beginning of this cycle.
     cycle: u64,
-    /// Packets whose first byte has left and whose last byte has not arrived.
-    pub in_flight: u32,
     /// Time in ps at which the link is to be looked at again for waiting packets.
     pub poll_at: u64,
 }
@@ -116,12 +122,12 @@ impl Link {
                 queue: false,
                 transmitting: false,
                 receiving: false,
+                arriving: 0,
                 start: None,
                 cycles: PortCycles::default(),
                 pending: None,
             }),
             cycle: 0,
-            in_flight: 0,
             poll_at: u64::MAX,
         }
     }
@@ -156,14 +162,15 @@ impl Link {
                 queue_nonempty: end.queue,
                 transmitting: end.transmitting,
                 receiving: end.receiving,
-                sleep_permit: !other.queue && !other.transmitting && self.in_flight == 0,
-                remote_down: matches!(
-                    other.outputs.power_state,
-                    PowerState::GoingDown
-                        | PowerState::FastWake
-                        | PowerState::DeepSleep
-                        | PowerState::Refresh
-                ),
+                sleep_permit: !other.queue && !other.transmitting && end.arriving == 0,
+                remote_down: end.arriving == 0
+                    && matches!(
+                        other.outputs.power_state,
+                        PowerState::GoingDown
+                            | PowerState::FastWake
+                            | PowerState::DeepSleep
+                            | PowerState::Refresh
+                    ),
                 remote_up: other.queue && !both_awake,
                 packet_valid: end.start.is_some(),
                 packet_hops: end.start.unwrap_or(0),
@@ -180,9 +187,7 @@ impl Link {
     ) -> Result<(), ControllerFault> {
         while self.cycle < cycle {
             let inputs = self.inputs();
-            if self.in_flight > 0 {
-                self.check_awake()?;
-            }
+            self.check_awake()?;
             let step = self.quiet_with(&inputs).min(cycle - self.cycle);
             for (end, inputs) in self.ends.iter_mut().zip(&inputs) {
                 end.tell(step, *inputs, sink);
@@ -209,19 +214,23 @@ impl Link {
         Ok(())
     }
 
+    /// No end may leave `Wake` while it transmits or while a packet is on its way to it.
     fn check_awake(&self) -> Result<(), ControllerFault> {
-        match self
-            .ends
-            .iter()
-            .find(|end| end.outputs.power_state != PowerState::Wake)
-        {
+        match self.ends.iter().find(|end| {
+            (end.transmitting || end.arriving > 0) && end.outputs.power_state != PowerState::Wake
+        }) {
             None => Ok(()),
             Some(end) => Err(ControllerFault {
                 port: end.port,
                 cycle: self.cycle,
                 what: format!(
-                    "its controller went to {} while a packet was on the link",
-                    end.outputs.power_state.name()
+                    "its controller went to {} while a packet was {}",
+                    end.outputs.power_state.name(),
+                    if end.transmitting {
+                        "leaving"
+                    } else {
+                        "on its way to it"
+                    }
                 ),
             }),
         }

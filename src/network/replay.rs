@@ -4,7 +4,8 @@
 //! - `calc` occupies its CPU for its length. A `send` occupies its CPU for the send
 //!   overhead; then the message is handed to the network and the send has finished: every
 //!   send is eager, whatever its size. A `recv` is posted when its dependencies are met,
-//!   which costs nothing; when its message has arrived completely it occupies the CPU for
+//!   which costs nothing (receives that become ready at once are posted in the order of
+//!   the file, as MPI would); when its message has arrived completely it occupies the CPU for
 //!   the receive overhead and has then finished.
 //! - Operations on one CPU exclude each other; of those that are ready the one that
 //!   stands first in the file goes first.
@@ -54,8 +55,9 @@ pub struct Replay<'p> {
     /// First of each rank's CPUs in `cpus`.
     cpu_start: Vec<u32>,
     ranks: Vec<Rank>,
-    /// Operations whose dependencies are met, to be started in this instant.
-    ready: Vec<u32>,
+    /// Operations whose dependencies are met, to be started in this instant; the one that
+    /// stands first in the file goes first.
+    ready: BinaryHeap<Reverse<u32>>,
     /// CPUs that may have something to start.
     touched: Vec<u32>,
     finished: usize,
@@ -100,7 +102,7 @@ impl<'p> Replay<'p> {
             cpus: (0..cpus).map(|_| Cpu::default()).collect(),
             cpu_start,
             ranks: (0..program.ranks()).map(|_| Rank::default()).collect(),
-            ready: Vec::new(),
+            ready: BinaryHeap::new(),
             touched: Vec::new(),
             finished: 0,
             sizes_differ: 0,
@@ -111,6 +113,7 @@ impl<'p> Replay<'p> {
     pub fn start(&mut self, host: &mut impl Host) {
         self.ready = (0..self.needs.len() as u32)
             .filter(|&op| self.needs[op as usize] == 0)
+            .map(Reverse)
             .collect();
         self.settle(host);
     }
@@ -181,7 +184,7 @@ impl<'p> Replay<'p> {
     /// Starts all that can start in this instant.
     fn settle(&mut self, host: &mut impl Host) {
         loop {
-            while let Some(op) = self.ready.pop() {
+            while let Some(Reverse(op)) = self.ready.pop() {
                 let what = self.program.ops()[op as usize];
                 let rank = self.program.rank_of(op);
                 if what.kind == OpKind::Recv {
@@ -273,7 +276,7 @@ impl<'p> Replay<'p> {
                 let next = successor.op();
                 self.needs[next as usize] -= 1;
                 if self.needs[next as usize] == 0 {
-                    self.ready.push(next);
+                    self.ready.push(Reverse(next));
                 }
             }
         }

@@ -95,6 +95,8 @@ pub struct Latency {
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortSummary {
     pub name: String,
+    /// A cable is plugged in. A port without one has no power states and draws nothing.
+    pub cabled: bool,
     pub cycles: PortCycles,
     pub packets_sent: u64,
     /// On the wire.
@@ -563,7 +565,7 @@ impl<'a> Network<'a> {
         self.change(port, |link, end| {
             link.ends[end].transmitting = true;
             link.ends[end].start = Some(hops);
-            link.in_flight += 1;
+            link.ends[1 - end].arriving += 1;
         });
         let state = &mut self.ports[port as usize];
         state.sending = wire;
@@ -688,7 +690,7 @@ impl<'a> Network<'a> {
     fn tail(&mut self, port: u32, packet: u32) -> Option<u32> {
         self.change(port, |link, end| {
             link.ends[end].receiving = false;
-            link.in_flight -= 1;
+            link.ends[end].arriving -= 1;
         });
         self.packet_hops += 1;
         if let Some((switch, input)) = self.switch_port(port) {
@@ -800,13 +802,20 @@ impl<'a> Network<'a> {
         let ports = (0..self.ports.len())
             .map(|number| {
                 let port = &self.ports[number];
+                let cabled = self.topology.peer(number).is_some();
+                let cycles = if cabled {
+                    self.links[port.link as usize].ends[port.end].cycles
+                } else {
+                    PortCycles::default()
+                };
                 let (highest_input, highest_output) = match self.switch_port(number as u32) {
                     Some((switch, port)) => self.switches[switch].highest(port),
                     None => (0, 0),
                 };
                 PortSummary {
                     name: self.topology.port_name(number),
-                    cycles: self.links[port.link as usize].ends[port.end].cycles,
+                    cabled,
+                    cycles,
                     packets_sent: port.packets,
                     bytes_sent: port.bytes,
                     pauses: port.pauses,

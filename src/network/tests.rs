@@ -9,8 +9,10 @@ use rand_chacha::ChaCha8Rng;
 use super::topology::{SingleSwitch, Topology};
 use super::trace::{from_text, Program};
 use super::*;
+use crate::blocks::port::golden;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use crate::config::Config;
 use crate::network::replay::Overheads;
 use crate::switch::power::{testing::FixedThreshold, AlwaysOn};
 use crate::switch::Parameters;
@@ -149,6 +151,18 @@ fn a_message_to_the_own_rank_stays_in_the_node() {
         always_on("num_ranks 2\nrank 0 {\nsend 5b to 0\nrecv 5b from 0\n}\nrank 1 {\n}\n");
     assert_eq!(summary.time_ps, 200_000);
     assert_eq!((summary.messages, summary.packets), (1, 0));
+}
+
+#[test]
+fn receives_of_one_channel_are_posted_in_the_order_of_the_file() {
+    // MPI: messages of one channel do not overtake, and meet the receives in the order in
+    // which these were posted. All four are ready at once.
+    assert_eq!(always_on(&sends(&[10, 2000, 300, 40])).sizes_differ, 0);
+    let after = always_on(
+        "num_ranks 2\nrank 0 {\nsend 10b to 1\nsend 20b to 1\n}\nrank 1 {\na: calc 5\n\
+         b: recv 10b from 0\nb requires a\nc: recv 20b from 0\nc requires a\n}\n",
+    );
+    assert_eq!(after.sizes_differ, 0);
 }
 
 #[test]
@@ -357,13 +371,21 @@ fn check_cycles(sink: &Recorder, controller: impl Fn() -> Controller) {
                     | PowerState::DeepSleep
                     | PowerState::Refresh
             );
-            assert_eq!(inputs.remote_down, down, "port {port} cycle {cycle}");
+            // The other end is seen going down once its last packet has arrived: 15 ns of
+            // cable, and the cycle in which that is seen.
+            let sending = cycles[peer][cycle.saturating_sub(16)..=cycle]
+                .iter()
+                .any(|(inputs, _)| inputs.transmitting);
+            if inputs.remote_down {
+                assert!(down && !inputs.receiving && !other.transmitting);
+            } else {
+                assert!(!down || sending, "port {port} cycle {cycle}");
+            }
             let awake = outputs.power_state == PowerState::Wake
                 && other_outputs.power_state == PowerState::Wake;
             assert_eq!(inputs.remote_up, other.queue_nonempty && !awake);
             if inputs.sleep_permit {
-                assert!(!other.queue_nonempty && !other.transmitting);
-                assert!(!inputs.receiving && !other.receiving && !inputs.transmitting);
+                assert!(!other.queue_nonempty && !other.transmitting && !inputs.receiving);
             }
             if inputs.packet_valid {
                 assert!(outputs.tx_enable && other_outputs.tx_enable && inputs.transmitting);
@@ -457,6 +479,34 @@ fn a_sleeping_link_delays_a_packet_by_what_is_left_of_its_transitions() {
     assert_eq!(nic.cycles.states[PowerState::GoingUp as usize], 375);
 }
 
+/// The first cycle in which a port is in `state`.
+fn first_cycle(runs: &[(u64, Inputs, Outputs)], state: PowerState) -> u64 {
+    let before = runs.iter().take_while(|run| run.2.power_state != state);
+    before.map(|run| run.0).sum()
+}
+
+#[test]
+fn a_threshold_shorter_than_the_cable_powers_down_at_once() {
+    // p000 sweeps thresholds from 0 on: the packet that is still on the cable when the
+    // timer of its sender expires must not keep the link awake.
+    let plan = Config::parse("[port]\npolicy = \"fixed\"\nt_pdt_ns = 0\n", "test")
+        .unwrap()
+        .plan()
+        .unwrap();
+    let program = from_text(
+        "num_ranks 2\nrank 0 {\nsend 9600b to 1\n}\n\
+         rank 1 {\na: recv 9600b from 0\nb: calc 20000\nb requires a\n}\n",
+    )
+    .unwrap();
+    let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
+    let (_, sink) = simulate_with(&program, &settings(), sleeper).unwrap();
+    check_cycles(&sink, sleeper);
+    // The NIC sends until 392 ns and is idle in cycle 392; the packet has arrived at
+    // 407 ns, and the switch port follows.
+    assert_eq!(first_cycle(&sink.runs[2], PowerState::GoingDown), 393);
+    assert_eq!(first_cycle(&sink.runs[0], PowerState::GoingDown), 408);
+}
+
 #[test]
 fn a_cut_run_ends_with_its_duration() {
     let program = from_text(&incast(4, 1_000_000)).unwrap();
@@ -508,6 +558,59 @@ fn a_sink_stops_a_run_at_a_window() {
     assert_eq!(sink.0.len(), 3);
     assert_eq!(sink.1, summary.cycles);
     assert_eq!(sink.0[2], summary.cycles);
+}
+
+/// Two nodes on a switch with four ports, two of them without a cable.
+struct HalfEmpty;
+
+impl Topology for HalfEmpty {
+    fn nodes(&self) -> usize {
+        2
+    }
+
+    fn switches(&self) -> usize {
+        1
+    }
+
+    fn radix(&self) -> usize {
+        4
+    }
+
+    fn peer(&self, port: usize) -> Option<usize> {
+        [Some(4), Some(5), None, None, Some(0), Some(1)][port]
+    }
+
+    fn route(&self, _: usize, destination: usize) -> usize {
+        destination
+    }
+
+    fn hops(&self, _: usize, _: usize) -> u8 {
+        2
+    }
+}
+
+#[test]
+fn a_port_without_a_cable_has_no_states_and_no_energy() {
+    let summary = simulate(
+        &HalfEmpty,
+        &from_text(&sends(&[9600])).unwrap(),
+        &[0, 1],
+        &settings(),
+        (0..6).map(|_| Box::new(AlwaysOn) as Controller).collect(),
+        &mut NoSink,
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .unwrap();
+    assert_eq!(summary.time_ps, 693_000);
+    let cabled: Vec<bool> = summary.ports.iter().map(|port| port.cabled).collect();
+    assert_eq!(cabled, [true, true, false, false, true, true]);
+    assert_eq!(summary.ports[2].cycles, PortCycles::default());
+    crate::energy::check_conservation(&summary).unwrap();
+    let energy = crate::energy::SystemPower::default().energy(1, &summary);
+    assert_eq!(energy.ports[2].0, 0);
+    // Four ends of 24 W for 693 ns.
+    assert_eq!(energy.links.0, 4 * 24_000_000 * 693_000);
+    assert_eq!(energy.links, energy.links_always_on);
 }
 
 /// Sleeps from the first cycle on and never wakes.
@@ -660,7 +763,7 @@ fn controllers_that_break_the_rules_are_reported() {
     let asleep = run(300, 1);
     assert!(asleep.contains("in clock cycle 300"), "{asleep}");
     assert!(
-        asleep.contains("while a packet was on the link"),
+        asleep.contains("switch port 0") && asleep.contains("while a packet was on its way to it"),
         "{asleep}"
     );
     let liar = run(100, 150);

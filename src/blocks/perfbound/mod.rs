@@ -103,11 +103,15 @@ pub fn update_latency(plan: &PortPlan) -> u64 {
 }
 
 /// Clock cycles between two updates, at most, under the hardest traffic (SPEC 10), in
-/// which a sample takes every third read cycle.
+/// which a sample takes every third read cycle: one to start, a cycle per read and per lost
+/// cycle, one for the last read of each level to arrive, one to turn the bin into a time.
+/// A sample that clears the histogram answers at once; the search for the next sample
+/// begins two cycles later than after a search, and another clear in its last cycle
+/// answers one cycle later than it would have.
 pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
     let (groups, bins) = most_reads(plan);
     let slowed = |reads: u64| (3 * reads).div_ceil(2);
-    1 + (slowed(groups) + 1) + (slowed(bins) + 1) + 1
+    1 + (slowed(groups) + 1) + (slowed(bins) + 1) + 1 + 2 + 1
 }
 
 impl PerfBound {

@@ -23,7 +23,8 @@ pub struct Inputs {
     /// The other end of the link has nothing to send and nothing is under way from it:
     /// it agrees to sleep.
     pub sleep_permit: bool,
-    /// The other end has begun a transition down: this end follows.
+    /// The other end has begun a transition down and its last packet has arrived: this end
+    /// follows.
     pub remote_down: bool,
     /// The other end asks for the link to wake.
     pub remote_up: bool,

@@ -1,0 +1,169 @@
+//! Fixed power-down thresholds on LAMMPS, the comparison of p000 4.4.1 and Figure 7: golden
+//! models control every port of the scenario in `sim/`, and the trends that p000 reports
+//! must show, each against the run without power saving.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use linkdoze::blocks::port::golden;
+use linkdoze::blocks::port::pins::PowerState;
+use linkdoze::config::Config;
+use linkdoze::energy::{check_conservation, Energy, EnergyReport, SystemPower};
+use linkdoze::network::scenario::Scenario;
+use linkdoze::network::topology::Topology;
+use linkdoze::network::{run_program, trace, Controllers, Ended, NoSink, RunSummary};
+
+/// From the range that p000 sweeps (nine values from 0 to 1 s), in ns.
+const THRESHOLDS_NS: [u64; 6] = [0, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+
+/// A run against the run without power saving; parts of one.
+#[derive(Debug)]
+struct Against {
+    /// Execution time, more than without.
+    time: f64,
+    /// Mean packet latency, more than without.
+    latency: f64,
+    /// Energy of the links, less than without.
+    links: f64,
+    /// Energy of links, switches and nodes, less than without.
+    system: f64,
+    transitions: u64,
+}
+
+impl Against {
+    fn new(with: &(RunSummary, EnergyReport), without: &(RunSummary, EnergyReport)) -> Self {
+        let more = |with: f64, without: f64| with / without - 1.0;
+        let (joules, all) = (with.1.joules(), without.1.joules());
+        Self {
+            time: more(with.0.time_ps as f64, without.0.time_ps as f64),
+            latency: more(with.0.latency.mean_ps, without.0.latency.mean_ps),
+            links: -more(joules.links, all.links),
+            system: -more(joules.total, all.total),
+            transitions: with.0.ports.iter().map(|p| p.cycles.transitions).sum(),
+        }
+    }
+}
+
+/// What holds in every run, whatever the links do.
+fn check(summary: &RunSummary, energy: &EnergyReport, sleeper: PowerState) {
+    assert_eq!(summary.ended, Ended::Complete);
+    // Every message arrives at its own receive.
+    assert_eq!(
+        (summary.messages, summary.delivered_bytes),
+        (68556, 982818132)
+    );
+    assert_eq!((summary.sizes_differ, summary.packets_in_flight), (0, 0));
+    assert_eq!(summary.packet_hops, 2 * summary.packets);
+    // The clock stops with the program: energy is that of the execution time.
+    let over = summary.duration_ps() - summary.time_ps;
+    assert!(over < 10_000_000, "{over} ps after the end");
+    // Time and energy are conserved: all energy is that of full power but for the time
+    // asleep, and transitions take their time at full power (p000 Table 8).
+    check_conservation(summary).unwrap();
+    let asleep: u64 = summary
+        .ports
+        .iter()
+        .map(|port| port.cycles.states[sleeper as usize])
+        .sum();
+    let saved_uw = match sleeper {
+        PowerState::FastWake => 24_000_000 - 9_600_000,
+        _ => 24_000_000 - 2_400_000,
+    };
+    assert_eq!(
+        energy.links_always_on.0 - energy.links.0,
+        u128::from(asleep) * u128::from(summary.clock_ps) * saved_uw
+    );
+    assert_eq!(energy.ports.iter().copied().sum::<Energy>(), energy.links);
+    assert_eq!(
+        energy.total().0,
+        energy.links.0 + energy.switches.0 + energy.nodes.0
+    );
+    for port in &summary.ports {
+        let count = &port.cycles;
+        let (going_down, asleep, going_up) = (
+            count.states[PowerState::GoingDown as usize],
+            count.states[sleeper as usize],
+            count.states[PowerState::GoingUp as usize],
+        );
+        assert!(going_up <= going_down * 3, "{count:?}");
+        assert!(asleep == 0 || count.transitions > 0, "{count:?}");
+        assert!(count.transitions >= count.misses, "{count:?}");
+    }
+}
+
+#[test]
+fn fixed_thresholds_on_lammps() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenario = Scenario::load(&root.join("sim/lammps-lj-r16.toml")).unwrap();
+    let program = trace::read(&scenario.traffic.file).unwrap();
+    let run = |port: &str, sleeper: PowerState| {
+        let config = Config::parse(&format!("[port]\n{port}\n"), "trends").unwrap();
+        let plan = config.plan().unwrap();
+        let controllers = Controllers {
+            clock_ps: config.clock.period_ps,
+            ports: (0..scenario.topology.ports())
+                .map(|_| Box::new(golden::Port::new(&plan)) as _)
+                .collect(),
+        };
+        let summary = run_program(&scenario, &program, controllers, &mut NoSink, &mut |_| {
+            ControlFlow::Continue(())
+        })
+        .unwrap();
+        let energy = SystemPower::default().energy(1, &summary);
+        check(&summary, &energy, sleeper);
+        (summary, energy)
+    };
+    let without = run("policy = \"always-on\"", PowerState::FastWake);
+    assert_eq!(without.1.links, without.1.links_always_on);
+
+    println!("sleep       t_pdt ns     time   latency    links   system  transitions");
+    let sweep = |sleep: &str, sleeper: PowerState| {
+        THRESHOLDS_NS.map(|t_pdt| {
+            let port = format!("policy = \"fixed\"\nsleep = \"{sleep}\"\nt_pdt_ns = {t_pdt}");
+            let against = Against::new(&run(&port, sleeper), &without);
+            println!(
+                "{sleep:10} {t_pdt:9} {:+8.3}% {:+8.1}% {:+7.2}% {:+7.2}%  {:11}",
+                against.time * 100.0,
+                against.latency * 100.0,
+                against.links * -100.0,
+                against.system * -100.0,
+                against.transitions
+            );
+            against
+        })
+    };
+    let fast = sweep("fast-wake", PowerState::FastWake);
+    let deep = sweep("deep-sleep", PowerState::DeepSleep);
+
+    for runs in [&fast, &deep] {
+        // A longer threshold never costs more time, latency or transitions.
+        for pair in runs.windows(2) {
+            assert!(pair[1].time <= pair[0].time, "{pair:?}");
+            assert!(pair[1].latency <= pair[0].latency, "{pair:?}");
+            assert!(pair[1].transitions <= pair[0].transitions, "{pair:?}");
+        }
+        // Also a threshold of 0, shorter than the cable, powers down.
+        assert!(runs[0].transitions > runs[1].transitions);
+        // p000: from 100 us on the execution time is as without.
+        for run in &runs[3..] {
+            assert!(run.time < 0.002, "{run:?}");
+        }
+        // p000: above 1 ms barely any energy is saved.
+        assert!(runs[5].links < 0.01, "{:?}", runs[5]);
+    }
+    for (fast, deep) in fast.iter().zip(&deep).take(4) {
+        // p000: the costs differ like t_w, which is twelve times as long.
+        assert!(deep.time > 8.0 * fast.time, "{deep:?} {fast:?}");
+        assert!(deep.latency > 8.0 * fast.latency, "{deep:?} {fast:?}");
+        // A link in deep sleep draws less.
+        assert!(deep.links > fast.links, "{deep:?} {fast:?}");
+    }
+    // p000: fast wake costs less than 10 % of time up to 10 us.
+    assert!(fast.iter().all(|run| run.time < 0.10), "{fast:?}");
+    // p000: deep sleep at small thresholds costs so much time that the system draws more
+    // energy than without.
+    assert!(deep[0].system < 0.0 && deep[1].system < 0.0, "{deep:?}");
+    assert!(deep[3].system > 0.0, "{deep:?}");
+    // p000: with more permissive thresholds deep sleep saves more than fast wake.
+    assert!(deep[3].system > fast[3].system, "{deep:?} {fast:?}");
+}
