@@ -85,10 +85,8 @@ pub struct PerfBound {
 /// Reads of a search at most: every group, and of one group every bin but the lowest.
 fn most_reads(plan: &PortPlan) -> (u64, u64) {
     let shape = Shape::of(&plan.histogram);
-    let top_bin = (plan.histogram.max_value >> plan.histogram.bin_shift)
-        .min(u64::from(plan.histogram.bins) - 1);
     (
-        (top_bin >> shape.place) + 1,
+        (shape.top_bin >> shape.place) + 1,
         u64::from(shape.group_size()) - 1,
     )
 }
@@ -126,8 +124,6 @@ impl PerfBound {
         let credit = plan.budget.width + plan.budget.s;
         let span = 1u128 << histogram.bin_shift;
         let middle = (index + histogram.bin_shift).max(time);
-        let top_bin =
-            (histogram.max_value >> histogram.bin_shift).min(u64::from(histogram.bins) - 1);
         let last_middle = u128::from(histogram.bins - 1) * span + span / 2;
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
@@ -185,7 +181,7 @@ impl PerfBound {
             exceeds: Signal::bit("they are more than the budget"),
             top_group: Constant::bits(
                 shape.group,
-                u128::from(top_bin >> shape.place),
+                u128::from(shape.top_bin >> shape.place),
                 "highest group in use",
             ),
             middle: Signal::bits(middle, "middle of the bin found, in ticks"),

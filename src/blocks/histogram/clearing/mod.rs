@@ -19,6 +19,8 @@ pub struct Shape {
     pub counter: u32,
     /// The counters can reach their largest value.
     pub saturates: bool,
+    /// The highest bin that a sample can fall into.
+    pub top_bin: u64,
 }
 
 impl Shape {
@@ -32,6 +34,7 @@ impl Shape {
             place,
             counter: plan.counter_bits.min(needed),
             saturates: plan.counter_bits < needed,
+            top_bin: (plan.max_value >> plan.bin_shift).min(u64::from(plan.bins) - 1),
         }
     }
 
@@ -132,8 +135,6 @@ impl ClearingHistogram {
         let window_max = histogram.ttl.unwrap_or(plan.max_time());
         let window_width = clog2(u128::from(window_max) + 1);
         let samples_width = clog2(u128::from(histogram.max_samples) + 1);
-        let top_bin =
-            (histogram.max_value >> histogram.bin_shift).min(u64::from(histogram.bins) - 1);
         let largest_span = plan.max_time() >> histogram.bin_shift;
         let span_width = clog2(u128::from(largest_span) + 1).max(shape.index());
         ClearingHistogram {
@@ -191,7 +192,7 @@ impl ClearingHistogram {
             window_tick: Signal::bit("a tick of the window is complete"),
             span: Signal::bits(span_width, "length of the sample in bins"),
             clamps: Constant::bit(
-                largest_span > top_bin,
+                largest_span > shape.top_bin,
                 "a sample may be longer than the histogram",
             ),
             bin_shift: Constant::bits(
@@ -199,7 +200,7 @@ impl ClearingHistogram {
                 histogram.bin_shift.into(),
                 "log2 of the ticks in a bin",
             ),
-            top_bin: Constant::bits(span_width, top_bin.into(), "highest bin in use"),
+            top_bin: Constant::bits(span_width, shape.top_bin.into(), "highest bin in use"),
             sample_group: Signal::bits(shape.group, "group of the sample's bin"),
             recording: Reg::bit(false, "a sample is being written back"),
             record_bin: Reg::bits(shape.index(), 0, "bin of that sample"),
