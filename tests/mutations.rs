@@ -302,7 +302,7 @@ fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
     // The last event lasts to the cycle of the mismatch.
     let events = lines
         .iter()
-        .position(|line| line.starts_with(" cycle "))
+        .position(|line| line.trim_start().starts_with("cycle "))
         .unwrap();
     let rows: Vec<(u64, u64)> = lines[events + 2..]
         .iter()

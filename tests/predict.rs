@@ -68,7 +68,7 @@ const CASES: [Case; 5] = [
         bin: 16,
         max_value: 4096,
         ttl: 300_000,
-        hop_factor: 0.25,
+        hop_factor: 0.08,
     },
 ];
 
@@ -176,6 +176,8 @@ fn columns(text: &str, count: usize) -> Vec<Vec<u64>> {
 #[test]
 fn the_three_models_agree() {
     const COUNT: usize = 5000;
+    // Cases in which even the highest bin exceeds the budget (SPEC 7.5).
+    let mut never = 0;
     for case in &CASES {
         let folder = folder(case);
         let path = folder.path();
@@ -209,10 +211,11 @@ fn the_three_models_agree() {
         assert!((50..COUNT - 50).contains(&misses), "{shown}");
         assert!(window.contains(&0), "{shown}");
         assert!(t_inac.contains(&case.max_value) && t_inac.iter().any(|&t| t < case.bin));
-        assert!(t_pb.contains(&case.max_value), "{shown}");
+        never += u32::from(t_pb.contains(&case.max_value));
         assert!(cf.iter().all(|&cf| cf == 1));
         assert_eq!(t_pb, t_pdt);
     }
+    assert!(never > 0);
 }
 
 /// Without the Verilog, which would take hours for them: idle periods and windows of more

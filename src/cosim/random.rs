@@ -258,6 +258,7 @@ impl Random {
             84..88 => self.refused(),
             88..90 => self.reset(),
             90..93 => self.glitch(),
+            93..95 => self.equal_gaps(),
             _ => self.traffic(),
         }
     }
@@ -378,6 +379,30 @@ impl Random {
         };
         self.hold(idle, cycles);
         self.packet(3);
+    }
+
+    /// The same gap again and again: all samples fall into one bin, up to the saturation
+    /// of its counter where that is narrow.
+    fn equal_gaps(&mut self) {
+        let bin = (1u64 << self.plan.histogram.bin_shift.min(62))
+            .saturating_mul(self.plan.clocks_per_tick);
+        let counter = 1u64 << self.plan.histogram.counter_bits.min(63);
+        let samples = u64::from(self.plan.histogram.max_samples)
+            .min(counter.saturating_add(4))
+            .min(300);
+        // Not longer than the other scenes of this run.
+        let within = (self.longest.saturating_mul(2) / bin / samples.max(1))
+            .min(u64::from(self.plan.histogram.bins));
+        if within == 0 {
+            return self.traffic();
+        }
+        let idle = Inputs::default();
+        self.packet(1);
+        let gap = self.random.random_range(0..within) * bin + self.random.random_range(1..=bin);
+        for _ in 0..self.random.random_range(samples / 2..=samples) {
+            self.hold(idle, gap);
+            self.transmit(1);
+        }
     }
 
     /// Samples in the last cycle before the histogram expires, in the cycle in which it
