@@ -43,6 +43,7 @@ corners! {
     WindowSaturated = "window-saturated", "threshold from a saturated window";
     ClearBySamples = "clear-by-samples", "sample that clears a full histogram";
     ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram";
+    ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires";
     ReceiveOnly = "receive-only", "idle beyond t_pdt after receiving only: the timer must not arm";
     Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
     ArriveGoingDown = "packet-going-down", "packet arrives while going down";
@@ -82,7 +83,7 @@ corners! {
 }
 
 impl Corner {
-    /// The idle period, in ticks, that this corner needs at least and that may be too long
+    /// The idle time, in ticks, that this corner needs at least and that may be too long
     /// for a run; `None` where short activity does.
     pub fn long_idle(self, plan: &PortPlan) -> Option<u64> {
         let max_value = plan.histogram.max_value;
@@ -91,6 +92,9 @@ impl Corner {
             Corner::AboveMax => Some(max_value.saturating_add(1)),
             Corner::BelowMax => Some(max_value.saturating_sub(1).max(1)),
             Corner::ClearByTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_add(1)),
+            // A clear at a known time, then windows that end just before and with the time
+            // to live.
+            Corner::ClearAtTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_mul(4)),
             // One and a half windows: the counter of idle ticks has saturated.
             Corner::IdleSaturated | Corner::WindowSaturated => {
                 Some(plan.max_time().saturating_add(plan.max_time() / 16 + 2))
@@ -139,10 +143,14 @@ impl Corner {
             Corner::Update | Corner::WindowSaturated if !predicts => {
                 Some("the policy does not predict")
             }
-            Corner::ClearBySamples | Corner::ClearByTtl if !predicts || !clears => {
+            Corner::ClearBySamples | Corner::ClearByTtl | Corner::ClearAtTtl
+                if !predicts || !clears =>
+            {
                 Some("there is no histogram that clears")
             }
-            Corner::ClearByTtl if plan.histogram.ttl.is_none() => Some("there is no time to live"),
+            Corner::ClearByTtl | Corner::ClearAtTtl if plan.histogram.ttl.is_none() => {
+                Some("there is no time to live")
+            }
             Corner::ArriveFastWake
             | Corner::RemoteUpFastWake
             | Corner::ResetFastWake
@@ -480,6 +488,10 @@ impl Coverage {
                 self.reach(Corner::ClearBySamples);
             } else {
                 self.reach(Corner::ClearByTtl);
+                let cycles = self.now - self.cleared_at;
+                if window * self.plan.clocks_per_tick == cycles && histogram.ttl == Some(window) {
+                    self.reach(Corner::ClearAtTtl);
+                }
             }
             self.samples = 0;
             self.cleared_at = self.now;

@@ -18,11 +18,12 @@ use crate::config::plan::{Policy, PortPlan};
 const LONG_SHARE: u64 = 2;
 
 /// The corners whose idle periods are long, in the order in which they get their share.
-const LONG_CORNERS: [Corner; 6] = [
+const LONG_CORNERS: [Corner; 7] = [
     Corner::AtMax,
     Corner::AboveMax,
     Corner::BelowMax,
     Corner::ClearByTtl,
+    Corner::ClearAtTtl,
     Corner::IdleSaturated,
     Corner::WindowSaturated,
 ];
@@ -103,7 +104,7 @@ pub struct Random {
     /// The threshold in force when the scene was chosen, in cycles.
     threshold: u64,
     /// Long idle periods still to come, in cycles.
-    long: Vec<u64>,
+    long: Vec<(Corner, u64)>,
     /// Scenes until the next of them.
     until_long: u32,
     /// The longest idle period, in cycles, that is drawn freely.
@@ -122,7 +123,8 @@ impl Random {
                 } else {
                     0
                 };
-                Some(corner.long_idle(plan)? * plan.clocks_per_tick + extra)
+                let cycles = corner.long_idle(plan)? * plan.clocks_per_tick + extra;
+                Some((corner, cycles))
             })
             .rev()
             .collect();
@@ -236,8 +238,11 @@ impl Random {
         self.scenes -= 1;
         if self.until_long == 0 {
             self.until_long = self.random.random_range(40..160);
-            if let Some(cycles) = self.long.pop() {
-                self.long_idle(cycles);
+            if let Some((corner, cycles)) = self.long.pop() {
+                match (corner, self.plan.histogram.ttl) {
+                    (Corner::ClearAtTtl, Some(ttl)) => self.expiry(ttl),
+                    _ => self.long_idle(cycles),
+                }
                 return;
             }
         }
@@ -253,6 +258,7 @@ impl Random {
             84..88 => self.refused(),
             88..90 => self.reset(),
             90..93 => self.glitch(),
+            93..95 => self.equal_gaps(),
             _ => self.traffic(),
         }
     }
@@ -373,6 +379,51 @@ impl Random {
         };
         self.hold(idle, cycles);
         self.packet(3);
+    }
+
+    /// The same gap again and again: all samples fall into one bin, up to the saturation
+    /// of its counter where that is narrow.
+    fn equal_gaps(&mut self) {
+        let bin = (1u64 << self.plan.histogram.bin_shift.min(62))
+            .saturating_mul(self.plan.clocks_per_tick);
+        let counter = 1u64 << self.plan.histogram.counter_bits.min(63);
+        let samples = u64::from(self.plan.histogram.max_samples)
+            .min(counter.saturating_add(4))
+            .min(300);
+        // Not longer than the other scenes of this run.
+        let within = (self.longest.saturating_mul(2) / bin / samples.max(1))
+            .min(u64::from(self.plan.histogram.bins));
+        if within == 0 {
+            return self.traffic();
+        }
+        let idle = Inputs::default();
+        self.packet(1);
+        let gap = self.random.random_range(0..within) * bin + self.random.random_range(1..=bin);
+        for _ in 0..self.random.random_range(samples / 2..=samples) {
+            self.hold(idle, gap);
+            self.transmit(1);
+        }
+    }
+
+    /// Samples in the last cycle before the histogram expires, in the cycle in which it
+    /// does, and in the next; `ttl` is its time to live in ticks.
+    fn expiry(&mut self, ttl: u64) {
+        let cycles = ttl * self.plan.clocks_per_tick;
+        // Awake all the time: nothing but the histogram matters here.
+        let idle = Inputs::default();
+        self.packet(1);
+        // This sample clears, wherever the window stood: from here the cycles count.
+        self.hold(idle, cycles + self.plan.clocks_per_tick);
+        for age in [cycles.saturating_sub(1), cycles, cycles + 1] {
+            self.transmit(1);
+            self.hold(idle, age.saturating_sub(1).max(1));
+            if age < cycles {
+                // Too early to clear: the next sample does, two cycles later.
+                self.transmit(1);
+                self.hold(idle, 1);
+            }
+        }
+        self.transmit(1);
     }
 
     /// The hardest traffic: a sample every second or third cycle.

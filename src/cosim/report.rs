@@ -184,7 +184,7 @@ fn unreached(corner: Corner, plan: &PortPlan, affordable: &dyn Fn(Corner) -> boo
     }
     match corner.long_idle(plan) {
         Some(ticks) if !affordable(corner) => {
-            format!("needs an idle period of {ticks} ticks: more --cycles")
+            format!("needs {ticks} idle ticks: more --cycles")
         }
         _ => "not reached".to_owned(),
     }

@@ -1,0 +1,39 @@
+//! What the black-box tests share.
+
+use std::path::{Path, PathBuf};
+
+use assert_cmd::Command;
+
+/// The presets by name.
+#[allow(dead_code, reason = "every test file compiles this module for itself")]
+pub const PRESETS: [&str; 5] = [
+    "bxiv3-deep-sleep",
+    "bxiv3-fast-wake",
+    "bxiv3-hybrid",
+    "10gbase-t",
+    "100gbase-r",
+];
+
+/// The binary, in `folder`. Compiled models are kept under `target`, so that they survive
+/// from run to run and go with `cargo clean`.
+pub fn linkdoze(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_linkdoze"));
+    let cache: PathBuf = [env!("CARGO_TARGET_TMPDIR"), "linkdoze-cache"]
+        .iter()
+        .collect();
+    command.current_dir(folder).env("LINKDOZE_CACHE", cache);
+    command
+}
+
+/// Runs a command that must end with `status` and returns its standard output and error.
+pub fn run(command: &mut Command, status: i32) -> (String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(status),
+        "{command:?}\n{out}\n{err}"
+    );
+    (out, err)
+}

@@ -1,0 +1,298 @@
+//! What the presets emit: the files that are checked in, equal to the golden model, of the
+//! size that the estimate says.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{linkdoze, run, PRESETS};
+use serde_json::{json, Value};
+use tempfile::TempDir;
+
+/// A folder with a preset's configuration as `port.toml`.
+fn folder(preset: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let init = ["init", "--preset", preset, "-o", "port.toml"];
+    run(linkdoze(folder.path()).args(init), 0);
+    folder
+}
+
+fn project(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            (name, fs::read(path).unwrap())
+        })
+        .collect()
+}
+
+fn json_of(folder: &Path, arguments: &[&str]) -> Value {
+    let (out, _) = run(linkdoze(folder).args(arguments).arg("--json"), 0);
+    serde_json::from_str(&out).unwrap()
+}
+
+#[test]
+fn the_checked_in_verilog_is_up_to_date() {
+    let mut folders: Vec<String> = files_and_folders(&project("rtl"));
+    folders.sort();
+    let mut presets = PRESETS.map(str::to_owned);
+    presets.sort();
+    assert_eq!(folders, presets, "a folder of rtl/ per preset");
+    for preset in PRESETS {
+        let folder = folder(preset);
+        let checked_in = project("rtl").join(preset);
+        let output = linkdoze(folder.path())
+            .args(["generate", "port.toml", "--check", "-o"])
+            .arg(&checked_in)
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(0),
+            "rtl/{preset} is stale: mend it with `make rtl`\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        // Nor is there a file that is no longer emitted.
+        run(
+            linkdoze(folder.path()).args(["generate", "port.toml", "-o", "fresh"]),
+            0,
+        );
+        let names = |path: &Path| files(path).into_keys().collect::<Vec<_>>();
+        assert_eq!(
+            names(&checked_in),
+            names(&folder.path().join("fresh")),
+            "rtl/{preset}: remove what is not emitted, then `make rtl`"
+        );
+    }
+}
+
+fn files_and_folders(folder: &Path) -> Vec<String> {
+    fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+#[test]
+fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
+    let folder = folder("bxiv3-hybrid");
+    let path = folder.path();
+    let generate = ["generate", "port.toml", "-o"];
+    for output in ["one", "two"] {
+        let (out, err) = run(linkdoze(path).args(generate).arg(output), 0);
+        assert_eq!((out.lines().count(), err.as_str()), (7, ""));
+    }
+    let one = files(&path.join("one"));
+    assert_eq!(one, files(&path.join("two")));
+    assert_eq!(one.len(), 7);
+    let list = String::from_utf8(one["port.f"].clone()).unwrap();
+    for name in one.keys().filter(|name| name.ends_with(".v")) {
+        assert!(list.lines().any(|line| line == name), "{name} in {list}");
+    }
+    let check = ["generate", "port.toml", "--check", "-o", "two"];
+    run(linkdoze(path).args(check), 0);
+
+    let edited = path.join("two/pdt_timer.v");
+    let text = fs::read_to_string(&edited).unwrap();
+    fs::write(
+        &edited,
+        text.replacen("armed_q & tick", "armed_q | tick", 1),
+    )
+    .unwrap();
+    fs::remove_file(path.join("two/port.f")).unwrap();
+    let (out, err) = run(linkdoze(path).args(check), 1);
+    assert_eq!(out, "");
+    assert!(
+        err.contains("in two: ") && err.contains("pdt_timer.v") && err.contains("port.f"),
+        "{err}"
+    );
+    assert!(
+        err.contains("linkdoze generate port.toml -o two") && !err.contains("perfbound.v"),
+        "{err}"
+    );
+    // The check mends nothing; what it names does.
+    assert!(!path.join("two/port.f").exists());
+    run(linkdoze(path).args(generate).arg("two"), 0);
+    assert_eq!(one, files(&path.join("two")));
+}
+
+#[test]
+fn random_activity_on_every_preset() {
+    for preset in PRESETS {
+        let folder = folder(preset);
+        let random = ["cosim", "port.toml", "--random"];
+        let cycles = ["--cycles", "2000000", "--seed", "1..2"];
+        let report = json_of(folder.path(), &[&random[..], &cycles].concat());
+        assert_eq!(report["mismatches"], 0, "{preset}");
+        assert_eq!(report["cycles"], 4_000_000, "{preset}");
+        assert_eq!(report["engine"], "verilator");
+        assert!(report["verilator"].as_str().unwrap().starts_with("Veril"));
+        assert!(report["cycles_per_second"].as_f64().unwrap() > 0.0);
+        for count in ["hits", "misses", "updates"] {
+            assert!(report[count].as_u64().unwrap() > 100, "{preset}: {count}");
+        }
+        let states = report["state_cycles"].as_object().unwrap();
+        let sum: u64 = states.values().map(|cycles| cycles.as_u64().unwrap()).sum();
+        assert_eq!(sum, 4_000_000, "{preset}");
+        let reached = &report["coverage"]["reached"];
+        for corner in ["hardest-traffic", "clear-by-samples", "reset-wake"] {
+            assert!(reached[corner].as_u64().unwrap() > 0, "{preset}: {corner}");
+        }
+
+        let native = ["--engine", "native", "--cycles", "20000"];
+        let report = json_of(folder.path(), &[&random[..], &native].concat());
+        assert_eq!(report["mismatches"], 0, "{preset}");
+        assert_eq!(report["cycles"], 20_000, "{preset}");
+        assert_eq!(report["engine"], "native");
+        assert!(report["hits"].as_u64().unwrap() > 3, "{preset}");
+    }
+}
+
+#[test]
+fn a_list_of_periods() {
+    let folder = folder("bxiv3-fast-wake");
+    let mut text = String::from("busy,idle\n");
+    let (mut busy, mut idle) = (0, 0);
+    for index in 0..2000u64 {
+        let period = (1 + index * 37 % 200, 1 + index * index * 7919 % 5000);
+        busy += period.0;
+        idle += period.1;
+        text += &format!("{},{}\n", period.0, period.1);
+    }
+    fs::write(folder.path().join("p.csv"), text).unwrap();
+    let cosim = ["cosim", "port.toml", "--periods", "p.csv"];
+    for engine in ["verilator", "native"] {
+        let cycles: &[&str] = match engine {
+            "native" => &["--cycles", "20000"],
+            _ => &[],
+        };
+        let report = json_of(
+            folder.path(),
+            &[&cosim[..], &["--engine", engine], cycles].concat(),
+        );
+        assert_eq!(report["mismatches"], 0);
+        assert_eq!(report["engine"], engine);
+        let periods = report["hits"].as_u64().unwrap() + report["misses"].as_u64().unwrap();
+        assert!(periods > 5, "{report}");
+        let ran = report["cycles"].as_u64().unwrap();
+        match engine {
+            "native" => assert_eq!(ran, 20_000),
+            // A packet that meets a sleeping link waits: never fewer cycles than listed.
+            _ => assert!(ran >= busy + idle, "{ran} < {busy} + {idle}"),
+        }
+    }
+}
+
+#[test]
+fn sixteen_ports_of_a_switch_under_lammps() {
+    // The first packets come after more than 300,000 cycles.
+    const CYCLES: &str = "1000000";
+    let cycles: u64 = CYCLES.parse().unwrap();
+    let folder = folder("bxiv3-hybrid");
+    let scenario = project("sim/lammps-lj-r16.toml");
+    let report = json_of(
+        folder.path(),
+        &[
+            "cosim",
+            "port.toml",
+            "--scenario",
+            scenario.to_str().unwrap(),
+            "--cycles",
+            CYCLES,
+        ],
+    );
+    assert_eq!(report["mismatches"], 0);
+    assert_eq!(report["engine"], "verilator");
+    assert_eq!(report["cycles"], 16 * cycles);
+    let ports = report["ports"].as_array().unwrap();
+    assert_eq!(ports.len(), 16);
+    for (index, port) in ports.iter().enumerate() {
+        assert_eq!(port["cycles"], cycles, "port {index}");
+        // Every rank sends and receives in this part of the trace.
+        assert!(port["hits"].as_u64().unwrap() > 5, "port {index}: {port}");
+    }
+    assert!(report["misses"].as_u64().unwrap() > 0);
+}
+
+/// p000 Table 5, digit by digit as the paper prints it.
+#[test]
+fn the_estimate_holds_table_5() {
+    let folder = folder("bxiv3-hybrid");
+    let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
+    assert_eq!(
+        estimate["table5_printed"],
+        json!({
+            "resolution_ns": [1, 10, 100, 1000],
+            "16": ["65.54 μs", "655.36 μs", "6.554 ms", "66 ms"],
+            "32": ["4.295 s", "43 s", "429 s", "4×10^3 s"],
+            "48": ["2.81×10^5 s", "3×10^6 s", "28×10^6 s", "2.81×10^8 s"],
+            "64": ["1.8×10^10 s", "1.84×10^11 s", "2×10^12 s", "1.8×10^13 s"],
+            "128": ["3.4×10^29 s", "3×10^30 s", "3.4×10^31 s", "3.4×10^32 s"],
+        })
+    );
+    // The same as numbers: 2^width times the resolution.
+    let table = &estimate["table5_max_time_s"];
+    for width in [16, 32, 48, 64, 128] {
+        for (column, resolution) in [1e-9, 1e-8, 1e-7, 1e-6].into_iter().enumerate() {
+            let seconds = table[width.to_string()][column].as_f64().unwrap();
+            let exact = f64::powi(2.0, width) * resolution;
+            assert!(
+                (seconds / exact - 1.0).abs() < 1e-12,
+                "{width}, {resolution}"
+            );
+        }
+    }
+}
+
+/// The registers and memories that the estimate counts are those of the emitted files.
+#[test]
+fn the_census_is_that_of_the_verilog() {
+    for preset in PRESETS {
+        let folder = folder(preset);
+        let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
+        let census = &estimate["census"];
+        let (mut registers, mut memories, mut outputs) = (0, 0, 0);
+        for (name, text) in files(&project("rtl").join(preset)) {
+            if !name.ends_with(".v") {
+                continue;
+            }
+            let text = String::from_utf8(text).unwrap();
+            for line in text.lines().filter_map(|line| line.strip_prefix("  reg ")) {
+                let declaration = line.split(';').next().unwrap().trim();
+                let (width, rest) = match declaration.strip_prefix('[') {
+                    Some(rest) => {
+                        let (high, rest) = rest.split_once(":0]").unwrap();
+                        (high.parse::<u64>().unwrap() + 1, rest.trim())
+                    }
+                    None => (1, declaration),
+                };
+                if rest.ends_with("_q") {
+                    registers += width;
+                } else if rest.ends_with("_read_data") {
+                    outputs += width;
+                } else if let Some((_, last)) = rest.split_once("_mem [0:") {
+                    let last: u64 = last.trim_end_matches(']').parse().unwrap();
+                    memories += width * (last + 1);
+                }
+            }
+        }
+        assert!(registers > 100 && memories > 100, "{preset}");
+        assert_eq!(census["register_bits"], registers, "{preset}");
+        assert_eq!(census["memory_bits"], memories, "{preset}");
+        assert_eq!(census["memory_output_bits"], outputs, "{preset}");
+        let entries = census["entries"].as_array().unwrap();
+        let sum: u64 = entries
+            .iter()
+            .map(|entry| entry["bits"].as_u64().unwrap())
+            .sum();
+        assert_eq!(sum, registers + memories + outputs, "{preset}");
+    }
+}

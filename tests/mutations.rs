@@ -1,0 +1,430 @@
+//! An error in the emitted Verilog is found, and the report leads to it: one operator,
+//! operand or constant of the files is changed at a time, as a person would by hand.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use common::{linkdoze, run};
+use rayon::prelude::*;
+use serde_json::Value;
+
+/// Times so short that a few million cycles see the histogram expire, counters and the
+/// idle meter saturate, both sleep states and refresh, over and over.
+const CONFIG: &str = "\
+[clock]
+tick_ns = 3
+[port]
+time_width = 16
+policy = \"perfbound\"
+sleep = \"hybrid\"
+t_pdt_init_ns = 600
+hybrid_hold_ns = 150
+[states.fast-wake]
+t_w_ns = 30
+t_s_ns = 20
+[states.deep-sleep]
+t_w_ns = 90
+t_s_ns = 60
+t_q_ns = 200
+t_r_ns = 25
+[histogram]
+bins = 32
+bin_ns = 48
+counter_bits = 4
+max_samples = 40
+ttl_ns = 12000
+max_value_ns = 1536
+[perfbound]
+hop_factor = 0.1
+";
+
+const CYCLES: &str = "2000000";
+
+/// One change of one file.
+struct Edit {
+    /// What the hardware does wrong then.
+    name: &'static str,
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+}
+
+const fn edit(
+    name: &'static str,
+    file: &'static str,
+    from: &'static str,
+    to: &'static str,
+) -> Edit {
+    Edit {
+        name,
+        file,
+        from,
+        to,
+    }
+}
+
+const EDITS: [Edit; 24] = [
+    // port
+    edit(
+        "a packet that is received alone is no activity",
+        "port.v",
+        "queue_nonempty | transmitting | receiving",
+        "queue_nonempty | transmitting & receiving",
+    ),
+    edit(
+        "the port sleeps without the other end's permission",
+        "port.v",
+        "pdt_timer_expired & sleep_permit",
+        "pdt_timer_expired | sleep_permit",
+    ),
+    edit(
+        "the other end takes the link down under a packet",
+        "port.v",
+        "(remote_down & ~transmitting)",
+        "(remote_down | ~transmitting)",
+    ),
+    edit(
+        "the other end's wish to wake counts only with a packet here",
+        "port.v",
+        "queue_nonempty | remote_up",
+        "queue_nonempty & remote_up",
+    ),
+    edit(
+        "a miss is reported as a hit",
+        "port.v",
+        "idle_meter_ended & ~left_wake_q",
+        "idle_meter_ended & left_wake_q",
+    ),
+    // idle_meter
+    edit(
+        "a tick is a clock cycle short",
+        "idle_meter.v",
+        "LAST_CLOCK = 2'd2",
+        "LAST_CLOCK = 2'd1",
+    ),
+    edit(
+        "the idle meter wraps instead of saturating",
+        "idle_meter.v",
+        "(tick & ~saturated)",
+        "(tick | ~saturated)",
+    ),
+    edit(
+        "the idle meter calls every count but zero saturated",
+        "idle_meter.v",
+        "assign saturated = &count_q",
+        "assign saturated = |count_q",
+    ),
+    // pdt_timer
+    edit(
+        "a port that was refused tries again within the same idle period",
+        "pdt_timer.v",
+        "(ticks == in_force_q)",
+        "(ticks >= in_force_q)",
+    ),
+    edit(
+        "a port that only received arms its timer",
+        "pdt_timer.v",
+        "armed_d = transmitting;",
+        "armed_d = active;",
+    ),
+    edit(
+        "the threshold changes within idle periods rather than before them",
+        "pdt_timer.v",
+        "if (active) begin\n      in_force_d",
+        "if (~active) begin\n      in_force_d",
+    ),
+    // lpi_fsm
+    edit(
+        "every state ends a cycle early",
+        "lpi_fsm.v",
+        "over = cycles_q == 8'd0",
+        "over = cycles_q == 8'd1",
+    ),
+    edit(
+        "a refresh is a cycle too long",
+        "lpi_fsm.v",
+        "T_R = 8'd24",
+        "T_R = 8'd25",
+    ),
+    edit(
+        "the hold before deep sleep is a cycle too short",
+        "lpi_fsm.v",
+        "HOLD = 8'd149",
+        "HOLD = 8'd148",
+    ),
+    edit(
+        "deep sleep wakes up as fast as fast wake",
+        "lpi_fsm.v",
+        "deep_d = 1'b1",
+        "deep_d = 1'b0",
+    ),
+    // histogram_clearing
+    edit(
+        "the histogram takes one sample too many",
+        "histogram_clearing.v",
+        "MAX_SAMPLES = 6'd40",
+        "MAX_SAMPLES = 6'd41",
+    ),
+    edit(
+        "the histogram expires, but only when it is full too",
+        "histogram_clearing.v",
+        "(old | (samples_q == MAX_SAMPLES))",
+        "(old & (samples_q == MAX_SAMPLES))",
+    ),
+    edit(
+        "a sample in the very cycle of expiry does not clear",
+        "histogram_clearing.v",
+        "(WINDOW_MAX - 12'd1)",
+        "(WINDOW_MAX + 12'd1)",
+    ),
+    edit(
+        "a counter wraps instead of saturating",
+        "histogram_clearing.v",
+        "gain = ~(&record_count)",
+        "gain = 1'b1",
+    ),
+    edit(
+        "a cleared group keeps its samples",
+        "histogram_clearing.v",
+        "cleared | ~populated_q[sample_group]",
+        "cleared & ~populated_q[sample_group]",
+    ),
+    // perfbound
+    edit(
+        "a tail that equals the budget does not fit",
+        "perfbound.v",
+        "tail > {",
+        "tail >= {",
+    ),
+    edit(
+        "the budget grows by one part in 14000 too slowly",
+        "perfbound.v",
+        "CREDIT_PER_TICK = 32'd894785",
+        "CREDIT_PER_TICK = 32'd894721",
+    ),
+    edit(
+        "the threshold is a tick off the middle of the bin",
+        "perfbound.v",
+        "HALF = 16'd8",
+        "HALF = 16'd7",
+    ),
+    edit(
+        "the search skips the lowest bins of a group",
+        "perfbound.v",
+        "(arrived_place == 3'd1)",
+        "(arrived_place == 3'd2)",
+    ),
+];
+
+/// Writes the files of `from` to `to`, one of them changed.
+fn write_edited(from: &Path, to: &Path, edit: &Edit) {
+    fs::create_dir(to).unwrap();
+    let mut found = false;
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let mut text = fs::read_to_string(entry.path()).unwrap();
+        if entry.file_name() == edit.file {
+            assert_eq!(
+                text.matches(edit.from).count(),
+                1,
+                "{}: `{}` in {}",
+                edit.name,
+                edit.from,
+                edit.file
+            );
+            text = text.replace(edit.from, edit.to);
+            found = true;
+        }
+        fs::write(to.join(entry.file_name()), text).unwrap();
+    }
+    assert!(found, "{}: no file {}", edit.name, edit.file);
+}
+
+/// What follows `label` on the only line that begins with it.
+fn after<'a>(text: &'a str, label: &str) -> &'a str {
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(label));
+    let line = lines
+        .next()
+        .unwrap_or_else(|| panic!("no `{label}`: {text}"));
+    assert_eq!(lines.next(), None, "`{label}` twice: {text}");
+    line
+}
+
+/// Checks the report of an edit for a person; returns the cycle.
+fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
+    let what = edit.name;
+    assert_eq!(after(report, "mismatches: "), "1", "{what}");
+    let cycle: u64 = after(report, "mismatch in cycle ")
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+
+    // A row per signal that differs: its name, and two values that are not the same.
+    let lines: Vec<&str> = report.lines().collect();
+    let table = lines
+        .iter()
+        .position(|line| line.contains("golden model"))
+        .unwrap();
+    let pins = [
+        "tx_enable",
+        "power_state",
+        "hit",
+        "miss",
+        "t_pdt",
+        "update",
+        "t_pb",
+        "window",
+        "budget",
+    ];
+    let rows: Vec<Vec<&str>> = lines[table + 2..]
+        .iter()
+        .take_while(|line| line.starts_with(' '))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert!(!rows.is_empty(), "{what}: {report}");
+    for row in rows {
+        let [signal, hardware, in_brackets, golden, golden_in_brackets] = row[..] else {
+            panic!("{what}: {row:?}");
+        };
+        assert!(pins.contains(&signal), "{what}: {row:?}");
+        assert_ne!(
+            hardware.parse::<u64>().unwrap(),
+            golden.parse::<u64>().unwrap()
+        );
+        assert!(in_brackets.starts_with('(') && golden_in_brackets.ends_with(')'));
+    }
+
+    // The last event lasts to the cycle of the mismatch.
+    let events = lines
+        .iter()
+        .position(|line| line.trim_start().starts_with("cycle "))
+        .unwrap();
+    let rows: Vec<(u64, u64)> = lines[events + 2..]
+        .iter()
+        .take_while(|line| line.starts_with(' '))
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let mut number = || words.next().unwrap().parse().unwrap();
+            (number(), number())
+        })
+        .collect();
+    assert!((1..=16).contains(&rows.len()), "{what}: {rows:?}");
+    for pair in rows.windows(2) {
+        assert_eq!(pair[0].0 + pair[0].1, pair[1].0, "{what}: {rows:?}");
+    }
+    let last = rows[rows.len() - 1];
+    assert_eq!(last.0 + last.1, cycle + 1, "{what}: {rows:?}");
+
+    let wave = folder.join(after(report, "waveform: "));
+    assert!(fs::metadata(&wave).unwrap().len() > 500, "{what}");
+    // Written again by the command that shows the mismatch again.
+    fs::remove_file(&wave).unwrap();
+    cycle
+}
+
+#[test]
+fn every_single_edit_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("port.toml"), CONFIG).unwrap();
+    run(
+        linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
+        0,
+    );
+    let cosim = [
+        "cosim",
+        "port.toml",
+        "--random",
+        "--cycles",
+        CYCLES,
+        "--seed",
+        "1",
+    ];
+
+    // What is compared without an edit is equal, and comes to every corner.
+    let (json, _) = run(
+        linkdoze(path).args(cosim).args(["--rtl", "rtl", "--json"]),
+        0,
+    );
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["mismatches"], 0);
+    assert_eq!(json["cycles"], CYCLES.parse::<u64>().unwrap());
+    let unreached = json["coverage"]["unreached"].as_object().unwrap();
+    let reasons: Vec<(&String, &Value)> = unreached.iter().collect();
+    assert!(
+        reasons
+            .iter()
+            .all(|(_, reason)| reason.as_str().unwrap().starts_with("not in this config")),
+        "{reasons:?}"
+    );
+
+    EDITS.par_iter().enumerate().for_each(|(index, edit)| {
+        // A folder of its own: the waveform goes to the folder of the run.
+        let own = path.join(format!("edit-{index}"));
+        fs::create_dir(&own).unwrap();
+        fs::copy(path.join("port.toml"), own.join("port.toml")).unwrap();
+        write_edited(&path.join("rtl"), &own.join("rtl"), edit);
+        let begin = Instant::now();
+        let (report, _) = run(linkdoze(&own).args(cosim).args(["--rtl", "rtl"]), 1);
+        let cycle = check_report(&own, edit, &report);
+        println!(
+            "cycle {cycle:>7} {:>5.1} s  {}: {}",
+            begin.elapsed().as_secs_f64(),
+            edit.file,
+            edit.name
+        );
+
+        let mut words = after(&report, "again: ").split(' ');
+        assert_eq!(words.next(), Some("linkdoze"));
+        let (again, _) = run(linkdoze(&own).args(words), 1);
+        assert_eq!(check_report(&own, edit, &again), cycle, "{}", edit.name);
+    });
+}
+
+/// The same for a program: the report is JSON on standard output, a table on standard
+/// error.
+#[test]
+fn a_mismatch_as_json() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("port.toml"), CONFIG).unwrap();
+    run(
+        linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
+        0,
+    );
+    write_edited(&path.join("rtl"), &path.join("edited"), &EDITS[1]);
+    let (json, err) = run(
+        linkdoze(path).args([
+            "cosim",
+            "port.toml",
+            "--random",
+            "--seed",
+            "3..4",
+            "--rtl",
+            "edited",
+            "--json",
+            "--wave",
+            "w.vcd",
+        ]),
+        1,
+    );
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["mismatches"], 1);
+    let found = &json["mismatch"];
+    assert!(found["cycle"].is_u64() && found["port"].is_null());
+    let signals = found["signals"].as_array().unwrap();
+    assert!(!signals.is_empty());
+    assert!(signals
+        .iter()
+        .all(|signal| signal["hardware"] != signal["golden"]));
+    assert!(err.contains(&format!("mismatch in cycle {}", found["cycle"])));
+    assert!(json["command"].as_str().unwrap().contains("--rtl edited"));
+    assert_eq!(json["wave"], "w.vcd");
+    let wave = fs::read_to_string(path.join("w.vcd")).unwrap();
+    assert!(wave.contains("$enddefinitions") && wave.contains("power_state"));
+}

@@ -1,0 +1,275 @@
+//! `predict`: the papers' mathematics, the golden model and the emitted Verilog give the
+//! same predictions.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use common::{linkdoze, run};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+
+const MODELS: [&str; 3] = ["reference", "golden", "rtl"];
+
+/// A shape of the controller.
+struct Case {
+    time_width: u32,
+    tick_ns: u64,
+    /// `r_bin` in ticks.
+    bin: u64,
+    /// `h_maxval` in ticks: 256 bins, or fewer where the width has no room for them.
+    max_value: u64,
+    /// `TTL_hist` in ticks.
+    ttl: u64,
+    hop_factor: f64,
+}
+
+const CASES: [Case; 5] = [
+    // 16 bits: idle periods reach 65535 ticks, where the meter saturates.
+    Case {
+        time_width: 16,
+        tick_ns: 1,
+        bin: 64,
+        max_value: 16384,
+        ttl: 65535,
+        hop_factor: 0.9,
+    },
+    Case {
+        time_width: 24,
+        tick_ns: 1,
+        bin: 256,
+        max_value: 65536,
+        ttl: 2_000_000,
+        hop_factor: 0.08,
+    },
+    Case {
+        time_width: 32,
+        tick_ns: 1,
+        bin: 1024,
+        max_value: 200_000,
+        ttl: 3_000_000,
+        hop_factor: 0.03,
+    },
+    Case {
+        time_width: 48,
+        tick_ns: 1,
+        bin: 512,
+        max_value: 131_072,
+        ttl: 0,
+        hop_factor: 0.05,
+    },
+    Case {
+        time_width: 32,
+        tick_ns: 10,
+        bin: 16,
+        max_value: 4096,
+        ttl: 300_000,
+        hop_factor: 0.08,
+    },
+];
+
+impl Case {
+    fn config(&self) -> String {
+        let ns = |ticks: u64| ticks * self.tick_ns;
+        format!(
+            "[clock]\ntick_ns = {}\n[port]\ntime_width = {}\nt_pdt_init_ns = {}\n\
+             [histogram]\nbin_ns = {}\nmax_value_ns = {}\nttl_ns = {}\nmax_samples = 250\n\
+             [perfbound]\nhop_factor = {}\n",
+            self.tick_ns,
+            self.time_width,
+            ns(self.max_value),
+            ns(self.bin),
+            ns(self.max_value),
+            ns(self.ttl),
+            self.hop_factor
+        )
+    }
+
+    /// Periods whose active parts are longer than `latency` ticks: bursts of short gaps,
+    /// a heavy tail (Pareto, alpha = 1), the boundaries of bins, of the histogram and, if
+    /// it is near, of the meter.
+    fn periods(&self, count: usize, latency: u64) -> String {
+        let mut random = ChaCha8Rng::seed_from_u64(u64::from(self.time_width) + self.tick_ns);
+        let mut text = String::from("busy,idle\n");
+        let mut burst = 0u32;
+        for _ in 0..count {
+            let busy = latency + 1 + random.random_range(0..200);
+            if burst == 0 && random.random_ratio(1, 30) {
+                burst = random.random_range(10..120);
+            }
+            let idle = if burst > 0 {
+                burst -= 1;
+                random.random_range(1..=self.bin)
+            } else {
+                match random.random_range(0..100) {
+                    0..10 => {
+                        let boundary = random.random_range(1..self.max_value / self.bin) * self.bin;
+                        boundary - 1 + random.random_range(0..3)
+                    }
+                    10..12 => self.max_value - 1 + random.random_range(0..3),
+                    12 if self.time_width == 16 => 65534 + random.random_range(0..3),
+                    _ => {
+                        // Truncation is the point: whole ticks.
+                        let tail = self.bin as f64 / (1.0 - random.random::<f64>());
+                        (tail as u64).min(2 * self.max_value)
+                    }
+                }
+            };
+            writeln!(text, "{busy},{idle}").unwrap();
+        }
+        text
+    }
+}
+
+/// Cycles after the end of an idle period in which the controller recomputes the
+/// threshold, as `estimate` prints them.
+fn latency(folder: &Path) -> u64 {
+    let estimate = &mut linkdoze(folder);
+    let (json, _) = run(estimate.args(["estimate", "port.toml", "--json"]), 0);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    json["latency"]["update_cycles"].as_u64().unwrap()
+}
+
+fn predict(folder: &Path, model: &str) -> (String, String) {
+    let arguments = ["predict", "port.toml", "--periods", "p.csv", "--model"];
+    run(linkdoze(folder).args(arguments).arg(model), 0)
+}
+
+fn folder(case: &Case) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("port.toml"), case.config()).unwrap();
+    folder
+}
+
+/// The first line in which two outputs differ.
+fn assert_same(one: &str, other: &str, what: &str) {
+    for (line, (a, b)) in one.lines().zip(other.lines()).enumerate() {
+        assert_eq!(a, b, "{what}, line {}", line + 1);
+    }
+    assert!(one == other, "{what}: as many lines, the same bytes");
+}
+
+/// The columns of an output; `header` and `count` lines.
+fn columns(text: &str, count: usize) -> Vec<Vec<u64>> {
+    let mut lines = text.lines();
+    assert_eq!(
+        lines.next(),
+        Some("period,t_inac,miss,window,budget,t_pb,cf,t_pdt")
+    );
+    let rows: Vec<Vec<u64>> = lines
+        .map(|line| {
+            line.split(',')
+                .map(|field| field.parse().unwrap())
+                .collect()
+        })
+        .collect();
+    assert_eq!(rows.len(), count);
+    (0..8)
+        .map(|column| rows.iter().map(|row| row[column]).collect())
+        .collect()
+}
+
+#[test]
+fn the_three_models_agree() {
+    const COUNT: usize = 5000;
+    // Cases in which even the highest bin exceeds the budget (SPEC 7.5).
+    let mut never = 0;
+    for case in &CASES {
+        let folder = folder(case);
+        let path = folder.path();
+        let latency = latency(path);
+        fs::write(path.join("p.csv"), case.periods(COUNT, latency)).unwrap();
+        let [reference, golden, rtl] = MODELS.map(|model| {
+            let (out, err) = predict(path, model);
+            assert_eq!(err, "", "{model}");
+            out
+        });
+        let what = format!("{} bits, ticks of {} ns", case.time_width, case.tick_ns);
+        assert_same(&reference, &golden, &format!("{what}: reference, golden"));
+        assert_same(&golden, &rtl, &format!("{what}: golden, rtl"));
+
+        // Not a trivial input.
+        let columns = columns(&reference, COUNT);
+        let [_, t_inac, miss, window, budget, t_pb, cf, t_pdt] = &columns[..] else {
+            unreachable!("eight columns");
+        };
+        let distinct = |column: &[u64]| column.iter().collect::<BTreeSet<_>>().len();
+        let misses = miss.iter().filter(|&&miss| miss == 1).count();
+        let shown = format!(
+            "{what}: {misses} misses, {} thresholds, {} budgets, {} clears",
+            distinct(t_pb),
+            distinct(budget),
+            window.iter().filter(|&&window| window == 0).count(),
+        );
+        println!("{shown}");
+        assert!(distinct(t_pb) >= 20, "{shown}");
+        assert!(distinct(budget) >= 10, "{shown}");
+        assert!((50..COUNT - 50).contains(&misses), "{shown}");
+        assert!(window.contains(&0), "{shown}");
+        assert!(t_inac.contains(&case.max_value) && t_inac.iter().any(|&t| t < case.bin));
+        never += u32::from(t_pb.contains(&case.max_value));
+        assert!(cf.iter().all(|&cf| cf == 1));
+        assert_eq!(t_pb, t_pdt);
+    }
+    assert!(never > 0);
+}
+
+/// Without the Verilog, which would take hours for them: idle periods and windows of more
+/// than 32 bits.
+#[test]
+fn long_periods_of_wide_counters() {
+    let case = Case {
+        time_width: 48,
+        tick_ns: 1,
+        bin: 1 << 36,
+        max_value: 1 << 44,
+        ttl: 1 << 46,
+        hop_factor: 2e-9,
+    };
+    let folder = folder(&case);
+    let path = folder.path();
+    let latency = latency(path);
+    fs::write(path.join("p.csv"), case.periods(2000, latency)).unwrap();
+    let (reference, _) = predict(path, "reference");
+    let (golden, _) = predict(path, "golden");
+    assert_same(&reference, &golden, "reference, golden");
+    let columns = columns(&golden, 2000);
+    assert!(columns[3].iter().any(|&window| window > 1 << 40));
+    assert!(columns[5].iter().collect::<BTreeSet<_>>().len() >= 20);
+    let misses = columns[2].iter().sum::<u64>();
+    assert!((50..1950).contains(&misses), "{misses} misses");
+}
+
+/// Hardware needs some cycles for an update; whoever gives it fewer is told.
+#[test]
+fn short_active_parts_are_told() {
+    let folder = folder(&CASES[0]);
+    let path = folder.path();
+    let latency = latency(path);
+    assert!(latency > 1);
+    // The last period has no active part after it; two of the others have too short a one.
+    let periods = format!(
+        "busy,idle\n1,5\n{latency},6\n{0},7\n1,8\n{0},9\n",
+        latency + 1
+    );
+    fs::write(path.join("p.csv"), periods).unwrap();
+    let (reference, err) = predict(path, "reference");
+    assert_eq!((reference.lines().count(), err.as_str()), (6, ""));
+    let mut outputs = Vec::new();
+    for model in ["golden", "rtl"] {
+        let (out, err) = predict(path, model);
+        assert_eq!(
+            err,
+            "note: 2 of 5 periods are followed by an active part too short for the hardware to \
+             finish its update: their rows show the update before\n",
+            "{model}"
+        );
+        outputs.push(out);
+    }
+    assert_same(&outputs[0], &outputs[1], "golden, rtl");
+    assert_ne!(outputs[0], reference);
+}
