@@ -45,13 +45,13 @@ enum Command {
     Init(init::Args),
     /// Emit the Verilog of a configuration: one file per module, and a file list.
     Generate(generate::Args),
-    /// Register widths, longest times and memory of a port controller.
+    /// Print register widths, longest times, memory and latency of a port controller.
     Estimate(estimate::Args),
     /// Predict the power-down threshold for a list of idle periods.
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
     Cosim(cosim::Args),
-    /// What an application trace holds.
+    /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
     Completions(completions::Args),

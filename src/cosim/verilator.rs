@@ -839,9 +839,15 @@ impl Instance {
         // SAFETY: no arguments; null means failure.
         let handle = unsafe { (shared.create)() };
         if handle.is_null() {
+            // SAFETY: for null the harness answers with a text of this thread, which stays
+            // until the thread's next call.
+            let reason = unsafe { CStr::from_ptr((shared.error)(handle)) };
             return Err(EngineError {
                 engine: "verilator",
-                message: "the design ends or fails in its first two cycles, during reset".into(),
+                message: format!(
+                    "in the first two cycles of the design, during reset: {}",
+                    reason.to_string_lossy()
+                ),
             });
         }
         Ok(Instance {
