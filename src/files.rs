@@ -1,7 +1,14 @@
 //! Reading and writing files so that nothing is lost: whole or not at all.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tempfile::NamedTempFile;
+
+/// Longest text that is read, in bytes. Configurations and scenarios have a few thousand;
+/// a device that never ends must not fill the memory.
+const LONGEST_TEXT: u64 = 16 << 20;
 
 /// A file could not be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -11,60 +18,267 @@ pub enum FileError {
         path: PathBuf,
         source: std::io::Error,
     },
+    #[error("{path}: longer than {LONGEST_TEXT} bytes: this is not a text written by hand")]
+    TooLong { path: PathBuf },
     #[error("{path}: cannot write: {source}; nothing was left behind")]
     Write {
         path: PathBuf,
+        source: std::io::Error,
+    },
+    #[error("{path}: cannot write: {problem}; name a file to write")]
+    NotAFile { path: PathBuf, problem: String },
+    #[error("{path}: cannot write: the folder {folder} cannot be made: {source}")]
+    Folder {
+        path: PathBuf,
+        folder: PathBuf,
         source: std::io::Error,
     },
     #[error("{path}: not UTF-8 at byte {offset}: the file is damaged, or not text")]
     NotUtf8 { path: PathBuf, offset: usize },
 }
 
-/// Reads a text file.
+/// Reads a file of at most 16 MiB.
 ///
 /// # Errors
-/// If the file cannot be read or is not UTF-8.
-pub fn read_text(path: &Path) -> Result<String, FileError> {
-    let bytes = std::fs::read(path).map_err(|source| FileError::Read {
+/// If the file cannot be read or is longer.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, FileError> {
+    let read = || -> std::io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        std::fs::File::open(path)?
+            .take(LONGEST_TEXT + 1)
+            .read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    let bytes = read().map_err(|source| FileError::Read {
         path: path.into(),
         source,
     })?;
-    String::from_utf8(bytes).map_err(|error| FileError::NotUtf8 {
+    if bytes.len() as u64 > LONGEST_TEXT {
+        return Err(FileError::TooLong { path: path.into() });
+    }
+    Ok(bytes)
+}
+
+/// Reads a text file of at most 16 MiB.
+///
+/// # Errors
+/// If the file cannot be read, is longer, or is not UTF-8.
+pub fn read_text(path: &Path) -> Result<String, FileError> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| FileError::NotUtf8 {
         path: path.into(),
         offset: error.utf8_error().valid_up_to(),
     })
 }
 
-/// Writes a file under a temporary name beside it and renames it when it is complete,
-/// so that a full disk or an interrupt leaves the old content or none.
-/// Folders that are missing are made.
+/// Temporary files and folders that a sudden end of the process would leave behind.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn unfinished() -> MutexGuard<'static, Vec<PathBuf>> {
+    // The list is whole between any two statements that change it.
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A temporary file or folder, known to [`abandon_unfinished`] as long as this lives.
+pub struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// Makes `path` known.
+    pub fn new(path: &Path) -> Unfinished {
+        unfinished().push(path.into());
+        Unfinished(path.into())
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        unfinished().retain(|path| *path != self.0);
+    }
+}
+
+/// Removes what is unfinished, for a process that is about to end. Files that are just
+/// taking their places do so first; nothing else is written any more.
+pub fn abandon_unfinished() {
+    let list = unfinished();
+    for path in list.iter() {
+        // What is gone already need not be removed, and nobody is left to tell.
+        let _gone = match path.is_dir() {
+            true => std::fs::remove_dir_all(path),
+            false => std::fs::remove_file(path),
+        };
+    }
+    // Kept locked: a thread that still writes waits here for the end.
+    std::mem::forget(list);
+}
+
+/// A complete file under a temporary name beside its place.
+struct Staged {
+    file: NamedTempFile,
+    place: PathBuf,
+    unfinished: Unfinished,
+}
+
+/// Writes one file; see [`write_together`].
 ///
 /// # Errors
-/// If a folder or the file cannot be written.
+/// As [`write_together`].
 pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    let write = || -> std::io::Result<()> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        std::fs::create_dir_all(folder)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(".linkdoze-")
-            .tempfile_in(folder)?;
-        file.write_all(content)?;
-        file.as_file().sync_data()?;
-        // A temporary file is private; what a user keeps follows the usual permissions.
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            file.as_file()
-                .set_permissions(std::fs::Permissions::from_mode(0o644))?;
+    write_together(&[(path.into(), content)])
+}
+
+/// Writes files that belong together: each under a temporary name beside its place, then
+/// all are renamed, so that a full disk or an interrupt leaves the old content or none.
+/// Folders that are missing are made; a symbolic link keeps pointing to the file, which is
+/// replaced.
+///
+/// # Errors
+/// If a folder or a file cannot be written, or a path names something that is not a
+/// regular file, such as a folder or a device.
+pub fn write_together(files: &[(PathBuf, &[u8])]) -> Result<(), FileError> {
+    let mut staged = Vec::with_capacity(files.len());
+    for (path, content) in files {
+        staged.push((path, stage(path, content)?));
+    }
+    let mut list = unfinished();
+    let mut finished = Vec::with_capacity(staged.len());
+    for (
+        path,
+        Staged {
+            file,
+            place,
+            unfinished,
+        },
+    ) in staged
+    {
+        let renamed = file.persist(&place);
+        list.retain(|temporary| *temporary != unfinished.0);
+        finished.push(unfinished);
+        if let Err(error) = renamed {
+            drop(list);
+            return Err(FileError::Write {
+                path: path.into(),
+                source: error.error,
+            });
         }
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(|source| FileError::Write {
+    }
+    drop(list);
+    Ok(())
+}
+
+fn stage(path: &Path, content: &[u8]) -> Result<Staged, FileError> {
+    let not_a_file = |problem: &str| FileError::NotAFile {
         path: path.into(),
+        problem: problem.into(),
+    };
+    if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
+        return Err(not_a_file("the name is that of a folder"));
+    }
+    let write_error = |source: std::io::Error| FileError::Write {
+        path: path.into(),
+        // Without the temporary name, which tells nobody anything.
+        source: match source.raw_os_error() {
+            Some(_) => source,
+            None => source.kind().into(),
+        },
+    };
+    let place = match std::fs::metadata(path) {
+        Ok(found) if found.is_dir() => return Err(not_a_file("it is a folder")),
+        // A rename would put a plain file in the place of /dev/null.
+        Ok(found) if !found.is_file() => return Err(not_a_file("it is not a regular file")),
+        Ok(_) => path.canonicalize().map_err(write_error)?,
+        Err(_) if path.is_symlink() => {
+            return Err(not_a_file("it is a symbolic link that leads nowhere"))
+        }
+        Err(_) => path.to_owned(),
+    };
+    let folder = match place.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(folder).map_err(|source| FileError::Folder {
+        path: path.into(),
+        folder: folder.into(),
         source,
+    })?;
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".linkdoze-");
+    // A temporary file is private; what a user keeps follows the umask.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    let mut file = builder.tempfile_in(folder).map_err(write_error)?;
+    let unfinished = Unfinished::new(file.path());
+    file.write_all(content)
+        .and_then(|()| file.as_file().sync_data())
+        .map_err(write_error)?;
+    Ok(Staged {
+        file,
+        place,
+        unfinished,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn folders_are_made_and_files_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b.txt");
+        write_whole(&path, b"1").unwrap();
+        write_whole(&path, b"2").unwrap();
+        assert_eq!(read_text(&path).unwrap(), "2");
+        assert_eq!(names(path.parent().unwrap()), ["b.txt"]);
+    }
+
+    #[test]
+    fn together_or_not_at_all() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::create_dir(at("taken")).unwrap();
+        let error = write_together(&[(at("a"), b"1"), (at("taken"), b"2")]).unwrap_err();
+        assert!(error.to_string().contains("it is a folder"), "{error}");
+        assert_eq!(names(folder.path()), ["taken"]);
+        write_together(&[(at("a"), b"1"), (at("b"), b"2")]).unwrap();
+        assert_eq!(names(folder.path()), ["a", "b", "taken"]);
+    }
+
+    #[test]
+    fn only_regular_files_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let message = |path: &Path| write_whole(path, b"x").unwrap_err().to_string();
+        let device = folder.path().join("device");
+        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
+        assert!(message(&device).contains("not a regular file"));
+        let nowhere = folder.path().join("nowhere");
+        std::os::unix::fs::symlink("missing", &nowhere).unwrap();
+        assert!(message(&nowhere).contains("leads nowhere"));
+        assert!(message(&folder.path().join("new/")).contains("name is that of a folder"));
+        let file = folder.path().join("file");
+        std::fs::write(&file, "old").unwrap();
+        assert!(message(&file.join("x")).contains("cannot be made"));
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_whole(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(read_text(&file).unwrap(), "new");
+        assert_eq!(names(folder.path()), ["device", "file", "link", "nowhere"]);
+    }
+
+    #[test]
+    fn a_file_without_end_is_refused() {
+        let error = read_text(Path::new("/dev/zero")).unwrap_err();
+        assert!(matches!(error, FileError::TooLong { .. }), "{error}");
+    }
 }

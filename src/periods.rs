@@ -1,11 +1,41 @@
 //! Lists of idle periods: CSV with the header `busy,idle`, in ticks.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
 
 use crate::files::FileError;
+
+/// Longest line that is read, in bytes; a line of two numbers has some forty. A file without
+/// line ends must not fill the memory.
+const LONGEST_LINE: usize = 4096;
+
+/// Passes bytes on until a line is too long.
+struct Lines<R> {
+    inner: R,
+    /// Bytes since the last line end.
+    length: usize,
+}
+
+impl<R: Read> Read for Lines<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        for byte in &buffer[..count] {
+            self.length = if *byte == b'\n' { 0 } else { self.length + 1 };
+            if self.length > LONGEST_LINE {
+                return Err(std::io::Error::new(
+                    std::io::ErrorKind::InvalidData,
+                    format!(
+                        "a line is longer than {LONGEST_LINE} bytes: this is no list of periods"
+                    ),
+                ));
+            }
+        }
+        Ok(count)
+    }
+}
 
 /// An active part and the idle period that follows it, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +64,7 @@ pub enum PeriodsError {
 /// Reads a list of periods line by line.
 pub struct Periods {
     path: PathBuf,
-    reader: csv::Reader<File>,
+    reader: csv::Reader<Lines<File>>,
     record: StringRecord,
     any: bool,
 }
@@ -56,7 +86,10 @@ impl Periods {
             reader: ReaderBuilder::new()
                 .has_headers(false)
                 .flexible(true)
-                .from_reader(file),
+                .from_reader(Lines {
+                    inner: file,
+                    length: 0,
+                }),
             record: StringRecord::new(),
             any: false,
         };
@@ -79,7 +112,7 @@ impl Periods {
                     path: self.path.clone(),
                     source,
                 }),
-                ErrorKind::Utf8 { err, .. } => self.fault(position, format!("not UTF-8: {err}")),
+                ErrorKind::Utf8 { .. } => self.fault(position, "not UTF-8".into()),
                 other => self.fault(position, format!("not CSV: {other:?}")),
             }
         })
@@ -164,6 +197,15 @@ mod tests {
             [period(3, 4), period(5, u64::MAX)]
         );
         assert_eq!(read(b"busy,idle\n1,2").unwrap(), [period(1, 2)]);
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused() {
+        let message = |error: PeriodsError| error.to_string();
+        let error = Periods::open(Path::new("/dev/zero")).map(drop);
+        assert!(message(error.unwrap_err()).contains("longer than 4096 bytes"));
+        let long = [b"busy,idle\n1,2\n3,".as_slice(), &[b'1'; 5000]].concat();
+        assert!(read(&long).unwrap_err().contains("longer than 4096 bytes"));
     }
 
     #[test]

@@ -76,6 +76,9 @@ int guarded(Instance* instance, Body body) {
     return -1;
 }
 
+// Why the last instance of this thread could not be made.
+thread_local std::string creation_error;
+
 }  // namespace
 
 // A model after two cycles of reset, or null. The instance is used by one thread at a time.
@@ -101,9 +104,12 @@ LINKDOZE_EXPORT void* linkdoze_create() {
             model.eval();
         }
         return instance.release();
+    } catch (const std::exception& error) {
+        creation_error = error.what();
     } catch (...) {
-        return nullptr;
+        creation_error = "unknown C++ exception";
     }
+    return nullptr;
 }
 
 LINKDOZE_EXPORT void linkdoze_destroy(void* handle) {
@@ -116,8 +122,9 @@ LINKDOZE_EXPORT void linkdoze_destroy(void* handle) {
     delete instance;
 }
 
-// The text of the last error of this instance.
+// The text of the last error of this instance; of null, why there is no instance.
 LINKDOZE_EXPORT const char* linkdoze_error(void* handle) {
+    if (!handle) return creation_error.c_str();
     return static_cast<Instance*>(handle)->error.c_str();
 }
 

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use super::Outcome;
+use super::{output, Outcome};
 use crate::config::Config;
 use crate::{files, rtl};
 
-/// Emit the Verilog of a configuration: one file per module, and a file list
+/// Emit the Verilog of a configuration: one file per module, and a file list.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The configuration (TOML)
+    /// The configuration file.
     config: PathBuf,
-    /// The folder to write to
+    /// The folder to write to.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Only compare with what lies in the folder: exit status 1 if it is stale
+    /// Only compare with what lies in the folder: exit status 1 if it is stale.
     #[arg(long)]
     check: bool,
 }
@@ -37,18 +37,24 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         if stale.is_empty() {
             return Ok(Outcome::Done);
         }
-        eprintln!(
+        output::message(&format!(
             "stale or missing in {}: {}\nregenerate with: linkdoze generate {} -o {}",
             args.output.display(),
             stale.join(", "),
             args.config.display(),
             args.output.display()
-        );
+        ));
         return Ok(Outcome::CheckFailed);
     }
-    for (name, text) in &emitted {
-        files::write_whole(&args.output.join(name), text.as_bytes())?;
-        println!("{}", args.output.join(name).display());
-    }
+    let files: Vec<(PathBuf, &[u8])> = emitted
+        .iter()
+        .map(|(name, text)| (args.output.join(name), text.as_bytes()))
+        .collect();
+    files::write_together(&files)?;
+    let list: String = files
+        .iter()
+        .map(|(path, _)| format!("{}\n", path.display()))
+        .collect();
+    output::print(&list)?;
     Ok(Outcome::Done)
 }

@@ -34,6 +34,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         );
     }
     files::write_whole(path, preset.text.as_bytes())?;
-    eprintln!("wrote {} ({})", path.display(), preset.summary);
+    output::message(&format!("wrote {} ({})", path.display(), preset.summary));
     Ok(Outcome::Done)
 }

@@ -18,6 +18,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::files;
+
 /// How a subcommand ended when nothing was wrong with its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -43,13 +45,13 @@ enum Command {
     Init(init::Args),
     /// Emit the Verilog of a configuration: one file per module, and a file list.
     Generate(generate::Args),
-    /// Register widths, longest times and memory of a port controller.
+    /// Print register widths, longest times, memory and latency of a port controller.
     Estimate(estimate::Args),
     /// Predict the power-down threshold for a list of idle periods.
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
     Cosim(cosim::Args),
-    /// What an application trace holds.
+    /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
     Completions(completions::Args),
@@ -72,14 +74,44 @@ impl Command {
 
 /// Runs the command line and returns its exit status.
 pub fn main() -> ExitCode {
-    match Cli::parse().command.run() {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(told) => return tell(&told),
+    };
+    // `cosim` listens on its own: it says how far it came.
+    let cleans_up =
+        matches!(cli.command, Command::Cosim(_)) || ctrlc::set_handler(interrupted).is_ok();
+    if !cleans_up {
+        output::message("note: cannot listen for Ctrl-C: it may leave temporary files behind");
+    }
+    match cli.command.run() {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Err(error) => {
-            eprintln!("error: {}", describe(&error));
+            output::message(&format!("error: {}", describe(&error)));
             ExitCode::from(2)
         }
     }
+}
+
+/// Prints the help that was asked for, or what is wrong with the command line.
+fn tell(told: &clap::Error) -> ExitCode {
+    let printed = output::finish(told.print());
+    match printed {
+        Err(error) if !told.use_stderr() => {
+            output::message(&format!("error: {}", describe(&error)));
+            ExitCode::from(2)
+        }
+        _ if told.use_stderr() => ExitCode::from(2),
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// What Ctrl-C does: no temporary file stays.
+fn interrupted() {
+    files::abandon_unfinished();
+    output::message("error: interrupted; nothing half-written was left behind");
+    std::process::exit(2);
 }
 
 /// An error and its causes in one sentence; some errors quote their cause already.

@@ -1,4 +1,4 @@
-//! Standard output that survives a reader who goes away.
+//! Standard output and error that survive a reader who goes away.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -12,6 +12,11 @@ use anyhow::Context;
 pub(super) fn print(text: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     finish(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Writes a message to standard error. Where nobody can read it there is nobody to tell.
+pub(super) fn message(text: &str) {
+    let _lost = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// What the end of writing to standard output means; see [`print`].

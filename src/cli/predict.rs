@@ -198,11 +198,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     }
     output::finish(out.flush())?;
     if predictor.short() > 0 {
-        eprintln!(
+        output::message(&format!(
             "note: {} of {rows} periods are followed by an active part too short for the \
              hardware to finish its update: their rows show the update before",
             predictor.short()
-        );
+        ));
     }
     Ok(Outcome::Done)
 }

@@ -1,15 +1,14 @@
 //! `linkdoze trace`: what a communication trace holds.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{anyhow, Result};
 use comfy_table::{presets, CellAlignment, Table};
 
-use super::Outcome;
+use super::{output, Outcome};
 use crate::network::trace::{self, info::TraceInfo};
 
-/// Looks into communication traces.
+/// Look into the trace of an application.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -18,11 +17,11 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Checks a trace and prints what it holds.
+    /// Check a trace and print what it holds.
     Info {
         /// GOAL text or GOAL binary, each also compressed with zstd.
         file: PathBuf,
-        /// Prints JSON instead of tables.
+        /// Print JSON instead of tables.
         #[arg(long)]
         json: bool,
     },
@@ -42,11 +41,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     } else {
         tables(&file.display().to_string(), &info)
     };
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
-        // Whoever reads may stop reading.
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Outcome::Done),
-        result => Ok(result.map(|()| Outcome::Done)?),
-    }
+    output::print(&text)?;
+    Ok(Outcome::Done)
 }
 
 fn tables(name: &str, info: &TraceInfo) -> String {

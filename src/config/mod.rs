@@ -19,7 +19,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use sha2::{Digest, Sha256};
 
-use crate::files::FileError;
+use crate::files;
 
 pub use budget::BudgetError;
 pub use decimal::{Decimal, DecimalError};
@@ -181,12 +181,7 @@ impl Config {
     /// # Errors
     /// If the file cannot be read, or with everything that is wrong in it.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let bytes = std::fs::read(path).map_err(|source| {
-            ConfigError::File(FileError::Read {
-                path: path.into(),
-                source,
-            })
-        })?;
+        let bytes = files::read_bytes(path).map_err(ConfigError::File)?;
         let name = path.display().to_string();
         match std::str::from_utf8(&bytes) {
             Ok(text) => Config::parse(text, &name),

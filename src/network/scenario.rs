@@ -43,6 +43,7 @@ use toml::Spanned;
 
 use super::replay::Overheads;
 use super::topology::SingleSwitch;
+use crate::config::{Config, ConfigError};
 use crate::files::{read_text, FileError};
 use crate::switch::{Parameters, MAX_RADIX};
 
@@ -117,6 +118,9 @@ pub enum Power {
 pub enum ScenarioError {
     #[error(transparent)]
     File(#[from] FileError),
+    /// The file that `controller` in [power] names.
+    #[error("{path}: controller in [power]: {source}", path = path.display())]
+    Controller { path: PathBuf, source: ConfigError },
     #[error("{path}:{line}:{column}: {problem}")]
     At {
         path: PathBuf,
@@ -152,12 +156,19 @@ const SWITCH: [&str; 10] = [
 const RUN: [&str; 3] = ["duration_ns", "warm_up_ns", "seed"];
 
 impl Scenario {
-    /// Reads a scenario file.
+    /// Reads a scenario file, and checks the port configuration that it names.
     ///
     /// # Errors
-    /// If the file cannot be read, or names line and column of what is wrong.
+    /// If a file cannot be read, or names line and column of what is wrong.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
-        Self::parse(&read_text(path)?, path)
+        let scenario = Self::parse(&read_text(path)?, path)?;
+        if let Power::File(file) = &scenario.power {
+            Config::load(file).map_err(|source| ScenarioError::Controller {
+                path: path.into(),
+                source,
+            })?;
+        }
+        Ok(scenario)
     }
 
     /// Reads a scenario from its text; files it names are relative to the folder of `path`.
@@ -371,9 +382,17 @@ fn inline_power(text: &str, at: usize) -> Checked<Power> {
         .ok()
         .and_then(|mut document| document.remove("power"))
         .and_then(|power| toml::to_string(&power).ok());
-    match inline {
-        Some(inline) => Ok(Power::Inline(inline)),
-        None => problem(at, "[power] cannot be read"),
+    let Some(inline) = inline else {
+        return problem(at, "[power] cannot be read");
+    };
+    match Config::parse(&inline, "[power]") {
+        Ok(_) => Ok(Power::Inline(inline)),
+        // The places are those of another text; the messages name the keys.
+        Err(ConfigError::Invalid { diagnostics, .. }) => {
+            let faults: Vec<String> = diagnostics.into_iter().map(|fault| fault.message).collect();
+            problem(at, format!("[power]: {}", faults.join("; ")))
+        }
+        Err(ConfigError::File(error)) => problem(at, format!("[power]: {error}")),
     }
 }
 
@@ -428,7 +447,8 @@ impl<'a> Section<'a> {
         let at = value.span().start;
         match value.get_ref().as_str() {
             Some(text) if !text.is_empty() => Ok(Some((text, at))),
-            _ => problem(
+            Some(_) => problem(at, format!("{key} is empty")),
+            None => problem(
                 at,
                 format!("{key} is {}: it must be a string", shown(value.get_ref())),
             ),
@@ -670,6 +690,17 @@ mod tests {
                 "unknown key `fiel` in [traffic]; the nearest is `file`",
             ),
             ("[traffic]\nfile = 1\n", "2:8", "must be a string"),
+            ("[traffic]\nfile = \"\"\n", "2:8", "file is empty"),
+            (
+                "[traffic]\nfile = \"a\"\n[power.port]\ntime_width = 7\n",
+                "3:2",
+                "time_width = 7: must be",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[power.prt]\ntime_width = 8\n",
+                "3:2",
+                "[power]: prt: unknown table; the nearest known one is [port]",
+            ),
             (
                 "[traffic]\nfile = \"a\"\nfile = \"b\"\n",
                 "3:1",
@@ -762,6 +793,26 @@ mod tests {
                 "{text:?}: {message}"
             );
         }
+    }
+
+    #[test]
+    fn the_controller_that_is_named_is_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.toml");
+        let text = "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"port.toml\"\n";
+        std::fs::write(&path, text).unwrap();
+        let message = || Scenario::load(&path).unwrap_err().to_string();
+        assert!(message().contains("controller in [power]"), "{}", message());
+        assert!(
+            message().contains("port.toml: cannot read"),
+            "{}",
+            message()
+        );
+        let port = folder.path().join("port.toml");
+        std::fs::write(&port, "[port]\ntime_width = 7\n").unwrap();
+        assert!(message().contains("port.toml:2:14: "), "{}", message());
+        std::fs::write(&port, "").unwrap();
+        assert_eq!(Scenario::load(&path).unwrap().power, Power::File(port));
     }
 
     #[test]
