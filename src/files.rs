@@ -258,9 +258,9 @@ mod tests {
     fn only_regular_files_are_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let message = |path: &Path| write_whole(path, b"x").unwrap_err().to_string();
-        let device = folder.path().join("device");
-        std::os::unix::fs::symlink("/dev/null", &device).unwrap();
-        assert!(message(&device).contains("not a regular file"));
+        let socket = folder.path().join("socket");
+        let _bound = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(message(&socket).contains("not a regular file"));
         let nowhere = folder.path().join("nowhere");
         std::os::unix::fs::symlink("missing", &nowhere).unwrap();
         assert!(message(&nowhere).contains("leads nowhere"));
@@ -273,7 +273,7 @@ mod tests {
         write_whole(&link, b"new").unwrap();
         assert!(link.is_symlink());
         assert_eq!(read_text(&file).unwrap(), "new");
-        assert_eq!(names(folder.path()), ["device", "file", "link", "nowhere"]);
+        assert_eq!(names(folder.path()), ["file", "link", "nowhere", "socket"]);
     }
 
     #[test]
