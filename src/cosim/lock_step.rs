@@ -9,10 +9,6 @@ use crate::blocks::port::pins::PowerState;
 /// stay in the first-level cache.
 const BATCH_RUNS: usize = 512;
 
-/// Cycles handed to the engine at once: some 0.1 s of a compiled model, so that progress is
-/// seen and an interrupt is obeyed.
-const BATCH_CYCLES: u64 = 1 << 22;
-
 /// The last events before a mismatch that are kept for the report.
 pub(super) const HISTORY: usize = 24;
 
@@ -160,6 +156,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         cycles: u64,
         mut observe: impl FnMut(u64, &[Run]) -> ControlFlow<()>,
     ) -> Result<Ended, EngineError> {
+        let most_cycles = self.rtl.batch_cycles();
         let mut left = cycles;
         let mut batch_cycles = 0;
         let mut outputs = self.golden.outputs();
@@ -171,7 +168,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
                     let mut rest = stretch.cycles.min(left);
                     left -= rest;
                     while rest > 0 {
-                        let most = rest.min(BATCH_CYCLES);
+                        let most = rest.min(most_cycles);
                         let clocked = self.golden.advance(&stretch.inputs, most);
                         self.batch
                             .push(Run::new(clocked, &stretch.inputs, &outputs));
@@ -180,7 +177,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
                         let now = self.golden.outputs();
                         let changed = now != outputs;
                         outputs = now;
-                        if self.batch.len() >= BATCH_RUNS || batch_cycles >= BATCH_CYCLES {
+                        if self.batch.len() >= BATCH_RUNS || batch_cycles >= most_cycles {
                             batch_cycles = 0;
                             if let Some(ended) = self.compare(&mut observe)? {
                                 return Ok(ended);

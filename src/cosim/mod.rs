@@ -173,11 +173,21 @@ pub trait Rtl {
     /// # Errors
     /// If the engine itself fails (the design executes `$finish`, does not settle...).
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError>;
+
+    /// Cycles to give it at a time, about a tenth of a second's work: between two calls a
+    /// run can be stopped and its progress shown.
+    fn batch_cycles(&self) -> u64 {
+        1 << 22
+    }
 }
 
 impl<T: Rtl + ?Sized> Rtl for Box<T> {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         (**self).run(runs)
+    }
+
+    fn batch_cycles(&self) -> u64 {
+        (**self).batch_cycles()
     }
 }
 

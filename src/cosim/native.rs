@@ -122,4 +122,8 @@ impl<S: ByName> Rtl for Native<S> {
         }
         Ok(None)
     }
+
+    fn batch_cycles(&self) -> u64 {
+        1 << 14
+    }
 }

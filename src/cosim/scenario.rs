@@ -18,6 +18,9 @@ use crate::network::ActivitySink;
 /// Runs kept of all ports together before they are compared: 48 bytes each. What the
 /// packet model tells between two of its windows comes on top.
 const PENDING_RUNS: usize = 1 << 19;
+/// Cycles kept of all ports together: a few seconds' work, so that a sparse trace can be
+/// stopped, and shows its progress, too.
+const PENDING_CYCLES: u64 = 1 << 27;
 
 /// One port: its hardware and the runs that it has not seen yet.
 struct Port<R> {
@@ -68,6 +71,7 @@ pub struct Bench<R> {
     plan: PortPlan,
     ports: Vec<Port<R>>,
     pending: usize,
+    pending_cycles: u64,
     outcome: Result<Option<(usize, Mismatch)>, EngineError>,
     stop: Box<dyn FnMut(u64) -> ControlFlow<()> + Send>,
     stopped: bool,
@@ -94,6 +98,7 @@ impl<R: Rtl + Send> Bench<R> {
                 })
                 .collect(),
             pending: 0,
+            pending_cycles: 0,
             outcome: Ok(None),
             stop: Box::new(watch),
             stopped: false,
@@ -107,6 +112,7 @@ impl<R: Rtl + Send> Bench<R> {
             return ControlFlow::Break(());
         }
         self.pending = 0;
+        self.pending_cycles = 0;
         let found: Result<Vec<Option<Mismatch>>, EngineError> =
             self.ports.par_iter_mut().map(Port::compare).collect();
         self.outcome = found.map(|found| {
@@ -150,6 +156,7 @@ impl<R: Rtl + Send> ActivitySink for Bench<R> {
         let Some(port) = self.ports.get_mut(port) else {
             return;
         };
+        self.pending_cycles += cycles;
         let run = Run::new(cycles, &inputs, &outputs);
         match port.pending.last_mut() {
             Some(last) if last.same_pins(&run) => last.cycles += cycles,
@@ -161,7 +168,8 @@ impl<R: Rtl + Send> ActivitySink for Bench<R> {
     }
 
     fn window(&mut self, _cycle: u64) -> ControlFlow<()> {
-        if self.pending >= PENDING_RUNS || self.stopped {
+        let full = self.pending >= PENDING_RUNS || self.pending_cycles >= PENDING_CYCLES;
+        if full || self.stopped {
             return self.compare();
         }
         ControlFlow::Continue(())

@@ -6,12 +6,13 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use super::Outcome;
+use super::{output, Outcome};
 use crate::config::Config;
 use crate::cosim::port::PortDesign;
 
@@ -124,11 +125,14 @@ impl FromStr for Seeds {
 /// # Errors
 /// Bad input, a missing tool, or an engine that fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    session::interrupted()?;
     let config = Config::load(&args.config)?;
     let design = PortDesign::new(&config)?;
-    let mut out = std::io::stdout().lock();
-    match &args.scenario {
+    let mut out = Vec::new();
+    let outcome = match &args.scenario {
         None => open_loop::run(args, &design, &mut out),
         Some(path) => scenario::run(args, &config, &design, path, &mut out),
-    }
+    }?;
+    output::finish(std::io::stdout().lock().write_all(&out))?;
+    Ok(outcome)
 }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::session::{interrupted, quoted, Found, Session, Summary, Told};
 use super::Args;
-use crate::cli::Outcome;
+use crate::cli::{output, Outcome};
 use crate::config::Config;
 use crate::cosim::port::PortDesign;
 use crate::cosim::scenario::{Bench, OnePort, Results};
@@ -36,11 +36,11 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     let mut scenario = Scenario::load(path)?;
     if scenario.power != Power::AlwaysOn {
-        eprintln!(
+        output::message(&format!(
             "note: the ports obey {}, not the [power] of {}",
             args.config.display(),
             path.display()
-        );
+        ));
     }
     let clock_ps = design.period_ps();
     if let Some(cycles) = args.cycles {

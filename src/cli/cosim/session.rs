@@ -13,7 +13,7 @@ use serde_json::{json, Value};
 
 use super::{Args, Engine};
 use crate::blocks::port::pins::Outputs;
-use crate::cli::Outcome;
+use crate::cli::{output, Outcome};
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::native::Native;
 use crate::cosim::verilator::{self, Compiled, WaveFormat};
@@ -23,7 +23,7 @@ use crate::cosim::{report, Design, Mismatch, Rtl, Tally};
 /// Cycles that `--wave` shows of a run without mismatch, from its beginning.
 pub(super) const WAVE_CYCLES: u64 = 100_000;
 
-/// Set by Ctrl-C.
+/// Set by the first Ctrl-C; the second ends the process at once.
 pub(super) fn interrupted() -> Result<Arc<AtomicBool>> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(flag) = FLAG.get() {
@@ -32,8 +32,12 @@ pub(super) fn interrupted() -> Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     let shared = Arc::clone(&flag);
     if FLAG.set(Arc::clone(&flag)).is_ok() {
-        ctrlc::set_handler(move || shared.store(true, Ordering::Relaxed))
-            .context("cannot listen for Ctrl-C")?;
+        ctrlc::set_handler(move || {
+            if shared.swap(true, Ordering::Relaxed) {
+                crate::cli::interrupted();
+            }
+        })
+        .context("cannot listen for Ctrl-C")?;
     }
     Ok(flag)
 }
@@ -132,10 +136,10 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 };
                 let model = Compiled::fast(&files, design.plan())?;
                 if !model.extra_outputs.is_empty() {
-                    eprintln!(
+                    output::message(&format!(
                         "note: outputs that the golden model does not have are not compared: {}",
                         model.extra_outputs.join(", ")
-                    );
+                    ));
                 }
                 Hardware::Verilator(model)
             }
@@ -263,7 +267,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             if self.args.wave.is_some() && summary.mismatch.is_none() {
                 bail!("the run has no mismatch, but there is no waveform: {error:#}");
             }
-            eprintln!("note: no waveform: {error:#}");
+            output::message(&format!("note: no waveform: {error:#}"));
         }
         if self.args.json {
             let mut value = json!({
@@ -303,7 +307,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             if let Some(found) = &summary.mismatch {
                 value["mismatch"] = report::mismatch_json(&found.mismatch, plan, found.port);
                 value["command"] = json!(found.command);
-                eprintln!("{}", report::mismatch(&found.mismatch, plan, found.port));
+                output::message(&report::mismatch(&found.mismatch, plan, found.port));
             }
             writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
         } else {
@@ -315,7 +319,8 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 )?;
             }
             // An application goes where it goes; random activity is meant to go everywhere.
-            if summary.ports.is_empty() {
+            // A mismatch ends the run early: what was not reached means nothing.
+            if summary.ports.is_empty() && summary.mismatch.is_none() {
                 let coverage = report::coverage(&summary.coverage, plan, &summary.affordable);
                 writeln!(out, "corners\n{coverage}\n")?;
             }
