@@ -18,7 +18,7 @@ echo '== estimate =='
 "$linkdoze" estimate "$out/port.toml" | tail -n 7
 
 echo '== co-simulation: the first 100 ms of the trace, every output of 16 ports in every cycle =='
-echo '   (the whole trace, 256 ms, takes one to two minutes: leave --cycles out)'
+echo '   (the whole trace, 256 ms, takes about a minute: leave --cycles out)'
 "$linkdoze" cosim "$out/port.toml" --scenario sim/lammps-lj-r16.toml --cycles 100000000 \
     --rtl "$out/rtl" --wave "$out/port0.fst"
 

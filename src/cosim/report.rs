@@ -149,6 +149,13 @@ pub fn tally(tally: &Tally, period_ps: u64) -> String {
         "hits {}   misses {}   thresholds recomputed {}\n",
         tally.hits, tally.misses, tally.updates
     );
+    // One unit for the column, in which the whole has at most three digits before the point.
+    let whole = tally.cycles as f64 * period_ps as f64 * 1e-12;
+    let (unit, per_second) = match whole {
+        whole if whole >= 1.0 => ("s", 1.0),
+        whole if whole >= 1e-3 => ("ms", 1e3),
+        _ => ("us", 1e6),
+    };
     let mut states = table(&["state", "cycles", "time", "share"]);
     for state in PowerState::ALL {
         let cycles = tally.in_state(state);
@@ -158,7 +165,7 @@ pub fn tally(tally: &Tally, period_ps: u64) -> String {
         states.add_row([
             state.name().to_owned(),
             cycles.to_string(),
-            format!("{:.3} us", seconds * 1e6),
+            format!("{:.3} {unit}", seconds * per_second),
             format!("{share:.2} %"),
         ]);
     }
