@@ -105,7 +105,7 @@ impl Corner {
 
     /// Why no activity can reach this corner with this configuration, if so.
     pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
-        let predicts = matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect);
+        let predicts = plan.predicts();
         let clears = matches!(
             plan.histogram.kind,
             HistogramKind::Clearing | HistogramKind::Map

@@ -7,13 +7,13 @@
 
 use super::{EngineError, Model};
 use crate::blocks::perfbound::update_latency;
-use crate::blocks::port::pins::{Inputs, Outputs};
-use crate::config::plan::PortPlan;
+use crate::blocks::port::pins::Inputs;
+use crate::config::plan::{Policy, PortPlan};
 
 /// Something that is clocked without being compared.
 pub trait OpenLoop {
     /// Clocks `cycles` cycles with `inputs` held and returns the outputs of the cycle after
-    /// them, in the order of [`Outputs::pins`].
+    /// them, in the order of [`Outputs::pins`](crate::blocks::port::pins::Outputs::pins).
     ///
     /// # Errors
     /// If the engine itself fails.
@@ -103,16 +103,15 @@ impl<E: OpenLoop> Predictor<E> {
         };
         let outputs = self.engine.pass(&busy, cycles)?;
         let [_, _, _, _, t_pdt, _, t_pb, window, budget] = outputs;
-        let predicts = Outputs::pins(&self.plan).len() > 5;
-        if self.unanswered.is_some() && predicts && cycles <= update_latency(&self.plan) {
+        if self.unanswered.is_some() && self.plan.predicts() && cycles <= update_latency(&self.plan)
+        {
             self.short += 1;
         }
         let step = self.unanswered.take().map(|period| {
             let idle = period.idle.min(self.plan.max_time());
             Step {
                 t_inac: idle.min(self.plan.histogram.max_value),
-                miss: self.plan.policy != crate::config::plan::Policy::AlwaysOn
-                    && idle > period.t_pdt,
+                miss: self.plan.policy != Policy::AlwaysOn && idle > period.t_pdt,
                 window,
                 budget,
                 t_pb,

@@ -42,7 +42,6 @@ impl Port {
     /// A controller just after reset.
     pub fn new(plan: &PortPlan) -> Self {
         let plan = *plan;
-        let predicts = matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect);
         let max_time = plan.max_time();
         Port {
             plan,
@@ -50,7 +49,7 @@ impl Port {
             meter: IdleMeter::new(plan.clocks_per_tick, max_time),
             timer: PdtTimer::new(plan.t_pdt_init),
             fsm: LpiFsm::new(plan.link, plan.sleep),
-            predictor: predicts.then(|| {
+            predictor: plan.predicts().then(|| {
                 let histogram = Clearing::new(plan.histogram, plan.clocks_per_tick, max_time);
                 (histogram, PerfBound::new(plan))
             }),

@@ -57,7 +57,7 @@ impl Port {
     /// The port controller of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let width = plan.time_width;
-        let predicts = matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect);
+        let predicts = plan.predicts();
         Port {
             about: About::new(
                 "port",

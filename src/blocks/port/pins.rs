@@ -4,7 +4,7 @@
 //! co-simulation. Every output depends on registers alone: the outputs of a clock
 //! cycle are known before its inputs are.
 
-use crate::config::plan::{Policy, PortPlan};
+use crate::config::plan::PortPlan;
 
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
 pub const HOPS_WIDTH: u32 = 6;
@@ -147,7 +147,7 @@ impl Outputs {
             ("miss", 1),
             ("t_pdt", plan.time_width),
         ];
-        if matches!(plan.policy, Policy::PerfBound | Policy::PerfBoundCorrect) {
+        if plan.predicts() {
             pins.extend([
                 ("update", 1),
                 ("t_pb", plan.time_width),
