@@ -118,7 +118,7 @@ pub enum Power {
 pub enum ScenarioError {
     #[error(transparent)]
     File(#[from] FileError),
-    /// The file that `controller` in [power] names.
+    /// The file that `controller` in `[power]` names.
     #[error("{path}: controller in [power]: {source}", path = path.display())]
     Controller { path: PathBuf, source: ConfigError },
     #[error("{path}:{line}:{column}: {problem}")]
