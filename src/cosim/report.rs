@@ -149,10 +149,10 @@ pub fn tally(tally: &Tally, period_ps: u64) -> String {
         "hits {}   misses {}   thresholds recomputed {}\n",
         tally.hits, tally.misses, tally.updates
     );
-    // One unit for the column, in which the whole has at most three digits before the point.
+    // One unit for the column; short stays in a state are of interest, so rather a small one.
     let whole = tally.cycles as f64 * period_ps as f64 * 1e-12;
     let (unit, per_second) = match whole {
-        whole if whole >= 1.0 => ("s", 1.0),
+        whole if whole >= 1e3 => ("s", 1.0),
         whole if whole >= 1e-3 => ("ms", 1e3),
         _ => ("us", 1e6),
     };
