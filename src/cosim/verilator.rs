@@ -96,12 +96,12 @@ pub enum BuildError {
         /// What may help; empty if nothing is known.
         hint: String,
     },
-    /// A tool was ended from outside.
+    /// A signal ended a tool.
     #[error("{program} ended early ({how}): it was interrupted, or the machine ran out of memory")]
     Killed {
         /// The tool.
         program: String,
-        /// The signal or the exit status.
+        /// The signal that ended it.
         how: String,
     },
     /// The compiler succeeds without a result.
@@ -129,7 +129,7 @@ pub enum BuildError {
     /// The top's pins are not the configuration's.
     #[error("the pins of module `port` are not those of this configuration: {problem}; emit the Verilog again with `linkdoze generate`, or use the configuration it was made from")]
     Pins {
-        /// The pin, and how it differs.
+        /// The pins, each with how it differs.
         problem: String,
     },
     /// A file of the build cannot be read or written.

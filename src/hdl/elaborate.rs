@@ -99,7 +99,7 @@ pub enum ElabError {
     /// A signal that is read, but that nothing assigns.
     #[error("{block}: `{signal}` is never driven: assign it in `update`{hint}")]
     Undriven {
-        /// Path of the block whose `update` has to assign it.
+        /// Path of the block whose `update` has to drive it.
         block: String,
         /// The signal.
         signal: String,
@@ -113,7 +113,7 @@ pub enum ElabError {
         block: String,
         /// The signal.
         signal: String,
-        /// The two drivers.
+        /// What drives it, and why that is one driver too many.
         by: String,
     },
     /// A signal that some path through `update` does not assign.

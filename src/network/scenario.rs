@@ -64,7 +64,7 @@ pub struct Scenario {
     pub duration_ps: Option<u64>,
     /// Packets generated earlier, in ps, do not count in the latency.
     pub warm_up_ps: u64,
-    /// Seeds what a run draws at random.
+    /// Seeds traffic with chance in it; the replay of a trace has none.
     pub seed: u64,
 }
 

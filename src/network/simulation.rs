@@ -128,7 +128,7 @@ pub struct PortSummary {
     pub bytes_sent: u64,
     /// Pause frames that stopped this port.
     pub pauses: u64,
-    /// Most bytes in the input and in the output buffer (switch ports only).
+    /// Most bytes in the input buffer (switch ports only).
     pub highest_input: u32,
     /// Most bytes in the output buffer (switch ports only).
     pub highest_output: u32,
@@ -145,7 +145,7 @@ pub struct RunSummary {
     pub cycles: u64,
     /// Clock period in ps.
     pub clock_ps: u64,
-    /// Messages and packets that arrived completely; payload bytes of these packets.
+    /// Messages that arrived completely.
     pub messages: u64,
     /// Packets that arrived completely.
     pub packets: u64,

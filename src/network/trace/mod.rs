@@ -101,9 +101,9 @@ impl Successor {
 /// How the program was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// One operation to a line.
+    /// Text, one operation to a line.
     GoalText,
-    /// Fixed-size records.
+    /// The binary form of LogGOPSim's `txt2bin`.
     GoalBinary,
 }
 
