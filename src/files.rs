@@ -13,28 +13,54 @@ const LONGEST_TEXT: u64 = 16 << 20;
 /// A file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
+    /// The system refuses to read.
     #[error("{path}: cannot read: {source}")]
     Read {
+        /// The file.
         path: PathBuf,
+        /// The system's error.
         source: std::io::Error,
     },
+    /// The file exceeds what is accepted as a text.
     #[error("{path}: longer than {LONGEST_TEXT} bytes: this is not a text written by hand")]
-    TooLong { path: PathBuf },
+    TooLong {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The system refuses to write.
     #[error("{path}: cannot write: {source}; nothing was left behind")]
     Write {
+        /// The file that was to be written.
         path: PathBuf,
+        /// The system's error.
         source: std::io::Error,
     },
+    /// The path cannot name a file.
     #[error("{path}: cannot write: {problem}; name a file to write")]
-    NotAFile { path: PathBuf, problem: String },
+    NotAFile {
+        /// The path as given.
+        path: PathBuf,
+        /// What it names instead.
+        problem: String,
+    },
+    /// The folder that is to hold the file cannot be made.
     #[error("{path}: cannot write: the folder {folder} cannot be made: {source}")]
     Folder {
+        /// The file that was to be written.
         path: PathBuf,
+        /// The folder.
         folder: PathBuf,
+        /// The system's error.
         source: std::io::Error,
     },
+    /// The bytes are no text.
     #[error("{path}: not UTF-8 at byte {offset}: the file is damaged, or not text")]
-    NotUtf8 { path: PathBuf, offset: usize },
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that is not UTF-8, from 0.
+        offset: usize,
+    },
 }
 
 /// Reads a file of at most 16 MiB.

@@ -40,25 +40,42 @@ impl<R: Read> Read for Lines<R> {
 /// An active part and the idle period that follows it, in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Period {
+    /// Length of the active part in ticks.
     pub busy: u64,
+    /// Length of the idle period in ticks.
     pub idle: u64,
 }
 
 /// A list of periods cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum PeriodsError {
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The first line is not the header.
     #[error("{path}:1: the first line must be \"busy,idle\" (ticks), not \"{found}\"", path = path.display())]
-    Header { path: PathBuf, found: String },
+    Header {
+        /// The list's file.
+        path: PathBuf,
+        /// The line that stands there.
+        found: String,
+    },
+    /// A line is not a period.
     #[error("{path}:{line}: {problem}; a line is two whole numbers of ticks, such as 120,4500", path = path.display())]
     Line {
+        /// The list's file.
         path: PathBuf,
+        /// The line, from 1.
         line: u64,
+        /// What is wrong with it.
         problem: String,
     },
+    /// Nothing follows the header.
     #[error("{path}: no periods after the header: the file is cut off, or empty", path = path.display())]
-    Empty { path: PathBuf },
+    Empty {
+        /// The list's file.
+        path: PathBuf,
+    },
 }
 
 /// Reads a list of periods line by line.

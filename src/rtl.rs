@@ -8,10 +8,13 @@ use crate::hdl::{self, verilog, Design, ElabError};
 /// The RTL of a configuration could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum RtlError {
+    /// The configuration has no plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
+    /// The plan has no hardware; the text names the key and the values that have.
     #[error("{0}")]
     Unsupported(String),
+    /// The plan has hardware whose description is wrong.
     #[error("the description of the port controller is wrong (a defect of linkdoze): {0}")]
     Elaboration(#[from] ElabError),
 }

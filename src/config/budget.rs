@@ -12,15 +12,23 @@ const SIGNIFICANT_BITS: u64 = 16;
 /// Why no pair of constants exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
+    /// No shift gives the exact floor within a product of 128 bits.
     #[error(
         "the packet budget l * X / t_w needs a product of more than 128 bits to be exact for \
          every X up to {largest_window} ticks"
     )]
-    TooFine { largest_window: u64 },
+    TooFine {
+        /// The largest `X` in ticks.
+        largest_window: u64,
+    },
+    /// The largest `N` does not fit 64 bits.
     #[error(
         "the packet budget l * X / t_w needs more than 64 bits for X = {largest_window} ticks"
     )]
-    TooLarge { largest_window: u64 },
+    TooLarge {
+        /// The largest `X` in ticks.
+        largest_window: u64,
+    },
 }
 
 impl BudgetPlan {

@@ -19,10 +19,13 @@ pub struct Decimal(
 /// Why a number cannot be held exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
+    /// Infinite, or not a number at all.
     #[error("not a finite number")]
     NotFinite,
+    /// A nonzero digit beyond the 18th after the point, or an exponent outside 64 bits.
     #[error("more than 18 digits after the point")]
     TooFine,
+    /// More than 20 digits before the point.
     #[error("a magnitude of 10^20 or more")]
     TooLarge,
 }
@@ -31,7 +34,9 @@ const DIGITS: u32 = 18;
 const ONE: i128 = 10i128.pow(DIGITS);
 
 impl Decimal {
+    /// Exactly 0.
     pub const ZERO: Decimal = Decimal(0);
+    /// Exactly 1.
     pub const ONE: Decimal = Decimal(ONE);
 
     /// `numerator / 10^digits`.

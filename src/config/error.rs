@@ -41,6 +41,7 @@ pub enum ConfigError {
     Invalid {
         /// The file, or what else the text is called.
         name: String,
+        /// In the order of the text; at least one.
         diagnostics: Vec<Diagnostic>,
     },
 }

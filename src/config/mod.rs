@@ -35,11 +35,17 @@ use plan::{
 /// unit that counts it: clock periods for transitions, ticks for everything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
+    /// `[clock]`: the controller's clock and the resolution of times.
     pub clock: Clock,
+    /// `[port]`: the policy, its thresholds and the width of times.
     pub port: Port,
+    /// `[states.*]`: powers and transition times.
     pub states: States,
+    /// `[histogram]`: what the predicting policies record.
     pub histogram: Histogram,
+    /// `[perfbound]`: the performance that may be lost.
     pub perfbound: PerfBound,
+    /// `[correction]`: the correction of SPEC 8.
     pub correction: Correction,
 }
 
@@ -57,7 +63,9 @@ pub struct Clock {
 pub struct Port {
     /// Bits of every time, 8 to 64.
     pub time_width: u32,
+    /// When the port powers down (SPEC 3, 7, 8).
     pub policy: Policy,
+    /// Where the port goes when it powers down (SPEC 4).
     pub sleep: Sleep,
     /// The threshold of the fixed policy in picoseconds.
     pub t_pdt_ps: u64,
@@ -74,7 +82,9 @@ pub struct Port {
 pub struct States {
     /// Power of a link that is awake or in transition, in watts.
     pub wake_power_w: Decimal,
+    /// Fast wake: a short `t_w`, a moderate saving.
     pub fast_wake: SleepState,
+    /// Deep sleep: a long `t_w`, the largest saving.
     pub deep_sleep: SleepState,
     /// Quiet and refresh intervals of deep sleep (p002 II.A); `None` is off.
     pub refresh: Option<Refresh>,
@@ -103,6 +113,7 @@ pub struct Refresh {
 /// `[histogram]` (SPEC 6, p000 Table 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Histogram {
+    /// How the histogram forgets.
     pub kind: HistogramKind,
     /// `n_bins`, 4 to 4096.
     pub bins: u32,
@@ -125,13 +136,18 @@ pub struct Histogram {
 pub enum PerfBound {
     /// `l = bound * sum(p_i / h_i)`; the groups are `(h_i, p_i)` by rising `h_i`.
     Hops {
+        /// The admitted degradation as a fraction: 0.01 is 1 %.
         bound: Decimal,
+        /// `(h_i, p_i)`: links on the path, and the fraction of the packets that take as many.
         groups: Vec<(u32, Decimal)>,
     },
     /// `l` itself.
     Factor(Decimal),
     /// The hop counts come from the hop monitor while the port runs.
-    Measured { bound: Decimal },
+    Measured {
+        /// The admitted degradation as a fraction.
+        bound: Decimal,
+    },
 }
 
 /// `[correction]` (SPEC 8).
@@ -139,6 +155,7 @@ pub enum PerfBound {
 pub struct Correction {
     /// `n_R`, 1 to 1024.
     pub history: u32,
+    /// What becomes of a correction factor below 1.
     pub mode: CorrectionMode,
     /// Fraction bits of the logarithms, 4 to 32.
     pub fraction_bits: u32,
@@ -166,11 +183,13 @@ impl CorrectionMode {
 /// A configuration is legal, but the requested model does not exist for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
+    /// A predicting policy is to measure hop counts.
     #[error(
         "perfbound.hops = \"measured\": the hop monitor that would measure them is not \
          available yet; write the hop counts, such as hops = [[2, 1.0]], or hop_factor"
     )]
     MeasuredHops,
+    /// The packet budget has no exact constants.
     #[error("perfbound: {0}")]
     Budget(#[from] BudgetError),
 }

@@ -62,9 +62,13 @@ impl Sleep {
 /// How the histogram forgets (SPEC 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramKind {
+    /// Never cleared.
     Regular,
+    /// Cleared after `h_maxN` samples or `TTL_hist`.
     Clearing,
+    /// The last `h_maxN` samples; the oldest gives way.
     Circular,
+    /// Counters for populated bins only; cleared like `clearing`, and when its entries run out.
     Map,
 }
 
@@ -100,7 +104,9 @@ pub struct SleepTimes {
 /// The link's timing, in clock cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkPlan {
+    /// The transitions into and out of `FAST_WAKE`.
     pub fast_wake: SleepTimes,
+    /// The transitions into and out of `DEEP_SLEEP`.
     pub deep_sleep: SleepTimes,
     /// Cycles in `FAST_WAKE` before `DEEP_SLEEP`, hybrid only; at least 1.
     pub hybrid_hold: u64,
@@ -120,6 +126,7 @@ pub struct RefreshPlan {
 /// The histogram of idle periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HistogramPlan {
+    /// How the histogram forgets.
     pub kind: HistogramKind,
     /// Number of bins, 4 to 4096.
     pub bins: u32,
@@ -143,6 +150,7 @@ pub struct BudgetPlan {
     /// `round(l / t_w * 2^s)`, `t_w` in ticks; rounded up for this `s`, so that the
     /// floor is exact over the whole range of `X`.
     pub k: u128,
+    /// The right shift in bits.
     pub s: u32,
     /// Bits that the largest `N` needs, 1 to 64.
     pub width: u32,
@@ -166,13 +174,19 @@ pub struct PortPlan {
     pub time_width: u32,
     /// Clock cycles in a tick, at least 1.
     pub clocks_per_tick: u64,
+    /// When the port powers down.
     pub policy: Policy,
+    /// Where the port goes when it powers down.
     pub sleep: Sleep,
     /// The fixed threshold, or the one before the first sample, in ticks.
     pub t_pdt_init: u64,
+    /// Transition, hold and refresh times in clock cycles.
     pub link: LinkPlan,
+    /// The histogram of idle periods, for the predicting policies.
     pub histogram: HistogramPlan,
+    /// The packet budget; [`BudgetPlan::UNUSED`] if the policy does not predict.
     pub budget: BudgetPlan,
+    /// The correction, for `perfbound-correct`.
     pub correction: CorrectionPlan,
 }
 

@@ -5,6 +5,7 @@ use super::read::nearest;
 /// A configuration that comes with the tool.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
+    /// The name on the command line.
     pub name: &'static str,
     /// What it is and where its numbers come from, in one line.
     pub summary: &'static str,

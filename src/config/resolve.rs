@@ -11,6 +11,8 @@ use super::{
 
 /// Longest transition, hold or interval of a link: 1 s.
 const LONGEST_TRANSITION_NS: u64 = 1_000_000_000;
+/// Power of a link that is awake, in watts, unless it is written (p000 Table 8).
+const WAKE_POWER_W: u64 = 24;
 /// Largest power of a link: 1 MW.
 const LARGEST_POWER_W: u64 = 1_000_000;
 const PS_PER_NS: u64 = 1000;
@@ -103,7 +105,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         }
     };
     powers_fall(reader, &wake_power, &fast_wake.power_w, &deep_sleep.power_w);
-    let wake_power_w = wake_power.map_or(Decimal::from(24), |w| w.value);
+    let wake_power_w = wake_power.map_or(Decimal::from(WAKE_POWER_W), |w| w.value);
     // p000 Table 8: fast wake saves 60 % of the power, deep sleep 90 %; in whole nanowatts.
     let share = |percent: u64| {
         // At most 1 MW: 10^15 nanowatts.
@@ -366,7 +368,9 @@ fn powers_fall(
     fast_wake: &Option<Written<Decimal>>,
     deep_sleep: &Option<Written<Decimal>>,
 ) {
-    let wake_value = wake.as_ref().map_or(Decimal::from(24), |w| w.value);
+    let wake_value = wake
+        .as_ref()
+        .map_or(Decimal::from(WAKE_POWER_W), |w| w.value);
     let (above_deep_sleep, above_value) = match fast_wake {
         Some(fast_wake) if fast_wake.value < wake_value => ("fast-wake", fast_wake.value),
         _ => ("wake", wake_value),

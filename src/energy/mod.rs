@@ -66,7 +66,9 @@ impl std::iter::Sum for Energy {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key} = {watts} is not between 0 and 10^12 W")]
 pub struct PowerRange {
+    /// The key of the configuration.
     pub key: &'static str,
+    /// Its value, in watts.
     pub watts: Decimal,
 }
 
@@ -75,7 +77,9 @@ pub struct PowerRange {
 pub struct LinkPower {
     /// `Wake`, transitions and refreshes.
     pub wake: Power,
+    /// `FAST_WAKE`.
     pub fast_wake: Power,
+    /// `DEEP_SLEEP` outside of refreshes.
     pub deep_sleep: Power,
 }
 
@@ -134,6 +138,7 @@ impl LinkPower {
 /// Power of the devices beside the links (p000 Table 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemPower {
+    /// One end of a link, by state.
     pub link: LinkPower,
     /// A switch without links.
     pub switch: Power,
@@ -210,8 +215,11 @@ pub fn link_ends(switches: u64, radix: u64, nics: u64) -> u64 {
 /// Power of a system by kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemShare {
+    /// All link ends together.
     pub links: Power,
+    /// All switches, without their links.
     pub switches: Power,
+    /// All nodes.
     pub nodes: Power,
 }
 
@@ -231,17 +239,24 @@ pub struct EnergyReport {
     pub links: Energy,
     /// Of all link ends, had they been awake for the same time.
     pub links_always_on: Energy,
+    /// Of all switches, without their links.
     pub switches: Energy,
+    /// Of all nodes.
     pub nodes: Energy,
 }
 
 /// An [`EnergyReport`] in joules, for JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Joules {
+    /// All link ends, in J.
     pub links: f64,
+    /// All link ends, had they been awake for the same time, in J.
     pub links_always_on: f64,
+    /// All switches without their links, in J.
     pub switches: f64,
+    /// All nodes, in J.
     pub nodes: f64,
+    /// Links, switches and nodes together, in J.
     pub total: f64,
 }
 
@@ -273,8 +288,11 @@ impl EnergyReport {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{port}: its power states last {states} clock cycles together, the run {cycles}")]
 pub struct NotConserved {
+    /// The port's name.
     pub port: String,
+    /// Clock cycles in all its states together.
     pub states: u64,
+    /// Clock cycles of the run.
     pub cycles: u64,
 }
 

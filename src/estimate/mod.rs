@@ -22,8 +22,11 @@ const PAPER_EXAMPLE_SAMPLES: u64 = 20_000;
 pub struct Estimate {
     /// SHA-256 of the canonical configuration.
     pub configuration_sha256: String,
+    /// `port.policy` as the configuration writes it.
     pub policy: &'static str,
+    /// `port.sleep` as the configuration writes it.
     pub sleep: &'static str,
+    /// `histogram.kind` as the configuration writes it.
     pub histogram_kind: &'static str,
     /// Why there is no hardware for this configuration; `None` if there is.
     pub no_hardware: Option<String>,
@@ -35,6 +38,7 @@ pub struct Estimate {
     pub table5_printed: Table5<String>,
     /// The same for the configuration's own width and resolution.
     pub max_time: LongestTime,
+    /// Widths that the configuration implies.
     pub registers: Vec<Register>,
     /// The formulas of p000 3.3.
     pub memory: Memory,
@@ -47,7 +51,9 @@ pub struct Estimate {
 /// Width of a register or an arithmetic value that the configuration implies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Register {
+    /// What the papers or SPEC call it.
     pub name: &'static str,
+    /// Its width in bits.
     pub bits: u32,
     /// Where the width comes from.
     pub reason: String,
@@ -56,7 +62,9 @@ pub struct Register {
 /// A number of bits, and of bytes rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Size {
+    /// The number of bits.
     pub bits: u64,
+    /// The same in bytes, rounded up.
     pub bytes: u64,
 }
 
@@ -76,7 +84,9 @@ pub struct Memory {
     pub w_counter_bits: u32,
     /// `s_elem` in bits: a stored idle length.
     pub s_elem_bits: u32,
+    /// Number of bins.
     pub n_bins: u32,
+    /// `h_maxN`: samples that the histogram holds.
     #[serde(rename = "h_maxN")]
     pub h_max_n: u32,
     /// The configured kind of histogram.

@@ -43,9 +43,11 @@ const PRINTED: [[(i32, u32, &str); 4]; 5] = [
 /// `2^width` times the resolution, the number that p000 3.3 computes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LongestTime {
+    /// Width of a time in bits.
     pub width_bits: u32,
     /// The resolution in nanoseconds as exact decimal text.
     pub resolution_ns: String,
+    /// The nearest binary fraction of the time in seconds.
     pub seconds: f64,
     /// The same as exact decimal text.
     pub exact_seconds: String,

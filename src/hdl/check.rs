@@ -22,39 +22,65 @@ const HISTORY: usize = 6;
 /// A check did not pass, or could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
+    /// The description is wrong.
     #[error(transparent)]
     Elaboration(#[from] ElabError),
+    /// The native simulation could not go on.
     #[error(transparent)]
     Simulation(#[from] SimError),
+    /// A tool cannot be started.
     #[error(
         "`{tool}` cannot be started ({source}): install it (Debian: apt-get install {package})"
     )]
     ToolMissing {
+        /// The program.
         tool: &'static str,
+        /// The Debian package that has it.
         package: &'static str,
+        /// The system's error.
         source: std::io::Error,
     },
+    /// A tool that has to be silent printed something, or failed.
     #[error("`{command}` has something to say:\n{output}")]
-    Complaint { command: String, output: String },
-    #[error("`{command}` stopped after {lines} of {cycles} cycles:\n{output}")]
-    Stopped {
+    Complaint {
+        /// The command line.
         command: String,
-        lines: usize,
-        cycles: usize,
+        /// All that it printed.
         output: String,
     },
+    /// The simulator printed another number of cycles than it was to run.
+    #[error("`{command}` stopped after {lines} of {cycles} cycles:\n{output}")]
+    Stopped {
+        /// The command line.
+        command: String,
+        /// Cycles that it printed.
+        lines: usize,
+        /// Cycles that it was to run.
+        cycles: usize,
+        /// All that it printed.
+        output: String,
+    },
+    /// The two simulations differ.
     #[error(
         "cycle {cycle}, output `{signal}`: the native simulation has {native}, {simulator} has {verilog}{hint}\n{history}"
     )]
     Difference {
+        /// The clock cycle, from 0.
         cycle: usize,
+        /// The output pin.
         signal: String,
+        /// Its value in the native simulation, in decimal and binary.
         native: String,
+        /// What simulated the Verilog.
         simulator: Engine,
+        /// The pin's value there, in binary, and in decimal unless bits are unknown.
         verilog: String,
+        /// Where unknown bits come from; empty if there are none.
         hint: &'static str,
+        /// The inputs of the last cycles, one cycle to a line.
         history: String,
     },
+    /// The files of the comparison cannot be written or read.
     #[error("{0}")]
     Io(#[from] std::io::Error),
 }

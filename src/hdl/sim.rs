@@ -21,18 +21,37 @@ const MAX_ROUNDS: usize = 10_000;
 /// The simulation could not go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SimError {
+    /// The block has no pin of this name.
     #[error("there is no pin `{name}`; the pins are {known}")]
-    UnknownPin { name: String, known: String },
+    UnknownPin {
+        /// The name that was asked for.
+        name: String,
+        /// Every pin's name, separated by commas.
+        known: String,
+    },
+    /// An output was to be set.
     #[error("pin `{name}` is an output: only inputs can be set")]
-    NotAnInput { name: String },
+    NotAnInput {
+        /// The output.
+        name: String,
+    },
+    /// An input was to hold more than it can.
     #[error("pin `{name}` takes {legal}, not {value}")]
     OutOfRange {
+        /// The input.
         name: String,
+        /// The refused value.
         value: u128,
+        /// The range that it takes.
         legal: String,
     },
+    /// The values keep changing without a change of the inputs.
     #[error("the block does not settle within {rounds} rounds: it oscillates")]
-    NoConvergence { rounds: usize },
+    NoConvergence {
+        /// Rounds of `update_all` that were tried.
+        rounds: usize,
+    },
+    /// The block has no input `clk` to step.
     #[error(
         "there is no clock input `clk`: give the top block `pub clk: Signal<In, Clock>` to step it"
     )]

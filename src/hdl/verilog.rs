@@ -171,11 +171,10 @@ fn wrap(text: &str, columns: usize) -> Vec<String> {
     out
 }
 
-/// `[7:0] `, or nothing for one wire.
-fn range(width: u32, kind: &Type) -> String {
-    match (width, kind) {
-        (1, Type::Bit | Type::Clock | Type::State { .. }) => String::new(),
-        (1, Type::Bits) => String::new(),
+/// `[7:0]`, or nothing for one wire.
+fn range(width: u32) -> String {
+    match width {
+        1 => String::new(),
         _ => format!("[{}:0]", width - 1),
     }
 }
@@ -347,7 +346,7 @@ impl<'a> Module<'a> {
         let _ = writeln!(out, "module {name} (");
         let ranges = pins
             .iter()
-            .map(|&net| range(self.design.nets[net].width, &self.design.nets[net].kind).len())
+            .map(|&net| range(self.design.nets[net].width).len())
             .max()
             .unwrap_or(0);
         let mut table = Table::default();
@@ -359,7 +358,7 @@ impl<'a> Module<'a> {
             };
             let mut code = format!("{direction} ");
             if ranges > 0 {
-                let _ = write!(code, "{:>ranges$} ", range(pin.width, &pin.kind));
+                let _ = write!(code, "{:>ranges$} ", range(pin.width));
             }
             code.push_str(&pin.printed);
             if at + 1 < pins.len() {
@@ -439,7 +438,7 @@ impl<'a> Module<'a> {
         doc: &'s str,
     ) -> (&'static str, String, String, &'s str) {
         let net = &self.design.nets[net];
-        (storage, range(net.width, &net.kind), name, doc)
+        (storage, range(net.width), name, doc)
     }
 
     fn declarations(&self, out: &mut String) {

@@ -23,16 +23,23 @@ pub const WINDOW_CYCLES: u64 = 1 << 16;
 /// A scenario cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// The trace cannot be used.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),
+    /// The mapping does not fit the trace or the network.
     #[error("{scenario}: {problem}")]
     Mapping {
+        /// The scenario's file.
         scenario: std::path::PathBuf,
+        /// What does not fit, and what would.
         problem: String,
     },
+    /// The replay failed.
     #[error("{trace}: {problem}")]
     Run {
+        /// The trace's file.
         trace: std::path::PathBuf,
+        /// Why it failed.
         problem: RunError,
     },
 }
@@ -42,6 +49,7 @@ pub enum Error {
 pub struct Controllers {
     /// Clock period in ps.
     pub clock_ps: u64,
+    /// One controller per port.
     pub ports: Vec<Box<dyn PowerController + Send>>,
 }
 

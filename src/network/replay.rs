@@ -21,8 +21,11 @@ use super::trace::{OpKind, Program, ANY};
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
+    /// The sending rank.
     pub from: u32,
+    /// The receiving rank.
     pub to: u32,
+    /// The sender's tag.
     pub tag: u32,
     /// At least 1.
     pub bytes: u64,
@@ -40,7 +43,9 @@ pub trait Host {
 /// What an operation costs its CPU, in ps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overheads {
+    /// A send.
     pub send: u64,
+    /// A receive.
     pub recv: u64,
 }
 

@@ -52,13 +52,19 @@ use crate::switch::{Parameters, MAX_RADIX};
 pub struct Scenario {
     /// The file it was read from.
     pub path: PathBuf,
+    /// The network.
     pub topology: SingleSwitch,
+    /// What the nodes send.
     pub traffic: Traffic,
+    /// Rates, latencies and buffers of switches and links.
     pub switch: Parameters,
+    /// Whether and how ports sleep.
     pub power: Power,
     /// `None` runs to completion.
     pub duration_ps: Option<u64>,
+    /// Packets generated earlier, in ps, do not count in the latency.
     pub warm_up_ps: u64,
+    /// Seeds traffic with chance in it; the replay of a trace has none.
     pub seed: u64,
 }
 
@@ -67,7 +73,9 @@ pub struct Scenario {
 pub struct Traffic {
     /// The trace, relative to the working directory or absolute.
     pub file: PathBuf,
+    /// The node of each rank.
     pub mapping: Mapping,
+    /// CPU time of sends and receives, in ps.
     pub overheads: Overheads,
 }
 
@@ -116,18 +124,27 @@ pub enum Power {
 /// A scenario that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
+    /// The scenario's file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
     /// The file that `controller` in `[power]` names.
     #[error("{path}: controller in [power]: {source}", path = path.display())]
-    Controller { path: PathBuf, source: ConfigError },
+    Controller {
+        /// The port configuration's file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: ConfigError,
+    },
+    /// A fault at a place in the scenario.
     #[error("{path}:{line}:{column}: {problem}")]
     At {
+        /// The scenario's file.
         path: PathBuf,
         /// Counted from 1.
         line: usize,
         /// In characters, counted from 1.
         column: usize,
+        /// What is wrong and what would be right.
         problem: String,
     },
 }

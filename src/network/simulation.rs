@@ -23,7 +23,9 @@ const STUCK_PS: u64 = 1_000_000_000_000;
 /// What a run depends on, beside topology, program and controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
+    /// Rates, latencies and buffers of switches and links.
     pub switch: Parameters,
+    /// CPU time of sends and receives, in ps.
     pub overheads: Overheads,
     /// Clock period of the port controllers, in ps; at most the time of the shortest
     /// packet, so that no packet starts and ends unseen.
@@ -44,17 +46,30 @@ pub enum RunError {
     Unfit(String),
     /// The ranks wait for each other for ever.
     #[error("deadlock at {time_ps} ps: {what}")]
-    Deadlock { time_ps: u64, what: String },
+    Deadlock {
+        /// When nothing was left to happen.
+        time_ps: u64,
+        /// The operations that wait, and for what.
+        what: String,
+    },
     /// A controller broke the rules of [`PowerController`], or never wakes.
     #[error("{port} in clock cycle {cycle}: {what}")]
     Controller {
+        /// The port's name.
         port: String,
+        /// The clock cycle, from 0.
         cycle: u64,
+        /// What the controller did, or failed to do.
         what: String,
     },
     /// A packet would have been lost.
     #[error("at {time_ps} ps: {overflow}")]
-    Overflow { time_ps: u64, overflow: Overflow },
+    Overflow {
+        /// When the packet arrived.
+        time_ps: u64,
+        /// The buffer, and by how much.
+        overflow: Overflow,
+    },
 }
 
 /// Why a run ended.
@@ -74,7 +89,9 @@ pub enum Ended {
 pub struct Progress {
     /// Simulated time in ps.
     pub time_ps: u64,
+    /// Operations of the program that have finished.
     pub operations_finished: usize,
+    /// Operations of the program.
     pub operations: usize,
     /// Packets delivered.
     pub packets: u64,
@@ -84,51 +101,67 @@ pub struct Progress {
 /// byte, in ps. The mean and the largest are exact, the quantiles within 0.1 %.
 #[derive(Clone, Copy, Debug, Default, PartialEq, serde::Serialize)]
 pub struct Latency {
+    /// Packets that count.
     pub packets: u64,
+    /// The mean; 0 without packets.
     pub mean_ps: f64,
+    /// The median.
     pub p50_ps: u64,
+    /// The 99th percentile.
     pub p99_ps: u64,
+    /// The longest.
     pub max_ps: u64,
 }
 
 /// What one port did.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct PortSummary {
+    /// The port's name in the topology.
     pub name: String,
     /// A cable is plugged in. A port without one has no power states and draws nothing.
     pub cabled: bool,
+    /// Clock cycles per power state, and what ended the idle periods.
     pub cycles: PortCycles,
+    /// Packets put on the wire.
     pub packets_sent: u64,
     /// On the wire.
     pub bytes_sent: u64,
     /// Pause frames that stopped this port.
     pub pauses: u64,
-    /// Most bytes in the input and in the output buffer (switch ports only).
+    /// Most bytes in the input buffer (switch ports only).
     pub highest_input: u32,
+    /// Most bytes in the output buffer (switch ports only).
     pub highest_output: u32,
 }
 
 /// What a run did.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct RunSummary {
+    /// Why the run ended.
     pub ended: Ended,
     /// The last operation finished, or the run was cut, at this time in ps.
     pub time_ps: u64,
     /// Clock cycles that every port was clocked; time per state adds up to this.
     pub cycles: u64,
+    /// Clock period in ps.
     pub clock_ps: u64,
-    /// Messages and packets that arrived completely; payload bytes of these packets.
+    /// Messages that arrived completely.
     pub messages: u64,
+    /// Packets that arrived completely.
     pub packets: u64,
+    /// Payload bytes of these packets.
     pub delivered_bytes: u64,
     /// Packets that crossed a link, summed over all links.
     pub packet_hops: u64,
     /// Packets under way when the run ended.
     pub packets_in_flight: usize,
+    /// Of the packets generated after the warm-up.
     pub latency: Latency,
     /// Messages that met a receive of another size.
     pub sizes_differ: u64,
+    /// Operations of the program that have finished.
     pub operations_finished: usize,
+    /// Operations of the program.
     pub operations: usize,
     /// CPU time of each node's calcs that have finished, in ps, over its CPUs.
     pub calc_ps: Vec<u64>,
@@ -136,6 +169,7 @@ pub struct RunSummary {
     pub cpus: Vec<u32>,
     /// Switch ports first, then the NICs.
     pub ports: Vec<PortSummary>,
+    /// Events that were scheduled.
     pub events: u64,
 }
 

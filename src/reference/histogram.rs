@@ -7,6 +7,7 @@ use crate::config::plan::HistogramKind;
 /// Parameters of a histogram (p000 Table 4). Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct HistogramParameters {
+    /// How the histogram forgets.
     pub kind: HistogramKind,
     /// `n_bins`.
     pub bins: usize,

@@ -24,6 +24,7 @@ pub use histogram::HistogramParameters;
 /// What the mathematics depends on. Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct Parameters {
+    /// When the port powers down.
     pub policy: Policy,
     /// The largest time; times saturate there (SPEC 1).
     pub max_time: u64,
@@ -31,15 +32,18 @@ pub struct Parameters {
     pub t_pdt_init: u64,
     /// `l / t_w` in packets per tick; predicting policies only.
     pub budget_rate: BigRational,
+    /// What the predicting policies record.
     pub histogram: HistogramParameters,
     /// `n_R` (SPEC 8).
     pub history: usize,
+    /// What becomes of a correction factor below 1.
     pub correction_mode: CorrectionMode,
 }
 
 /// The reference has no value for a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReferenceError {
+    /// A predicting policy is to measure hop counts.
     #[error(
         "perfbound.hops = \"measured\": idle periods alone tell no hop counts; write them, \
          such as hops = [[2, 1.0]], or hop_factor"

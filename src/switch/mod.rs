@@ -195,15 +195,20 @@ struct Output {
 /// What PFC tells the sender on the other end of an input's link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pfc {
+    /// Send nothing more than what is on the wire.
     Stop,
+    /// Send again.
     Go,
 }
 
 /// A packet may cross from `input` to `output` now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
+    /// Port at whose input buffer the packet waits.
     pub input: u32,
+    /// Port to whose output buffer it goes.
     pub output: u32,
+    /// Its place in [`Packets`].
     pub packet: u32,
 }
 
@@ -211,8 +216,11 @@ pub struct Grant {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the input buffer of switch port {input} would hold {used} of {capacity} bytes: a packet is lost, which the PFC limits should prevent; this is an error of the model, please report it")]
 pub struct Overflow {
+    /// Port of the input buffer.
     pub input: u32,
+    /// Bytes that it would hold.
     pub used: u64,
+    /// Bytes that it can hold.
     pub capacity: u32,
 }
 

@@ -51,6 +51,7 @@ impl Default for Parameters {
 pub struct ParameterError {
     /// The parameter as scenarios name it.
     pub key: &'static str,
+    /// What is wrong with it, and what would be right.
     pub problem: String,
 }
 

@@ -21,11 +21,17 @@ pub const MAX_BYTES: u64 = 1 << 50;
 /// Figures of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RankInfo {
+    /// The rank, from 0.
     pub rank: usize,
+    /// Number of calcs.
     pub calcs: u64,
+    /// Number of sends.
     pub sends: u64,
+    /// Number of receives.
     pub recvs: u64,
+    /// Sum over its sends.
     pub bytes_sent: u64,
+    /// Sum over its receives, as they name the sizes.
     pub bytes_received: u64,
     /// Sum of its calcs.
     pub calc_ns: u64,
@@ -36,28 +42,41 @@ pub struct RankInfo {
 /// Figures of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceInfo {
+    /// What [`Format::name`](super::Format::name) calls the format.
     pub format: &'static str,
+    /// Compressed with zstd.
     pub compressed: bool,
+    /// Number of ranks.
     pub ranks: usize,
+    /// Calcs, sends and receives.
     pub operations: usize,
+    /// Number of calcs.
     pub calcs: u64,
+    /// Number of sends.
     pub sends: u64,
+    /// Number of receives.
     pub recvs: u64,
     /// Receives from any source or of any tag.
     pub wildcard_recvs: u64,
+    /// Number of dependencies between operations.
     pub dependencies: usize,
+    /// Sum over all sends.
     pub bytes_sent: u64,
     /// Smallest message in bytes; absent without messages, like the next two.
     pub message_bytes_min: Option<u64>,
     /// Lower median.
     pub message_bytes_median: Option<u64>,
+    /// Largest message in bytes.
     pub message_bytes_max: Option<u64>,
+    /// Sum of all calcs.
     pub calc_total_ns: u64,
+    /// The same over the number of ranks.
     pub calc_mean_per_rank_ns: f64,
     /// Completion time without contention: the critical path.
     pub ideal_time_ns: f64,
     /// Messages whose receive names another size (in the ideal run).
     pub sizes_differ: u64,
+    /// By rank.
     pub per_rank: Vec<RankInfo>,
 }
 

@@ -22,8 +22,11 @@ pub const ANY: u32 = u32::MAX;
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OpKind {
+    /// Sends a message.
     Send,
+    /// Receives a message.
     Recv,
+    /// Occupies its CPU.
     Calc,
 }
 
@@ -47,6 +50,7 @@ pub struct Op {
     pub peer: u32,
     /// Tag; [`ANY`] on a receive of any tag; 0 on a calc.
     pub tag: u32,
+    /// What it does.
     pub kind: OpKind,
     /// The CPU of the rank that works on it.
     pub cpu: u8,
@@ -97,7 +101,9 @@ impl Successor {
 /// How the program was stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
+    /// Text, one operation to a line.
     GoalText,
+    /// The binary form of LogGOPSim's `txt2bin`.
     GoalBinary,
 }
 
@@ -181,25 +187,39 @@ impl Program {
 /// A trace that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
+    /// The file cannot be read.
     #[error(transparent)]
     File(#[from] FileError),
+    /// A fault at a place in a text.
     #[error("{path}:{line}:{column}: {problem}")]
     Text {
+        /// The trace's file.
         path: PathBuf,
         /// Counted from 1.
         line: u64,
         /// In characters, counted from 1.
         column: usize,
+        /// What is wrong and what would be right.
         problem: String,
     },
+    /// A fault at a place in GOAL binary.
     #[error("{path}: at byte {offset}: {problem}")]
     Binary {
+        /// The trace's file.
         path: PathBuf,
+        /// From 0, after decompression.
         offset: u64,
+        /// What is wrong and what would be right.
         problem: String,
     },
+    /// A fault of the trace as a whole.
     #[error("{path}: {problem}")]
-    Whole { path: PathBuf, problem: String },
+    Whole {
+        /// The trace's file.
+        path: PathBuf,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
 }
 
 /// Collects the operations of a program rank by rank.
