@@ -632,10 +632,9 @@ impl<'a> Resolver<'a> {
             return Err(ElabError::WidthMismatch {
                 block: self.path(),
                 what: format!(
-                    "`{}`: `{}` {} `{}`",
+                    "`{}`: `{}` and `{}`",
                     op.symbol(),
                     describe(left),
-                    "and",
                     describe(right)
                 ),
                 left: a.width(),
