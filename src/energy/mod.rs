@@ -250,8 +250,6 @@ pub struct EnergyReport {
 pub struct Joules {
     /// All link ends, in J.
     pub links: f64,
-    /// All link ends, had they been awake for the same time, in J.
-    pub links_always_on: f64,
     /// All switches without their links, in J.
     pub switches: f64,
     /// All nodes, in J.
@@ -266,17 +264,10 @@ impl EnergyReport {
         self.links + self.switches + self.nodes
     }
 
-    /// Part of the links' energy that sleeping saved, 0 to 1; 0 for a run without energy.
-    pub fn links_saved(&self) -> f64 {
-        let saved = self.links_always_on.0.saturating_sub(self.links.0);
-        saved as f64 / (self.links_always_on.0 as f64).max(1.0)
-    }
-
     /// In joules.
     pub fn joules(&self) -> Joules {
         Joules {
             links: self.links.joules(),
-            links_always_on: self.links_always_on.joules(),
             switches: self.switches.joules(),
             nodes: self.nodes.joules(),
             total: self.total().joules(),
@@ -404,7 +395,8 @@ mod tests {
         assert_eq!(energy.ports[1].0, 4_560_000_000_000_000_000);
         assert_eq!(energy.links.0, 21_360_000_000_000_000_000);
         assert_eq!(energy.links_always_on.joules(), 48.0);
-        assert!((energy.links_saved() - (1.0 - 21.36 / 48.0)).abs() < 1e-12);
+        let ratio = energy.links.joules() / energy.links_always_on.joules();
+        assert!((ratio - 21.36 / 48.0).abs() < 1e-12);
         assert_eq!(energy.switches.joules(), 250.0);
         // One node computes half of the time: 1000 J; the other idles: 800 J.
         assert_eq!(energy.nodes.joules(), 1800.0);

@@ -191,7 +191,11 @@ fn told(run: &RunSummary, always_on: &RunSummary, power: &SystemPower, trace: &P
     // Of a run of its own: sleeping may make the application take longer.
     let awake = power.energy(1, always_on).joules();
     let ends = run.ports.len();
-    let saved = 100.0 * (1.0 - joules.links / awake.links.max(f64::MIN_POSITIVE));
+    // Links without power, or a run without a cycle, have nothing to save.
+    let saved = match awake.links > 0.0 {
+        true => 100.0 * (1.0 - joules.links / awake.links),
+        false => 0.0,
+    };
     let ms = |ps: u64| ps as f64 / 1e9;
     let ns = |ps: u64| ps as f64 / 1e3;
     // Two windows of the same length say nothing about execution time.
