@@ -6,7 +6,7 @@
 //
 // Instances: port.idle_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 044800edbb6bfb5ba447161fe7119ecc79df29945d57c4c2f35944df130ade6f
+// SHA-256 of the configuration: 2d002e56a754b25307a647993f12f808f9750998a3a9150b140abd0a45a78e91
 
 `default_nettype none
 

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 044800edbb6bfb5ba447161fe7119ecc79df29945d57c4c2f35944df130ade6f
+// SHA-256 of the configuration: 2d002e56a754b25307a647993f12f808f9750998a3a9150b140abd0a45a78e91
 //
 // The configuration:
 //   [clock]
@@ -21,7 +21,9 @@
 //   t_pdt_ns = 4400
 //   t_pdt_init_ns = 4194304
 //   hybrid_hold_ns = 4400
+//   sync = "levels"
 //   sync_timeout_ns = 20000
+//   registers = false
 //
 //   [states.wake]
 //   power_w = 1.0
@@ -40,6 +42,7 @@
 //
 //   [histogram]
 //   kind = "clearing"
+//   bin_scale = "linear"
 //   bins = 256
 //   bin_ns = 16384
 //   counter_bits = 8

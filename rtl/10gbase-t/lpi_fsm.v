@@ -6,7 +6,7 @@
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 7cf03e14b6f3045c350042184e906bf7ee50a4ecfffab31af59a800c5043d15c
+// SHA-256 of the configuration: 48c8e0e580f37530af8343e6fbb609c70280ab1ab912b29c8eca03754f4fcedd
 
 `default_nettype none
 

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 7cf03e14b6f3045c350042184e906bf7ee50a4ecfffab31af59a800c5043d15c
+// SHA-256 of the configuration: 48c8e0e580f37530af8343e6fbb609c70280ab1ab912b29c8eca03754f4fcedd
 //
 // The configuration:
 //   [clock]
@@ -21,7 +21,9 @@
 //   t_pdt_ns = 100000
 //   t_pdt_init_ns = 1677721.6
 //   hybrid_hold_ns = 11520
+//   sync = "levels"
 //   sync_timeout_ns = 64000
+//   registers = false
 //
 //   [states.wake]
 //   power_w = 1.0
@@ -40,6 +42,7 @@
 //
 //   [histogram]
 //   kind = "clearing"
+//   bin_scale = "linear"
 //   bins = 256
 //   bin_ns = 6553.6
 //   counter_bits = 8

@@ -6,7 +6,7 @@
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: bcdb40c78f97c77d9562ae152c6622d092199de44f52e00ce618d60e4d68d125
+// SHA-256 of the configuration: 4bb23ea198a322fa05acf6313ac5483c57d78dec7105f2a93adf81e642d93953
 
 `default_nettype none
 

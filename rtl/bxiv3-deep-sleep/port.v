@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: bcdb40c78f97c77d9562ae152c6622d092199de44f52e00ce618d60e4d68d125
+// SHA-256 of the configuration: 4bb23ea198a322fa05acf6313ac5483c57d78dec7105f2a93adf81e642d93953
 //
 // The configuration:
 //   [clock]
@@ -21,7 +21,9 @@
 //   t_pdt_ns = 100000
 //   t_pdt_init_ns = 4194304
 //   hybrid_hold_ns = 8000
+//   sync = "levels"
 //   sync_timeout_ns = 10000
+//   registers = false
 //
 //   [states.wake]
 //   power_w = 24.0
@@ -40,6 +42,7 @@
 //
 //   [histogram]
 //   kind = "clearing"
+//   bin_scale = "linear"
 //   bins = 256
 //   bin_ns = 16384
 //   counter_bits = 8

@@ -6,7 +6,7 @@
 //
 // Instances: port.idle_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: c30c1f1d5b6b7ed048de3984fddb1c4fb3e936a892869752e83d897546f6b867
+// SHA-256 of the configuration: 8f491c529a42dec02c5ab2291218ce36841136b7f31e942fc5d762bd1117f37f
 
 `default_nettype none
 

@@ -12,7 +12,7 @@
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: c30c1f1d5b6b7ed048de3984fddb1c4fb3e936a892869752e83d897546f6b867
+// SHA-256 of the configuration: 8f491c529a42dec02c5ab2291218ce36841136b7f31e942fc5d762bd1117f37f
 
 `default_nettype none
 
@@ -41,15 +41,19 @@ module perfbound (
   localparam [1:0] SEARCH_BINS = 2'd2;    // adding up the bins of the group that does not fit
   localparam [1:0] SEARCH_FINISH = 2'd3;  // turning the bin into a time
 
-  localparam [66:0] CREDIT_PER_TICK = 67'h16826a19c1;  // packets that a tick of the window allows to delay, l / t_w
-  localparam [3:0] TOP_GROUP = 4'd15;                  // highest group in use
-  localparam [31:0] HALF = 32'd512;                    // half a bin
-  localparam [8:0] BIN_COUNT_TOTAL = 9'd256;           // number of bins
-  localparam [31:0] MAX_VALUE = 32'd262144;            // longest threshold, in ticks
-  localparam [3:0] TOP_PLACE = 4'd15;                  // highest place in a group
+  localparam [12:0] GAIN = 13'd0;                 // packets that a tick of the window allows to delay, l / t_w:
+  localparam [24:0] GAIN_PART = 25'd161;          // whole ones, and this / 30000000
+  localparam [24:0] CARRIES_FROM = 25'd29999839;  // a part from which the next tick makes a whole packet
+  localparam [3:0] TOP_GROUP = 4'd15;             // highest group in use
+  localparam [31:0] HALF = 32'd512;               // half a bin
+  localparam [8:0] BIN_COUNT_TOTAL = 9'd256;      // number of bins
+  localparam [31:0] MAX_VALUE = 32'd262144;       // longest threshold, in ticks
+  localparam [3:0] TOP_PLACE = 4'd15;             // highest place in a group
 
-  reg  [66:0] credit_q;         // budget of the live window, 54 fraction bits
-  reg  [66:0] credit_d;
+  reg  [12:0] credit_q;         // budget of the live window
+  reg  [12:0] credit_d;
+  reg  [24:0] credit_part_q;    // and this / 30000000
+  reg  [24:0] credit_part_d;
   reg   [1:0] state_q;          // where the search stands
   reg   [1:0] state_d;
   reg         pending_q;        // a sample came that no search covers yet
@@ -74,6 +78,7 @@ module perfbound (
   reg  [31:0] window_now_d;
   reg  [12:0] budget_now_q;     // budget of the search
   reg  [12:0] budget_now_d;
+  wire        carry;            // the parts make a whole packet
   wire  [3:0] arrived_group;    // group read the cycle before
   wire  [3:0] arrived_place;    // bin of the group read the cycle before
   reg  [16:0] arrived;          // samples in it
@@ -82,12 +87,28 @@ module perfbound (
   wire [31:0] middle;           // middle of the bin found, in ticks
   reg  [31:0] threshold;        // that, at most the longest threshold
 
+  // The budget l / t_w * X as a whole number and a fraction, both exact.
+  assign carry = ~(credit_part_q < CARRIES_FROM);
+
+  always @(*) begin
+    credit_part_d = credit_part_q;
+    if (cleared) begin
+      credit_part_d = 25'd0;
+    end else if (window_step) begin
+      if (carry) begin
+        credit_part_d = credit_part_q - CARRIES_FROM;
+      end else begin
+        credit_part_d = credit_part_q + GAIN_PART;
+      end
+    end
+  end
+
   always @(*) begin
     credit_d = credit_q;
     if (cleared) begin
-      credit_d = 67'd0;
+      credit_d = 13'd0;
     end else if (window_step) begin
-      credit_d = credit_q + CREDIT_PER_TICK;
+      credit_d = credit_q + GAIN + {12'd0, carry};
     end
   end
 
@@ -139,7 +160,7 @@ module perfbound (
           state_d = SEARCH_GROUPS;
           pending_d = 1'b0;
           window_now_d = live_window;
-          budget_now_d = credit_q[66:54];
+          budget_now_d = credit_q;
           passed_d = 17'd0;
           group_d = TOP_GROUP;
         end
@@ -210,7 +231,8 @@ module perfbound (
 
   always @(posedge clk) begin
     if (rst) begin
-      credit_q <= 67'd0;
+      credit_q <= 13'd0;
+      credit_part_q <= 25'd0;
       state_q <= SEARCH_IDLE;
       pending_q <= 1'b0;
       group_q <= 4'd0;
@@ -225,6 +247,7 @@ module perfbound (
       budget_now_q <= 13'd0;
     end else begin
       credit_q <= credit_d;
+      credit_part_q <= credit_part_d;
       state_q <= state_d;
       pending_q <= pending_d;
       group_q <= group_d;

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: c30c1f1d5b6b7ed048de3984fddb1c4fb3e936a892869752e83d897546f6b867
+// SHA-256 of the configuration: 8f491c529a42dec02c5ab2291218ce36841136b7f31e942fc5d762bd1117f37f
 //
 // The configuration:
 //   [clock]
@@ -21,7 +21,9 @@
 //   t_pdt_ns = 100000
 //   t_pdt_init_ns = 262144
 //   hybrid_hold_ns = 8000
+//   sync = "levels"
 //   sync_timeout_ns = 10000
+//   registers = false
 //
 //   [states.wake]
 //   power_w = 24.0
@@ -40,6 +42,7 @@
 //
 //   [histogram]
 //   kind = "clearing"
+//   bin_scale = "linear"
 //   bins = 256
 //   bin_ns = 1024
 //   counter_bits = 8

@@ -6,7 +6,7 @@
 //
 // Instances: port.pdt_timer
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 6acc1e788b85221802bbbcb67ae1a2c6b3a6a963874c1c036b8097af84fe5b3c
+// SHA-256 of the configuration: ed1cf4f07119c7c73f710e41e7b22153447802214ce2bf268d454d3cbaa26127
 
 `default_nettype none
 

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 6acc1e788b85221802bbbcb67ae1a2c6b3a6a963874c1c036b8097af84fe5b3c
+// SHA-256 of the configuration: ed1cf4f07119c7c73f710e41e7b22153447802214ce2bf268d454d3cbaa26127
 //
 // The configuration:
 //   [clock]
@@ -21,7 +21,9 @@
 //   t_pdt_ns = 100000
 //   t_pdt_init_ns = 4194304
 //   hybrid_hold_ns = 8000
+//   sync = "levels"
 //   sync_timeout_ns = 10000
+//   registers = false
 //
 //   [states.wake]
 //   power_w = 24.0
@@ -40,6 +42,7 @@
 //
 //   [histogram]
 //   kind = "clearing"
+//   bin_scale = "linear"
 //   bins = 256
 //   bin_ns = 16384
 //   counter_bits = 8

@@ -1,10 +1,10 @@
-//! The constants of the packet budget: `N = floor(l * X / t_w) = (X * k) >> s` (SPEC 7.3).
+//! The constants of the packet budget `N = floor(l * X / t_w)` (SPEC 7.3).
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::plan::BudgetPlan;
+use super::plan::{BudgetPlan, Product};
 
 /// Significant bits that SPEC 7.3 asks of `k`.
 const SIGNIFICANT_BITS: u64 = 16;
@@ -14,7 +14,7 @@ const SIGNIFICANT_BITS: u64 = 16;
 pub enum BudgetError {
     /// No shift gives the exact floor within a product of 128 bits.
     #[error(
-        "the packet budget l * X / t_w needs a product of more than 128 bits to be exact for \
+        "the packet budget l * X / t_w needs numbers of more than 128 bits to be exact for \
          every X up to {largest_window} ticks"
     )]
     TooFine {
@@ -34,30 +34,60 @@ pub enum BudgetError {
 impl BudgetPlan {
     /// The constants of a controller that has no use for a budget.
     pub const UNUSED: BudgetPlan = BudgetPlan {
-        k: 0,
-        s: 0,
+        numerator: 0,
+        denominator: 1,
+        product: None,
         width: 1,
     };
 
+    /// The constants for `rate`, `l / t_w` in packets per tick, which is positive, and for
+    /// windows of at most `largest_window` ticks; those of the multiplication too if the
+    /// controller `multiplies`.
+    ///
+    /// # Errors
+    /// If the numbers do not fit 128 bits, or the largest `N` 64 bits.
+    pub fn new(
+        rate: &BigRational,
+        largest_window: u64,
+        multiplies: bool,
+    ) -> Result<BudgetPlan, BudgetError> {
+        debug_assert!(rate.is_positive());
+        let window = BigInt::from(largest_window);
+        let width = (rate * &window).floor().to_integer().bits().max(1);
+        if width > 64 {
+            return Err(BudgetError::TooLarge { largest_window });
+        }
+        let too_fine = BudgetError::TooFine { largest_window };
+        if (rate.numer() * &window).bits() > 128 || rate.denom().bits() > 127 {
+            return Err(too_fine);
+        }
+        let (Some(numerator), Some(denominator)) = (rate.numer().to_u128(), rate.denom().to_u128())
+        else {
+            return Err(too_fine);
+        };
+        Ok(BudgetPlan {
+            numerator,
+            denominator,
+            product: match multiplies {
+                true => Some(Product::new(rate, largest_window)?),
+                false => None,
+            },
+            // `width` is at most 64.
+            width: width as u32,
+        })
+    }
+}
+
+impl Product {
     /// The smallest `s` for which `k = round(rate * 2^s)` has at least 16 significant
     /// bits, is not below `rate * 2^s`, and gives the exact floor for every window up to
     /// `largest_window` ticks.
     ///
-    /// `rate` is `l / t_w` in packets per tick and is positive. Why the floor is exact:
-    /// with `rate = a/b` in lowest terms, the fractional part of `X * rate` is at most
-    /// `1 - 1/b`, so that adding an excess below `1/b` never reaches the next integer.
-    /// The excess is `X * (k/2^s - rate)`, which grows with `X`.
-    ///
-    /// # Errors
-    /// If `k * largest_window` does not fit 128 bits, or the largest `N` 64 bits.
-    pub fn new(rate: &BigRational, largest_window: u64) -> Result<BudgetPlan, BudgetError> {
-        debug_assert!(rate.is_positive());
+    /// Why the floor is exact: with `rate = a/b` in lowest terms, the fractional part of
+    /// `X * rate` is at most `1 - 1/b`, so that adding an excess below `1/b` never reaches
+    /// the next integer. The excess is `X * (k/2^s - rate)`, which grows with `X`.
+    fn new(rate: &BigRational, largest_window: u64) -> Result<Product, BudgetError> {
         let window = BigInt::from(largest_window);
-        let largest_budget = (rate * &window).floor().to_integer();
-        let width = largest_budget.bits().max(1);
-        if width > 64 {
-            return Err(BudgetError::TooLarge { largest_window });
-        }
         let tolerance = BigRational::new(BigInt::one(), rate.denom().clone());
         for s in 0.. {
             let scaled: BigRational = rate * (BigInt::one() << s);
@@ -72,9 +102,7 @@ impl BudgetPlan {
             let error: BigRational = excess * &window / (BigInt::one() << s);
             if error.is_zero() || error < tolerance {
                 let k = k.to_u128().expect("k has at most 128 bits");
-                // `width` is at most 64.
-                let width = width as u32;
-                return Ok(BudgetPlan { k, s, width });
+                return Ok(Product { k, s });
             }
         }
         Err(BudgetError::TooFine { largest_window })
@@ -92,24 +120,29 @@ mod tests {
     }
 
     fn budget(plan: &BudgetPlan, window: u64) -> u128 {
-        (u128::from(window) * plan.k) >> plan.s
+        let window = u128::from(window);
+        let product = plan.product.unwrap();
+        let budget = (window * product.k) >> product.s;
+        assert_eq!(budget, window * plan.numerator / plan.denominator);
+        budget
     }
 
     /// 1 % over 4 hops, t_w = 4480 ticks: r = 1/1792000. k = round(2^s / 1792000).
     #[test]
     fn one_percent_over_four_hops() {
-        let plan = BudgetPlan::new(&ratio(1, 1_792_000), 1_000_000_000).unwrap();
+        let plan = BudgetPlan::new(&ratio(1, 1_792_000), 1_000_000_000, true).unwrap();
         assert_eq!(budget(&plan, 1_791_999), 0);
         assert_eq!(budget(&plan, 1_792_000), 1);
         assert_eq!(budget(&plan, 1_000_000_000), 558); // 558.03...
         assert_eq!(plan.width, 10);
-        assert!(plan.k >= 1 << 15);
+        assert!(plan.product.unwrap().k >= 1 << 15);
     }
 
     #[test]
     fn a_power_of_two_is_exact_with_sixteen_bits() {
-        let plan = BudgetPlan::new(&ratio(1, 1 << 20), u64::MAX).unwrap();
-        assert_eq!((plan.k, plan.s, plan.width), (1 << 15, 35, 44));
+        let plan = BudgetPlan::new(&ratio(1, 1 << 20), u64::MAX, true).unwrap();
+        let product = Product { k: 1 << 15, s: 35 };
+        assert_eq!((plan.product, plan.width), (Some(product), 44));
     }
 
     #[test]
@@ -117,11 +150,13 @@ mod tests {
         // 0.1 / 3 * 2^64 with nine more digits: the product would need about 190 bits.
         let fine = ratio(123_456_789_123_457, 10_000_000_000_000_000);
         assert!(matches!(
-            BudgetPlan::new(&fine, u64::MAX),
+            BudgetPlan::new(&fine, u64::MAX, true),
             Err(BudgetError::TooFine { .. })
         ));
+        // The fraction itself has 111 bits.
+        assert!(BudgetPlan::new(&fine, u64::MAX, false).is_ok());
         assert!(matches!(
-            BudgetPlan::new(&ratio(3, 1), u64::MAX),
+            BudgetPlan::new(&ratio(3, 1), u64::MAX, false),
             Err(BudgetError::TooLarge { .. })
         ));
     }
@@ -138,8 +173,8 @@ mod tests {
         ) {
             let rate = ratio(numerator, denominator);
             let largest = u64::MAX >> (64 - width);
-            let plan = BudgetPlan::new(&rate, largest).unwrap();
-            prop_assert!(plan.k >= 1 << 15);
+            let plan = BudgetPlan::new(&rate, largest, true).unwrap();
+            prop_assert!(plan.product.unwrap().k >= 1 << 15);
             let exact = |x: u64| (&rate * BigInt::from(x)).floor().to_integer();
             prop_assert_eq!(u64::from(plan.width), exact(largest).bits().max(1));
             for window in windows {
@@ -158,8 +193,8 @@ mod tests {
         fn shift_is_smallest(numerator in 1u64..1000, denominator in 1u64..5_000_000) {
             let rate = ratio(numerator, denominator);
             let largest = u64::from(u32::MAX);
-            let plan = BudgetPlan::new(&rate, largest).unwrap();
-            for s in 0..plan.s {
+            let plan = BudgetPlan::new(&rate, largest, true).unwrap();
+            for s in 0..plan.product.unwrap().s {
                 let scaled: BigRational = &rate * (BigInt::one() << s);
                 let k = scaled.round();
                 let excess = (&k - &scaled) / (BigInt::one() << s) * BigInt::from(largest);

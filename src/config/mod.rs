@@ -27,8 +27,8 @@ pub use error::{ConfigError, Diagnostic};
 pub use presets::{Preset, PRESETS};
 
 use plan::{
-    BudgetPlan, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan, Policy, PortPlan,
-    RefreshPlan, Sleep, SleepTimes,
+    BinScale, BudgetPlan, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan, Policy, PortPlan,
+    RefreshPlan, Sleep, SleepTimes, SyncPlan,
 };
 
 /// A validated configuration in physical units. Every time is a whole number of the
@@ -73,8 +73,31 @@ pub struct Port {
     pub t_pdt_init_ps: u64,
     /// Time in fast wake before deep sleep (hybrid, p002 III.A.3), in picoseconds.
     pub hybrid_hold_ps: u64,
+    /// How the two ends of a link agree.
+    pub sync: Sync,
     /// When a controller gives up on a peer that never answers (SPEC 5), in picoseconds.
     pub sync_timeout_ps: u64,
+    /// Run-time parameters and counters behind an AXI4-Lite port.
+    pub registers: bool,
+}
+
+/// How the two ends of a link agree on sleeping and waking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sync {
+    /// By messages over the link (SPEC 5).
+    Messages,
+    /// By pins that tell what the other end does, without delay.
+    Levels,
+}
+
+impl Sync {
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Sync::Messages => "messages",
+            Sync::Levels => "levels",
+        }
+    }
 }
 
 /// `[states.*]`: powers and transition times of a link (p000 Table 8).
@@ -115,9 +138,11 @@ pub struct Refresh {
 pub struct Histogram {
     /// How the histogram forgets.
     pub kind: HistogramKind,
+    /// How idle times are sorted into bins.
+    pub scale: Scale,
     /// `n_bins`, 4 to 4096.
     pub bins: u32,
-    /// `r_bin` in picoseconds: a power of two ticks.
+    /// `r_bin` in picoseconds: a power of two ticks. On a logarithmic scale the finest bin's.
     pub bin_ps: u64,
     /// `w_counter` in bits, 1 to 32.
     pub counter_bits: u32,
@@ -129,6 +154,25 @@ pub struct Histogram {
     pub map_entries: u32,
     /// `h_maxval` in picoseconds.
     pub max_value_ps: u64,
+}
+
+/// How idle times are sorted into bins (`docs/histograms.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// Every bin is `r_bin` wide.
+    Linear,
+    /// A bin's width grows with its place.
+    Log,
+}
+
+impl Scale {
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scale::Linear => "linear",
+            Scale::Log => "log",
+        }
+    }
 }
 
 /// `[perfbound]` (SPEC 7.2).
@@ -243,10 +287,9 @@ impl Config {
             t_s: cycles(state.t_s_ps),
             t_w: cycles(state.t_w_ps),
         };
-        let clears = matches!(
-            self.histogram.kind,
-            HistogramKind::Clearing | HistogramKind::Map
-        );
+        let histogram = &self.histogram;
+        let bin_shift = ticks(histogram.bin_ps).trailing_zeros();
+        let max_value = ticks(histogram.max_value_ps);
         Ok(PortPlan {
             time_width: self.port.time_width,
             clocks_per_tick: cycles(self.clock.tick_ps),
@@ -265,15 +308,28 @@ impl Config {
                     t_r: cycles(refresh.t_r_ps),
                 }),
             },
+            sync: match self.port.sync {
+                Sync::Messages => Some(SyncPlan {
+                    timeout: cycles(self.port.sync_timeout_ps),
+                }),
+                Sync::Levels => None,
+            },
+            registers: self.port.registers,
             histogram: HistogramPlan {
-                kind: self.histogram.kind,
-                bins: self.histogram.bins,
-                bin_shift: ticks(self.histogram.bin_ps).trailing_zeros(),
-                counter_bits: self.histogram.counter_bits,
-                max_samples: self.histogram.max_samples,
-                ttl: (clears && self.histogram.ttl_ps > 0).then(|| ticks(self.histogram.ttl_ps)),
-                max_value: ticks(self.histogram.max_value_ps),
-                map_entries: self.histogram.map_entries,
+                kind: histogram.kind,
+                scale: match histogram.scale {
+                    Scale::Linear => BinScale::Linear,
+                    Scale::Log => BinScale::Log {
+                        mantissa_bits: mantissa_bits(max_value >> bin_shift, histogram.bins),
+                    },
+                },
+                bins: histogram.bins,
+                bin_shift,
+                counter_bits: histogram.counter_bits,
+                max_samples: histogram.max_samples,
+                ttl: self.time_to_live(),
+                max_value,
+                map_entries: histogram.map_entries,
             },
             budget: self.budget_plan()?,
             correction: CorrectionPlan {
@@ -289,17 +345,29 @@ impl Config {
             return Ok(BudgetPlan::UNUSED);
         }
         let rate = self.budget_rate().ok_or(PlanError::MeasuredHops)?;
-        // A sample later than the time to live clears first: its window is 0.
-        let clears = matches!(
-            self.histogram.kind,
-            HistogramKind::Clearing | HistogramKind::Map
-        );
-        let largest_window = if clears && self.histogram.ttl_ps > 0 {
-            self.histogram.ttl_ps / self.clock.tick_ps
-        } else {
-            u64::MAX >> (64 - self.port.time_width)
+        let kind = self.histogram.kind;
+        let max_time = u64::MAX >> (64 - self.port.time_width);
+        let largest_window = match (kind, self.time_to_live()) {
+            // The sum of the stored lengths.
+            (HistogramKind::Circular, _) => (self.histogram.max_value_ps / self.clock.tick_ps)
+                .saturating_mul(self.histogram.max_samples.into()),
+            // Generations of at most the time to live, each weighing half the one after it.
+            (HistogramKind::Decaying, Some(ttl)) => ttl.saturating_mul(2),
+            // A sample later than the time to live clears first: its window is 0.
+            (_, Some(ttl)) => ttl,
+            (_, None) => max_time,
         };
-        Ok(BudgetPlan::new(&rate, largest_window)?)
+        Ok(BudgetPlan::new(
+            &rate,
+            largest_window.min(max_time),
+            !kind.window_only_grows(),
+        )?)
+    }
+
+    /// `TTL_hist` in ticks where it has a meaning; `None` is for ever.
+    fn time_to_live(&self) -> Option<u64> {
+        let ticks = self.histogram.ttl_ps / self.clock.tick_ps;
+        (self.histogram.kind.ages() && ticks > 0).then_some(ticks)
     }
 
     /// Whether the threshold comes from the histogram.
@@ -388,7 +456,9 @@ impl Config {
              t_pdt_ns = {}\n\
              t_pdt_init_ns = {}\n\
              hybrid_hold_ns = {}\n\
-             sync_timeout_ns = {}\n\n\
+             sync = \"{}\"\n\
+             sync_timeout_ns = {}\n\
+             registers = {}\n\n\
              [states.wake]\n\
              power_w = {}\n\n\
              [states.fast-wake]\n\
@@ -399,6 +469,7 @@ impl Config {
              t_r_ns = {}\n\n\
              [histogram]\n\
              kind = \"{}\"\n\
+             bin_scale = \"{}\"\n\
              bins = {}\n\
              bin_ns = {}\n\
              counter_bits = {}\n\
@@ -420,13 +491,16 @@ impl Config {
             ns(port.t_pdt_ps),
             ns(port.t_pdt_init_ps),
             ns(port.hybrid_hold_ps),
+            port.sync.name(),
             ns(port.sync_timeout_ps),
+            port.registers,
             states.wake_power_w,
             sleep_state(&states.fast_wake),
             sleep_state(&states.deep_sleep),
             ns(refresh.t_q_ps),
             ns(refresh.t_r_ps),
             histogram.kind.name(),
+            histogram.scale.name(),
             histogram.bins,
             ns(histogram.bin_ps),
             histogram.counter_bits,
@@ -447,6 +521,19 @@ impl Config {
             .map(|byte| format!("{byte:02x}"))
             .collect()
     }
+}
+
+/// The most mantissa bits with which `bins` logarithmic bins reach up to `longest`, a time
+/// in units of the finest bin (`docs/histograms.md`); 0 if none does.
+fn mantissa_bits(longest: u64, bins: u32) -> u32 {
+    let Some(top) = longest.checked_ilog2() else {
+        return 0;
+    };
+    let reaches = |mantissa: u32| {
+        let exponent = u64::from(top.saturating_sub(mantissa));
+        (exponent << mantissa) + (longest >> exponent) < u64::from(bins)
+    };
+    (0..bins.ilog2()).rev().find(|m| reaches(*m)).unwrap_or(0)
 }
 
 /// Picoseconds as the shortest text of nanoseconds.

@@ -70,15 +70,18 @@ pub enum HistogramKind {
     Circular,
     /// Counters for populated bins only; cleared like `clearing`, and when its entries run out.
     Map,
+    /// All counters halve where `clearing` would clear.
+    Decaying,
 }
 
 impl HistogramKind {
     /// Every value, in the order in which messages list them.
-    pub const ALL: [HistogramKind; 4] = [
+    pub const ALL: [HistogramKind; 5] = [
         HistogramKind::Regular,
         HistogramKind::Clearing,
         HistogramKind::Circular,
         HistogramKind::Map,
+        HistogramKind::Decaying,
     ];
 
     /// The value as a configuration writes it.
@@ -88,8 +91,49 @@ impl HistogramKind {
             HistogramKind::Clearing => "clearing",
             HistogramKind::Circular => "circular",
             HistogramKind::Map => "map",
+            HistogramKind::Decaying => "decaying",
         }
     }
+
+    /// Whether `max_samples` and the time to live bound the histogram's present window.
+    pub fn ages(self) -> bool {
+        match self {
+            HistogramKind::Clearing | HistogramKind::Map | HistogramKind::Decaying => true,
+            HistogramKind::Regular | HistogramKind::Circular => false,
+        }
+    }
+
+    /// Whether `X` grows tick by tick from 0: its budget is then accumulated, otherwise
+    /// multiplied (`docs/controller.md`).
+    pub fn window_only_grows(self) -> bool {
+        match self {
+            HistogramKind::Regular | HistogramKind::Clearing | HistogramKind::Map => true,
+            HistogramKind::Circular | HistogramKind::Decaying => false,
+        }
+    }
+}
+
+/// Generations of samples that a decaying histogram tells apart: a sample weighs 1, 1/2,
+/// 1/4, 1/8, then nothing.
+pub const GENERATIONS: u32 = 4;
+
+/// How idle times are sorted into bins (`docs/histograms.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BinScale {
+    /// Every bin is as wide as the first.
+    Linear,
+    /// Bins as wide as their place: an exponent and so many mantissa bits.
+    Log {
+        /// Bins per octave are 2 to this power.
+        mantissa_bits: u32,
+    },
+}
+
+/// The exchange of messages with the other end of the link (SPEC 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyncPlan {
+    /// Clock cycles after which a peer that does not answer is given up, at least 1.
+    pub timeout: u64,
 }
 
 /// Transition times of one sleep state, in clock cycles (at least 1 each).
@@ -130,7 +174,9 @@ pub struct HistogramPlan {
     pub kind: HistogramKind,
     /// Number of bins, 4 to 4096.
     pub bins: u32,
-    /// A bin spans `2^bin_shift` ticks.
+    /// How idle times are sorted into bins.
+    pub scale: BinScale,
+    /// The first bin spans `2^bin_shift` ticks; on a linear scale every bin does.
     pub bin_shift: u32,
     /// Width of a bin's counter in bits, 1 to 32; it saturates.
     pub counter_bits: u32,
@@ -144,16 +190,27 @@ pub struct HistogramPlan {
     pub map_entries: u32,
 }
 
-/// `N = (X * k) >> s` (SPEC 7.3).
+/// The packet budget `N = floor(l * X / t_w)` (SPEC 7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetPlan {
+    /// `l / t_w` in packets per tick is `numerator / denominator` in lowest terms.
+    pub numerator: u128,
+    /// See `numerator`; below `2^127`.
+    pub denominator: u128,
+    /// The constants of the multiplication, for windows that do not merely grow.
+    pub product: Option<Product>,
+    /// Bits that the largest `N` needs, 1 to 64.
+    pub width: u32,
+}
+
+/// `N = (X * k) >> s` (SPEC 7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Product {
     /// `round(l / t_w * 2^s)`, `t_w` in ticks; rounded up for this `s`, so that the
     /// floor is exact over the whole range of `X`.
     pub k: u128,
     /// The right shift in bits.
     pub s: u32,
-    /// Bits that the largest `N` needs, 1 to 64.
-    pub width: u32,
 }
 
 /// The correction of SPEC 8.
@@ -182,6 +239,11 @@ pub struct PortPlan {
     pub t_pdt_init: u64,
     /// Transition, hold and refresh times in clock cycles.
     pub link: LinkPlan,
+    /// The exchange of messages with the other end; `None`: the pins `sleep_permit`,
+    /// `remote_down` and `remote_up` tell what it does.
+    pub sync: Option<SyncPlan>,
+    /// Run-time parameters and counters behind an AXI4-Lite port.
+    pub registers: bool,
     /// The histogram of idle periods, for the predicting policies.
     pub histogram: HistogramPlan,
     /// The packet budget; [`BudgetPlan::UNUSED`] if the policy does not predict.
@@ -214,9 +276,26 @@ impl PortPlan {
         if self.predicts() && self.histogram.kind != HistogramKind::Clearing {
             return Some(format!(
                 "histogram.kind = \"{}\" has no hardware and no golden model yet: \
-                 \"clearing\" has (the reference model knows all four)",
+                 \"clearing\" has",
                 self.histogram.kind.name()
             ));
+        }
+        if self.predicts() && self.histogram.scale != BinScale::Linear {
+            return Some(
+                "histogram.bin_scale = \"log\" has no hardware and no golden model yet: \
+                 \"linear\" has"
+                    .into(),
+            );
+        }
+        if self.sync.is_some() {
+            return Some(
+                "port.sync = \"messages\" has no hardware and no golden model yet: \
+                 \"levels\" has"
+                    .into(),
+            );
+        }
+        if self.registers {
+            return Some("port.registers = true has no hardware and no golden model yet".into());
         }
         None
     }

@@ -20,7 +20,9 @@ pub(super) const KEYS: [(&str, &[&str]); 8] = [
             "t_pdt_ns",
             "t_pdt_init_ns",
             "hybrid_hold_ns",
+            "sync",
             "sync_timeout_ns",
+            "registers",
         ],
     ),
     ("states.wake", &["power_w"]),
@@ -33,6 +35,7 @@ pub(super) const KEYS: [(&str, &[&str]); 8] = [
         "histogram",
         &[
             "kind",
+            "bin_scale",
             "bins",
             "bin_ns",
             "counter_bits",
@@ -385,6 +388,21 @@ impl<'a> Reader<'a> {
             format!("must be one of {list}; the nearest is \"{nearest}\""),
         );
         None
+    }
+
+    /// `true` or `false`.
+    pub fn switch(&mut self, table: &'static str, key: &'static str) -> Option<Written<bool>> {
+        let (value, written) = self.take(table, key)?;
+        match value {
+            DeValue::Boolean(value) => Some(written.map(value)),
+            other => {
+                self.fault_of(
+                    &written,
+                    format!("must be true or false, not {}", type_name(&other)),
+                );
+                None
+            }
+        }
     }
 
     /// `perfbound.hops`.

@@ -6,7 +6,7 @@ use super::plan::{HistogramKind, Policy, Sleep};
 use super::read::{Reader, Written, WrittenHops, LONGEST_NS};
 use super::{
     ns, Clock, Config, Correction, CorrectionMode, Histogram, PerfBound, PlanError, Port, Refresh,
-    SleepState, States,
+    Scale, SleepState, States, Sync,
 };
 
 /// Longest transition, hold or interval of a link: 1 s.
@@ -52,6 +52,9 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     let t_pdt = reader.time("port", "t_pdt_ns", 0, LONGEST_NS);
     let t_pdt_init = reader.time("port", "t_pdt_init_ns", 0, LONGEST_NS);
     let hybrid_hold = reader.time("port", "hybrid_hold_ns", 1, LONGEST_TRANSITION_NS);
+    let syncs = [Sync::Messages, Sync::Levels].map(|v| (v.name(), v));
+    let sync = reader.choice("port", "sync", &syncs);
+    let registers = reader.switch("port", "registers");
     let sync_timeout = reader.time("port", "sync_timeout_ns", 1, LONGEST_NS);
     let wake_power = power(reader, "states.wake");
     let fast_wake = state(reader, "states.fast-wake");
@@ -60,6 +63,8 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     let t_r = reader.time("states.deep-sleep", "t_r_ns", 0, LONGEST_TRANSITION_NS);
     let kinds = HistogramKind::ALL.map(|v| (v.name(), v));
     let kind = reader.choice("histogram", "kind", &kinds);
+    let scales = [Scale::Linear, Scale::Log].map(|v| (v.name(), v));
+    let scale = reader.choice("histogram", "bin_scale", &scales);
     let bins = reader.integer("histogram", "bins", (4, 4096), "");
     let bin = reader.time("histogram", "bin_ns", 1, LONGEST_NS);
     let counter_bits = reader.integer("histogram", "counter_bits", (1, 32), " bits");
@@ -141,8 +146,14 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
 
     let histogram = {
         let kind = kind.map_or(HistogramKind::Clearing, |w| w.value);
-        let (bins_value, bin_ps) = bins_and_width(reader, bins, bin, ticks, time_width);
-        let range_ps = (bin_ps * u64::from(bins_value)).min(longest * clock.tick_ps);
+        let scale = scale.map_or(Scale::Linear, |w| w.value);
+        let (bins_value, bin_ps) = bins_and_width(reader, scale, bins, bin, ticks, time_width);
+        let range_ps = match scale {
+            Scale::Linear => bin_ps * u64::from(bins_value),
+            // p000 3.3 calls one second a sensible period.
+            Scale::Log => SECOND_PS,
+        }
+        .min(longest * clock.tick_ps);
         let max_samples_value = small(max_samples.clone(), 250);
         let counter_bits_value = small(counter_bits.clone(), 8);
         counters_hold_samples(
@@ -171,6 +182,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         }
         Histogram {
             kind,
+            scale,
             bins: bins_value,
             bin_ps,
             counter_bits: counter_bits_value,
@@ -197,6 +209,8 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
             &h_maxval,
         ),
         hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
+        sync: sync.map_or(Sync::Levels, |w| w.value),
+        registers: registers.is_some_and(|w| w.value),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),
     };
     // Where to point if the budget cannot be exact.
@@ -430,6 +444,7 @@ fn refresh(
 /// shift in hardware), such that the whole range fits the time width.
 fn bins_and_width(
     reader: &mut Reader<'_>,
+    scale: Scale,
     bins: Option<Written<u64>>,
     bin: Option<Written<u64>>,
     tick: Unit,
@@ -451,11 +466,19 @@ fn bins_and_width(
         }
         return (bins_value, tick.ps);
     }
-    let longest_ticks = LONGEST_NS * PS_PER_NS / tick.ps / u64::from(bins_value);
-    let largest_shift = (time_width - bins_log2).min(63).min(longest_ticks.ilog2());
+    let (reach_log2, reach) = match scale {
+        Scale::Linear => (bins_log2, u64::from(bins_value)),
+        // Only the finest bin is as wide as this.
+        Scale::Log => (1, 1),
+    };
+    let longest_ticks = LONGEST_NS * PS_PER_NS / tick.ps / reach;
+    let largest_shift = (time_width - reach_log2).min(63).min(longest_ticks.ilog2());
     let Some(bin) = bin else {
-        // 16384 ns reach the 2.2 ms that the deep-sleep preset needs with 256 bins.
-        let ticks = (16_384_000 / tick.ps).max(1);
+        let ticks = match scale {
+            // 16384 ns reach the 2.2 ms that the deep-sleep preset needs with 256 bins.
+            Scale::Linear => (16_384_000 / tick.ps).max(1),
+            Scale::Log => 1,
+        };
         return (bins_value, tick.ps << ticks.ilog2().min(largest_shift));
     };
     let ticks = bin.value / tick.ps;
@@ -465,7 +488,7 @@ fn bins_and_width(
         reader.fault_of(
             &bin,
             format!(
-                "histogram.bins = {bins_value} bins of this width reach beyond the longest time \
+                "{reach} bins of this width reach beyond the longest time \
                  of port.time_width = {time_width} bits; must be {of} and at most {} ns; the \
                  nearest legal value is {}",
                 ns(largest),

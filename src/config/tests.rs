@@ -95,7 +95,7 @@ fn plan_of_the_deep_sleep_preset() {
     assert_eq!(plan.t_pdt_init, 256 << 14);
     // l = 0.01 * (0.002/2 + 0.013/4 + 0.985/5) = 0.0020125; 10^9 * l / 4480 = 449.2
     let budget = plan.budget;
-    assert_eq!((1_000_000_000 * budget.k) >> budget.s, 449);
+    assert_eq!(1_000_000_000 * budget.numerator / budget.denominator, 449);
     assert_eq!(budget.width, 9);
 }
 
@@ -353,7 +353,7 @@ fn faults_say_where_what_and_what_would_be_right() {
             &["1 to 1024", "is 1024"],
         ),
         (
-            "[port]\ntime_width = 64\n[perfbound]\nhop_factor = 0.00123456789012347\n[histogram]\nttl_ns = 0",
+            "[port]\ntime_width = 64\n[perfbound]\nhop_factor = 0.00123456789012347\n[histogram]\nkind = \"decaying\"\nttl_ns = 0",
             ":4:14:",
             &["128 bits", "fewer digits", "time_width = 64"],
         ),

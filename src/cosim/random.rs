@@ -314,8 +314,8 @@ impl Random {
             self.plan.policy,
             Policy::PerfBound | Policy::PerfBoundCorrect
         );
-        let one = if predicts && budget.k > 0 && budget.s < 127 {
-            u64::try_from((1u128 << budget.s) / budget.k).unwrap_or(u64::MAX)
+        let one = if predicts {
+            u64::try_from(budget.denominator / budget.numerator).unwrap_or(u64::MAX)
         } else {
             self.plan.t_pdt_init
         };

@@ -8,7 +8,7 @@ mod text;
 use serde::Serialize;
 
 use crate::blocks::perfbound::{update_interval_at_line_rate, update_latency};
-use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;
 
@@ -152,6 +152,11 @@ impl Estimate {
 }
 
 /// Bits that hold every number from 0 to `largest`, at least 1.
+fn bits_for_wide(largest: u128) -> u32 {
+    (128 - largest.leading_zeros()).max(1)
+}
+
+/// The same of a number of 64 bits.
 fn bits_for(largest: u64) -> u32 {
     (64 - largest.leading_zeros()).max(1)
 }
@@ -209,17 +214,21 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     );
     if let Ok(plan) = plan {
         let budget = plan.budget;
-        let k_bits = 128 - budget.k.leading_zeros();
-        add(
-            "budget constant K",
-            k_bits,
-            format!("K = {}, N = (X * K) >> {}", budget.k, budget.s),
-        );
-        add(
-            "budget accumulator",
-            budget.width + budget.s,
-            format!("N with {} fraction bits, K more every tick", budget.s),
-        );
+        match budget.product {
+            Some(Product { k, s }) => add(
+                "budget constant K",
+                128 - k.leading_zeros(),
+                format!("K = {k}, N = (X * K) >> {s}"),
+            ),
+            None => add(
+                "budget accumulator",
+                budget.width + bits_for_wide(budget.denominator - 1),
+                format!(
+                    "N and a fraction, {}/{} more every tick",
+                    budget.numerator, budget.denominator
+                ),
+            ),
+        }
         add(
             "budget N",
             budget.width,
@@ -255,6 +264,7 @@ fn memory(config: &Config) -> Memory {
     let index = u64::from(bits_for(bins - 1));
     let map = Size::of((w_counter + index) * u64::from(histogram.map_entries));
     let circular = Size::of(w_counter * bins + s_elem * samples);
+    let decaying = Size::of(u64::from(GENERATIONS) * w_counter * bins);
     Memory {
         w_counter_bits: histogram.counter_bits,
         s_elem_bits: config.port.time_width,
@@ -264,6 +274,7 @@ fn memory(config: &Config) -> Memory {
             HistogramKind::Regular | HistogramKind::Clearing => clearing,
             HistogramKind::Circular => circular,
             HistogramKind::Map => map,
+            HistogramKind::Decaying => decaying,
         },
         clearing,
         populated_bins: Size::of(w_counter * bins.min(samples)),

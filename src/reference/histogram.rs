@@ -85,6 +85,8 @@ impl Histogram {
                 }
                 self.count(bin);
             }
+            // `docs/histograms.md`
+            HistogramKind::Decaying => todo!(),
             HistogramKind::Circular => {
                 if self.stored.len() == self.parameters.max_samples as usize {
                     self.evict();

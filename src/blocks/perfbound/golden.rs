@@ -93,7 +93,7 @@ impl PerfBound {
 
     /// `N` for a window of `x` ticks.
     fn packets(&self, x: u64) -> u64 {
-        ((u128::from(x) * self.plan.budget.k) >> self.plan.budget.s) as u64
+        (u128::from(x) * self.plan.budget.numerator / self.plan.budget.denominator) as u64
     }
 
     /// The middle of bin `index`, at most `h_maxval` (SPEC 7.5).

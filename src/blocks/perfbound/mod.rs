@@ -41,7 +41,12 @@ pub struct PerfBound {
     pub budget: Signal<Out, Bits>,
     // N, kept up to date with the window.
     credit: Reg<Bits>,
-    credit_per_tick: Constant<Bits>,
+    credit_part: Reg<Bits>,
+    gain: Constant<Bits>,
+    gain_part: Constant<Bits>,
+    carries_from: Constant<Bits>,
+    fractional: Constant<Bit>,
+    carry: Signal<Local, Bit>,
     // The search.
     state: Reg<Search>,
     pending: Reg<Bit>,
@@ -71,7 +76,6 @@ pub struct PerfBound {
     window_now: Reg<Bits>,
     budget_now: Reg<Bits>,
     bin_shift: Constant<Bits>,
-    fraction: Constant<Bits>,
     place_bits: Constant<Bits>,
     top_place: Constant<Bits>,
     _budget_bits: usize,
@@ -121,7 +125,10 @@ impl PerfBound {
         let tail = shape.counter + shape.index() + 1;
         let compare = tail.max(plan.budget.width);
         let index = shape.index() + 1;
-        let credit = plan.budget.width + plan.budget.s;
+        let part = clog2(plan.budget.denominator);
+        let whole = plan.budget.numerator / plan.budget.denominator;
+        let rest = plan.budget.numerator % plan.budget.denominator;
+        let fraction = format!("/ {}", plan.budget.denominator);
         let span = 1u128 << histogram.bin_shift;
         let middle = (index + histogram.bin_shift).max(time);
         let last_middle = u128::from(histogram.bins - 1) * span + span / 2;
@@ -156,16 +163,21 @@ impl PerfBound {
             t_pb: Signal::bits(time, "threshold, in ticks"),
             window: Signal::bits(time, "window that t_pb was computed for, in ticks"),
             budget: Signal::bits(plan.budget.width, "packets that may be delayed in it"),
-            credit: Reg::bits(
-                credit,
-                0,
-                format!("budget of the live window, {} fraction bits", plan.budget.s),
+            credit: Reg::bits(plan.budget.width, 0, "budget of the live window"),
+            credit_part: Reg::bits(part, 0, format!("and this {fraction}")),
+            gain: Constant::bits(
+                plan.budget.width,
+                whole,
+                "packets that a tick of the window allows to delay, l / t_w:",
             ),
-            credit_per_tick: Constant::bits(
-                credit,
-                plan.budget.k,
-                "packets that a tick of the window allows to delay, l / t_w",
+            gain_part: Constant::bits(part, rest, format!("whole ones, and this {fraction}")),
+            carries_from: Constant::bits(
+                part,
+                plan.budget.denominator - rest.max(1),
+                "a part from which the next tick makes a whole packet",
             ),
+            fractional: Constant::bit(rest > 0, "a tick allows no whole number of packets"),
+            carry: Signal::bit("the parts make a whole packet"),
             state: Reg::state(Search::Idle, "where the search stands"),
             pending: Reg::bit(false, "a sample came that no search covers yet"),
             group: Reg::bits(shape.group, 0, "next group to read, or group of the bins"),
@@ -208,7 +220,6 @@ impl PerfBound {
             window_now: Reg::bits(time, 0, "window of the search"),
             budget_now: Reg::bits(plan.budget.width, 0, "budget of the search"),
             bin_shift: amount(histogram.bin_shift, "log2 of the ticks in a bin"),
-            fraction: amount(plan.budget.s, "fraction bits of credit"),
             place_bits: amount(shape.place, "bits of a bin's place in its group"),
             top_place: Constant::bits(
                 shape.place,
@@ -232,6 +243,7 @@ impl Logic for PerfBound {
             self,
             clk,
             credit,
+            credit_part,
             state,
             pending,
             group,
@@ -246,10 +258,27 @@ impl Logic for PerfBound {
             budget_now
         );
 
+        comment!("The budget l / t_w * X as a whole number and a fraction, both exact.");
+        if self.fractional.val() {
+            self.carry.next = !(self.credit_part.q.val() < self.carries_from.val());
+            if self.cleared.val() {
+                self.credit_part.d.next = 0.into();
+            } else if self.window_step.val() {
+                if self.carry.val() {
+                    self.credit_part.d.next = self.credit_part.q.val() - self.carries_from.val();
+                } else {
+                    self.credit_part.d.next = self.credit_part.q.val() + self.gain_part.val();
+                }
+            }
+        } else {
+            self.carry.next = false;
+        }
         if self.cleared.val() {
             self.credit.d.next = 0.into();
         } else if self.window_step.val() {
-            self.credit.d.next = self.credit.q.val() + self.credit_per_tick.val();
+            self.credit.d.next = self.credit.q.val()
+                + self.gain.val()
+                + bit_cast(self.carry.val(), self._budget_bits);
         }
 
         comment!("The address counts down with every read, so what arrives is one above it.");
@@ -298,10 +327,7 @@ impl Logic for PerfBound {
                     self.state.d.next = Search::Groups;
                     self.pending.d.next = false;
                     self.window_now.d.next = self.live_window.val();
-                    self.budget_now.d.next = bit_cast(
-                        self.credit.q.val() >> self.fraction.val(),
-                        self._budget_bits,
-                    );
+                    self.budget_now.d.next = self.credit.q.val();
                     self.passed.d.next = 0.into();
                     self.group.d.next = self.top_group.val();
                 }

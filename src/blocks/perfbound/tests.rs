@@ -24,10 +24,10 @@ fn plan() -> PortPlan {
             max_value: 255,
             ..plan.histogram
         },
-        // ceil(2^60 / 100) / 2^60.
         budget: BudgetPlan {
-            k: (1u128 << 60).div_ceil(100),
-            s: 60,
+            numerator: 1,
+            denominator: 100,
+            product: None,
             width: 26,
         },
         ..plan

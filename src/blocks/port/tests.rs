@@ -24,8 +24,11 @@ pub(crate) fn small_plan() -> PortPlan {
             hybrid_hold: 9,
             refresh: Some(RefreshPlan { t_q: 6, t_r: 2 }),
         },
+        sync: None,
+        registers: false,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
+            scale: BinScale::Linear,
             bins: 20,
             bin_shift: 2,
             counter_bits: 3,
@@ -34,11 +37,12 @@ pub(crate) fn small_plan() -> PortPlan {
             max_value: 70,
             map_entries: 8,
         },
-        // l / t_w = 1/100: ceil(2^26 / 100).
+        // l / t_w = 3/301; 2^11 ticks at most.
         budget: BudgetPlan {
-            k: 671_089,
-            s: 26,
-            width: 4,
+            numerator: 3,
+            denominator: 301,
+            product: None,
+            width: 5,
         },
         correction: CorrectionPlan {
             history: 4,
