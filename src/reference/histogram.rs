@@ -54,8 +54,8 @@ impl Bins {
             unit: parameters.bin,
             mantissa: match parameters.scale {
                 Scale::Linear => None,
-                // With 2^M bins or more every index is u itself: a larger M changes nothing.
-                Scale::Log => (0..=parameters.bins.ilog2() + 1)
+                // With that many bits every index below n_bins is u itself.
+                Scale::Log => (0..=parameters.bins.ilog2())
                     .rev()
                     .find(|&m| logarithmic_index(longest, m) <= highest)
                     .or(Some(0)),
@@ -272,9 +272,33 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::config::plan::BinScale;
+    use crate::config::Config;
     use crate::reference::tests::parameters;
 
     proptest! {
+        #[test]
+        fn the_plan_has_as_many_mantissa_bits(
+            bins in 4u32..300,
+            max_value in prop_oneof![1u64..600, 1u64..1 << 32],
+        ) {
+            let text = format!(
+                "[histogram]\nbin_scale = \"log\"\nbins = {bins}\nbin_ns = 1\n\
+                 max_value_ns = {max_value}\nttl_ns = 0"
+            );
+            let config = Config::parse(&text, "a").unwrap();
+            let mut parameters = parameters(HistogramKind::Regular).histogram;
+            parameters.scale = Scale::Log;
+            parameters.bins = bins as usize;
+            parameters.bin = 1;
+            parameters.max_value = max_value;
+            let Some(mantissa_bits) = Bins::new(&parameters).mantissa else {
+                return Err(TestCaseError::fail("no mantissa"));
+            };
+            let plan = config.plan().unwrap().histogram;
+            prop_assert_eq!(plan.scale, BinScale::Log { mantissa_bits });
+        }
+
         /// A bin spans at most 2^-M of its lowest length (or one `r_bin`), bins rise with the
         /// length, the largest length fits, and one more bit of M would not.
         #[test]
