@@ -1,5 +1,6 @@
 //! The elaborated design: every expression has one width, every name is resolved.
 
+use super::atoms::Claim;
 use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 
@@ -69,6 +70,8 @@ pub(crate) struct Block {
 pub(crate) struct Group {
     pub targets: Vec<NetId>,
     pub statements: Vec<Statement>,
+    /// The targets serve claims alone.
+    pub formal: bool,
 }
 
 impl Group {
@@ -114,6 +117,8 @@ pub(crate) struct Net {
     pub value: Option<u128>,
     /// Something reads it, or it is a pin of the top.
     pub live: bool,
+    /// Claims alone read it: it is printed for provers and no hardware.
+    pub formal: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +131,8 @@ pub(crate) struct Register {
     pub clock: Option<NetId>,
     pub reset: Option<NetId>,
     pub doc: String,
+    /// No register, but a claim that `d` is 1.
+    pub claim: Option<Claim>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
