@@ -61,7 +61,7 @@ mod walk;
 
 pub use atoms::{About, Claim, Constant, Memory, Reg, Signal};
 pub use elaborate::{elaborate, ElabError};
-pub use ir::Design;
+pub use ir::{ClaimText, Design};
 pub use optional::Optional;
 pub use values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Type, Value, MAX_WIDTH};
 

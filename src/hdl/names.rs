@@ -78,19 +78,15 @@ pub(crate) fn instance(child: &Block) -> String {
     format!("u_{}", child.name)
 }
 
-/// A register of a block below as claims read it: its path through the instances.
-pub(crate) fn path(design: &Design, block: usize, net: NetId) -> String {
-    let declared = &design.nets[net];
-    let mut path = declared.printed.clone();
-    let mut at = declared.block;
-    while at != block {
-        path = format!("{}.{path}", instance(&design.blocks[at]));
-        match design.blocks[at].parent {
-            Some(parent) => at = parent,
-            None => break,
+/// What is called `name` in block `below`, by its path through the instances from `block`.
+pub(crate) fn within(design: &Design, block: usize, below: usize, name: &str) -> String {
+    match design.blocks[below].parent {
+        Some(parent) if below != block => {
+            let name = format!("{}.{name}", instance(&design.blocks[below]));
+            within(design, block, parent, &name)
         }
+        _ => name.into(),
     }
-    path
 }
 
 /// The states that a block names in its hardware, or that only its claims name, by type

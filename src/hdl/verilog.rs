@@ -309,7 +309,7 @@ impl<'a> Module<'a> {
     fn name(&self, net: NetId) -> String {
         let declared = &self.design.nets[net];
         if matches!(declared.role, Role::RegisterQ(_)) && declared.block != self.id {
-            names::path(self.design, self.id, net)
+            names::within(self.design, self.id, declared.block, &declared.printed)
         } else {
             seen(self.design, self.id, net)
         }

@@ -53,6 +53,10 @@ pub struct LpiFsm {
     age: Reg<Bits>,
     waiting: Reg<Bits>,
     longest_wait: Constant<Bits>,
+    down_fast_wake: Constant<Bits>,
+    down_deep_sleep: Constant<Bits>,
+    up_fast_wake: Constant<Bits>,
+    up_deep_sleep: Constant<Bits>,
     _wait_bits: usize,
     transmits_awake_only: Reg<Bit>,
     legal_state: Reg<Bit>,
@@ -150,6 +154,11 @@ impl LpiFsm {
                 longest_wait.into(),
                 "the longest transition down and the way up after it",
             ),
+            // Constants of their own: a wrong one in the hardware is to be found.
+            down_fast_wake: duration(t_s_fast_wake, "t_s of fast wake"),
+            down_deep_sleep: duration(t_s_deep_sleep, "t_s of deep sleep"),
+            up_fast_wake: duration(t_w_fast_wake, "t_w of fast wake"),
+            up_deep_sleep: duration(t_w_deep_sleep, "t_w of deep sleep"),
             _wait_bits: wait_bits as usize,
             transmits_awake_only: Reg::property("Nothing is transmitted unless the link is awake."),
             legal_state: Reg::property("The link is in a state that this configuration has."),
@@ -301,11 +310,11 @@ impl Logic for LpiFsm {
         }
 
         if self.to_deep.val() {
-            self.last_down.next = self.t_s_deep_sleep.val();
-            self.last_up.next = self.t_w_deep_sleep.val();
+            self.last_down.next = self.down_deep_sleep.val();
+            self.last_up.next = self.up_deep_sleep.val();
         } else {
-            self.last_down.next = self.t_s_fast_wake.val();
-            self.last_up.next = self.t_w_fast_wake.val();
+            self.last_down.next = self.down_fast_wake.val();
+            self.last_up.next = self.up_fast_wake.val();
         }
         self.age.d.next = 0.into();
         self.waiting.d.next = 0.into();
