@@ -30,13 +30,18 @@ pub struct LpiFsm {
     pub up_start: Signal<In, Bit>,
     pub tx_enable: Signal<Out, Bit>,
     pub leaving: Signal<Out, Bit>,
+    pub asleep: Signal<Out, Bit>,
+    pub may_go_down: Signal<Out, Bit>,
+    pub hold_over: Signal<Out, Bit>,
     pub power_state: Signal<Out, Bits>,
     state: Reg<Link>,
     cycles: Reg<Bits>,
     deep: Reg<Bit>,
     over: Signal<Local, Bit>,
+    deepens: Signal<Local, Bit>,
     to_deep: Signal<Local, Bit>,
     hybrid: Constant<Bit>,
+    agrees: Constant<Bit>,
     uses_fast_wake: Constant<Bit>,
     uses_deep_sleep: Constant<Bit>,
     uses_refresh: Constant<Bit>,
@@ -119,22 +124,30 @@ impl LpiFsm {
             about: About::new(
                 "lpi_fsm",
                 "Power states of the link at this end. Nothing is transmitted unless the\n\
-                 link is awake. A transition down always completes; if a packet waits or the\n\
-                 other end asks by then, the way up begins at once.",
+                 link is awake. A transition down always completes; if it is to go up by then,\n\
+                 the way up begins at once.",
             ),
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
-            down_start: Signal::bit("leave Wake at the end of this cycle"),
-            up_start: Signal::bit("a packet waits here, or the other end asks to wake"),
+            down_start: Signal::bit("go down at the end of this cycle"),
+            up_start: Signal::bit("go up at the end of this cycle, or of the transition down"),
             tx_enable: Signal::bit("the port may start a packet"),
             leaving: Signal::bit("the link leaves Wake at the end of this cycle"),
+            asleep: Signal::bit("the link sleeps or is on the way down"),
+            may_go_down: Signal::bit("the link is in a state with a way down"),
+            hold_over: Signal::bit("it has been long enough in fast wake for deep sleep"),
             power_state: Signal::bits(3, "state of the link, encoded as LINK_*"),
             state: Reg::state(Link::Wake, "state of the link"),
             cycles: Reg::bits(width, 0, "clock cycles left in this state, less one"),
             deep: Reg::bit(false, "the sleep state in question is deep sleep"),
             over: Signal::bit("the state has lasted its time"),
+            deepens: Signal::bit("from fast wake it is to go on to deep sleep"),
             to_deep: Signal::bit("a transition is to or from deep sleep"),
             hybrid: Constant::bit(hybrid, "fast wake first, deep sleep after a hold"),
+            agrees: Constant::bit(
+                plan.sync.is_some(),
+                "the ends agree about the way from fast wake to deep sleep",
+            ),
             uses_fast_wake: Constant::bit(uses_fast_wake, "the link uses fast wake"),
             uses_deep_sleep: Constant::bit(uses_deep_sleep, "the link uses deep sleep"),
             uses_refresh: Constant::bit(refresh.is_some(), "deep sleep has refreshes"),
@@ -204,8 +217,23 @@ impl Logic for LpiFsm {
         );
 
         self.over.next = self.cycles.q.val() == 0;
+        if self.agrees.val() {
+            self.deepens.next = self.down_start.val();
+        } else {
+            self.deepens.next = self.over.val();
+        }
         self.tx_enable.next = self.state.q.val() == Link::Wake;
         self.leaving.next = (self.state.q.val() == Link::Wake) & self.down_start.val();
+        self.asleep.next =
+            !(self.state.q.val() == Link::Wake) & !(self.state.q.val() == Link::GoingUp);
+        if self.hybrid.val() {
+            self.may_go_down.next =
+                (self.state.q.val() == Link::Wake) | (self.state.q.val() == Link::FastWake);
+            self.hold_over.next = (self.state.q.val() == Link::FastWake) & self.over.val();
+        } else {
+            self.may_go_down.next = self.state.q.val() == Link::Wake;
+            self.hold_over.next = false;
+        }
         self.power_state.next = bit_cast(self.state.q.val(), 3);
 
         if self.hybrid.val() {
@@ -260,7 +288,7 @@ impl Logic for LpiFsm {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_fast_wake.val();
-                    } else if self.hybrid.val() & self.over.val() {
+                    } else if self.hybrid.val() & self.deepens.val() {
                         self.state.d.next = Link::GoingDown;
                         self.cycles.d.next = self.t_s_deep_sleep.val();
                         self.deep.d.next = true;
