@@ -1,9 +1,13 @@
 //! The hardware blocks: each folder holds a block's description and its golden model.
 
+pub mod corrector;
+pub mod fixed_point;
 pub mod histogram;
 pub mod idle_meter;
 pub mod link_sync;
+pub mod logarithm;
 pub mod lpi_fsm;
+pub mod miss_history;
 pub mod pdt_timer;
 pub mod perfbound;
 pub mod port;
