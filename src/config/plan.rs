@@ -261,6 +261,20 @@ impl PortPlan {
         u64::MAX >> (64 - self.time_width)
     }
 
+    /// The transition times of the sleep states that the port goes to, at least one.
+    pub fn used_sleep_states(&self) -> Vec<SleepTimes> {
+        let LinkPlan {
+            fast_wake,
+            deep_sleep,
+            ..
+        } = self.link;
+        match self.sleep {
+            Sleep::FastWake => vec![fast_wake],
+            Sleep::DeepSleep => vec![deep_sleep],
+            Sleep::Hybrid => vec![fast_wake, deep_sleep],
+        }
+    }
+
     /// Whether the threshold comes from the histogram.
     pub fn predicts(&self) -> bool {
         matches!(self.policy, Policy::PerfBound | Policy::PerfBoundCorrect)
@@ -287,13 +301,6 @@ impl PortPlan {
                  entries, each of which sees every sample; the nearest legal value is {}",
                 entries.clamp(least, most)
             ));
-        }
-        if self.sync.is_some() {
-            return Some(
-                "port.sync = \"messages\" has no hardware and no golden model yet: \
-                 \"levels\" has"
-                    .into(),
-            );
         }
         if self.registers {
             return Some("port.registers = true has no hardware and no golden model yet".into());
