@@ -117,6 +117,9 @@ impl HistogramKind {
 /// 1/4, 1/8, then nothing.
 pub const GENERATIONS: u32 = 4;
 
+/// Entries of a map in hardware: registers and a comparison each (`docs/histograms.md`).
+pub const MAP_ENTRIES: std::ops::RangeInclusive<u32> = 2..=256;
+
 /// How idle times are sorted into bins (`docs/histograms.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinScale {
@@ -287,8 +290,17 @@ impl PortPlan {
                     .into(),
             );
         }
-        if self.predicts() && self.histogram.kind == HistogramKind::Map {
-            return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
+        let entries = self.histogram.map_entries;
+        if self.predicts()
+            && self.histogram.kind == HistogramKind::Map
+            && !MAP_ENTRIES.contains(&entries)
+        {
+            let (least, most) = MAP_ENTRIES.into_inner();
+            return Some(format!(
+                "histogram.map_entries = {entries}: the hardware of a map has {least} to {most} \
+                 entries, each of which sees every sample; the nearest legal value is {}",
+                entries.clamp(least, most)
+            ));
         }
         if self.registers {
             return Some("port.registers = true has no hardware and no golden model yet".into());
