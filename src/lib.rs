@@ -25,3 +25,4 @@ pub mod reference;
 pub mod report;
 pub mod rtl;
 pub mod switch;
+pub mod verify;

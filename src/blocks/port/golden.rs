@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
-use crate::blocks::histogram::clearing::golden::Clearing;
+use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::idle_meter::golden::IdleMeter;
 use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
@@ -25,7 +25,7 @@ pub struct Port {
     fsm: LpiFsm,
     /// The exchange of messages with the other end; `None`: levels.
     sync: Option<LinkSync>,
-    predictor: Option<(Clearing, PerfBound)>,
+    predictor: Option<(Histogram, PerfBound)>,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
     hit: bool,
@@ -53,10 +53,9 @@ impl Port {
             timer: PdtTimer::new(plan.t_pdt_init),
             fsm: LpiFsm::new(&plan),
             sync: LinkSync::new(&plan),
-            predictor: plan.predicts().then(|| {
-                let histogram = Clearing::new(plan.histogram, plan.clocks_per_tick, max_time);
-                (histogram, PerfBound::new(plan))
-            }),
+            predictor: plan
+                .predicts()
+                .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
             left_wake: false,
             hit: false,
             miss: false,
