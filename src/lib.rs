@@ -25,3 +25,5 @@ pub mod reference;
 pub mod report;
 pub mod rtl;
 pub mod switch;
+pub mod synth;
+mod tools;

@@ -12,6 +12,7 @@ mod init;
 mod output;
 mod predict;
 mod presets;
+mod synth;
 mod trace;
 
 use std::process::ExitCode;
@@ -51,6 +52,8 @@ enum Command {
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
     Cosim(cosim::Args),
+    /// Synthesise a controller: cells, clock frequency, slowest path.
+    Synth(synth::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
@@ -66,6 +69,7 @@ impl Command {
             Command::Estimate(args) => estimate::run(args),
             Command::Predict(args) => predict::run(args),
             Command::Cosim(args) => cosim::run(args),
+            Command::Synth(args) => synth::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Completions(args) => completions::run(args),
         }
