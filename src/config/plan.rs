@@ -273,19 +273,8 @@ impl PortPlan {
                     .into(),
             );
         }
-        if self.predicts() && self.histogram.kind != HistogramKind::Clearing {
-            return Some(format!(
-                "histogram.kind = \"{}\" has no hardware and no golden model yet: \
-                 \"clearing\" has",
-                self.histogram.kind.name()
-            ));
-        }
-        if self.predicts() && self.histogram.scale != BinScale::Linear {
-            return Some(
-                "histogram.bin_scale = \"log\" has no hardware and no golden model yet: \
-                 \"linear\" has"
-                    .into(),
-            );
+        if self.predicts() && self.histogram.kind == HistogramKind::Map {
+            return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
         }
         if self.sync.is_some() {
             return Some(

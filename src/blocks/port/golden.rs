@@ -2,7 +2,7 @@
 
 use super::model::Model;
 use super::pins::{Inputs, Outputs, PowerState};
-use crate::blocks::histogram::clearing::golden::Clearing;
+use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::idle_meter::golden::IdleMeter;
 use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::pdt_timer::golden::PdtTimer;
@@ -22,7 +22,7 @@ pub struct Port {
     meter: IdleMeter,
     timer: PdtTimer,
     fsm: LpiFsm,
-    predictor: Option<(Clearing, PerfBound)>,
+    predictor: Option<(Histogram, PerfBound)>,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
     hit: bool,
@@ -49,10 +49,9 @@ impl Port {
             meter: IdleMeter::new(plan.clocks_per_tick, max_time),
             timer: PdtTimer::new(plan.t_pdt_init),
             fsm: LpiFsm::new(plan.link, plan.sleep),
-            predictor: plan.predicts().then(|| {
-                let histogram = Clearing::new(plan.histogram, plan.clocks_per_tick, max_time);
-                (histogram, PerfBound::new(plan))
-            }),
+            predictor: plan
+                .predicts()
+                .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
             left_wake: false,
             hit: false,
             miss: false,

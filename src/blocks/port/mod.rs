@@ -6,12 +6,15 @@ pub mod pins;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use crate::blocks::histogram::bin_meter::BinMeter;
+use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
+use crate::blocks::histogram::decaying::DecayingHistogram;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::lpi_fsm::LpiFsm;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::PerfBound;
-use crate::config::plan::{Policy, PortPlan};
+use crate::config::plan::{HistogramKind, Policy, PortPlan};
 use crate::hdl::prelude::*;
 
 /// The port controller: joins the blocks (`docs/controller.md`). Its pins are those of
@@ -49,7 +52,13 @@ pub struct Port {
     idle_meter: IdleMeter,
     pdt_timer: PdtTimer,
     lpi_fsm: LpiFsm,
-    histogram: Optional<ClearingHistogram>,
+    clears: Constant<Bit>,
+    is_circular: Constant<Bit>,
+    is_decaying: Constant<Bit>,
+    bin_meter: Optional<BinMeter>,
+    clearing: Optional<ClearingHistogram>,
+    circular: Optional<CircularHistogram>,
+    decaying: Optional<DecayingHistogram>,
     perfbound: Optional<PerfBound>,
 }
 
@@ -58,6 +67,7 @@ impl Port {
     pub fn new(plan: &PortPlan) -> Self {
         let width = plan.time_width;
         let predicts = plan.predicts();
+        let kind = plan.histogram.kind;
         Port {
             about: About::new(
                 "port",
@@ -111,7 +121,31 @@ impl Port {
             idle_meter: IdleMeter::new(plan),
             pdt_timer: PdtTimer::new(plan),
             lpi_fsm: LpiFsm::new(plan),
-            histogram: Optional::when(predicts, ClearingHistogram::new(plan)),
+            clears: Constant::bit(
+                kind == HistogramKind::Clearing,
+                "the histogram is cleared from time to time",
+            ),
+            is_circular: Constant::bit(
+                kind == HistogramKind::Circular,
+                "the histogram holds the last samples",
+            ),
+            is_decaying: Constant::bit(
+                kind == HistogramKind::Decaying,
+                "the counters halve from time to time",
+            ),
+            bin_meter: Optional::when(predicts, BinMeter::new(plan)),
+            clearing: Optional::when(
+                predicts && matches!(kind, HistogramKind::Regular | HistogramKind::Clearing),
+                ClearingHistogram::new(plan),
+            ),
+            circular: Optional::when(
+                predicts && kind == HistogramKind::Circular,
+                CircularHistogram::new(plan),
+            ),
+            decaying: Optional::when(
+                predicts && kind == HistogramKind::Decaying,
+                DecayingHistogram::new(plan),
+            ),
             perfbound: Optional::when(predicts, PerfBound::new(plan)),
         }
     }
@@ -167,23 +201,58 @@ impl Logic for Port {
         self.miss.next = self.miss_now.q.val();
 
         if self.predicts.val() {
-            self.histogram.clk.next = self.clk.val();
-            self.histogram.rst.next = self.rst.val();
-            self.histogram.ended.next = self.idle_meter.ended.val();
-            self.histogram.ticks.next = self.idle_meter.ticks.val();
-            self.histogram.read_group.next = self.perfbound.read_group.val();
-            self.histogram.read_place.next = self.perfbound.read_place.val();
+            self.bin_meter.clk.next = self.clk.val();
+            self.bin_meter.rst.next = self.rst.val();
+            self.bin_meter.active.next = self.active.val();
+            self.bin_meter.tick.next = self.idle_meter.tick.val();
+            self.bin_meter.ticks.next = self.idle_meter.ticks.val();
 
             self.perfbound.clk.next = self.clk.val();
             self.perfbound.rst.next = self.rst.val();
             self.perfbound.ended.next = self.idle_meter.ended.val();
-            self.perfbound.cleared.next = self.histogram.cleared.val();
-            self.perfbound.sample_bin.next = self.histogram.sample_bin.val();
-            self.perfbound.live_window.next = self.histogram.window.val();
-            self.perfbound.window_step.next = self.histogram.window_step.val();
-            self.perfbound.group_sum.next = self.histogram.group_sum.val();
-            self.perfbound.group_mask.next = self.histogram.group_mask.val();
-            self.perfbound.bin_count.next = self.histogram.bin_count.val();
+            if self.is_circular.val() {
+                self.circular.clk.next = self.clk.val();
+                self.circular.rst.next = self.rst.val();
+                self.circular.ended.next = self.idle_meter.ended.val();
+                self.circular.ticks.next = self.idle_meter.ticks.val();
+                self.circular.sample_bin.next = self.bin_meter.bin.val();
+                self.circular.read_group.next = self.perfbound.read_group.val();
+                self.circular.read_place.next = self.perfbound.read_place.val();
+                self.perfbound.live_window.next = self.circular.window.val();
+                self.perfbound.taken.next = self.circular.taken.val();
+                self.perfbound.group_sum.next = self.circular.group_sum.val();
+                self.perfbound.bin_count.next = self.circular.bin_count.val();
+                self.perfbound.arrived.next = self.circular.arrived.val();
+            } else if self.is_decaying.val() {
+                self.decaying.clk.next = self.clk.val();
+                self.decaying.rst.next = self.rst.val();
+                self.decaying.ended.next = self.idle_meter.ended.val();
+                self.decaying.sample_bin.next = self.bin_meter.bin.val();
+                self.decaying.read_group.next = self.perfbound.read_group.val();
+                self.decaying.read_place.next = self.perfbound.read_place.val();
+                self.perfbound.live_window.next = self.decaying.window.val();
+                self.perfbound.taken.next = self.decaying.taken.val();
+                self.perfbound.group_sum.next = self.decaying.group_sum.val();
+                self.perfbound.bin_count.next = self.decaying.bin_count.val();
+                self.perfbound.arrived.next = self.decaying.arrived.val();
+            } else {
+                self.clearing.clk.next = self.clk.val();
+                self.clearing.rst.next = self.rst.val();
+                self.clearing.ended.next = self.idle_meter.ended.val();
+                self.clearing.sample_bin.next = self.bin_meter.bin.val();
+                self.clearing.read_group.next = self.perfbound.read_group.val();
+                self.clearing.read_place.next = self.perfbound.read_place.val();
+                self.perfbound.live_window.next = self.clearing.age.val();
+                self.perfbound.window_step.next = self.clearing.step.val();
+                self.perfbound.taken.next = self.clearing.taken.val();
+                self.perfbound.group_sum.next = self.clearing.group_sum.val();
+                self.perfbound.bin_count.next = self.clearing.bin_count.val();
+                self.perfbound.arrived.next = self.clearing.arrived.val();
+                if self.clears.val() {
+                    self.perfbound.cleared.next = self.clearing.cleared.val();
+                    self.perfbound.sample_bin.next = self.bin_meter.bin.val();
+                }
+            }
 
             self.update.next = self.perfbound.update.val();
             self.t_pb.next = self.perfbound.t_pb.val();

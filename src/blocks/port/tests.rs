@@ -52,6 +52,18 @@ pub(crate) fn small_plan() -> PortPlan {
     }
 }
 
+fn histograms() -> impl Strategy<Value = (HistogramKind, BinScale)> {
+    let kinds: Vec<_> = HistogramKind::ALL
+        .into_iter()
+        .filter(|&kind| kind != HistogramKind::Map)
+        .collect();
+    let scale = prop_oneof![
+        Just(BinScale::Linear),
+        Just(BinScale::Log { mantissa_bits: 2 })
+    ];
+    (prop::sample::select(kinds), scale)
+}
+
 fn inputs() -> impl Strategy<Value = Inputs> {
     (0u32..64, prop::bool::weighted(0.02), 0u8..64).prop_map(|(bits, rst, hops)| Inputs {
         rst,
@@ -242,11 +254,26 @@ proptest! {
         bins in 4u32..40,
         max_value in 3u64..300,
         ttl in prop_oneof![Just(None), (1u64..2000).prop_map(Some)],
+        (kind, scale) in histograms(),
     ) {
         let mut plan = PortPlan { clocks_per_tick, policy, sleep, ..small_plan() };
-        plan.histogram = HistogramPlan { max_samples, bins, max_value, ttl, ..plan.histogram };
+        plan.histogram = HistogramPlan {
+            kind, scale, max_samples, bins, max_value,
+            counter_bits: if kind == HistogramKind::Circular { 6 } else { 3 },
+            ttl: ttl.filter(|_| kind.ages()),
+            ..plan.histogram
+        };
         // The window may grow to the largest time, 4095 ticks: N up to 40.
         plan.budget.width = 6;
+        if !kind.window_only_grows() {
+            // Powers of two: the product is exact over any window.
+            plan.budget = BudgetPlan {
+                numerator: 1,
+                denominator: 128,
+                product: Some(Product { k: 256, s: 15 }),
+                width: 6,
+            };
+        }
         let mut golden = Port::new(&plan);
         let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
         simulator.set("rst", 1).unwrap();
