@@ -25,4 +25,6 @@ pub mod reference;
 pub mod report;
 pub mod rtl;
 pub mod switch;
+pub mod synth;
+mod tools;
 pub mod verify;
