@@ -1,0 +1,2 @@
+//! Registers.
+pub mod map;
