@@ -189,7 +189,17 @@ pub fn policy_is_built(built: Policy, wanted: Policy) -> bool {
     policy_code(wanted) <= policy_code(built).max(1)
 }
 
-/// The encodings of `shape.kind`.
+/// The least and the largest `max_samples` that hardware built for `plan` can do: a circular
+/// histogram has as many places as it was built with.
+pub fn sample_limits(plan: &PortPlan) -> (u32, u32) {
+    let built = plan.histogram.max_samples;
+    match plan.histogram.kind {
+        HistogramKind::Circular => (built, built),
+        _ => (1, built),
+    }
+}
+
+/// The encodings of `features.kind`.
 fn kind_code(kind: HistogramKind) -> u32 {
     HistogramKind::ALL
         .iter()
@@ -474,8 +484,9 @@ pub fn port(plan: &PortPlan) -> Map {
             Access::Staged,
             histogram.max_samples,
             format!(
-                "samples after which the histogram ages, 1 to {}",
-                histogram.max_samples
+                "samples after which the histogram ages, {} to {}",
+                sample_limits(plan).0,
+                sample_limits(plan).1
             ),
         )
         .word(
@@ -515,7 +526,7 @@ pub fn port(plan: &PortPlan) -> Map {
             "the other end of the link did not answer in time",
         )
         .field(
-            ("map_overflow", 1, 1),
+            ("map_overflow", 1, predicted(1)),
             Access::Flag,
             0,
             "a map histogram ran out of entries",
@@ -652,6 +663,72 @@ pub fn port(plan: &PortPlan) -> Map {
         Access::Status,
         0,
         "packets of that hop count; it saturates",
+    );
+    Map { registers: page.0 }
+}
+
+/// Byte address of the page of all ports: behind the pages of the ports, aligned to their
+/// sum, so that one address bit tells it apart.
+pub fn global_offset(ports: u32) -> u32 {
+    ports.next_power_of_two() * STRIDE
+}
+
+/// Bits of a byte address in the space of so many ports.
+pub fn address_bits(ports: u32) -> u32 {
+    global_offset(ports).trailing_zeros() + 1
+}
+
+/// The page of all ports: what the space holds, and which ports have an error flag.
+///
+/// # Panics
+/// If the plan has no registers.
+pub fn all_ports(plan: &PortPlan, ports: u32) -> Map {
+    let built = plan.registers.expect("the plan has registers");
+    let mut page = Builder(Vec::new());
+    page.word(
+        "magic",
+        0x000,
+        32,
+        Access::Constant,
+        SPACE_MAGIC,
+        "\"LKDS\"",
+    )
+    .register("version", 0x004, "layout of the pages")
+    .field(
+        ("minor", 0, 16),
+        Access::Constant,
+        VERSION & 0xffff,
+        "registers were added",
+    )
+    .field(
+        ("major", 16, 16),
+        Access::Constant,
+        VERSION >> 16,
+        "software must change",
+    )
+    .word(
+        "config_hash",
+        0x008,
+        32,
+        Access::Constant,
+        built.config_hash,
+        "first 32 bits of the SHA-256 of the configuration",
+    )
+    .register("layout", 0x00c, "where the pages of the ports lie")
+    .field(("ports", 0, 16), Access::Constant, ports, "number of ports")
+    .field(
+        ("stride_log2", 16, 5),
+        Access::Constant,
+        PAGE_BITS,
+        "log2 of the bytes in a page",
+    )
+    .pair(
+        ["errors_low", "errors_high"],
+        0x010,
+        ports,
+        Access::Status,
+        0,
+        "ports with an error flag, one bit each",
     );
     Map { registers: page.0 }
 }
