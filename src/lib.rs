@@ -26,3 +26,4 @@ pub mod registers;
 pub mod report;
 pub mod rtl;
 pub mod switch;
+pub mod verify;

@@ -6,6 +6,7 @@ pub mod csr;
 pub mod histogram;
 pub mod hop_monitor;
 pub mod idle_meter;
+pub mod link_sync;
 pub mod lpi_fsm;
 pub mod pdt_timer;
 pub mod perfbound;

@@ -13,6 +13,7 @@ mod output;
 mod predict;
 mod presets;
 mod trace;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -51,6 +52,8 @@ enum Command {
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
     Cosim(cosim::Args),
+    /// Prove, by k-induction, what the Verilog of a configuration claims about itself.
+    Verify(verify::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
@@ -66,6 +69,7 @@ impl Command {
             Command::Estimate(args) => estimate::run(args),
             Command::Predict(args) => predict::run(args),
             Command::Cosim(args) => cosim::run(args),
+            Command::Verify(args) => verify::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Completions(args) => completions::run(args),
         }

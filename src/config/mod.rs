@@ -572,7 +572,7 @@ fn mantissa_bits(longest: u64, bins: u32) -> u32 {
         let exponent = u64::from(top.saturating_sub(mantissa));
         (exponent << mantissa) + (longest >> exponent) < u64::from(bins)
     };
-    (0..bins.ilog2()).rev().find(|m| reaches(*m)).unwrap_or(0)
+    (0..=bins.ilog2()).rev().find(|m| reaches(*m)).unwrap_or(0)
 }
 
 /// Picoseconds as the shortest text of nanoseconds.

@@ -307,6 +307,20 @@ impl PortPlan {
         u64::MAX >> (64 - self.time_width)
     }
 
+    /// The transition times of the sleep states that the port goes to, at least one.
+    pub fn used_sleep_states(&self) -> Vec<SleepTimes> {
+        let LinkPlan {
+            fast_wake,
+            deep_sleep,
+            ..
+        } = self.link;
+        match self.sleep {
+            Sleep::FastWake => vec![fast_wake],
+            Sleep::DeepSleep => vec![deep_sleep],
+            Sleep::Hybrid => vec![fast_wake, deep_sleep],
+        }
+    }
+
     /// Whether the threshold comes from the histogram.
     pub fn predicts(&self) -> bool {
         matches!(self.policy, Policy::PerfBound | Policy::PerfBoundCorrect)
@@ -322,26 +336,8 @@ impl PortPlan {
                     .into(),
             );
         }
-        if self.predicts() && self.histogram.kind != HistogramKind::Clearing {
-            return Some(format!(
-                "histogram.kind = \"{}\" has no hardware and no golden model yet: \
-                 \"clearing\" has",
-                self.histogram.kind.name()
-            ));
-        }
-        if self.predicts() && self.histogram.scale != BinScale::Linear {
-            return Some(
-                "histogram.bin_scale = \"log\" has no hardware and no golden model yet: \
-                 \"linear\" has"
-                    .into(),
-            );
-        }
-        if self.sync.is_some() {
-            return Some(
-                "port.sync = \"messages\" has no hardware and no golden model yet: \
-                 \"levels\" has"
-                    .into(),
-            );
+        if self.predicts() && self.histogram.kind == HistogramKind::Map {
+            return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
         }
         None
     }

@@ -2,6 +2,7 @@
 //! (p000 Table 5), histogram and history memory (p000 3.3), and beside the formulas the
 //! census of what was elaborated.
 
+mod account;
 mod table5;
 mod text;
 
@@ -12,6 +13,7 @@ use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENER
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;
 
+pub use account::{Account, Difference};
 pub use table5::{longest_time, LongestTime, Table5, TABLE5_RESOLUTIONS_NS, TABLE5_WIDTHS};
 
 /// `h_maxN` that p000 3.3 names as an example: "20k elements".
@@ -42,6 +44,11 @@ pub struct Estimate {
     pub registers: Vec<Register>,
     /// The formulas of p000 3.3.
     pub memory: Memory,
+    /// Why the configuration's histogram takes other bits than its formula; `None` if the
+    /// policy needs none.
+    pub histogram: Option<Account>,
+    /// The same for every kind of histogram with the settings of p000.
+    pub p000_histograms: Vec<Account>,
     /// Registers and memories of the elaborated hardware; `None` if it was not elaborated.
     pub census: Option<Census>,
     /// How fast that hardware answers; `None` if it does not predict.
@@ -139,6 +146,10 @@ impl Estimate {
             max_time: longest_time(config.port.time_width, config.clock.tick_ps),
             registers: registers(config, &plan),
             memory: memory(config),
+            histogram: config
+                .predicts()
+                .then(|| Account::new(config, census.as_ref())),
+            p000_histograms: Account::of_p000(),
             latency: match (&plan, &census) {
                 (Ok(plan), Some(_)) if plan.predicts() => Some(Latency {
                     update_cycles: update_latency(plan),

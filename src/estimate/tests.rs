@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::hdl::census;
 use crate::rtl;
@@ -113,6 +115,86 @@ fn json_has_the_table_and_the_census() {
         text.contains("28×10^6 s")
             && text.contains(&format!("{total} register bits, 2496 memory bits"))
     );
+}
+
+/// p000 3.3 with 200 bins, 250 samples in counters of a byte, 20 000 in counters of two, and
+/// stored lengths of 32 bits; 4 generations.
+#[test]
+fn histograms_of_p000_by_hand() {
+    let accounts = estimate("").p000_histograms;
+    let formula: Vec<(&str, u32, u64)> = accounts
+        .iter()
+        .map(|account| (account.kind, account.h_max_n, account.formula_bits))
+        .collect();
+    assert_eq!(
+        formula,
+        [
+            ("regular", 250, 200 * 8),
+            ("clearing", 250, 200 * 8),
+            ("circular", 250, 200 * 8 + 250 * 32),
+            ("map", 250, 64 * 8),
+            ("decaying", 250, 4 * 200 * 8),
+            ("regular", 20_000, 200 * 16),
+            ("clearing", 20_000, 200 * 16),
+            ("circular", 20_000, 200 * 16 + 20_000 * 32),
+            ("map", 20_000, 64 * 16),
+            ("decaying", 20_000, 4 * 200 * 16),
+        ]
+    );
+}
+
+/// The formula and the differences make up the census of the histogram's blocks, in every
+/// configuration that has one.
+#[test]
+fn accounts_balance() {
+    let default = Config::parse("", "a").unwrap();
+    let census = census::count(&rtl::design(&default).unwrap());
+    let of_default = Account::new(&default, Some(&census));
+    let own: u64 = census
+        .entries
+        .iter()
+        .filter(|entry| entry.block.starts_with("port.histogram"))
+        .map(|entry| entry.bits)
+        .sum();
+    assert_eq!(of_default.hardware_bits, Some(own));
+    let mut balanced = 0;
+    for account in Account::of_p000().iter().chain([&of_default]) {
+        let Some(hardware) = account.hardware_bits else {
+            continue;
+        };
+        let differences: i64 = account.differences.iter().map(|d| d.bits).sum();
+        assert_eq!(account.formula_bits as i64 + differences, hardware as i64);
+        balanced += 1;
+    }
+    assert!(balanced >= 3, "{balanced} of the accounts have hardware");
+}
+
+/// 256 words for 200 bins; 15 bits hold 20 000.
+#[test]
+fn differences_of_the_clearing_histogram() {
+    let accounts = Account::of_p000();
+    let clearing = |samples| {
+        let mut accounts = accounts.iter();
+        let account = accounts.find(|a| a.kind == "clearing" && a.h_max_n == samples);
+        let differences = account.unwrap().differences.iter();
+        differences
+            .map(|difference| (difference.name.as_str(), difference.bits))
+            .collect::<BTreeMap<&str, i64>>()
+    };
+    assert_eq!(clearing(250)["counters: words"], 56 * 8);
+    assert!(!clearing(250).contains_key("counters: width"));
+    assert_eq!(clearing(20_000)["counters: words"], 56 * 16);
+    assert_eq!(clearing(20_000)["counters: width"], -256);
+    // 16 groups of 16 bins: a bit per group, and per bin.
+    assert_eq!(clearing(250)["populated"], 16);
+    assert!(clearing(250)["groups"] >= 16 * 16);
+}
+
+#[test]
+fn policies_without_a_histogram_have_no_account() {
+    let fixed = estimate("[port]\npolicy = \"fixed\"");
+    assert_eq!(fixed.histogram, None);
+    assert!(!fixed.to_string().contains("From the formula"));
 }
 
 #[test]

@@ -3,10 +3,13 @@
 use std::fmt;
 
 use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
+use comfy_table::{CellAlignment, ContentArrangement, Table};
 
-use super::{Estimate, Size};
+use super::{Account, Difference, Estimate, Size};
 use crate::hdl::census::Storage;
+
+/// Width of the table whose last column is prose.
+const COMPARISON_COLUMNS: u16 = 120;
 
 fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
     let mut table = Table::new();
@@ -16,6 +19,59 @@ fn table<const N: usize>(header: [&str; N], right: &[usize]) -> Table {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
+    table
+}
+
+fn hardware_bits(account: &Account) -> String {
+    match account.hardware_bits {
+        Some(bits) => bits.to_string(),
+        None => "none yet".into(),
+    }
+}
+
+/// Accounts of one kind side by side, a row for everything that any of them has.
+fn comparison(accounts: &[&Account], header: Vec<String>) -> Table {
+    let mut table = Table::new();
+    table
+        .load_preset(UTF8_FULL_CONDENSED)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(COMPARISON_COLUMNS)
+        .set_header(header);
+    for index in 1..=accounts.len() {
+        if let Some(column) = table.column_mut(index) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let row = |what: &str, bits: &dyn Fn(&Account) -> String, because: &str| {
+        let mut row = vec![what.to_string()];
+        row.extend(accounts.iter().map(|account| bits(account)));
+        row.push(because.into());
+        row
+    };
+    let formula = &accounts[accounts.len() - 1].formula;
+    table.add_row(row(
+        "formula",
+        &|account| account.formula_bits.to_string(),
+        formula,
+    ));
+    // The last account that has it says why: the configuration's own before p000's.
+    let mut names: Vec<&Difference> = Vec::new();
+    for difference in accounts.iter().rev().flat_map(|a| &a.differences) {
+        if names.iter().all(|known| known.name != difference.name) {
+            names.push(difference);
+        }
+    }
+    for difference in names {
+        let bits = |account: &Account| {
+            let mut own = account.differences.iter();
+            match own.find(|own| own.name == difference.name) {
+                Some(own) => format!("{:+}", own.bits),
+                None => String::new(),
+            }
+        };
+        table.add_row(row(&difference.name, &bits, &difference.because));
+    }
+    table.add_row(row("hardware", &hardware_bits, ""));
     table
 }
 
@@ -132,12 +188,47 @@ impl fmt::Display for Estimate {
                 "{} register bits, {} memory bits, {} bits in output registers of memories",
                 census.register_bits, census.memory_bits, census.memory_output_bits
             )?;
+        }
+
+        writeln!(
+            f,
+            "\nHistograms with the settings of p000: 200 bins (Figure 1), times of 32 bits of 1 ns\n\
+             (3.3), h_maxN = 250 (4.5.2) or 20000 (3.3); w_counter is as many bytes as h_maxN needs"
+        )?;
+        let mut sizes = table(
+            ["kind", "h_maxN", "formula", "bits", "hardware bits"],
+            &[1, 3, 4],
+        );
+        for account in &self.p000_histograms {
+            sizes.add_row([
+                account.kind.to_string(),
+                account.h_max_n.to_string(),
+                account.formula.clone(),
+                account.formula_bits.to_string(),
+                hardware_bits(account),
+            ]);
+        }
+        writeln!(f, "{sizes}")?;
+
+        if let Some(account) = &self.histogram {
+            let of_p000 = self.p000_histograms.iter();
+            let accounts: Vec<&Account> = of_p000
+                .filter(|other| other.kind == account.kind)
+                .chain([account])
+                .collect();
             writeln!(
                 f,
-                "The memories hold more than w_counter * n_bins: each group of bins has a sum and\n\
-                 a bit per bin that says whether its counter counts (docs/controller.md). A counter\n\
-                 is as wide as w_counter, or as h_maxN needs if that is less."
+                "\nFrom the formula to the hardware, in bits: histogram {}",
+                account.kind
             )?;
+            let mut columns = vec!["what".to_string()];
+            columns.extend(
+                accounts[..accounts.len() - 1]
+                    .iter()
+                    .map(|p000| format!("p000, {} samples", p000.h_max_n)),
+            );
+            columns.extend(["this configuration".into(), "because".into()]);
+            writeln!(f, "{}", comparison(&accounts, columns))?;
         }
         if let Some(latency) = &self.latency {
             writeln!(

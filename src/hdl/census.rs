@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::ir::Design;
+use super::ir::{Design, MemoryBlock};
 
 /// What holds the bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -23,6 +23,8 @@ pub struct Entry {
     pub block: String,
     /// The name in the description.
     pub name: String,
+    /// What it is for, as the Verilog says beside its declaration.
+    pub purpose: String,
     /// What holds the bits.
     pub storage: Storage,
     /// Words; 1 for registers.
@@ -50,10 +52,11 @@ pub struct Census {
 /// constant, is not there.
 pub fn count(design: &Design) -> Census {
     let mut entries = Vec::new();
-    let mut push = |block: usize, name: &str, storage, depth: usize, width: u32| {
+    let mut push = |block: usize, name: &str, purpose: &str, storage, depth: usize, width: u32| {
         entries.push(Entry {
             block: design.blocks[block].path.clone(),
             name: name.into(),
+            purpose: purpose.into(),
             storage,
             depth,
             width,
@@ -64,21 +67,23 @@ pub fn count(design: &Design) -> Census {
         for &register in &block.registers {
             let register = &design.registers[register];
             let q = &design.nets[register.q];
-            if q.live && q.value.is_none() {
-                push(id, &register.name, Storage::Register, 1, q.width);
+            if q.live && !q.formal && q.value.is_none() {
+                let (name, purpose) = (&register.name, &register.doc);
+                push(id, name, purpose, Storage::Register, 1, q.width);
             }
         }
         for &memory in &block.memories {
             let memory = &design.memories[memory];
             if design.nets[memory.read_data].live {
-                push(
-                    id,
-                    &memory.name,
-                    Storage::Memory,
-                    memory.depth,
-                    memory.width,
-                );
-                push(id, &memory.name, Storage::MemoryOutput, 1, memory.width);
+                let MemoryBlock {
+                    name,
+                    doc,
+                    depth,
+                    width,
+                    ..
+                } = memory;
+                push(id, name, doc, Storage::Memory, *depth, *width);
+                push(id, name, doc, Storage::MemoryOutput, 1, *width);
             }
         }
     }

@@ -1,17 +1,24 @@
-//! The four histograms of idle periods, as their definitions read (SPEC 6, p000 3.2).
+//! The histograms of idle periods, as their definitions read (`docs/histograms.md`,
+//! SPEC 6, p000 3.2).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use crate::config::plan::HistogramKind;
+use crate::config::Scale;
+
+/// Generations of a `decaying` histogram; a sample of each weighs half of one of the next.
+const GENERATIONS: usize = 4;
 
 /// Parameters of a histogram (p000 Table 4). Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct HistogramParameters {
     /// How the histogram forgets.
     pub kind: HistogramKind,
+    /// How wide the bins are.
+    pub scale: Scale,
     /// `n_bins`.
     pub bins: usize,
-    /// `r_bin`.
+    /// `r_bin`: width of every linear bin, and of the lowest logarithmic ones.
     pub bin: u64,
     /// Largest count of a bin; counters saturate there.
     pub max_count: u32,
@@ -27,15 +34,96 @@ pub struct HistogramParameters {
     pub max_time: u64,
 }
 
+/// Which lengths fall into which bin.
+#[derive(Clone, Debug)]
+struct Bins {
+    count: usize,
+    /// Ticks in `r_bin`.
+    unit: u64,
+    /// `M` of logarithmic bins.
+    mantissa: Option<u32>,
+    max_value: u64,
+}
+
+impl Bins {
+    fn new(parameters: &HistogramParameters) -> Bins {
+        let longest = parameters.max_value / parameters.bin;
+        let highest = parameters.bins as u64 - 1;
+        Bins {
+            count: parameters.bins,
+            unit: parameters.bin,
+            mantissa: match parameters.scale {
+                Scale::Linear => None,
+                // With that many bits every index below n_bins is u itself.
+                Scale::Log => (0..=parameters.bins.ilog2())
+                    .rev()
+                    .find(|&m| logarithmic_index(longest, m) <= highest)
+                    .or(Some(0)),
+            },
+            max_value: parameters.max_value,
+        }
+    }
+
+    /// The bin of an idle period of `length` ticks.
+    fn of(&self, length: u64) -> usize {
+        let u = length / self.unit;
+        let index = match self.mantissa {
+            None => u,
+            Some(m) => logarithmic_index(u, m),
+        };
+        let highest = self.count - 1;
+        usize::try_from(index).map_or(highest, |index| index.min(highest))
+    }
+
+    /// The middle of a bin in whole ticks (SPEC 7.5).
+    fn middle(&self, index: usize) -> u64 {
+        if index == self.count {
+            return self.max_value;
+        }
+        // First unit of the bin, and log2 of the units in it: no length reaches 2^64.
+        let (low, e) = match self.mantissa {
+            Some(m) if index >> m >= 2 => {
+                let e = ((index >> m) - 1).min(64);
+                let significant = (1u128 << m) + (index as u128 & ((1 << m) - 1));
+                (significant << e, e)
+            }
+            _ => (index as u128, 0),
+        };
+        let unit = u128::from(self.unit);
+        let middle = low.saturating_mul(unit).saturating_add((unit << e) / 2);
+        u64::try_from(middle).map_or(self.max_value, |middle| middle.min(self.max_value))
+    }
+}
+
+/// `M = m`: the bins of one octave are `2^m`.
+fn logarithmic_index(u: u64, m: u32) -> u64 {
+    if u >> m == 0 {
+        return u;
+    }
+    let e = u.ilog2() - m;
+    (u64::from(e) << m) + (u >> e)
+}
+
+/// The samples between two clears.
+#[derive(Clone, Debug, Default)]
+struct Generation {
+    /// Populated bins.
+    counts: BTreeMap<usize, u32>,
+    samples: u32,
+    /// Ticks that it lasts or lasted, at most its time to live.
+    ticks: u64,
+}
+
 /// Counts of idle periods by length, and the window in which they were collected.
 #[derive(Clone, Debug)]
 pub(super) struct Histogram {
     parameters: HistogramParameters,
-    /// Populated bins.
-    counts: BTreeMap<usize, u32>,
-    samples: u32,
-    /// Ticks since the window began; saturates.
-    window: u64,
+    bins: Bins,
+    /// Where a generation's time stops.
+    longest: u64,
+    present: Generation,
+    /// What a `decaying` histogram remembers, the latest first; empty for the others.
+    past: VecDeque<Generation>,
     /// The stored lengths of a circular histogram, oldest first.
     stored: VecDeque<u64>,
     stored_total: u128,
@@ -45,10 +133,14 @@ pub(super) struct Histogram {
 impl Histogram {
     pub fn new(parameters: HistogramParameters) -> Histogram {
         Histogram {
+            bins: Bins::new(&parameters),
+            longest: match parameters.ttl {
+                Some(ttl) if parameters.kind.ages() => ttl,
+                _ => parameters.max_time,
+            },
             parameters,
-            counts: BTreeMap::new(),
-            samples: 0,
-            window: 0,
+            present: Generation::default(),
+            past: VecDeque::new(),
             stored: VecDeque::new(),
             stored_total: 0,
             overflows: 0,
@@ -63,95 +155,101 @@ impl Histogram {
     /// Records the length `t_inac` of an idle period that lasted `idle` ticks, after `busy`
     /// ticks of activity, and returns the window `X` (SPEC 7.1).
     pub fn record(&mut self, busy: u64, t_inac: u64, idle: u64) -> u64 {
-        let bin = self.bin_of(t_inac);
+        let bin = self.bins.of(t_inac);
         // The window runs on through the whole period, however much of it is recorded.
-        self.window = self
-            .window
+        let ticks = &mut self.present.ticks;
+        *ticks = ticks
             .saturating_add(busy)
             .saturating_add(idle)
-            .min(self.parameters.max_time);
+            .min(self.longest);
         match self.parameters.kind {
-            HistogramKind::Regular => self.count(bin),
+            HistogramKind::Regular => {}
             HistogramKind::Clearing => {
-                self.clear_if_due();
-                self.count(bin);
+                if self.is_due() {
+                    self.present = Generation::default();
+                }
             }
             HistogramKind::Map => {
-                self.clear_if_due();
-                let full = self.counts.len() == self.parameters.map_entries;
-                if full && !self.counts.contains_key(&bin) {
+                let full = self.present.counts.len() == self.parameters.map_entries;
+                if self.is_due() {
+                    self.present = Generation::default();
+                } else if full && !self.present.counts.contains_key(&bin) {
                     self.overflows += 1;
-                    self.clear();
+                    self.present = Generation::default();
                 }
-                self.count(bin);
             }
-            // `docs/histograms.md`
-            HistogramKind::Decaying => todo!(),
+            HistogramKind::Decaying => {
+                if self.is_due() {
+                    self.past.push_front(std::mem::take(&mut self.present));
+                    self.past.truncate(GENERATIONS - 1);
+                }
+            }
             HistogramKind::Circular => {
                 if self.stored.len() == self.parameters.max_samples as usize {
                     self.evict();
                 }
                 self.stored.push_back(t_inac);
                 self.stored_total += u128::from(t_inac);
-                self.count(bin);
-                // The buffer stores lengths, not dates: their sum stands for the window.
-                return u64::try_from(self.stored_total)
-                    .unwrap_or(u64::MAX)
-                    .min(self.parameters.max_time);
             }
         }
-        self.window
+        self.count(bin);
+        self.window()
+    }
+
+    /// `X` (SPEC 7.1): a `decaying` histogram weighs its time as its samples.
+    fn window(&self) -> u64 {
+        let window = match self.parameters.kind {
+            // The buffer stores lengths, not dates: their sum stands for the window.
+            HistogramKind::Circular => self.stored_total,
+            _ => self.weighted(|generation| generation.ticks) >> (GENERATIONS - 1),
+        };
+        u64::try_from(window)
+            .unwrap_or(u64::MAX)
+            .min(self.parameters.max_time)
+    }
+
+    /// The sum over the generations in eighths: the present one weighs 8, the one before
+    /// it 4, then 2, then 1.
+    fn weighted(&self, of: impl Fn(&Generation) -> u64) -> u128 {
+        std::iter::once(&self.present)
+            .chain(&self.past)
+            .enumerate()
+            .map(|(age, generation)| u128::from(of(generation)) << (GENERATIONS - 1 - age))
+            .sum()
     }
 
     /// PerfBound's threshold for a budget of `budget` packets: the middle of the lowest
     /// bin whose tail sum is within the budget (SPEC 7.4 and 7.5), in whole ticks.
     pub fn threshold(&self, budget: u64) -> u64 {
-        let HistogramParameters {
-            bins,
-            bin,
-            max_value,
-            ..
-        } = self.parameters;
+        let generations = || std::iter::once(&self.present).chain(&self.past);
+        let populated: BTreeSet<usize> = generations()
+            .flat_map(|generation| generation.counts.keys().copied())
+            .collect();
         // The highest populated bin at which the tail sum exceeds the budget: all bins
         // above it are within, down to the one next to it.
+        let budget = u128::from(budget) << (GENERATIONS - 1);
         let mut tail = 0;
-        for (index, count) in self.counts.iter().rev() {
-            tail += u64::from(*count);
+        for index in populated.into_iter().rev() {
+            tail += self
+                .weighted(|generation| generation.counts.get(&index).copied().map_or(0, u64::from));
             if tail > budget {
-                let lowest = *index + 1;
-                if lowest == bins {
-                    return max_value;
-                }
-                return (lowest as u64 * bin + bin / 2).min(max_value);
+                return self.bins.middle(index + 1);
             }
         }
-        (bin / 2).min(max_value)
-    }
-
-    fn bin_of(&self, length: u64) -> usize {
-        let highest = self.parameters.bins - 1;
-        usize::try_from(length / self.parameters.bin).map_or(highest, |bin| bin.min(highest))
+        self.bins.middle(0)
     }
 
     fn count(&mut self, bin: usize) {
-        let count = self.counts.entry(bin).or_insert(0);
+        let count = self.present.counts.entry(bin).or_insert(0);
         *count = count.saturating_add(1).min(self.parameters.max_count);
-        self.samples = self.samples.saturating_add(1);
+        self.present.samples = self.present.samples.saturating_add(1);
     }
 
-    /// The clear comes immediately before the sample that finds it due.
-    fn clear_if_due(&mut self) {
-        let full = self.samples >= self.parameters.max_samples;
-        let old = self.parameters.ttl.is_some_and(|ttl| self.window >= ttl);
-        if full || old {
-            self.clear();
-        }
-    }
-
-    fn clear(&mut self) {
-        self.counts.clear();
-        self.samples = 0;
-        self.window = 0;
+    /// The present generation is full or old: it ends immediately before the next sample.
+    fn is_due(&self) -> bool {
+        let Generation { samples, ticks, .. } = self.present;
+        samples >= self.parameters.max_samples
+            || self.parameters.ttl.is_some_and(|ttl| ticks >= ttl)
     }
 
     fn evict(&mut self) {
@@ -159,11 +257,89 @@ impl Histogram {
             return;
         };
         self.stored_total -= u128::from(oldest);
-        let bin = self.bin_of(oldest);
-        if let Some(count) = self.counts.get_mut(&bin) {
+        let bin = self.bins.of(oldest);
+        if let Some(count) = self.present.counts.get_mut(&bin) {
             *count -= 1;
             if *count == 0 {
-                self.counts.remove(&bin);
+                self.present.counts.remove(&bin);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::config::plan::BinScale;
+    use crate::config::Config;
+    use crate::reference::tests::parameters;
+
+    proptest! {
+        #[test]
+        fn the_plan_has_as_many_mantissa_bits(
+            bins in 4u32..300,
+            max_value in prop_oneof![1u64..600, 1u64..1 << 32],
+        ) {
+            let text = format!(
+                "[histogram]\nbin_scale = \"log\"\nbins = {bins}\nbin_ns = 1\n\
+                 max_value_ns = {max_value}\nttl_ns = 0"
+            );
+            let config = Config::parse(&text, "a").unwrap();
+            let mut parameters = parameters(HistogramKind::Regular).histogram;
+            parameters.scale = Scale::Log;
+            parameters.bins = bins as usize;
+            parameters.bin = 1;
+            parameters.max_value = max_value;
+            let Some(mantissa_bits) = Bins::new(&parameters).mantissa else {
+                return Err(TestCaseError::fail("no mantissa"));
+            };
+            let plan = config.plan().unwrap().histogram;
+            prop_assert_eq!(plan.scale, BinScale::Log { mantissa_bits });
+        }
+
+        /// A bin spans at most 2^-M of its lowest length (or one `r_bin`), bins rise with the
+        /// length, the largest length fits, and one more bit of M would not.
+        #[test]
+        fn logarithmic_bins_are_relative(
+            bins in 4usize..=4096,
+            unit_shift in 0u32..8,
+            longest in 1u64..u64::MAX,
+            lengths in prop::collection::vec((0u32..64, any::<u64>()), 50),
+        ) {
+            let unit = 1u64 << unit_shift;
+            let mut parameters = parameters(HistogramKind::Regular).histogram;
+            parameters.scale = Scale::Log;
+            parameters.bins = bins;
+            parameters.bin = unit;
+            parameters.max_value = longest;
+            let bins_of = Bins::new(&parameters);
+            let m = bins_of.mantissa.unwrap();
+            let highest = longest / unit;
+            prop_assert!(m == 0 || logarithmic_index(highest, m) < bins as u64);
+            if highest >= bins as u64 {
+                prop_assert!(logarithmic_index(highest, m + 1) >= bins as u64);
+            }
+            let fits = logarithmic_index(highest, m) < bins as u64;
+            let mut lengths: Vec<u64> = lengths
+                .into_iter()
+                .map(|(shift, length)| (length >> shift).min(longest))
+                .collect();
+            lengths.sort_unstable();
+            let mut below = 0;
+            for length in lengths {
+                let bin = bins_of.of(length);
+                prop_assert!(bin >= below && bin < bins);
+                below = bin;
+                if fits {
+                    // The middle lies in the same bin, and within half of 2^-M of the length.
+                    let middle = bins_of.middle(bin);
+                    prop_assert_eq!(bins_of.of(middle), bin);
+                    let distance = u128::from(middle.abs_diff(length));
+                    let allowed = (u128::from(length) >> m).max(u128::from(unit));
+                    prop_assert!(distance <= allowed, "{} {} {}", middle, length, m);
+                }
             }
         }
     }

@@ -57,6 +57,7 @@ impl Parameters {
             budget_rate: config.budget_rate(),
             histogram: HistogramParameters {
                 kind: histogram.kind,
+                scale: histogram.scale,
                 bins: histogram.bins as usize,
                 bin: ticks(histogram.bin_ps),
                 max_count: u32::MAX >> (32 - histogram.counter_bits),

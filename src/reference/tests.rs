@@ -1,9 +1,9 @@
 use super::*;
 use crate::config::plan::HistogramKind;
-use crate::config::Preset;
+use crate::config::{Preset, Scale};
 
 /// Four bins of 8 ticks (h_maxval 32), l / t_w = 1/10 packet per tick, at most 3 samples.
-fn parameters(kind: HistogramKind) -> Parameters {
+pub(super) fn parameters(kind: HistogramKind) -> Parameters {
     Parameters {
         policy: Policy::PerfBound,
         max_time: 1000,
@@ -11,6 +11,7 @@ fn parameters(kind: HistogramKind) -> Parameters {
         budget_rate: BigRational::new(1.into(), 10.into()),
         histogram: HistogramParameters {
             kind,
+            scale: Scale::Linear,
             bins: 4,
             bin: 8,
             max_count: 15,
@@ -109,6 +110,129 @@ fn map_overflows_by_hand() {
     assert_eq!(step.t_pb, 24 + 4); // bin 3 is the lowest above the only sample
     assert_eq!(reference.overflows(), 1);
     assert_eq!(reference.step(1, 5).window, 6);
+}
+
+/// Generations of three samples, one period of 30 ticks in bin 3, then 10 ticks each in bin 0.
+/// `d` counts ticks by generation, the present one first; X = (8 d_0 + 4 d_1 + 2 d_2 + d_3) / 8.
+/// 1 to 3: d = 30, 40, 50.
+/// 4: a new generation: d = 0 60, X = 30. 5: 10 60, X = 40.  7: 0 30 60, X = 15 + 15.
+/// 10: 0 30 30 60, X = 15 + 7.5 + 7.5. 13: 0 30 30 30, X = 15 + 7.5 + 3.75.
+/// Without a budget the sample in bin 3 rules (32) until it weighs nothing, in the 13th.
+#[test]
+fn decaying_by_hand() {
+    let mut parameters = parameters(HistogramKind::Decaying);
+    parameters.budget_rate = BigRational::new(1.into(), 1000.into());
+    let mut periods = vec![(5, 5); 13];
+    periods[0] = (6, 24);
+    let steps = run(parameters, &periods);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    assert_eq!(windows[..7], [30, 40, 50, 30, 40, 50, 30]);
+    assert_eq!((windows[9], windows[12]), (30, 26));
+    let thresholds: Vec<u64> = steps.iter().map(|s| s.t_pb).collect();
+    assert_eq!(thresholds[..12], [32; 12]);
+    assert_eq!(thresholds[12], 12);
+}
+
+/// l / t_w = 1/40. Two of three in bin 3: 4: d_1 = 30 + 30 + 10 + 10, X = 40, N = 1; both
+/// weigh half: 1 <= 1 fits, bin 0 does not: 12. Three in bin 3: X = 50, N = 1, 3/2 > 1: 32.
+#[test]
+fn decayed_samples_count_in_fractions() {
+    let mut parameters = parameters(HistogramKind::Decaying);
+    parameters.budget_rate = BigRational::new(1.into(), 40.into());
+    let two = run(parameters.clone(), &[(6, 24), (6, 24), (5, 5), (5, 5)]);
+    assert_eq!((two[3].window, two[3].budget, two[3].t_pb), (40, 1, 12));
+    let three = run(parameters, &[(6, 24), (6, 24), (6, 24), (5, 5)]);
+    assert_eq!(
+        (three[3].window, three[3].budget, three[3].t_pb),
+        (50, 1, 32)
+    );
+}
+
+/// TTL 20: d = 6; 21 is beyond: 0 20, X = 10; 19 20, X = 19 + 10; 20: 0 20 20, X = 10 + 5.
+/// Without, and a generation of one sample each: the largest time is 1000.
+#[test]
+fn generations_end_by_age() {
+    let mut parameters = parameters(HistogramKind::Decaying);
+    parameters.histogram.ttl = Some(20);
+    parameters.histogram.max_samples = 100;
+    let steps = run(parameters.clone(), &[(1, 5), (5, 10), (1, 18), (0, 1)]);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    assert_eq!(windows, [6, 10, 29, 15]);
+    parameters.histogram.ttl = None;
+    parameters.histogram.max_samples = 1;
+    let steps = run(parameters, &[(1, 5), (u64::MAX, 5), (u64::MAX, 5)]);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    // 0 1000, X = 500; 0 1000 1000, X = 750.
+    assert_eq!(windows, [6, 500, 750]);
+}
+
+/// Counters of one bit in each generation: in bin 0 1 + 1/2 after the second clear, not
+/// 2 + 2/2.
+#[test]
+fn counters_saturate_by_generation() {
+    let mut parameters = parameters(HistogramKind::Decaying);
+    parameters.histogram.max_count = 1;
+    parameters.histogram.max_samples = 2;
+    // d = 0 30 after the third, 10 30 after the fourth: X = 25; N = 1 at l / t_w = 1/25.
+    parameters.budget_rate = BigRational::new(1.into(), 25.into());
+    let steps = run(parameters.clone(), &[(5, 5); 4]);
+    assert_eq!(
+        (steps[3].window, steps[3].budget, steps[3].t_pb),
+        (25, 1, 12)
+    );
+    // N = 2 at 1/12: 3/2 fits.
+    parameters.budget_rate = BigRational::new(1.into(), 12.into());
+    let steps = run(parameters, &[(5, 5); 4]);
+    assert_eq!((steps[3].budget, steps[3].t_pb), (2, 4));
+}
+
+/// Eight bins up to 15 ticks: M = 1 (M = 2 would need 12 bins). Bins of two to an octave:
+/// 0, 1, 2, 3, 4-5, 6-7, 8-11, 12-15; middles (whole ticks) 0 1 2 3 5 7 10 14.
+#[test]
+fn logarithmic_bins_by_hand() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.histogram.scale = Scale::Log;
+    parameters.histogram.bins = 8;
+    parameters.histogram.bin = 1;
+    parameters.histogram.max_value = 15;
+    // No budget: the bin above the sample's.
+    parameters.budget_rate = BigRational::from_integer(0.into());
+    let above: Vec<u64> = (0..=16)
+        .map(|idle| run(parameters.clone(), &[(1, idle)])[0].t_pb)
+        .collect();
+    assert_eq!(
+        above,
+        [1, 2, 3, 5, 7, 7, 10, 10, 14, 14, 14, 14, 15, 15, 15, 15, 15]
+    );
+    // Everything fits: the lowest bin. Its middle is a whole number of ticks.
+    parameters.budget_rate = BigRational::from_integer(1.into());
+    assert_eq!(run(parameters.clone(), &[(1, 7)])[0].t_pb, 0);
+    // r_bin = 4: lengths and middles are four times as long, but for the half bins:
+    // bin 1 is 4 to 7.
+    parameters.histogram.bin = 4;
+    parameters.histogram.max_value = 63;
+    parameters.budget_rate = BigRational::from_integer(0.into());
+    let above: Vec<u64> = [0, 4, 8, 12, 16, 24, 32, 48]
+        .map(|idle| run(parameters.clone(), &[(1, idle)])[0].t_pb)
+        .into();
+    assert_eq!(above, [6, 10, 14, 20, 28, 40, 56, 63]);
+}
+
+/// M = 0, for four bins cannot hold 2^20 with more: 0, 1, 2-3, and all the rest from 4 on,
+/// with the middle of 4 to 7.
+#[test]
+fn logarithmic_bins_that_are_too_few() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.histogram.scale = Scale::Log;
+    parameters.histogram.bin = 1;
+    parameters.histogram.max_value = 1 << 20;
+    parameters.histogram.max_time = u64::MAX;
+    parameters.max_time = u64::MAX;
+    parameters.budget_rate = BigRational::from_integer(0.into());
+    let above: Vec<u64> = [0, 1, 2, 3, 4, 5, 1 << 20]
+        .map(|idle| run(parameters.clone(), &[(1, idle)])[0].t_pb)
+        .into();
+    assert_eq!(above, [1, 3, 6, 6, 1 << 20, 1 << 20, 1 << 20]);
 }
 
 /// TTL 20: X = 6, 6+15 = 21 >= 20 clears, then 1+18 = 19 does not, then 19+1 = 20 does.

@@ -1,3 +1,118 @@
-//! Histograms of idle periods (SPEC 6).
+//! The histograms of idle periods (SPEC 6, `docs/histograms.md`).
+//!
+//! What they share: [`bin_meter`] tells the bin of the present idle period, [`window`] how
+//! long ago the histogram began and whether it is due to forget, [`store`] holds the
+//! counters.
 
+pub mod bin_meter;
+pub mod circular;
 pub mod clearing;
+pub mod decaying;
+pub mod golden;
+pub mod store;
+#[cfg(test)]
+mod tests;
+pub mod window;
+
+use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
+use crate::hdl::prelude::clog2;
+
+/// Widths of a histogram whose counters are read in two levels (`docs/controller.md`): a
+/// bin's index is the index of its group and its place in the group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Bits of a group's index.
+    pub group: u32,
+    /// Bits of a bin's place in its group.
+    pub place: u32,
+    /// Bits of a counter: `counter_bits`, or what `max_samples` needs if that is less.
+    pub counter: u32,
+    /// The counters can reach their largest value.
+    pub saturates: bool,
+    /// Bits of a group's sum.
+    pub sum: u32,
+    /// The sums can reach their largest value, which is more than every budget.
+    pub sum_saturates: bool,
+    /// Fraction bits of what a sample weighs.
+    pub fraction: u32,
+    /// The highest bin that a sample can fall into.
+    pub top_bin: u64,
+}
+
+impl Shape {
+    /// The shape of `plan`'s histogram.
+    pub fn of(plan: &PortPlan) -> Self {
+        let histogram = &plan.histogram;
+        let index = clog2(histogram.bins.into());
+        let place = index.div_ceil(2);
+        let bounded = histogram.kind != HistogramKind::Regular;
+        let needed = match bounded {
+            true => clog2(u128::from(histogram.max_samples) + 1),
+            false => u32::MAX,
+        };
+        let counter = histogram.counter_bits.min(needed);
+        let fraction = match histogram.kind {
+            HistogramKind::Decaying => GENERATIONS - 1,
+            _ => 0,
+        };
+        // More samples than any budget exceed it, whatever their number; a sum from which
+        // samples are taken out again must be right.
+        let whole = needed.min(counter + place);
+        let beyond_budget = plan.budget.width + fraction + 1;
+        let sum = match histogram.kind {
+            HistogramKind::Circular => whole,
+            _ => whole.min(beyond_budget),
+        };
+        Shape {
+            group: index - place,
+            place,
+            counter,
+            saturates: histogram.counter_bits < needed,
+            sum,
+            sum_saturates: sum < whole,
+            fraction,
+            top_bin: bin_of(histogram, histogram.max_value),
+        }
+    }
+
+    /// Bits of a bin's index.
+    pub fn index(&self) -> u32 {
+        self.group + self.place
+    }
+
+    /// Bins in a group.
+    pub fn group_size(&self) -> u32 {
+        1 << self.place
+    }
+
+    /// Bits of the samples in a group, weighed.
+    pub fn weighed_sum(&self) -> u32 {
+        self.weighed(self.sum)
+    }
+
+    /// Bits of the samples in a bin, weighed.
+    pub fn weighed_count(&self) -> u32 {
+        self.weighed(self.counter)
+    }
+
+    /// Twice the newest generation is more than all of them.
+    fn weighed(&self, bits: u32) -> u32 {
+        match self.fraction {
+            0 => bits,
+            fraction => bits + fraction + 1,
+        }
+    }
+}
+
+/// The bin of an idle period of `ticks` (SPEC 6, `docs/histograms.md`).
+fn bin_of(plan: &HistogramPlan, ticks: u64) -> u64 {
+    let span = ticks >> plan.bin_shift;
+    let bin = match plan.scale {
+        BinScale::Linear => span,
+        BinScale::Log { mantissa_bits } => {
+            let exponent = (63 - (span | 1).leading_zeros()).saturating_sub(mantissa_bits);
+            (u64::from(exponent) << mantissa_bits) + (span >> exponent)
+        }
+    };
+    bin.min(u64::from(plan.bins) - 1)
+}

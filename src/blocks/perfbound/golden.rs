@@ -1,12 +1,17 @@
 //! Golden model of the PerfBound search.
 
-use crate::blocks::histogram::clearing::golden::Clearing;
+use crate::blocks::histogram::golden::Histogram;
 use crate::config::plan::PortPlan;
+
+/// Clock cycles in which a window is multiplied into a budget.
+const MULTIPLY_CYCLES: u32 = 6;
 
 /// Where the search stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Search {
     Idle,
+    /// So many cycles until the budget is known.
+    Multiply(u32),
     /// Adding up whole groups from the highest down.
     Groups,
     /// Adding up the bins of the group that holds the answer.
@@ -32,11 +37,9 @@ pub struct PerfBound {
     /// The next group, or bin of the group, to read; `None` when all are read.
     next: Option<usize>,
     read: Option<Read>,
-    /// Bins of the group last read that were populated then.
-    populated: Vec<bool>,
-    /// First bin of the group under search.
-    base: usize,
-    /// Samples in the bins passed so far.
+    /// The group under search.
+    group: usize,
+    /// Weight of the samples in the bins passed so far.
     passed: u64,
     /// `i` of SPEC 7.4.
     index: usize,
@@ -55,8 +58,7 @@ impl PerfBound {
             pending: false,
             next: None,
             read: None,
-            populated: Vec::new(),
-            base: 0,
+            group: 0,
             passed: 0,
             index: 0,
             window: 0,
@@ -91,24 +93,14 @@ impl PerfBound {
         self.search == Search::Idle && !self.pending && !self.update
     }
 
-    /// `N` for a window of `x` ticks.
-    fn packets(&self, x: u64) -> u64 {
-        (u128::from(x) * self.plan.budget.numerator / self.plan.budget.denominator) as u64
-    }
-
-    /// The middle of bin `index`, at most `h_maxval` (SPEC 7.5).
-    fn middle(&self, index: usize) -> u64 {
-        let histogram = &self.plan.histogram;
-        if index as u64 == u64::from(histogram.bins) {
-            return histogram.max_value;
-        }
-        let span = 1u128 << histogram.bin_shift;
-        let middle = index as u128 * span + span / 2;
-        middle.min(u128::from(histogram.max_value)) as u64
+    /// `N` for the window (SPEC 7.3).
+    fn packets(&self) -> u64 {
+        let budget = &self.plan.budget;
+        (u128::from(self.window) * budget.numerator / budget.denominator) as u64
     }
 
     /// The clock edge at the end of cycle `now`; `histogram` as it is in that cycle.
-    pub fn clock(&mut self, now: u64, histogram: &Clearing, sample: Option<u64>) {
+    pub fn clock(&mut self, now: u64, histogram: &Histogram, sample: Option<u64>) {
         self.update = false;
 
         // A sample that clears is alone in its histogram and the budget is 0:
@@ -117,7 +109,7 @@ impl PerfBound {
             self.search = Search::Finish;
             self.pending = false;
             self.read = None;
-            self.index = histogram.bin(t_inac) + 1;
+            self.index = histogram.edges().bin(t_inac) + 1;
             self.window = 0;
             self.budget = 0;
             return;
@@ -127,39 +119,60 @@ impl PerfBound {
         match self.search {
             Search::Idle if self.pending => {
                 self.pending = false;
-                self.window = histogram.window_before(now);
-                self.budget = self.packets(self.window);
-                self.passed = 0;
-                self.search = Search::Groups;
-                self.next = Some(histogram.top_bin() / histogram.group_size());
+                self.window = histogram.window(now);
+                if self.plan.budget.product.is_some() {
+                    self.search = Search::Multiply(MULTIPLY_CYCLES);
+                } else {
+                    self.begin(histogram);
+                }
             }
             Search::Idle => {}
+            Search::Multiply(1) => self.begin(histogram),
+            Search::Multiply(left) => self.search = Search::Multiply(left - 1),
             Search::Finish => {
                 self.search = Search::Idle;
-                self.t_pb = self.middle(self.index);
+                self.t_pb = histogram.edges().middle(self.index);
                 self.update = true;
             }
             Search::Groups => {
                 self.look_at_group(histogram, arrived);
-                if self.search == Search::Groups && sample.is_none() {
-                    self.read_group(histogram);
+                if self.search == Search::Groups {
+                    let next = self.next.unwrap_or_default();
+                    if !histogram.taken(now, sample.is_some(), next) {
+                        self.read_group(now, histogram);
+                    }
                 }
             }
             Search::Bins => {
-                self.look_at_bin(arrived);
-                if self.search == Search::Bins && sample.is_none() {
-                    self.read_bin(histogram);
+                self.look_at_bin(histogram, arrived);
+                if self.search == Search::Bins
+                    && !histogram.taken(now, sample.is_some(), self.group)
+                {
+                    self.read_bin(now, histogram);
                 }
             }
         }
         self.pending |= sample.is_some();
     }
 
-    fn look_at_group(&mut self, histogram: &Clearing, arrived: Option<Read>) {
+    fn begin(&mut self, histogram: &Histogram) {
+        self.budget = self.packets();
+        self.passed = 0;
+        self.search = Search::Groups;
+        self.next = Some(histogram.edges().top() / histogram.group_size());
+    }
+
+    /// What was passed and `weight` more exceed the budget.
+    fn exceeds(&self, histogram: &Histogram, weight: u64) -> bool {
+        let budget = u128::from(self.budget) * u128::from(histogram.unit());
+        u128::from(self.passed + weight) > budget
+    }
+
+    fn look_at_group(&mut self, histogram: &Histogram, arrived: Option<Read>) {
         let Some(group) = arrived else { return };
-        if self.passed + group.value > self.budget {
+        if self.exceeds(histogram, group.value) {
             self.search = Search::Bins;
-            self.base = group.index * histogram.group_size();
+            self.group = group.index;
             self.next = Some(histogram.group_size() - 1);
         } else if group.index == 0 {
             self.search = Search::Finish;
@@ -169,40 +182,35 @@ impl PerfBound {
         }
     }
 
-    fn read_group(&mut self, histogram: &Clearing) {
+    fn read_group(&mut self, now: u64, histogram: &Histogram) {
         if let Some(index) = self.next {
-            let group = histogram.group(index);
-            self.populated.clear();
-            self.populated.extend(group.iter().map(|&count| count != 0));
-            self.read = Some(Read {
-                index,
-                value: group.iter().sum(),
-            });
+            let value = histogram.group(now, index);
+            self.read = Some(Read { index, value });
             self.next = index.checked_sub(1);
         }
     }
 
-    fn look_at_bin(&mut self, arrived: Option<Read>) {
+    fn look_at_bin(&mut self, histogram: &Histogram, arrived: Option<Read>) {
         let Some(bin) = arrived else { return };
-        if self.passed + bin.value > self.budget {
+        let base = self.group * histogram.group_size();
+        if self.exceeds(histogram, bin.value) {
             self.search = Search::Finish;
-            self.index = self.base + bin.index + 1;
+            self.index = base + bin.index + 1;
         } else if bin.index == 1 {
             // The group exceeds the budget and its other bins do not: the lowest does.
             self.search = Search::Finish;
-            self.index = self.base + 1;
+            self.index = base + 1;
         } else {
             self.passed += bin.value;
         }
     }
 
-    fn read_bin(&mut self, histogram: &Clearing) {
+    fn read_bin(&mut self, now: u64, histogram: &Histogram) {
         if let Some(index) = self.next {
-            let populated = self.populated.get(index).copied().unwrap_or(false);
-            let value = if populated {
-                histogram.count(self.base + index)
-            } else {
-                0
+            let bin = self.group * histogram.group_size() + index;
+            let value = match bin < histogram.edges().len() {
+                true => histogram.count(now, bin),
+                false => 0,
             };
             self.read = Some(Read { index, value });
             self.next = if index > 1 { Some(index - 1) } else { None };

@@ -1,45 +1,53 @@
-//! PerfBound: the threshold from the histogram (SPEC 7).
+//! The PerfBound search (SPEC 7).
 
 pub mod golden;
 #[cfg(test)]
 mod tests;
 
-use crate::blocks::histogram::clearing::Shape;
-use crate::config::plan::PortPlan;
+use crate::blocks::histogram::Shape;
+use crate::config::plan::{BinScale, HistogramKind, PortPlan, Product};
 use crate::hdl::prelude::*;
 
 states! {
     /// Where the search stands.
     pub enum Search {
-        Idle = "no sample to cover",
-        Groups = "adding up groups, highest first",
-        Bins = "adding up the bins of the group that does not fit",
+        Idle = "waiting for a sample",
+        Multiply = "multiplying the window into a budget",
+        Groups = "adding up whole groups from the highest down",
+        Bins = "adding up the bins of the group that holds the answer",
         Finish = "turning the bin into a time",
     }
 }
 
-/// Finds the power-down threshold that delays at most a budget of packets (SPEC 7,
-/// p000 2.4), in two levels: groups of bins first, then the bins of one group.
+/// Clock cycles of the multiplication, whatever the width of the window.
+const MULTIPLY_CYCLES: u32 = 6;
+
+/// Finds the threshold `t_PB` after each sample: the middle of the lowest bin such that
+/// the samples in it and above are at most the packets that may be delayed (SPEC 7,
+/// p000 2.4).
 #[derive(LogicBlock)]
 pub struct PerfBound {
     about: About,
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub ended: Signal<In, Bit>,
-    pub cleared: Signal<In, Bit>,
-    pub sample_bin: Signal<In, Bits>,
+    pub cleared: Optional<Signal<In, Bit>>,
+    pub sample_bin: Optional<Signal<In, Bits>>,
     pub live_window: Signal<In, Bits>,
-    pub window_step: Signal<In, Bit>,
+    pub window_step: Optional<Signal<In, Bit>>,
+    pub taken: Signal<In, Bit>,
     pub group_sum: Signal<In, Bits>,
-    pub group_mask: Signal<In, Bits>,
     pub bin_count: Signal<In, Bits>,
+    pub arrived: Signal<In, Bits>,
     pub read_group: Signal<Out, Bits>,
     pub read_place: Signal<Out, Bits>,
     pub update: Signal<Out, Bit>,
     pub t_pb: Signal<Out, Bits>,
     pub window: Signal<Out, Bits>,
     pub budget: Signal<Out, Bits>,
-    // N, kept up to date with the window.
+    clears: Constant<Bit>,
+    // The budget of a window that only grows.
+    accumulates: Constant<Bit>,
     credit: Reg<Bits>,
     credit_part: Reg<Bits>,
     gain: Constant<Bits>,
@@ -47,91 +55,159 @@ pub struct PerfBound {
     carries_from: Constant<Bits>,
     fractional: Constant<Bit>,
     carry: Signal<Local, Bit>,
+    // The budget of any window.
+    rate: Constant<Bits>,
+    digits_left: Reg<Bits>,
+    multiplicand: Reg<Bits>,
+    product: Reg<Bits>,
+    next_product: Signal<Local, Bits>,
+    last_digit: Constant<Bits>,
+    digit_bits: Constant<Bits>,
+    lower_digits: Constant<Bits>,
+    rate_fraction: Constant<Bits>,
+    multiplied: Signal<Local, Bits>,
     // The search.
     state: Reg<Search>,
     pending: Reg<Bit>,
     group: Reg<Bits>,
     place: Reg<Bits>,
     reading: Reg<Bit>,
-    mask: Reg<Bits>,
-    passed: Reg<Bits>,
-    index: Reg<Bits>,
+    left: Reg<Bits>,
     arrived_group: Signal<Local, Bits>,
     arrived_place: Signal<Local, Bits>,
-    arrived: Signal<Local, Bits>,
-    tail: Signal<Local, Bits>,
+    samples: Signal<Local, Bits>,
+    rest: Signal<Local, Bits>,
     exceeds: Signal<Local, Bit>,
+    borrow: Constant<Bits>,
     top_group: Constant<Bits>,
     // The answer.
-    middle: Signal<Local, Bits>,
+    found: Reg<Bits>,
+    above: Reg<Bit>,
+    index: Signal<Local, Bits>,
     threshold: Signal<Local, Bits>,
-    clamps: Constant<Bit>,
+    logarithmic: Constant<Bit>,
     halves: Constant<Bit>,
     half: Constant<Bits>,
-    bin_count_total: Constant<Bits>,
+    octave: Signal<Local, Bits>,
+    exponent: Signal<Local, Bits>,
+    low: Signal<Local, Bits>,
+    odd: Signal<Local, Bits>,
+    mantissa: Constant<Bits>,
+    leading: Constant<Bits>,
+    twice_middle: Signal<Local, Bits>,
+    mantissa_bits: Constant<Bits>,
+    one: Constant<Bits>,
+    never_from: Constant<Bits>,
     max_value: Constant<Bits>,
-    max_value_wide: Constant<Bits>,
     update_now: Reg<Bit>,
     threshold_now: Reg<Bits>,
     window_now: Reg<Bits>,
     budget_now: Reg<Bits>,
     bin_shift: Constant<Bits>,
     place_bits: Constant<Bits>,
+    weight_bits: Constant<Bits>,
     top_place: Constant<Bits>,
     _budget_bits: usize,
-    _tail_bits: usize,
-    _compare_bits: usize,
+    _digit: usize,
+    _window_bits: usize,
+    _product_bits: usize,
+    _left_bits: usize,
+    _rest_bits: usize,
+    _group_bits: usize,
+    _place_bits: usize,
     _index_bits: usize,
+    _exponent_bits: usize,
     _middle_bits: usize,
     _time_bits: usize,
 }
 
 /// Reads of a search at most: every group, and of one group every bin but the lowest.
 fn most_reads(plan: &PortPlan) -> (u64, u64) {
-    let shape = Shape::of(&plan.histogram);
+    let shape = Shape::of(plan);
     (
         (shape.top_bin >> shape.place) + 1,
         u64::from(shape.group_size()) - 1,
     )
 }
 
-/// Clock cycles from the first active cycle after an idle period to the cycle in which
-/// `update` is high, at most, if no further sample comes before (`docs/controller.md`):
-/// two to record and start, a cycle per read, one for the last read of each level to
-/// arrive, one to turn the bin into a time.
-pub fn update_latency(plan: &PortPlan) -> u64 {
-    let (groups, bins) = most_reads(plan);
-    2 + (groups + 1) + (bins + 1) + 1
+/// Clock cycles that the budget takes.
+fn multiply_cycles(plan: &PortPlan) -> u64 {
+    match plan.budget.product {
+        Some(_) => MULTIPLY_CYCLES.into(),
+        None => 0,
+    }
 }
 
-/// Clock cycles between two updates, at most, under the hardest traffic (SPEC 10), in
-/// which a sample takes every third read cycle: one to start, a cycle per read and per lost
-/// cycle, one for the last read of each level to arrive, one to turn the bin into a time.
-/// A sample that clears the histogram answers at once; the search for the next sample
-/// begins two cycles later than after a search, and another clear in its last cycle
-/// answers one cycle later than it would have.
+/// Clock cycles from the first active cycle after an idle period to the cycle in which
+/// `update` is high, at most, if no further sample comes before (`docs/controller.md`):
+/// two to record and start, those of the multiplication, a cycle per read, one for the last
+/// read of each level to arrive, one to turn the bin into a time.
+pub fn update_latency(plan: &PortPlan) -> u64 {
+    let (groups, bins) = most_reads(plan);
+    2 + multiply_cycles(plan) + (groups + 1) + (bins + 1) + 1
+}
+
+/// Clock cycles between two updates, at most, under the hardest traffic (SPEC 10), in which
+/// a sample comes every third cycle. Of every three cycles it takes two: the search must wait
+/// for what is being written, or the oldest sample is taken out. Otherwise as
+/// [`update_latency`]; a sample that clears the histogram answers at once, the search for the
+/// next sample begins two cycles later than after a search, and another clear in its last
+/// cycle answers one cycle later than it would have.
 pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
     let (groups, bins) = most_reads(plan);
-    let slowed = |reads: u64| (3 * reads).div_ceil(2);
-    1 + (slowed(groups) + 1) + (slowed(bins) + 1) + 1 + 2 + 1
+    let slowed = |reads: u64| 3 * reads;
+    1 + multiply_cycles(plan) + (slowed(groups) + 1) + (slowed(bins) + 1) + 1 + 2 + 1
 }
 
 impl PerfBound {
     /// The search of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let histogram = &plan.histogram;
-        let shape = Shape::of(histogram);
+        let shape = Shape::of(plan);
         let time = plan.time_width;
-        let tail = shape.counter + shape.index() + 1;
-        let compare = tail.max(plan.budget.width);
+        let budget = plan.budget.width;
+        let left = budget + shape.fraction;
+        let rest = left.max(shape.weighed_sum()).max(shape.weighed_count()) + 1;
         let index = shape.index() + 1;
+        let clears = histogram.kind == HistogramKind::Clearing;
+        let accumulates = plan.budget.product.is_none();
+
         let part = clog2(plan.budget.denominator);
         let whole = plan.budget.numerator / plan.budget.denominator;
-        let rest = plan.budget.numerator % plan.budget.denominator;
+        let part_gain = plan.budget.numerator % plan.budget.denominator;
         let fraction = format!("/ {}", plan.budget.denominator);
+
+        let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
+        let digit = time.div_ceil(MULTIPLY_CYCLES);
+        let window = digit * MULTIPLY_CYCLES;
+        let product = (budget + s).max(digit).min(128);
+
+        let mantissa_bits = match histogram.scale {
+            BinScale::Linear => 0,
+            BinScale::Log { mantissa_bits } => mantissa_bits,
+        };
+        let logarithmic = histogram.scale != BinScale::Linear;
+        let last_exponent = (shape.top_bin >> mantissa_bits) + u64::from(histogram.bin_shift);
+        let exponent =
+            clog2(u128::from(last_exponent) + 1).max(index.saturating_sub(mantissa_bits));
         let span = 1u128 << histogram.bin_shift;
-        let middle = (index + histogram.bin_shift).max(time);
-        let last_middle = u128::from(histogram.bins - 1) * span + span / 2;
+        let top_middle = match histogram.scale {
+            BinScale::Linear => u128::from(shape.top_bin) * span + span / 2,
+            // Half of what the bin's octave begins with is the middle's place in it.
+            BinScale::Log { mantissa_bits } => {
+                let octave = (shape.top_bin >> mantissa_bits).max(1) as u32 - 1;
+                let low = match shape.top_bin >> mantissa_bits {
+                    0 => shape.top_bin,
+                    _ => (1 << mantissa_bits) | (shape.top_bin & ((1 << mantissa_bits) - 1)),
+                };
+                (u128::from(2 * low + 1) << (octave + histogram.bin_shift)) >> 1
+            }
+        };
+        let middle = match logarithmic {
+            true => time + 1,
+            false => (index + histogram.bin_shift).max(time),
+        };
+        let clamps = top_middle > histogram.max_value.into();
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
         PerfBound {
@@ -142,94 +218,149 @@ impl PerfBound {
                  delayed in the window of the histogram.\n\
                  \n\
                  One word is read per cycle, from the highest group down, until a group does\n\
-                 not fit into the budget; then the bins of that group, from the highest down.\n\
-                 A cycle with a sample is not available for reading. Samples that come during\n\
-                 a search are covered by the next. A sample that clears the histogram is\n\
-                 alone in it, with a budget of 0: the bin above it is the answer.",
+                 not fit into what is left of the budget; then the bins of that group, from\n\
+                 the highest down. Samples that come during a search are covered by the next.",
             ),
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
-            ended: Signal::bit("a sample is recorded; the histogram reads for it"),
-            cleared: Signal::bit("that sample clears the histogram"),
-            sample_bin: Signal::bits(shape.index(), "bin of that sample"),
-            live_window: Signal::bits(time, "ticks since the clear, one cycle late"),
-            window_step: Signal::bit("the window grows by a tick"),
-            group_sum: Signal::bits(shape.sum(), "samples in the group read the cycle before"),
-            group_mask: Signal::bits(shape.group_size(), "which of its bins hold samples"),
-            bin_count: Signal::bits(shape.counter, "counter read the cycle before"),
+            ended: Signal::bit("a sample is recorded"),
+            cleared: Optional::when(clears, Signal::bit("that sample clears the histogram")),
+            sample_bin: Optional::when(clears, Signal::bits(shape.index(), "bin of that sample")),
+            live_window: Signal::bits(time, "window of the histogram, in ticks"),
+            window_step: Optional::when(accumulates, Signal::bit("the window grows by a tick")),
+            taken: Signal::bit("what is read in this cycle is not for the search"),
+            group_sum: Signal::bits(
+                shape.weighed_sum(),
+                "samples in the group read the cycle before",
+            ),
+            bin_count: Signal::bits(
+                shape.weighed_count(),
+                "samples in the bin read the cycle before",
+            ),
+            arrived: Signal::bits(shape.index(), "that bin"),
             read_group: Signal::bits(shape.group, "group to read, or group of the bin to read"),
             read_place: Signal::bits(shape.place, "place in the group of the bin to read"),
             update: Signal::bit("t_pb, window and budget are new"),
             t_pb: Signal::bits(time, "threshold, in ticks"),
             window: Signal::bits(time, "window that t_pb was computed for, in ticks"),
-            budget: Signal::bits(plan.budget.width, "packets that may be delayed in it"),
-            credit: Reg::bits(plan.budget.width, 0, "budget of the live window"),
+            budget: Signal::bits(budget, "packets that may be delayed in it"),
+            clears: Constant::bit(clears, "the histogram is cleared from time to time"),
+            accumulates: Constant::bit(accumulates, "the window only grows"),
+            credit: Reg::bits(budget, 0, "budget of the live window"),
             credit_part: Reg::bits(part, 0, format!("and this {fraction}")),
             gain: Constant::bits(
-                plan.budget.width,
-                whole,
+                budget,
+                if accumulates { whole } else { 0 },
                 "packets that a tick of the window allows to delay, l / t_w:",
             ),
-            gain_part: Constant::bits(part, rest, format!("whole ones, and this {fraction}")),
+            gain_part: Constant::bits(part, part_gain, format!("whole ones, and this {fraction}")),
             carries_from: Constant::bits(
                 part,
-                plan.budget.denominator - rest.max(1),
+                plan.budget.denominator - part_gain.max(1),
                 "a part from which the next tick makes a whole packet",
             ),
-            fractional: Constant::bit(rest > 0, "a tick allows no whole number of packets"),
+            fractional: Constant::bit(part_gain > 0, "a tick allows no whole number of packets"),
             carry: Signal::bit("the parts make a whole packet"),
+            rate: Constant::bits(
+                product,
+                k,
+                format!("packets that a tick of the window allows to delay, times 2^{s}"),
+            ),
+            digits_left: Reg::bits(clog2(MULTIPLY_CYCLES.into()), 0, "digits left, less one"),
+            multiplicand: Reg::bits(window, 0, "window, the next digit of it on top"),
+            product: Reg::bits(product, 0, "rate times the digits so far"),
+            next_product: Signal::bits(product, "and times the next digit"),
+            last_digit: Constant::bits(
+                clog2(MULTIPLY_CYCLES.into()),
+                u128::from(MULTIPLY_CYCLES) - 1,
+                "digits of the window, less one",
+            ),
+            digit_bits: amount(digit, "bits of a digit"),
+            lower_digits: amount(window - digit, "bits of all digits but the highest"),
+            rate_fraction: amount(s, "fraction bits of rate"),
+            multiplied: Signal::bits(budget, "the whole packets of it"),
             state: Reg::state(Search::Idle, "where the search stands"),
             pending: Reg::bit(false, "a sample came that no search covers yet"),
             group: Reg::bits(shape.group, 0, "next group to read, or group of the bins"),
             place: Reg::bits(shape.place, 0, "next bin of the group to read"),
             reading: Reg::bit(false, "what was read the cycle before is the search's"),
-            mask: Reg::bits(shape.group_size(), 0, "bins of the group that held samples"),
-            passed: Reg::bits(tail, 0, "samples in the bins passed"),
-            index: Reg::bits(index, 0, "the bin found"),
+            left: Reg::bits(
+                left,
+                0,
+                match shape.fraction {
+                    0 => "budget left after the bins passed".to_string(),
+                    bits => format!("budget left after the bins passed, in 1/{}", 1 << bits),
+                },
+            ),
             arrived_group: Signal::bits(shape.group, "group read the cycle before"),
-            arrived_place: Signal::bits(shape.place, "bin of the group read the cycle before"),
-            arrived: Signal::bits(tail, "samples in it"),
-            tail: Signal::bits(tail, "samples in it and in what was passed"),
-            exceeds: Signal::bit("they are more than the budget"),
+            arrived_place: Signal::bits(shape.place, "place of the bin in it"),
+            samples: Signal::bits(rest, "samples in what was read"),
+            rest: Signal::bits(rest, "what they leave of the budget"),
+            exceeds: Signal::bit("they exceed it"),
+            borrow: amount(rest - 1, "the bit that says so"),
             top_group: Constant::bits(
                 shape.group,
                 u128::from(shape.top_bin >> shape.place),
                 "highest group in use",
             ),
-            middle: Signal::bits(middle, "middle of the bin found, in ticks"),
-            threshold: Signal::bits(time, "that, at most the longest threshold"),
-            clamps: Constant::bit(
-                last_middle > histogram.max_value.into(),
-                "a bin's middle may be above the longest threshold",
-            ),
+            found: Reg::bits(shape.index(), 0, "the bin found"),
+            above: Reg::bit(false, "the answer is the bin above it"),
+            index: Signal::bits(index, "the answer, the number of bins if none will do"),
+            threshold: Signal::bits(time, "its middle, at most the longest threshold"),
+            logarithmic: Constant::bit(logarithmic, "the scale is logarithmic"),
             halves: Constant::bit(histogram.bin_shift > 0, "a bin is longer than a tick"),
             half: Constant::bits(middle, span / 2, "half a bin"),
-            bin_count_total: Constant::bits(index, histogram.bins.into(), "number of bins"),
+            octave: Signal::bits(index, "its octave, counted from 1; 0: the lowest bins"),
+            exponent: Signal::bits(exponent, "log2 of the ticks in it"),
+            low: Signal::bits(index, "its lowest unit, in units of its width"),
+            odd: Signal::bits(middle, "twice that, and one"),
+            mantissa: Constant::bits(
+                index,
+                (1u128 << mantissa_bits) - 1,
+                "the bits of an index that tell the place in an octave",
+            ),
+            leading: Constant::bits(index, 1u128 << mantissa_bits, "the bit above them"),
+            twice_middle: Signal::bits(middle, "twice its middle, in ticks"),
+            mantissa_bits: amount(mantissa_bits, "log2 of the bins in an octave"),
+            one: amount(1, "one"),
+            never_from: Constant::bits(
+                index,
+                u128::from(shape.top_bin) + u128::from(!clamps),
+                "from this bin on, the middle is not below the longest threshold",
+            ),
             max_value: Constant::bits(
                 time,
                 histogram.max_value.into(),
                 "longest threshold, in ticks",
             ),
-            max_value_wide: Constant::bits(
-                middle,
-                histogram.max_value.into(),
-                "the same, as wide as the middle of a bin",
-            ),
             update_now: Reg::bit(false, "t_pb, window and budget are new"),
             threshold_now: Reg::bits(time, plan.t_pdt_init.into(), "the threshold"),
             window_now: Reg::bits(time, 0, "window of the search"),
-            budget_now: Reg::bits(plan.budget.width, 0, "budget of the search"),
-            bin_shift: amount(histogram.bin_shift, "log2 of the ticks in a bin"),
+            budget_now: Reg::bits(budget, 0, "budget of the search"),
+            bin_shift: amount(
+                histogram.bin_shift,
+                match logarithmic {
+                    true => "log2 of the ticks in the lowest bin",
+                    false => "log2 of the ticks in a bin",
+                },
+            ),
             place_bits: amount(shape.place, "bits of a bin's place in its group"),
+            weight_bits: amount(shape.fraction, "fraction bits of what is left"),
             top_place: Constant::bits(
                 shape.place,
                 u128::from(shape.group_size()) - 1,
                 "highest place in a group",
             ),
-            _budget_bits: plan.budget.width as usize,
-            _tail_bits: tail as usize,
-            _compare_bits: compare as usize,
+            _budget_bits: budget as usize,
+            _digit: digit as usize,
+            _window_bits: window as usize,
+            _product_bits: product as usize,
+            _left_bits: left as usize,
+            _rest_bits: rest as usize,
+            _group_bits: shape.group as usize,
+            _place_bits: shape.place as usize,
             _index_bits: index as usize,
+            _exponent_bits: exponent as usize,
             _middle_bits: middle as usize,
             _time_bits: time as usize,
         }
@@ -244,79 +375,116 @@ impl Logic for PerfBound {
             clk,
             credit,
             credit_part,
+            digits_left,
+            multiplicand,
+            product,
             state,
             pending,
             group,
             place,
             reading,
-            mask,
-            passed,
-            index,
+            left,
+            found,
+            above,
             update_now,
             threshold_now,
             window_now,
             budget_now
         );
 
-        comment!("The budget l / t_w * X as a whole number and a fraction, both exact.");
-        if self.fractional.val() {
-            self.carry.next = !(self.credit_part.q.val() < self.carries_from.val());
-            if self.cleared.val() {
-                self.credit_part.d.next = 0.into();
-            } else if self.window_step.val() {
-                if self.carry.val() {
-                    self.credit_part.d.next = self.credit_part.q.val() - self.carries_from.val();
-                } else {
-                    self.credit_part.d.next = self.credit_part.q.val() + self.gain_part.val();
+        if self.accumulates.val() {
+            comment!("The budget l / t_w * X as a whole number and a fraction, both exact.");
+            if self.fractional.val() {
+                self.carry.next = !(self.credit_part.q.val() < self.carries_from.val());
+                if self.window_step.val() {
+                    if self.carry.val() {
+                        self.credit_part.d.next =
+                            self.credit_part.q.val() - self.carries_from.val();
+                    } else {
+                        self.credit_part.d.next = self.credit_part.q.val() + self.gain_part.val();
+                    }
+                }
+            } else {
+                self.carry.next = false;
+            }
+            if self.window_step.val() {
+                self.credit.d.next = self.credit.q.val()
+                    + self.gain.val()
+                    + bit_cast(self.carry.val(), self._budget_bits);
+            }
+            if self.clears.val() {
+                if self.cleared.val() {
+                    self.credit.d.next = 0.into();
+                    self.credit_part.d.next = 0.into();
                 }
             }
         } else {
-            self.carry.next = false;
-        }
-        if self.cleared.val() {
-            self.credit.d.next = 0.into();
-        } else if self.window_step.val() {
-            self.credit.d.next = self.credit.q.val()
-                + self.gain.val()
-                + bit_cast(self.carry.val(), self._budget_bits);
+            comment!(
+                "The window times l / t_w, a digit of the window per cycle, the highest first."
+            );
+            self.next_product.next = (self.product.q.val() << self.digit_bits.val())
+                + (self.rate.val()
+                    * bit_cast(
+                        self.multiplicand.q.val() >> self.lower_digits.val(),
+                        self._product_bits,
+                    ));
+            self.multiplied.next = bit_cast(
+                self.next_product.val() >> self.rate_fraction.val(),
+                self._budget_bits,
+            );
         }
 
-        comment!("The address counts down with every read, so what arrives is one above it.");
         self.read_group.next = self.group.q.val();
         self.read_place.next = self.place.q.val();
-        self.arrived_group.next = self.group.q.val() + 1;
-        self.arrived_place.next = self.place.q.val() + 1;
+        self.arrived_group.next = bit_cast(
+            self.arrived.val() >> self.place_bits.val(),
+            self._group_bits,
+        );
+        self.arrived_place.next = bit_cast(self.arrived.val(), self._place_bits);
 
         if self.state.q.val() == Search::Groups {
-            self.arrived.next = bit_cast(self.group_sum.val(), self._tail_bits);
-        } else if self.mask.q.val().get_bit(self.arrived_place.val()) {
-            self.arrived.next = bit_cast(self.bin_count.val(), self._tail_bits);
+            self.samples.next = bit_cast(self.group_sum.val(), self._rest_bits);
         } else {
-            self.arrived.next = 0.into();
+            self.samples.next = bit_cast(self.bin_count.val(), self._rest_bits);
         }
-        self.tail.next = self.passed.q.val() + self.arrived.val();
-        self.exceeds.next = bit_cast(self.tail.val(), self._compare_bits)
-            > bit_cast(self.budget_now.q.val(), self._compare_bits);
+        self.rest.next = bit_cast(self.left.q.val(), self._rest_bits) - self.samples.val();
+        self.exceeds.next = self.rest.val().get_bit(self.borrow.val());
 
-        self.middle.next = bit_cast(self.index.q.val(), self._middle_bits) << self.bin_shift.val();
-        if self.halves.val() {
-            self.middle.next = (bit_cast(self.index.q.val(), self._middle_bits)
-                << self.bin_shift.val())
-                | self.half.val();
-        }
-        if self.clamps.val() {
-            if self.middle.val() > self.max_value_wide.val() {
-                self.threshold.next = self.max_value.val();
+        self.index.next = bit_cast(self.found.q.val(), self._index_bits)
+            + bit_cast(self.above.q.val(), self._index_bits);
+        if self.logarithmic.val() {
+            comment!("A bin of an octave begins at its mantissa, a one on top, times its width.");
+            self.octave.next = self.index.val() >> self.mantissa_bits.val();
+            if self.octave.val() == 0 {
+                self.exponent.next = bit_cast(self.bin_shift.val(), self._exponent_bits);
             } else {
-                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
+                self.exponent.next = bit_cast(self.octave.val(), self._exponent_bits)
+                    + bit_cast(self.bin_shift.val(), self._exponent_bits)
+                    - 1;
             }
+            self.low.next = self.index.val() & self.mantissa.val();
+            if self.octave.val() > 0 {
+                self.low.next = (self.index.val() & self.mantissa.val()) | self.leading.val();
+            }
+            self.odd.next = (bit_cast(self.low.val(), self._middle_bits) << self.one.val()) | 1;
+            self.twice_middle.next = self.odd.val() << self.exponent.val();
+            self.threshold.next =
+                bit_cast(self.twice_middle.val() >> self.one.val(), self._time_bits);
         } else {
-            comment!("Above the highest bin: never, as far as the histogram can tell.");
-            if self.index.q.val() == self.bin_count_total.val() {
-                self.threshold.next = self.max_value.val();
-            } else {
-                self.threshold.next = bit_cast(self.middle.val(), self._time_bits);
+            self.threshold.next = bit_cast(
+                bit_cast(self.index.val(), self._middle_bits) << self.bin_shift.val(),
+                self._time_bits,
+            );
+            if self.halves.val() {
+                self.threshold.next = bit_cast(
+                    (bit_cast(self.index.val(), self._middle_bits) << self.bin_shift.val())
+                        | self.half.val(),
+                    self._time_bits,
+                );
             }
+        }
+        if !(self.index.val() < self.never_from.val()) {
+            self.threshold.next = self.max_value.val();
         }
 
         self.reading.d.next = false;
@@ -324,12 +492,36 @@ impl Logic for PerfBound {
         match self.state.q.val() {
             Search::Idle => {
                 if self.pending.q.val() {
-                    self.state.d.next = Search::Groups;
                     self.pending.d.next = false;
                     self.window_now.d.next = self.live_window.val();
-                    self.budget_now.d.next = self.credit.q.val();
-                    self.passed.d.next = 0.into();
                     self.group.d.next = self.top_group.val();
+                    if self.accumulates.val() {
+                        self.state.d.next = Search::Groups;
+                        self.budget_now.d.next = self.credit.q.val();
+                        self.left.d.next = self.credit.q.val();
+                    } else {
+                        self.state.d.next = Search::Multiply;
+                        self.digits_left.d.next = self.last_digit.val();
+                        self.multiplicand.d.next =
+                            bit_cast(self.live_window.val(), self._window_bits);
+                        self.product.d.next = 0.into();
+                    }
+                }
+            }
+            Search::Multiply => {
+                if self.accumulates.val() {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Search::Idle;
+                } else {
+                    self.digits_left.d.next = self.digits_left.q.val() - 1;
+                    self.multiplicand.d.next = self.multiplicand.q.val() << self.digit_bits.val();
+                    self.product.d.next = self.next_product.val();
+                    if self.digits_left.q.val() == 0 {
+                        self.state.d.next = Search::Groups;
+                        self.budget_now.d.next = self.multiplied.val();
+                        self.left.d.next = bit_cast(self.multiplied.val(), self._left_bits)
+                            << self.weight_bits.val();
+                    }
                 }
             }
             Search::Groups => {
@@ -337,16 +529,16 @@ impl Logic for PerfBound {
                     self.state.d.next = Search::Bins;
                     self.group.d.next = self.arrived_group.val();
                     self.place.d.next = self.top_place.val();
-                    self.mask.d.next = self.group_mask.val();
                 } else if self.reading.q.val() & (self.arrived_group.val() == 0) {
                     comment!("All samples fit: even the lowest bin will do.");
                     self.state.d.next = Search::Finish;
-                    self.index.d.next = 0.into();
+                    self.found.d.next = 0.into();
+                    self.above.d.next = false;
                 } else {
                     if self.reading.q.val() {
-                        self.passed.d.next = self.tail.val();
+                        self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
                     }
-                    if !self.ended.val() {
+                    if !self.taken.val() {
                         self.reading.d.next = true;
                         self.group.d.next = self.group.q.val() - 1;
                     }
@@ -358,15 +550,13 @@ impl Logic for PerfBound {
                 );
                 if self.reading.q.val() & (self.exceeds.val() | (self.arrived_place.val() == 1)) {
                     self.state.d.next = Search::Finish;
-                    self.index.d.next = ((bit_cast(self.group.q.val(), self._index_bits)
-                        << self.place_bits.val())
-                        | bit_cast(self.arrived_place.val(), self._index_bits))
-                        + bit_cast(self.exceeds.val(), self._index_bits);
+                    self.found.d.next = self.arrived.val();
+                    self.above.d.next = self.exceeds.val();
                 } else {
                     if self.reading.q.val() {
-                        self.passed.d.next = self.tail.val();
+                        self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
                     }
-                    if !self.ended.val() {
+                    if !self.taken.val() {
                         self.reading.d.next = true;
                         self.place.d.next = self.place.q.val() - 1;
                     }
@@ -381,18 +571,23 @@ impl Logic for PerfBound {
                 self.state.d.next = Search::Idle;
             }
         }
-        comment!("A sample that clears replaces whatever search is under way.");
-        if self.cleared.val() {
-            self.state.d.next = Search::Finish;
-            self.pending.d.next = false;
-            self.reading.d.next = false;
-            self.update_now.d.next = false;
-            self.threshold_now.d.next = self.threshold_now.q.val();
-            self.index.d.next = bit_cast(self.sample_bin.val(), self._index_bits) + 1;
-            self.window_now.d.next = 0.into();
-            self.budget_now.d.next = 0.into();
-        } else if self.ended.val() {
+        if self.ended.val() {
             self.pending.d.next = true;
+        }
+        if self.clears.val() {
+            comment!("A sample that clears is alone in the histogram, with a budget of 0: the bin");
+            comment!("above it is the answer. It replaces whatever search is under way.");
+            if self.cleared.val() {
+                self.state.d.next = Search::Finish;
+                self.pending.d.next = false;
+                self.reading.d.next = false;
+                self.update_now.d.next = false;
+                self.threshold_now.d.next = self.threshold_now.q.val();
+                self.found.d.next = self.sample_bin.val();
+                self.above.d.next = true;
+                self.window_now.d.next = 0.into();
+                self.budget_now.d.next = 0.into();
+            }
         }
 
         self.update.next = self.update_now.q.val();

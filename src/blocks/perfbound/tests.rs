@@ -4,10 +4,11 @@ use proptest::prelude::*;
 
 use super::golden::PerfBound;
 use super::{update_interval_at_line_rate, update_latency};
-use crate::blocks::histogram::clearing::golden::Clearing;
+use crate::blocks::histogram::golden::Histogram;
+use crate::blocks::histogram::Shape;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{BudgetPlan, HistogramPlan, PortPlan};
+use crate::config::plan::{BinScale, BudgetPlan, HistogramKind, HistogramPlan, PortPlan, Product};
 use crate::hdl::check;
 
 /// 256 bins of one tick, a budget of a hundredth of the window.
@@ -37,9 +38,9 @@ fn plan() -> PortPlan {
 
 /// Feeds samples, one every `spacing` cycles, and returns the search with the cycle in
 /// which its last update came and the cycles between the last sample and that update.
-fn run(samples: &[u64], spacing: u64) -> (PerfBound, Clearing, u64) {
+fn run(samples: &[u64], spacing: u64) -> (PerfBound, Histogram, u64) {
     let plan = plan();
-    let mut histogram = Clearing::new(plan.histogram, 1, plan.max_time());
+    let mut histogram = Histogram::new(&plan);
     let mut search = PerfBound::new(plan);
     let mut latency = 0;
     for (place, &t_inac) in samples.iter().enumerate() {
@@ -84,16 +85,24 @@ fn an_update_takes_36_cycles_at_most_for_256_bins() {
     assert_eq!(search.t_pb(), 2);
     assert_eq!(latency, 36);
     assert_eq!(update_latency(&plan()), 36);
+    let mut multiplying = plan();
+    multiplying.budget.product = Some(Product { k: 1, s: 0 });
+    assert_eq!(update_latency(&multiplying), 42);
 }
 
 #[test]
 fn updates_keep_coming_at_line_rate() {
     // SPEC 10: a sample every third cycle for ever. All samples in the lowest bins, so that
-    // every search reads every group, and the bins of the lowest.
-    let interval = |max_samples| {
+    // every search reads every group, and the bins of the lowest, which is written all the
+    // time.
+    let interval = |kind, max_samples| {
         let mut plan = plan();
+        plan.histogram.kind = kind;
         plan.histogram.max_samples = max_samples;
-        let mut histogram = Clearing::new(plan.histogram, 1, plan.max_time());
+        if !plan.histogram.kind.window_only_grows() {
+            plan.budget.product = Some(Product { k: 1, s: 0 });
+        }
+        let mut histogram = Histogram::new(&plan);
         let mut search = PerfBound::new(plan);
         let (mut last, mut longest) = (None, 0);
         for now in 0..30_000 {
@@ -104,15 +113,31 @@ fn updates_keep_coming_at_line_rate() {
                 longest = longest.max(now - last.replace(now).unwrap_or(now));
             }
         }
-        longest
+        assert!(
+            last.is_some_and(|last| 30_000 - last < 200),
+            "the updates end"
+        );
+        (longest, update_interval_at_line_rate(&plan))
     };
-    let bound = update_interval_at_line_rate(&plan());
-    // Without a clear, and with clears that fall into every cycle of a search.
-    let longest = (1..80).chain([20_000]).map(interval).max().unwrap_or(0);
-    assert!(
-        longest <= bound && longest + 1 >= bound,
-        "the bound {bound} does not fit {longest} cycles between updates"
-    );
+    let kinds = [
+        HistogramKind::Regular,
+        HistogramKind::Clearing,
+        HistogramKind::Circular,
+        HistogramKind::Decaying,
+    ];
+    for kind in kinds {
+        // Without a clear, and with clears that fall into every cycle of a search.
+        let (longest, bound) = (1..80)
+            .chain([20_000])
+            .map(|max_samples| interval(kind, max_samples))
+            .max()
+            .unwrap_or_default();
+        assert!(
+            longest <= bound && 3 * longest > 2 * bound,
+            "{}: the bound {bound} does not fit {longest} cycles between updates",
+            kind.name()
+        );
+    }
 }
 
 #[test]
@@ -129,7 +154,7 @@ fn the_search_agrees_with_a_plain_scan() {
         let mut tail = 0;
         let mut index = 256;
         while index > 0 {
-            tail += histogram.count(index - 1);
+            tail += histogram.count(u64::MAX, index - 1);
             if tail > search.budget() {
                 break;
             }
@@ -143,54 +168,84 @@ proptest! {
     #[test]
     fn description_and_golden_model_agree(
         samples in prop::collection::vec((2u64..60, 0u64..200), 1..120),
+        kind in prop_oneof![
+            Just(HistogramKind::Regular),
+            Just(HistogramKind::Clearing),
+            Just(HistogramKind::Circular),
+            Just(HistogramKind::Decaying),
+        ],
+        scale in prop_oneof![
+            Just(BinScale::Linear),
+            (0u32..4).prop_map(|mantissa_bits| BinScale::Log { mantissa_bits }),
+        ],
         bins in 4u32..70,
         bin_shift in 0u32..4,
         max_samples in 1u32..50,
         max_value in 3u64..300,
         ttl in prop_oneof![Just(None), (1u64..900).prop_map(Some)],
+        numerator in 1u128..9,
     ) {
         let mut plan = small_plan();
         plan.histogram = HistogramPlan {
-            bins, bin_shift, max_samples, max_value, ttl, ..plan.histogram
+            kind, scale, bins, bin_shift, max_samples, max_value,
+            counter_bits: 6,
+            ttl: ttl.filter(|_| kind.ages()),
+            ..plan.histogram
         };
-        plan.budget.width = 6;
-        let mut histogram = Clearing::new(plan.histogram, 1, plan.max_time());
+        // Powers of two: the product is exact over any window.
+        plan.budget = BudgetPlan {
+            numerator,
+            denominator: 128,
+            product: (!kind.window_only_grows()).then_some(Product { k: numerator << 8, s: 15 }),
+            width: 9,
+        };
+        let shape = Shape::of(&plan);
+        let mut histogram = Histogram::new(&plan);
         let mut golden = PerfBound::new(plan);
         let mut bench = Bench::new(super::PerfBound::new(&plan));
         let mut now = 0;
         // What the memories return for the read of the cycle before.
-        let (mut group_sum, mut group_mask, mut bin_count) = (0, 0, 0);
+        let (mut group_sum, mut bin_count, mut arrived) = (0, 0, 0);
         for (gap, t_inac) in samples {
             for cycle in 0..gap {
                 let sample = (cycle == gap - 1).then_some(t_inac);
-                let clears = sample.is_some() && histogram.clears(now);
-                let window = histogram.window_before(now);
+                let window = histogram.window(now);
                 bench.drive(&[
                     ("ended", sample.is_some().into()),
-                    ("cleared", clears.into()),
-                    ("sample_bin", histogram.bin(t_inac) as u64),
                     ("live_window", window),
-                    ("window_step", (histogram.window_before(now + 1) > window).into()),
                     ("group_sum", group_sum),
-                    ("group_mask", group_mask),
                     ("bin_count", bin_count),
+                    ("arrived", arrived),
                 ]);
+                if kind == HistogramKind::Clearing {
+                    let clears = sample.is_some() && histogram.clears(now);
+                    bench.drive(&[
+                        ("cleared", clears.into()),
+                        ("sample_bin", histogram.edges().bin(t_inac) as u64),
+                    ]);
+                }
+                if kind.window_only_grows() {
+                    let step = histogram.window(now + 1) > window;
+                    bench.drive(&[("window_step", step.into())]);
+                }
+                let group = bench.get("read_group");
+                let taken = histogram.taken(now, sample.is_some(), group as usize);
+                bench.drive(&[("taken", taken.into())]);
                 prop_assert_eq!(bench.get("update"), u64::from(golden.update()), "cycle {}", now);
                 prop_assert_eq!(bench.get("t_pb"), golden.t_pb(), "cycle {}", now);
                 prop_assert_eq!(bench.get("window"), golden.window());
                 prop_assert_eq!(bench.get("budget"), golden.budget());
-                if sample.is_none() {
-                    let base = bench.get("read_group") as usize * histogram.group_size();
-                    let counts: Vec<u64> = (base..base + histogram.group_size())
-                        .map(|bin| if bin < bins as usize { histogram.count(bin) } else { 0 })
-                        .collect();
-                    group_sum = counts.iter().sum();
-                    group_mask = counts
-                        .iter()
-                        .enumerate()
-                        .map(|(place, &count)| u64::from(count > 0) << place)
-                        .sum();
-                    bin_count = counts[bench.get("read_place") as usize];
+                if !taken {
+                    arrived = group << shape.place | bench.get("read_place");
+                    bin_count = match arrived < u64::from(bins) {
+                        true => histogram.count(now, arrived as usize),
+                        false => 0,
+                    };
+                    let first = (group << shape.place).min(bins.into());
+                    group_sum = match first < u64::from(bins) {
+                        true => histogram.group(now, group as usize),
+                        false => 0,
+                    };
                 }
                 bench.clock();
                 golden.clock(now, &histogram, sample);
@@ -203,5 +258,14 @@ proptest! {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    check::agrees_with_verilog(|| super::PerfBound::new(&small_plan()), 4000, 1).unwrap();
+    for kind in [HistogramKind::Clearing, HistogramKind::Circular] {
+        for scale in [BinScale::Linear, BinScale::Log { mantissa_bits: 2 }] {
+            let mut plan = small_plan();
+            plan.histogram.kind = kind;
+            plan.histogram.scale = scale;
+            let product = Product { k: 671_089, s: 26 };
+            plan.budget.product = (!kind.window_only_grows()).then_some(product);
+            check::agrees_with_verilog(|| super::PerfBound::new(&plan), 4000, 1).unwrap();
+        }
+    }
 }

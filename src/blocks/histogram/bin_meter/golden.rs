@@ -1,0 +1,65 @@
+//! Golden model of the bins: a list of where they begin.
+
+use crate::config::plan::{BinScale, HistogramPlan};
+
+/// The bins of a histogram (SPEC 6, `docs/histograms.md`).
+#[derive(Clone, Debug)]
+pub struct Edges {
+    /// Where each bin begins, in ticks, and where the highest would end.
+    edges: Vec<u128>,
+    max_value: u64,
+}
+
+impl Edges {
+    /// The bins of `plan`'s histogram.
+    pub fn new(plan: &HistogramPlan) -> Self {
+        let mut width = 1u128 << plan.bin_shift;
+        let mut edges = vec![0];
+        let mut edge = 0u128;
+        for next in 1..=plan.bins {
+            edge = edge.saturating_add(width);
+            edges.push(edge);
+            if let BinScale::Log { mantissa_bits } = plan.scale {
+                let octave = 1u32 << mantissa_bits;
+                if next >= 2 * octave && next % octave == 0 {
+                    width = width.checked_mul(2).unwrap_or(u128::MAX / 2);
+                }
+            }
+        }
+        Edges {
+            edges,
+            max_value: plan.max_value,
+        }
+    }
+
+    /// The number of bins.
+    pub fn len(&self) -> usize {
+        self.edges.len() - 1
+    }
+
+    /// Whether there are none: never.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// The bin of an idle period of `ticks`.
+    pub fn bin(&self, ticks: u64) -> usize {
+        let ticks = u128::from(ticks.min(self.max_value));
+        let highest = self.len() - 1;
+        self.edges[1..=highest].partition_point(|&edge| edge <= ticks)
+    }
+
+    /// The highest bin that a sample can fall into.
+    pub fn top(&self) -> usize {
+        self.bin(u64::MAX)
+    }
+
+    /// The middle of bin `index` in ticks, at most `h_maxval`; `h_maxval` above the highest
+    /// bin (SPEC 7.5).
+    pub fn middle(&self, index: usize) -> u64 {
+        match (self.edges.get(index), self.edges.get(index + 1)) {
+            (Some(low), Some(high)) => (low + (high - low) / 2).min(self.max_value.into()) as u64,
+            _ => self.max_value,
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Golden model of the histograms with a counter for every bin: an array of counters.
+
+use std::collections::VecDeque;
+
+use super::bin_meter::golden::Edges;
+use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
+
+/// A change on its way into the counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Change {
+    /// The cycle in which the counter is read; it is written at the end of the next.
+    read_in: u64,
+    bin: usize,
+    removes: bool,
+}
+
+/// Cycle-exact model of the regular, clearing, circular and decaying histogram (SPEC 6,
+/// `docs/histograms.md`).
+///
+/// Time is the caller's count of clock cycles since reset.
+#[derive(Clone, Debug)]
+pub struct Histogram {
+    plan: HistogramPlan,
+    edges: Edges,
+    clocks_per_tick: u64,
+    max_time: u64,
+    /// Counters per generation, the present one first.
+    generations: VecDeque<Vec<u64>>,
+    /// Samples of the present generation.
+    samples: u64,
+    /// The cycle whose end began the present generation.
+    since: u64,
+    /// How long the generations before it lasted, in ticks, the latest first.
+    lasted: VecDeque<u64>,
+    /// The lengths that a circular histogram holds, the oldest first.
+    stored: VecDeque<u64>,
+    stored_total: u128,
+    changes: VecDeque<Change>,
+}
+
+impl Histogram {
+    /// An empty histogram just after reset.
+    pub fn new(plan: &PortPlan) -> Self {
+        let edges = Edges::new(&plan.histogram);
+        let generations = match plan.histogram.kind {
+            HistogramKind::Decaying => GENERATIONS,
+            _ => 1,
+        };
+        Histogram {
+            plan: plan.histogram,
+            clocks_per_tick: plan.clocks_per_tick,
+            max_time: plan.max_time(),
+            generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
+            edges,
+            samples: 0,
+            since: 0,
+            lasted: VecDeque::new(),
+            stored: VecDeque::new(),
+            stored_total: 0,
+            changes: VecDeque::new(),
+        }
+    }
+
+    /// The bins.
+    pub fn edges(&self) -> &Edges {
+        &self.edges
+    }
+
+    /// Bins in a group: the search reads the histogram in two levels.
+    pub fn group_size(&self) -> usize {
+        let index_bits = usize::BITS - (self.edges.len() - 1).leading_zeros();
+        1 << index_bits.div_ceil(2)
+    }
+
+    /// Weight of a sample of the present generation.
+    pub fn unit(&self) -> u64 {
+        1 << (self.generations.len() - 1)
+    }
+
+    /// Whole ticks in `cycles` of the present generation.
+    fn age(&self, cycles: u64) -> u64 {
+        let longest = self.plan.ttl.unwrap_or(self.max_time);
+        (cycles / self.clocks_per_tick).min(longest)
+    }
+
+    /// `X` as cycle `now` sees it: as it was in the cycle before.
+    pub fn window(&self, now: u64) -> u64 {
+        let ticks: u128 = match self.plan.kind {
+            HistogramKind::Circular => self.stored_total,
+            _ => {
+                let present = self.age(now.saturating_sub(self.since + 1));
+                let lasted = self.lasted.iter().enumerate();
+                let weighed: u128 = lasted
+                    .map(|(place, &ticks)| (u128::from(ticks) * 4) >> place)
+                    .sum();
+                u128::from(present) + weighed / 8
+            }
+        };
+        ticks.min(self.max_time.into()) as u64
+    }
+
+    /// A sample in cycle `now` ends the present generation first.
+    fn due(&self, now: u64) -> bool {
+        self.plan.kind.ages()
+            && (self.samples == u64::from(self.plan.max_samples)
+                || self
+                    .plan
+                    .ttl
+                    .is_some_and(|ttl| self.age(now - self.since) >= ttl))
+    }
+
+    /// A sample in cycle `now` is alone in the histogram, and its window is 0.
+    pub fn clears(&self, now: u64) -> bool {
+        self.plan.kind != HistogramKind::Decaying && self.due(now)
+    }
+
+    /// What the samples of a bin weigh, as a read in cycle `now` returns it. A circular
+    /// histogram already returns what is being written in that cycle.
+    pub fn count(&self, now: u64, bin: usize) -> u64 {
+        let unit = self.unit();
+        let generations = self.generations.iter().enumerate();
+        let count: u64 = generations
+            .map(|(age, counts)| counts[bin] * (unit >> age))
+            .sum();
+        match self.changes.front() {
+            Some(change)
+                if self.plan.kind == HistogramKind::Circular
+                    && change.read_in < now
+                    && change.bin == bin =>
+            {
+                if change.removes {
+                    count - 1
+                } else {
+                    count + 1
+                }
+            }
+            _ => count,
+        }
+    }
+
+    /// The same of a group of bins.
+    pub fn group(&self, now: u64, group: usize) -> u64 {
+        let size = self.group_size();
+        let end = ((group + 1) * size).min(self.edges.len());
+        (group * size..end).map(|bin| self.count(now, bin)).sum()
+    }
+
+    /// The search cannot read in cycle `now`: a change reads, or one that the search would
+    /// have to wait for is written into `group`.
+    pub fn taken(&self, now: u64, sample: bool, group: usize) -> bool {
+        let waits = self.plan.kind != HistogramKind::Circular;
+        sample
+            || self.changes.iter().any(|change| {
+                change.read_in == now
+                    || (waits && change.read_in < now && change.bin / self.group_size() == group)
+            })
+    }
+
+    /// No sample is on its way into the counters.
+    pub fn steady(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The clock edge at the end of cycle `now`, with the length of the idle period that
+    /// ended in it.
+    pub fn clock(&mut self, now: u64, sample: Option<u64>) {
+        if let Some(change) = self.changes.front().copied() {
+            if change.read_in < now {
+                self.changes.pop_front();
+                let largest = u64::MAX >> (64 - self.plan.counter_bits);
+                let count = &mut self.generations[0][change.bin];
+                *count = match change.removes {
+                    true => *count - 1,
+                    false => (*count + 1).min(largest),
+                };
+            }
+        }
+        let Some(t_inac) = sample else { return };
+        if self.due(now) {
+            self.lasted.push_front(self.age(now - self.since));
+            self.lasted.truncate(self.generations.len() - 1);
+            let emptied = self.generations.pop_back();
+            let mut present = emptied.unwrap_or_default();
+            present.fill(0);
+            self.generations.push_front(present);
+            self.samples = 0;
+            self.since = now;
+        }
+        self.samples += 1;
+        self.changes.push_back(Change {
+            read_in: now,
+            bin: self.edges.bin(t_inac),
+            removes: false,
+        });
+        if self.plan.kind == HistogramKind::Circular {
+            let length = t_inac.min(self.plan.max_value);
+            self.stored.push_back(length);
+            self.stored_total += u128::from(length);
+            if self.stored.len() > self.plan.max_samples as usize {
+                let oldest = self.stored.pop_front().unwrap_or_default();
+                self.stored_total -= u128::from(oldest);
+                self.changes.push_back(Change {
+                    read_in: now + 1,
+                    bin: self.edges.bin(oldest),
+                    removes: true,
+                });
+            }
+        }
+    }
+}

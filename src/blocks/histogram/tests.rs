@@ -1,0 +1,255 @@
+//! Lock-step tests: the histograms against their golden model.
+
+use proptest::prelude::*;
+use rust_hdl_core::block::Block;
+
+use super::circular::CircularHistogram;
+use super::clearing::ClearingHistogram;
+use super::decaying::DecayingHistogram;
+use super::golden::Histogram;
+use super::Shape;
+use crate::blocks::port::tests::small_plan;
+use crate::blocks::testing::Bench;
+use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan};
+use crate::hdl::check;
+
+/// A sample: idle cycles before it, its length, what the search reads meanwhile.
+type Sample = (u64, u64, u64);
+
+fn samples() -> impl Strategy<Value = Vec<Sample>> {
+    prop::collection::vec((2u64..6, 0u64..300, any::<u64>()), 1..250)
+}
+
+prop_compose! {
+    fn plan(kind: HistogramKind)(
+        clocks_per_tick in 1u64..4,
+        bins in 4u32..70,
+        scale in prop_oneof![
+            Just(BinScale::Linear),
+            (0u32..3).prop_map(|mantissa_bits| BinScale::Log { mantissa_bits }),
+        ],
+        bin_shift in 0u32..4,
+        counter_bits in 1u32..6,
+        max_samples in 1u32..50,
+        max_value in 0u64..300,
+        ttl in prop_oneof![Just(None), (1u64..300).prop_map(Some)],
+        budget in 1u32..8,
+    ) -> PortPlan {
+        let mut plan = PortPlan { clocks_per_tick, ..small_plan() };
+        plan.budget.width = budget;
+        plan.histogram = HistogramPlan {
+            kind, bins, scale, bin_shift, max_samples, max_value,
+            // SPEC 6: what is taken out again must have been counted.
+            counter_bits: if kind == HistogramKind::Circular { 6 } else { counter_bits },
+            ttl: ttl.filter(|_| kind.ages()),
+            ..plan.histogram
+        };
+        plan
+    }
+}
+
+fn agree<B: Block>(
+    plan: &PortPlan,
+    block: B,
+    window: &str,
+    samples: Vec<Sample>,
+) -> Result<(), TestCaseError> {
+    let shape = Shape::of(plan);
+    let mut golden = Histogram::new(plan);
+    let mut bench = Bench::new(block);
+    let groups = u64::from(plan.histogram.bins.div_ceil(shape.group_size()));
+    // More than any budget: where a sum stops.
+    let enough = 1u64 << (plan.budget.width + shape.fraction);
+    let mut now = 0;
+    // What the read of the cycle before must return: bin, its group's weight, its own.
+    let mut expected: Option<(u64, u64, u64)> = None;
+    for (gap, t_inac, address) in samples {
+        for cycle in 0..gap {
+            let sample = (cycle == gap - 1).then_some(t_inac);
+            let group = (address >> (8 * cycle)) % groups;
+            let place = (address >> (8 * cycle + 4)) % u64::from(shape.group_size());
+            bench.drive(&[
+                ("ended", sample.is_some().into()),
+                ("sample_bin", golden.edges().bin(t_inac) as u64),
+                ("read_group", group),
+                ("read_place", place),
+            ]);
+            if plan.histogram.kind == HistogramKind::Circular {
+                // The length as the idle meter counts it: it stands in the cycle before.
+                bench.drive(&[("ticks", t_inac)]);
+            }
+            if now > 0 {
+                prop_assert_eq!(bench.get(window), golden.window(now), "cycle {}", now);
+            }
+            if plan.histogram.kind == HistogramKind::Clearing {
+                let clears = sample.is_some() && golden.clears(now);
+                prop_assert_eq!(bench.get("cleared"), u64::from(clears), "cycle {}", now);
+            }
+            if let Some((bin, sum, count)) = expected.take() {
+                prop_assert_eq!(bench.get("arrived"), bin);
+                let read = bench.get("group_sum");
+                prop_assert!(
+                    read == sum || read >= enough && sum >= enough,
+                    "group_sum {} is not {} in cycle {}",
+                    read,
+                    sum,
+                    now
+                );
+                prop_assert_eq!(
+                    bench.get("bin_count"),
+                    count,
+                    "bin {} in cycle {}",
+                    bin,
+                    now
+                );
+            }
+            let taken = golden.taken(now, sample.is_some(), group as usize);
+            prop_assert_eq!(bench.get("taken"), u64::from(taken), "cycle {}", now);
+            let bin = group << shape.place | place;
+            if !taken && bin < u64::from(plan.histogram.bins) {
+                let sum = golden.group(now, group as usize);
+                expected = Some((bin, sum, golden.count(now, bin as usize)));
+            }
+            bench.clock();
+            golden.clock(now, sample);
+            now += 1;
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn regular_agrees(plan in plan(HistogramKind::Regular), samples in samples()) {
+        agree(&plan, ClearingHistogram::new(&plan), "age", samples)?;
+    }
+
+    #[test]
+    fn clearing_agrees(plan in plan(HistogramKind::Clearing), samples in samples()) {
+        agree(&plan, ClearingHistogram::new(&plan), "age", samples)?;
+    }
+
+    #[test]
+    fn circular_agrees(plan in plan(HistogramKind::Circular), samples in samples()) {
+        agree(&plan, CircularHistogram::new(&plan), "window", samples)?;
+    }
+
+    #[test]
+    fn decaying_agrees(plan in plan(HistogramKind::Decaying), samples in samples()) {
+        agree(&plan, DecayingHistogram::new(&plan), "window", samples)?;
+    }
+}
+
+fn histogram(kind: HistogramKind, plan: HistogramPlan) -> Histogram {
+    Histogram::new(&PortPlan {
+        histogram: HistogramPlan { kind, ..plan },
+        ..small_plan()
+    })
+}
+
+/// A sample every other cycle.
+fn record(histogram: &mut Histogram, lengths: &[u64]) -> u64 {
+    for (place, &length) in lengths.iter().enumerate() {
+        histogram.clock(2 * place as u64, Some(length));
+        histogram.clock(2 * place as u64 + 1, None);
+    }
+    2 * lengths.len() as u64
+}
+
+#[test]
+fn a_full_histogram_is_cleared_before_the_next_sample() {
+    // SPEC 6: cleared when it holds h_maxN samples, immediately before the next.
+    let three = HistogramPlan {
+        max_samples: 3,
+        ..small_plan().histogram
+    };
+    let mut clearing = histogram(HistogramKind::Clearing, three);
+    let now = record(&mut clearing, &[0; 3]);
+    assert!(clearing.clears(now));
+    record(&mut clearing, &[0; 1]);
+    assert_eq!(clearing.count(u64::MAX, 0), 1);
+}
+
+#[test]
+fn an_old_histogram_is_cleared_before_the_next_sample() {
+    // SPEC 6: cleared when TTL_hist has passed since it was last cleared.
+    let plan = HistogramPlan {
+        ttl: Some(100),
+        ..small_plan().histogram
+    };
+    let mut histogram = histogram(HistogramKind::Clearing, plan);
+    histogram.clock(50, Some(5));
+    histogram.clock(51, None);
+    assert!(!histogram.clears(99));
+    assert!(histogram.clears(100));
+}
+
+#[test]
+fn counters_saturate() {
+    // SPEC 6: w_counter bits, saturating: 3 bits stop at 7.
+    let mut histogram = histogram(HistogramKind::Regular, small_plan().histogram);
+    record(&mut histogram, &[9; 20]);
+    assert_eq!(histogram.count(u64::MAX, 2), 7);
+}
+
+#[test]
+fn the_oldest_sample_gives_way() {
+    // SPEC 6: the last h_maxN samples; SPEC 7.1: X is the sum of their lengths.
+    let two = HistogramPlan {
+        max_samples: 2,
+        ..small_plan().histogram
+    };
+    let mut histogram = histogram(HistogramKind::Circular, two);
+    let now = record(&mut histogram, &[4, 8, 12, 12]);
+    histogram.clock(now, None);
+    assert_eq!(
+        [1, 2, 3].map(|bin| histogram.count(u64::MAX, bin)),
+        [0, 0, 2]
+    );
+    assert_eq!(histogram.window(now + 1), 24);
+}
+
+#[test]
+fn counters_and_window_halve() {
+    // docs/histograms.md: the present generation weighs 8 eighths, then 4, 2, 1, nothing.
+    let two = HistogramPlan {
+        max_samples: 2,
+        ttl: None,
+        ..small_plan().histogram
+    };
+    let mut histogram = histogram(HistogramKind::Decaying, two);
+    let weights: Vec<u64> = (1..=11)
+        .map(|samples| {
+            let mut histogram = histogram.clone();
+            record(
+                &mut histogram,
+                &[&[4, 4][..], &vec![8; samples - 1]].concat(),
+            );
+            histogram.count(u64::MAX, 1)
+        })
+        .collect();
+    assert_eq!(weights, [16, 8, 8, 4, 4, 2, 2, 0, 0, 0, 0]);
+    // Generations begin with the samples in cycles 4 and 8: they lasted 4 ticks each.
+    record(&mut histogram, &[4; 5]);
+    assert_eq!(histogram.window(12), 3 + (4 * 4 + 2 * 4) / 8);
+}
+
+/// Verilator, not Icarus: what the memories return before they are written is undefined,
+/// and only the reader of these pins knows not to look.
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    let plan = |kind| {
+        let mut plan = small_plan();
+        plan.histogram.kind = kind;
+        // The ring stores the bins too.
+        plan.histogram.scale = BinScale::Log { mantissa_bits: 1 };
+        plan
+    };
+    let engine = check::Engine::Verilator;
+    let make = || ClearingHistogram::new(&plan(HistogramKind::Clearing));
+    check::agrees_with(engine, make, 4000, 1).unwrap();
+    let make = || CircularHistogram::new(&plan(HistogramKind::Circular));
+    check::agrees_with(engine, make, 4000, 1).unwrap();
+    let make = || DecayingHistogram::new(&plan(HistogramKind::Decaying));
+    check::agrees_with(engine, make, 4000, 1).unwrap();
+}
