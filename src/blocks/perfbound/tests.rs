@@ -30,6 +30,7 @@ fn plan() -> PortPlan {
             denominator: 100,
             product: None,
             width: 26,
+            rate: None,
         },
         ..plan
     }
