@@ -212,6 +212,7 @@ proptest! {
         plan.budget = BudgetPlan {
             numerator,
             denominator: 128,
+            rate: None,
             product: (!kind.window_only_grows()).then_some(Product { k: numerator << 8, s: 15 }),
             width: 9,
         };

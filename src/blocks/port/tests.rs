@@ -280,6 +280,7 @@ proptest! {
             plan.budget = BudgetPlan {
                 numerator: 1,
                 denominator: 128,
+                rate: None,
                 product: Some(Product { k: 256, s: 15 }),
                 width: 6,
             };
