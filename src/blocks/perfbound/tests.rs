@@ -30,6 +30,7 @@ fn plan() -> PortPlan {
             denominator: 100,
             product: None,
             width: 26,
+            rate: None,
         },
         ..plan
     }
@@ -211,6 +212,7 @@ proptest! {
         plan.budget = BudgetPlan {
             numerator,
             denominator: 128,
+            rate: None,
             product: (!kind.window_only_grows()).then_some(Product { k: numerator << 8, s: 15 }),
             width: 9,
         };

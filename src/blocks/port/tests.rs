@@ -25,7 +25,7 @@ pub(crate) fn small_plan() -> PortPlan {
             refresh: Some(RefreshPlan { t_q: 6, t_r: 2 }),
         },
         sync: None,
-        registers: false,
+        registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
             scale: BinScale::Linear,
@@ -43,6 +43,7 @@ pub(crate) fn small_plan() -> PortPlan {
             denominator: 301,
             product: None,
             width: 5,
+            rate: None,
         },
         correction: CorrectionPlan {
             history: 4,
@@ -279,6 +280,7 @@ proptest! {
             plan.budget = BudgetPlan {
                 numerator: 1,
                 denominator: 128,
+                rate: None,
                 product: Some(Product { k: 256, s: 15 }),
                 width: 6,
             };
