@@ -1,8 +1,12 @@
 //! The hardware blocks: each folder holds a block's description and its golden model.
 
+pub mod axi_lite;
+pub mod budget_rate;
 pub mod corrector;
+pub mod csr;
 pub mod fixed_point;
 pub mod histogram;
+pub mod hop_monitor;
 pub mod idle_meter;
 pub mod link_sync;
 pub mod logarithm;

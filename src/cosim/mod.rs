@@ -11,6 +11,7 @@ pub mod coverage;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod glue;
+pub mod line_rate;
 pub mod native;
 pub mod open_loop;
 pub mod periods;
@@ -68,6 +69,7 @@ pub struct Run {
     t_pb: u64,
     window: u64,
     budget: u64,
+    log2_cf: u64,
 }
 
 impl Run {
@@ -87,6 +89,7 @@ impl Run {
             t_pb: expected.t_pb,
             window: expected.window,
             budget: expected.budget,
+            log2_cf: expected.log2_cf,
         }
     }
 
@@ -134,6 +137,7 @@ impl Run {
             8 => self.budget,
             9 => control >> 7 & 7,
             10 => control >> 10 & 1,
+            11 => self.log2_cf,
             _ => panic!(
                 "a port controller has at most {} output pins",
                 Outputs::COUNT
@@ -235,6 +239,7 @@ mod tests {
             t_pb: 7,
             window: 8,
             budget: 9,
+            log2_cf: 10,
             message_out: Message::Sync,
             sync_error: true,
         };

@@ -713,7 +713,7 @@ impl Activity for Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::plan::{RefreshPlan, Sleep};
+    use crate::config::plan::{HistogramKind, RefreshPlan, Sleep};
     use crate::cosim::coverage::Coverage;
     use crate::cosim::fixture::{small_plan, Fixture};
     use crate::cosim::{Design, Ended, EngineError, LockStep, Rtl, Run};
@@ -755,9 +755,19 @@ mod tests {
             time_width: 10,
             ..small
         };
+        let map = PortPlan {
+            histogram: crate::config::plan::HistogramPlan {
+                kind: HistogramKind::Map,
+                map_entries: 5,
+                counter_bits: 2,
+                ..small.histogram
+            },
+            ..small
+        };
         for (name, plan) in [
             ("hybrid", small),
             ("no time to live", no_ttl),
+            ("map", map),
             (
                 "deep sleep",
                 PortPlan {

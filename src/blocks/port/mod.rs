@@ -6,15 +6,19 @@ pub mod pins;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use crate::blocks::corrector::{self, Corrector};
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
 use crate::blocks::histogram::decaying::DecayingHistogram;
+use crate::blocks::histogram::map::MapHistogram;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::LinkSync;
 use crate::blocks::lpi_fsm::LpiFsm;
+use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
-use crate::blocks::perfbound::PerfBound;
+use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, SyncPlan};
 use crate::hdl::prelude::*;
 
@@ -44,10 +48,12 @@ pub struct Port {
     pub t_pb: Optional<Signal<Out, Bits>>,
     pub window: Optional<Signal<Out, Bits>>,
     pub budget: Optional<Signal<Out, Bits>>,
+    pub log2_cf: Optional<Signal<Out, Bits>>,
     pub message_out: Optional<Signal<Out, Bits>>,
     pub sync_error: Optional<Signal<Out, Bit>>,
     sleeps: Constant<Bit>,
     predicts: Constant<Bit>,
+    corrects: Constant<Bit>,
     agrees: Constant<Bit>,
     fixed_t_pdt: Constant<Bits>,
     active: Signal<Local, Bit>,
@@ -63,11 +69,36 @@ pub struct Port {
     clears: Constant<Bit>,
     is_circular: Constant<Bit>,
     is_decaying: Constant<Bit>,
+    is_map: Constant<Bit>,
     bin_meter: Optional<BinMeter>,
     clearing: Optional<ClearingHistogram>,
     circular: Optional<CircularHistogram>,
     decaying: Optional<DecayingHistogram>,
+    map: Optional<MapHistogram>,
     perfbound: Optional<PerfBound>,
+    t_pb_zeros: Constant<Bits>,
+    miss_history: Optional<MissHistory>,
+    corrector: Optional<Corrector>,
+    _t_pb_bits: usize,
+}
+
+/// Clock cycles from the first active cycle after an idle period to the new threshold, at
+/// most, if no further idle period ends before.
+pub fn update_latency(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::latency(plan)
+    } else {
+        perfbound::update_latency(plan)
+    }
+}
+
+/// Clock cycles between two new thresholds, at most, under the hardest traffic (SPEC 10).
+pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::interval_at_line_rate(plan)
+    } else {
+        perfbound::update_interval_at_line_rate(plan)
+    }
 }
 
 impl Port {
@@ -75,6 +106,8 @@ impl Port {
     pub fn new(plan: &PortPlan) -> Self {
         let width = plan.time_width;
         let predicts = plan.predicts();
+        let corrects = plan.corrects();
+        let numbers = Arithmetic::new(plan);
         let kind = plan.histogram.kind;
         let agrees = plan.sync.is_some();
         let level = |doc: &str| Optional::when(!agrees, Signal::bit(doc));
@@ -117,7 +150,7 @@ impl Port {
             hit: Signal::bit("an idle period ended, the link stayed awake"),
             miss: Signal::bit("an idle period ended, the link had left wake"),
             t_pdt: Signal::bits(width, "threshold in force, in ticks"),
-            update: Optional::when(predicts, Signal::bit("t_pb, window and budget are new")),
+            update: Optional::when(predicts, Signal::bit("there is a new threshold")),
             t_pb: Optional::when(
                 predicts,
                 Signal::bits(width, "PerfBound's threshold, in ticks"),
@@ -129,6 +162,16 @@ impl Port {
             budget: Optional::when(
                 predicts,
                 Signal::bits(plan.budget.width, "packets that may be delayed in it"),
+            ),
+            log2_cf: Optional::when(
+                corrects,
+                Signal::bits(
+                    numbers.log2_cf_bits(),
+                    format!(
+                        "log2 of the correction factor, two's complement, {} fraction bits",
+                        numbers.fraction
+                    ),
+                ),
             ),
             message_out: Optional::when(
                 agrees,
@@ -143,6 +186,7 @@ impl Port {
                 "the port powers down by itself",
             ),
             predicts: Constant::bit(predicts, "the threshold is predicted"),
+            corrects: Constant::bit(corrects, "the prediction is corrected"),
             agrees: Constant::bit(agrees, "the ends agree by messages"),
             fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
             active: Signal::bit("the port is active"),
@@ -167,6 +211,10 @@ impl Port {
                 kind == HistogramKind::Decaying,
                 "the counters halve from time to time",
             ),
+            is_map: Constant::bit(
+                kind == HistogramKind::Map,
+                "the histogram holds populated bins only",
+            ),
             bin_meter: Optional::when(predicts, BinMeter::new(plan)),
             clearing: Optional::when(
                 predicts && matches!(kind, HistogramKind::Regular | HistogramKind::Clearing),
@@ -180,7 +228,19 @@ impl Port {
                 predicts && kind == HistogramKind::Decaying,
                 DecayingHistogram::new(plan),
             ),
+            map: Optional::when(
+                predicts && kind == HistogramKind::Map,
+                MapHistogram::new(plan),
+            ),
             perfbound: Optional::when(predicts, PerfBound::new(plan)),
+            t_pb_zeros: Constant::bits(
+                clog2(u128::from(numbers.t_pb_zeros) + 1),
+                numbers.t_pb_zeros.into(),
+                "low bits of t_pb that are always 0",
+            ),
+            miss_history: Optional::when(corrects, MissHistory::new(plan)),
+            corrector: Optional::when(corrects, Corrector::new(plan)),
+            _t_pb_bits: numbers.t_pb_bits as usize,
         }
     }
 }
@@ -204,7 +264,9 @@ impl Logic for Port {
         self.pdt_timer.tick.next = self.idle_meter.tick.val();
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
         self.pdt_timer.saturated.next = self.idle_meter.saturated.val();
-        if self.predicts.val() {
+        if self.corrects.val() {
+            self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
+        } else if self.predicts.val() {
             self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
         } else {
             self.pdt_timer.t_pdt.next = self.fixed_t_pdt.val();
@@ -291,6 +353,17 @@ impl Logic for Port {
                 self.perfbound.group_sum.next = self.decaying.group_sum.val();
                 self.perfbound.bin_count.next = self.decaying.bin_count.val();
                 self.perfbound.arrived.next = self.decaying.arrived.val();
+            } else if self.is_map.val() {
+                self.map.clk.next = self.clk.val();
+                self.map.rst.next = self.rst.val();
+                self.map.ended.next = self.idle_meter.ended.val();
+                self.map.sample_bin.next = self.bin_meter.bin.val();
+                self.map.budget.next = self.perfbound.budget.val();
+                self.perfbound.cleared.next = self.map.cleared.val();
+                self.perfbound.sample_bin.next = self.bin_meter.bin.val();
+                self.perfbound.live_window.next = self.map.age.val();
+                self.perfbound.window_step.next = self.map.step.val();
+                self.perfbound.map_found.next = self.map.found.val();
             } else {
                 self.clearing.clk.next = self.clk.val();
                 self.clearing.rst.next = self.rst.val();
@@ -310,7 +383,29 @@ impl Logic for Port {
                 }
             }
 
-            self.update.next = self.perfbound.update.val();
+            if self.corrects.val() {
+                self.miss_history.clk.next = self.clk.val();
+                self.miss_history.rst.next = self.rst.val();
+                self.miss_history.ended.next = self.idle_meter.ended.val();
+                self.miss_history.miss.next = self.left_wake.q.val();
+                self.miss_history.ticks.next = self.idle_meter.ticks.val();
+                self.miss_history.t_pdt_in_force.next = self.pdt_timer.t_pdt_in_force.val();
+
+                self.corrector.clk.next = self.clk.val();
+                self.corrector.rst.next = self.rst.val();
+                self.corrector.t_pb_new.next = self.perfbound.update.val();
+                self.corrector.t_pb.next = bit_cast(
+                    self.perfbound.t_pb.val() >> self.t_pb_zeros.val(),
+                    self._t_pb_bits,
+                );
+                self.corrector.sum.next = self.miss_history.sum.val();
+                self.corrector.misses.next = self.miss_history.misses.val();
+                self.corrector.under_way.next = self.miss_history.under_way.val();
+                self.log2_cf.next = self.corrector.log2_cf.val();
+                self.update.next = self.corrector.update.val();
+            } else {
+                self.update.next = self.perfbound.update.val();
+            }
             self.t_pb.next = self.perfbound.t_pb.val();
             self.window.next = self.perfbound.window.val();
             self.budget.next = self.perfbound.budget.val();
