@@ -272,7 +272,9 @@ impl Arithmetic {
         let cycles = LATENCY_GOAL
             .saturating_sub(ready)
             .max(SHORTEST_MULTIPLICATION)
-            .min(u64::from(arithmetic.division_cycles() + arithmetic.power_cycles()));
+            .min(u64::from(
+                arithmetic.division_cycles() + arithmetic.power_cycles(),
+            ));
         let digits = u32::try_from(cycles - 2).unwrap_or(1);
         arithmetic.digit_bits = t_pb_bits.div_ceil(digits);
         arithmetic.digits = t_pb_bits.div_ceil(arithmetic.digit_bits);
@@ -430,7 +432,10 @@ mod tests {
             }
             let width = log.error.1 - log.error.0;
             assert!(greatest - least <= width + 1e-12, "{fraction_bits}");
-            assert!(greatest - least > 0.7 * width, "{fraction_bits}: a loose bound");
+            assert!(
+                greatest - least > 0.7 * width,
+                "{fraction_bits}: a loose bound"
+            );
             // The logarithm of a ratio stays below 2^exponent_bits.
             assert!(log.at((1 << bits) - 1) - log.at(0) < 1 << numbers.fraction);
 

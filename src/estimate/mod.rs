@@ -8,7 +8,6 @@ mod text;
 
 use serde::Serialize;
 
-use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::{update_interval_at_line_rate, update_latency};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};

@@ -68,7 +68,7 @@ pub struct Corrector {
     changing_at: Constant<Bits>,
     changing: Signal<Local, Bit>,
     unsettled: Signal<Local, Bit>,
-    begin: Signal<Local, Bit>,
+    begins: Signal<Local, Bit>,
     multiply: Signal<Local, Bit>,
     comes: Signal<Local, Bit>,
     // The factor.
@@ -248,7 +248,7 @@ impl Corrector {
             changing_at: amount(STAGES - 1, "last stage of an idle period under way"),
             changing: Signal::bit("the history changes at the end of this cycle"),
             unsettled: Signal::bit("the history or the factor lacks an idle period"),
-            begin: Signal::bit("begin to compute the factor"),
+            begins: Signal::bit("begin to compute the factor"),
             multiply: Signal::bit("begin to multiply"),
             comes: Signal::bit("a t_pb begins to wait"),
             phase: Reg::state(Phase::Idle, "where the computation of the factor stands"),
@@ -390,9 +390,29 @@ impl Logic for Corrector {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clk, stale, waiting, again, lacking, not_covered, phase, step, quotient,
-            remainder, divisor, log2_cf_now, rest, rise, factor, places, multiplying, digits_left,
-            multiplier, product, t_pdt_now, update_now
+            self,
+            clk,
+            stale,
+            waiting,
+            again,
+            lacking,
+            not_covered,
+            phase,
+            step,
+            quotient,
+            remainder,
+            divisor,
+            log2_cf_now,
+            rest,
+            rise,
+            factor,
+            places,
+            multiplying,
+            digits_left,
+            multiplier,
+            product,
+            t_pdt_now,
+            update_now
         );
 
         self.changing.next = self.under_way.val().get_bit(self.changing_at.val());
@@ -400,9 +420,9 @@ impl Logic for Corrector {
         comment!("A factor that is waited for is begun anew as soon as the history covers");
         comment!("what it must; otherwise a changed history is taken up when the last is done.");
         if self.waiting.q.val() & self.lacking.q.val() {
-            self.begin.next = !self.changing.val() & !self.not_covered.q.val().any();
+            self.begins.next = !self.changing.val() & !self.not_covered.q.val().any();
         } else {
-            self.begin.next =
+            self.begins.next =
                 !self.changing.val() & self.stale.q.val() & (self.phase.q.val() == Phase::Idle);
         }
         self.multiply.next = (self.phase.q.val() == Phase::Idle)
@@ -416,7 +436,7 @@ impl Logic for Corrector {
 
         if self.changing.val() {
             self.stale.d.next = true;
-        } else if self.begin.val() {
+        } else if self.begins.val() {
             self.stale.d.next = false;
         }
         if self.comes.val() {
@@ -433,7 +453,7 @@ impl Logic for Corrector {
             self.lacking.d.next = self.unsettled.val();
             self.not_covered.d.next = bit_cast(self.under_way.val(), self._stages);
         } else {
-            if self.begin.val() {
+            if self.begins.val() {
                 self.lacking.d.next = false;
             }
             self.not_covered.d.next = self.not_covered.q.val() << 1;
@@ -448,10 +468,8 @@ impl Logic for Corrector {
             );
         self.first_fits.next = !(self.first.val() < self.divisor_wide.val());
         if self.first_fits.val() {
-            self.first_left.next = bit_cast(
-                self.first.val() - self.divisor_wide.val(),
-                self._count_bits,
-            );
+            self.first_left.next =
+                bit_cast(self.first.val() - self.divisor_wide.val(), self._count_bits);
         } else {
             self.first_left.next = bit_cast(self.first.val(), self._count_bits);
         }
@@ -488,8 +506,8 @@ impl Logic for Corrector {
         );
         self.lifted.next = self.whole.val() + self.lift.val();
         if self.at_least_one.val() {
-            self.corrects.next = self.divisor.q.val().any()
-                & !self.log2_cf_now.q.val().get_bit(self.sign_at.val());
+            self.corrects.next =
+                self.divisor.q.val().any() & !self.log2_cf_now.q.val().get_bit(self.sign_at.val());
         } else {
             self.corrects.next = self.divisor.q.val().any();
         }
@@ -578,7 +596,7 @@ impl Logic for Corrector {
                 self.phase.d.next = Phase::Idle;
             }
         }
-        if self.begin.val() {
+        if self.begins.val() {
             self.quotient.d.next = bit_cast(
                 bit_cast(self.sum.val(), self._ratio_bits),
                 self._quotient_bits,
@@ -610,8 +628,10 @@ impl Logic for Corrector {
                     self._result_bits,
                 );
         } else {
-            self.result.next =
-                bit_cast(self.product.q.val() >> self.high_shift.val(), self._result_bits);
+            self.result.next = bit_cast(
+                self.product.q.val() >> self.high_shift.val(),
+                self._result_bits,
+            );
         }
         if self.overflows.val() {
             self.too_long.next = (self.product.q.val() >> self.overflow_shift.val()).any()
