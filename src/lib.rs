@@ -27,3 +27,4 @@ pub mod rtl;
 pub mod switch;
 pub mod synth;
 mod tools;
+pub mod verify;

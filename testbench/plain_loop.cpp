@@ -32,11 +32,11 @@ LINKDOZE_EXPORT uint64_t plain_loop(const uint32_t* inputs, uint64_t count) {
         top->queue_nonempty = in >> 1 & 1;
         top->transmitting = in >> 2 & 1;
         top->receiving = in >> 3 & 1;
-        top->sleep_permit = in >> 4 & 1;
-        top->remote_down = in >> 5 & 1;
-        top->remote_up = in >> 6 & 1;
-        top->packet_valid = in >> 7 & 1;
-        top->packet_hops = in >> 8 & 63;
+        top->packet_valid = in >> 4 & 1;
+        top->packet_hops = in >> 5 & 63;
+        top->sleep_permit = in >> 11 & 1;
+        top->remote_down = in >> 12 & 1;
+        top->remote_up = in >> 13 & 1;
         top->clk = 0;
         top->eval();
         top->clk = 1;

@@ -7,7 +7,9 @@
 struct Run {
     uint64_t cycles;
     uint32_t inputs;   // Inputs::pack
-    uint32_t control;  // tx_enable | power_state << 1 | hit << 4 | miss << 5 | update << 6
+    // tx_enable | power_state << 1 | hit << 4 | miss << 5 | update << 6 | message_out << 7
+    // | sync_error << 10
+    uint32_t control;
     uint64_t t_pdt;
     uint64_t t_pb;
     uint64_t window;
@@ -16,7 +18,7 @@ struct Run {
 
 // Where and how the model departs from what was expected.
 struct Difference {
-    uint64_t run;        // index of the run
-    uint64_t cycle;      // cycle within the run
-    uint64_t actual[9];  // in the order of Outputs::value
+    uint64_t run;         // index of the run
+    uint64_t cycle;       // cycle within the run
+    uint64_t actual[11];  // by the numbers of the pins (Outputs::value)
 };

@@ -2,6 +2,7 @@
 
 pub mod histogram;
 pub mod idle_meter;
+pub mod link_sync;
 pub mod lpi_fsm;
 pub mod pdt_timer;
 pub mod perfbound;

@@ -258,6 +258,20 @@ impl PortPlan {
         u64::MAX >> (64 - self.time_width)
     }
 
+    /// The transition times of the sleep states that the port goes to, at least one.
+    pub fn used_sleep_states(&self) -> Vec<SleepTimes> {
+        let LinkPlan {
+            fast_wake,
+            deep_sleep,
+            ..
+        } = self.link;
+        match self.sleep {
+            Sleep::FastWake => vec![fast_wake],
+            Sleep::DeepSleep => vec![deep_sleep],
+            Sleep::Hybrid => vec![fast_wake, deep_sleep],
+        }
+    }
+
     /// Whether the threshold comes from the histogram.
     pub fn predicts(&self) -> bool {
         matches!(self.policy, Policy::PerfBound | Policy::PerfBoundCorrect)
@@ -275,13 +289,6 @@ impl PortPlan {
         }
         if self.predicts() && self.histogram.kind == HistogramKind::Map {
             return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
-        }
-        if self.sync.is_some() {
-            return Some(
-                "port.sync = \"messages\" has no hardware and no golden model yet: \
-                 \"levels\" has"
-                    .into(),
-            );
         }
         if self.registers {
             return Some("port.registers = true has no hardware and no golden model yet".into());

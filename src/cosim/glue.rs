@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::blocks::port::pins::Inputs;
+use crate::blocks::port::pins::{Outputs, Pins};
 
 /// How the C++ side makes a rising edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +119,8 @@ impl Internals {
     }
 }
 
-/// The fields of a `Run` in the order of `Outputs::value`, as C++ expressions.
-const EXPECTED: [&str; 9] = [
+/// The fields of a `Run` by the numbers of the output pins, as C++ expressions.
+const EXPECTED: [&str; Outputs::COUNT] = [
     "(run.control & 1u)",
     "(run.control >> 1 & 7u)",
     "(run.control >> 4 & 1u)",
@@ -130,11 +130,13 @@ const EXPECTED: [&str; 9] = [
     "run.t_pb",
     "run.window",
     "run.budget",
+    "(run.control >> 7 & 7u)",
+    "(run.control >> 10 & 1u)",
 ];
 
-/// `pins.h` for a model with these output pins.
+/// `pins.h` for a model with these pins.
 pub(super) fn pins_header(
-    outputs: &[(&str, u32)],
+    pins: &Pins,
     internals: &Internals,
     clocking: Clocking,
     traced: bool,
@@ -145,28 +147,26 @@ pub(super) fn pins_header(
          using Model = Vport;\nusing Root = Vport___024root;\n\n\
          static inline void drive(Root& root, const Run& run) {\n",
     );
-    let mut low = 0;
-    for (name, width) in Inputs::PINS {
-        let mask = (1u32 << width) - 1;
+    for pin in &pins.inputs {
+        let (name, low, mask) = (pin.name, pin.low, (1u32 << pin.width) - 1);
         let _ = writeln!(text, "    root.{name} = run.inputs >> {low} & {mask:#x}u;");
-        low += width;
     }
     text +=
         "}\n\nstatic inline uint64_t difference(const Root& root, const Run& run) {\n    return ";
-    for (index, (name, _)) in outputs.iter().enumerate() {
+    for (index, pin) in pins.outputs.iter().enumerate() {
         let separator = if index == 0 { "" } else { "\n           | " };
-        let expected = EXPECTED[index];
+        let (name, expected) = (pin.name, EXPECTED[pin.number]);
         let _ = write!(text, "{separator}(uint64_t(root.{name}) ^ {expected})");
     }
     text += ";\n}\n\nstatic inline void read(const Root& root, uint64_t* actual) {\n";
-    for (index, (name, _)) in outputs.iter().enumerate() {
-        let _ = writeln!(text, "    actual[{index}] = root.{name};");
+    for pin in &pins.outputs {
+        let _ = writeln!(text, "    actual[{}] = root.{};", pin.number, pin.name);
     }
     text += "}\n\n";
     if traced {
         text += "static inline void drive_golden(Root& root, const Run& run, uint64_t cycle) {\n    root.cycle = cycle;\n";
-        for (index, (name, _)) in outputs.iter().enumerate() {
-            let expected = EXPECTED[index];
+        for pin in &pins.outputs {
+            let (name, expected) = (pin.name, EXPECTED[pin.number]);
             let _ = writeln!(text, "    root.golden_{name} = {expected};");
         }
         text += "}\n\n";
@@ -203,7 +203,7 @@ pub(super) fn pins_header(
 
 /// The module `lockstep`, the top of a traced build: the controller, the golden model's
 /// outputs beside its own, the number of the cycle, and whether they differ.
-pub(super) fn lockstep_module(outputs: &[(&str, u32)]) -> String {
+pub(super) fn lockstep_module(all: &Pins) -> String {
     let range = |width: u32| match width {
         1 => String::new(),
         _ => format!("[{}:0] ", width - 1),
@@ -213,14 +213,16 @@ pub(super) fn lockstep_module(outputs: &[(&str, u32)]) -> String {
         "    input [63:0] cycle".to_owned(),
     ];
     let mut pins = vec!["        .clk(clk)".to_owned()];
-    for (name, width) in Inputs::PINS {
-        ports.push(format!("    input {}{name}", range(width)));
+    for pin in &all.inputs {
+        let name = pin.name;
+        ports.push(format!("    input {}{name}", range(pin.width)));
         pins.push(format!("        .{name}({name})"));
     }
     let mut differences = Vec::new();
-    for (name, width) in outputs {
-        ports.push(format!("    output {}{name}", range(*width)));
-        ports.push(format!("    input {}golden_{name}", range(*width)));
+    for pin in &all.outputs {
+        let name = pin.name;
+        ports.push(format!("    output {}{name}", range(pin.width)));
+        ports.push(format!("    input {}golden_{name}", range(pin.width)));
         pins.push(format!("        .{name}({name})"));
         differences.push(format!("({name} != golden_{name})"));
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Activity, EngineError, Model, Rtl, Run};
-use crate::blocks::port::pins::PowerState;
+use crate::blocks::port::pins::{Outputs, PowerState};
 
 /// Runs handed to the engine at once: enough that the call costs nothing, few enough to
 /// stay in the first-level cache.
@@ -63,9 +63,8 @@ pub struct Mismatch {
     pub cycle: u64,
     /// Inputs and expected outputs of that cycle.
     pub expected: Run,
-    /// The hardware's outputs, in the order of
-    /// [`Outputs::pins`](crate::blocks::port::pins::Outputs::pins).
-    pub actual: [u64; 9],
+    /// The hardware's outputs, by the numbers of their pins.
+    pub actual: [u64; Outputs::COUNT],
     /// The runs before it, oldest first, each with its first cycle.
     pub history: Vec<(u64, Run)>,
 }

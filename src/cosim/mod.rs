@@ -27,7 +27,7 @@ pub use lock_step::{Ended, LockStep, Mismatch, Tally};
 
 pub use crate::blocks::port::model::Model;
 
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{InputPin, Inputs, Outputs};
 use crate::config::plan::PortPlan;
 
 /// What a port is to be compared with: the same controller in all its forms.
@@ -61,7 +61,8 @@ pub struct Run {
     pub cycles: u64,
     /// [`Inputs::pack`].
     inputs: u32,
-    /// `tx_enable | power_state << 1 | hit << 4 | miss << 5 | update << 6`.
+    /// `tx_enable | power_state << 1 | hit << 4 | miss << 5 | update << 6 |
+    /// message_out << 7 | sync_error << 10`.
     control: u32,
     t_pdt: u64,
     t_pb: u64,
@@ -79,7 +80,9 @@ impl Run {
                 | (expected.power_state as u32) << 1
                 | u32::from(expected.hit) << 4
                 | u32::from(expected.miss) << 5
-                | u32::from(expected.update) << 6,
+                | u32::from(expected.update) << 6
+                | (expected.message_out as u32) << 7
+                | u32::from(expected.sync_error) << 10,
             t_pdt: expected.t_pdt,
             t_pb: expected.t_pb,
             window: expected.window,
@@ -103,40 +106,23 @@ impl Run {
         self.inputs
     }
 
-    /// The input pin of that place in [`Inputs::PINS`].
-    ///
-    /// # Panics
-    /// If there is no such pin.
-    pub fn input(&self, index: usize) -> u64 {
-        let low: u32 = Inputs::PINS[..index].iter().map(|pin| pin.1).sum();
-        let width = Inputs::PINS[index].1;
-        u64::from(self.inputs >> low & ((1 << width) - 1))
+    /// The value of an input pin.
+    pub fn input(&self, pin: &InputPin) -> u64 {
+        self.inputs().value(pin)
     }
 
     /// The input pins.
     pub fn inputs(&self) -> Inputs {
-        let bit = |index: u32| self.inputs >> index & 1 == 1;
-        Inputs {
-            rst: bit(0),
-            queue_nonempty: bit(1),
-            transmitting: bit(2),
-            receiving: bit(3),
-            sleep_permit: bit(4),
-            remote_down: bit(5),
-            remote_up: bit(6),
-            packet_valid: bit(7),
-            packet_hops: (self.inputs >> 8 & 63) as u8,
-        }
+        Inputs::unpack(self.inputs)
     }
 
-    /// The expected value of the output pin of that place in
-    /// [`Outputs::pins`].
+    /// The expected value of the output pin of that number ([`Outputs::value`]).
     ///
     /// # Panics
     /// If there is no such pin.
-    pub fn expected(&self, index: usize) -> u64 {
+    pub fn expected(&self, number: usize) -> u64 {
         let control = u64::from(self.control);
-        match index {
+        match number {
             0 => control & 1,
             1 => control >> 1 & 7,
             2 => control >> 4 & 1,
@@ -146,7 +132,12 @@ impl Run {
             6 => self.t_pb,
             7 => self.window,
             8 => self.budget,
-            _ => panic!("a port controller has at most 9 output pins"),
+            9 => control >> 7 & 7,
+            10 => control >> 10 & 1,
+            _ => panic!(
+                "a port controller has at most {} output pins",
+                Outputs::COUNT
+            ),
         }
     }
 }
@@ -159,9 +150,8 @@ pub struct Difference {
     pub run: u64,
     /// Which cycle of that run, from 0.
     pub cycle: u64,
-    /// What the engine had on its output pins, in the order of
-    /// [`Outputs::pins`].
-    pub actual: [u64; 9],
+    /// What the engine had on its output pins, by their numbers.
+    pub actual: [u64; Outputs::COUNT],
 }
 
 /// An engine that clocks the hardware. It starts just after reset.
@@ -221,7 +211,8 @@ pub trait Activity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::port::pins::PowerState;
+    use crate::blocks::port::pins::{Message, PowerState};
+    use crate::config::plan::SyncPlan;
 
     #[test]
     fn a_run_keeps_every_pin() {
@@ -230,6 +221,8 @@ mod tests {
             remote_up: true,
             packet_valid: true,
             packet_hops: 43,
+            initiator: true,
+            message_in: 6,
             ..Inputs::default()
         };
         let outputs = Outputs {
@@ -242,14 +235,23 @@ mod tests {
             t_pb: 7,
             window: 8,
             budget: 9,
+            message_out: Message::Sync,
+            sync_error: true,
         };
         let run = Run::new(3, &inputs, &outputs);
         assert_eq!(run.inputs(), inputs);
-        let packed: u64 = (0..9)
-            .rev()
-            .fold(0, |word, pin| word << Inputs::PINS[pin].1 | run.input(pin));
-        assert_eq!(packed, u64::from(inputs.pack()));
-        for pin in 0..9 {
+        for sync in [None, Some(SyncPlan { timeout: 1 })] {
+            let plan = PortPlan {
+                sync,
+                ..fixture::small_plan()
+            };
+            for pin in Inputs::pins(&plan) {
+                let alone = Inputs::unpack(((1 << pin.width) - 1) << pin.low);
+                assert_eq!(alone.value(&pin), (1 << pin.width) - 1, "{}", pin.name);
+                assert_eq!(run.input(&pin), inputs.value(&pin), "{}", pin.name);
+            }
+        }
+        for pin in 0..Outputs::COUNT {
             assert_eq!(run.expected(pin), outputs.value(pin), "pin {pin}");
         }
     }

@@ -4,7 +4,7 @@
 
 use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Rtl, Run};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{Inputs, Outputs, Pins};
 use crate::config::plan::PortPlan;
 
 /// A simulation with pins by name.
@@ -48,7 +48,7 @@ fn failed(error: anyhow::Error) -> EngineError {
 /// A [`ByName`] simulation as an engine.
 pub struct Native<S> {
     simulation: S,
-    outputs: Vec<&'static str>,
+    pins: Pins,
 }
 
 impl<S: ByName> Native<S> {
@@ -57,26 +57,24 @@ impl<S: ByName> Native<S> {
     /// # Errors
     /// If the simulation lacks a pin or does not settle.
     pub fn new(mut simulation: S, plan: &PortPlan) -> Result<Native<S>, EngineError> {
-        for (pin, _) in Inputs::PINS {
+        let pins = Pins::of(plan);
+        for pin in &pins.inputs {
             simulation
-                .set(pin, u128::from(pin == "rst"))
+                .set(pin.name, u128::from(pin.name == "rst"))
                 .map_err(failed)?;
         }
         for _ in 0..2 {
             simulation.clock().map_err(failed)?;
         }
-        let outputs = Outputs::pins(plan).into_iter().map(|pin| pin.0).collect();
-        Ok(Native {
-            simulation,
-            outputs,
-        })
+        Ok(Native { simulation, pins })
     }
 
-    fn actual(&self) -> Result<[u64; 9], EngineError> {
-        let mut actual = [0; 9];
-        for (value, pin) in actual.iter_mut().zip(&self.outputs) {
-            *value = u64::try_from(self.simulation.get(pin).map_err(failed)?)
-                .map_err(|_| failed(anyhow::anyhow!("pin `{pin}` is wider than 64 bits")))?;
+    fn actual(&self) -> Result<[u64; Outputs::COUNT], EngineError> {
+        let mut actual = [0; Outputs::COUNT];
+        for pin in &self.pins.outputs {
+            let name = pin.name;
+            actual[pin.number] = u64::try_from(self.simulation.get(name).map_err(failed)?)
+                .map_err(|_| failed(anyhow::anyhow!("pin `{name}` is wider than 64 bits")))?;
         }
         Ok(actual)
     }
@@ -84,9 +82,9 @@ impl<S: ByName> Native<S> {
 
 impl<S: ByName> Native<S> {
     fn drive(&mut self, run: &Run) -> Result<(), EngineError> {
-        for (place, (pin, _)) in Inputs::PINS.iter().enumerate() {
+        for pin in &self.pins.inputs {
             self.simulation
-                .set(pin, run.input(place).into())
+                .set(pin.name, run.input(pin).into())
                 .map_err(failed)?;
         }
         Ok(())
@@ -94,7 +92,7 @@ impl<S: ByName> Native<S> {
 }
 
 impl<S: ByName> OpenLoop for Native<S> {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
         self.drive(&Run::new(cycles, inputs, &Outputs::default()))?;
         for _ in 0..cycles {
             self.simulation.clock().map_err(failed)?;
@@ -109,7 +107,8 @@ impl<S: ByName> Rtl for Native<S> {
             self.drive(run)?;
             for cycle in 0..run.cycles {
                 let actual = self.actual()?;
-                let differs = (0..self.outputs.len()).any(|pin| actual[pin] != run.expected(pin));
+                let mut outputs = self.pins.outputs.iter();
+                let differs = outputs.any(|pin| actual[pin.number] != run.expected(pin.number));
                 if differs {
                     return Ok(Some(Difference {
                         run: index as u64,

@@ -7,24 +7,24 @@
 
 use super::{EngineError, Model};
 use crate::blocks::perfbound::update_latency;
-use crate::blocks::port::pins::Inputs;
+use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::{Policy, PortPlan};
 
 /// Something that is clocked without being compared.
 pub trait OpenLoop {
     /// Clocks `cycles` cycles with `inputs` held and returns the outputs of the cycle after
-    /// them, in the order of [`Outputs::pins`](crate::blocks::port::pins::Outputs::pins).
+    /// them, by the numbers of their pins.
     ///
     /// # Errors
     /// If the engine itself fails.
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError>;
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError>;
 }
 
 /// A golden model.
 pub struct Golden<M>(pub M);
 
 impl<M: Model> OpenLoop for Golden<M> {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
         let mut left = cycles;
         while left > 0 {
             left -= self.0.advance(inputs, left);
@@ -102,7 +102,7 @@ impl<E: OpenLoop> Predictor<E> {
             ..Inputs::default()
         };
         let outputs = self.engine.pass(&busy, cycles)?;
-        let [_, _, _, _, t_pdt, _, t_pb, window, budget] = outputs;
+        let [_, _, _, _, t_pdt, _, t_pb, window, budget, ..] = outputs;
         if self.unanswered.is_some() && self.plan.predicts() && cycles <= update_latency(&self.plan)
         {
             self.short += 1;

@@ -649,6 +649,7 @@ impl Random {
                     remote_up: self.chance(3),
                     packet_valid: self.chance(2),
                     packet_hops: self.random.random_range(0..64),
+                    ..Inputs::default()
                 };
                 self.hold(inputs, 1);
             }

@@ -6,7 +6,7 @@ use serde_json::{json, Value};
 
 use super::coverage::{Corner, Coverage};
 use super::{Mismatch, Run, Tally};
-use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use crate::blocks::port::pins::{Inputs, OutputPin, Outputs, PowerState};
 use crate::config::plan::PortPlan;
 
 /// Rows of the table of events before a mismatch.
@@ -51,13 +51,14 @@ pub fn mismatch(found: &Mismatch, plan: &PortPlan, port: Option<usize>) -> Strin
     let pins = Outputs::pins(plan);
     let place = port.map_or(String::new(), |port| format!(", port {port}"));
     let mut signals = table(&["signal", "hardware", "golden model"]);
-    for (index, (name, _)) in pins.iter().enumerate() {
-        let (actual, expected) = (found.actual[index], found.expected.expected(index));
+    for pin in &pins {
+        let number = pin.number;
+        let (actual, expected) = (found.actual[number], found.expected.expected(number));
         if actual != expected {
             signals.add_row([
-                (*name).to_owned(),
-                value(index, actual),
-                value(index, expected),
+                pin.name.to_owned(),
+                value(number, actual),
+                value(number, expected),
             ]);
         }
     }
@@ -92,6 +93,7 @@ fn inputs_text(inputs: &Inputs) -> String {
         ("sleep_permit", inputs.sleep_permit),
         ("remote_down", inputs.remote_down),
         ("remote_up", inputs.remote_up),
+        ("initiator", inputs.initiator),
     ];
     let mut words: Vec<String> = set
         .iter()
@@ -101,6 +103,9 @@ fn inputs_text(inputs: &Inputs) -> String {
     if inputs.packet_valid {
         words.push(format!("packet_valid (hops {})", inputs.packet_hops));
     }
+    if inputs.message_in != 0 {
+        words.push(format!("message_in={}", inputs.message_in));
+    }
     if words.is_empty() {
         words.push("none".to_owned());
     }
@@ -108,18 +113,18 @@ fn inputs_text(inputs: &Inputs) -> String {
 }
 
 /// The output pins that have changed, or all of them in the first line.
-fn outputs_text(pins: &[(&str, u32)], run: &Run, earlier: Option<&Run>) -> String {
+fn outputs_text(pins: &[OutputPin], run: &Run, earlier: Option<&Run>) -> String {
     let words: Vec<String> = pins
         .iter()
-        .enumerate()
-        .filter(|(index, _)| {
-            earlier.is_none_or(|run_before| run_before.expected(*index) != run.expected(*index))
+        .filter(|pin| {
+            let before = earlier.map(|run| run.expected(pin.number));
+            before != Some(run.expected(pin.number))
         })
-        .map(|(index, (name, _))| {
-            let number = run.expected(index);
-            match PowerState::ALL.get(number as usize) {
-                Some(state) if index == POWER_STATE => format!("{name}={}", state.name()),
-                _ => format!("{name}={number}"),
+        .map(|pin| {
+            let (name, value) = (pin.name, run.expected(pin.number));
+            match PowerState::ALL.get(value as usize) {
+                Some(state) if pin.number == POWER_STATE => format!("{name}={}", state.name()),
+                _ => format!("{name}={value}"),
             }
         })
         .collect();
@@ -130,14 +135,13 @@ fn outputs_text(pins: &[(&str, u32)], run: &Run, earlier: Option<&Run>) -> Strin
 pub fn mismatch_json(found: &Mismatch, plan: &PortPlan, port: Option<usize>) -> Value {
     let signals: Vec<Value> = Outputs::pins(plan)
         .iter()
-        .enumerate()
-        .filter(|(index, _)| found.actual[*index] != found.expected.expected(*index))
-        .map(|(index, (name, _))| {
-            json!({
-                "signal": name,
-                "hardware": found.actual[index],
-                "golden": found.expected.expected(index),
-            })
+        .map(|pin| {
+            let (hardware, golden) = (found.actual[pin.number], found.expected.expected(pin.number));
+            (pin.name, hardware, golden)
+        })
+        .filter(|(_, hardware, golden)| hardware != golden)
+        .map(|(name, hardware, golden)| {
+            json!({ "signal": name, "hardware": hardware, "golden": golden })
         })
         .collect();
     json!({ "cycle": found.cycle, "port": port, "signals": signals })

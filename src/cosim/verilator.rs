@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 use super::glue::{self, Clocking, Internals};
 use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Rtl, Run};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{Inputs, Outputs, Pins};
 use crate::config::plan::PortPlan;
 use crate::files::{read_text, FileError, Unfinished};
 use crate::tools::{candidates, command, first_working, last_lines};
@@ -386,7 +386,8 @@ pub struct Compiled {
 }
 
 type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
-type PassFunction = unsafe extern "C" fn(*mut c_void, *const Run, *mut [u64; 9]) -> c_int;
+type PassFunction =
+    unsafe extern "C" fn(*mut c_void, *const Run, *mut [u64; Outputs::COUNT]) -> c_int;
 type TraceRunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64) -> c_int;
 
 /// The functions of a loaded harness.
@@ -437,7 +438,7 @@ impl Compiled {
         kind: Kind,
     ) -> Result<Compiled, BuildError> {
         let tools = Toolchain::find()?;
-        let outputs = Outputs::pins(plan);
+        let pins = Pins::of(plan);
         let mut hash = Sha256::new();
         let mut add = |part: &str| {
             hash.update((part.len() as u64).to_le_bytes());
@@ -455,7 +456,7 @@ impl Compiled {
         add(&tools.root.to_string_lossy());
         add(&tools.compiler);
         add(&tools.compiler_version);
-        add(&format!("{kind:?} {outputs:?}"));
+        add(&format!("{kind:?} {pins:?}"));
         for (name, text) in files {
             add(name);
             add(text);
@@ -463,7 +464,7 @@ impl Compiled {
         let key = format!("{:x}", hash.finalize());
 
         let (folder, private) = cached(&key[..32], |folder| {
-            compile(&tools, folder, files, &outputs, kind)
+            compile(&tools, folder, files, &pins, kind)
         })?;
         let note = folder.join("done");
         let note_text = std::fs::read_to_string(&note).map_err(io(&note))?;
@@ -554,7 +555,7 @@ fn compile(
     tools: &Toolchain,
     folder: &Path,
     files: &[(String, String)],
-    outputs: &[(&str, u32)],
+    pins: &Pins,
     kind: Kind,
 ) -> Result<(), BuildError> {
     let write = |name: &str, text: &str| {
@@ -569,7 +570,7 @@ fn compile(
     let (top, options): (&str, &[&str]) = match kind {
         Kind::Fast(_) => (TOP, &[]),
         Kind::Traced(format) => {
-            write("lockstep.v", &glue::lockstep_module(outputs))?;
+            write("lockstep.v", &glue::lockstep_module(pins))?;
             names.push("lockstep.v".to_owned());
             match format {
                 WaveFormat::Fst => ("lockstep", &["--trace-fst"]),
@@ -583,7 +584,7 @@ fn compile(
     let (own, library) = tools.sources(&model)?;
     let mut extra_outputs = Vec::new();
     if matches!(kind, Kind::Fast(_)) {
-        extra_outputs = check_pins(&read(&model.join("Vport.h"))?, outputs)?;
+        extra_outputs = check_pins(&read(&model.join("Vport.h"))?, pins)?;
     }
     let mut sources = String::new();
     for path in &own {
@@ -600,7 +601,7 @@ fn compile(
     let traced = matches!(kind, Kind::Traced(_));
     write(
         "pins.h",
-        &glue::pins_header(outputs, &internals, clocking, traced),
+        &glue::pins_header(pins, &internals, clocking, traced),
     )?;
     // Model and harness are one translation unit, so that the compiler sees through the
     // evaluation of a cycle.
@@ -743,7 +744,7 @@ fn library_objects(
 
 /// Compares the pins of a verilated model, as its class declares them, with the table.
 /// Returns the output pins that the table does not have.
-fn check_pins(header: &str, outputs: &[(&str, u32)]) -> Result<Vec<String>, BuildError> {
+fn check_pins(header: &str, pins: &Pins) -> Result<Vec<String>, BuildError> {
     // VL_IN8(&clk,0,0); VL_OUT64(&window,39,0); VL_OUTW(&wide,99,0,4); VL_INOUT...
     let mut inputs_found = Vec::new();
     let mut outputs_found = Vec::new();
@@ -787,9 +788,14 @@ fn check_pins(header: &str, outputs: &[(&str, u32)]) -> Result<Vec<String>, Buil
         }
     };
     let mut wanted = vec![("clk", 1)];
-    wanted.extend(Inputs::PINS);
+    wanted.extend(pins.inputs.iter().map(|pin| (pin.name, pin.width)));
+    let outputs: Vec<_> = pins
+        .outputs
+        .iter()
+        .map(|pin| (pin.name, pin.width))
+        .collect();
     expect("input", &inputs_found, &wanted);
-    expect("output", &outputs_found, outputs);
+    expect("output", &outputs_found, &outputs);
     for (name, width) in &inputs_found {
         if !wanted.iter().any(|pin| pin.0 == name) {
             problems.push(format!(
@@ -923,9 +929,9 @@ impl Rtl for Engine {
 }
 
 impl OpenLoop for Engine {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; 9], EngineError> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
         let run = Run::new(cycles, inputs, &Outputs::default());
-        let mut actual = [0; 9];
+        let mut actual = [0; Outputs::COUNT];
         // SAFETY: as `run`; `actual` has room for every output.
         let status = unsafe {
             (self.instance.shared.pass)(self.instance.handle, &raw const run, &raw mut actual)
@@ -1012,6 +1018,7 @@ mod tests {
                 remote_up: self.0.random_bool(0.02),
                 packet_valid: busy,
                 packet_hops: self.0.random_range(0..64),
+                ..Inputs::default()
             };
             Some(Stretch {
                 inputs,

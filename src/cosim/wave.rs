@@ -13,7 +13,7 @@ use tempfile::TempPath;
 use super::native::ByName;
 use super::verilator::{Compiled, Tracer, WaveFormat};
 use super::{Difference, EngineError, Rtl, Run};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::Pins;
 use crate::config::plan::PortPlan;
 
 /// Cycles shown before a mismatch.
@@ -229,21 +229,22 @@ struct Signal {
 /// A native simulation and the VCD of its pins.
 struct NativeTrace {
     simulation: Box<dyn ByName + Send>,
-    outputs: Vec<(&'static str, u32)>,
+    pins: Pins,
     writer: Option<vcd::Writer<BufWriter<std::fs::File>>>,
     signals: Vec<Signal>,
 }
 
 impl NativeTrace {
     fn new(mut simulation: Box<dyn ByName + Send>, plan: &PortPlan) -> anyhow::Result<NativeTrace> {
-        for (pin, _) in Inputs::PINS {
-            simulation.set(pin, u128::from(pin == "rst"))?;
+        let pins = Pins::of(plan);
+        for pin in &pins.inputs {
+            simulation.set(pin.name, u128::from(pin.name == "rst"))?;
         }
         simulation.clock()?;
         simulation.clock()?;
         Ok(NativeTrace {
             simulation,
-            outputs: Outputs::pins(plan),
+            pins,
             writer: None,
             signals: Vec::new(),
         })
@@ -253,19 +254,17 @@ impl NativeTrace {
         let mut writer = vcd::Writer::new(BufWriter::new(std::fs::File::create(path)?));
         writer.timescale(1, vcd::TimescaleUnit::PS)?;
         writer.add_module("port")?;
-        let golden: Vec<(String, u32)> = self
-            .outputs
-            .iter()
-            .map(|(name, width)| (format!("golden_{name}"), *width))
-            .collect();
-        let names = [("clk", 1), ("cycle", 64), ("mismatch", 1)]
+        let own = [("clk", 1), ("cycle", 64), ("mismatch", 1)].map(|pin| (pin.0.to_owned(), pin.1));
+        let inputs = self.pins.inputs.iter();
+        let outputs = self.pins.outputs.iter();
+        let names = own
             .into_iter()
-            .chain(Inputs::PINS)
-            .chain(self.outputs.iter().copied())
-            .chain(golden.iter().map(|(name, width)| (name.as_str(), *width)));
+            .chain(inputs.map(|pin| (pin.name.to_owned(), pin.width)))
+            .chain(outputs.clone().map(|pin| (pin.name.to_owned(), pin.width)))
+            .chain(outputs.map(|pin| (format!("golden_{}", pin.name), pin.width)));
         for (name, width) in names {
             self.signals.push(Signal {
-                id: writer.add_wire(width, name)?,
+                id: writer.add_wire(width, &name)?,
                 width,
                 last: None,
             });
@@ -277,21 +276,21 @@ impl NativeTrace {
     }
 
     fn run(&mut self, run: &Run, first_cycle: u64, period_ps: u64) -> anyhow::Result<()> {
-        for (place, (pin, _)) in Inputs::PINS.iter().enumerate() {
-            self.simulation.set(pin, run.input(place).into())?;
+        for pin in &self.pins.inputs {
+            self.simulation.set(pin.name, run.input(pin).into())?;
         }
         for cycle in first_cycle..first_cycle + run.cycles {
             if let Some(writer) = &mut self.writer {
                 let mut values = vec![1, cycle, 0];
-                values.extend((0..Inputs::PINS.len()).map(|pin| run.input(pin)));
+                values.extend(self.pins.inputs.iter().map(|pin| run.input(pin)));
                 let mut differs = false;
-                for (index, (pin, _)) in self.outputs.iter().enumerate() {
-                    let value = u64::try_from(self.simulation.get(pin)?)?;
-                    differs |= value != run.expected(index);
+                for pin in &self.pins.outputs {
+                    let value = u64::try_from(self.simulation.get(pin.name)?)?;
+                    differs |= value != run.expected(pin.number);
                     values.push(value);
                 }
                 values[2] = u64::from(differs);
-                values.extend((0..self.outputs.len()).map(|index| run.expected(index)));
+                values.extend(self.pins.outputs.iter().map(|pin| run.expected(pin.number)));
                 writer.timestamp(cycle * period_ps)?;
                 for (signal, value) in self.signals.iter_mut().zip(values) {
                     change(writer, signal, value)?;

@@ -33,9 +33,23 @@ pub(crate) enum Meta {
     /// The surrounding scope is a block, and this is its module.
     About { module: String, text: String },
     /// The surrounding scope is a register; the atom's value is the reset value.
-    Register { doc: String },
+    Register { doc: String, claim: Option<Claim> },
     /// The surrounding scope is a memory of `depth` words.
-    Memory { doc: String, depth: usize },
+    Memory {
+        doc: String,
+        depth: usize,
+        collisions: bool,
+    },
+}
+
+/// What a claim about a block is there for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Claim {
+    /// Wanted for itself.
+    Property,
+    /// Holds too, and makes the properties inductive.
+    Invariant,
 }
 
 impl Meta {
@@ -71,6 +85,14 @@ thread_local! {
     /// The cells that `connect_all` hands to the signals with these ids, set for the
     /// duration of [`connect_with_pins`]: the only mutable walk of rust_hdl's traits.
     static PINS: RefCell<HashMap<usize, Arc<PinCell>>> = RefCell::new(HashMap::new());
+
+    /// What the claims that did not hold at a clock edge say, until [`take_violations`].
+    static VIOLATIONS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The texts of the claims that have not held since the last call.
+pub(crate) fn take_violations() -> Vec<String> {
+    VIOLATIONS.with(RefCell::take)
 }
 
 /// Runs `block.connect_all()` and ties the signals with these ids to their cells.
@@ -438,6 +460,7 @@ pub struct Reg<T: Value> {
     initial: T,
     raw: u128,
     doc: String,
+    claim: Option<Claim>,
 }
 
 impl<T: Value> Reg<T> {
@@ -450,6 +473,7 @@ impl<T: Value> Reg<T> {
             initial,
             raw,
             doc: doc.into(),
+            claim: None,
         }
     }
 }
@@ -458,6 +482,24 @@ impl Reg<Bit> {
     /// One flip-flop and its reset value; `doc` is printed beside its declaration.
     pub fn bit(reset: bool, doc: impl Into<String>) -> Self {
         Self::with(reset, reset.into(), 1, doc)
+    }
+
+    /// A claim that `d` is 1 in every cycle without reset: what the block promises, as
+    /// `doc` says. It is no hardware (module documentation, "Claims").
+    pub fn property(doc: impl Into<String>) -> Self {
+        Reg {
+            claim: Some(Claim::Property),
+            ..Self::bit(true, doc)
+        }
+    }
+
+    /// A claim like [`property`](Self::property) that is there because the properties
+    /// follow from it by induction.
+    pub fn invariant(doc: impl Into<String>) -> Self {
+        Reg {
+            claim: Some(Claim::Invariant),
+            ..Self::bit(true, doc)
+        }
     }
 }
 
@@ -478,12 +520,17 @@ impl<S: State> Reg<S> {
 
 impl<T: Value> Logic for Reg<T> {
     fn update(&mut self) {
-        if self.clock.rises() {
-            self.q.next = if self.reset.val() {
-                self.initial
-            } else {
-                self.d.val()
-            };
+        if !self.clock.rises() {
+            return;
+        }
+        if self.claim.is_some() {
+            if !self.reset.val() && self.d.val() != self.initial {
+                VIOLATIONS.with(|texts| texts.borrow_mut().push(self.doc.clone()));
+            }
+        } else if self.reset.val() {
+            self.q.next = self.initial;
+        } else {
+            self.q.next = self.d.val();
         }
     }
 }
@@ -510,6 +557,7 @@ impl<T: Value> Block for Reg<T> {
             &Marker {
                 meta: Meta::Register {
                     doc: self.doc.clone(),
+                    claim: self.claim,
                 },
                 width: self.q.width,
                 value: self.raw,
@@ -527,7 +575,8 @@ impl<T: Value> Block for Reg<T> {
 /// that synthesis turns into block RAM.
 ///
 /// At the rising edge `read_data` becomes the word at `read_address` as it was before the
-/// edge (a simultaneous write gives the old word), and the word at `write_address`
+/// edge (a simultaneous write gives the old word; see [`Memory::without_collisions`]), and
+/// the word at `write_address`
 /// becomes `write_data` if `write_enable` is 1. There is no reset and there are no
 /// initial contents: a description must not let a word matter that it has not written,
 /// nor an address at or above `depth`. The native simulation starts with zeros and reads
@@ -550,6 +599,7 @@ pub struct Memory {
     depth: usize,
     width: u32,
     doc: String,
+    collisions: bool,
 }
 
 impl Memory {
@@ -568,7 +618,18 @@ impl Memory {
             depth,
             width,
             doc: doc.into(),
+            collisions: true,
         }
+    }
+
+    /// The description does not use a word that it reads while it writes to the same
+    /// address, so that no logic need keep the old word for it: block RAM of most makes
+    /// returns anything then. In Verilog such a word is unknown; the native simulation
+    /// returns the complement of the old word.
+    #[must_use]
+    pub fn without_collisions(mut self) -> Self {
+        self.collisions = false;
+        self
     }
 
     fn index(address: &Signal<In, Bits>) -> usize {
@@ -580,7 +641,13 @@ impl Logic for Memory {
     fn update(&mut self) {
         if self.clock.rises() {
             let word = self.words.get(Self::index(&self.read_address));
-            self.read_data.next = Bits::new(word.copied().unwrap_or(0), self.width);
+            let mut word = word.copied().unwrap_or(0);
+            let collides =
+                self.write_enable.val() && self.write_address.val() == self.read_address.val();
+            if collides && !self.collisions {
+                word = !word & mask(self.width);
+            }
+            self.read_data.next = Bits::new(word, self.width);
             if self.write_enable.val() {
                 // Made at the first write, so that a description that is only elaborated
                 // costs no memory.
@@ -625,6 +692,7 @@ impl Block for Memory {
                 meta: Meta::Memory {
                     doc: self.doc.clone(),
                     depth: self.depth,
+                    collisions: self.collisions,
                 },
                 width: self.width,
                 value: 0,

@@ -67,7 +67,7 @@ pub fn count(design: &Design) -> Census {
         for &register in &block.registers {
             let register = &design.registers[register];
             let q = &design.nets[register.q];
-            if q.live && q.value.is_none() {
+            if q.live && !q.formal && q.value.is_none() {
                 let (name, purpose) = (&register.name, &register.doc);
                 push(id, name, purpose, Storage::Register, 1, q.width);
             }

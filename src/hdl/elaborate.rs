@@ -9,8 +9,8 @@ use rust_hdl_core::block::Block as RustBlock;
 use super::ir::{retain, Design};
 use super::names;
 use super::passes::{
-    check_driven, check_loops, check_read_order, dependencies, group, hoist_slices, mark_live,
-    settle_constants,
+    check_driven, check_loops, check_read_order, check_registers_are_own, dependencies, group,
+    hoist_slices, mark_live, settle_constants,
 };
 use super::resolve::{connect_clock, Resolver};
 use super::values::MAX_WIDTH;
@@ -209,7 +209,7 @@ pub(crate) fn finish(design: &mut Design) -> Result<()> {
         hoist_slices(design, block);
     }
     let reads = dependencies(design);
-    mark_live(design, &reads);
+    mark_live(design, &reads)?;
     for block in &mut design.blocks {
         let nets = &design.nets;
         block.statements = retain(&block.statements, &|net| nets[net].live);
@@ -217,5 +217,6 @@ pub(crate) fn finish(design: &mut Design) -> Result<()> {
     check_driven(design)?;
     check_loops(design, &reads)?;
     group(design);
+    check_registers_are_own(design)?;
     names::assign(design)
 }

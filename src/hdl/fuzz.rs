@@ -208,6 +208,7 @@ fn net(name: String, role: Role, width: u32, value: Option<u128>) -> Net {
         doc: String::new(),
         value,
         live: false,
+        formal: false,
     }
 }
 

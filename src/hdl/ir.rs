@@ -1,5 +1,7 @@
 //! The elaborated design: every expression has one width, every name is resolved.
 
+use super::atoms::Claim;
+use super::names;
 use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 
@@ -40,6 +42,32 @@ impl Design {
         })
         .collect()
     }
+
+    /// Every claim that the Verilog makes, blocks before their children.
+    pub fn claims(&self) -> Vec<ClaimText> {
+        let mut claims = Vec::new();
+        for block in 0..self.blocks.len() {
+            for register in names::live_claims(self, block) {
+                claims.extend(register.claim.map(|kind| ClaimText {
+                    name: names::within(self, 0, block, &register.name),
+                    says: register.doc.clone(),
+                    kind,
+                }));
+            }
+        }
+        claims
+    }
+}
+
+/// A claim of a design, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimText {
+    /// Its name by instances from the top: `u_fsm.legal_state`.
+    pub name: String,
+    /// What it says.
+    pub says: String,
+    /// What it is there for.
+    pub kind: Claim,
 }
 
 /// One block instance.
@@ -69,6 +97,8 @@ pub(crate) struct Block {
 pub(crate) struct Group {
     pub targets: Vec<NetId>,
     pub statements: Vec<Statement>,
+    /// The targets serve claims alone.
+    pub formal: bool,
 }
 
 impl Group {
@@ -114,6 +144,8 @@ pub(crate) struct Net {
     pub value: Option<u128>,
     /// Something reads it, or it is a pin of the top.
     pub live: bool,
+    /// Claims alone read it: it is printed for provers and no hardware.
+    pub formal: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,6 +158,8 @@ pub(crate) struct Register {
     pub clock: Option<NetId>,
     pub reset: Option<NetId>,
     pub doc: String,
+    /// No register, but a claim that `d` is 1.
+    pub claim: Option<Claim>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,6 +174,8 @@ pub(crate) struct MemoryBlock {
     pub write_enable: NetId,
     pub write_address: NetId,
     pub write_data: NetId,
+    /// A word read while it is written is the old one; else it is undefined.
+    pub collisions: bool,
     pub doc: String,
 }
 

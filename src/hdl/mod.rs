@@ -31,6 +31,13 @@
 //! and the Rust values share this rule, so that they cannot disagree (the module
 //! documentation of [`verilog`] says how it prints it).
 //!
+//! # Claims
+//! [`Reg::property`] and [`Reg::invariant`] state what holds in every cycle without reset:
+//! `dff_setup!` names them and `update` assigns their `d`. A claim may read the registers
+//! of all blocks below (`self.fsm.cycles.q.val()`), and registers and locals that serve
+//! claims alone may stand beside the hardware. The simulation checks claims at every clock
+//! edge; the Verilog has them, and what serves them alone, under `` `ifdef FORMAL ``.
+//!
 //! # What elaboration leaves out
 //! `if` and `match` on constants are decided, and the branch not taken is not looked at.
 //! What nothing reads is dropped, backwards from the outputs of the top: signals,
@@ -52,9 +59,9 @@ mod values;
 pub mod verilog;
 mod walk;
 
-pub use atoms::{About, Constant, Memory, Reg, Signal};
+pub use atoms::{About, Claim, Constant, Memory, Reg, Signal};
 pub use elaborate::{elaborate, ElabError};
-pub use ir::Design;
+pub use ir::{ClaimText, Design};
 pub use optional::Optional;
 pub use values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Type, Value, MAX_WIDTH};
 

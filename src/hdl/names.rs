@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::elaborate::ElabError;
-use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Role, Statement};
+use super::ir::{
+    for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Register, Role, Statement,
+};
 use super::values::Type;
 
 /// Words that Verilog-2005 or SystemVerilog reserves: tools read `.v` files as either.
@@ -76,8 +78,20 @@ pub(crate) fn instance(child: &Block) -> String {
     format!("u_{}", child.name)
 }
 
-/// The states that a block names, by type name: the whole type is declared with them.
-pub(crate) fn used_states(design: &Design, block: usize) -> Vec<(String, u128)> {
+/// What is called `name` in block `below`, by its path through the instances from `block`.
+pub(crate) fn within(design: &Design, block: usize, below: usize, name: &str) -> String {
+    match design.blocks[below].parent {
+        Some(parent) if below != block => {
+            let name = format!("{}.{name}", instance(&design.blocks[below]));
+            within(design, block, parent, &name)
+        }
+        _ => name.into(),
+    }
+}
+
+/// The states that a block names in its hardware, or that only its claims name, by type
+/// name: the whole type is declared with them.
+pub(crate) fn used_states(design: &Design, block: usize, formal: bool) -> Vec<(String, u128)> {
     fn expr_states(expr: &Expr, out: &mut Vec<(String, u128)>) {
         match expr {
             Expr::State { name, value, .. } => out.push((name.clone(), *value)),
@@ -123,31 +137,48 @@ pub(crate) fn used_states(design: &Design, block: usize) -> Vec<(String, u128)> 
     }
     let declared = &design.blocks[block];
     let mut out = Vec::new();
-    arms(&declared.statements, &mut out);
-    for_each_expr(&declared.statements, &mut |expr| {
-        expr_states(expr, &mut out)
-    });
+    for group in declared.groups.iter().filter(|it| it.formal == formal) {
+        arms(&group.statements, &mut out);
+        for_each_expr(&group.statements, &mut |expr| expr_states(expr, &mut out));
+    }
     for &register in &declared.registers {
         let register = &design.registers[register];
         let q = &design.nets[register.q];
-        if let (true, Type::State { name, variants }) = (q.live, &q.kind) {
+        let printed = q.live && q.formal == formal;
+        if let (true, Type::State { name, variants }) = (printed, &q.kind) {
             if let Some((variant, _)) = variants.get(register.reset_value as usize) {
                 out.push((state(name, variant), register.reset_value));
             }
         }
+    }
+    if formal {
+        let declared = used_states(design, block, false);
+        out.retain(|state| !declared.contains(state));
     }
     out.sort();
     out.dedup();
     out
 }
 
+/// The claims of a block that is part of the hardware.
+pub(crate) fn live_claims(design: &Design, block: usize) -> impl Iterator<Item = &Register> {
+    let registers = design.blocks[block].registers.iter();
+    registers
+        .map(|&register| &design.registers[register])
+        .filter(|it| it.claim.is_some() && design.nets[it.d].live)
+}
+
 /// Names every net and refuses names that Verilog could not take.
 pub(crate) fn assign(design: &mut Design) -> Result<(), ElabError> {
+    let registers = &design.registers;
     for net in &mut design.nets {
         let plain = net.name.replace('.', "_");
         net.printed = match net.role {
             Role::Constant => upper(&plain),
             Role::Local if net.value.is_some() => upper(&plain),
+            Role::RegisterD(register) if registers[register].claim.is_some() => {
+                format!("{}_holds", registers[register].name)
+            }
             // A register that became a constant loses its side.
             Role::RegisterQ(_) if net.value.is_some() => upper(plain.trim_end_matches("_q")),
             _ => plain,
@@ -231,9 +262,14 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
             }
         }
     }
-    for (name, _) in used_states(design, index) {
-        let what = format!("the state {name}");
-        take(name, what)?;
+    for formal in [false, true] {
+        for (name, _) in used_states(design, index, formal) {
+            let what = format!("the state {name}");
+            take(name, what)?;
+        }
+    }
+    for claim in live_claims(design, index) {
+        take(claim.name.clone(), format!("the claim `{}`", claim.name))?;
     }
     Ok(())
 }

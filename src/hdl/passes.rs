@@ -323,6 +323,7 @@ pub(super) fn hoist_slices(design: &mut Design, block: BlockId) {
                 doc: String::new(),
                 value: None,
                 live: false,
+                formal: false,
             });
             let net = self.design.nets.len() - 1;
             self.design.blocks[self.block].nets.push(net);
@@ -434,7 +435,12 @@ pub(super) fn dependencies(design: &Design) -> BTreeMap<NetId, BTreeSet<NetId>> 
     reads
 }
 
-pub(super) fn mark_live(design: &mut Design, reads: &BTreeMap<NetId, BTreeSet<NetId>>) {
+/// Marks what the outputs of the top depend on, and then what the claims of the blocks
+/// that are left depend on besides.
+pub(super) fn mark_live(
+    design: &mut Design,
+    reads: &BTreeMap<NetId, BTreeSet<NetId>>,
+) -> Result<()> {
     let mut work = Vec::new();
     for &net in &design.blocks[0].nets {
         match design.nets[net].role {
@@ -445,6 +451,49 @@ pub(super) fn mark_live(design: &mut Design, reads: &BTreeMap<NetId, BTreeSet<Ne
         }
     }
     let mut seen = vec![false; design.nets.len()];
+    follow(design, reads, work, &mut seen);
+    for block in 0..design.blocks.len() {
+        design.blocks[block].live = block == 0
+            || design.blocks[block]
+                .nets
+                .iter()
+                .any(|&net| design.nets[net].role == Role::Output && design.nets[net].live);
+    }
+    let hardware: Vec<bool> = design.nets.iter().map(|net| net.live).collect();
+    let mut work = Vec::new();
+    for claim in design.registers.iter().filter(|it| it.claim.is_some()) {
+        if design.blocks[claim.block].live && claim.clock.is_some() {
+            work.push(claim.d);
+            work.extend(claim.clock);
+            work.extend(claim.reset);
+        }
+    }
+    follow(design, reads, work, &mut seen);
+    for (id, &was_live) in hardware.iter().enumerate() {
+        let net = &mut design.nets[id];
+        net.formal = net.live && !was_live;
+        let below = design.blocks[net.block].parent.is_some() && net.role == Role::Output;
+        if net.formal && (below || matches!(net.role, Role::Input | Role::MemoryOut(_))) {
+            return Err(ElabError::Unsupported {
+                block: design.blocks[net.block].path.clone(),
+                what: format!(
+                    "claims alone depend on `{}`: they may read what the hardware has, and \
+                     registers and locals of their own",
+                    net.name
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Marks `work` and all that it depends on.
+fn follow(
+    design: &mut Design,
+    reads: &BTreeMap<NetId, BTreeSet<NetId>>,
+    mut work: Vec<NetId>,
+    seen: &mut [bool],
+) {
     while let Some(net) = work.pop() {
         if std::mem::replace(&mut seen[net], true) {
             continue;
@@ -476,13 +525,34 @@ pub(super) fn mark_live(design: &mut Design, reads: &BTreeMap<NetId, BTreeSet<Ne
             _ => {}
         }
     }
-    for block in 0..design.blocks.len() {
-        design.blocks[block].live = block == 0
-            || design.blocks[block]
-                .nets
-                .iter()
-                .any(|&net| design.nets[net].role == Role::Output && design.nets[net].live);
+}
+
+/// Hardware is connected through pins: the registers of other blocks are for claims alone.
+pub(super) fn check_registers_are_own(design: &Design) -> Result<()> {
+    for (id, block) in design.blocks.iter().enumerate() {
+        let mut foreign = None;
+        for group in block.groups.iter().filter(|group| !group.formal) {
+            for_each_expr(&group.statements, &mut |expr| {
+                expr.reads(&mut |net| {
+                    let read = &design.nets[net];
+                    if matches!(read.role, Role::RegisterQ(_)) && read.block != id {
+                        foreign = Some(net);
+                    }
+                });
+            });
+        }
+        if let Some(net) = foreign {
+            return Err(ElabError::Unsupported {
+                block: block.path.clone(),
+                what: format!(
+                    "`{}` is a register of another block, which claims alone may read: give \
+                     that block an output",
+                    seen_from(design, id, net)
+                ),
+            });
+        }
     }
+    Ok(())
 }
 
 /// Whether the statements assign `net` on every path.
@@ -632,9 +702,14 @@ fn cycle_through(graph: &DiGraph<NetId, ()>, component: &[NodeIndex]) -> Vec<Nod
 pub(super) fn group(design: &mut Design) {
     let mut groups: Vec<(BlockId, Group)> = Vec::new();
     for (block, declared) in design.blocks.iter().enumerate() {
-        if declared.live {
+        if !declared.live {
+            continue;
+        }
+        for formal in [false, true] {
+            let nets = &design.nets;
+            let statements = retain(&declared.statements, &|net| nets[net].formal == formal);
             groups.extend(
-                connected(&declared.statements)
+                connected(&statements, formal)
                     .into_iter()
                     .map(|group| (block, group)),
             );
@@ -677,13 +752,14 @@ pub(super) fn group(design: &mut Design) {
             design.blocks[block].groups.push(Group {
                 targets: vec![target],
                 statements,
+                formal: group.formal,
             });
         }
     }
 }
 
 /// Top-level statements joined where they share a target, in their order.
-fn connected(statements: &[Statement]) -> Vec<Group> {
+fn connected(statements: &[Statement], formal: bool) -> Vec<Group> {
     struct Joined {
         targets: Vec<NetId>,
         places: Vec<usize>,
@@ -740,6 +816,7 @@ fn connected(statements: &[Statement]) -> Vec<Group> {
             Group {
                 targets,
                 statements: out,
+                formal,
             }
         })
         .collect()

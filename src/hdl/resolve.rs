@@ -25,6 +25,8 @@ pub(super) struct Resolver<'a> {
     design: &'a Design,
     block: BlockId,
     env: &'a HashMap<String, NetId>,
+    /// Names and meanings by type.
+    types: BTreeMap<&'a str, &'a [(String, String)]>,
     /// `Phase$Idle` to printed name, value, width.
     states: HashMap<String, (String, u128, u32)>,
     loops: HashMap<String, u128>,
@@ -40,22 +42,24 @@ impl<'a> Resolver<'a> {
     ) -> Result<Self> {
         let mut types: BTreeMap<&str, &[(String, String)]> = BTreeMap::new();
         let mut states = HashMap::new();
-        let path = &design.blocks[block].path;
-        for &net in env.values() {
+        let is_foreign = |net: NetId| {
+            let net = &design.nets[net];
+            net.block != block && matches!(net.role, Role::RegisterQ(_))
+        };
+        let mut nets: Vec<NetId> = env.values().copied().collect();
+        nets.sort_by_key(|&net| (is_foreign(net), net));
+        for net in nets {
             let Type::State { name, variants } = &design.nets[net].kind else {
                 continue;
             };
-            if let Some(known) = types.insert(name, variants) {
-                if known != variants.as_slice() {
-                    return Err(ElabError::NameCollision {
-                        block: path.clone(),
-                        name: name.clone(),
-                        first: "one set of states".into(),
-                        second: "another".into(),
-                    });
+            match types.get(name.as_str()) {
+                // Registers of blocks below are looked at when a claim reads them.
+                Some(&known) if known != variants.as_slice() && !is_foreign(net) => {
+                    return Err(two_sets(design, block, name));
                 }
-                continue;
-            }
+                Some(_) => continue,
+                None => types.insert(name, variants),
+            };
             let width = design.nets[net].width;
             for (value, (variant, _)) in variants.iter().enumerate() {
                 states.insert(
@@ -68,6 +72,7 @@ impl<'a> Resolver<'a> {
             design,
             block,
             env,
+            types,
             states,
             loops: HashMap::new(),
             clocks: Vec::new(),
@@ -502,6 +507,11 @@ impl<'a> Resolver<'a> {
                     return Ok(Expr::State { name, value, width });
                 }
                 let net = self.lookup(name)?;
+                if let Type::State { name, variants } = &self.design.nets[net].kind {
+                    if self.types.get(name.as_str()) != Some(&variants.as_slice()) {
+                        return Err(two_sets(self.design, self.block, name));
+                    }
+                }
                 match self.design.nets[net].role {
                     Role::RegisterClock(_) | Role::RegisterReset(_) | Role::MemoryClock(_) => self
                         .unsupported(format!(
@@ -642,6 +652,15 @@ impl<'a> Resolver<'a> {
             });
         }
         Ok(builder.binary(op, a, b))
+    }
+}
+
+fn two_sets(design: &Design, block: BlockId, name: &str) -> ElabError {
+    ElabError::NameCollision {
+        block: design.blocks[block].path.clone(),
+        name: name.into(),
+        first: "one set of states".into(),
+        second: "another".into(),
     }
 }
 

@@ -11,7 +11,7 @@ use rust_hdl_core::atom::{Atom, AtomKind};
 use rust_hdl_core::block::Block;
 use rust_hdl_core::probe::Probe;
 
-use super::atoms::{connect_with_pins, Meta, PinCell};
+use super::atoms::{connect_with_pins, take_violations, Meta, PinCell};
 use super::values::{mask, Type};
 
 /// How many rounds of `update_all` may pass before a block counts as oscillating.
@@ -50,6 +50,12 @@ pub enum SimError {
     NoConvergence {
         /// Rounds of `update_all` that were tried.
         rounds: usize,
+    },
+    /// A claim of the block does not hold in the cycle that the clock edge ended.
+    #[error("the block breaks its own promise: {claim}")]
+    Violated {
+        /// What it says.
+        claim: String,
     },
     /// The block has no input `clk` to step.
     #[error(
@@ -263,7 +269,7 @@ impl<B: Block> Simulator<B> {
     /// the outputs have settled.
     ///
     /// # Errors
-    /// If the block has no clock, or oscillates.
+    /// If the block has no clock, oscillates, or breaks a claim of its own.
     pub fn rising_edge(&mut self) -> Result<(), SimError> {
         let clock = self.clock.ok_or(SimError::NoClock)?;
         self.cells[clock].store(1);
@@ -271,6 +277,9 @@ impl<B: Block> Simulator<B> {
         // The falling edge travels through the clock tree together with the next change
         // of the inputs.
         self.cells[clock].store(0);
-        Ok(())
+        match take_violations().into_iter().next() {
+            Some(claim) => Err(SimError::Violated { claim }),
+            None => Ok(()),
+        }
     }
 }

@@ -6,11 +6,12 @@
 //! extended stands inside a concatenation, whose parts Verilog evaluates at their own
 //! width; so nothing is ever widened.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 use super::ir::{
-    for_each_expr, Block, BlockId, Design, Expr, Group, NetId, Operator, Reduction, Role, Statement,
+    for_each_expr, Block, BlockId, Design, Expr, Group, NetId, Operator, Reduction, Register, Role,
+    Statement,
 };
 use super::names::{self, instance, seen};
 use super::values::{mask, Type};
@@ -223,6 +224,8 @@ struct Module<'a> {
     inlined: HashMap<NetId, &'a Expr>,
     /// Bits that something in the module reads.
     used: HashMap<NetId, u128>,
+    /// Prints what serves claims alone, instead of the hardware.
+    formal: bool,
 }
 
 impl<'a> Module<'a> {
@@ -234,6 +237,7 @@ impl<'a> Module<'a> {
             block,
             inlined: HashMap::new(),
             used: HashMap::new(),
+            formal: false,
         };
         module.collect();
         module
@@ -242,10 +246,11 @@ impl<'a> Module<'a> {
     fn collect(&mut self) {
         let design = self.design;
         let mut used = HashMap::new();
-        for group in &self.block.groups {
+        let hardware = || self.block.groups.iter().filter(|group| !group.formal);
+        for group in hardware() {
             for_each_expr(&group.statements, &mut |expr| bits_read(expr, &mut used));
         }
-        for group in &self.block.groups {
+        for group in hardware() {
             let target = group.targets[0];
             let is_pin = design.nets[target].block != self.id;
             if !is_pin || used.contains_key(&target) || !group.is_plain() {
@@ -291,13 +296,23 @@ impl<'a> Module<'a> {
         self.used = used;
     }
 
+    /// Whether the net belongs to what is printed now.
+    fn has(&self, net: NetId) -> bool {
+        self.design.nets[net].live && self.design.nets[net].formal == self.formal
+    }
+
     /// Whether `q` is of a register that was neither dropped nor made a constant.
     fn is_register(&self, q: NetId) -> bool {
-        self.design.nets[q].live && self.design.nets[q].value.is_none()
+        self.has(q) && self.design.nets[q].value.is_none()
     }
 
     fn name(&self, net: NetId) -> String {
-        seen(self.design, self.id, net)
+        let declared = &self.design.nets[net];
+        if matches!(declared.role, Role::RegisterQ(_)) && declared.block != self.id {
+            names::within(self.design, self.id, declared.block, &declared.printed)
+        } else {
+            seen(self.design, self.id, net)
+        }
     }
 
     /// `reg` if an `always` block assigns the net, else `wire`.
@@ -324,6 +339,7 @@ impl<'a> Module<'a> {
         self.registers(&mut out);
         self.memories(&mut out);
         self.unused(&mut out);
+        self.claims(&mut out);
         out.push_str("\nendmodule\n\n`default_nettype wire\n");
         out
     }
@@ -371,13 +387,18 @@ impl<'a> Module<'a> {
     }
 
     fn constants(&self, out: &mut String) {
-        let used: Vec<(String, u128)> = names::used_states(self.design, self.id);
+        let used: Vec<(String, u128)> = names::used_states(self.design, self.id, self.formal);
         let mut types = BTreeMap::new();
-        let children = self.block.children.iter().copied();
-        for block in std::iter::once(self.id).chain(children) {
-            for net in self.design.nets.iter().filter(|net| net.block == block) {
-                if let Type::State { name, variants } = &net.kind {
-                    types.insert(name.as_str(), (variants, net.width));
+        // Those of this block's own signals win over those of the blocks below.
+        for own in [false, true] {
+            for net in &self.design.nets {
+                let below = self.design.blocks[net.block]
+                    .path
+                    .starts_with(&self.block.path);
+                if let (Type::State { name, variants }, true) = (&net.kind, below) {
+                    if !own || net.block == self.id {
+                        types.insert(name.as_str(), (variants, net.width));
+                    }
                 }
             }
         }
@@ -400,7 +421,7 @@ impl<'a> Module<'a> {
                         _ => format!("[{}:0] ", width - 1),
                     };
                     table.row(format!("localparam {range}{label} = {value};"), doc);
-                } else {
+                } else if !self.formal {
                     // Declared and not used, it would be a lint warning.
                     table.row(format!("// {label} = {value}: not named here"), doc);
                 }
@@ -408,8 +429,8 @@ impl<'a> Module<'a> {
             table.print(out, "  ");
         }
         let mut table = Table::default();
-        for net in &self.design.nets {
-            if let (true, true, Some(value)) = (net.block == self.id, net.live, net.value) {
+        for (id, net) in self.design.nets.iter().enumerate() {
+            if let (true, true, Some(value)) = (net.block == self.id, self.has(id), net.value) {
                 let range = match net.width {
                     1 => String::new(),
                     width => format!("[{}:0] ", width - 1),
@@ -460,9 +481,12 @@ impl<'a> Module<'a> {
                 ));
             }
         }
+        for claim in names::live_claims(self.design, self.id).filter(|it| self.has(it.d)) {
+            rows.push(self.declaration(self.storage(claim.d), claim.d, self.name(claim.d), ""));
+        }
         for &net in &self.block.nets {
             let local = &self.design.nets[net];
-            if local.live && local.role == Role::Local && local.value.is_none() {
+            if self.has(net) && local.role == Role::Local && local.value.is_none() {
                 rows.push(self.declaration(
                     self.storage(net),
                     net,
@@ -473,7 +497,7 @@ impl<'a> Module<'a> {
         }
         for &memory in &self.block.memories {
             let memory = &self.design.memories[memory];
-            if !self.design.nets[memory.read_data].live {
+            if !self.has(memory.read_data) {
                 continue;
             }
             let array = format!("{} [0:{}]", names::array(memory), memory.depth - 1);
@@ -497,7 +521,7 @@ impl<'a> Module<'a> {
             }
             for &net in &child.nets {
                 let pin = &self.design.nets[net];
-                if !pin.live || self.inlined.contains_key(&net) {
+                if !self.has(net) || self.inlined.contains_key(&net) {
                     continue;
                 }
                 match pin.role {
@@ -535,7 +559,12 @@ impl<'a> Module<'a> {
 
     fn logic(&self, out: &mut String) {
         let mut after_assign = false;
-        for group in &self.block.groups {
+        for group in self
+            .block
+            .groups
+            .iter()
+            .filter(|it| it.formal == self.formal)
+        {
             if group
                 .targets
                 .iter()
@@ -841,27 +870,112 @@ impl<'a> Module<'a> {
     fn memories(&self, out: &mut String) {
         for &memory in &self.block.memories {
             let memory = &self.design.memories[memory];
-            let (true, Some(clock)) = (self.design.nets[memory.read_data].live, memory.clock)
-            else {
+            let (true, Some(clock)) = (self.has(memory.read_data), memory.clock) else {
                 continue;
             };
             let array = names::array(memory);
+            let name = |net| self.name(net);
+            let (enable, written) = (name(memory.write_enable), name(memory.write_address));
+            let (data, address) = (name(memory.read_data), name(memory.read_address));
+            let (comment, read) = if memory.collisions {
+                (
+                    "A read at the same address as a write gives the word before the write.",
+                    format!("    {data} <= {array}[{address}];"),
+                )
+            } else {
+                (
+                    "A read at the same address as a write gives anything: nobody uses it.",
+                    format!(
+                        "    if ({enable} & ({written} == {address})) begin\
+                         \n      {data} <= {{{}{{1'bx}}}};\
+                         \n    end else begin\
+                         \n      {data} <= {array}[{address}];\
+                         \n    end",
+                        memory.width
+                    ),
+                )
+            };
             let _ = writeln!(
                 out,
-                "\n  // A read at the same address as a write gives the word before the write.\
+                "\n  // {comment}\
                  \n  always @(posedge {}) begin\
-                 \n    if ({}) begin\
-                 \n      {array}[{}] <= {};\
+                 \n    if ({enable}) begin\
+                 \n      {array}[{written}] <= {};\
                  \n    end\
-                 \n    {} <= {array}[{}];\
+                 \n{read}\
                  \n  end",
-                self.name(clock),
-                self.name(memory.write_enable),
-                self.name(memory.write_address),
-                self.name(memory.write_data),
-                self.name(memory.read_data),
-                self.name(memory.read_address),
+                name(clock),
+                name(memory.write_data),
             );
+        }
+    }
+
+    /// The claims and what they alone need, for tools that define FORMAL.
+    fn claims(&self, out: &mut String) {
+        let claims: Vec<&Register> = names::live_claims(self.design, self.id).collect();
+        if claims.is_empty() {
+            return;
+        }
+        let formal = Self {
+            formal: true,
+            inlined: HashMap::new(),
+            used: HashMap::new(),
+            ..*self
+        };
+        out.push_str("\n`ifdef FORMAL\n  // For proofs; no hardware.\n");
+        formal.foreign(out);
+        formal.constants(out);
+        formal.declarations(out);
+        formal.logic(out);
+        formal.registers(out);
+        let resets: BTreeSet<NetId> = claims.iter().filter_map(|claim| claim.reset).collect();
+        for &reset in &resets {
+            let _ = writeln!(out, "\n  initial assume ({});", self.name(reset));
+        }
+        for claim in claims {
+            let guard = match claim.reset {
+                Some(reset) => format!("if (!{}) ", self.name(reset)),
+                None => String::new(),
+            };
+            out.push('\n');
+            for line in wrap(&claim.doc, COLUMNS - 5) {
+                push_comment(out, "  ", &line);
+            }
+            let _ = writeln!(
+                out,
+                "  always @(*) {guard}{}: assert ({});",
+                claim.name,
+                self.name(claim.d)
+            );
+        }
+        out.push_str("`endif\n");
+    }
+
+    /// The registers of blocks below, for Yosys, which joins such wires with them.
+    fn foreign(&self, out: &mut String) {
+        let mut foreign = BTreeSet::new();
+        for group in self.block.groups.iter().filter(|group| group.formal) {
+            for_each_expr(&group.statements, &mut |expr| {
+                expr.reads(&mut |net| {
+                    let read = &self.design.nets[net];
+                    if matches!(read.role, Role::RegisterQ(_)) && read.block != self.id {
+                        foreign.insert(net);
+                    }
+                });
+            });
+        }
+        let mut table = Table::default();
+        for net in foreign {
+            let range = match self.design.nets[net].width {
+                1 => String::new(),
+                width => range(width) + " ",
+            };
+            let name = self.name(net);
+            table.row(format!("(* hierconn *) wire {range}\\{name} ;"), "");
+        }
+        if !table.rows.is_empty() {
+            out.push('\n');
+            table.print(out, "  ");
         }
     }
 
@@ -877,7 +991,7 @@ impl<'a> Module<'a> {
                 };
             let of_child = self.design.blocks[declared.block].parent == Some(self.id)
                 && declared.role == Role::Output;
-            if declared.live && (own || of_child) {
+            if self.has(net) && (own || of_child) {
                 candidates.push(net);
             }
         }

@@ -166,7 +166,7 @@ pub(super) fn collect(
     for child in scope.children {
         let name = child.name.clone();
         match child.marker {
-            Some((Meta::Register { doc }, width, value)) => {
+            Some((Meta::Register { doc, claim }, width, value)) => {
                 let what = format!("the reset value of `{name}`,");
                 let index = design.registers.len();
                 let mut sides = HashMap::new();
@@ -183,6 +183,9 @@ pub(super) fn collect(
                     sides.insert(atom.name, net);
                 }
                 check_fits(&path, &what, value, width)?;
+                if claim.is_some() {
+                    design.nets[sides["q"]].value = Some(value);
+                }
                 design.registers.push(Register {
                     name,
                     block: id,
@@ -192,10 +195,19 @@ pub(super) fn collect(
                     clock: None,
                     reset: None,
                     doc,
+                    claim,
                 });
                 design.blocks[id].registers.push(index);
             }
-            Some((Meta::Memory { doc, depth }, width, _)) => {
+            Some((
+                Meta::Memory {
+                    doc,
+                    depth,
+                    collisions,
+                },
+                width,
+                _,
+            )) => {
                 if depth < 2 {
                     return Err(ElabError::Unsupported {
                         block: path,
@@ -227,6 +239,7 @@ pub(super) fn collect(
                     write_enable: sides["write_enable"],
                     write_address: sides["write_address"],
                     write_data: sides["write_data"],
+                    collisions,
                     doc,
                 });
                 design.blocks[id].memories.push(index);
@@ -240,6 +253,12 @@ pub(super) fn collect(
                         env.insert(format!("{name}${}", pin.name.replace('.', "$")), net);
                     }
                 }
+                // Claims may read the registers of all blocks below.
+                let below = &sources[child].env;
+                let registers = below
+                    .iter()
+                    .filter(|&(_, &net)| matches!(design.nets[net].role, Role::RegisterQ(_)));
+                env.extend(registers.map(|(key, &net)| (format!("{name}${key}"), net)));
             }
         }
     }
@@ -282,6 +301,7 @@ fn add_net(
         doc: atom.doc.clone(),
         value: None,
         live: false,
+        formal: false,
     });
     Ok(design.nets.len() - 1)
 }

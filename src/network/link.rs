@@ -174,6 +174,7 @@ impl Link {
                 remote_up: other.queue && !both_awake,
                 packet_valid: end.start.is_some(),
                 packet_hops: end.start.unwrap_or(0),
+                ..Inputs::default()
             }
         })
     }

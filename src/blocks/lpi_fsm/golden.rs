@@ -1,7 +1,7 @@
 //! Golden model of the LPI state machine: a state and the cycle in which it ends.
 
 use crate::blocks::port::pins::PowerState;
-use crate::config::plan::{LinkPlan, Sleep};
+use crate::config::plan::{LinkPlan, PortPlan, Sleep};
 
 /// Cycle-exact model of the LPI state machine (SPEC 4).
 ///
@@ -10,6 +10,9 @@ use crate::config::plan::{LinkPlan, Sleep};
 pub struct LpiFsm {
     link: LinkPlan,
     sleep: Sleep,
+    /// Whether the way from fast wake to deep sleep is agreed with the other end: it
+    /// begins with `down_start`, not by itself.
+    agrees: bool,
     state: PowerState,
     /// The sleep state that a transition leads to or comes from.
     sleeper: PowerState,
@@ -19,10 +22,11 @@ pub struct LpiFsm {
 
 impl LpiFsm {
     /// A state machine just after reset: awake.
-    pub fn new(link: LinkPlan, sleep: Sleep) -> Self {
+    pub fn new(plan: &PortPlan) -> Self {
         LpiFsm {
-            link,
-            sleep,
+            link: plan.link,
+            sleep: plan.sleep,
+            agrees: plan.sync.is_some(),
             state: PowerState::Wake,
             sleeper: PowerState::FastWake,
             last_cycle: None,
@@ -34,12 +38,31 @@ impl LpiFsm {
         self.state
     }
 
+    /// The link sleeps or is on the way down.
+    pub fn asleep(&self) -> bool {
+        !matches!(self.state, PowerState::Wake | PowerState::GoingUp)
+    }
+
+    /// The link is in a state with a way down.
+    pub fn may_go_down(&self) -> bool {
+        self.state == PowerState::Wake || self.hold_ends().is_some()
+    }
+
+    /// The last cycle of the hold in fast wake, after which the link may go on to deep
+    /// sleep; `None` in other states and modes.
+    pub fn hold_ends(&self) -> Option<u64> {
+        self.last_cycle
+            .filter(|_| self.state == PowerState::FastWake)
+    }
+
     /// Idle cycles from `now` on in which the state stays as it is while the inputs
     /// hold: the cycle after them ends with a change (`u64::MAX`: there is none).
     pub fn quiet(&self, now: u64, down_start: bool, up_start: bool) -> u64 {
         match self.state {
             PowerState::Wake if down_start => 0,
             PowerState::FastWake | PowerState::DeepSleep | PowerState::Refresh if up_start => 0,
+            PowerState::FastWake if self.agrees && down_start => 0,
+            PowerState::FastWake if self.agrees => u64::MAX,
             _ => self.last_cycle.map_or(u64::MAX, |last| last - now),
         }
     }
@@ -76,9 +99,14 @@ impl LpiFsm {
     }
 
     /// The clock edge at the end of cycle `now`. `down_start` begins a transition down
-    /// from `Wake`; `up_start` wakes a link that sleeps.
+    /// from `Wake` and, if the ends agree about it, from `FastWake`; `up_start` wakes a link
+    /// that sleeps.
     pub fn clock(&mut self, now: u64, down_start: bool, up_start: bool) {
         let over = self.last_cycle == Some(now);
+        let deepens = match self.agrees {
+            true => down_start && self.sleep == Sleep::Hybrid,
+            false => over,
+        };
         match self.state {
             PowerState::Wake => {
                 if down_start {
@@ -94,7 +122,7 @@ impl LpiFsm {
             PowerState::GoingUp if over => self.enter(now, PowerState::Wake, None),
             PowerState::GoingDown | PowerState::GoingUp => {}
             _ if up_start => self.go_up(now),
-            PowerState::FastWake if over => self.go_down(now, PowerState::DeepSleep),
+            PowerState::FastWake if deepens => self.go_down(now, PowerState::DeepSleep),
             PowerState::DeepSleep if over => {
                 let lasts = self.link.refresh.map(|refresh| refresh.t_r);
                 self.enter(now, PowerState::Refresh, lasts);

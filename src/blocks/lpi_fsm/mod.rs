@@ -4,7 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
-use crate::config::plan::{PortPlan, Sleep};
+use crate::config::plan::{PortPlan, Sleep, SleepTimes};
 use crate::hdl::prelude::*;
 
 states! {
@@ -30,13 +30,18 @@ pub struct LpiFsm {
     pub up_start: Signal<In, Bit>,
     pub tx_enable: Signal<Out, Bit>,
     pub leaving: Signal<Out, Bit>,
+    pub asleep: Signal<Out, Bit>,
+    pub may_go_down: Signal<Out, Bit>,
+    pub hold_over: Signal<Out, Bit>,
     pub power_state: Signal<Out, Bits>,
     state: Reg<Link>,
     cycles: Reg<Bits>,
     deep: Reg<Bit>,
     over: Signal<Local, Bit>,
+    deepens: Signal<Local, Bit>,
     to_deep: Signal<Local, Bit>,
     hybrid: Constant<Bit>,
+    agrees: Constant<Bit>,
     uses_fast_wake: Constant<Bit>,
     uses_deep_sleep: Constant<Bit>,
     uses_refresh: Constant<Bit>,
@@ -47,6 +52,37 @@ pub struct LpiFsm {
     hold: Constant<Bits>,
     t_q: Constant<Bits>,
     t_r: Constant<Bits>,
+    // For the proofs.
+    last_down: Signal<Local, Bits>,
+    last_up: Signal<Local, Bits>,
+    age: Reg<Bits>,
+    waiting: Reg<Bits>,
+    longest_wait: Constant<Bits>,
+    down_fast_wake: Constant<Bits>,
+    down_deep_sleep: Constant<Bits>,
+    up_fast_wake: Constant<Bits>,
+    up_deep_sleep: Constant<Bits>,
+    _wait_bits: usize,
+    transmits_awake_only: Reg<Bit>,
+    legal_state: Reg<Bit>,
+    down_completes: Reg<Bit>,
+    up_completes: Reg<Bit>,
+    wait_bounded: Reg<Bit>,
+    sleep_known: Reg<Bit>,
+    time_adds_up: Reg<Bit>,
+    wait_explained: Reg<Bit>,
+}
+
+/// The longest time, in clock cycles, that `up_start` can be 1 before the link is awake: a
+/// transition down that has just begun, and the way up after it (SPEC 4).
+pub fn wake_bound(plan: &PortPlan) -> u64 {
+    let times = |uses: bool, times: SleepTimes| match uses {
+        true => times.t_s + times.t_w,
+        false => 0,
+    };
+    let fast_wake = times(plan.sleep != Sleep::DeepSleep, plan.link.fast_wake);
+    let deep_sleep = times(plan.sleep != Sleep::FastWake, plan.link.deep_sleep);
+    fast_wake.max(deep_sleep)
 }
 
 impl LpiFsm {
@@ -82,26 +118,36 @@ impl LpiFsm {
             let last = if used { u128::from(cycles) - 1 } else { 0 };
             Constant::bits(width, last, format!("{doc}: clock cycles less one"))
         };
+        let longest_wait = wake_bound(plan);
+        let wait_bits = clog2(u128::from(longest_wait) + 2);
         LpiFsm {
             about: About::new(
                 "lpi_fsm",
                 "Power states of the link at this end. Nothing is transmitted unless the\n\
-                 link is awake. A transition down always completes; if a packet waits or the\n\
-                 other end asks by then, the way up begins at once.",
+                 link is awake. A transition down always completes; if it is to go up by then,\n\
+                 the way up begins at once.",
             ),
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
-            down_start: Signal::bit("leave Wake at the end of this cycle"),
-            up_start: Signal::bit("a packet waits here, or the other end asks to wake"),
+            down_start: Signal::bit("go down at the end of this cycle"),
+            up_start: Signal::bit("go up at the end of this cycle, or of the transition down"),
             tx_enable: Signal::bit("the port may start a packet"),
             leaving: Signal::bit("the link leaves Wake at the end of this cycle"),
+            asleep: Signal::bit("the link sleeps or is on the way down"),
+            may_go_down: Signal::bit("the link is in a state with a way down"),
+            hold_over: Signal::bit("it has been long enough in fast wake for deep sleep"),
             power_state: Signal::bits(3, "state of the link, encoded as LINK_*"),
             state: Reg::state(Link::Wake, "state of the link"),
             cycles: Reg::bits(width, 0, "clock cycles left in this state, less one"),
             deep: Reg::bit(false, "the sleep state in question is deep sleep"),
             over: Signal::bit("the state has lasted its time"),
+            deepens: Signal::bit("from fast wake it is to go on to deep sleep"),
             to_deep: Signal::bit("a transition is to or from deep sleep"),
             hybrid: Constant::bit(hybrid, "fast wake first, deep sleep after a hold"),
+            agrees: Constant::bit(
+                plan.sync.is_some(),
+                "the ends agree about the way from fast wake to deep sleep",
+            ),
             uses_fast_wake: Constant::bit(uses_fast_wake, "the link uses fast wake"),
             uses_deep_sleep: Constant::bit(uses_deep_sleep, "the link uses deep sleep"),
             uses_refresh: Constant::bit(refresh.is_some(), "deep sleep has refreshes"),
@@ -112,6 +158,39 @@ impl LpiFsm {
             hold: duration(hold, "in fast wake before deep sleep"),
             t_q: duration(t_q, "quiet between two refreshes"),
             t_r: duration(t_r, "one refresh"),
+            last_down: Signal::bits(width, "clock cycles of the transition down, less one"),
+            last_up: Signal::bits(width, "clock cycles of the transition up, less one"),
+            age: Reg::bits(width, 0, "clock cycles since the transition began"),
+            waiting: Reg::bits(wait_bits, 0, "clock cycles for which up_start has waited"),
+            longest_wait: Constant::bits(
+                wait_bits,
+                longest_wait.into(),
+                "the longest transition down and the way up after it",
+            ),
+            // Constants of their own: a wrong one in the hardware is to be found.
+            down_fast_wake: duration(t_s_fast_wake, "t_s of fast wake"),
+            down_deep_sleep: duration(t_s_deep_sleep, "t_s of deep sleep"),
+            up_fast_wake: duration(t_w_fast_wake, "t_w of fast wake"),
+            up_deep_sleep: duration(t_w_deep_sleep, "t_w of deep sleep"),
+            _wait_bits: wait_bits as usize,
+            transmits_awake_only: Reg::property("Nothing is transmitted unless the link is awake."),
+            legal_state: Reg::property("The link is in a state that this configuration has."),
+            down_completes: Reg::property(
+                "A transition down lasts exactly t_s, and the link does not wake from within it.",
+            ),
+            up_completes: Reg::property(
+                "The link becomes awake only at the end of a transition up, after exactly t_w.",
+            ),
+            wait_bounded: Reg::property(
+                "up_start never waits longer than one transition down and one up.",
+            ),
+            sleep_known: Reg::invariant("The link sleeps in the state that it went down to."),
+            time_adds_up: Reg::invariant(
+                "The cycles spent in a transition and the cycles left are its duration.",
+            ),
+            wait_explained: Reg::invariant(
+                "What up_start has waited for is the transition under way, and the one before.",
+            ),
         }
     }
 }
@@ -119,11 +198,42 @@ impl LpiFsm {
 impl Logic for LpiFsm {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, cycles, deep);
+        dff_setup!(self, clk, state, cycles, deep, age, waiting);
+        dff_setup!(
+            self,
+            clk,
+            transmits_awake_only,
+            legal_state,
+            down_completes,
+            up_completes
+        );
+        dff_setup!(
+            self,
+            clk,
+            wait_bounded,
+            sleep_known,
+            time_adds_up,
+            wait_explained
+        );
 
         self.over.next = self.cycles.q.val() == 0;
+        if self.agrees.val() {
+            self.deepens.next = self.down_start.val();
+        } else {
+            self.deepens.next = self.over.val();
+        }
         self.tx_enable.next = self.state.q.val() == Link::Wake;
         self.leaving.next = (self.state.q.val() == Link::Wake) & self.down_start.val();
+        self.asleep.next =
+            !(self.state.q.val() == Link::Wake) & !(self.state.q.val() == Link::GoingUp);
+        if self.hybrid.val() {
+            self.may_go_down.next =
+                (self.state.q.val() == Link::Wake) | (self.state.q.val() == Link::FastWake);
+            self.hold_over.next = (self.state.q.val() == Link::FastWake) & self.over.val();
+        } else {
+            self.may_go_down.next = self.state.q.val() == Link::Wake;
+            self.hold_over.next = false;
+        }
         self.power_state.next = bit_cast(self.state.q.val(), 3);
 
         if self.hybrid.val() {
@@ -178,7 +288,7 @@ impl Logic for LpiFsm {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_fast_wake.val();
-                    } else if self.hybrid.val() & self.over.val() {
+                    } else if self.hybrid.val() & self.deepens.val() {
                         self.state.d.next = Link::GoingDown;
                         self.cycles.d.next = self.t_s_deep_sleep.val();
                         self.deep.d.next = true;
@@ -226,5 +336,74 @@ impl Logic for LpiFsm {
                 self.state.d.next = Link::Wake;
             }
         }
+
+        if self.to_deep.val() {
+            self.last_down.next = self.down_deep_sleep.val();
+            self.last_up.next = self.up_deep_sleep.val();
+        } else {
+            self.last_down.next = self.down_fast_wake.val();
+            self.last_up.next = self.up_fast_wake.val();
+        }
+        self.age.d.next = 0.into();
+        self.waiting.d.next = 0.into();
+        if !(self.state.q.val() == Link::Wake) & self.up_start.val() {
+            self.waiting.d.next = self.waiting.q.val() + 1;
+        }
+        match self.state.q.val() {
+            Link::Wake => {
+                self.wait_explained.d.next = self.waiting.q.val() <= self.longest_wait.val();
+            }
+            Link::GoingDown => {
+                if !self.over.val() {
+                    self.age.d.next = self.age.q.val() + 1;
+                }
+                self.time_adds_up.d.next = (self.cycles.q.val()
+                    == (self.last_down.val() - self.age.q.val()))
+                    & (self.age.q.val() <= self.last_down.val());
+                self.down_completes.d.next = (self.age.q.val() <= self.last_down.val())
+                    & ((self.state.d.val() == Link::GoingDown)
+                        | ((self.age.q.val() == self.last_down.val())
+                            & !(self.state.d.val() == Link::Wake)));
+                self.wait_explained.d.next =
+                    self.waiting.q.val() <= bit_cast(self.age.q.val(), self._wait_bits);
+            }
+            Link::FastWake => {
+                self.legal_state.d.next = self.uses_fast_wake.val();
+                self.sleep_known.d.next = !self.to_deep.val();
+                self.wait_explained.d.next = self.waiting.q.val() == 0;
+            }
+            Link::DeepSleep => {
+                self.legal_state.d.next = self.uses_deep_sleep.val();
+                self.sleep_known.d.next = self.to_deep.val();
+                self.wait_explained.d.next = self.waiting.q.val() == 0;
+            }
+            Link::Refresh => {
+                self.legal_state.d.next = self.uses_refresh.val();
+                self.sleep_known.d.next = self.to_deep.val();
+                self.wait_explained.d.next = self.waiting.q.val() == 0;
+            }
+            Link::GoingUp => {
+                if !self.over.val() {
+                    self.age.d.next = self.age.q.val() + 1;
+                }
+                self.time_adds_up.d.next = (self.cycles.q.val()
+                    == (self.last_up.val() - self.age.q.val()))
+                    & (self.age.q.val() <= self.last_up.val());
+                self.wait_explained.d.next = self.waiting.q.val()
+                    <= (bit_cast(self.last_down.val(), self._wait_bits)
+                        + 1
+                        + bit_cast(self.age.q.val(), self._wait_bits));
+            }
+            _ => {
+                self.legal_state.d.next = false;
+            }
+        }
+        if !(self.state.q.val() == Link::Wake) & (self.state.d.val() == Link::Wake) {
+            self.up_completes.d.next =
+                (self.state.q.val() == Link::GoingUp) & (self.age.q.val() == self.last_up.val());
+        }
+        self.transmits_awake_only.d.next =
+            self.tx_enable.val() == (self.state.q.val() == Link::Wake);
+        self.wait_bounded.d.next = self.waiting.q.val() <= self.longest_wait.val();
     }
 }

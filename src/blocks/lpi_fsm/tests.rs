@@ -24,7 +24,7 @@ proptest! {
     ) {
         let mut plan = PortPlan { sleep, ..small_plan() };
         plan.link.refresh = refresh;
-        let mut golden = golden::LpiFsm::new(plan.link, sleep);
+        let mut golden = golden::LpiFsm::new(&PortPlan { sleep, ..plan });
         let mut bench = Bench::new(LpiFsm::new(&plan));
         let mut now = 0;
         for (down_start, up_start, cycles) in stretches {
@@ -45,7 +45,7 @@ proptest! {
 /// How long the golden model stays in each state on the way given.
 fn walk(sleep: Sleep, up_after: u64) -> Vec<(PowerState, u64)> {
     let plan = small_plan();
-    let mut fsm = golden::LpiFsm::new(plan.link, sleep);
+    let mut fsm = golden::LpiFsm::new(&PortPlan { sleep, ..plan });
     let mut states: Vec<(PowerState, u64)> = Vec::new();
     for now in 0..100 {
         match states.last_mut() {

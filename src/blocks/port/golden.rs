@@ -1,9 +1,10 @@
 //! Golden model of the whole port controller.
 
 use super::model::Model;
-use super::pins::{Inputs, Outputs, PowerState};
+use super::pins::{Inputs, Message, Outputs, PowerState};
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::idle_meter::golden::IdleMeter;
+use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
@@ -22,6 +23,8 @@ pub struct Port {
     meter: IdleMeter,
     timer: PdtTimer,
     fsm: LpiFsm,
+    /// The exchange of messages with the other end; `None`: levels.
+    sync: Option<LinkSync>,
     predictor: Option<(Histogram, PerfBound)>,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
@@ -48,7 +51,8 @@ impl Port {
             now: 0,
             meter: IdleMeter::new(plan.clocks_per_tick, max_time),
             timer: PdtTimer::new(plan.t_pdt_init),
-            fsm: LpiFsm::new(plan.link, plan.sleep),
+            fsm: LpiFsm::new(&plan),
+            sync: LinkSync::new(&plan),
             predictor: plan
                 .predicts()
                 .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
@@ -77,12 +81,37 @@ impl Port {
     fn look(&self, inputs: &Inputs) -> Cycle {
         let active = inputs.active();
         let expired = !active && self.expiry() == Some(self.now);
+        let (down_start, up_start) = match &self.sync {
+            Some(sync) => sync.starts(self.now, &self.view(inputs)),
+            None => (
+                (expired && inputs.sleep_permit) || (inputs.remote_down && !inputs.transmitting),
+                inputs.queue_nonempty || inputs.remote_up,
+            ),
+        };
         Cycle {
             active,
-            down_start: (expired && inputs.sleep_permit)
-                || (inputs.remote_down && !inputs.transmitting),
-            up_start: inputs.queue_nonempty || inputs.remote_up,
+            down_start,
+            up_start,
             sample: self.meter.ended(active).then(|| self.meter.ticks(self.now)),
+        }
+    }
+
+    /// What link synchronisation sees in this cycle.
+    fn view(&self, inputs: &Inputs) -> View {
+        let active = inputs.active();
+        let awake = self.fsm.state() == PowerState::Wake;
+        let expired = !active && self.expiry() == Some(self.now);
+        // Both holds in fast wake end together: one request is enough.
+        let held = self.fsm.hold_ends().is_some_and(|last| last <= self.now);
+        View {
+            message: Message::decode(inputs.message_in),
+            initiator: inputs.initiator,
+            queue_nonempty: inputs.queue_nonempty,
+            transmitting: inputs.transmitting,
+            active,
+            state: self.fsm.state(),
+            may_go_down: self.fsm.may_go_down(),
+            wants_down: (expired && awake) || (held && inputs.initiator && !active),
         }
     }
 
@@ -94,6 +123,7 @@ impl Port {
         }
         let now = self.now;
         let cycle = self.look(inputs);
+        let view = self.view(inputs);
         let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
@@ -101,6 +131,9 @@ impl Port {
         self.timer
             .clock(cycle.active, inputs.transmitting, self.t_pdt());
         self.fsm.clock(now, cycle.down_start, cycle.up_start);
+        if let Some(sync) = &mut self.sync {
+            sync.clock(now, &view);
+        }
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.clock(now, histogram, cycle.sample);
             histogram.clock(now, cycle.sample);
@@ -135,7 +168,17 @@ impl Port {
             Some(expiry) if !active && expiry >= self.now => expiry - self.now,
             _ => u64::MAX,
         };
-        transition.min(expiry)
+        let exchange = match &self.sync {
+            Some(sync) => {
+                let hold = match self.fsm.hold_ends() {
+                    Some(last) if last >= self.now => last - self.now,
+                    _ => u64::MAX,
+                };
+                sync.quiet(self.now, &self.view(inputs)).min(hold)
+            }
+            None => u64::MAX,
+        };
+        transition.min(expiry).min(exchange)
     }
 
     /// Cycles, this one included, for which the outputs certainly stay as they are if
@@ -148,13 +191,18 @@ impl Port {
 impl Model for Port {
     fn outputs(&self) -> Outputs {
         let mut outputs = Outputs {
-            tx_enable: self.fsm.state() == PowerState::Wake,
+            tx_enable: self.fsm.state() == PowerState::Wake
+                && !self.sync.as_ref().is_some_and(LinkSync::holds_back),
             power_state: self.fsm.state(),
             hit: self.hit,
             miss: self.miss,
             t_pdt: self.timer.in_force(),
             ..Outputs::default()
         };
+        if let Some(sync) = &self.sync {
+            outputs.message_out = sync.message();
+            outputs.sync_error = sync.error();
+        }
         if let Some((_, perfbound)) = &self.predictor {
             outputs.update = perfbound.update();
             outputs.t_pb = perfbound.t_pb();

@@ -11,10 +11,11 @@ use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
 use crate::blocks::histogram::decaying::DecayingHistogram;
 use crate::blocks::idle_meter::IdleMeter;
+use crate::blocks::link_sync::LinkSync;
 use crate::blocks::lpi_fsm::LpiFsm;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::PerfBound;
-use crate::config::plan::{HistogramKind, Policy, PortPlan};
+use crate::config::plan::{HistogramKind, Policy, PortPlan, SyncPlan};
 use crate::hdl::prelude::*;
 
 /// The port controller: joins the blocks (`docs/controller.md`). Its pins are those of
@@ -27,11 +28,13 @@ pub struct Port {
     pub queue_nonempty: Signal<In, Bit>,
     pub transmitting: Signal<In, Bit>,
     pub receiving: Signal<In, Bit>,
-    pub sleep_permit: Signal<In, Bit>,
-    pub remote_down: Signal<In, Bit>,
-    pub remote_up: Signal<In, Bit>,
     pub packet_valid: Signal<In, Bit>,
     pub packet_hops: Signal<In, Bits>,
+    pub sleep_permit: Optional<Signal<In, Bit>>,
+    pub remote_down: Optional<Signal<In, Bit>>,
+    pub remote_up: Optional<Signal<In, Bit>>,
+    pub initiator: Optional<Signal<In, Bit>>,
+    pub message_in: Optional<Signal<In, Bits>>,
     pub tx_enable: Signal<Out, Bit>,
     pub power_state: Signal<Out, Bits>,
     pub hit: Signal<Out, Bit>,
@@ -41,17 +44,22 @@ pub struct Port {
     pub t_pb: Optional<Signal<Out, Bits>>,
     pub window: Optional<Signal<Out, Bits>>,
     pub budget: Optional<Signal<Out, Bits>>,
+    pub message_out: Optional<Signal<Out, Bits>>,
+    pub sync_error: Optional<Signal<Out, Bit>>,
     sleeps: Constant<Bit>,
     predicts: Constant<Bit>,
+    agrees: Constant<Bit>,
     fixed_t_pdt: Constant<Bits>,
     active: Signal<Local, Bit>,
     expires: Signal<Local, Bit>,
+    down_start: Signal<Local, Bit>,
     hit_now: Reg<Bit>,
     miss_now: Reg<Bit>,
     left_wake: Reg<Bit>,
     idle_meter: IdleMeter,
     pdt_timer: PdtTimer,
     lpi_fsm: LpiFsm,
+    link_sync: Optional<LinkSync>,
     clears: Constant<Bit>,
     is_circular: Constant<Bit>,
     is_decaying: Constant<Bit>,
@@ -68,6 +76,10 @@ impl Port {
         let width = plan.time_width;
         let predicts = plan.predicts();
         let kind = plan.histogram.kind;
+        let agrees = plan.sync.is_some();
+        let level = |doc: &str| Optional::when(!agrees, Signal::bit(doc));
+        // Not elaborated without the exchange of messages, whatever its time-out.
+        let sync = plan.sync.unwrap_or(SyncPlan { timeout: 1 });
         Port {
             about: About::new(
                 "port",
@@ -81,11 +93,22 @@ impl Port {
             queue_nonempty: Signal::bit("the output queue holds a packet"),
             transmitting: Signal::bit("a packet is leaving over the link"),
             receiving: Signal::bit("a packet is arriving over the link"),
-            sleep_permit: Signal::bit("the other end has nothing to send"),
-            remote_down: Signal::bit("the other end has begun to go down"),
-            remote_up: Signal::bit("the other end wants the link awake"),
             packet_valid: Signal::bit("one cycle per packet sent"),
             packet_hops: Signal::bits(pins::HOPS_WIDTH, "hop count of that packet"),
+            sleep_permit: level("the other end has nothing to send"),
+            remote_down: level("the other end has begun to go down"),
+            remote_up: level("the other end wants the link awake"),
+            initiator: Optional::when(
+                agrees,
+                Signal::bit("strap, 1 at one end: its request goes on if two cross"),
+            ),
+            message_in: Optional::when(
+                agrees,
+                Signal::bits(
+                    pins::MESSAGE_WIDTH,
+                    "0 none, 1 REQ_DOWN, 2 REQ_UP, 3 ACK, 4 NACK, 5 SYNC",
+                ),
+            ),
             tx_enable: Signal::bit("the port may start a packet"),
             power_state: Signal::bits(
                 3,
@@ -107,20 +130,31 @@ impl Port {
                 predicts,
                 Signal::bits(plan.budget.width, "packets that may be delayed in it"),
             ),
+            message_out: Optional::when(
+                agrees,
+                Signal::bits(pins::MESSAGE_WIDTH, "the same, each for one cycle"),
+            ),
+            sync_error: Optional::when(
+                agrees,
+                Signal::bit("the other end once did not answer in time"),
+            ),
             sleeps: Constant::bit(
                 plan.policy != Policy::AlwaysOn,
                 "the port powers down by itself",
             ),
             predicts: Constant::bit(predicts, "the threshold is predicted"),
+            agrees: Constant::bit(agrees, "the ends agree by messages"),
             fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
             active: Signal::bit("the port is active"),
-            expires: Signal::bit("the port wants to power down, and may"),
+            expires: Signal::bit("the power-down timer of a port that sleeps expires"),
+            down_start: Signal::bit("the link goes down at the end of this cycle"),
             hit_now: Reg::bit(false, "an idle period ended, the link stayed awake"),
             miss_now: Reg::bit(false, "an idle period ended, the link had left wake"),
             left_wake: Reg::bit(false, "the link has left wake in this idle period"),
             idle_meter: IdleMeter::new(plan),
             pdt_timer: PdtTimer::new(plan),
             lpi_fsm: LpiFsm::new(plan),
+            link_sync: Optional::when(agrees, LinkSync::new(plan, &sync)),
             clears: Constant::bit(
                 kind == HistogramKind::Clearing,
                 "the histogram is cleared from time to time",
@@ -177,19 +211,41 @@ impl Logic for Port {
         }
         self.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
 
-        comment!("The link goes down when the timer expires and the other end agrees, or when");
-        comment!("the other end goes down and nothing is leaving here.");
         if self.sleeps.val() {
-            self.expires.next = self.pdt_timer.expired.val() & self.sleep_permit.val();
+            self.expires.next = self.pdt_timer.expired.val();
         } else {
             self.expires.next = false;
         }
         self.lpi_fsm.clk.next = self.clk.val();
         self.lpi_fsm.rst.next = self.rst.val();
-        self.lpi_fsm.down_start.next =
-            self.expires.val() | (self.remote_down.val() & !self.transmitting.val());
-        self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
-        self.tx_enable.next = self.lpi_fsm.tx_enable.val();
+        if self.agrees.val() {
+            self.link_sync.clk.next = self.clk.val();
+            self.link_sync.rst.next = self.rst.val();
+            self.link_sync.initiator.next = self.initiator.val();
+            self.link_sync.message_in.next = self.message_in.val();
+            self.link_sync.queue_nonempty.next = self.queue_nonempty.val();
+            self.link_sync.transmitting.next = self.transmitting.val();
+            self.link_sync.active.next = self.active.val();
+            self.link_sync.awake.next = self.lpi_fsm.tx_enable.val();
+            self.link_sync.asleep.next = self.lpi_fsm.asleep.val();
+            self.link_sync.may_go_down.next = self.lpi_fsm.may_go_down.val();
+            comment!("Both holds in fast wake end together: one request is enough.");
+            self.link_sync.wants_down.next = (self.expires.val() & self.lpi_fsm.tx_enable.val())
+                | (self.lpi_fsm.hold_over.val() & self.initiator.val() & !self.active.val());
+            self.down_start.next = self.link_sync.down_start.val();
+            self.lpi_fsm.up_start.next = self.link_sync.up_start.val();
+            self.tx_enable.next = self.link_sync.tx_enable.val();
+            self.message_out.next = self.link_sync.message_out.val();
+            self.sync_error.next = self.link_sync.sync_error.val();
+        } else {
+            comment!("The link goes down when the timer expires and the other end agrees, or when");
+            comment!("the other end goes down and nothing is leaving here.");
+            self.down_start.next = (self.expires.val() & self.sleep_permit.val())
+                | (self.remote_down.val() & !self.transmitting.val());
+            self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
+            self.tx_enable.next = self.lpi_fsm.tx_enable.val();
+        }
+        self.lpi_fsm.down_start.next = self.down_start.val();
         self.power_state.next = self.lpi_fsm.power_state.val();
 
         comment!("A miss is an idle period in which the link left wake, for whatever reason.");

@@ -9,6 +9,47 @@ use crate::config::plan::PortPlan;
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
 pub const HOPS_WIDTH: u32 = 6;
 
+/// Width in bits of `message_in` and `message_out`.
+pub const MESSAGE_WIDTH: u32 = 3;
+
+/// A message between the two ends of a link (SPEC 5), as the pins encode it; one per clock
+/// cycle at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Message {
+    /// No message.
+    #[default]
+    None = 0,
+    /// Asks to go down.
+    ReqDown = 1,
+    /// Asks to go up.
+    ReqUp = 2,
+    /// Accepts a request.
+    Ack = 3,
+    /// Refuses a request; from the end that asked, withdraws it.
+    Nack = 4,
+    /// The transition starts when this arrives, and in half a round trip where it was sent.
+    Sync = 5,
+}
+
+impl Message {
+    /// Every message, in the order of its encoding.
+    pub const ALL: [Message; 6] = [
+        Message::None,
+        Message::ReqDown,
+        Message::ReqUp,
+        Message::Ack,
+        Message::Nack,
+        Message::Sync,
+    ];
+
+    /// The message that the pins' value means to a port; the codes 6 and 7 are none.
+    pub fn decode(code: u8) -> Message {
+        let known = Message::ALL.get(usize::from(code));
+        known.copied().unwrap_or_default()
+    }
+}
+
 /// The inputs of one clock cycle, `clk` left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Inputs {
@@ -20,46 +61,99 @@ pub struct Inputs {
     pub transmitting: bool,
     /// A packet is arriving over the link.
     pub receiving: bool,
-    /// The other end of the link has nothing to send and nothing is under way from it:
-    /// it agrees to sleep.
-    pub sleep_permit: bool,
-    /// The other end has begun a transition down and its last packet has arrived: this end
-    /// follows.
-    pub remote_down: bool,
-    /// The other end asks for the link to wake.
-    pub remote_up: bool,
     /// One cycle per packet sent: `packet_hops` is valid.
     pub packet_valid: bool,
     /// Hop count from source to destination of the packet being sent, 0 to 63.
     pub packet_hops: u8,
+    /// Levels only: the other end of the link has nothing to send and nothing is under way
+    /// from it: it agrees to sleep.
+    pub sleep_permit: bool,
+    /// Levels only: the other end has begun a transition down and its last packet has
+    /// arrived: this end follows.
+    pub remote_down: bool,
+    /// Levels only: the other end asks for the link to wake.
+    pub remote_up: bool,
+    /// Messages only: the strap that decides between requests that cross; 1 at one end of
+    /// the link.
+    pub initiator: bool,
+    /// Messages only: the code of the message that arrives in this cycle, 0 to 7.
+    pub message_in: u8,
+}
+
+/// An input pin of a port controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputPin {
+    /// Its name in the Verilog.
+    pub name: &'static str,
+    /// Its lowest bit in [`Inputs::pack`].
+    pub low: u32,
+    /// Its width in bits.
+    pub width: u32,
 }
 
 impl Inputs {
-    /// The input pins in the order in which [`Inputs::pack`] lays them out, lowest bit
-    /// first, each with its width in bits.
-    pub const PINS: [(&'static str, u32); 9] = [
-        ("rst", 1),
-        ("queue_nonempty", 1),
-        ("transmitting", 1),
-        ("receiving", 1),
-        ("sleep_permit", 1),
-        ("remote_down", 1),
-        ("remote_up", 1),
-        ("packet_valid", 1),
-        ("packet_hops", HOPS_WIDTH),
-    ];
+    /// The input pins that the controller of `plan` has.
+    pub fn pins(plan: &PortPlan) -> Vec<InputPin> {
+        let pin = |name, low, width| InputPin { name, low, width };
+        let mut pins = vec![
+            pin("rst", 0, 1),
+            pin("queue_nonempty", 1, 1),
+            pin("transmitting", 2, 1),
+            pin("receiving", 3, 1),
+            pin("packet_valid", 4, 1),
+            pin("packet_hops", 5, HOPS_WIDTH),
+        ];
+        if plan.sync.is_some() {
+            pins.extend([
+                pin("initiator", 14, 1),
+                pin("message_in", 15, MESSAGE_WIDTH),
+            ]);
+        } else {
+            pins.extend([
+                pin("sleep_permit", 11, 1),
+                pin("remote_down", 12, 1),
+                pin("remote_up", 13, 1),
+            ]);
+        }
+        pins
+    }
 
-    /// All pins in one word, in the order of [`Inputs::PINS`].
+    /// All pins in one word, as [`Inputs::pins`] says.
     pub fn pack(&self) -> u32 {
         u32::from(self.rst)
             | u32::from(self.queue_nonempty) << 1
             | u32::from(self.transmitting) << 2
             | u32::from(self.receiving) << 3
-            | u32::from(self.sleep_permit) << 4
-            | u32::from(self.remote_down) << 5
-            | u32::from(self.remote_up) << 6
-            | u32::from(self.packet_valid) << 7
-            | u32::from(self.packet_hops & 63) << 8
+            | u32::from(self.packet_valid) << 4
+            | u32::from(self.packet_hops & 63) << 5
+            | u32::from(self.sleep_permit) << 11
+            | u32::from(self.remote_down) << 12
+            | u32::from(self.remote_up) << 13
+            | u32::from(self.initiator) << 14
+            | u32::from(self.message_in & 7) << 15
+    }
+
+    /// The pins that [`Inputs::pack`] put into this word.
+    pub fn unpack(word: u32) -> Inputs {
+        let bit = |low: u32| word >> low & 1 == 1;
+        Inputs {
+            rst: bit(0),
+            queue_nonempty: bit(1),
+            transmitting: bit(2),
+            receiving: bit(3),
+            packet_valid: bit(4),
+            packet_hops: (word >> 5 & 63) as u8,
+            sleep_permit: bit(11),
+            remote_down: bit(12),
+            remote_up: bit(13),
+            initiator: bit(14),
+            message_in: (word >> 15 & 7) as u8,
+        }
+    }
+
+    /// The value of one pin.
+    pub fn value(&self, pin: &InputPin) -> u64 {
+        u64::from(self.pack() >> pin.low & ((1 << pin.width) - 1))
     }
 
     /// A port is active while its output queue holds a packet, while it transmits or
@@ -134,36 +228,83 @@ pub struct Outputs {
     pub window: u64,
     /// `N` of that threshold: packets that may be delayed.
     pub budget: u64,
+    /// The message that leaves in this cycle (messages only).
+    pub message_out: Message,
+    /// The other end once did not answer in time; stays until reset (messages only).
+    pub sync_error: bool,
+}
+
+/// The pins of a port controller, `clk` left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Pins {
+    /// Those that are driven.
+    pub inputs: Vec<InputPin>,
+    /// Those that are compared.
+    pub outputs: Vec<OutputPin>,
+}
+
+impl Pins {
+    /// The pins of the controller of `plan`.
+    pub fn of(plan: &PortPlan) -> Pins {
+        Pins {
+            inputs: Inputs::pins(plan),
+            outputs: Outputs::pins(plan),
+        }
+    }
+}
+
+/// An output pin of a port controller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputPin {
+    /// Its number, whichever pins a controller has: below [`Outputs::COUNT`].
+    pub number: usize,
+    /// Its name in the Verilog.
+    pub name: &'static str,
+    /// Its width in bits.
+    pub width: u32,
 }
 
 impl Outputs {
-    /// The output pins that the controller of `plan` has, in the order in which
-    /// [`Outputs::value`] numbers them, each with its width in bits.
-    pub fn pins(plan: &PortPlan) -> Vec<(&'static str, u32)> {
+    /// Output pins that a controller can have.
+    pub const COUNT: usize = 11;
+
+    /// The output pins that the controller of `plan` has.
+    pub fn pins(plan: &PortPlan) -> Vec<OutputPin> {
+        let pin = |number, name, width| OutputPin {
+            number,
+            name,
+            width,
+        };
         let mut pins = vec![
-            ("tx_enable", 1),
-            ("power_state", 3),
-            ("hit", 1),
-            ("miss", 1),
-            ("t_pdt", plan.time_width),
+            pin(0, "tx_enable", 1),
+            pin(1, "power_state", 3),
+            pin(2, "hit", 1),
+            pin(3, "miss", 1),
+            pin(4, "t_pdt", plan.time_width),
         ];
         if plan.predicts() {
             pins.extend([
-                ("update", 1),
-                ("t_pb", plan.time_width),
-                ("window", plan.time_width),
-                ("budget", plan.budget.width),
+                pin(5, "update", 1),
+                pin(6, "t_pb", plan.time_width),
+                pin(7, "window", plan.time_width),
+                pin(8, "budget", plan.budget.width),
+            ]);
+        }
+        if plan.sync.is_some() {
+            pins.extend([
+                pin(9, "message_out", MESSAGE_WIDTH),
+                pin(10, "sync_error", 1),
             ]);
         }
         pins
     }
 
-    /// The value of one pin by its place in [`Outputs::pins`].
+    /// The value of the pin of that number.
     ///
     /// # Panics
-    /// If `index` is 9 or more.
-    pub fn value(&self, index: usize) -> u64 {
-        match index {
+    /// If there is no such pin.
+    pub fn value(&self, number: usize) -> u64 {
+        match number {
             0 => self.tx_enable.into(),
             1 => self.power_state as u64,
             2 => self.hit.into(),
@@ -173,7 +314,9 @@ impl Outputs {
             6 => self.t_pb,
             7 => self.window,
             8 => self.budget,
-            _ => panic!("a port controller has at most 9 output pins"),
+            9 => self.message_out as u64,
+            10 => self.sync_error.into(),
+            _ => panic!("a port controller has at most {} output pins", Self::COUNT),
         }
     }
 }

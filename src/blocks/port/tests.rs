@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::golden::Port;
 use super::model::Model;
-use super::pins::{Inputs, Outputs, PowerState};
+use super::pins::{Inputs, OutputPin, Outputs, PowerState};
 use crate::config::plan::*;
 use crate::hdl::check;
 use crate::hdl::sim::Simulator;
@@ -65,7 +65,9 @@ fn histograms() -> impl Strategy<Value = (HistogramKind, BinScale)> {
 }
 
 fn inputs() -> impl Strategy<Value = Inputs> {
-    (0u32..64, prop::bool::weighted(0.02), 0u8..64).prop_map(|(bits, rst, hops)| Inputs {
+    let messages = prop_oneof![3 => Just(0u8), 2 => 1u8..8];
+    let parts = (0u32..64, prop::bool::weighted(0.02), 0u8..64, messages);
+    parts.prop_map(|(bits, rst, hops, message_in)| Inputs {
         rst,
         queue_nonempty: bits & 3 == 3,
         transmitting: bits & 4 != 0 && bits & 1 != 0,
@@ -75,7 +77,16 @@ fn inputs() -> impl Strategy<Value = Inputs> {
         remote_up: bits == 33,
         packet_valid: bits == 7,
         packet_hops: hops,
+        initiator: bits & 8 == 0,
+        message_in,
     })
+}
+
+fn sync() -> impl Strategy<Value = Option<SyncPlan>> {
+    prop_oneof![
+        Just(None),
+        (1u64..60).prop_map(|timeout| Some(SyncPlan { timeout })),
+    ]
 }
 
 proptest! {
@@ -86,8 +97,9 @@ proptest! {
         runs in prop::collection::vec((inputs(), prop_oneof![1u64..4, 1u64..40, 1u64..3000]), 1..200),
         clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
         policy in prop_oneof![Just(Policy::PerfBound), Just(Policy::Fixed), Just(Policy::AlwaysOn)],
+        sync in sync(),
     ) {
-        let plan = PortPlan { clocks_per_tick, policy, ..small_plan() };
+        let plan = PortPlan { clocks_per_tick, policy, sync, ..small_plan() };
         let mut skipping = Port::new(&plan);
         let mut stepping = Port::new(&plan);
         for (inputs, cycles) in runs {
@@ -234,10 +246,10 @@ fn the_first_threshold_lies_one_bin_above_the_first_sample() {
 }
 
 /// The description in rust_hdl's simulation, pin by pin.
-fn simulated(plan: &PortPlan, simulator: &Simulator<super::Port>) -> Vec<(&'static str, u128)> {
+fn simulated(plan: &PortPlan, simulator: &Simulator<super::Port>) -> Vec<(OutputPin, u128)> {
     Outputs::pins(plan)
         .into_iter()
-        .map(|(name, _)| (name, simulator.get(name).unwrap()))
+        .map(|pin| (pin, simulator.get(pin.name).unwrap()))
         .collect()
 }
 
@@ -255,8 +267,9 @@ proptest! {
         max_value in 3u64..300,
         ttl in prop_oneof![Just(None), (1u64..2000).prop_map(Some)],
         (kind, scale) in histograms(),
+        sync in sync(),
     ) {
-        let mut plan = PortPlan { clocks_per_tick, policy, sleep, ..small_plan() };
+        let mut plan = PortPlan { clocks_per_tick, policy, sleep, sync, ..small_plan() };
         plan.histogram = HistogramPlan {
             kind, scale, max_samples, bins, max_value,
             counter_bits: if kind == HistogramKind::Circular { 6 } else { 3 },
@@ -281,19 +294,17 @@ proptest! {
         simulator.rising_edge().unwrap();
         let mut cycle = 0;
         for (inputs, cycles) in runs {
-            for (place, (name, width)) in Inputs::PINS.into_iter().enumerate() {
-                let offset: u32 = Inputs::PINS[..place].iter().map(|pin| pin.1).sum();
-                let value = inputs.pack() >> offset & ((1 << width) - 1);
-                simulator.set(name, value.into()).unwrap();
+            for pin in Inputs::pins(&plan) {
+                simulator.set(pin.name, inputs.value(&pin).into()).unwrap();
             }
             for _ in 0..cycles {
                 simulator.settle().unwrap();
                 let outputs = golden.outputs();
-                for (place, (name, value)) in simulated(&plan, &simulator).into_iter().enumerate() {
+                for (pin, value) in simulated(&plan, &simulator) {
                     prop_assert_eq!(
                         value,
-                        outputs.value(place).into(),
-                        "cycle {}, pin {}", cycle, name
+                        outputs.value(pin.number).into(),
+                        "cycle {}, pin {}", cycle, pin.name
                     );
                 }
                 simulator.rising_edge().unwrap();
@@ -308,12 +319,15 @@ proptest! {
 fn emitted_verilog_agrees_with_the_description() {
     for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
         for sleep in [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid] {
-            let plan = PortPlan {
-                policy,
-                sleep,
-                ..small_plan()
-            };
-            check::agrees_with_verilog(|| super::Port::new(&plan), 4000, 7).unwrap();
+            for sync in [None, Some(SyncPlan { timeout: 9 })] {
+                let plan = PortPlan {
+                    policy,
+                    sleep,
+                    sync,
+                    ..small_plan()
+                };
+                check::agrees_with_verilog(|| super::Port::new(&plan), 4000, 7).unwrap();
+            }
         }
     }
 }

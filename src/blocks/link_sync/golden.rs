@@ -1,0 +1,274 @@
+//! Golden model of link synchronisation: what has been said, and when the wait ends.
+
+use crate::blocks::port::pins::{Message, PowerState};
+use crate::config::plan::PortPlan;
+
+/// What has been said between the ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// Just reset.
+    Start,
+    /// Nothing that waits for an answer.
+    Idle,
+    /// This end asked to go down; it no longer wants to if there was activity since.
+    AskedDown { cancelled: bool },
+    /// This end asked to go up.
+    AskedUp,
+    /// This end agreed to go down, or up, when SYNC comes.
+    Promised { up: bool },
+    /// Both go down, or up, at the end of that cycle.
+    Settled { up: bool, at: u64 },
+}
+
+/// What link synchronisation sees of its port in one clock cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// The message that arrives; illegal codes are none.
+    pub message: Message,
+    /// The strap: of two requests that cross, this end's goes on.
+    pub initiator: bool,
+    /// The output queue holds a packet.
+    pub queue_nonempty: bool,
+    /// A packet is leaving.
+    pub transmitting: bool,
+    /// The port is active (SPEC 2).
+    pub active: bool,
+    /// The state of the link at this end.
+    pub state: PowerState,
+    /// That state has a way down.
+    pub may_go_down: bool,
+    /// This end would like to go down.
+    pub wants_down: bool,
+}
+
+impl View {
+    fn asleep(&self) -> bool {
+        !matches!(self.state, PowerState::Wake | PowerState::GoingUp)
+    }
+
+    fn accepts_down(&self) -> bool {
+        !self.queue_nonempty && !self.transmitting && self.may_go_down
+    }
+}
+
+/// What one clock cycle leads to.
+struct Step {
+    phase: Phase,
+    say: Message,
+    down: bool,
+    up: bool,
+    gave_up: bool,
+}
+
+/// Cycle-exact model of link synchronisation (SPEC 5).
+///
+/// Time is the caller's count of clock cycles since reset.
+#[derive(Clone, Debug)]
+pub struct LinkSync {
+    /// Longest wait for a message, in clock cycles.
+    timeout: u64,
+    /// Last cycle after reset in which nothing is sent.
+    start_ends: u64,
+    phase: Phase,
+    /// First cycle of the present phase.
+    since: u64,
+    /// The way up is agreed and waits for the end of the transition down.
+    rises: bool,
+    /// The other end has answered the last time it was asked.
+    heard: bool,
+    says: Message,
+    error: bool,
+}
+
+impl LinkSync {
+    /// Link synchronisation just after reset; `None` if the plan has none.
+    pub fn new(plan: &PortPlan) -> Option<Self> {
+        let timeout = plan.sync?.timeout;
+        let times = plan.used_sleep_states();
+        let t_s = times.iter().map(|times| times.t_s).max().unwrap_or(0);
+        let t_w = times.iter().map(|times| times.t_w).max().unwrap_or(0);
+        Some(LinkSync {
+            timeout,
+            // The request, the answer and SYNC leave in cycles 1, 2 + RTT and 3 + RTT.
+            start_ends: timeout + t_s + t_w + 2,
+            phase: Phase::Start,
+            since: 0,
+            rises: false,
+            heard: false,
+            says: Message::None,
+            error: false,
+        })
+    }
+
+    /// The message to the other end in the present cycle.
+    pub fn message(&self) -> Message {
+        self.says
+    }
+
+    /// The other end once did not answer in time.
+    pub fn error(&self) -> bool {
+        self.error
+    }
+
+    /// The port must not start a packet even though its link is awake.
+    pub fn holds_back(&self) -> bool {
+        matches!(
+            self.phase,
+            Phase::Start | Phase::Promised { up: false } | Phase::Settled { up: false, .. }
+        )
+    }
+
+    /// Whether the ends go down, and whether they go up, at the end of cycle `now`.
+    pub fn starts(&self, now: u64, view: &View) -> (bool, bool) {
+        let step = self.step(now, view);
+        (step.down, step.up || self.rises)
+    }
+
+    /// Cycles from `now` on in which nothing happens while the inputs hold, the link's
+    /// state stays, and `wants_down` is as it is.
+    pub fn quiet(&self, now: u64, view: &View) -> u64 {
+        let rise_lapses = self.rises && !view.asleep();
+        if view.message != Message::None || self.says != Message::None || rise_lapses {
+            return 0;
+        }
+        let waits_until = |cycle: u64| cycle.saturating_sub(now);
+        match self.phase {
+            Phase::Start if now == 0 => 0,
+            Phase::Start => waits_until(self.start_ends),
+            Phase::Idle => {
+                let asks_up = view.asleep() && view.queue_nonempty && !self.rises;
+                let asks_down = view.wants_down && self.heard;
+                if asks_up || asks_down {
+                    0
+                } else {
+                    u64::MAX
+                }
+            }
+            Phase::AskedDown { cancelled: false } if view.active => 0,
+            Phase::AskedDown { .. } | Phase::AskedUp | Phase::Promised { .. } => {
+                waits_until(self.since.saturating_add(self.timeout))
+            }
+            Phase::Settled { at, .. } => waits_until(at),
+        }
+    }
+
+    fn step(&self, now: u64, view: &View) -> Step {
+        use Message::{Ack, Nack, ReqDown, ReqUp};
+        let stay = Step {
+            phase: self.phase,
+            say: Message::None,
+            down: false,
+            up: false,
+            gave_up: false,
+        };
+        // A request is answered in the next cycle, so the wait was a round trip and one.
+        let settled = |up| Phase::Settled {
+            up,
+            at: now + 1 + (now - self.since) / 2,
+        };
+        let say = |say, phase| Step { say, phase, ..stay };
+        let idle = say(Message::None, Phase::Idle);
+        let late = now - self.since >= self.timeout;
+        let on_time_out = |otherwise: Step| match late {
+            true => Step {
+                phase: Phase::Idle,
+                up: true,
+                gave_up: true,
+                ..otherwise
+            },
+            false => otherwise,
+        };
+        // Every phase in which a request of the other end changes nothing.
+        let courtesy = || match view.message {
+            ReqUp => say(Ack, self.phase),
+            ReqDown => say(Nack, self.phase),
+            _ => Step { ..stay },
+        };
+        let promise_up = || say(Ack, Phase::Promised { up: true });
+        let answer_down = || match view.accepts_down() {
+            true => say(Ack, Phase::Promised { up: false }),
+            false => say(Nack, Phase::Idle),
+        };
+        match (self.phase, view.message) {
+            (Phase::Start, _) => {
+                let mut step = match view.message {
+                    _ if now == 0 => say(ReqUp, Phase::Start),
+                    Ack => say(Message::Sync, Phase::Start),
+                    _ => courtesy(),
+                };
+                if now == self.start_ends {
+                    step.phase = Phase::Idle;
+                }
+                step
+            }
+            (Phase::Idle, ReqUp) => promise_up(),
+            (Phase::Idle, _) if view.asleep() && view.queue_nonempty && !self.rises => {
+                say(ReqUp, Phase::AskedUp)
+            }
+            (Phase::Idle, ReqDown) => answer_down(),
+            (Phase::Idle, _) if view.wants_down && self.heard => {
+                say(ReqDown, Phase::AskedDown { cancelled: false })
+            }
+            (Phase::Idle, _) => stay,
+            (Phase::AskedDown { .. }, ReqUp) => promise_up(),
+            (Phase::AskedDown { cancelled }, Ack) => match cancelled || view.active {
+                true => say(Nack, Phase::Idle),
+                false => say(Message::Sync, settled(false)),
+            },
+            (Phase::AskedDown { .. }, Nack) => idle,
+            (Phase::AskedDown { .. }, ReqDown) if !view.initiator => answer_down(),
+            (Phase::AskedDown { cancelled }, _) => {
+                let cancelled = cancelled || view.active;
+                on_time_out(say(Message::None, Phase::AskedDown { cancelled }))
+            }
+            (Phase::Settled { up: false, .. }, ReqUp) => promise_up(),
+            (Phase::Settled { up: false, at }, _) if now == at => Step { down: true, ..idle },
+            (Phase::Settled { up: false, .. }, _) => stay,
+            (Phase::Settled { up: true, at }, _) => {
+                let mut step = courtesy();
+                if now == at {
+                    step.phase = Phase::Idle;
+                    step.up = true;
+                }
+                step
+            }
+            (Phase::Promised { up: false }, Message::Sync) => Step { down: true, ..idle },
+            (Phase::Promised { up: false }, Nack) => idle,
+            (Phase::Promised { up: false }, ReqUp) => promise_up(),
+            (Phase::Promised { up: false }, _) => on_time_out(stay),
+            (Phase::AskedUp, Ack) => say(Message::Sync, settled(true)),
+            (Phase::AskedUp, ReqUp) if !view.initiator => promise_up(),
+            (Phase::AskedUp | Phase::Promised { up: true }, Message::Sync) => {
+                Step { up: true, ..idle }
+            }
+            (Phase::AskedUp | Phase::Promised { up: true }, _) => on_time_out(courtesy()),
+        }
+    }
+
+    /// The clock edge at the end of cycle `now`.
+    pub fn clock(&mut self, now: u64, view: &View) {
+        let step = self.step(now, view);
+        let answered = match view.message {
+            Message::Sync => true,
+            Message::Ack => match self.phase {
+                Phase::Start => now > 0,
+                Phase::AskedDown { .. } | Phase::AskedUp => true,
+                _ => false,
+            },
+            _ => false,
+        };
+        let start_over = self.phase == Phase::Start && step.phase == Phase::Idle;
+        self.error |= step.gave_up || (start_over && !self.heard);
+        self.heard = (self.heard || answered) && !step.gave_up;
+        self.rises = view.asleep() && (self.rises || step.up);
+        let still_asking = matches!(
+            (self.phase, step.phase),
+            (Phase::AskedDown { .. }, Phase::AskedDown { .. })
+        );
+        if self.phase != step.phase && !still_asking {
+            self.since = now + 1;
+        }
+        self.phase = step.phase;
+        self.says = step.say;
+    }
+}

@@ -1,0 +1,163 @@
+//! Lock-step test: description against golden model, with a peer that answers, is late,
+//! crosses, withdraws and talks nonsense.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::golden::{LinkSync as Golden, View};
+use super::LinkSync;
+use crate::blocks::lpi_fsm::golden::LpiFsm;
+use crate::blocks::port::pins::{Message, PowerState};
+use crate::blocks::port::tests::small_plan;
+use crate::blocks::testing::Bench;
+use crate::config::plan::{PortPlan, Sleep, SyncPlan};
+use crate::hdl::check;
+
+/// What the other end does with a message.
+#[derive(Clone, Copy, Debug)]
+enum Manner {
+    /// Answers every request after the delay, and follows up with SYNC.
+    Answers,
+    /// The same, but refuses and withdraws at random.
+    Refuses,
+    /// Never says anything.
+    Silent,
+    /// Says anything at any time, illegal codes among it.
+    Babbles,
+}
+
+/// A peer at the other end of a cable.
+struct Peer {
+    manner: Manner,
+    delay: u64,
+    /// What arrives here, and when.
+    coming: VecDeque<(u64, u8)>,
+}
+
+impl Peer {
+    fn say(&mut self, at: u64, message: Message) {
+        let free = self.coming.back().is_none_or(|last| last.0 < at);
+        if free {
+            self.coming.push_back((at, message as u8));
+        }
+    }
+
+    /// The code that arrives in cycle `now`, after `heard` left this end.
+    fn step(&mut self, now: u64, heard: Message, random: &mut ChaCha8Rng) -> u8 {
+        if matches!(self.manner, Manner::Babbles) {
+            return match random.random_range(0..8) {
+                0..4 => random.random_range(0..8),
+                _ => 0,
+            };
+        }
+        let answer_at = now + 2 * self.delay + 1;
+        let refuses = matches!(self.manner, Manner::Refuses) && random.random_ratio(1, 3);
+        match heard {
+            _ if matches!(self.manner, Manner::Silent) => {}
+            Message::ReqDown if refuses => self.say(answer_at, Message::Nack),
+            Message::ReqDown | Message::ReqUp => self.say(answer_at, Message::Ack),
+            Message::Ack if refuses => self.say(answer_at, Message::Nack),
+            Message::Ack => self.say(answer_at, Message::Sync),
+            _ if random.random_ratio(1, 40) => {
+                let request = match random.random_ratio(1, 3) {
+                    true => Message::ReqUp,
+                    false => Message::ReqDown,
+                };
+                self.say(now + self.delay, request);
+            }
+            _ => {}
+        }
+        match self.coming.front() {
+            Some(&(at, code)) if at <= now => {
+                self.coming.pop_front();
+                code
+            }
+            _ => 0,
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn description_and_golden_model_agree(
+        manner in prop_oneof![
+            4 => Just(Manner::Answers),
+            3 => Just(Manner::Refuses),
+            1 => Just(Manner::Silent),
+            3 => Just(Manner::Babbles),
+        ],
+        delay in 0u64..12,
+        timeout in 1u64..40,
+        sleep in prop_oneof![Just(Sleep::FastWake), Just(Sleep::DeepSleep), Just(Sleep::Hybrid)],
+        seed in any::<u64>(),
+    ) {
+        let sync = SyncPlan { timeout };
+        let plan = PortPlan { sleep, sync: Some(sync), ..small_plan() };
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let mut golden = Golden::new(&plan).unwrap();
+        let mut fsm = LpiFsm::new(&plan);
+        let mut bench = Bench::new(LinkSync::new(&plan, &sync));
+        let mut peer = Peer { manner, delay, coming: VecDeque::new() };
+        let initiator = random.random();
+        let mut queue = false;
+        for now in 0..1500 {
+            let message = peer.step(now, golden.message(), &mut random);
+            let awake = fsm.state() == PowerState::Wake;
+            queue = match queue {
+                true => !(awake && !golden.holds_back() && random.random_ratio(1, 4)),
+                false => random.random_ratio(1, 50),
+            };
+            let transmitting = awake && queue && random.random();
+            let active = queue || transmitting || random.random_ratio(1, 60);
+            let view = View {
+                message: Message::decode(message),
+                initiator,
+                queue_nonempty: queue,
+                transmitting,
+                active,
+                state: fsm.state(),
+                may_go_down: fsm.may_go_down(),
+                wants_down: fsm.may_go_down() && !active && random.random_ratio(1, 20),
+            };
+            bench.drive(&[
+                ("initiator", initiator.into()),
+                ("message_in", message.into()),
+                ("queue_nonempty", queue.into()),
+                ("transmitting", transmitting.into()),
+                ("active", active.into()),
+                ("awake", awake.into()),
+                ("asleep", fsm.asleep().into()),
+                ("may_go_down", view.may_go_down.into()),
+                ("wants_down", view.wants_down.into()),
+            ]);
+            let (down, up) = golden.starts(now, &view);
+            prop_assert_eq!(bench.get("message_out"), golden.message() as u64, "cycle {}", now);
+            prop_assert_eq!(bench.get("down_start"), u64::from(down), "cycle {}", now);
+            prop_assert_eq!(bench.get("up_start"), u64::from(up), "cycle {}", now);
+            prop_assert_eq!(bench.get("sync_error"), u64::from(golden.error()), "cycle {}", now);
+            prop_assert_eq!(
+                bench.get("tx_enable"),
+                u64::from(awake && !golden.holds_back()),
+                "cycle {}", now
+            );
+            bench.clock();
+            golden.clock(now, &view);
+            fsm.clock(now, down, up);
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    let sync = SyncPlan { timeout: 7 };
+    let plan = PortPlan {
+        sync: Some(sync),
+        ..small_plan()
+    };
+    check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
+}

@@ -1,0 +1,129 @@
+//! `linkdoze verify`: proofs about the Verilog of a configuration.
+
+use std::path::PathBuf;
+
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::{ContentArrangement, Table, TableComponent};
+use serde_json::json;
+
+use super::{output, Outcome};
+use crate::config::Config;
+use crate::cosim::verilator::read_folder;
+use crate::hdl::Claim;
+use crate::verify::{self, Finding, PartReport, Solver, Tools, Verdict};
+use crate::{files, rtl};
+
+/// Prove, by k-induction, what the Verilog of a configuration claims about itself.
+///
+/// Exit status: 0 all is proved; 1 something is not; 2 bad input, or a tool is missing.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The configuration file.
+    config: PathBuf,
+    /// Take the Verilog in this folder, which `generate` wrote, instead of emitting it.
+    #[arg(long, value_name = "DIR")]
+    rtl: Option<PathBuf>,
+    /// The SMT solver [default: Z3 4.12 or newer, cvc5, CVC4: the first that is there].
+    #[arg(long, value_enum)]
+    solver: Option<Solver>,
+    /// How many cycles after power-up are searched for a violation of what induction does
+    /// not prove.
+    #[arg(long, value_name = "CYCLES", default_value_t = 30)]
+    depth: u32,
+    /// Where waveforms (VCD) of violations go.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    traces: PathBuf,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// If the configuration is bad, has no hardware, or a tool is missing or fails.
+pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    let config = Config::load(&args.config)?;
+    let design = rtl::design(&config)?;
+    let files = match &args.rtl {
+        Some(folder) => read_folder(folder)?,
+        None => rtl::emit(&config)?,
+    };
+    let tools = Tools::find(args.solver)?;
+    let mut reports = Vec::new();
+    for part in verify::parts(&design, files) {
+        let report = verify::prove(&part, &tools, args.depth)?;
+        write_traces(args, &report)?;
+        reports.push(report);
+    }
+    let proved = reports.iter().all(PartReport::proved);
+    let text = if args.json {
+        let report = json!({
+            "proved": proved,
+            "yosys": tools.yosys_version,
+            "solver": tools.solver_version,
+            "parts": reports,
+        });
+        serde_json::to_string_pretty(&report)? + "\n"
+    } else {
+        text(&reports, &tools, args)
+    };
+    output::print(&text)?;
+    Ok(match proved {
+        true => Outcome::Done,
+        false => Outcome::CheckFailed,
+    })
+}
+
+/// Where the waveform of a finding goes.
+fn place(args: &Args, report: &PartReport, finding: &Finding) -> PathBuf {
+    let name = format!("{}.{}.vcd", report.top, finding.name);
+    args.traces.join(name)
+}
+
+fn write_traces(args: &Args, report: &PartReport) -> anyhow::Result<()> {
+    let traces = report
+        .findings
+        .iter()
+        .filter_map(|finding| Some((place(args, report, finding), finding.trace.as_deref()?)));
+    Ok(files::write_together(&traces.collect::<Vec<_>>())?)
+}
+
+fn text(reports: &[PartReport], tools: &Tools, args: &Args) -> String {
+    let mut text = String::new();
+    for report in reports {
+        let mut table = Table::new();
+        table
+            .load_preset(UTF8_HORIZONTAL_ONLY)
+            .remove_style(TableComponent::HorizontalLines)
+            .remove_style(TableComponent::MiddleIntersections)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(["claim", "", "says", "verdict"]);
+        for finding in &report.findings {
+            let kind = match finding.kind {
+                Claim::Property => "property",
+                Claim::Invariant => "invariant",
+            };
+            let verdict = match finding.verdict {
+                Verdict::Proved { induction } => format!("PROVED (induction, k = {induction})"),
+                Verdict::Failed { cycle } => format!("FAILED in cycle {cycle}"),
+                Verdict::Unknown { cycles } => {
+                    format!("UNKNOWN (holds for {cycles} cycles after power-up)")
+                }
+                Verdict::Missing => "FAILED: the Verilog does not make this claim".into(),
+            };
+            table.add_row([&finding.name, kind, &finding.says, &verdict]);
+        }
+        text += &format!(
+            "{}: {} claims, {:.1} s\n{table}\n",
+            report.top,
+            report.findings.len(),
+            report.seconds
+        );
+        for finding in report.findings.iter().filter(|it| it.trace.is_some()) {
+            text += &format!("waveform: {}\n", place(args, report, finding).display());
+        }
+    }
+    text += &format!("{}; {}\n", tools.yosys_version, tools.solver_version);
+    text
+}
