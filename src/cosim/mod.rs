@@ -13,6 +13,8 @@ pub(crate) mod fixture;
 mod glue;
 pub mod native;
 pub mod open_loop;
+pub mod pair;
+mod peer;
 pub mod periods;
 pub mod port;
 pub mod random;
@@ -206,6 +208,11 @@ pub struct Stretch {
 pub trait Activity {
     /// The next stretch, given the port's outputs in its first cycle; `None` at the end.
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch>;
+
+    /// So many cycles of the last stretch were clocked; it is over.
+    fn clocked(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
 }
 
 #[cfg(test)]
