@@ -1,6 +1,10 @@
 //! The hardware blocks: each folder holds a block's description and its golden model.
 
+pub mod axi_lite;
+pub mod budget_rate;
+pub mod csr;
 pub mod histogram;
+pub mod hop_monitor;
 pub mod idle_meter;
 pub mod link_sync;
 pub mod lpi_fsm;

@@ -152,7 +152,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = Config::load(&args.config)?;
     let mut periods = Periods::open(&args.periods)?;
     let mut predictor: Box<dyn Predictor> = match args.model {
-        Model::Reference => Box::new(Reference::new(Parameters::new(&config)?)),
+        Model::Reference => Box::new(Reference::new(Parameters::new(&config))),
         Model::Golden => {
             let design = PortDesign::new(&config)?;
             let golden = Golden(design.golden());

@@ -117,6 +117,9 @@ impl HistogramKind {
 /// 1/4, 1/8, then nothing.
 pub const GENERATIONS: u32 = 4;
 
+/// Entries of a map in hardware: registers and a comparison each (`docs/histograms.md`).
+pub const MAP_ENTRIES: std::ops::RangeInclusive<u32> = 2..=256;
+
 /// How idle times are sorted into bins (`docs/histograms.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinScale {
@@ -201,6 +204,55 @@ pub struct BudgetPlan {
     pub product: Option<Product>,
     /// Bits that the largest `N` needs, 1 to 64.
     pub width: u32,
+    /// How `k` is computed anew while the controller runs; `None`: it never changes.
+    pub rate: Option<RatePlan>,
+}
+
+/// The rate of the budget at run time: `k = ceil(bound * hop_factor / t_w * 2^s)`, computed
+/// from `bound * hop_factor * inverse >> shift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RatePlan {
+    /// The bound after reset, in units of `2^-32`.
+    pub bound: u32,
+    /// The hop factor after reset, in units of `2^-31`; at most 1.
+    pub hop_factor: u32,
+    /// The hop monitor measures the hop factor, from reset on.
+    pub measures: bool,
+    /// `1/t_w` of fast wake per tick, in units of `2^-r`.
+    pub inverse_fast_wake: u64,
+    /// `1/t_w` of deep sleep per tick, in units of `2^-r`.
+    pub inverse_deep_sleep: u64,
+    /// `32 + 31 + r - s` bits.
+    pub shift: u32,
+    /// Bits that the largest `k` needs.
+    pub width: u32,
+}
+
+/// Fraction bits of the hop factor that the hop monitor measures.
+pub const HOP_FACTOR_FRACTION: u32 = 16;
+
+/// The longest path that a port can tell of, in links.
+pub const MAX_HOPS: u32 = 63;
+
+/// The measured hop factor before the first full window, in units of
+/// `2^-HOP_FACTOR_FRACTION`: the smallest possible, as if every packet took [`MAX_HOPS`]
+/// links. It makes the smallest budget, so that no bound is exceeded before there is a
+/// measurement.
+pub const INITIAL_HOP_FACTOR: u64 = (1 << HOP_FACTOR_FRACTION) / MAX_HOPS as u64;
+
+/// log2 of the packets over which the hop factor is a mean: long enough that the mean of
+/// random paths is within some percent, short against the time to live of a histogram.
+pub const HOP_WINDOW_LOG2: u32 = 12;
+
+/// The registers behind the AXI4-Lite port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegistersPlan {
+    /// The first 32 bits of the configuration's SHA-256.
+    pub config_hash: u32,
+    /// Clock period in picoseconds.
+    pub period_ps: u64,
+    /// Threshold of the policy `fixed` after reset, in ticks.
+    pub t_pdt: u64,
 }
 
 /// `N = (X * k) >> s` (SPEC 7.3).
@@ -243,7 +295,7 @@ pub struct PortPlan {
     /// `remote_down` and `remote_up` tell what it does.
     pub sync: Option<SyncPlan>,
     /// Run-time parameters and counters behind an AXI4-Lite port.
-    pub registers: bool,
+    pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.
     pub histogram: HistogramPlan,
     /// The packet budget; [`BudgetPlan::UNUSED`] if the policy does not predict.
@@ -287,11 +339,17 @@ impl PortPlan {
                     .into(),
             );
         }
-        if self.predicts() && self.histogram.kind == HistogramKind::Map {
-            return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
-        }
-        if self.registers {
-            return Some("port.registers = true has no hardware and no golden model yet".into());
+        let entries = self.histogram.map_entries;
+        if self.predicts()
+            && self.histogram.kind == HistogramKind::Map
+            && !MAP_ENTRIES.contains(&entries)
+        {
+            let (least, most) = MAP_ENTRIES.into_inner();
+            return Some(format!(
+                "histogram.map_entries = {entries}: the hardware of a map has {least} to {most} \
+                 entries, each of which sees every sample; the nearest legal value is {}",
+                entries.clamp(least, most)
+            ));
         }
         None
     }

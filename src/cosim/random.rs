@@ -774,7 +774,7 @@ impl Random {
 mod tests {
     use super::*;
     use crate::blocks::port::golden;
-    use crate::config::plan::{RefreshPlan, Sleep, SyncPlan};
+    use crate::config::plan::{HistogramKind, RefreshPlan, Sleep, SyncPlan};
     use crate::cosim::coverage::Coverage;
     use crate::cosim::fixture::{small_plan, Fixture};
     use crate::cosim::{Design, Ended, EngineError, LockStep, Model, Rtl, Run};
@@ -816,9 +816,19 @@ mod tests {
             time_width: 10,
             ..small
         };
+        let map = PortPlan {
+            histogram: crate::config::plan::HistogramPlan {
+                kind: HistogramKind::Map,
+                map_entries: 5,
+                counter_bits: 2,
+                ..small.histogram
+            },
+            ..small
+        };
         for (name, plan) in [
             ("hybrid", small),
             ("no time to live", no_ttl),
+            ("map", map),
             (
                 "deep sleep",
                 PortPlan {

@@ -10,6 +10,7 @@ use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
 use crate::blocks::histogram::decaying::DecayingHistogram;
+use crate::blocks::histogram::map::MapHistogram;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::LinkSync;
 use crate::blocks::lpi_fsm::LpiFsm;
@@ -63,10 +64,12 @@ pub struct Port {
     clears: Constant<Bit>,
     is_circular: Constant<Bit>,
     is_decaying: Constant<Bit>,
+    is_map: Constant<Bit>,
     bin_meter: Optional<BinMeter>,
     clearing: Optional<ClearingHistogram>,
     circular: Optional<CircularHistogram>,
     decaying: Optional<DecayingHistogram>,
+    map: Optional<MapHistogram>,
     perfbound: Optional<PerfBound>,
 }
 
@@ -167,6 +170,10 @@ impl Port {
                 kind == HistogramKind::Decaying,
                 "the counters halve from time to time",
             ),
+            is_map: Constant::bit(
+                kind == HistogramKind::Map,
+                "the histogram holds populated bins only",
+            ),
             bin_meter: Optional::when(predicts, BinMeter::new(plan)),
             clearing: Optional::when(
                 predicts && matches!(kind, HistogramKind::Regular | HistogramKind::Clearing),
@@ -179,6 +186,10 @@ impl Port {
             decaying: Optional::when(
                 predicts && kind == HistogramKind::Decaying,
                 DecayingHistogram::new(plan),
+            ),
+            map: Optional::when(
+                predicts && kind == HistogramKind::Map,
+                MapHistogram::new(plan),
             ),
             perfbound: Optional::when(predicts, PerfBound::new(plan)),
         }
@@ -291,6 +302,17 @@ impl Logic for Port {
                 self.perfbound.group_sum.next = self.decaying.group_sum.val();
                 self.perfbound.bin_count.next = self.decaying.bin_count.val();
                 self.perfbound.arrived.next = self.decaying.arrived.val();
+            } else if self.is_map.val() {
+                self.map.clk.next = self.clk.val();
+                self.map.rst.next = self.rst.val();
+                self.map.ended.next = self.idle_meter.ended.val();
+                self.map.sample_bin.next = self.bin_meter.bin.val();
+                self.map.budget.next = self.perfbound.budget.val();
+                self.perfbound.cleared.next = self.map.cleared.val();
+                self.perfbound.sample_bin.next = self.bin_meter.bin.val();
+                self.perfbound.live_window.next = self.map.age.val();
+                self.perfbound.window_step.next = self.map.step.val();
+                self.perfbound.map_found.next = self.map.found.val();
             } else {
                 self.clearing.clk.next = self.clk.val();
                 self.clearing.rst.next = self.rst.val();

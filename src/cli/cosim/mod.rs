@@ -33,6 +33,10 @@ pub struct Args {
     #[arg(long, group = "activity")]
     random: bool,
 
+    /// The hardest traffic: an idle period ends every third cycle, for ever
+    #[arg(long, group = "activity")]
+    line_rate: bool,
+
     /// Activity of a CSV file with the header `busy,idle`, in ticks
     #[arg(long, group = "activity", value_name = "FILE.csv")]
     periods: Option<PathBuf>,
@@ -56,12 +60,12 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = pair::Peer::Answers, requires = "pair")]
     peer: pair::Peer,
 
-    /// Clock cycles (of every port); default: 1000000 of --random (50000 with the native
-    /// engine), 200000 of --pair at each delay, otherwise to the end
+    /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
+    /// with the native engine), 200000 of --pair at each delay, otherwise to the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
 
-    /// Seed of --random and --pair, or a range of seeds, both ends included: 1..5
+    /// Seed of --random, --line-rate and --pair, or a range of seeds, both ends included: 1..5
     #[arg(long, value_name = "S", conflicts_with_all = ["periods", "scenario"])]
     seed: Option<Seeds>,
 
