@@ -6,6 +6,8 @@ pub mod pins;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use crate::blocks::corrector::{self, Corrector};
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
@@ -14,8 +16,9 @@ use crate::blocks::histogram::map::MapHistogram;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::{self, Exchange, LinkSync};
 use crate::blocks::lpi_fsm::{Link, LpiFsm};
+use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
-use crate::blocks::perfbound::PerfBound;
+use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, SyncPlan};
 use crate::hdl::prelude::*;
 
@@ -45,10 +48,12 @@ pub struct Port {
     pub t_pb: Optional<Signal<Out, Bits>>,
     pub window: Optional<Signal<Out, Bits>>,
     pub budget: Optional<Signal<Out, Bits>>,
+    pub log2_cf: Optional<Signal<Out, Bits>>,
     pub message_out: Optional<Signal<Out, Bits>>,
     pub sync_error: Optional<Signal<Out, Bit>>,
     sleeps: Constant<Bit>,
     predicts: Constant<Bit>,
+    corrects: Constant<Bit>,
     agrees: Constant<Bit>,
     fixed_t_pdt: Constant<Bits>,
     active: Signal<Local, Bit>,
@@ -71,6 +76,10 @@ pub struct Port {
     decaying: Optional<DecayingHistogram>,
     map: Optional<MapHistogram>,
     perfbound: Optional<PerfBound>,
+    t_pb_zeros: Constant<Bits>,
+    miss_history: Optional<MissHistory>,
+    corrector: Optional<Corrector>,
+    _t_pb_bits: usize,
     // For the proofs (docs/proofs.md).
     sends_awake_only: Reg<Bit>,
     wait_bounded: Optional<Reg<Bit>>,
@@ -94,11 +103,32 @@ pub struct Port {
     _wait_bits: usize,
 }
 
+/// Clock cycles from the first active cycle after an idle period to the new threshold, at
+/// most, if no further idle period ends before.
+pub fn update_latency(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::latency(plan)
+    } else {
+        perfbound::update_latency(plan)
+    }
+}
+
+/// Clock cycles between two new thresholds, at most, under the hardest traffic (SPEC 10).
+pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::interval_at_line_rate(plan)
+    } else {
+        perfbound::update_interval_at_line_rate(plan)
+    }
+}
+
 impl Port {
     /// The port controller of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let width = plan.time_width;
         let predicts = plan.predicts();
+        let corrects = plan.corrects();
+        let numbers = Arithmetic::new(plan);
         let kind = plan.histogram.kind;
         let agrees = plan.sync.is_some();
         let level = |doc: &str| Optional::when(!agrees, Signal::bit(doc));
@@ -148,7 +178,7 @@ impl Port {
             hit: Signal::bit("an idle period ended, the link stayed awake"),
             miss: Signal::bit("an idle period ended, the link had left wake"),
             t_pdt: Signal::bits(width, "threshold in force, in ticks"),
-            update: Optional::when(predicts, Signal::bit("t_pb, window and budget are new")),
+            update: Optional::when(predicts, Signal::bit("there is a new threshold")),
             t_pb: Optional::when(
                 predicts,
                 Signal::bits(width, "PerfBound's threshold, in ticks"),
@@ -160,6 +190,16 @@ impl Port {
             budget: Optional::when(
                 predicts,
                 Signal::bits(plan.budget.width, "packets that may be delayed in it"),
+            ),
+            log2_cf: Optional::when(
+                corrects,
+                Signal::bits(
+                    numbers.log2_cf_bits(),
+                    format!(
+                        "log2 of the correction factor, two's complement, {} fraction bits",
+                        numbers.fraction
+                    ),
+                ),
             ),
             message_out: Optional::when(
                 agrees,
@@ -174,6 +214,7 @@ impl Port {
                 "the port powers down by itself",
             ),
             predicts: Constant::bit(predicts, "the threshold is predicted"),
+            corrects: Constant::bit(corrects, "the prediction is corrected"),
             agrees: Constant::bit(agrees, "the ends agree by messages"),
             fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
             active: Signal::bit("the port is active"),
@@ -220,6 +261,14 @@ impl Port {
                 MapHistogram::new(plan),
             ),
             perfbound: Optional::when(predicts, PerfBound::new(plan)),
+            t_pb_zeros: Constant::bits(
+                clog2(u128::from(numbers.t_pb_zeros) + 1),
+                numbers.t_pb_zeros.into(),
+                "low bits of t_pb that are always 0",
+            ),
+            miss_history: Optional::when(corrects, MissHistory::new(plan)),
+            corrector: Optional::when(corrects, Corrector::new(plan)),
+            _t_pb_bits: numbers.t_pb_bits as usize,
             sends_awake_only: Reg::property("Nothing is transmitted unless the link is awake."),
             wait_bounded: claim(Reg::property(
                 "Whatever the other end does, a packet never waits longer than `estimate` says.",
@@ -294,7 +343,9 @@ impl Logic for Port {
         self.pdt_timer.tick.next = self.idle_meter.tick.val();
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
         self.pdt_timer.saturated.next = self.idle_meter.saturated.val();
-        if self.predicts.val() {
+        if self.corrects.val() {
+            self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
+        } else if self.predicts.val() {
             self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
         } else {
             self.pdt_timer.t_pdt.next = self.fixed_t_pdt.val();
@@ -411,7 +462,29 @@ impl Logic for Port {
                 }
             }
 
-            self.update.next = self.perfbound.update.val();
+            if self.corrects.val() {
+                self.miss_history.clk.next = self.clk.val();
+                self.miss_history.rst.next = self.rst.val();
+                self.miss_history.ended.next = self.idle_meter.ended.val();
+                self.miss_history.miss.next = self.left_wake.q.val();
+                self.miss_history.ticks.next = self.idle_meter.ticks.val();
+                self.miss_history.t_pdt_in_force.next = self.pdt_timer.t_pdt_in_force.val();
+
+                self.corrector.clk.next = self.clk.val();
+                self.corrector.rst.next = self.rst.val();
+                self.corrector.t_pb_new.next = self.perfbound.update.val();
+                self.corrector.t_pb.next = bit_cast(
+                    self.perfbound.t_pb.val() >> self.t_pb_zeros.val(),
+                    self._t_pb_bits,
+                );
+                self.corrector.sum.next = self.miss_history.sum.val();
+                self.corrector.misses.next = self.miss_history.misses.val();
+                self.corrector.under_way.next = self.miss_history.under_way.val();
+                self.log2_cf.next = self.corrector.log2_cf.val();
+                self.update.next = self.corrector.update.val();
+            } else {
+                self.update.next = self.perfbound.update.val();
+            }
             self.t_pb.next = self.perfbound.t_pb.val();
             self.window.next = self.perfbound.window.val();
             self.budget.next = self.perfbound.budget.val();
