@@ -14,6 +14,8 @@ mod glue;
 pub mod line_rate;
 pub mod native;
 pub mod open_loop;
+pub mod pair;
+mod peer;
 pub mod periods;
 pub mod port;
 pub mod random;
@@ -210,6 +212,11 @@ pub struct Stretch {
 pub trait Activity {
     /// The next stretch, given the port's outputs in its first cycle; `None` at the end.
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch>;
+
+    /// So many cycles of the last stretch were clocked; it is over.
+    fn clocked(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
 }
 
 #[cfg(test)]

@@ -901,21 +901,38 @@ impl<'a> Module<'a> {
                 continue;
             };
             let array = names::array(memory);
+            let name = |net| self.name(net);
+            let (enable, written) = (name(memory.write_enable), name(memory.write_address));
+            let (data, address) = (name(memory.read_data), name(memory.read_address));
+            let (comment, read) = if memory.collisions {
+                (
+                    "A read at the same address as a write gives the word before the write.",
+                    format!("    {data} <= {array}[{address}];"),
+                )
+            } else {
+                (
+                    "A read at the same address as a write gives anything: nobody uses it.",
+                    format!(
+                        "    if ({enable} & ({written} == {address})) begin\
+                         \n      {data} <= {{{}{{1'bx}}}};\
+                         \n    end else begin\
+                         \n      {data} <= {array}[{address}];\
+                         \n    end",
+                        memory.width
+                    ),
+                )
+            };
             let _ = writeln!(
                 out,
-                "\n  // A read at the same address as a write gives the word before the write.\
+                "\n  // {comment}\
                  \n  always @(posedge {}) begin\
-                 \n    if ({}) begin\
-                 \n      {array}[{}] <= {};\
+                 \n    if ({enable}) begin\
+                 \n      {array}[{written}] <= {};\
                  \n    end\
-                 \n    {} <= {array}[{}];\
+                 \n{read}\
                  \n  end",
-                self.name(clock),
-                self.name(memory.write_enable),
-                self.name(memory.write_address),
-                self.name(memory.write_data),
-                self.name(memory.read_data),
-                self.name(memory.read_address),
+                name(clock),
+                name(memory.write_data),
             );
         }
     }

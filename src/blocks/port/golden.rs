@@ -68,6 +68,11 @@ impl Port {
         }
     }
 
+    /// Whether the ends of the link agree by messages (SPEC 5), not levels.
+    pub fn exchanges_messages(&self) -> bool {
+        self.sync.is_some()
+    }
+
     /// The threshold for the next idle period, in ticks.
     fn t_pdt(&self) -> u64 {
         match (&self.correction, &self.predictor) {
