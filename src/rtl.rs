@@ -36,7 +36,11 @@ pub fn plan(config: &Config) -> Result<PortPlan, RtlError> {
 /// # Errors
 /// As [`plan`].
 pub fn design(config: &Config) -> Result<Design, RtlError> {
-    Ok(hdl::elaborate(&Port::new(&plan(config)?))?)
+    elaborate(&plan(config)?)
+}
+
+fn elaborate(plan: &PortPlan) -> Result<Design, RtlError> {
+    Ok(hdl::elaborate(&Port::new(plan))?)
 }
 
 /// The files of a configuration's Verilog: name and text; the same configuration gives
@@ -45,11 +49,19 @@ pub fn design(config: &Config) -> Result<Design, RtlError> {
 /// # Errors
 /// As [`plan`].
 pub fn emit(config: &Config) -> Result<Vec<(String, String)>, RtlError> {
+    emit_plan(config, &plan(config)?)
+}
+
+/// The same of another plan than that of the configuration, which it names in its headers.
+///
+/// # Errors
+/// If the description is wrong.
+pub fn emit_plan(config: &Config, plan: &PortPlan) -> Result<Vec<(String, String)>, RtlError> {
     let header = verilog::Header {
         config_text: config.canonical(),
         hash: config.hash(),
     };
-    Ok(verilog::print(&design(config)?, &header))
+    Ok(verilog::print(&elaborate(plan)?, &header))
 }
 
 #[cfg(test)]

@@ -71,6 +71,7 @@ pub struct Run {
     t_pb: u64,
     window: u64,
     budget: u64,
+    log2_cf: u64,
 }
 
 impl Run {
@@ -90,6 +91,7 @@ impl Run {
             t_pb: expected.t_pb,
             window: expected.window,
             budget: expected.budget,
+            log2_cf: expected.log2_cf,
         }
     }
 
@@ -137,6 +139,7 @@ impl Run {
             8 => self.budget,
             9 => control >> 7 & 7,
             10 => control >> 10 & 1,
+            11 => self.log2_cf,
             _ => panic!(
                 "a port controller has at most {} output pins",
                 Outputs::COUNT
@@ -243,6 +246,7 @@ mod tests {
             t_pb: 7,
             window: 8,
             budget: 9,
+            log2_cf: 10,
             message_out: Message::Sync,
             sync_error: true,
         };

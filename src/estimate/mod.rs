@@ -9,7 +9,7 @@ mod text;
 use serde::Serialize;
 
 use crate::blocks::link_sync::{start_cycles, wait_bound};
-use crate::blocks::perfbound::{update_interval_at_line_rate, update_latency};
+use crate::blocks::port::{update_interval_at_line_rate, update_latency};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;

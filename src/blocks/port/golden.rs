@@ -2,10 +2,12 @@
 
 use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
+use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::idle_meter::golden::IdleMeter;
 use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
+use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
 use crate::config::plan::{Policy, PortPlan};
@@ -26,6 +28,7 @@ pub struct Port {
     /// The exchange of messages with the other end; `None`: levels.
     sync: Option<LinkSync>,
     predictor: Option<(Histogram, PerfBound)>,
+    correction: Option<(MissHistory, Corrector)>,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
     hit: bool,
@@ -56,6 +59,9 @@ impl Port {
             predictor: plan
                 .predicts()
                 .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
+            correction: plan
+                .corrects()
+                .then(|| (MissHistory::new(&plan), Corrector::new(&plan))),
             left_wake: false,
             hit: false,
             miss: false,
@@ -69,9 +75,10 @@ impl Port {
 
     /// The threshold for the next idle period, in ticks.
     fn t_pdt(&self) -> u64 {
-        match &self.predictor {
-            Some((_, perfbound)) => perfbound.t_pb(),
-            None => self.plan.t_pdt_init,
+        match (&self.correction, &self.predictor) {
+            (Some((_, corrector)), _) => corrector.t_pdt(),
+            (None, Some((_, perfbound))) => perfbound.t_pb(),
+            (None, None) => self.plan.t_pdt_init,
         }
     }
 
@@ -130,6 +137,11 @@ impl Port {
         let cycle = self.look(inputs);
         let view = self.view(inputs);
         let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
+        let ended = cycle.sample.map(|ticks| Sample {
+            ticks,
+            t_pdt: self.timer.in_force(),
+            miss: self.left_wake,
+        });
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
         self.left_wake = !cycle.active && (self.left_wake || leaves);
@@ -138,6 +150,12 @@ impl Port {
         self.fsm.clock(now, cycle.down_start, cycle.up_start);
         if let Some(sync) = &mut self.sync {
             sync.clock(now, &view);
+        }
+        if let (Some((history, corrector)), Some((_, perfbound))) =
+            (&mut self.correction, &self.predictor)
+        {
+            corrector.clock(now, history, perfbound.t_pb(), perfbound.update());
+            history.clock(now, ended);
         }
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.clock(now, histogram, cycle.sample);
@@ -160,7 +178,12 @@ impl Port {
             Some((histogram, perfbound)) => histogram.steady() && perfbound.steady(),
             None => true,
         };
+        let correction_is_steady = match &self.correction {
+            Some((history, corrector)) => history.steady() && corrector.steady(),
+            None => true,
+        };
         let steady = predictor_is_steady
+            && correction_is_steady
             && self.meter.steady(self.now, active)
             && timer.steady(active, inputs.transmitting, self.t_pdt());
         if !steady {
@@ -213,6 +236,10 @@ impl Model for Port {
             outputs.t_pb = perfbound.t_pb();
             outputs.window = perfbound.window();
             outputs.budget = perfbound.budget();
+        }
+        if let Some((_, corrector)) = &self.correction {
+            outputs.update = corrector.update();
+            outputs.log2_cf = corrector.log2_cf();
         }
         outputs
     }
