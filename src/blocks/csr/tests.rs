@@ -94,8 +94,13 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
             Policy::AlwaysOn,
         ]),
         prop::sample::select(vec![24u32, 32, 40]),
+        prop::sample::select(HistogramKind::ALL.to_vec()),
     )
-        .prop_map(|(policy, width)| plan(policy, width))
+        .prop_map(|(policy, width, kind)| {
+            let mut plan = plan(policy, width);
+            plan.histogram.kind = kind;
+            plan
+        })
 }
 
 /// The pins of a request.
@@ -133,12 +138,14 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
             ("t_pb", port.t_pb),
             ("window", port.window),
             ("budget", port.budget),
-            ("restarted", port.restarted.into()),
             ("bin_taken", port.bin_taken.into()),
             ("bin_count", port.bin_count),
             ("rate_done", port.rate_done.into()),
             ("rate_computed", port.rate_computed as u64),
         ]);
+    }
+    if plan.ages() {
+        bench.drive(&[("restarted", port.restarted.into())]);
     }
 }
 
@@ -170,12 +177,17 @@ proptest! {
                 ("next_t_pdt", next.t_pdt),
                 ("clear_counts", golden.clears(request, &port).into()),
                 ("hop_index", golden.hop_index().into()),
+                ("error_flag", golden.error_flag().into()),
             ];
             if plan.predicts() {
+                if plan.ages() {
+                    expected.extend([
+                        ("ttl", in_force.ttl),
+                        ("max_samples", in_force.max_samples.into()),
+                        ("restart", golden.restart().into()),
+                    ]);
+                }
                 expected.extend([
-                    ("ttl", in_force.ttl),
-                    ("max_samples", in_force.max_samples.into()),
-                    ("restart", golden.restart().into()),
                     ("bin_request", golden.bin_request().is_some().into()),
                     ("rate", golden.rate() as u64),
                 ]);
