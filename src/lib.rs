@@ -26,4 +26,6 @@ pub mod registers;
 pub mod report;
 pub mod rtl;
 pub mod switch;
+pub mod synth;
+mod tools;
 pub mod verify;

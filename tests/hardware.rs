@@ -296,3 +296,55 @@ fn the_census_is_that_of_the_verilog() {
         assert_eq!(sum, registers + memories + outputs, "{preset}");
     }
 }
+
+/// The registers that Yosys finds on gates are those of the census, less what it proves
+/// constant or equal, plus what memories without an output register need.
+#[test]
+fn synthesis_counts_cells() {
+    let folder = folder("100gbase-r");
+    let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
+    let census = estimate["census"]["register_bits"].as_u64().unwrap();
+    let synth = ["synth", "port.toml", "--target", "xilinx"];
+    let counted = json_of(folder.path(), &synth);
+    let resources = &counted["mappings"][0]["resources"];
+    let count = |name: &str| resources[name].as_u64().unwrap();
+    assert!(counted["yosys"].as_str().unwrap().starts_with("Yosys "));
+    assert!(
+        count("flip_flops") <= census && 2 * count("flip_flops") > census,
+        "{} flip-flops for {census} register bits",
+        count("flip_flops")
+    );
+    assert!(
+        count("luts") > 100 && count("memory_blocks") >= 1,
+        "{resources}"
+    );
+    let types = resources["cell_types"].as_object().unwrap();
+    let sum: u64 = types.values().map(|number| number.as_u64().unwrap()).sum();
+    assert_eq!(sum, count("cells"));
+}
+
+#[test]
+fn synthesis_says_which_program_is_missing() {
+    let folder = folder("100gbase-r");
+    let synth = ["synth", "port.toml", "--target", "ice40", "--seeds", "1"];
+    let missing = |variable: &str| {
+        let (out, err) = run(
+            linkdoze(folder.path())
+                .args(synth)
+                .env(variable, "/nowhere/tool"),
+            2,
+        );
+        assert_eq!(out, "");
+        err
+    };
+    let err = missing("YOSYS");
+    assert!(
+        err.contains("apt-get install yosys") && err.contains("/nowhere/tool"),
+        "{err}"
+    );
+    let err = missing("NEXTPNR_ICE40");
+    assert!(err.contains("NEXTPNR_ICE40"), "{err}");
+    let bad = ["synth", "port.toml", "--target", "liberty:absent.lib"];
+    let (_, err) = run(linkdoze(folder.path()).args(bad), 2);
+    assert!(err.contains("absent.lib"), "{err}");
+}

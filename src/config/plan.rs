@@ -117,6 +117,9 @@ impl HistogramKind {
 /// 1/4, 1/8, then nothing.
 pub const GENERATIONS: u32 = 4;
 
+/// Entries of a map in hardware: registers and a comparison each (`docs/histograms.md`).
+pub const MAP_ENTRIES: std::ops::RangeInclusive<u32> = 2..=256;
+
 /// How idle times are sorted into bins (`docs/histograms.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinScale {
@@ -328,6 +331,11 @@ impl PortPlan {
         self.predicts() && self.histogram.kind.ages()
     }
 
+    /// Whether the histogram has a counter for every bin, which can be read.
+    pub fn reads_bins(&self) -> bool {
+        self.predicts() && self.histogram.kind != HistogramKind::Map
+    }
+
     /// Whether the hop monitor decides about the budget from reset on.
     pub fn measures(&self) -> bool {
         self.predicts() && self.budget.rate.is_some_and(|rate| rate.measures)
@@ -348,8 +356,17 @@ impl PortPlan {
                     .into(),
             );
         }
-        if self.predicts() && self.histogram.kind == HistogramKind::Map {
-            return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
+        let entries = self.histogram.map_entries;
+        if self.predicts()
+            && self.histogram.kind == HistogramKind::Map
+            && !MAP_ENTRIES.contains(&entries)
+        {
+            let (least, most) = MAP_ENTRIES.into_inner();
+            return Some(format!(
+                "histogram.map_entries = {entries}: the hardware of a map has {least} to {most} \
+                 entries, each of which sees every sample; the nearest legal value is {}",
+                entries.clamp(least, most)
+            ));
         }
         None
     }

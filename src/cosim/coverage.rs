@@ -1,6 +1,10 @@
 //! Which corners of SPEC 2 to 7 a run has reached, counted from what happened on the pins.
 
+use std::collections::BTreeMap;
+
 use super::Run;
+use crate::blocks::histogram::bin_meter::golden::Edges;
+use crate::blocks::histogram::map;
 use crate::blocks::port::pins::{Inputs, PowerState};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 
@@ -44,6 +48,11 @@ corners! {
     ClearBySamples = "clear-by-samples", "sample that clears a full histogram";
     ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram";
     ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires";
+    MapOverflow = "map-overflow", "sample that finds no free entry in the map";
+    MapTop = "map-insert-top", "new entry above all others of the map";
+    MapMiddle = "map-insert-middle", "new entry between others of the map";
+    MapBottom = "map-insert-bottom", "new entry below all others of the map";
+    MapSaturated = "map-counter-saturated", "sample for an entry whose counter is full";
     ReceiveOnly = "receive-only", "idle beyond t_pdt after receiving only: the timer must not arm";
     Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
     ArriveGoingDown = "packet-going-down", "packet arrives while going down";
@@ -110,6 +119,7 @@ impl Corner {
             plan.histogram.kind,
             HistogramKind::Clearing | HistogramKind::Map
         );
+        let maps = predicts && plan.histogram.kind == HistogramKind::Map;
         let needs_sleep = |corner: Corner| {
             use Corner as C;
             !matches!(
@@ -128,6 +138,11 @@ impl Corner {
                     | C::RemoteUpWake
                     | C::ResetWake
                     | C::Glitch
+                    | C::MapOverflow
+                    | C::MapTop
+                    | C::MapMiddle
+                    | C::MapBottom
+                    | C::MapSaturated
                     | C::HopsMin
                     | C::HopsMax
                     | C::Hit
@@ -150,6 +165,21 @@ impl Corner {
             }
             Corner::ClearByTtl | Corner::ClearAtTtl if plan.histogram.ttl.is_none() => {
                 Some("there is no time to live")
+            }
+            Corner::MapOverflow
+            | Corner::MapTop
+            | Corner::MapMiddle
+            | Corner::MapBottom
+            | Corner::MapSaturated
+                if !maps =>
+            {
+                Some("the histogram is no map")
+            }
+            Corner::MapOverflow if !map::Shape::of(plan).overflows => {
+                Some("there are entries enough")
+            }
+            Corner::MapSaturated if map::Shape::of(plan).entry.largest_count.is_none() => {
+                Some("the counters hold all samples")
             }
             Corner::ArriveFastWake
             | Corner::RemoteUpFastWake
@@ -197,6 +227,9 @@ pub struct Coverage {
     hard_cycles: u64,
     samples: u64,
     cleared_at: u64,
+    edges: Edges,
+    /// Samples by bin since the last clear, for a map.
+    populated: BTreeMap<usize, u64>,
     /// A packet arrived in the one cycle before, in this state.
     arrived: Option<PowerState>,
 }
@@ -225,6 +258,8 @@ impl Coverage {
             hard_cycles: 0,
             samples: 0,
             cleared_at: 0,
+            edges: Edges::new(&plan.histogram),
+            populated: BTreeMap::new(),
             arrived: None,
         }
     }
@@ -354,8 +389,13 @@ impl Coverage {
         self.received_only = false;
         self.active_cycles = 0;
         self.hard_cycles = 0;
+        self.clear();
+    }
+
+    fn clear(&mut self) {
         self.samples = 0;
         self.cleared_at = self.now;
+        self.populated.clear();
     }
 
     fn requests(
@@ -493,9 +533,36 @@ impl Coverage {
                     self.reach(Corner::ClearAtTtl);
                 }
             }
-            self.samples = 0;
-            self.cleared_at = self.now;
+            self.clear();
+        }
+        if histogram.kind == HistogramKind::Map {
+            self.map(self.edges.bin(ticks));
         }
         self.samples += 1;
+    }
+
+    /// A sample of a map's bin, after the clear that it may have caused.
+    fn map(&mut self, bin: usize) {
+        let histogram = self.plan.histogram;
+        if let Some(count) = self.populated.get_mut(&bin) {
+            *count += 1;
+            if *count > u64::MAX >> (64 - histogram.counter_bits) {
+                self.reach(Corner::MapSaturated);
+            }
+            return;
+        }
+        if self.populated.len() == histogram.map_entries as usize {
+            self.reach(Corner::MapOverflow);
+            self.clear();
+        }
+        let above = self.populated.range(bin..).next().is_some();
+        let below = self.populated.range(..bin).next().is_some();
+        match (above, below) {
+            (true, true) => self.reach(Corner::MapMiddle),
+            (true, false) => self.reach(Corner::MapBottom),
+            (false, true) => self.reach(Corner::MapTop),
+            (false, false) => {}
+        }
+        self.populated.insert(bin, 1);
     }
 }

@@ -153,7 +153,7 @@ fn accounts_balance() {
     let own: u64 = census
         .entries
         .iter()
-        .filter(|entry| entry.block.starts_with("port.histogram"))
+        .filter(|entry| entry.block.starts_with("port.clearing"))
         .map(|entry| entry.bits)
         .sum();
     assert_eq!(of_default.hardware_bits, Some(own));

@@ -388,7 +388,7 @@ impl Csr {
             "bound" if predicts => self.staged.bound = value,
             "hop_factor" if predicts => self.staged.hop_factor = value,
             "command" if ones & page.field("command", "apply").mask() != 0 => self.pending = true,
-            "bin_index" if predicts => {
+            "bin_index" if self.plan.reads_bins() => {
                 self.bin_index = field("index");
                 self.fetch = Fetch::Waiting;
             }

@@ -314,6 +314,7 @@ pub fn port(plan: &PortPlan) -> Map {
     let time = plan.time_width;
     // What only a predicting controller has is reserved in the others.
     let predicted = |width: u32| if plan.predicts() { width } else { 0 };
+    let readable = |width: u32| if plan.reads_bins() { width } else { 0 };
     let aging = |width: u32| if plan.ages() { width } else { 0 };
     let histogram = &plan.histogram;
     let bit = |set: bool, place: u32| u32::from(set) << place;
@@ -482,8 +483,8 @@ pub fn port(plan: &PortPlan) -> Map {
             histogram.max_samples,
             format!(
                 "samples after which the histogram ages, 1 to {}",
-histogram.max_samples
-),
+                histogram.max_samples
+            ),
         )
         .word(
             "bound",
@@ -625,13 +626,13 @@ histogram.max_samples
         "writing it fetches a bin of the histogram",
     )
     .field(
-        ("index", 0, predicted(12)),
+        ("index", 0, readable(12)),
         Access::Index,
         0,
         format!("which bin, 0 to {}", histogram.bins - 1),
     )
     .field(
-        ("busy", 31, predicted(1)),
+        ("busy", 31, readable(1)),
         Access::Status,
         0,
         "the bin waits for a cycle in which neither a sample nor the search reads",

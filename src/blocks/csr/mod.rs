@@ -172,6 +172,7 @@ pub struct Csr {
     // The layout.
     predicts: Constant<Bit>,
     ages: Constant<Bit>,
+    readable: Constant<Bit>,
     identity: Vec<Constant<Bits>>,
     at_control: Constant<Bits>,
     at_command: Constant<Bits>,
@@ -236,6 +237,7 @@ impl Csr {
         let page = map::port(plan);
         let predicts = plan.predicts();
         let ages = plan.ages();
+        let readable = plan.reads_bins();
         let time = plan.time_width;
         let histogram = &plan.histogram;
         let counter = map::bin_count_width(plan);
@@ -342,14 +344,14 @@ impl Csr {
                 Signal::bit("the next sample finds the histogram empty"),
             ),
             restarted: Optional::when(ages, Signal::bit("the histogram has been cleared")),
-            bin_request: Optional::when(predicts, Signal::bit("read a bin when it is free")),
+            bin_request: Optional::when(readable, Signal::bit("read a bin when it is free")),
             bin: Optional::when(
-                predicts,
+                readable,
                 Signal::bits(clog2(histogram.bins.into()), "which bin"),
             ),
-            bin_taken: Optional::when(predicts, Signal::bit("it is read in this cycle")),
+            bin_taken: Optional::when(readable, Signal::bit("it is read in this cycle")),
             bin_count: Optional::when(
-                predicts,
+                readable,
                 Signal::bits(counter, "samples in it, the cycle after"),
             ),
             rate_start: Optional::when(predicts, Signal::bit("compute a rate")),
@@ -457,6 +459,7 @@ impl Csr {
             going_up: event("cycles going up"),
             predicts: Constant::bit(predicts, "the controller can predict"),
             ages: Constant::bit(ages, "its histogram ages by parameters"),
+            readable: Constant::bit(readable, "its histogram has a counter for every bin"),
             identity: page.registers[..8]
                 .iter()
                 .map(|register| {
@@ -512,11 +515,7 @@ impl Csr {
                 "the sleep state fast wake",
             ),
             no_sleep: Constant::bits(2, 3, "no sleep state"),
-            most_samples: Constant::bits(
-                32,
-                histogram.max_samples.into(),
-                "largest max_samples",
-            ),
+            most_samples: Constant::bits(32, histogram.max_samples.into(), "largest max_samples"),
             one_hop: Constant::bits(32, 1 << 31, "hop factor of one link"),
             end_of_bins: Constant::bits(13, histogram.bins.into(), "number of bins"),
             okay: Constant::bits(2, response::OKAY.into(), "done"),
@@ -695,12 +694,12 @@ impl Logic for Csr {
         } else if self.word.val() == self.at_hop_factor_now.val() {
             self.present.next = self.measured_wide.val();
         } else if self.is_bin_index.val() {
-            if self.predicts.val() {
+            if self.readable.val() {
                 self.present.next = bit_cast(self.bin_index.q.val(), 32)
                     | (bit_cast(self.bin_busy.q.val(), 32) << self.busy_low.val());
             }
         } else if self.word.val() == self.at_bin_count.val() {
-            if self.predicts.val() {
+            if self.readable.val() {
                 self.present.next = bit_cast(self.bin_value.q.val(), 32);
             }
         } else if self.is_hop_index.val() {
@@ -789,14 +788,16 @@ impl Logic for Csr {
         }
         if self.ages.val() {
             if self.is_max_samples.val() {
-                self.illegal.next = (self.merged.val() == 0)
-                    | (self.merged.val() > self.most_samples.val());
+                self.illegal.next =
+                    (self.merged.val() == 0) | (self.merged.val() > self.most_samples.val());
             }
         }
         if self.predicts.val() {
             if self.is_hop_factor.val() {
                 self.illegal.next = self.merged.val() > self.one_hop.val();
             }
+        }
+        if self.readable.val() {
             if self.is_bin_index.val() {
                 self.illegal.next =
                     self.bin_busy.q.val() | (self.new_index.val() >= self.end_of_bins.val());
@@ -978,7 +979,7 @@ impl Logic for Csr {
         }
         self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
 
-        if self.predicts.val() {
+        if self.readable.val() {
             comment!("A bin is fetched when neither a sample nor the search reads.");
             self.bin_request.next = self.bin_busy.q.val() & !self.bin_arrives.q.val();
             self.bin.next = bit_cast(self.bin_index.q.val(), self._bin_bits);

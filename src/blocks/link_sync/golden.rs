@@ -226,7 +226,7 @@ impl LinkSync {
             (Phase::Settled { up: false, .. }, _) => stay,
             (Phase::Settled { up: true, at }, _) => {
                 let mut step = courtesy();
-                if now == at {
+                if now == at || view.message == Message::Sync {
                     step.phase = Phase::Idle;
                     step.up = true;
                 }

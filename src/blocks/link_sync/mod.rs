@@ -343,7 +343,8 @@ impl Logic for LinkSync {
                 } else if self.is_req_down.val() {
                     self.message.d.next = self.nack.val();
                 }
-                if self.count.q.val() == 0 {
+                comment!("SYNC: the other end was reset and asked before it answered.");
+                if (self.count.q.val() == 0) | self.is_sync.val() {
                     self.up_now.next = true;
                     self.state.d.next = Exchange::Idle;
                 }

@@ -86,8 +86,14 @@ pub fn wake_bound(plan: &PortPlan) -> u64 {
         false => 0,
     };
     let chooses = plan.registers.is_some();
-    let fast_wake = times(chooses || plan.sleep != Sleep::DeepSleep, plan.link.fast_wake);
-    let deep_sleep = times(chooses || plan.sleep != Sleep::FastWake, plan.link.deep_sleep);
+    let fast_wake = times(
+        chooses || plan.sleep != Sleep::DeepSleep,
+        plan.link.fast_wake,
+    );
+    let deep_sleep = times(
+        chooses || plan.sleep != Sleep::FastWake,
+        plan.link.deep_sleep,
+    );
     fast_wake.max(deep_sleep)
 }
 

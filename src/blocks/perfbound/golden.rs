@@ -16,6 +16,8 @@ enum Search {
     Groups,
     /// Adding up the bins of the group that holds the answer.
     Bins,
+    /// All entries of a map tell the answer.
+    Entries,
     /// Turning the bin into a time.
     Finish,
 }
@@ -124,7 +126,7 @@ impl PerfBound {
 
         // A sample that clears is alone in its histogram and the budget is 0:
         // the bin above it is the answer, and what was under way is out of date.
-        if let Some(t_inac) = sample.filter(|_| histogram.clears(now)) {
+        if let Some(t_inac) = sample.filter(|&t_inac| histogram.clears(now, t_inac)) {
             self.search = Search::Finish;
             self.pending = false;
             self.read = None;
@@ -154,6 +156,10 @@ impl PerfBound {
                 self.t_pb = histogram.edges().middle(self.index);
                 self.update = true;
             }
+            Search::Entries => {
+                self.search = Search::Finish;
+                self.index = histogram.look_up(self.budget);
+            }
             Search::Groups => {
                 self.look_at_group(histogram, arrived);
                 if self.search == Search::Groups {
@@ -178,7 +184,10 @@ impl PerfBound {
     fn begin(&mut self, histogram: &Histogram) {
         self.budget = self.packets();
         self.passed = 0;
-        self.search = Search::Groups;
+        self.search = match histogram.is_map() {
+            true => Search::Entries,
+            false => Search::Groups,
+        };
         self.next = Some(histogram.edges().top() / histogram.group_size());
     }
 

@@ -54,15 +54,11 @@ pub(crate) fn small_plan() -> PortPlan {
 }
 
 fn histograms() -> impl Strategy<Value = (HistogramKind, BinScale)> {
-    let kinds: Vec<_> = HistogramKind::ALL
-        .into_iter()
-        .filter(|&kind| kind != HistogramKind::Map)
-        .collect();
     let scale = prop_oneof![
         Just(BinScale::Linear),
         Just(BinScale::Log { mantissa_bits: 2 })
     ];
-    (prop::sample::select(kinds), scale)
+    (prop::sample::select(&HistogramKind::ALL[..]), scale)
 }
 
 fn inputs() -> impl Strategy<Value = Inputs> {
@@ -284,6 +280,7 @@ proptest! {
             plan.budget = BudgetPlan {
                 numerator: 1,
                 denominator: 128,
+                rate: None,
                 product: Some(Product { k: 256, s: 15 }),
                 width: 6,
             };

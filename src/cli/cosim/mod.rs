@@ -32,6 +32,10 @@ pub struct Args {
     #[arg(long, group = "activity")]
     random: bool,
 
+    /// The hardest traffic: an idle period ends every third cycle, for ever
+    #[arg(long, group = "activity")]
+    line_rate: bool,
+
     /// Activity of a CSV file with the header `busy,idle`, in ticks
     #[arg(long, group = "activity", value_name = "FILE.csv")]
     periods: Option<PathBuf>,
@@ -40,12 +44,12 @@ pub struct Args {
     #[arg(long, group = "activity", value_name = "FILE.toml")]
     pub scenario: Option<PathBuf>,
 
-    /// Clock cycles (of every port); default: 1000000 of --random (50000 with the native
-    /// engine), otherwise to the end
+    /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000 with
+    /// the native engine), otherwise to the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
 
-    /// Seed of --random, or a range of seeds, both ends included: 1..5
+    /// Seed of --random and --line-rate, or a range of seeds, both ends included: 1..5
     #[arg(long, value_name = "S", conflicts_with_all = ["periods", "scenario"])]
     seed: Option<Seeds>,
 
