@@ -4,12 +4,13 @@
 #   make test    all tests, the way CI runs them
 #   make matrix  the long co-simulation matrix: every preset, five seeds, 20 million cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
+#   make registers  the registers against independent tools from PyPI
 #   make rtl     regenerate the checked-in Verilog of the presets
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix bench rtl setup build clean
+.PHONY: demo test style matrix bench registers rtl setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -37,6 +38,9 @@ matrix: build
 
 bench: setup
 	$(CARGO) bench --locked
+
+registers: build
+	@sh tools/registers.sh $(LINKDOZE)
 
 rtl: build
 	@for preset in $$($(LINKDOZE) presets | cut -d' ' -f1); do \

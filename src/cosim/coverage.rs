@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Run;
 use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::histogram::map;
-use crate::blocks::port::pins::{Inputs, PowerState};
+use crate::blocks::port::pins::{Inputs, Message, PowerState};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 
 macro_rules! corners {
@@ -78,6 +78,22 @@ corners! {
     ResetDeepSleep = "reset-deep-sleep", "reset in DEEP_SLEEP";
     ResetRefresh = "reset-refresh", "reset during a refresh";
     ResetGoingUp = "reset-going-up", "reset while going up";
+    DownByRequest = "down-by-own-request", "goes down by a request of its own";
+    DownByAnswer = "down-by-other-request", "goes down by a request of the other end";
+    UpByRequest = "up-by-own-request", "goes up by a request of its own";
+    UpByAnswer = "up-by-other-request", "goes up by a request of the other end";
+    AskUpGoingDown = "ask-up-going-down", "asks to wake while still going down";
+    Declined = "request-declined", "answers a request to go down with NACK";
+    Withdrawn = "request-withdrawn", "activity between a request to go down and its ACK";
+    Released = "promise-released", "the other end withdraws after this end's ACK";
+    CrossDownOn = "crossing-down-goes-on", "both ask to go down, this end is the initiator";
+    CrossDownYields = "crossing-down-yields", "both ask to go down, the other end is the initiator";
+    CrossUpOn = "crossing-up-goes-on", "both ask to wake, this end is the initiator";
+    CrossUpYields = "crossing-up-yields", "both ask to wake, the other end is the initiator";
+    CrossDownUp = "crossing-down-up", "the other end asks to wake, this end to go down";
+    NoAnswer = "no-answer", "the other end does not answer in time";
+    Stale = "stale-answer", "ACK, NACK or SYNC that nothing waits for";
+    Illegal = "illegal-message", "message with code 6 or 7";
     Glitch = "glitch", "one cycle of activity without a packet";
     HopsMin = "hops-0", "packet with hop count 0";
     HopsMax = "hops-63", "packet with hop count 63";
@@ -92,6 +108,26 @@ corners! {
 }
 
 impl Corner {
+    /// The corners of the exchange of messages.
+    const MESSAGES: [Corner; 16] = [
+        Corner::DownByRequest,
+        Corner::DownByAnswer,
+        Corner::UpByRequest,
+        Corner::UpByAnswer,
+        Corner::AskUpGoingDown,
+        Corner::Declined,
+        Corner::Withdrawn,
+        Corner::Released,
+        Corner::CrossDownOn,
+        Corner::CrossDownYields,
+        Corner::CrossUpOn,
+        Corner::CrossUpYields,
+        Corner::CrossDownUp,
+        Corner::NoAnswer,
+        Corner::Stale,
+        Corner::Illegal,
+    ];
+
     /// The idle time, in ticks, that this corner needs at least and that may be too long
     /// for a run; `None` where short activity does.
     pub fn long_idle(self, plan: &PortPlan) -> Option<u64> {
@@ -148,7 +184,11 @@ impl Corner {
                     | C::Hit
             )
         };
-        if plan.policy == Policy::AlwaysOn && needs_sleep(self) {
+        let is_message = Corner::MESSAGES.contains(&self);
+        if is_message && plan.sync.is_none() {
+            return Some("the ends do not exchange messages");
+        }
+        if plan.policy == Policy::AlwaysOn && (needs_sleep(self) || is_message) {
             return Some("the port never sleeps");
         }
         match self {
@@ -210,6 +250,11 @@ impl Corner {
     }
 }
 
+/// Whether this message arrives.
+fn asks(inputs: &Inputs, message: Message) -> bool {
+    Message::decode(inputs.message_in) == message
+}
+
 /// Counts of every corner.
 pub struct Coverage {
     plan: PortPlan,
@@ -232,6 +277,23 @@ pub struct Coverage {
     populated: BTreeMap<usize, u64>,
     /// A packet arrived in the one cycle before, in this state.
     arrived: Option<PowerState>,
+    exchange: Exchange,
+}
+
+/// What has been said between the ends, as far as the pins tell.
+#[derive(Clone, Copy, Default)]
+struct Exchange {
+    /// This end's request that has no answer yet.
+    asked: Option<Message>,
+    /// The other end's request that this end has accepted.
+    promised: Option<Message>,
+    /// The last request of the other end.
+    request: Option<Message>,
+    /// The request, of this end or not, that a SYNC has settled.
+    settled: Option<(Message, bool)>,
+    /// An ACK arrived in the cycle before.
+    accepted: bool,
+    error: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -261,6 +323,7 @@ impl Coverage {
             edges: Edges::new(&plan.histogram),
             populated: BTreeMap::new(),
             arrived: None,
+            exchange: Exchange::default(),
         }
     }
 
@@ -326,6 +389,7 @@ impl Coverage {
                 self.reach(Corner::WindowSaturated);
             }
         }
+        self.messages(run, &inputs, state, entered);
         if inputs.rst {
             self.reset(state);
             self.now += run.cycles;
@@ -383,6 +447,7 @@ impl Coverage {
             PowerState::Refresh => Corner::ResetRefresh,
             PowerState::GoingUp => Corner::ResetGoingUp,
         });
+        self.exchange = Exchange::default();
         self.idle_cycles = 0;
         self.idle = None;
         self.armed = false;
@@ -424,14 +489,15 @@ impl Coverage {
                 self.arrived = Some(state);
             }
         }
-        if inputs.remote_down && !earlier.remote_down {
+        let rises = |level: fn(&Inputs) -> bool| level(inputs) && !level(earlier);
+        if rises(|inputs| inputs.remote_down || asks(inputs, Message::ReqDown)) {
             self.reach(match state {
                 PowerState::Wake if inputs.active() => Corner::RemoteDownActive,
                 PowerState::Wake => Corner::RemoteDownIdle,
                 _ => Corner::RemoteDownElse,
             });
         }
-        if inputs.remote_up && !earlier.remote_up {
+        if rises(|inputs| inputs.remote_up || asks(inputs, Message::ReqUp)) {
             self.reach(match state {
                 PowerState::Wake => Corner::RemoteUpWake,
                 PowerState::GoingDown => Corner::RemoteUpGoingDown,
@@ -441,6 +507,81 @@ impl Coverage {
                 PowerState::GoingUp => Corner::RemoteUpGoingUp,
             });
         }
+    }
+
+    /// Follows the exchange of messages. What leaves in a cycle was decided in the one
+    /// before; what arrives in it shows in the next.
+    fn messages(&mut self, run: &Run, inputs: &Inputs, state: PowerState, entered: bool) {
+        use Message::{Ack, Nack, ReqDown, ReqUp, Sync};
+        let mut exchange = self.exchange;
+        let said = Message::ALL[run.expected(9) as usize % Message::ALL.len()];
+        match said {
+            ReqDown | ReqUp => exchange.asked = Some(said),
+            Ack => exchange.promised = exchange.request.take(),
+            Nack if exchange.accepted => self.reach(Corner::Withdrawn),
+            Nack => self.reach(Corner::Declined),
+            Message::None | Sync => {}
+        }
+        if said == ReqUp && state == PowerState::GoingDown {
+            self.reach(Corner::AskUpGoingDown);
+        }
+        if entered {
+            match (state, exchange.settled) {
+                (PowerState::GoingDown, Some((ReqDown, true))) => self.reach(Corner::DownByRequest),
+                (PowerState::GoingDown, Some((ReqDown, false))) => self.reach(Corner::DownByAnswer),
+                (PowerState::GoingUp, Some((ReqUp, true))) => self.reach(Corner::UpByRequest),
+                (PowerState::GoingUp, Some((ReqUp, false))) => self.reach(Corner::UpByAnswer),
+                _ => {}
+            }
+        }
+        let error = run.expected(10) == 1;
+        if error && !exchange.error {
+            self.reach(Corner::NoAnswer);
+            exchange.asked = None;
+            exchange.promised = None;
+        }
+        exchange.error = error;
+        exchange.accepted = false;
+        match Message::decode(inputs.message_in) {
+            Message::None if inputs.message_in > 5 => self.reach(Corner::Illegal),
+            Message::None => {}
+            request @ (ReqDown | ReqUp) => {
+                match (exchange.asked, request, inputs.initiator) {
+                    (Some(ReqDown), ReqDown, true) => self.reach(Corner::CrossDownOn),
+                    (Some(ReqDown), ReqDown, false) => self.reach(Corner::CrossDownYields),
+                    (Some(ReqUp), ReqUp, true) => self.reach(Corner::CrossUpOn),
+                    (Some(ReqUp), ReqUp, false) => self.reach(Corner::CrossUpYields),
+                    (Some(ReqDown), ReqUp, _) => self.reach(Corner::CrossDownUp),
+                    _ => {}
+                }
+                exchange.request = Some(request);
+            }
+            Ack => match exchange.asked.take() {
+                Some(request) => {
+                    exchange.accepted = request == ReqDown;
+                    exchange.settled = Some((request, true));
+                }
+                None => self.reach(Corner::Stale),
+            },
+            Nack => {
+                if exchange.asked == Some(ReqDown) {
+                    exchange.asked = None;
+                    if state == PowerState::Wake {
+                        self.reach(Corner::Refused);
+                    }
+                } else if exchange.promised == Some(ReqDown) {
+                    exchange.promised = None;
+                    self.reach(Corner::Released);
+                } else {
+                    self.reach(Corner::Stale);
+                }
+            }
+            Sync => match exchange.promised.take() {
+                Some(request) => exchange.settled = Some((request, false)),
+                None => self.reach(Corner::Stale),
+            },
+        }
+        self.exchange = exchange;
     }
 
     fn idle_on(&mut self, run: &Run, inputs: &Inputs, state: PowerState) {
@@ -457,6 +598,7 @@ impl Coverage {
         let expired = after / self.plan.clocks_per_tick > idle.threshold;
         if expired
             && self.armed
+            && self.plan.sync.is_none()
             && !inputs.sleep_permit
             && state == PowerState::Wake
             && !idle.refused

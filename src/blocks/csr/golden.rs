@@ -345,7 +345,8 @@ impl Csr {
             }
             "hop_factor" => !predicts || value <= 1 << 31,
             "bin_index" => {
-                !predicts || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
+                !self.plan.reads_bins()
+                    || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
             }
             _ => true,
         };

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::port::pins::PowerState;
-use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::config::Config;
@@ -16,13 +15,16 @@ use crate::hdl::check;
 pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
     let text = format!(
         "[port]\npolicy = \"{}\"\nregisters = true\nsync = \"levels\"\ntime_width = {time_width}\n\
+         hybrid_hold_ns = 9\n\
+         [states.fast-wake]\nt_s_ns = 3\nt_w_ns = 5\n\
+         [states.deep-sleep]\nt_s_ns = 7\nt_w_ns = 11\nt_q_ns = 6\nt_r_ns = 2\n\
+         [perfbound]\nbound = 0.5\nhops = [[2, 0.5], [5, 0.5]]\n\
          [histogram]\nbins = 20\nbin_ns = 4\nmax_samples = 30\nttl_ns = 1500",
         policy.name()
     );
     let plan = Config::parse(&text, "a").unwrap().plan().unwrap();
     PortPlan {
         t_pdt_init: 40,
-        link: small_plan().link,
         ..plan
     }
 }
@@ -89,7 +91,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
     (
         prop::sample::select(vec![
             Policy::PerfBound,
-            Policy::PerfBound,
+            Policy::PerfBoundCorrect,
             Policy::Fixed,
             Policy::AlwaysOn,
         ]),

@@ -48,7 +48,7 @@ pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
 }
 
 /// The longest transition down and the longest up, in clock cycles.
-fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
+pub fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
     let longest = |time: fn(&SleepTimes) -> u64| {
         let times = plan.used_sleep_states();
         times.iter().map(time).max().expect("a sleep state")
@@ -78,10 +78,10 @@ pub struct LinkSync {
     pub message_out: Signal<Out, Bits>,
     pub sync_error: Signal<Out, Bit>,
     pub fails: Signal<Out, Bit>,
-    state: Reg<Exchange>,
-    count: Reg<Bits>,
+    pub state: Reg<Exchange>,
+    pub count: Reg<Bits>,
     cancelled: Reg<Bit>,
-    rise: Reg<Bit>,
+    pub rise: Reg<Bit>,
     unheard: Reg<Bit>,
     message: Reg<Bits>,
     error: Reg<Bit>,

@@ -35,7 +35,7 @@ pub struct LpiFsm {
     pub may_go_down: Signal<Out, Bit>,
     pub hold_over: Signal<Out, Bit>,
     pub power_state: Signal<Out, Bits>,
-    state: Reg<Link>,
+    pub state: Reg<Link>,
     cycles: Reg<Bits>,
     deep: Reg<Bit>,
     goes_on: Reg<Bit>,
@@ -60,7 +60,7 @@ pub struct LpiFsm {
     // For the proofs.
     last_down: Signal<Local, Bits>,
     last_up: Signal<Local, Bits>,
-    age: Reg<Bits>,
+    pub age: Reg<Bits>,
     waiting: Reg<Bits>,
     longest_wait: Constant<Bits>,
     down_fast_wake: Constant<Bits>,

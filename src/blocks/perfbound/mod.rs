@@ -227,7 +227,7 @@ impl PerfBound {
             true => time + 1,
             false => (index + histogram.bin_shift).max(time),
         };
-        let clamps = top_middle > histogram.max_value.into();
+        let clamps = top_middle > u128::from(histogram.max_value);
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
         PerfBound {

@@ -4,12 +4,14 @@ use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
 use crate::blocks::axi_lite::golden::{self as axi, AxiLite};
 use crate::blocks::budget_rate::golden::{BudgetRate, Operands};
+use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::csr::golden::{self as csr, Csr, Parameters};
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::hop_monitor::golden::HopMonitor;
 use crate::blocks::idle_meter::golden::IdleMeter;
 use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
+use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
 use crate::config::plan::{PortPlan, Sleep, HOP_WINDOW_LOG2};
@@ -36,6 +38,7 @@ pub struct Port {
     registers: Option<Registers>,
     /// The parameters in force.
     parameters: Parameters,
+    correction: Option<(MissHistory, Corrector)>,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
     hit: bool,
@@ -44,6 +47,9 @@ pub struct Port {
 
 /// `control.policy` of a fixed threshold.
 const FIXED: u32 = 1;
+
+/// `control.policy` of PerfBound's threshold as it stands.
+const PERFBOUND: u32 = 2;
 
 /// The registers and the way to them.
 #[derive(Clone, Debug)]
@@ -92,6 +98,9 @@ impl Port {
                 hop_count: 0,
             }),
             parameters: Parameters::of(&plan),
+            correction: plan
+                .corrects()
+                .then(|| (MissHistory::new(&plan), Corrector::new(&plan))),
             left_wake: false,
             hit: false,
             miss: false,
@@ -105,18 +114,26 @@ impl Port {
             .map_or_else(axi::Outputs::default, |registers| registers.axi.outputs())
     }
 
+    /// Whether the ends of the link agree by messages (SPEC 5), not levels.
+    pub fn exchanges_messages(&self) -> bool {
+        self.sync.is_some()
+    }
+
     /// The threshold for an idle period that begins after this cycle, in ticks.
     fn t_pdt(&self, active: bool) -> u64 {
-        let next = match &self.registers {
-            Some(registers) => registers.csr.next(active),
-            None => self.parameters,
+        let predicted = match (&self.correction, &self.predictor) {
+            (Some((_, corrector)), _) => Some(corrector.t_pdt()),
+            (None, Some((_, perfbound))) => Some(perfbound.t_pb()),
+            (None, None) => None,
         };
-        match &self.predictor {
-            Some((_, perfbound)) if self.registers.is_none() || next.policy != FIXED => {
-                perfbound.t_pb()
-            }
-            _ if self.registers.is_some() => next.t_pdt,
-            _ => self.plan.t_pdt_init,
+        let Some(registers) = &self.registers else {
+            return predicted.unwrap_or(self.plan.t_pdt_init);
+        };
+        let next = registers.csr.next(active);
+        match (next.policy, &self.predictor) {
+            (FIXED, _) | (_, None) => next.t_pdt,
+            (PERFBOUND, Some((_, perfbound))) => perfbound.t_pb(),
+            _ => predicted.unwrap_or(next.t_pdt),
         }
     }
 
@@ -183,6 +200,11 @@ impl Port {
         let events = self.events(inputs, &cycle, &view, leaves);
         let bin_count = self.bin_count();
         let t_pdt = self.t_pdt(cycle.active);
+        let ended = cycle.sample.map(|ticks| Sample {
+            ticks,
+            t_pdt: self.timer.in_force(),
+            miss: self.left_wake,
+        });
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
         self.left_wake = !cycle.active && (self.left_wake || leaves);
@@ -190,6 +212,12 @@ impl Port {
         self.fsm.clock(now, cycle.down_start, cycle.up_start);
         if let Some(sync) = &mut self.sync {
             sync.clock(now, &view);
+        }
+        if let (Some((history, corrector)), Some((_, perfbound))) =
+            (&mut self.correction, &self.predictor)
+        {
+            corrector.clock(now, history, perfbound.t_pb(), perfbound.update());
+            history.clock(now, ended);
         }
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.clock(now, histogram, cycle.sample);
@@ -327,8 +355,13 @@ impl Port {
             Some((histogram, perfbound)) => histogram.steady() && perfbound.steady(),
             None => true,
         };
+        let correction_is_steady = match &self.correction {
+            Some((history, corrector)) => history.steady() && corrector.steady(),
+            None => true,
+        };
         let steady = predictor_is_steady
             && self.control_is_steady(inputs)
+            && correction_is_steady
             && self.meter.steady(self.now, active)
             && timer.steady(active, inputs.transmitting, self.t_pdt(active));
         if !steady {
@@ -381,6 +414,10 @@ impl Model for Port {
             outputs.t_pb = perfbound.t_pb();
             outputs.window = perfbound.window();
             outputs.budget = perfbound.budget();
+        }
+        if let Some((_, corrector)) = &self.correction {
+            outputs.update = corrector.update();
+            outputs.log2_cf = corrector.log2_cf();
         }
         outputs
     }

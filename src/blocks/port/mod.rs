@@ -10,7 +10,9 @@ pub(crate) mod tests;
 
 use crate::blocks::axi_lite::{AxiLite, DATA_WIDTH};
 use crate::blocks::budget_rate::BudgetRate;
+use crate::blocks::corrector::{self, Corrector};
 use crate::blocks::csr::{map, Csr, WORD_BITS};
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
@@ -19,10 +21,11 @@ use crate::blocks::histogram::map::MapHistogram;
 use crate::blocks::histogram::Shape;
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
-use crate::blocks::link_sync::LinkSync;
-use crate::blocks::lpi_fsm::LpiFsm;
+use crate::blocks::link_sync::{self, Exchange, LinkSync};
+use crate::blocks::lpi_fsm::{Link, LpiFsm};
+use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
-use crate::blocks::perfbound::PerfBound;
+use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{
     HistogramKind, Policy, PortPlan, RatePlan, RegistersPlan, Sleep, SyncPlan, HOP_FACTOR_FRACTION,
     HOP_WINDOW_LOG2,
@@ -65,6 +68,7 @@ pub struct Port {
     pub t_pb: Optional<Signal<Out, Bits>>,
     pub window: Optional<Signal<Out, Bits>>,
     pub budget: Optional<Signal<Out, Bits>>,
+    pub log2_cf: Optional<Signal<Out, Bits>>,
     pub message_out: Optional<Signal<Out, Bits>>,
     pub sync_error: Optional<Signal<Out, Bit>>,
     // The registers' own AXI4-Lite pins.
@@ -107,6 +111,8 @@ pub struct Port {
     reads: Constant<Bit>,
     measures: Constant<Bit>,
     policy_fixed: Constant<Bits>,
+    policy_corrected: Constant<Bits>,
+    policy_always_on: Constant<Bits>,
     place_bits: Constant<Bits>,
     axi_lite: Optional<AxiLite>,
     csr: Optional<Csr>,
@@ -118,6 +124,7 @@ pub struct Port {
     bin_read: Signal<Local, Bits>,
     sleeps: Constant<Bit>,
     predicts: Constant<Bit>,
+    corrects: Constant<Bit>,
     agrees: Constant<Bit>,
     fixed_t_pdt: Constant<Bits>,
     active: Signal<Local, Bit>,
@@ -143,6 +150,50 @@ pub struct Port {
     _group_bits: usize,
     _place_bits: usize,
     _bin_count_bits: usize,
+    t_pb_zeros: Constant<Bits>,
+    miss_history: Optional<MissHistory>,
+    corrector: Optional<Corrector>,
+    _t_pb_bits: usize,
+    // For the proofs (docs/proofs.md).
+    sends_awake_only: Reg<Bit>,
+    wait_bounded: Optional<Reg<Bit>>,
+    commitment_kept: Optional<Reg<Bit>>,
+    exchange_fits: Optional<Reg<Bit>>,
+    exchange_timed: Optional<Reg<Bit>>,
+    wait_in_exchange: Optional<Reg<Bit>>,
+    wait_in_transition: Optional<Reg<Bit>>,
+    waiting: Reg<Bits>,
+    to_wake: Signal<Local, Bit>,
+    count: Signal<Local, Bits>,
+    age: Signal<Local, Bits>,
+    message_wait: Constant<Bits>,
+    half_wait: Constant<Bits>,
+    start_wait: Constant<Bits>,
+    ask_wait: Constant<Bits>,
+    await_wait: Constant<Bits>,
+    sync_wait: Constant<Bits>,
+    rise_wait: Constant<Bits>,
+    longest_wait: Constant<Bits>,
+    _wait_bits: usize,
+}
+
+/// Clock cycles from the first active cycle after an idle period to the new threshold, at
+/// most, if no further idle period ends before.
+pub fn update_latency(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::latency(plan)
+    } else {
+        perfbound::update_latency(plan)
+    }
+}
+
+/// Clock cycles between two new thresholds, at most, under the hardest traffic (SPEC 10).
+pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::interval_at_line_rate(plan)
+    } else {
+        perfbound::update_interval_at_line_rate(plan)
+    }
 }
 
 impl Port {
@@ -188,11 +239,20 @@ impl Port {
         };
         let width = plan.time_width;
         let predicts = plan.predicts();
+        let corrects = plan.corrects();
+        let numbers = Arithmetic::new(plan);
         let kind = plan.histogram.kind;
         let agrees = plan.sync.is_some();
         let level = |doc: &str| Optional::when(!agrees, Signal::bit(doc));
         // Not elaborated without the exchange of messages, whatever its time-out.
         let sync = plan.sync.unwrap_or(SyncPlan { timeout: 1 });
+        // The waits that the proofs account for; SPEC 5: a wait for a message ends by a
+        // time-out, so that it lasts `w` cycles.
+        let w = sync.timeout + 1;
+        let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
+        let wait_bits = clog2(u128::from(longest_wait) + 2);
+        let wait = |cycles: u64, doc: &str| Constant::bits(wait_bits, cycles.into(), doc);
+        let claim = |claim: Reg<Bit>| Optional::when(agrees, claim);
         Port {
             about: About::new(
                 "port",
@@ -230,7 +290,7 @@ impl Port {
             hit: Signal::bit("an idle period ended, the link stayed awake"),
             miss: Signal::bit("an idle period ended, the link had left wake"),
             t_pdt: Signal::bits(width, "threshold in force, in ticks"),
-            update: Optional::when(predicts, Signal::bit("t_pb, window and budget are new")),
+            update: Optional::when(predicts, Signal::bit("there is a new threshold")),
             t_pb: Optional::when(
                 predicts,
                 Signal::bits(width, "PerfBound's threshold, in ticks"),
@@ -242,6 +302,16 @@ impl Port {
             budget: Optional::when(
                 predicts,
                 Signal::bits(plan.budget.width, "packets that may be delayed in it"),
+            ),
+            log2_cf: Optional::when(
+                corrects,
+                Signal::bits(
+                    numbers.log2_cf_bits(),
+                    format!(
+                        "log2 of the correction factor, two's complement, {} fraction bits",
+                        numbers.fraction
+                    ),
+                ),
             ),
             message_out: Optional::when(
                 agrees,
@@ -303,6 +373,16 @@ impl Port {
                 map::policy_code(Policy::Fixed).into(),
                 "the policy fixed",
             ),
+            policy_corrected: Constant::bits(
+                2,
+                map::policy_code(Policy::PerfBoundCorrect).into(),
+                "the policy perfbound-correct",
+            ),
+            policy_always_on: Constant::bits(
+                2,
+                map::policy_code(Policy::AlwaysOn).into(),
+                "the policy always-on",
+            ),
             place_bits: Constant::bits(
                 clog2(u128::from(shape.place) + 1),
                 shape.place.into(),
@@ -327,6 +407,7 @@ impl Port {
                 "the port powers down by itself",
             ),
             predicts: Constant::bit(predicts, "the threshold is predicted"),
+            corrects: Constant::bit(corrects, "the prediction is corrected"),
             agrees: Constant::bit(agrees, "the ends agree by messages"),
             fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
             active: Signal::bit("the port is active"),
@@ -376,6 +457,57 @@ impl Port {
             _group_bits: shape.group as usize,
             _place_bits: shape.place as usize,
             _bin_count_bits: map::bin_count_width(plan) as usize,
+            t_pb_zeros: Constant::bits(
+                clog2(u128::from(numbers.t_pb_zeros) + 1),
+                numbers.t_pb_zeros.into(),
+                "low bits of t_pb that are always 0",
+            ),
+            miss_history: Optional::when(corrects, MissHistory::new(plan)),
+            corrector: Optional::when(corrects, Corrector::new(plan)),
+            _t_pb_bits: numbers.t_pb_bits as usize,
+            sends_awake_only: Reg::property("Nothing is transmitted unless the link is awake."),
+            wait_bounded: claim(Reg::property(
+                "Whatever the other end does, a packet never waits longer than `estimate` says.",
+            )),
+            commitment_kept: claim(Reg::property(
+                "From its ACK or SYNC for going down on, the port starts no packet.",
+            )),
+            exchange_fits: claim(Reg::invariant(
+                "An exchange for going down stands only where there is a way down, one of this \
+                 end's own for going up only where the link sleeps.",
+            )),
+            exchange_timed: claim(Reg::invariant(
+                "No wait for a message outlasts its time-out.",
+            )),
+            wait_in_exchange: claim(Reg::invariant(
+                "What a packet has waited for is the exchange under way, and those before.",
+            )),
+            wait_in_transition: claim(Reg::invariant(
+                "What a packet has waited for is the transition under way, and what led to it.",
+            )),
+            waiting: Reg::bits(wait_bits, 0, "clock cycles for which a packet has waited"),
+            to_wake: Signal::bit("the link sleeps and is not yet agreed to go up"),
+            count: Signal::bits(wait_bits, "clock cycles in the state of the exchange"),
+            age: Signal::bits(wait_bits, "clock cycles in the transition"),
+            message_wait: wait(w, "w: longest wait for a message"),
+            half_wait: wait(sync.timeout / 2, "longest wait from SYNC to the start"),
+            start_wait: wait(
+                if agrees {
+                    link_sync::start_cycles(plan, &sync)
+                } else {
+                    0
+                },
+                "all of START",
+            ),
+            ask_wait: wait(w + 1, "waited before this end asks to wake, at most"),
+            await_wait: wait(2 * w + 1, "and before it follows a request that crossed"),
+            sync_wait: wait(2 * w + 1 + sync.timeout / 2, "and with its own SYNC"),
+            rise_wait: wait(
+                longest_wait.min(w + (2 * w + 1).max(link_sync::longest_transitions(plan).0)),
+                "waited before the way up begins, at most",
+            ),
+            longest_wait: wait(longest_wait, "the longest wait, as `estimate` prints it"),
+            _wait_bits: wait_bits as usize,
         }
     }
 }
@@ -383,7 +515,15 @@ impl Port {
 impl Logic for Port {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, hit_now, miss_now, left_wake);
+        dff_setup!(
+            self,
+            clk,
+            hit_now,
+            miss_now,
+            left_wake,
+            waiting,
+            sends_awake_only
+        );
 
         self.active.next =
             self.queue_nonempty.val() | self.transmitting.val() | self.receiving.val();
@@ -400,15 +540,21 @@ impl Logic for Port {
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
         self.pdt_timer.saturated.next = self.idle_meter.saturated.val();
         if self.registers.val() {
+            self.pdt_timer.t_pdt.next = self.csr.next_t_pdt.val();
             if self.predicts.val() {
-                if self.csr.next_policy.val() == self.policy_fixed.val() {
-                    self.pdt_timer.t_pdt.next = self.csr.next_t_pdt.val();
-                } else {
+                if !(self.csr.next_policy.val() == self.policy_fixed.val()) {
                     self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
                 }
-            } else {
-                self.pdt_timer.t_pdt.next = self.csr.next_t_pdt.val();
             }
+            if self.corrects.val() {
+                if (self.csr.next_policy.val() == self.policy_corrected.val())
+                    | (self.csr.next_policy.val() == self.policy_always_on.val())
+                {
+                    self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
+                }
+            }
+        } else if self.corrects.val() {
+            self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
         } else if self.predicts.val() {
             self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
         } else {
@@ -573,7 +719,29 @@ impl Logic for Port {
                 }
             }
 
-            self.update.next = self.perfbound.update.val();
+            if self.corrects.val() {
+                self.miss_history.clk.next = self.clk.val();
+                self.miss_history.rst.next = self.rst.val();
+                self.miss_history.ended.next = self.idle_meter.ended.val();
+                self.miss_history.miss.next = self.left_wake.q.val();
+                self.miss_history.ticks.next = self.idle_meter.ticks.val();
+                self.miss_history.t_pdt_in_force.next = self.pdt_timer.t_pdt_in_force.val();
+
+                self.corrector.clk.next = self.clk.val();
+                self.corrector.rst.next = self.rst.val();
+                self.corrector.t_pb_new.next = self.perfbound.update.val();
+                self.corrector.t_pb.next = bit_cast(
+                    self.perfbound.t_pb.val() >> self.t_pb_zeros.val(),
+                    self._t_pb_bits,
+                );
+                self.corrector.sum.next = self.miss_history.sum.val();
+                self.corrector.misses.next = self.miss_history.misses.val();
+                self.corrector.under_way.next = self.miss_history.under_way.val();
+                self.log2_cf.next = self.corrector.log2_cf.val();
+                self.update.next = self.corrector.update.val();
+            } else {
+                self.update.next = self.perfbound.update.val();
+            }
             self.t_pb.next = self.perfbound.t_pb.val();
             self.window.next = self.perfbound.window.val();
             self.budget.next = self.perfbound.budget.val();
@@ -683,6 +851,99 @@ impl Logic for Port {
                 self.csr.rate_done.next = self.budget_rate.done.val();
                 self.csr.rate_computed.next = self.budget_rate.rate.val();
                 self.perfbound.rate.next = self.csr.rate.val();
+            }
+        }
+
+        self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
+        if self.agrees.val() {
+            dff_setup!(
+                self,
+                clk,
+                wait_bounded,
+                commitment_kept,
+                exchange_fits,
+                exchange_timed
+            );
+            dff_setup!(self, clk, wait_in_exchange, wait_in_transition);
+            self.waiting.d.next = 0.into();
+            if self.queue_nonempty.val() & !self.tx_enable.val() {
+                self.waiting.d.next = self.waiting.q.val() + 1;
+            }
+            self.wait_bounded.d.next = self.waiting.q.val() <= self.longest_wait.val();
+            self.count.next = bit_cast(self.link_sync.count.q.val(), self._wait_bits);
+            self.age.next = bit_cast(self.lpi_fsm.age.q.val(), self._wait_bits);
+            self.to_wake.next = self.lpi_fsm.asleep.val() & !self.link_sync.rise.q.val();
+            match self.link_sync.state.q.val() {
+                Exchange::Start => {
+                    self.exchange_fits.d.next = self.lpi_fsm.tx_enable.val();
+                    self.exchange_timed.d.next = self.count.val() < self.start_wait.val();
+                    self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                }
+                Exchange::Idle => {
+                    if self.to_wake.val() {
+                        self.wait_in_exchange.d.next =
+                            self.waiting.q.val() <= self.message_wait.val();
+                    }
+                }
+                Exchange::AskDown => {
+                    self.exchange_fits.d.next =
+                        self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    if self.to_wake.val() {
+                        self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                    }
+                }
+                Exchange::SyncDown => {
+                    self.commitment_kept.d.next = !self.tx_enable.val();
+                    self.exchange_fits.d.next =
+                        self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
+                    self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
+                    self.wait_in_exchange.d.next =
+                        (self.waiting.q.val() + self.count.val()) <= self.half_wait.val();
+                }
+                Exchange::AwaitDown => {
+                    self.commitment_kept.d.next = !self.tx_enable.val();
+                    self.exchange_fits.d.next =
+                        self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                }
+                Exchange::AskUp => {
+                    self.exchange_fits.d.next = self.to_wake.val();
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    self.wait_in_exchange.d.next =
+                        self.waiting.q.val() <= (self.ask_wait.val() + self.count.val());
+                }
+                Exchange::SyncUp => {
+                    self.exchange_fits.d.next = self.to_wake.val();
+                    self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
+                    self.wait_in_exchange.d.next =
+                        (self.waiting.q.val() + self.count.val()) <= self.sync_wait.val();
+                }
+                Exchange::AwaitUp => {
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    if self.to_wake.val() {
+                        self.wait_in_exchange.d.next =
+                            self.waiting.q.val() <= (self.await_wait.val() + self.count.val());
+                    }
+                }
+            }
+            if self.link_sync.rise.q.val()
+                & !(self.lpi_fsm.state.q.val() == Link::GoingDown)
+                & !(self.lpi_fsm.state.q.val() == Link::GoingUp)
+            {
+                self.exchange_fits.d.next = false;
+            }
+            match self.lpi_fsm.state.q.val() {
+                Link::GoingDown => {
+                    self.wait_in_transition.d.next =
+                        self.waiting.q.val() <= (self.message_wait.val() + self.age.val());
+                }
+                Link::GoingUp => {
+                    self.wait_in_transition.d.next =
+                        self.waiting.q.val() <= (self.rise_wait.val() + self.age.val());
+                }
+                _ => {}
             }
         }
     }

@@ -301,7 +301,7 @@ proptest! {
                 for (pin, value) in simulated(&plan, &simulator) {
                     prop_assert_eq!(
                         value,
-                        outputs.value(pin.number).into(),
+                        u128::from(outputs.value(pin.number)),
                         "cycle {}, pin {}", cycle, pin.name
                     );
                 }

@@ -1,0 +1,179 @@
+//! The other end of the link in random activity: what arrives on `message_in`.
+
+use std::collections::VecDeque;
+
+use rand::Rng;
+use rand_chacha::ChaCha8Rng;
+
+use crate::blocks::port::pins::{Inputs, Message, MESSAGE_WIDTH};
+use crate::config::plan::SyncPlan;
+
+/// What kind of end it is, for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// Answers every request one cycle after it came.
+    Prompt,
+    /// Answers, but around the end of the time-out.
+    Slow,
+    /// Never answers.
+    Silent,
+    /// Answers, and now and then says what nobody asked for, illegal codes among it.
+    Confused,
+}
+
+/// The other end of the link. Its wishes are those of the inputs for levels: it wants the
+/// link down or up when `remote_down` or `remote_up` rises, and refuses to sleep unless
+/// `sleep_permit` is set.
+pub(super) struct Peer {
+    timeout: u64,
+    initiator: bool,
+    manner: Manner,
+    /// Cycle in which the manner changes.
+    changes_at: u64,
+    /// Cycles that a message takes.
+    delay: u64,
+    now: u64,
+    before: Inputs,
+    /// Codes on their way to the port and the cycles in which they arrive, in order.
+    coming: VecDeque<(u64, u8)>,
+}
+
+impl Peer {
+    pub(super) fn new(sync: &SyncPlan, random: &mut ChaCha8Rng) -> Peer {
+        Peer {
+            timeout: sync.timeout,
+            initiator: random.random(),
+            manner: Manner::Prompt,
+            changes_at: 0,
+            delay: 0,
+            now: 0,
+            before: Inputs::default(),
+            coming: VecDeque::new(),
+        }
+    }
+
+    /// The present cycle, from 0.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    /// So many cycles have passed.
+    pub(super) fn clocked(&mut self, cycles: u64) {
+        self.now += cycles;
+    }
+
+    /// The port's inputs in this cycle, and for how many cycles they stay as they are as far
+    /// as this end goes: `wishes` are the inputs for levels, `heard` is what the port says.
+    pub(super) fn inputs(
+        &mut self,
+        wishes: &Inputs,
+        heard: Message,
+        random: &mut ChaCha8Rng,
+    ) -> (Inputs, u64) {
+        if self.now >= self.changes_at {
+            self.change_manner(random);
+        }
+        self.wish(wishes, random);
+        self.hear(wishes, heard, random);
+        self.before = *wishes;
+        let message_in = match self.coming.front() {
+            Some(&(at, code)) if at <= self.now => {
+                self.coming.pop_front();
+                code
+            }
+            _ => 0,
+        };
+        let next = self.coming.front().map_or(u64::MAX, |(at, _)| *at);
+        let cycles = match (message_in, heard) {
+            (0, Message::None) => next.min(self.changes_at) - self.now,
+            _ => 1,
+        };
+        let inputs = Inputs {
+            sleep_permit: false,
+            remote_down: false,
+            remote_up: false,
+            initiator: self.initiator,
+            message_in,
+            ..*wishes
+        };
+        (inputs, cycles)
+    }
+
+    fn change_manner(&mut self, random: &mut ChaCha8Rng) {
+        self.manner = match random.random_range(0..20) {
+            0..12 => Manner::Prompt,
+            12..14 => Manner::Slow,
+            14..15 => Manner::Silent,
+            _ => Manner::Confused,
+        };
+        self.initiator = random.random();
+        // A round trip must fit into the time-out.
+        let longest = self.timeout.saturating_sub(1) / 2;
+        self.delay = match random.random_range(0..4) {
+            0 => 0,
+            1 => longest,
+            _ => random.random_range(0..=longest.min(40)),
+        };
+        self.changes_at = self.now + random.random_range(20..=20 * self.timeout.min(1000) + 400);
+    }
+
+    fn say(&mut self, delay: u64, message: Message) {
+        self.say_code(delay, message as u8);
+    }
+
+    /// One message per cycle, in the order in which they were sent.
+    fn say_code(&mut self, delay: u64, code: u8) {
+        let after = self.coming.back().map_or(0, |last| last.0 + 1);
+        self.coming.push_back((after.max(self.now + delay), code));
+    }
+
+    fn wish(&mut self, wishes: &Inputs, random: &mut ChaCha8Rng) {
+        if wishes.remote_down && !self.before.remote_down {
+            self.say(0, Message::ReqDown);
+        }
+        if wishes.remote_up && !self.before.remote_up {
+            self.say(0, Message::ReqUp);
+        }
+        if self.manner == Manner::Confused && random.random_ratio(1, 6) {
+            let code = random.random_range(1..1 << MESSAGE_WIDTH);
+            self.say_code(random.random_range(0..30), code);
+        }
+    }
+
+    fn hear(&mut self, wishes: &Inputs, heard: Message, random: &mut ChaCha8Rng) {
+        let round_trip = 2 * self.delay;
+        let answer = match self.manner {
+            Manner::Silent => return,
+            Manner::Prompt | Manner::Confused => round_trip + 1,
+            Manner::Slow => (self.timeout - self.timeout.min(3)) + random.random_range(0..6),
+        };
+        let crossing = random.random_ratio(1, 8);
+        // A request that left before this one arrived comes a while before the answer.
+        let earlier = random.random_range(0..=self.delay);
+        match heard {
+            Message::ReqDown if crossing => {
+                let request = match random.random_ratio(1, 3) {
+                    true => Message::ReqUp,
+                    false => Message::ReqDown,
+                };
+                self.say(earlier, request);
+                if self.initiator && request == Message::ReqDown {
+                    self.say(answer, Message::Ack);
+                }
+            }
+            Message::ReqDown if !wishes.sleep_permit || random.random_ratio(1, 12) => {
+                self.say(answer, Message::Nack);
+            }
+            Message::ReqDown => self.say(answer, Message::Ack),
+            Message::ReqUp => {
+                if crossing {
+                    self.say(earlier, Message::ReqUp);
+                }
+                self.say(answer, Message::Ack);
+            }
+            Message::Ack if random.random_ratio(1, 10) => self.say(answer, Message::Nack),
+            Message::Ack => self.say(answer, Message::Sync),
+            Message::None | Message::Nack | Message::Sync => {}
+        }
+    }
+}
