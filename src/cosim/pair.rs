@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::blocks::link_sync::{start_cycles, wake_bound};
+use crate::blocks::link_sync::{start_cycles, wait_bound};
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
 use crate::config::plan::{PortPlan, SyncPlan};
 use crate::network::ActivitySink;
@@ -50,9 +50,9 @@ pub struct Story {
     /// The most clock cycles between the two starts of one transition.
     pub skew: u64,
     /// The longest time in clock cycles for which a packet waited for a link that did not
-    /// let it pass.
+    /// let it pass; not counting what waited for the end of the first cycles after reset.
     pub longest_wait: u64,
-    /// The most it may be.
+    /// The most it may be, once the ports have been out of reset for long enough to send.
     pub wait_bound: u64,
     /// Packets sent by both ends.
     pub packets: u64,
@@ -210,7 +210,7 @@ pub fn run<M: PowerController>(
         Disturbance::None | Disturbance::Resets => u64::MAX,
     };
     let round_trip = (setup.disturbance == Disturbance::None).then_some(2 * setup.delay);
-    let bound = wake_bound(plan, round_trip).expect("there is an exchange of messages");
+    let bound = wait_bound(plan, round_trip).expect("there is an exchange of messages");
     let mut pair = Pair {
         plan,
         sync,
@@ -379,18 +379,18 @@ impl<M: PowerController> Pair<'_, M> {
             + 40;
         let hold = self.plan.link.hybrid_hold;
         match random.random_range(0..10) {
-            0..3 => random.random_range(1..30),
-            _ if threshold > self.setup.cycles / 8 => random.random_range(1..200),
-            3..7 => threshold + random.random_range(1..=exchange),
-            7..9 => threshold + hold + random.random_range(1..=exchange),
-            _ => random.random_range(1..=2 * threshold + 4 * exchange),
+            0 => random.random_range(1..30),
+            _ if threshold > self.setup.cycles / 3 => random.random_range(1..30),
+            1..6 => threshold + random.random_range(1..=exchange),
+            6..9 => threshold + hold + random.random_range(1..=exchange),
+            _ => random.random_range(1..=threshold + 2 * exchange),
         }
     }
 
     /// What the outputs of this cycle tell.
     fn look(&mut self, number: usize) -> Result<(), Fault> {
         let now = self.now;
-        let (bound, timeout) = (self.bound, self.sync.timeout);
+        let (bound, start, timeout) = (self.bound, self.start, self.sync.timeout);
         let end = &mut self.ends[number];
         let fault = |what: String| {
             Err(Fault {
@@ -408,10 +408,13 @@ impl<M: PowerController> Pair<'_, M> {
         if outputs.tx_enable && outputs.power_state != PowerState::Wake {
             return fault(format!("may transmit in {}", outputs.power_state.name()));
         }
-        if end.queued > 0 && end.sends_until.is_none() {
-            let since = *end.waits_since.get_or_insert(now);
-            self.story.longest_wait = self.story.longest_wait.max(now - since);
-            if now - since > bound {
+        if now < end.reset_until + start {
+            if outputs.tx_enable {
+                return fault("may transmit right after reset".into());
+            }
+        } else if end.queued > 0 && !outputs.tx_enable {
+            let waited = now - *end.waits_since.get_or_insert(now);
+            if waited > bound {
                 return fault(format!("a packet has waited for more than {bound} cycles"));
             }
         } else if let Some(since) = end.waits_since.take() {

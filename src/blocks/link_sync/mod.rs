@@ -32,19 +32,26 @@ pub fn start_cycles(plan: &PortPlan, sync: &SyncPlan) -> u64 {
 }
 
 /// Clock cycles within which transmission is enabled while a packet waits, from every
-/// reachable state and whatever the other end does (SPEC 5); `None` without an exchange of
-/// messages. `round_trip`: the other end answers, over a link of this many cycles there
-/// and back; without it, it may do anything.
+/// reachable state (SPEC 5); `None` without an exchange of messages. `round_trip` is as for
+/// [`wait_bound`].
+pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
+    let start = start_cycles(plan, &plan.sync?);
+    Some(start.max(wait_bound(plan, round_trip)?))
+}
+
+/// The same for a port that has been out of reset for [`start_cycles`]. `round_trip`: the
+/// other end answers, over a link of this many cycles there and back; without it, it may do
+/// anything.
 ///
 /// A wait for a message ends after `w` cycles, answered or given up. At worst the packet
 /// comes in the first cycle of the wait for the SYNC that leads down. It asks to wake in
 /// the first cycle of the transition down; its request crosses that of the other end, so
 /// that two more waits pass before the way up.
-pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
+pub fn wait_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
     let sync = plan.sync?;
     let w = round_trip.map_or(sync.timeout, |cycles| cycles + 1) + 1;
     let (t_s, t_w) = longest_transitions(plan);
-    Some(start_cycles(plan, &sync).max(w + (2 * w + 1).max(t_s) + t_w))
+    Some(w + (2 * w + 1).max(t_s) + t_w)
 }
 
 /// The longest transition down and the longest up, in clock cycles.
