@@ -63,6 +63,8 @@ pub struct SwitchPorts {
     page: Signal<Local, Bits>,
     place: Signal<Local, Bits>,
     errors: Vec<Signal<Local, Bits>>,
+    all_errors: Signal<Local, Bits>,
+    flags: Vec<Constant<Bits>>,
     read_data: Vec<Signal<Local, Bits>>,
     answer: Vec<Signal<Local, Bits>>,
     is_all: Signal<Local, Bit>,
@@ -170,6 +172,10 @@ impl SwitchPorts {
             page: Signal::bits(number, "page of the request"),
             place: Signal::bits(WORD_BITS, "word in that page"),
             errors: vectors(ports + 1, 64, "error flags of the ports below"),
+            all_errors: Signal::bits(64, "error flags of all ports"),
+            flags: (0..ports)
+                .map(|port| Constant::bits(64, 1 << port, format!("the flag of port {port}")))
+                .collect(),
             read_data: vectors(ports + 1, DATA_WIDTH, "what the ports below have read"),
             answer: vectors(ports + 1, 2, "what the ports below answer"),
             is_all: Signal::bit("it is the page of all ports"),
@@ -259,8 +265,10 @@ impl Logic for SwitchPorts {
             self.port[i].write_strobe.next = self.axi_lite.write_strobe.val();
             self.read_data[i + 1].next = self.read_data[i].val() | self.port[i].read_data.val();
             self.answer[i + 1].next = self.answer[i].val() | self.port[i].answer.val();
-            self.errors[i + 1].next =
-                self.errors[i].val() | (bit_cast(self.port[i].error_flag.val(), 64) << i);
+            self.errors[i + 1].next = self.errors[i].val();
+            if self.port[i].error_flag.val() {
+                self.errors[i + 1].next = self.errors[i].val() | self.flags[i].val();
+            }
             self.port[i].queue_nonempty.next = self.queue_nonempty[i].val();
             self.port[i].transmitting.next = self.transmitting[i].val();
             self.port[i].receiving.next = self.receiving[i].val();
@@ -281,32 +289,28 @@ impl Logic for SwitchPorts {
         for i in self._ports..self._end {
             self.axi_lite.read_data.next = self.read_data[i].val();
             self.axi_lite.answer.next = self.answer[i].val();
-            if self.place.val() == self.at_errors_low.val() {
-                self.all_data.next = bit_cast(self.errors[i].val(), 32);
-            } else if self.place.val() == self.at_errors_high.val() {
-                self.all_data.next = self.errors_high.q.val();
-            } else if self.place.val() == 0 {
-                self.all_data.next = self.identity[0].val();
-            } else if self.place.val() == 1 {
-                self.all_data.next = self.identity[1].val();
-            } else if self.place.val() == 2 {
-                self.all_data.next = self.identity[2].val();
-            } else if self.place.val() == 3 {
-                self.all_data.next = self.identity[3].val();
-            } else {
-                self.all_data.next = 0.into();
-            }
-            if self.axi_lite.request.val()
-                & !self.axi_lite.write.val()
-                & self.is_all.val()
-                & (self.place.val() == self.at_errors_low.val())
-            {
-                self.errors_high.d.next =
-                    bit_cast(self.errors[i].val() >> self.upper_bits.val(), 32);
-            }
+            self.all_errors.next = self.errors[i].val();
         }
 
         comment!("The page of all ports, and what is no page");
+        self.all_data.next = 0.into();
+        if self.place.val() == self.at_errors_low.val() {
+            self.all_data.next = bit_cast(self.all_errors.val(), 32);
+        } else if self.place.val() == self.at_errors_high.val() {
+            self.all_data.next = self.errors_high.q.val();
+        }
+        for i in 0..4 {
+            if self.place.val() == i {
+                self.all_data.next = self.identity[i].val();
+            }
+        }
+        if self.axi_lite.request.val()
+            & !self.axi_lite.write.val()
+            & self.is_all.val()
+            & (self.place.val() == self.at_errors_low.val())
+        {
+            self.errors_high.d.next = bit_cast(self.all_errors.val() >> self.upper_bits.val(), 32);
+        }
         self.is_known.next = (self.place.val() <= 3)
             | (self.place.val() == self.at_errors_low.val())
             | (self.place.val() == self.at_errors_high.val());
