@@ -273,6 +273,11 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     if let Ok(plan) = plan {
         let budget = plan.budget;
         match budget.product {
+            Some(Product { k, s }) if budget.rate.is_some() => add(
+                "budget rate K",
+                budget.rate.map_or(0, |rate| rate.width),
+                format!("changes at run time, K = {k} at first, N = (X * K) >> {s}"),
+            ),
             Some(Product { k, s }) => add(
                 "budget constant K",
                 128 - k.leading_zeros(),
