@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn what_has_no_hardware_is_refused() {
-        let map = [("kind", "\"map\""), ("map_entries", "257")];
+        let map = [("kind", "\"map\""), ("map_entries", "1")];
         let error = emit(&preset("bxiv3-hybrid", &map)).unwrap_err();
         assert!(error.to_string().contains("2 to 256 entries"), "{error}");
     }

@@ -68,7 +68,7 @@ pub struct Corrector {
     changing_at: Constant<Bits>,
     changing: Signal<Local, Bit>,
     unsettled: Signal<Local, Bit>,
-    begin: Signal<Local, Bit>,
+    begins: Signal<Local, Bit>,
     multiply: Signal<Local, Bit>,
     comes: Signal<Local, Bit>,
     // The factor.
@@ -248,7 +248,7 @@ impl Corrector {
             changing_at: amount(STAGES - 1, "last stage of an idle period under way"),
             changing: Signal::bit("the history changes at the end of this cycle"),
             unsettled: Signal::bit("the history or the factor lacks an idle period"),
-            begin: Signal::bit("begin to compute the factor"),
+            begins: Signal::bit("begin to compute the factor"),
             multiply: Signal::bit("begin to multiply"),
             comes: Signal::bit("a t_pb begins to wait"),
             phase: Reg::state(Phase::Idle, "where the computation of the factor stands"),
@@ -420,9 +420,9 @@ impl Logic for Corrector {
         comment!("A factor that is waited for is begun anew as soon as the history covers");
         comment!("what it must; otherwise a changed history is taken up when the last is done.");
         if self.waiting.q.val() & self.lacking.q.val() {
-            self.begin.next = !self.changing.val() & !self.not_covered.q.val().any();
+            self.begins.next = !self.changing.val() & !self.not_covered.q.val().any();
         } else {
-            self.begin.next =
+            self.begins.next =
                 !self.changing.val() & self.stale.q.val() & (self.phase.q.val() == Phase::Idle);
         }
         self.multiply.next = (self.phase.q.val() == Phase::Idle)
@@ -436,7 +436,7 @@ impl Logic for Corrector {
 
         if self.changing.val() {
             self.stale.d.next = true;
-        } else if self.begin.val() {
+        } else if self.begins.val() {
             self.stale.d.next = false;
         }
         if self.comes.val() {
@@ -453,7 +453,7 @@ impl Logic for Corrector {
             self.lacking.d.next = self.unsettled.val();
             self.not_covered.d.next = bit_cast(self.under_way.val(), self._stages);
         } else {
-            if self.begin.val() {
+            if self.begins.val() {
                 self.lacking.d.next = false;
             }
             self.not_covered.d.next = self.not_covered.q.val() << 1;
@@ -596,7 +596,7 @@ impl Logic for Corrector {
                 self.phase.d.next = Phase::Idle;
             }
         }
-        if self.begin.val() {
+        if self.begins.val() {
             self.quotient.d.next = bit_cast(
                 bit_cast(self.sum.val(), self._ratio_bits),
                 self._quotient_bits,

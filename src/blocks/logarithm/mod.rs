@@ -76,7 +76,7 @@ impl Logarithm {
         let fine: Vec<_> = (half..steps).map(&mut normalise).collect();
         let between = operand.min(mantissa + (1 << (steps - half)));
         let product = lines.slope_bits() + rest;
-        let result = steps + numbers.fraction;
+        let result = numbers.exponent_bits + 1 + numbers.fraction;
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
         let table = |name: &str, what: &str, words: &[u64], bits| {

@@ -131,7 +131,7 @@ impl MissHistory {
         let ticks = ticks.max(1);
         let whole = ticks.ilog2();
         // What follows the highest 1, as a fraction.
-        let mantissa = I64F64::from_bits((i128::from(ticks) << 64 >> whole) - (1 << 64));
+        let mantissa = I64F64::from_bits(((u128::from(ticks) << 64 >> whole) - (1 << 64)) as i128);
         let lines = &self.numbers.logarithm;
         let bits = lines.segment_bits + lines.rest_bits;
         let slope_bits = lines.shift + self.numbers.fraction - bits;

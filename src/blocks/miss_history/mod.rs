@@ -3,7 +3,7 @@
 pub mod golden;
 mod outcomes;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use self::outcomes::Outcomes;
 use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
@@ -64,7 +64,6 @@ pub struct MissHistory {
     last_place: Constant<Bits>,
     sum_now: Reg<Bits>,
     misses_now: Reg<Bits>,
-    _difference_bits: usize,
     _ratio_bits: usize,
     _sum_bits: usize,
     _outcome_bits: usize,
@@ -80,7 +79,7 @@ impl MissHistory {
         let outcomes = if long { 1 } else { history };
         let places = history.max(2);
         let address = clog2(places.into());
-        let logarithm = numbers.exponent_bits + numbers.fraction;
+        let logarithm = numbers.exponent_bits + 1 + numbers.fraction;
         let ratio = numbers.ratio_bits();
         let count = numbers.count_bits();
         let amount =
@@ -148,7 +147,6 @@ impl MissHistory {
             last_place: Constant::bits(address, u128::from(history) - 1, "last place"),
             sum_now: Reg::bits(numbers.sum_bits(), 0, "sum of the ratios"),
             misses_now: Reg::bits(count, 0, "number of misses"),
-            _difference_bits: logarithm as usize + 1,
             _ratio_bits: ratio as usize,
             _sum_bits: numbers.sum_bits() as usize,
             _outcome_bits: outcomes as usize,
@@ -186,9 +184,7 @@ impl Logic for MissHistory {
         self.before.d.next = self.latest.q.val();
         if self.subtracting.val() {
             self.ratio.d.next = bit_cast(
-                (bit_cast(self.latest.q.val(), self._difference_bits)
-                    - bit_cast(self.before.q.val(), self._difference_bits))
-                    >> self.guard.val(),
+                (self.latest.q.val() - self.before.q.val()) >> self.guard.val(),
                 self._ratio_bits,
             ) + self.bias.val();
         }
