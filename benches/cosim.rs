@@ -15,7 +15,7 @@ use anyhow::{ensure, Context, Result};
 use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
 use libloading::Library;
 use linkdoze::blocks::port::pins::{Inputs, Outputs};
-use linkdoze::config::{Config, PRESETS};
+use linkdoze::config::{Config, Sync, PRESETS};
 use linkdoze::cosim::coverage::Coverage;
 use linkdoze::cosim::line_rate::LineRate;
 use linkdoze::cosim::port::PortDesign;
@@ -40,7 +40,9 @@ fn design() -> Result<impl Design> {
         .iter()
         .find(|preset| preset.name == PRESET)
         .with_context(|| format!("no preset {PRESET}"))?;
-    let config = Config::parse(preset.text, preset.name)?;
+    let mut config = Config::parse(preset.text, preset.name)?;
+    // The activities below have no other end that answers messages.
+    config.port.sync = Sync::Levels;
     Ok(PortDesign::new(&config)?)
 }
 

@@ -2,9 +2,11 @@
 
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::Port;
+use crate::blocks::switch_ports::SwitchPorts;
 use crate::config::plan::PortPlan;
 use crate::config::{Config, PlanError};
 use crate::hdl::{self, verilog, Design, ElabError};
+use crate::registers::Space;
 
 /// The RTL of a configuration could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -67,6 +69,42 @@ pub fn emit_plan(config: &Config, plan: &PortPlan) -> Result<Vec<(String, String
         hash: config.hash(),
     };
     Ok(verilog::print(&elaborate(plan)?, &header))
+}
+
+/// The files of the controllers of several ports, 1 to
+/// [`MAX_PORTS`](crate::blocks::switch_ports::MAX_PORTS), behind one AXI4-Lite port, whatever
+/// the configuration says of registers: Verilog, then what software reads.
+///
+/// # Errors
+/// As [`plan`].
+pub fn emit_ports(config: &Config, ports: u32) -> Result<Vec<(String, String)>, RtlError> {
+    let mut config = config.clone();
+    config.port.registers = true;
+    let plan = plan(&config)?;
+    let header = verilog::Header {
+        config_text: config.canonical(),
+        hash: config.hash(),
+    };
+    let design = hdl::elaborate(&SwitchPorts::new(&plan, ports))?;
+    let mut files = verilog::print(&design, &header);
+    files.extend(space(&config, &plan, Some(ports)).files());
+    Ok(files)
+}
+
+/// What software reads about the registers of a single port; nothing if it has none.
+///
+/// # Errors
+/// As [`plan`].
+pub fn register_files(config: &Config) -> Result<Vec<(String, String)>, RtlError> {
+    let plan = plan(config)?;
+    Ok(match plan.registers {
+        Some(_) => space(config, &plan, None).files(),
+        None => Vec::new(),
+    })
+}
+
+fn space(config: &Config, plan: &PortPlan, ports: Option<u32>) -> Space {
+    Space::new(plan, ports, config.clock.tick_ps, config.hash())
 }
 
 #[cfg(test)]
@@ -153,7 +191,7 @@ mod tests {
 
     #[test]
     fn what_has_no_hardware_is_refused() {
-        let map = [("kind", "\"map\""), ("map_entries", "257")];
+        let map = [("kind", "\"map\""), ("map_entries", "1")];
         let error = emit(&preset("bxiv3-hybrid", &map)).unwrap_err();
         assert!(error.to_string().contains("2 to 256 entries"), "{error}");
     }

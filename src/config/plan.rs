@@ -318,10 +318,27 @@ impl PortPlan {
             ..
         } = self.link;
         match self.sleep {
+            // Software can choose either.
+            _ if self.registers.is_some() => vec![fast_wake, deep_sleep],
             Sleep::FastWake => vec![fast_wake],
             Sleep::DeepSleep => vec![deep_sleep],
             Sleep::Hybrid => vec![fast_wake, deep_sleep],
         }
+    }
+
+    /// Whether the samples and the age of a histogram decide when it forgets.
+    pub fn ages(&self) -> bool {
+        self.predicts() && self.histogram.kind.ages()
+    }
+
+    /// Whether the histogram has a counter for every bin, which can be read.
+    pub fn reads_bins(&self) -> bool {
+        self.predicts() && self.histogram.kind != HistogramKind::Map
+    }
+
+    /// Whether the hop monitor decides about the budget from reset on.
+    pub fn measures(&self) -> bool {
+        self.predicts() && self.budget.rate.is_some_and(|rate| rate.measures)
     }
 
     /// Whether the threshold comes from the histogram.

@@ -154,15 +154,15 @@ fn models_that_do_not_exist_are_named() {
         .unsupported_in_hardware()
         .unwrap()
         .contains("perfbound-correct"));
-    let map = Config::parse("[histogram]\nkind = \"map\"", "a").unwrap();
+    let map = Config::parse("[histogram]\nkind = \"map\"\nmap_entries = 1", "a").unwrap();
     assert!(map
         .plan()
         .unwrap()
         .unsupported_in_hardware()
         .unwrap()
-        .contains("\"map\""));
-    let fixed =
-        "[port]\npolicy = \"fixed\"\n[perfbound]\nhops = \"measured\"\n[histogram]\nkind = \"map\"";
+        .contains("2 to 256 entries"));
+    let fixed = "[port]\npolicy = \"fixed\"\n[perfbound]\nhops = \"measured\"\n\
+                 [histogram]\nkind = \"map\"\nmap_entries = 1";
     let fixed = Config::parse(fixed, "a").unwrap().plan().unwrap();
     assert_eq!(fixed.unsupported_in_hardware(), None);
 }

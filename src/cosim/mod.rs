@@ -15,7 +15,7 @@ pub mod line_rate;
 pub mod native;
 pub mod open_loop;
 pub mod pair;
-mod peer;
+pub mod peer;
 pub mod periods;
 pub mod port;
 pub mod random;

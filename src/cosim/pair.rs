@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::blocks::link_sync::{start_cycles, wake_bound};
+use crate::blocks::link_sync::{start_cycles, wait_bound};
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
-use crate::config::plan::{PortPlan, SyncPlan};
+use crate::config::plan::{PortPlan, Sleep, SyncPlan};
 use crate::network::ActivitySink;
 use crate::switch::power::PowerController;
 
@@ -50,9 +50,9 @@ pub struct Story {
     /// The most clock cycles between the two starts of one transition.
     pub skew: u64,
     /// The longest time in clock cycles for which a packet waited for a link that did not
-    /// let it pass.
+    /// let it pass; not counting what waited for the end of the first cycles after reset.
     pub longest_wait: u64,
-    /// The most it may be.
+    /// The most it may be, once the ports have been out of reset for long enough to send.
     pub wait_bound: u64,
     /// Packets sent by both ends.
     pub packets: u64,
@@ -210,7 +210,7 @@ pub fn run<M: PowerController>(
         Disturbance::None | Disturbance::Resets => u64::MAX,
     };
     let round_trip = (setup.disturbance == Disturbance::None).then_some(2 * setup.delay);
-    let bound = wake_bound(plan, round_trip).expect("there is an exchange of messages");
+    let bound = wait_bound(plan, round_trip).expect("there is an exchange of messages");
     let mut pair = Pair {
         plan,
         sync,
@@ -315,7 +315,7 @@ impl<M: PowerController> Pair<'_, M> {
         end.queued = 0;
         end.sends_until = None;
         end.waits_since = None;
-        end.next_packet = end.next_packet.max(self.now + lasts);
+        end.next_packet = self.now + lasts + 1;
         for (_, to) in &mut self.ends[1 - victim].data {
             *to = (*to).min(gone);
         }
@@ -331,20 +331,22 @@ impl<M: PowerController> Pair<'_, M> {
     fn traffic(&mut self, number: usize) {
         let now = self.now;
         let end = &mut self.ends[number];
+        if end.next_packet <= now {
+            end.queued += 1 + u64::from(self.random.random_ratio(1, 4));
+            end.next_packet = u64::MAX;
+        }
         if end.sends_until == Some(now) {
             end.sends_until = None;
             end.queued -= 1;
             self.story.packets += 1;
-        }
-        if end.next_packet <= now {
-            end.queued += 1 + u64::from(self.random.random_ratio(1, 4));
-            let gap = self.gap(number);
-            self.ends[number].next_packet = now + gap;
+            if end.queued == 0 {
+                self.fall_silent(number);
+            }
         }
         let end = &mut self.ends[number];
         // Just after an exchange has begun a packet does most harm.
         let provoked = match end.outputs.message_out {
-            Message::ReqDown | Message::Ack | Message::Sync => 2 * self.setup.delay + 6,
+            Message::ReqDown | Message::Ack | Message::Sync => 3 * self.setup.delay + 6,
             _ if end.outputs.power_state != end.state => self.sync.timeout / 4 + 6,
             _ => 0,
         };
@@ -366,6 +368,19 @@ impl<M: PowerController> Pair<'_, M> {
         }
     }
 
+    /// The last packet of an end has left. The other end is silent, too, unless it has one:
+    /// neither would ever be idle for long if each of them drew its gaps alone.
+    fn fall_silent(&mut self, number: usize) {
+        for end in [number, 1 - number] {
+            let next = self.now + self.gap(end);
+            let place = &mut self.ends[end];
+            place.next_packet = match end == number || place.next_packet == u64::MAX {
+                true => next,
+                false => place.next_packet.max(next),
+            };
+        }
+    }
+
     /// Cycles until the next packet: often shortly after the link has begun to go down.
     fn gap(&mut self, number: usize) -> u64 {
         let threshold = self.ends[number]
@@ -377,20 +392,23 @@ impl<M: PowerController> Pair<'_, M> {
         let exchange: u64 = times.iter().map(|times| times.t_s + times.t_w).sum::<u64>()
             + 6 * self.setup.delay
             + 40;
-        let hold = self.plan.link.hybrid_hold;
+        let hold = match self.plan.sleep {
+            Sleep::Hybrid => self.plan.link.hybrid_hold,
+            Sleep::FastWake | Sleep::DeepSleep => 0,
+        };
         match random.random_range(0..10) {
-            0..3 => random.random_range(1..30),
-            _ if threshold > self.setup.cycles / 8 => random.random_range(1..200),
-            3..7 => threshold + random.random_range(1..=exchange),
-            7..9 => threshold + hold + random.random_range(1..=exchange),
-            _ => random.random_range(1..=2 * threshold + 4 * exchange),
+            0 => random.random_range(1..30),
+            _ if threshold > self.setup.cycles / 3 => random.random_range(1..30),
+            1..6 => threshold + random.random_range(1..=exchange),
+            6..9 => threshold + hold + random.random_range(1..=exchange),
+            _ => random.random_range(1..=threshold + 2 * exchange),
         }
     }
 
     /// What the outputs of this cycle tell.
     fn look(&mut self, number: usize) -> Result<(), Fault> {
         let now = self.now;
-        let (bound, timeout) = (self.bound, self.sync.timeout);
+        let (bound, start, timeout) = (self.bound, self.start, self.sync.timeout);
         let end = &mut self.ends[number];
         let fault = |what: String| {
             Err(Fault {
@@ -408,10 +426,13 @@ impl<M: PowerController> Pair<'_, M> {
         if outputs.tx_enable && outputs.power_state != PowerState::Wake {
             return fault(format!("may transmit in {}", outputs.power_state.name()));
         }
-        if end.queued > 0 && end.sends_until.is_none() {
-            let since = *end.waits_since.get_or_insert(now);
-            self.story.longest_wait = self.story.longest_wait.max(now - since);
-            if now - since > bound {
+        if now < end.reset_until + start {
+            if outputs.tx_enable {
+                return fault("may transmit right after reset".into());
+            }
+        } else if end.queued > 0 && !outputs.tx_enable {
+            let waited = now - *end.waits_since.get_or_insert(now);
+            if waited > bound {
                 return fault(format!("a packet has waited for more than {bound} cycles"));
             }
         } else if let Some(since) = end.waits_since.take() {
@@ -535,7 +556,7 @@ mod tests {
     use crate::blocks::port::golden::Port;
     use crate::blocks::port::model::Model;
     use crate::blocks::port::tests::small_plan;
-    use crate::config::plan::{Policy, Sleep};
+    use crate::config::plan::Policy;
     use crate::network::NoSink;
 
     fn plan(sleep: Sleep, policy: Policy, t_pdt_init: u64, timeout: u64) -> PortPlan {

@@ -1,12 +1,80 @@
-//! The other end of the link in random activity: what arrives on `message_in`.
+//! The other end of the link where a single port is driven: what arrives on `message_in`.
 
 use std::collections::VecDeque;
 
-use rand::Rng;
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::blocks::port::pins::{Inputs, Message, MESSAGE_WIDTH};
-use crate::config::plan::SyncPlan;
+use super::{Activity, Stretch};
+use crate::blocks::port::pins::{Inputs, Message, Outputs, MESSAGE_WIDTH};
+use crate::config::plan::{PortPlan, SyncPlan};
+
+/// An activity with another end of the link that answers, where the ends exchange messages.
+/// Its wishes are the activity's inputs for levels: it wants the link down or up when
+/// `remote_down` or `remote_up` rises, and refuses to sleep unless `sleep_permit` is set.
+pub struct WithPeer<A> {
+    activity: A,
+    peer: Option<Peer>,
+    random: ChaCha8Rng,
+    /// What is left of the activity's present stretch while the other end interrupts it.
+    rest: Option<Stretch>,
+    /// The port's outputs in the stretch before.
+    before: Option<Outputs>,
+}
+
+impl<A: Activity> WithPeer<A> {
+    /// The other end answers at once, always.
+    pub fn prompt(activity: A, plan: &PortPlan) -> Self {
+        WithPeer::new(activity, plan, 0, false)
+    }
+
+    /// The other end is prompt, late, silent or confused for a while each.
+    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
+        WithPeer::new(activity, plan, seed, true)
+    }
+
+    fn new(activity: A, plan: &PortPlan, seed: u64, moody: bool) -> Self {
+        WithPeer {
+            activity,
+            peer: plan.sync.map(|sync| Peer::new(&sync, moody)),
+            random: ChaCha8Rng::seed_from_u64(seed),
+            rest: None,
+            before: None,
+        }
+    }
+}
+
+impl<A: Activity> Activity for WithPeer<A> {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        let Some(peer) = &mut self.peer else {
+            return self.activity.next(outputs);
+        };
+        let changed = self.before.replace(*outputs) != Some(*outputs);
+        let rest = self
+            .rest
+            .take()
+            .filter(|rest| rest.cycles > 0 && !(rest.until_change && changed));
+        let stretch = match rest {
+            Some(stretch) => stretch,
+            None => self.activity.next(outputs)?,
+        };
+        self.rest = Some(stretch);
+        let (inputs, cycles) = peer.inputs(&stretch.inputs, outputs.message_out, &mut self.random);
+        Some(Stretch {
+            inputs,
+            cycles: cycles.min(stretch.cycles),
+            until_change: true,
+        })
+    }
+
+    fn clocked(&mut self, cycles: u64) {
+        self.activity.clocked(cycles);
+        if let (Some(peer), Some(rest)) = (&mut self.peer, &mut self.rest) {
+            peer.now += cycles;
+            rest.cycles -= cycles;
+        }
+    }
+}
 
 /// What kind of end it is, for some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,12 +89,12 @@ enum Manner {
     Confused,
 }
 
-/// The other end of the link. Its wishes are those of the inputs for levels: it wants the
-/// link down or up when `remote_down` or `remote_up` rises, and refuses to sleep unless
-/// `sleep_permit` is set.
-pub(super) struct Peer {
+/// The other end of the link.
+struct Peer {
     timeout: u64,
     initiator: bool,
+    /// Its manner changes.
+    moody: bool,
     manner: Manner,
     /// Cycle in which the manner changes.
     changes_at: u64,
@@ -39,10 +107,11 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    pub(super) fn new(sync: &SyncPlan, random: &mut ChaCha8Rng) -> Peer {
+    fn new(sync: &SyncPlan, moody: bool) -> Peer {
         Peer {
             timeout: sync.timeout,
-            initiator: random.random(),
+            initiator: false,
+            moody,
             manner: Manner::Prompt,
             changes_at: 0,
             delay: 0,
@@ -52,25 +121,15 @@ impl Peer {
         }
     }
 
-    /// The present cycle, from 0.
-    pub(super) fn now(&self) -> u64 {
-        self.now
-    }
-
-    /// So many cycles have passed.
-    pub(super) fn clocked(&mut self, cycles: u64) {
-        self.now += cycles;
-    }
-
     /// The port's inputs in this cycle, and for how many cycles they stay as they are as far
     /// as this end goes: `wishes` are the inputs for levels, `heard` is what the port says.
-    pub(super) fn inputs(
+    fn inputs(
         &mut self,
         wishes: &Inputs,
         heard: Message,
         random: &mut ChaCha8Rng,
     ) -> (Inputs, u64) {
-        if self.now >= self.changes_at {
+        if self.moody && self.now >= self.changes_at {
             self.change_manner(random);
         }
         self.wish(wishes, random);
@@ -85,7 +144,8 @@ impl Peer {
         };
         let next = self.coming.front().map_or(u64::MAX, |(at, _)| *at);
         let cycles = match (message_in, heard) {
-            (0, Message::None) => next.min(self.changes_at) - self.now,
+            (0, Message::None) if self.moody => next.min(self.changes_at) - self.now,
+            (0, Message::None) => next - self.now,
             _ => 1,
         };
         let inputs = Inputs {
@@ -147,7 +207,8 @@ impl Peer {
             Manner::Prompt | Manner::Confused => round_trip + 1,
             Manner::Slow => (self.timeout - self.timeout.min(3)) + random.random_range(0..6),
         };
-        let crossing = random.random_ratio(1, 8);
+        let mut sometimes = |one_in| self.moody && random.random_ratio(1, one_in);
+        let (crossing, refuses, withdraws) = (sometimes(8), sometimes(12), sometimes(10));
         // A request that left before this one arrived comes a while before the answer.
         let earlier = random.random_range(0..=self.delay);
         match heard {
@@ -161,7 +222,7 @@ impl Peer {
                     self.say(answer, Message::Ack);
                 }
             }
-            Message::ReqDown if !wishes.sleep_permit || random.random_ratio(1, 12) => {
+            Message::ReqDown if !wishes.sleep_permit || refuses => {
                 self.say(answer, Message::Nack);
             }
             Message::ReqDown => self.say(answer, Message::Ack),
@@ -171,7 +232,7 @@ impl Peer {
                 }
                 self.say(answer, Message::Ack);
             }
-            Message::Ack if random.random_ratio(1, 10) => self.say(answer, Message::Nack),
+            Message::Ack if withdraws => self.say(answer, Message::Nack),
             Message::Ack => self.say(answer, Message::Sync),
             Message::None | Message::Nack | Message::Sync => {}
         }

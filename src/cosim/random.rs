@@ -10,7 +10,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::coverage::Corner;
-use super::peer::Peer;
+use super::peer::WithPeer;
 use super::{Activity, Stretch};
 use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
@@ -93,8 +93,32 @@ impl Regime {
     }
 }
 
-/// Random activity.
-pub struct Random {
+/// Random activity, with another end of the link that answers messages where there are any.
+pub struct Random(WithPeer<Scenes>);
+
+impl Random {
+    /// The activity of `seed` for a run of `cycles` cycles.
+    pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
+        Random(WithPeer::random(
+            Scenes::new(plan, seed, cycles),
+            plan,
+            seed,
+        ))
+    }
+}
+
+impl Activity for Random {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        self.0.next(outputs)
+    }
+
+    fn clocked(&mut self, cycles: u64) {
+        self.0.clocked(cycles);
+    }
+}
+
+/// The scenes of a run: what the port's own switch does, and what the other end wishes.
+struct Scenes {
     random: ChaCha8Rng,
     plan: PortPlan,
     steps: VecDeque<Step>,
@@ -111,20 +135,14 @@ pub struct Random {
     until_long: u32,
     /// The longest idle period, in cycles, that is drawn freely.
     longest: u64,
-    /// The other end of the link, for ends that exchange messages.
-    peer: Option<Peer>,
-    /// What is left of the scene's present stretch while the other end interrupts it.
-    rest: Option<Stretch>,
-    /// The port's outputs in the stretch before.
-    before: Option<Outputs>,
+    /// Cycles clocked so far.
+    now: u64,
     no_reset_before: u64,
 }
 
-impl Random {
-    /// The activity of `seed` for a run of `cycles` cycles.
-    pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
+impl Scenes {
+    fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Scenes {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let peer = plan.sync.map(|sync| Peer::new(&sync, &mut random));
         let long = long_idles(plan, cycles)
             .into_iter()
             .filter_map(|corner| {
@@ -138,7 +156,7 @@ impl Random {
             })
             .rev()
             .collect();
-        Random {
+        Scenes {
             random,
             plan: *plan,
             steps: VecDeque::new(),
@@ -149,9 +167,7 @@ impl Random {
             long,
             until_long: 60,
             longest: (cycles / 200).max(64),
-            peer,
-            rest: None,
-            before: None,
+            now: 0,
             no_reset_before: 0,
         }
     }
@@ -632,14 +648,11 @@ impl Random {
 
     /// A reset of one to three cycles, with the pins as they may be.
     fn reset(&mut self) {
-        if let Some(peer) = &self.peer {
-            // A port that has just been reset sends nothing for a while.
-            if peer.now() < self.no_reset_before {
-                return self.traffic();
-            }
-            let start = wake_bound(&self.plan, None).unwrap_or(0);
-            self.no_reset_before = peer.now() + 4 * start;
+        // A port that exchanges messages sends nothing for a while after a reset.
+        if self.now < self.no_reset_before {
+            return self.traffic();
         }
+        self.no_reset_before = self.now + 4 * wake_bound(&self.plan, None).unwrap_or(0);
         let inputs = Inputs {
             rst: true,
             queue_nonempty: self.chance(2),
@@ -687,38 +700,17 @@ impl Random {
     }
 }
 
-impl Activity for Random {
+impl Activity for Scenes {
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
-        let changed = self.before.replace(*outputs) != Some(*outputs);
-        let rest = self
-            .rest
-            .take()
-            .filter(|rest| rest.cycles > 0 && !(rest.until_change && changed));
-        let stretch = match rest {
-            Some(stretch) => stretch,
-            None => self.stretch(outputs),
-        };
-        let Some(peer) = &mut self.peer else {
-            return Some(stretch);
-        };
-        self.rest = Some(stretch);
-        let (inputs, cycles) = peer.inputs(&stretch.inputs, outputs.message_out, &mut self.random);
-        Some(Stretch {
-            inputs,
-            cycles: cycles.min(stretch.cycles),
-            until_change: true,
-        })
+        Some(self.stretch(outputs))
     }
 
     fn clocked(&mut self, cycles: u64) {
-        if let (Some(peer), Some(rest)) = (&mut self.peer, &mut self.rest) {
-            peer.clocked(cycles);
-            rest.cycles -= cycles;
-        }
+        self.now += cycles;
     }
 }
 
-impl Random {
+impl Scenes {
     /// What the scene goes on with.
     fn stretch(&mut self, outputs: &Outputs) -> Stretch {
         loop {

@@ -214,7 +214,7 @@ fn terms(config: &Config) -> Vec<Term> {
             name: "tail_held",
             because: [
                 "no more can be in use",
-                "a tail sum counts the samples of all higher bins too",
+                "tail sums of up to h_maxN samples, not counters",
             ],
         }],
     }

@@ -9,6 +9,7 @@ mod text;
 use serde::Serialize;
 
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::link_sync::{start_cycles, wait_bound};
 use crate::blocks::port::{update_interval_at_line_rate, update_latency};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};
@@ -57,6 +58,8 @@ pub struct Estimate {
     pub latency: Option<Latency>,
     /// How exact its correction is; `None` if it does not correct.
     pub accuracy: Option<Accuracy>,
+    /// How long a packet can wait for its link; `None` if the ends exchange no messages.
+    pub wait: Option<Wait>,
 }
 
 /// Width of a register or an arithmetic value that the configuration implies.
@@ -131,6 +134,31 @@ pub struct Latency {
     pub update_interval_at_line_rate_cycles: u64,
 }
 
+/// How long a packet can wait for its link to wake, in clock cycles, at most
+/// (`docs/link-sync.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Wait {
+    /// If the other end answers over a cable without delay.
+    pub answered_cycles: u64,
+    /// The same over a cable of a round trip of 100 cycles.
+    pub round_trip_100_cycles: u64,
+    /// If the other end never answers, or sends anything at any time.
+    pub unanswered_cycles: u64,
+    /// After reset, in which a port sends nothing.
+    pub start_cycles: u64,
+}
+
+impl Wait {
+    fn of(plan: &PortPlan) -> Option<Wait> {
+        Some(Wait {
+            answered_cycles: wait_bound(plan, Some(0))?,
+            round_trip_100_cycles: wait_bound(plan, Some(100))?,
+            unanswered_cycles: wait_bound(plan, None)?,
+            start_cycles: start_cycles(plan, &plan.sync?),
+        })
+    }
+}
+
 /// How far a corrected threshold can be from the real-number result (SPEC 8): the sum of
 /// the two.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -175,6 +203,7 @@ impl Estimate {
                 }),
                 _ => None,
             },
+            wait: plan.as_ref().ok().and_then(Wait::of),
             census,
         }
     }
@@ -244,6 +273,11 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     if let Ok(plan) = plan {
         let budget = plan.budget;
         match budget.product {
+            Some(Product { k, s }) if budget.rate.is_some() => add(
+                "budget rate K",
+                budget.rate.map_or(0, |rate| rate.width),
+                format!("changes at run time, K = {k} at first, N = (X * K) >> {s}"),
+            ),
             Some(Product { k, s }) => add(
                 "budget constant K",
                 128 - k.leading_zeros(),

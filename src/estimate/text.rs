@@ -248,6 +248,18 @@ impl fmt::Display for Estimate {
                 accuracy.ticks
             )?;
         }
+        if let Some(wait) = &self.wait {
+            writeln!(
+                f,
+                "\nA packet waits for its link for at most {} clock cycles if the other end answers\n\
+                 at once ({} over a round trip of 100 cycles), for at most {} whatever the other\n\
+                 end does; after reset, for {}.",
+                wait.answered_cycles,
+                wait.round_trip_100_cycles,
+                wait.unanswered_cycles,
+                wait.start_cycles
+            )?;
+        }
         Ok(())
     }
 }

@@ -107,6 +107,11 @@ impl AxiLite {
         }
     }
 
+    /// Nothing changes while the manager asks nothing and takes nothing.
+    pub fn steady(&self) -> bool {
+        self.asked.is_none() && self.request().is_none()
+    }
+
     /// The clock edge at the end of a cycle; `answer` is the registers' answer to the
     /// request of the cycle before.
     pub fn clock(&mut self, inputs: &Inputs, answer: Answer) {

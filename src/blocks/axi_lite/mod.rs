@@ -2,7 +2,7 @@
 
 pub mod golden;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::hdl::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Golden model of the registers: what a read finds and a write does, register by register.
 
-use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::map::{self, Map, Register};
 use crate::blocks::axi_lite::golden::{Answer, Request};
@@ -35,7 +35,7 @@ impl Parameters {
     /// Those of the configuration.
     pub fn of(plan: &PortPlan) -> Self {
         let rate = plan.budget.rate.filter(|_| plan.predicts());
-        let histogram = plan.predicts().then_some(plan.histogram);
+        let histogram = plan.ages().then_some(plan.histogram);
         Parameters {
             enable: true,
             policy: map::policy_code(plan.policy),
@@ -118,7 +118,7 @@ enum Fetch {
 #[derive(Clone, Debug)]
 pub struct Csr {
     plan: PortPlan,
-    page: Map,
+    page: Arc<Map>,
     answer: Answer,
     latched: u32,
     staged: Parameters,
@@ -135,16 +135,31 @@ pub struct Csr {
     fetch: Fetch,
     bin_count: u64,
     hop_index: u8,
-    /// The event counters by the names of their registers.
-    events: HashMap<&'static str, u64>,
+    /// The event counters in the order of [`EVENTS`].
+    events: [u64; EVENTS.len()],
 }
+
+/// The event counters by the names of their registers; the times in the states are in the
+/// order of [`PowerState::ALL`].
+const EVENTS: [&str; 10] = [
+    "wake",
+    "going_down",
+    "fast_wake",
+    "deep_sleep",
+    "refresh",
+    "going_up",
+    "periods",
+    "hits",
+    "misses",
+    "transitions",
+];
 
 impl Csr {
     /// The registers of `plan` just after reset.
     pub fn new(plan: &PortPlan) -> Self {
         Csr {
             plan: *plan,
-            page: map::port(plan),
+            page: Arc::new(map::port(plan)),
             answer: Answer::default(),
             latched: 0,
             staged: Parameters::of(plan),
@@ -161,7 +176,7 @@ impl Csr {
             fetch: Fetch::Done,
             bin_count: 0,
             hop_index: 0,
-            events: HashMap::new(),
+            events: [0; EVENTS.len()],
         }
     }
 
@@ -299,7 +314,13 @@ impl Csr {
             "t_pb" => predicted(port.t_pb),
             "window" => predicted(port.window),
             "budget" => predicted(port.budget),
-            counter => self.events.get(counter).copied().unwrap_or(0),
+            counter => {
+                let counters = EVENTS.iter().zip(self.events);
+                counters
+                    .filter(|(name, _)| **name == counter)
+                    .map(|(_, count)| count)
+                    .sum()
+            }
         }
     }
 
@@ -320,12 +341,12 @@ impl Csr {
                     .any(|&(_, known, built)| known == code && built)
             }),
             "max_samples" => {
-                let (least, most) = map::sample_limits(&self.plan);
-                !predicts || (least..=most).contains(&value)
+                !self.plan.ages() || (1..=self.plan.histogram.max_samples).contains(&value)
             }
             "hop_factor" => !predicts || value <= 1 << 31,
             "bin_index" => {
-                !predicts || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
+                !self.plan.reads_bins()
+                    || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
             }
             _ => true,
         };
@@ -349,7 +370,7 @@ impl Csr {
             true => (old & u64::from(u32::MAX) | u64::from(value) << 32) & time,
             false => (old >> 32 << 32 | u64::from(value)) & time,
         };
-        let predicts = self.plan.predicts();
+        let (predicts, ages) = (self.plan.predicts(), self.plan.ages());
         match register.name {
             "control" => {
                 let (enable, measure) = (field("enable") == 1, field("measure") == 1);
@@ -363,12 +384,12 @@ impl Csr {
                 };
             }
             "t_pdt_low" | "t_pdt_high" => self.staged.t_pdt = join(self.staged.t_pdt),
-            "ttl_low" | "ttl_high" if predicts => self.staged.ttl = join(self.staged.ttl),
-            "max_samples" if predicts => self.staged.max_samples = value,
+            "ttl_low" | "ttl_high" if ages => self.staged.ttl = join(self.staged.ttl),
+            "max_samples" if ages => self.staged.max_samples = value,
             "bound" if predicts => self.staged.bound = value,
             "hop_factor" if predicts => self.staged.hop_factor = value,
             "command" if ones & page.field("command", "apply").mask() != 0 => self.pending = true,
-            "bin_index" if predicts => {
+            "bin_index" if self.plan.reads_bins() => {
                 self.bin_index = field("index");
                 self.fetch = Fetch::Waiting;
             }
@@ -384,7 +405,7 @@ impl Csr {
         // What the hardware does.
         self.count(port);
         if clears {
-            self.events.clear();
+            self.events = [0; EVENTS.len()];
         }
         self.fetch = match before.fetch {
             Fetch::Waiting if port.bin_taken => Fetch::Arriving,
@@ -442,22 +463,27 @@ impl Csr {
     }
 
     fn count(&mut self, port: &Port) {
-        let mut count = |name, happened: bool| {
-            *self.events.entry(name).or_default() += u64::from(happened);
-        };
-        count("periods", port.hit || port.miss);
-        count("hits", port.hit);
-        count("misses", port.miss);
-        count("transitions", port.leaving);
-        let state = match port.power_state {
-            PowerState::Wake => "wake",
-            PowerState::GoingDown => "going_down",
-            PowerState::FastWake => "fast_wake",
-            PowerState::DeepSleep => "deep_sleep",
-            PowerState::Refresh => "refresh",
-            PowerState::GoingUp => "going_up",
-        };
-        count(state, true);
+        self.skip(1, port.power_state);
+        let happened = [port.hit || port.miss, port.hit, port.miss, port.leaving];
+        for (count, happened) in self.events[6..].iter_mut().zip(happened) {
+            *count += u64::from(happened);
+        }
+    }
+
+    /// Lets cycles pass in which nothing is asked and nothing happens.
+    pub fn skip(&mut self, cycles: u64, state: PowerState) {
+        self.events[state as usize] += cycles;
+    }
+
+    /// Nothing but the time in the state changes while nothing is asked and nothing happens.
+    pub fn steady(&self) -> bool {
+        let applies = self.pending || self.refresh || self.computing != Computing::Nothing;
+        !applies && self.fetch == Fetch::Done && self.answer == Answer::default()
+    }
+
+    /// An error flag is set.
+    pub fn error_flag(&self) -> bool {
+        self.sync_flag || self.map_flag
     }
 
     /// The rate of the budget.

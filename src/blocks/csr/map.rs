@@ -2,6 +2,7 @@
 //! of the RTL, and the files that software reads ([`super::rdl`], [`super::header`],
 //! [`super::markdown`]).
 
+use crate::blocks::histogram::Shape;
 use crate::blocks::hop_monitor::COUNTER_WIDTH;
 use crate::blocks::port::pins::HOPS_WIDTH;
 use crate::config::plan::{
@@ -189,16 +190,6 @@ pub fn policy_is_built(built: Policy, wanted: Policy) -> bool {
     policy_code(wanted) <= policy_code(built).max(1)
 }
 
-/// The least and the largest `max_samples` that hardware built for `plan` can do: a circular
-/// histogram has as many places as it was built with.
-pub fn sample_limits(plan: &PortPlan) -> (u32, u32) {
-    let built = plan.histogram.max_samples;
-    match plan.histogram.kind {
-        HistogramKind::Circular => (built, built),
-        _ => (1, built),
-    }
-}
-
 /// The encodings of `features.kind`.
 fn kind_code(kind: HistogramKind) -> u32 {
     HistogramKind::ALL
@@ -308,6 +299,11 @@ impl Builder {
     }
 }
 
+/// Bits of `bin_count`: those that the histogram delivers, as far as they fit.
+pub fn bin_count_width(plan: &PortPlan) -> u32 {
+    Shape::of(plan).weighed_count().min(32)
+}
+
 /// The page of the controller of `plan`.
 ///
 /// # Panics
@@ -318,6 +314,8 @@ pub fn port(plan: &PortPlan) -> Map {
     let time = plan.time_width;
     // What only a predicting controller has is reserved in the others.
     let predicted = |width: u32| if plan.predicts() { width } else { 0 };
+    let readable = |width: u32| if plan.reads_bins() { width } else { 0 };
+    let aging = |width: u32| if plan.ages() { width } else { 0 };
     let histogram = &plan.histogram;
     let bit = |set: bool, place: u32| u32::from(set) << place;
     let policies = Policy::ALL
@@ -472,7 +470,7 @@ pub fn port(plan: &PortPlan) -> Map {
         .pair(
             ["ttl_low", "ttl_high"],
             0x050,
-            predicted(time),
+            aging(time),
             Access::Staged,
             histogram.ttl.unwrap_or(0),
             "time to live of the histogram, in ticks; 0 is for ever",
@@ -480,13 +478,12 @@ pub fn port(plan: &PortPlan) -> Map {
         .word(
             "max_samples",
             0x058,
-            predicted(32),
+            aging(32),
             Access::Staged,
             histogram.max_samples,
             format!(
-                "samples after which the histogram ages, {} to {}",
-                sample_limits(plan).0,
-                sample_limits(plan).1
+                "samples after which the histogram ages, 1 to {}",
+                histogram.max_samples
             ),
         )
         .word(
@@ -629,13 +626,13 @@ pub fn port(plan: &PortPlan) -> Map {
         "writing it fetches a bin of the histogram",
     )
     .field(
-        ("index", 0, predicted(12)),
+        ("index", 0, readable(12)),
         Access::Index,
         0,
         format!("which bin, 0 to {}", histogram.bins - 1),
     )
     .field(
-        ("busy", 31, predicted(1)),
+        ("busy", 31, readable(1)),
         Access::Status,
         0,
         "the bin waits for a cycle in which neither a sample nor the search reads",

@@ -47,6 +47,7 @@ pub struct Csr {
     pub write_strobe: Signal<In, Bits>,
     pub read_data: Signal<Out, Bits>,
     pub answer: Signal<Out, Bits>,
+    pub error_flag: Signal<Out, Bit>,
     // From the port.
     pub active: Signal<In, Bit>,
     pub hit: Signal<In, Bit>,
@@ -170,6 +171,8 @@ pub struct Csr {
     going_up: Reg<Bits>,
     // The layout.
     predicts: Constant<Bit>,
+    ages: Constant<Bit>,
+    readable: Constant<Bit>,
     identity: Vec<Constant<Bits>>,
     at_control: Constant<Bits>,
     at_command: Constant<Bits>,
@@ -208,7 +211,6 @@ pub struct Csr {
     always_on: Constant<Bits>,
     sleep_fast_wake: Constant<Bits>,
     no_sleep: Constant<Bits>,
-    least_samples: Constant<Bits>,
     most_samples: Constant<Bits>,
     one_hop: Constant<Bits>,
     end_of_bins: Constant<Bits>,
@@ -234,9 +236,11 @@ impl Csr {
     pub fn new(plan: &PortPlan) -> Self {
         let page = map::port(plan);
         let predicts = plan.predicts();
+        let ages = plan.ages();
+        let readable = plan.reads_bins();
         let time = plan.time_width;
         let histogram = &plan.histogram;
-        let counter = histogram.counter_bits;
+        let counter = map::bin_count_width(plan);
         let rate = plan.budget.rate;
         let rate_width = rate.map_or(1, |rate| rate.width);
         let rate_reset = plan.budget.product.map_or(0, |product| product.k);
@@ -297,12 +301,13 @@ impl Csr {
             write_strobe: Signal::bits(DATA_WIDTH / 8, "which of its bytes to write"),
             read_data: data("data read, the cycle after the request; 0 without one"),
             answer: Signal::bits(2, "answer, the cycle after the request; 0 without one"),
+            error_flag: Signal::bit("an error flag is set"),
             active: Signal::bit("the port is active in this cycle"),
             hit: Signal::bit("an idle period ended, the link stayed awake"),
             miss: Signal::bit("an idle period ended, the link had left wake"),
             leaving: Signal::bit("the link leaves wake at the end of this cycle"),
             power_state: Signal::bits(3, "state of the link"),
-            sync_error: Signal::bit("the other end did not answer in time"),
+            sync_error: Signal::bit("the other end has not answered in time"),
             t_pdt: Signal::bits(time, "threshold in force, in ticks"),
             sleeps: Signal::bit("the port powers down by itself"),
             sleep: Signal::bits(2, "where: 0 fast wake, 1 deep sleep, 2 hybrid"),
@@ -327,26 +332,26 @@ impl Csr {
                 Signal::bits(plan.budget.width, "packets that may be delayed in it"),
             ),
             ttl: Optional::when(
-                predicts,
+                ages,
                 Signal::bits(time, "time to live of the histogram, in ticks; 0: for ever"),
             ),
             max_samples: Optional::when(
-                predicts,
+                ages,
                 Signal::bits(32, "samples after which the histogram ages"),
             ),
             restart: Optional::when(
-                predicts,
+                ages,
                 Signal::bit("the next sample finds the histogram empty"),
             ),
-            restarted: Optional::when(predicts, Signal::bit("the histogram has been cleared")),
-            bin_request: Optional::when(predicts, Signal::bit("read a bin when it is free")),
+            restarted: Optional::when(ages, Signal::bit("the histogram has been cleared")),
+            bin_request: Optional::when(readable, Signal::bit("read a bin when it is free")),
             bin: Optional::when(
-                predicts,
+                readable,
                 Signal::bits(clog2(histogram.bins.into()), "which bin"),
             ),
-            bin_taken: Optional::when(predicts, Signal::bit("it is read in this cycle")),
+            bin_taken: Optional::when(readable, Signal::bit("it is read in this cycle")),
             bin_count: Optional::when(
-                predicts,
+                readable,
                 Signal::bits(counter, "samples in it, the cycle after"),
             ),
             rate_start: Optional::when(predicts, Signal::bit("compute a rate")),
@@ -453,6 +458,8 @@ impl Csr {
             refreshing: event("cycles refreshing"),
             going_up: event("cycles going up"),
             predicts: Constant::bit(predicts, "the controller can predict"),
+            ages: Constant::bit(ages, "its histogram ages by parameters"),
+            readable: Constant::bit(readable, "its histogram has a counter for every bin"),
             identity: page.registers[..8]
                 .iter()
                 .map(|register| {
@@ -508,16 +515,7 @@ impl Csr {
                 "the sleep state fast wake",
             ),
             no_sleep: Constant::bits(2, 3, "no sleep state"),
-            least_samples: Constant::bits(
-                32,
-                map::sample_limits(plan).0.into(),
-                "least max_samples",
-            ),
-            most_samples: Constant::bits(
-                32,
-                map::sample_limits(plan).1.into(),
-                "largest max_samples",
-            ),
+            most_samples: Constant::bits(32, histogram.max_samples.into(), "largest max_samples"),
             one_hop: Constant::bits(32, 1 << 31, "hop factor of one link"),
             end_of_bins: Constant::bits(13, histogram.bins.into(), "number of bins"),
             okay: Constant::bits(2, response::OKAY.into(), "done"),
@@ -606,7 +604,7 @@ impl Logic for Csr {
         if self.is_t_pdt.val() {
             self.wide.next = bit_cast(self.staged_t_pdt.q.val(), 64);
         } else if self.is_ttl.val() {
-            if self.predicts.val() {
+            if self.ages.val() {
                 self.wide.next = bit_cast(self.staged_ttl.q.val(), 64);
             }
         } else if self.pair.val() == self.at_t_pdt_now.val() {
@@ -672,7 +670,7 @@ impl Logic for Csr {
         } else if self.is_command.val() {
             self.present.next = bit_cast(self.pending.q.val(), 32);
         } else if self.is_max_samples.val() {
-            if self.predicts.val() {
+            if self.ages.val() {
                 self.present.next = self.staged_max_samples.q.val();
             }
         } else if self.is_bound.val() {
@@ -696,12 +694,12 @@ impl Logic for Csr {
         } else if self.word.val() == self.at_hop_factor_now.val() {
             self.present.next = self.measured_wide.val();
         } else if self.is_bin_index.val() {
-            if self.predicts.val() {
+            if self.readable.val() {
                 self.present.next = bit_cast(self.bin_index.q.val(), 32)
                     | (bit_cast(self.bin_busy.q.val(), 32) << self.busy_low.val());
             }
         } else if self.word.val() == self.at_bin_count.val() {
-            if self.predicts.val() {
+            if self.readable.val() {
                 self.present.next = bit_cast(self.bin_value.q.val(), 32);
             }
         } else if self.is_hop_index.val() {
@@ -788,14 +786,18 @@ impl Logic for Csr {
             self.illegal.next = !self.policies.val().get_bit(self.new_policy.val())
                 | (self.new_sleep.val() == self.no_sleep.val());
         }
-        if self.predicts.val() {
+        if self.ages.val() {
             if self.is_max_samples.val() {
-                self.illegal.next = (self.merged.val() < self.least_samples.val())
-                    | (self.merged.val() > self.most_samples.val());
+                self.illegal.next =
+                    (self.merged.val() == 0) | (self.merged.val() > self.most_samples.val());
             }
+        }
+        if self.predicts.val() {
             if self.is_hop_factor.val() {
                 self.illegal.next = self.merged.val() > self.one_hop.val();
             }
+        }
+        if self.readable.val() {
             if self.is_bin_index.val() {
                 self.illegal.next =
                     self.bin_busy.q.val() | (self.new_index.val() >= self.end_of_bins.val());
@@ -841,13 +843,15 @@ impl Logic for Csr {
         if self.writes.val() & self.is_t_pdt.val() {
             self.staged_t_pdt.d.next = bit_cast(self.merged_wide.val(), self._time_bits);
         }
-        if self.predicts.val() {
+        if self.ages.val() {
             if self.writes.val() & self.is_ttl.val() {
                 self.staged_ttl.d.next = bit_cast(self.merged_wide.val(), self._time_bits);
             }
             if self.writes.val() & self.is_max_samples.val() {
                 self.staged_max_samples.d.next = self.merged.val();
             }
+        }
+        if self.predicts.val() {
             if self.writes.val() & self.is_bound.val() {
                 self.staged_bound.d.next = self.merged.val();
             }
@@ -879,16 +883,14 @@ impl Logic for Csr {
         self.sleeps.next = self.enable.q.val() & (self.policy.q.val() != self.always_on.val());
         self.sleep.next = self.sleep_now.q.val();
 
-        if self.predicts.val() {
+        if self.ages.val() {
             comment!("The histogram starts anew if its parameters change.");
             if self.restarted.val() {
                 self.restart_now.d.next = false;
             }
             if self.commits.val() {
-                self.measure.d.next = self.staged_measure.q.val();
                 self.ttl_now.d.next = self.staged_ttl.q.val();
                 self.max_samples_now.d.next = self.staged_max_samples.q.val();
-                self.bound.d.next = self.staged_bound.q.val();
                 if (self.staged_ttl.q.val() != self.ttl_now.q.val())
                     | (self.staged_max_samples.q.val() != self.max_samples_now.q.val())
                 {
@@ -898,7 +900,13 @@ impl Logic for Csr {
             self.ttl.next = self.ttl_now.q.val();
             self.max_samples.next = self.max_samples_now.q.val();
             self.restart.next = self.restart_now.q.val();
+        }
 
+        if self.predicts.val() {
+            if self.commits.val() {
+                self.measure.d.next = self.staged_measure.q.val();
+                self.bound.d.next = self.staged_bound.q.val();
+            }
             comment!("The rate of the budget follows the staged parameters, or the hop monitor.");
             self.rate_start.next = false;
             self.rate_bound.next = self.bound.q.val();
@@ -969,8 +977,9 @@ impl Logic for Csr {
                 self.map_flag.d.next = true;
             }
         }
+        self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
 
-        if self.predicts.val() {
+        if self.readable.val() {
             comment!("A bin is fetched when neither a sample nor the search reads.");
             self.bin_request.next = self.bin_busy.q.val() & !self.bin_arrives.q.val();
             self.bin.next = bit_cast(self.bin_index.q.val(), self._bin_bits);

@@ -6,7 +6,6 @@ use proptest::prelude::*;
 use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::port::pins::PowerState;
-use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::config::Config;
@@ -16,13 +15,16 @@ use crate::hdl::check;
 pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
     let text = format!(
         "[port]\npolicy = \"{}\"\nregisters = true\nsync = \"levels\"\ntime_width = {time_width}\n\
+         hybrid_hold_ns = 9\n\
+         [states.fast-wake]\nt_s_ns = 3\nt_w_ns = 5\n\
+         [states.deep-sleep]\nt_s_ns = 7\nt_w_ns = 11\nt_q_ns = 6\nt_r_ns = 2\n\
+         [perfbound]\nbound = 0.5\nhops = [[2, 0.5], [5, 0.5]]\n\
          [histogram]\nbins = 20\nbin_ns = 4\nmax_samples = 30\nttl_ns = 1500",
         policy.name()
     );
     let plan = Config::parse(&text, "a").unwrap().plan().unwrap();
     PortPlan {
         t_pdt_init: 40,
-        link: small_plan().link,
         ..plan
     }
 }
@@ -53,7 +55,7 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
 }
 
 /// Requests that reach the registers more often than chance would.
-fn request(page: &map::Map) -> impl Strategy<Value = Option<Request>> {
+pub(crate) fn request(page: &map::Map) -> impl Strategy<Value = Option<Request>> {
     let words: Vec<u32> = page.registers.iter().map(|r| r.offset / 4).collect();
     let writable: Vec<u32> = page
         .registers
@@ -89,13 +91,18 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
     (
         prop::sample::select(vec![
             Policy::PerfBound,
-            Policy::PerfBound,
+            Policy::PerfBoundCorrect,
             Policy::Fixed,
             Policy::AlwaysOn,
         ]),
         prop::sample::select(vec![24u32, 32, 40]),
+        prop::sample::select(HistogramKind::ALL.to_vec()),
     )
-        .prop_map(|(policy, width)| plan(policy, width))
+        .prop_map(|(policy, width, kind)| {
+            let mut plan = plan(policy, width);
+            plan.histogram.kind = kind;
+            plan
+        })
 }
 
 /// The pins of a request.
@@ -133,12 +140,18 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
             ("t_pb", port.t_pb),
             ("window", port.window),
             ("budget", port.budget),
-            ("restarted", port.restarted.into()),
-            ("bin_taken", port.bin_taken.into()),
-            ("bin_count", port.bin_count),
             ("rate_done", port.rate_done.into()),
             ("rate_computed", port.rate_computed as u64),
         ]);
+    }
+    if plan.reads_bins() {
+        bench.drive(&[
+            ("bin_taken", port.bin_taken.into()),
+            ("bin_count", port.bin_count),
+        ]);
+    }
+    if plan.ages() {
+        bench.drive(&[("restarted", port.restarted.into())]);
     }
 }
 
@@ -170,15 +183,22 @@ proptest! {
                 ("next_t_pdt", next.t_pdt),
                 ("clear_counts", golden.clears(request, &port).into()),
                 ("hop_index", golden.hop_index().into()),
+                ("error_flag", golden.error_flag().into()),
             ];
             if plan.predicts() {
+                if plan.ages() {
+                    expected.extend([
+                        ("ttl", in_force.ttl),
+                        ("max_samples", in_force.max_samples.into()),
+                        ("restart", golden.restart().into()),
+                    ]);
+                }
                 expected.extend([
-                    ("ttl", in_force.ttl),
-                    ("max_samples", in_force.max_samples.into()),
-                    ("restart", golden.restart().into()),
-                    ("bin_request", golden.bin_request().is_some().into()),
                     ("rate", golden.rate() as u64),
                 ]);
+                if plan.reads_bins() {
+                    expected.push(("bin_request", golden.bin_request().is_some().into()));
+                }
                 if let Some(bin) = golden.bin_request() {
                     expected.push(("bin", bin.into()));
                 }

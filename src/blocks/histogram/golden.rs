@@ -23,6 +23,8 @@ pub struct Histogram {
     edges: Edges,
     clocks_per_tick: u64,
     max_time: u64,
+    /// The next sample ends the present generation, whatever its age.
+    renew: bool,
     /// Counters per generation, the present one first.
     generations: VecDeque<Vec<u64>>,
     /// Samples of the present generation.
@@ -51,6 +53,7 @@ impl Histogram {
             plan: plan.histogram,
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
+            renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
             edges,
             samples: 0,
@@ -101,10 +104,25 @@ impl Histogram {
         ticks.min(self.max_time.into()) as u64
     }
 
+    /// From the end of cycle `now` on, generations end by these parameters; the present one
+    /// with the next sample if `renew`.
+    pub fn set_parameters(&mut self, now: u64, max_samples: u32, ttl: Option<u64>, renew: bool) {
+        self.renew = renew;
+        if (self.plan.max_samples, self.plan.ttl) != (max_samples, ttl) {
+            // An age that stood still goes on from where it stood.
+            let elapsed = now.saturating_sub(self.since);
+            let stood = elapsed / self.clocks_per_tick - self.age(elapsed);
+            self.since += stood * self.clocks_per_tick;
+            self.plan.max_samples = max_samples;
+            self.plan.ttl = ttl;
+        }
+    }
+
     /// A sample in cycle `now` ends the present generation first.
     fn due(&self, now: u64) -> bool {
         self.plan.kind.ages()
-            && (self.samples == u64::from(self.plan.max_samples)
+            && (self.renew
+                || self.samples == u64::from(self.plan.max_samples)
                 || self
                     .plan
                     .ttl
@@ -139,6 +157,11 @@ impl Histogram {
             tail > budget
         });
         highest.map_or(0, |bin| bin + 1)
+    }
+
+    /// A sample in cycle `now` ends the present generation, or the only one.
+    pub fn renews(&self, now: u64) -> bool {
+        self.due(now)
     }
 
     /// What the samples of a bin weigh, as a read in cycle `now` returns it. A circular

@@ -34,6 +34,7 @@ pub struct PerfBound {
     pub ended: Signal<In, Bit>,
     pub cleared: Optional<Signal<In, Bit>>,
     pub sample_bin: Optional<Signal<In, Bits>>,
+    pub rate: Optional<Signal<In, Bits>>,
     pub live_window: Signal<In, Bits>,
     pub window_step: Optional<Signal<In, Bit>>,
     pub taken: Optional<Signal<In, Bit>>,
@@ -42,6 +43,7 @@ pub struct PerfBound {
     pub arrived: Optional<Signal<In, Bits>>,
     pub read_group: Optional<Signal<Out, Bits>>,
     pub read_place: Optional<Signal<Out, Bits>>,
+    pub searches: Optional<Signal<Out, Bit>>,
     pub map_found: Optional<Signal<In, Bits>>,
     pub update: Signal<Out, Bit>,
     pub t_pb: Signal<Out, Bits>,
@@ -59,7 +61,11 @@ pub struct PerfBound {
     fractional: Constant<Bit>,
     carry: Signal<Local, Bit>,
     // The budget of any window.
-    rate: Constant<Bits>,
+    adjustable: Constant<Bit>,
+    readable: Constant<Bit>,
+    fixed_rate: Constant<Bits>,
+    rate_taken: Reg<Bits>,
+    factor: Signal<Local, Bits>,
     digits_left: Reg<Bits>,
     multiplicand: Reg<Bits>,
     product: Reg<Bits>,
@@ -189,6 +195,9 @@ impl PerfBound {
         let fraction = format!("/ {}", plan.budget.denominator);
 
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
+        let adjustable = plan.budget.rate.is_some();
+        let rate = plan.budget.rate.map_or(product_bits(k), |rate| rate.width);
+        let readable = plan.registers.is_some() && plan.reads_bins();
         let digit = time.div_ceil(MULTIPLY_CYCLES);
         let window = digit * MULTIPLY_CYCLES;
         let product = (budget + s).max(digit).min(128);
@@ -248,6 +257,13 @@ impl PerfBound {
             ended: Signal::bit("a sample is recorded"),
             cleared: Optional::when(clears, Signal::bit("that sample clears the histogram")),
             sample_bin: Optional::when(clears, Signal::bits(shape.index(), "bin of that sample")),
+            rate: Optional::when(
+                adjustable,
+                Signal::bits(
+                    rate,
+                    format!("packets that a tick of the window allows to delay, times 2^{s}"),
+                ),
+            ),
             live_window: Signal::bits(time, "window of the histogram, in ticks"),
             window_step: Optional::when(accumulates, Signal::bit("the window grows by a tick")),
             taken: Optional::when(
@@ -278,6 +294,10 @@ impl PerfBound {
                 Signal::bits(shape.place, "place in the group of the bin to read"),
             ),
             map_found: Optional::when(maps, Signal::bits(found, "bin found for the budget")),
+            searches: Optional::when(
+                readable,
+                Signal::bit("the search may read in this cycle"),
+            ),
             update: Signal::bit("t_pb, window and budget are new"),
             t_pb: Signal::bits(time, "threshold, in ticks"),
             window: Signal::bits(time, "window that t_pb was computed for, in ticks"),
@@ -300,9 +320,13 @@ impl PerfBound {
             ),
             fractional: Constant::bit(part_gain > 0, "a tick allows no whole number of packets"),
             carry: Signal::bit("the parts make a whole packet"),
-            rate: Constant::bits(
+            adjustable: Constant::bit(adjustable, "the rate changes at run time"),
+            readable: Constant::bit(readable, "software reads the bins too"),
+            rate_taken: Reg::bits(rate, k, "rate when the multiplication began"),
+            factor: Signal::bits(product, "the rate, as wide as the product"),
+            fixed_rate: Constant::bits(
                 product,
-                k,
+                if adjustable { 0 } else { k },
                 format!("packets that a tick of the window allows to delay, times 2^{s}"),
             ),
             digits_left: Reg::bits(clog2(MULTIPLY_CYCLES.into()), 0, "digits left, less one"),
@@ -407,6 +431,11 @@ impl PerfBound {
     }
 }
 
+/// Bits of a constant rate.
+fn product_bits(k: u128) -> u32 {
+    (128 - k.leading_zeros()).max(1)
+}
+
 impl Logic for PerfBound {
     #[hdl_gen]
     fn update(&mut self) {
@@ -418,6 +447,7 @@ impl Logic for PerfBound {
             digits_left,
             multiplicand,
             product,
+            rate_taken,
             state,
             pending,
             group,
@@ -462,8 +492,13 @@ impl Logic for PerfBound {
             comment!(
                 "The window times l / t_w, a digit of the window per cycle, the highest first."
             );
+            if self.adjustable.val() {
+                self.factor.next = bit_cast(self.rate_taken.q.val(), self._product_bits);
+            } else {
+                self.factor.next = self.fixed_rate.val();
+            }
             self.next_product.next = (self.product.q.val() << self.digit_bits.val())
-                + (self.rate.val()
+                + (self.factor.val()
                     * bit_cast(
                         self.multiplicand.q.val() >> self.lower_digits.val(),
                         self._product_bits,
@@ -475,6 +510,10 @@ impl Logic for PerfBound {
         }
 
         if self.reads.val() {
+            if self.readable.val() {
+                self.searches.next =
+                    (self.state.q.val() == Search::Groups) | (self.state.q.val() == Search::Bins);
+            }
             self.read_group.next = self.group.q.val();
             self.read_place.next = self.place.q.val();
             self.arrived_group.next = bit_cast(
@@ -553,6 +592,9 @@ impl Logic for PerfBound {
                         self.multiplicand.d.next =
                             bit_cast(self.live_window.val(), self._window_bits);
                         self.product.d.next = 0.into();
+                        if self.adjustable.val() {
+                            self.rate_taken.d.next = self.rate.val();
+                        }
                     }
                 }
             }
@@ -565,10 +607,14 @@ impl Logic for PerfBound {
                     self.multiplicand.d.next = self.multiplicand.q.val() << self.digit_bits.val();
                     self.product.d.next = self.next_product.val();
                     if self.digits_left.q.val() == 0 {
-                        self.state.d.next = Search::Groups;
                         self.budget_now.d.next = self.multiplied.val();
-                        self.left.d.next = bit_cast(self.multiplied.val(), self._left_bits)
-                            << self.weight_bits.val();
+                        if self.reads.val() {
+                            self.state.d.next = Search::Groups;
+                            self.left.d.next = bit_cast(self.multiplied.val(), self._left_bits)
+                                << self.weight_bits.val();
+                        } else {
+                            self.state.d.next = Search::Entries;
+                        }
                     }
                 }
             }

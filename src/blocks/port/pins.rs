@@ -44,6 +44,18 @@ impl Message {
         Message::Sync,
     ];
 
+    /// The name in SPEC 5 and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Message::None => "none",
+            Message::ReqDown => "REQ_DOWN",
+            Message::ReqUp => "REQ_UP",
+            Message::Ack => "ACK",
+            Message::Nack => "NACK",
+            Message::Sync => "SYNC",
+        }
+    }
+
     /// The message that the pins' value means to a port; the codes 6 and 7 are none.
     pub fn decode(code: u8) -> Message {
         let known = Message::ALL.get(usize::from(code));

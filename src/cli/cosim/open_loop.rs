@@ -12,6 +12,7 @@ use super::{Args, Engine, Seeds};
 use crate::cli::Outcome;
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::line_rate::LineRate;
+use crate::cosim::peer::WithPeer;
 use crate::cosim::periods::Periods;
 use crate::cosim::random::{affords, Random};
 use crate::cosim::wave::Window;
@@ -59,7 +60,7 @@ pub(super) fn run<D: Design + Sync>(
         named_cycles = args.cycles;
         activity = format!("periods of {}", path.display());
         jobs.push(Job {
-            make: Box::new(move || Box::new(whole.clone())),
+            make: Box::new(move || Box::new(WithPeer::prompt(whole.clone(), plan))),
             argument: format!("--periods {}", quoted(&path.display().to_string())),
         });
     } else {
@@ -83,7 +84,7 @@ pub(super) fn run<D: Design + Sync>(
         for seed in seeds.first..=seeds.last {
             jobs.push(Job {
                 make: Box::new(move || match line_rate {
-                    true => Box::new(LineRate::new(seed)),
+                    true => Box::new(WithPeer::prompt(LineRate::new(seed), plan)),
                     false => Box::new(Random::new(plan, seed, cycles)),
                 }),
                 argument: format!("{option} --seed {seed}"),

@@ -54,6 +54,9 @@ pub struct MapHistogram {
     pub rst: Signal<In, Bit>,
     pub ended: Signal<In, Bit>,
     pub sample_bin: Signal<In, Bits>,
+    pub max_samples: Optional<Signal<In, Bits>>,
+    pub ttl: Optional<Signal<In, Bits>>,
+    pub renew: Optional<Signal<In, Bit>>,
     pub budget: Signal<In, Bits>,
     pub cleared: Signal<Out, Bit>,
     pub overflow: Signal<Out, Bit>,
@@ -69,6 +72,7 @@ pub struct MapHistogram {
     insert: Signal<Local, Bit>,
     gain: Signal<Local, Bit>,
     full: Signal<Local, Bit>,
+    adjustable: Constant<Bit>,
     window: Window,
     entries: Vec<MapEntry>,
     lowest: MapEntry,
@@ -83,6 +87,7 @@ impl MapHistogram {
     pub fn new(plan: &PortPlan) -> Self {
         let shape = Shape::of(plan);
         let EntryShape { key, tail, .. } = shape.entry;
+        let adjustable = plan.ages() && plan.registers.is_some();
         let budget = plan.budget.width;
         let upper = shape.entries as usize - 1;
         let largest_tail = u128::MAX >> (128 - tail);
@@ -103,6 +108,15 @@ impl MapHistogram {
             rst: Signal::bit("synchronous reset"),
             ended: Signal::bit("a sample: an idle period ended"),
             sample_bin: Signal::bits(clog2(plan.histogram.bins.into()), "bin of the sample"),
+            max_samples: Optional::when(
+                adjustable,
+                Signal::bits(32, "samples after which it is due"),
+            ),
+            ttl: Optional::when(
+                adjustable,
+                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
+            ),
+            renew: Optional::when(adjustable, Signal::bit("it is due at once")),
             budget: Signal::bits(budget, "packets that may be delayed"),
             cleared: Signal::bit("the sample clears the histogram"),
             overflow: Signal::bit("because it found no free entry"),
@@ -122,6 +136,7 @@ impl MapHistogram {
             insert: Signal::bit("the sample needs an entry of its own"),
             gain: Signal::bit("the counter of its bin has room for it"),
             full: Signal::bit("all entries are in use"),
+            adjustable: Constant::bit(adjustable, "software decides when it is due"),
             window: Window::new(plan),
             entries: (0..upper).map(|_| MapEntry::new(shape.entry)).collect(),
             lowest: MapEntry::new(shape.entry),
@@ -139,6 +154,11 @@ impl Logic for MapHistogram {
         self.window.clk.next = self.clk.val();
         self.window.rst.next = self.rst.val();
         self.window.ended.next = self.ended.val();
+        if self.adjustable.val() {
+            self.window.max_samples.next = self.max_samples.val();
+            self.window.ttl.next = self.ttl.val();
+            self.window.renew.next = self.renew.val();
+        }
         if self.overflows.val() {
             self.full.next = self.lowest.key.val().any();
             self.overflow.next = self.ended.val()
