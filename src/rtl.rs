@@ -1,5 +1,6 @@
 //! From a configuration to its Verilog: elaborates the port controller and prints it.
 
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::Port;
 use crate::blocks::switch_ports::SwitchPorts;
 use crate::config::plan::PortPlan;
@@ -29,6 +30,10 @@ pub fn plan(config: &Config) -> Result<PortPlan, RtlError> {
     let plan = config.plan()?;
     match plan.unsupported_in_hardware() {
         Some(what) => Err(RtlError::Unsupported(what)),
+        None if plan.corrects() => match Arithmetic::new(&plan).too_wide() {
+            Some(what) => Err(RtlError::Unsupported(what)),
+            None => Ok(plan),
+        },
         None => Ok(plan),
     }
 }

@@ -8,7 +8,7 @@ use std::f64::consts::LN_2;
 
 use crate::blocks::perfbound::update_latency;
 use crate::config::plan::{BinScale, PortPlan};
-use crate::hdl::clog2;
+use crate::hdl::{clog2, MAX_WIDTH};
 
 /// Fraction bits of a logarithm under computation, beyond those of a stored one.
 const GUARD_BITS: u32 = 4;
@@ -365,6 +365,19 @@ impl Arithmetic {
     /// the corrected threshold does.
     pub fn multiplication_cycles(&self) -> u64 {
         u64::from(self.digits) + 2
+    }
+
+    /// Why there is no hardware for this arithmetic, in terms of the configuration; `None`
+    /// if there is.
+    pub fn too_wide(&self) -> Option<String> {
+        let bits = self.factor_bits() + self.digit_bits;
+        (bits > MAX_WIDTH).then(|| {
+            format!(
+                "the correction multiplies in {bits} bits, and no vector is wider than \
+                 {MAX_WIDTH}: shorten histogram.max_value_ns or correction.fraction_bits, widen \
+                 histogram.bin_ns, or take correction.mode = \"at-least-one\""
+            )
+        })
     }
 
     /// The greatest relative error of a corrected threshold against the real-number result,

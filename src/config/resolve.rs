@@ -237,7 +237,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         correction: Correction {
             history: small(history, 16),
             mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
-            fraction_bits: small(fraction_bits, 16),
+            fraction_bits: small(fraction_bits, 10),
         },
     };
     if let Err(PlanError::Budget(error)) = config.plan() {

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::blocks::link_sync::{start_cycles, wait_bound};
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
-use crate::config::plan::{PortPlan, SyncPlan};
+use crate::config::plan::{PortPlan, Sleep, SyncPlan};
 use crate::network::ActivitySink;
 use crate::switch::power::PowerController;
 
@@ -315,7 +315,7 @@ impl<M: PowerController> Pair<'_, M> {
         end.queued = 0;
         end.sends_until = None;
         end.waits_since = None;
-        end.next_packet = end.next_packet.max(self.now + lasts);
+        end.next_packet = self.now + lasts + 1;
         for (_, to) in &mut self.ends[1 - victim].data {
             *to = (*to).min(gone);
         }
@@ -331,20 +331,22 @@ impl<M: PowerController> Pair<'_, M> {
     fn traffic(&mut self, number: usize) {
         let now = self.now;
         let end = &mut self.ends[number];
+        if end.next_packet <= now {
+            end.queued += 1 + u64::from(self.random.random_ratio(1, 4));
+            end.next_packet = u64::MAX;
+        }
         if end.sends_until == Some(now) {
             end.sends_until = None;
             end.queued -= 1;
             self.story.packets += 1;
-        }
-        if end.next_packet <= now {
-            end.queued += 1 + u64::from(self.random.random_ratio(1, 4));
-            let gap = self.gap(number);
-            self.ends[number].next_packet = now + gap;
+            if end.queued == 0 {
+                self.fall_silent(number);
+            }
         }
         let end = &mut self.ends[number];
         // Just after an exchange has begun a packet does most harm.
         let provoked = match end.outputs.message_out {
-            Message::ReqDown | Message::Ack | Message::Sync => 2 * self.setup.delay + 6,
+            Message::ReqDown | Message::Ack | Message::Sync => 3 * self.setup.delay + 6,
             _ if end.outputs.power_state != end.state => self.sync.timeout / 4 + 6,
             _ => 0,
         };
@@ -366,6 +368,19 @@ impl<M: PowerController> Pair<'_, M> {
         }
     }
 
+    /// The last packet of an end has left. The other end is silent, too, unless it has one:
+    /// neither would ever be idle for long if each of them drew its gaps alone.
+    fn fall_silent(&mut self, number: usize) {
+        for end in [number, 1 - number] {
+            let next = self.now + self.gap(end);
+            let place = &mut self.ends[end];
+            place.next_packet = match end == number || place.next_packet == u64::MAX {
+                true => next,
+                false => place.next_packet.max(next),
+            };
+        }
+    }
+
     /// Cycles until the next packet: often shortly after the link has begun to go down.
     fn gap(&mut self, number: usize) -> u64 {
         let threshold = self.ends[number]
@@ -377,7 +392,10 @@ impl<M: PowerController> Pair<'_, M> {
         let exchange: u64 = times.iter().map(|times| times.t_s + times.t_w).sum::<u64>()
             + 6 * self.setup.delay
             + 40;
-        let hold = self.plan.link.hybrid_hold;
+        let hold = match self.plan.sleep {
+            Sleep::Hybrid => self.plan.link.hybrid_hold,
+            Sleep::FastWake | Sleep::DeepSleep => 0,
+        };
         match random.random_range(0..10) {
             0 => random.random_range(1..30),
             _ if threshold > self.setup.cycles / 3 => random.random_range(1..30),
@@ -538,7 +556,7 @@ mod tests {
     use crate::blocks::port::golden::Port;
     use crate::blocks::port::model::Model;
     use crate::blocks::port::tests::small_plan;
-    use crate::config::plan::{Policy, Sleep};
+    use crate::config::plan::Policy;
     use crate::network::NoSink;
 
     fn plan(sleep: Sleep, policy: Policy, t_pdt_init: u64, timeout: u64) -> PortPlan {

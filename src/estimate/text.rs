@@ -238,6 +238,16 @@ impl fmt::Display for Estimate {
                 latency.update_cycles, latency.update_interval_at_line_rate_cycles
             )?;
         }
+        if let Some(accuracy) = &self.accuracy {
+            writeln!(
+                f,
+                "A corrected threshold is within {:.2e} (2^{:.2}) in proportion, and {} tick, of the\n\
+                 real-number result.",
+                accuracy.relative,
+                accuracy.relative.log2(),
+                accuracy.ticks
+            )?;
+        }
         if let Some(wait) = &self.wait {
             writeln!(
                 f,

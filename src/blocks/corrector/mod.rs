@@ -324,7 +324,11 @@ impl Corrector {
                 "places for a factor of 1",
             ),
             one: Constant::bits(factor, 1 << numbers.mantissa, "mantissa of 1"),
-            factor: Reg::bits(factor, 0, "the factor"),
+            factor: Reg::bits(
+                factor,
+                1 << (numbers.mantissa + numbers.lowest.unsigned_abs()),
+                "the factor",
+            ),
             places: Reg::bits(places, 0, "places by which it is still to move up"),
             leaps: Constant::bit(numbers.leaps(), "four places at a time where possible"),
             multiplying: Reg::bit(false, "t_pb is being multiplied"),

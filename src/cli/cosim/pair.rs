@@ -89,6 +89,7 @@ impl Peer {
 
 /// What became of one delay and seed.
 struct Ran {
+    seed: u64,
     setup: Setup,
     tally: Tally,
     story: Result<Story, Fault>,
@@ -138,16 +139,15 @@ where
     );
     let cycles = args.cycles.unwrap_or(CYCLES);
     let seeds = args.seed.map_or(1..=1, |seeds| seeds.first..=seeds.last);
-    let setups: Vec<Setup> = seeds
-        .flat_map(|seed| {
-            (delays.first..=delays.last).map(move |delay| Setup {
-                delay,
-                cycles,
-                // Every delay sees other packets.
-                seed: seed.wrapping_mul(1_000_003).wrapping_add(delay),
-                disturbance: args.peer.disturbance(),
-            })
-        })
+    let setup = |seed: u64, delay: u64| Setup {
+        delay,
+        cycles,
+        // Every delay sees other packets.
+        seed: seed.wrapping_mul(1_000_003).wrapping_add(delay),
+        disturbance: args.peer.disturbance(),
+    };
+    let setups: Vec<(u64, Setup)> = seeds
+        .flat_map(|seed| (delays.first..=delays.last).map(move |delay| (seed, setup(seed, delay))))
         .collect();
     let session = Session::new(args, design)?;
     let total = (setups.len() as u64)
@@ -162,7 +162,7 @@ where
         .filter(|_| !session.interrupted.load(Ordering::Relaxed))
         // After a failure only what comes before it is of interest.
         .filter(|(number, _)| *number as u64 <= failed.load(Ordering::Relaxed))
-        .map(|(number, &setup)| {
+        .map(|(number, &(seed, setup))| {
             let engines = vec![session.hardware.instance()?, session.hardware.instance()?];
             let mut bench = Bench::new(plan, engines, |_| ControlFlow::Continue(()));
             let story = pair::run(plan, || design.golden(), setup, &mut bench);
@@ -175,6 +175,7 @@ where
             }
             bar.set_position(seen.fetch_add(2 * cycles, Ordering::Relaxed) + 2 * cycles);
             let ran = Ran {
+                seed,
                 setup,
                 tally,
                 story,
@@ -215,11 +216,11 @@ fn conclude<D: Design + Sync>(
     let mismatch = worst.and_then(|one| Some((one, one.mismatch.as_ref()?)));
     let fault = worst.and_then(|one| Some((one, one.story.as_ref().err()?)));
     let again = worst.map(|one| {
-        let seed = args.seed.map_or(1, |seeds| seeds.first);
         let activity = format!(
-            "--pair --delay {} --peer {} --seed {seed}",
+            "--pair --delay {} --peer {} --seed {}",
             one.setup.delay,
-            args.peer.name()
+            args.peer.name(),
+            one.seed
         );
         session.command(&activity, Some(one.setup.cycles))
     });
@@ -274,7 +275,7 @@ fn conclude<D: Design + Sync>(
         )?;
         writeln!(
             out,
-            "pairs: {} delays from {} to {} cycles, the other end {}",
+            "pairs: {}, delays from {} to {} cycles, the other end {}",
             ran.len(),
             delays.first,
             delays.last,
