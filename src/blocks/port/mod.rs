@@ -106,7 +106,9 @@ impl Port {
         let w = sync.timeout + 1;
         let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
-        let wait = |cycles: u64, doc: &str| Constant::bits(wait_bits, cycles.into(), doc);
+        let wait = |cycles: u64, doc: &str| {
+            Constant::bits(wait_bits, if agrees { cycles.into() } else { 0 }, doc)
+        };
         let claim = |claim: Reg<Bit>| Optional::when(agrees, claim);
         Port {
             about: About::new(
@@ -235,14 +237,7 @@ impl Port {
             age: Signal::bits(wait_bits, "clock cycles in the transition"),
             message_wait: wait(w, "w: longest wait for a message"),
             half_wait: wait(sync.timeout / 2, "longest wait from SYNC to the start"),
-            start_wait: wait(
-                if agrees {
-                    link_sync::start_cycles(plan, &sync)
-                } else {
-                    0
-                },
-                "all of START",
-            ),
+            start_wait: wait(link_sync::start_cycles(plan, &sync), "all of START"),
             ask_wait: wait(w + 1, "waited before this end asks to wake, at most"),
             await_wait: wait(2 * w + 1, "and before it follows a request that crossed"),
             sync_wait: wait(2 * w + 1 + sync.timeout / 2, "and with its own SYNC"),
@@ -440,7 +435,7 @@ impl Logic for Port {
                         self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
                     self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
                     self.wait_in_exchange.d.next =
-                        (self.waiting.q.val() + self.count.val()) <= self.half_wait.val();
+                        self.waiting.q.val() <= (self.half_wait.val() - self.count.val());
                 }
                 Exchange::AwaitDown => {
                     self.commitment_kept.d.next = !self.tx_enable.val();
@@ -459,7 +454,7 @@ impl Logic for Port {
                     self.exchange_fits.d.next = self.to_wake.val();
                     self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
                     self.wait_in_exchange.d.next =
-                        (self.waiting.q.val() + self.count.val()) <= self.sync_wait.val();
+                        self.waiting.q.val() <= (self.sync_wait.val() - self.count.val());
                 }
                 Exchange::AwaitUp => {
                     self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
