@@ -156,6 +156,35 @@ fn random_activity_on_every_preset() {
     }
 }
 
+/// Short times, so that a map's corners are all reached.
+#[test]
+fn random_activity_on_a_map() {
+    let folder = folder("bxiv3-fast-wake");
+    let config = "[port]\ntime_width = 16\nsleep = \"fast-wake\"\nsync = \"levels\"\n\
+                  [states.fast-wake]\nt_w_ns = 20\nt_s_ns = 10\n\
+                  [histogram]\nkind = \"map\"\nbins = 64\nbin_ns = 8\ncounter_bits = 3\n\
+                  max_samples = 40\nttl_ns = 4000\nmap_entries = 6\n\
+                  [perfbound]\nhop_factor = 0.05\n";
+    fs::write(folder.path().join("port.toml"), config).unwrap();
+    let random = ["cosim", "port.toml", "--random"];
+    let cycles = ["--cycles", "1000000", "--seed", "1..2"];
+    let report = json_of(folder.path(), &[&random[..], &cycles].concat());
+    assert_eq!(report["mismatches"], 0);
+    for corner in [
+        "map-overflow",
+        "map-insert-top",
+        "map-insert-middle",
+        "map-insert-bottom",
+        "map-counter-saturated",
+        "clear-by-samples",
+        "clear-by-ttl",
+        "clear-at-ttl",
+    ] {
+        let count = report["coverage"]["reached"][corner].as_u64().unwrap();
+        assert!(count > 0, "{corner}");
+    }
+}
+
 #[test]
 fn a_list_of_periods() {
     let folder = folder("bxiv3-fast-wake");
@@ -295,4 +324,56 @@ fn the_census_is_that_of_the_verilog() {
             .sum();
         assert_eq!(sum, registers + memories + outputs, "{preset}");
     }
+}
+
+/// The registers that Yosys finds on gates are those of the census, less what it proves
+/// constant or equal, plus what memories without an output register need.
+#[test]
+fn synthesis_counts_cells() {
+    let folder = folder("100gbase-r");
+    let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
+    let census = estimate["census"]["register_bits"].as_u64().unwrap();
+    let synth = ["synth", "port.toml", "--target", "xilinx"];
+    let counted = json_of(folder.path(), &synth);
+    let resources = &counted["mappings"][0]["resources"];
+    let count = |name: &str| resources[name].as_u64().unwrap();
+    assert!(counted["yosys"].as_str().unwrap().starts_with("Yosys "));
+    assert!(
+        count("flip_flops") <= census && 2 * count("flip_flops") > census,
+        "{} flip-flops for {census} register bits",
+        count("flip_flops")
+    );
+    assert!(
+        count("luts") > 100 && count("memory_blocks") >= 1,
+        "{resources}"
+    );
+    let types = resources["cell_types"].as_object().unwrap();
+    let sum: u64 = types.values().map(|number| number.as_u64().unwrap()).sum();
+    assert_eq!(sum, count("cells"));
+}
+
+#[test]
+fn synthesis_says_which_program_is_missing() {
+    let folder = folder("100gbase-r");
+    let synth = ["synth", "port.toml", "--target", "ice40", "--seeds", "1"];
+    let missing = |variable: &str| {
+        let (out, err) = run(
+            linkdoze(folder.path())
+                .args(synth)
+                .env(variable, "/nowhere/tool"),
+            2,
+        );
+        assert_eq!(out, "");
+        err
+    };
+    let err = missing("YOSYS");
+    assert!(
+        err.contains("apt-get install yosys") && err.contains("/nowhere/tool"),
+        "{err}"
+    );
+    let err = missing("NEXTPNR_ICE40");
+    assert!(err.contains("NEXTPNR_ICE40"), "{err}");
+    let bad = ["synth", "port.toml", "--target", "liberty:absent.lib"];
+    let (_, err) = run(linkdoze(folder.path()).args(bad), 2);
+    assert!(err.contains("absent.lib"), "{err}");
 }

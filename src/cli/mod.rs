@@ -12,6 +12,7 @@ mod init;
 mod output;
 mod predict;
 mod presets;
+mod synth;
 mod trace;
 mod verify;
 
@@ -54,6 +55,8 @@ enum Command {
     Cosim(cosim::Args),
     /// Prove, by k-induction, what the Verilog of a configuration claims about itself.
     Verify(verify::Args),
+    /// Synthesise a controller: cells, clock frequency, slowest path.
+    Synth(synth::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
@@ -70,6 +73,7 @@ impl Command {
             Command::Predict(args) => predict::run(args),
             Command::Cosim(args) => cosim::run(args),
             Command::Verify(args) => verify::run(args),
+            Command::Synth(args) => synth::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Completions(args) => completions::run(args),
         }

@@ -35,7 +35,11 @@ pub(crate) enum Meta {
     /// The surrounding scope is a register; the atom's value is the reset value.
     Register { doc: String, claim: Option<Claim> },
     /// The surrounding scope is a memory of `depth` words.
-    Memory { doc: String, depth: usize },
+    Memory {
+        doc: String,
+        depth: usize,
+        collisions: bool,
+    },
 }
 
 /// What a claim about a block is there for.
@@ -571,7 +575,8 @@ impl<T: Value> Block for Reg<T> {
 /// that synthesis turns into block RAM.
 ///
 /// At the rising edge `read_data` becomes the word at `read_address` as it was before the
-/// edge (a simultaneous write gives the old word), and the word at `write_address`
+/// edge (a simultaneous write gives the old word; see [`Memory::without_collisions`]), and
+/// the word at `write_address`
 /// becomes `write_data` if `write_enable` is 1. There is no reset and there are no
 /// initial contents: a description must not let a word matter that it has not written,
 /// nor an address at or above `depth`. The native simulation starts with zeros and reads
@@ -594,6 +599,7 @@ pub struct Memory {
     depth: usize,
     width: u32,
     doc: String,
+    collisions: bool,
 }
 
 impl Memory {
@@ -612,7 +618,18 @@ impl Memory {
             depth,
             width,
             doc: doc.into(),
+            collisions: true,
         }
+    }
+
+    /// The description does not use a word that it reads while it writes to the same
+    /// address, so that no logic need keep the old word for it: block RAM of most makes
+    /// returns anything then. In Verilog such a word is unknown; the native simulation
+    /// returns the complement of the old word.
+    #[must_use]
+    pub fn without_collisions(mut self) -> Self {
+        self.collisions = false;
+        self
     }
 
     fn index(address: &Signal<In, Bits>) -> usize {
@@ -624,7 +641,13 @@ impl Logic for Memory {
     fn update(&mut self) {
         if self.clock.rises() {
             let word = self.words.get(Self::index(&self.read_address));
-            self.read_data.next = Bits::new(word.copied().unwrap_or(0), self.width);
+            let mut word = word.copied().unwrap_or(0);
+            let collides =
+                self.write_enable.val() && self.write_address.val() == self.read_address.val();
+            if collides && !self.collisions {
+                word = !word & mask(self.width);
+            }
+            self.read_data.next = Bits::new(word, self.width);
             if self.write_enable.val() {
                 // Made at the first write, so that a description that is only elaborated
                 // costs no memory.
@@ -669,6 +692,7 @@ impl Block for Memory {
                 meta: Meta::Memory {
                     doc: self.doc.clone(),
                     depth: self.depth,
+                    collisions: self.collisions,
                 },
                 width: self.width,
                 value: 0,

@@ -174,6 +174,8 @@ pub(crate) struct MemoryBlock {
     pub write_enable: NetId,
     pub write_address: NetId,
     pub write_data: NetId,
+    /// A word read while it is written is the old one; else it is undefined.
+    pub collisions: bool,
     pub doc: String,
 }
 

@@ -104,6 +104,33 @@ fn modules(design: &Design) -> HashMap<BlockId, String> {
     out
 }
 
+/// The paths of instances; of an array with four or more, the first and the last.
+fn listed(paths: &[&str]) -> String {
+    let place = |path: &str| -> Option<(String, u32)> {
+        let (array, place) = path.rsplit_once('_')?;
+        Some((array.into(), place.parse().ok()?))
+    };
+    let follows = |path: &str, before: &str| match (place(path), place(before)) {
+        (Some((array, place)), Some((same, last))) => array == same && place == last + 1,
+        _ => false,
+    };
+    let mut runs: Vec<Vec<&str>> = Vec::new();
+    for &path in paths {
+        match runs.last_mut() {
+            Some(run) if follows(path, run[run.len() - 1]) => run.push(path),
+            _ => runs.push(vec![path]),
+        }
+    }
+    let texts: Vec<String> = runs
+        .iter()
+        .map(|run| match run[..] {
+            [first, _, _, .., last] => format!("{first} to {last}"),
+            _ => run.join(", "),
+        })
+        .collect();
+    texts.join(", ")
+}
+
 fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Header) -> String {
     let mut text = format!("// {name}\n//\n");
     for line in wrap(&design.blocks[id].text, COLUMNS - 3) {
@@ -111,7 +138,7 @@ fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Heade
     }
     text.push_str("//\n");
     let label = if id == 0 { "Block" } else { "Instances" };
-    for line in wrap(&format!("{label}: {}", paths.join(", ")), COLUMNS - 3) {
+    for line in wrap(&format!("{label}: {}", listed(paths)), COLUMNS - 3) {
         push_comment(&mut text, "", &line);
     }
     let generator = format!(
@@ -874,21 +901,38 @@ impl<'a> Module<'a> {
                 continue;
             };
             let array = names::array(memory);
+            let name = |net| self.name(net);
+            let (enable, written) = (name(memory.write_enable), name(memory.write_address));
+            let (data, address) = (name(memory.read_data), name(memory.read_address));
+            let (comment, read) = if memory.collisions {
+                (
+                    "A read at the same address as a write gives the word before the write.",
+                    format!("    {data} <= {array}[{address}];"),
+                )
+            } else {
+                (
+                    "A read at the same address as a write gives anything: nobody uses it.",
+                    format!(
+                        "    if ({enable} & ({written} == {address})) begin\
+                         \n      {data} <= {{{}{{1'bx}}}};\
+                         \n    end else begin\
+                         \n      {data} <= {array}[{address}];\
+                         \n    end",
+                        memory.width
+                    ),
+                )
+            };
             let _ = writeln!(
                 out,
-                "\n  // A read at the same address as a write gives the word before the write.\
+                "\n  // {comment}\
                  \n  always @(posedge {}) begin\
-                 \n    if ({}) begin\
-                 \n      {array}[{}] <= {};\
+                 \n    if ({enable}) begin\
+                 \n      {array}[{written}] <= {};\
                  \n    end\
-                 \n    {} <= {array}[{}];\
+                 \n{read}\
                  \n  end",
-                self.name(clock),
-                self.name(memory.write_enable),
-                self.name(memory.write_address),
-                self.name(memory.write_data),
-                self.name(memory.read_data),
-                self.name(memory.read_address),
+                name(clock),
+                name(memory.write_data),
             );
         }
     }

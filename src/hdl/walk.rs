@@ -199,7 +199,15 @@ pub(super) fn collect(
                 });
                 design.blocks[id].registers.push(index);
             }
-            Some((Meta::Memory { doc, depth }, width, _)) => {
+            Some((
+                Meta::Memory {
+                    doc,
+                    depth,
+                    collisions,
+                },
+                width,
+                _,
+            )) => {
                 if depth < 2 {
                     return Err(ElabError::Unsupported {
                         block: path,
@@ -231,6 +239,7 @@ pub(super) fn collect(
                     write_enable: sides["write_enable"],
                     write_address: sides["write_address"],
                     write_data: sides["write_data"],
+                    collisions,
                     doc,
                 });
                 design.blocks[id].memories.push(index);

@@ -9,6 +9,7 @@ pub mod circular;
 pub mod clearing;
 pub mod decaying;
 pub mod golden;
+pub mod map;
 pub mod store;
 #[cfg(test)]
 mod tests;

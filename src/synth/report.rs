@@ -1,0 +1,278 @@
+//! The result of a synthesis, for people and as JSON.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use comfy_table::presets::UTF8_FULL_CONDENSED;
+use comfy_table::{CellAlignment, Table};
+use serde::Serialize;
+
+use super::Target;
+
+/// What a synthesis found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Synthesis {
+    /// SHA-256 of the canonical configuration.
+    pub configuration_sha256: String,
+    /// `ice40`, `ecp5`, `xilinx` or `liberty:FILE`.
+    pub target: String,
+    /// The device or the cells.
+    pub device: String,
+    /// What Yosys calls itself.
+    pub yosys: String,
+    /// One result per way of mapping: one for FPGAs; for standard cells ABC's default and
+    /// its script for speed.
+    pub mappings: Vec<Mapping>,
+}
+
+/// One way of mapping the controller.
+#[derive(Clone, Debug, Serialize)]
+pub struct Mapping {
+    /// `default` or `speed`.
+    pub name: &'static str,
+    /// Cells of the bare controller.
+    pub resources: Resources,
+    /// Largest clock frequency and the path that limits it.
+    pub timing: Timing,
+}
+
+/// Cells of the bare controller. What a target has not is absent.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Resources {
+    /// Look-up tables.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub luts: Option<u64>,
+    /// Flip-flops.
+    pub flip_flops: u64,
+    /// Carry cells: `SB_CARRY` (one bit), `CCU2C` (two bits with their LUTs), `CARRY4`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carry: Option<u64>,
+    /// Block memories: `SB_RAM40_4K` (4 kbit), `DP16KD` (18 kbit), RAMB18 (RAMB36 are two).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_blocks: Option<u64>,
+    /// Memory cells made of LUTs: `TRELLIS_DPR16X4`, `RAM32M16` and the like.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lut_memories: Option<u64>,
+    /// All cells.
+    pub cells: u64,
+    /// Area of the standard cells in the unit of the Liberty file, µm² as a rule.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub area: Option<f64>,
+    /// Bits of memory that are not in `cells` and `area`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bits_left_out: Option<u64>,
+    /// Every type of cell and how often it is there.
+    pub cell_types: BTreeMap<String, u64>,
+}
+
+impl Resources {
+    /// Sorts the cells of a target.
+    pub(super) fn of(target: &Target, cell_types: BTreeMap<String, u64>) -> Resources {
+        let count = |is: &dyn Fn(&str) -> u64| -> u64 {
+            cell_types
+                .iter()
+                .map(|(name, number)| number * is(name))
+                .sum()
+        };
+        let any = |prefixes: &'static [&'static str]| {
+            count(&|name| u64::from(prefixes.iter().any(|prefix| name.starts_with(prefix))))
+        };
+        let cells = cell_types.values().sum();
+        let (luts, flip_flops, carry, blocks, lut_memories) = match target {
+            Target::Ice40 => (
+                any(&["SB_LUT4"]),
+                any(&["SB_DFF"]),
+                any(&["SB_CARRY"]),
+                any(&["SB_RAM40_4K"]),
+                None,
+            ),
+            Target::Ecp5 => (
+                any(&["LUT4"]),
+                any(&["TRELLIS_FF"]),
+                any(&["CCU2C"]),
+                any(&["DP16KD", "PDPW16KD"]),
+                Some(any(&["TRELLIS_DPR16X4"])),
+            ),
+            Target::Xilinx => (
+                any(&["LUT"]),
+                any(&["FD"]),
+                any(&["CARRY"]),
+                count(&|name| match name {
+                    _ if name.starts_with("RAMB36") => 2,
+                    _ if name.starts_with("RAMB18") => 1,
+                    _ => 0,
+                }),
+                Some(any(&[
+                    "RAM16", "RAM32", "RAM64", "RAM128", "RAM256", "RAM512",
+                ])),
+            ),
+            Target::Liberty(_) => {
+                return Resources {
+                    cells,
+                    cell_types,
+                    ..Resources::default()
+                }
+            }
+        };
+        Resources {
+            luts: Some(luts),
+            flip_flops,
+            carry: Some(carry),
+            memory_blocks: Some(blocks),
+            lut_memories,
+            cells,
+            cell_types,
+            ..Resources::default()
+        }
+    }
+}
+
+/// The largest clock frequency.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Timing {
+    /// It was found.
+    Found {
+        /// What found it, with its version.
+        tool: String,
+        /// Of all seeds, MHz. Static timing without place and route has one value.
+        fmax_mhz: Spread,
+        /// One by one; empty without place and route.
+        seeds: Vec<SeedResult>,
+        /// The slowest path; that of the median seed.
+        critical_path: Endpoints,
+    },
+    /// It was not.
+    NotFound {
+        /// Why: which tool is not installed, or that there is none.
+        not_found: String,
+    },
+}
+
+/// Median, least and largest value, MHz.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The middle one, or the mean of the two in the middle.
+    pub median: f64,
+    /// The least.
+    pub min: f64,
+    /// The largest.
+    pub max: f64,
+}
+
+impl Spread {
+    /// Of values in ascending order; `None` if there are none.
+    pub(super) fn of(ascending: &[f64]) -> Option<Spread> {
+        let (min, max) = (*ascending.first()?, *ascending.last()?);
+        let upper = ascending[ascending.len() / 2];
+        let lower = ascending[(ascending.len() - 1) / 2];
+        Some(Spread {
+            median: f64::midpoint(lower, upper),
+            min,
+            max,
+        })
+    }
+}
+
+/// Place and route with one seed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct SeedResult {
+    /// The seed of nextpnr.
+    pub seed: u32,
+    /// Largest clock frequency, MHz.
+    pub fmax_mhz: f64,
+}
+
+/// Where the slowest path begins and ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Endpoints {
+    /// The register or memory it starts from.
+    pub from: String,
+    /// The register or memory it ends in.
+    pub to: String,
+}
+
+impl fmt::Display for Synthesis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Port controller {}", self.configuration_sha256)?;
+        writeln!(f, "{}: {}; {}", self.target, self.device, self.yosys)?;
+        let mut table = Table::new();
+        table.load_preset(UTF8_FULL_CONDENSED);
+        let mut header = vec!["bare controller".to_owned()];
+        header.extend(self.mappings.iter().map(|mapping| match mapping.name {
+            "default" => "count".to_owned(),
+            name => format!("for {name}"),
+        }));
+        table.set_header(header);
+        let mut row = |name: &str, value: &dyn Fn(&Resources) -> Option<String>| {
+            let values: Vec<Option<String>> = self
+                .mappings
+                .iter()
+                .map(|mapping| value(&mapping.resources))
+                .collect();
+            if values.iter().any(Option::is_some) {
+                let mut cells = vec![name.to_owned()];
+                cells.extend(values.into_iter().map(Option::unwrap_or_default));
+                table.add_row(cells);
+            }
+        };
+        let text = |number: Option<u64>| number.map(|number| number.to_string());
+        row("LUTs", &|resources| text(resources.luts));
+        row("flip-flops", &|resources| text(Some(resources.flip_flops)));
+        row("carry cells", &|resources| text(resources.carry));
+        row("memory blocks", &|resources| text(resources.memory_blocks));
+        row("LUT memory cells", &|resources| {
+            text(resources.lut_memories)
+        });
+        row("cells in all", &|resources| text(Some(resources.cells)));
+        row("cell area", &|resources| {
+            resources.area.map(|area| format!("{area:.0}"))
+        });
+        row("memory left out, bits", &|resources| {
+            text(resources.memory_bits_left_out)
+        });
+        let mut fmax = vec!["Fmax, MHz".to_owned()];
+        for mapping in &self.mappings {
+            fmax.push(match &mapping.timing {
+                Timing::Found { fmax_mhz, .. } => format!("{:.1}", fmax_mhz.median),
+                Timing::NotFound { not_found } => not_found.clone(),
+            });
+        }
+        table.add_row(fmax);
+        for column in 1..=self.mappings.len() {
+            if let Some(column) = table.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        writeln!(f, "{table}")?;
+        for mapping in &self.mappings {
+            let Timing::Found {
+                tool,
+                fmax_mhz,
+                seeds,
+                critical_path,
+            } = &mapping.timing
+            else {
+                continue;
+            };
+            if seeds.len() > 1 {
+                writeln!(
+                    f,
+                    "{tool}, {} seeds: median {:.1} MHz, {:.1} to {:.1}",
+                    seeds.len(),
+                    fmax_mhz.median,
+                    fmax_mhz.min,
+                    fmax_mhz.max
+                )?;
+            } else {
+                writeln!(f, "{tool}: {:.1} MHz", fmax_mhz.median)?;
+            }
+            writeln!(
+                f,
+                "slowest path: from {} to {}",
+                critical_path.from, critical_path.to
+            )?;
+        }
+        Ok(())
+    }
+}
