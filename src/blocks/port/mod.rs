@@ -894,7 +894,7 @@ impl Logic for Port {
                         self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
                     self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
                     self.wait_in_exchange.d.next =
-                        (self.waiting.q.val() + self.count.val()) <= self.half_wait.val();
+                        self.waiting.q.val() <= (self.half_wait.val() - self.count.val());
                 }
                 Exchange::AwaitDown => {
                     self.commitment_kept.d.next = !self.tx_enable.val();
@@ -913,7 +913,7 @@ impl Logic for Port {
                     self.exchange_fits.d.next = self.to_wake.val();
                     self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
                     self.wait_in_exchange.d.next =
-                        (self.waiting.q.val() + self.count.val()) <= self.sync_wait.val();
+                        self.waiting.q.val() <= (self.sync_wait.val() - self.count.val());
                 }
                 Exchange::AwaitUp => {
                     self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
