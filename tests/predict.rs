@@ -319,7 +319,11 @@ fn short_active_parts_are_told() {
 fn corrections_are_those_of_the_paper() {
     const COUNT: usize = 2000;
     const HISTORY: usize = 16;
-    for (case, mode) in [(&CASES[0], "raw"), (&CASES[2], "at-least-one"), (&CASES[4], "raw")] {
+    for (case, mode) in [
+        (&CASES[0], "raw"),
+        (&CASES[2], "at-least-one"),
+        (&CASES[4], "raw"),
+    ] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path();
         let text = case
@@ -374,6 +378,10 @@ fn corrections_are_those_of_the_paper() {
             lowered += u32::from(in_force < t_pb);
         }
         assert!(raised > 20, "{mode}: raised {raised} times");
-        assert_eq!(lowered > 20, mode == "raw", "{mode}: lowered {lowered} times");
+        assert_eq!(
+            lowered > 20,
+            mode == "raw",
+            "{mode}: lowered {lowered} times"
+        );
     }
 }
