@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use clap::Parser;
-use serde_json::json;
 
 use super::scenario::compare;
 use super::session::Told;
