@@ -31,7 +31,8 @@ pub trait ActivitySink {
     /// `cycles` (>= 1) more cycles of `port`, all with these inputs and outputs.
     fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, outputs: Outputs);
 
-    /// All ports have been told up to (and without) `cycle`. Called at least once per
+    /// All ports have been told up to (and without) `cycle` of simulated time, which begins
+    /// some cycles after the reset of controllers that exchange messages. Called at least once per
     /// window and at the end. `Break` stops the simulation.
     fn window(&mut self, cycle: u64) -> std::ops::ControlFlow<()> {
         let _ = cycle;

@@ -12,6 +12,7 @@ use super::*;
 use crate::blocks::port::golden;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use crate::config::plan::{PortPlan, SyncPlan};
 use crate::config::Config;
 use crate::network::replay::Overheads;
 use crate::switch::power::{testing::FixedThreshold, AlwaysOn};
@@ -38,6 +39,8 @@ fn settings() -> Settings {
 struct Recorder {
     runs: Vec<Vec<(u64, Inputs, Outputs)>>,
     windows: Vec<u64>,
+    /// Cycles told before simulated time begins.
+    lead: u64,
 }
 
 impl ActivitySink for Recorder {
@@ -52,7 +55,11 @@ impl ActivitySink for Recorder {
     fn window(&mut self, cycle: u64) -> ControlFlow<()> {
         for runs in &self.runs {
             let told: u64 = runs.iter().map(|run| run.0).sum();
-            assert_eq!(told, cycle, "every port is told up to the window's end");
+            if self.windows.is_empty() {
+                self.lead = told - cycle;
+            }
+            let due = self.lead + cycle;
+            assert_eq!(told, due, "every port is told up to the window's end");
         }
         self.windows.push(cycle);
         ControlFlow::Continue(())
@@ -485,22 +492,68 @@ fn first_cycle(runs: &[(u64, Inputs, Outputs)], state: PowerState) -> u64 {
     before.map(|run| run.0).sum()
 }
 
+/// A threshold of 0 into deep sleep.
+fn plan_at_once(sync: &str) -> PortPlan {
+    let text = format!("[port]\npolicy = \"fixed\"\nt_pdt_ns = 0\nsync = \"{sync}\"\n");
+    Config::parse(&text, "test").unwrap().plan().unwrap()
+}
+
+/// One packet of 9600 bytes, then silence.
+fn one_packet() -> Program {
+    from_text(
+        "num_ranks 2\nrank 0 {\nsend 9600b to 1\n}\n\
+         rank 1 {\na: recv 9600b from 0\nb: calc 20000\nb requires a\n}\n",
+    )
+    .unwrap()
+}
+
+#[test]
+fn ends_that_exchange_messages_go_down_in_the_same_cycle() {
+    let plan = plan_at_once("messages");
+    let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
+    let (summary, sink) = simulate_with(&one_packet(), &settings(), sleeper).unwrap();
+    // After reset: 10 us time-out, 2 us down, 4.48 us up, and three cycles.
+    assert_eq!(sink.lead, 16_483);
+    // The NIC sends until 392 ns, is idle in cycle 392, and asks in the next. A message takes
+    // 16.28 ns, 17 cycles; the answer leaves in the cycle after, SYNC after the answer:
+    // 393 + 17 + 1 + 17 + 1 + 17 = 446 is the last cycle awake, at both ends.
+    for port in [0, 2] {
+        let down = first_cycle(&sink.runs[port], PowerState::GoingDown);
+        assert_eq!(down, sink.lead + 447);
+    }
+    // Simulated time knows nothing of the cycles before it.
+    for port in &summary.ports {
+        assert_eq!(port.cycles.states.iter().sum::<u64>(), summary.cycles);
+    }
+}
+
+#[test]
+fn a_time_out_shorter_than_a_round_trip_is_reported() {
+    let mut plan = plan_at_once("messages");
+    plan.sync = Some(SyncPlan { timeout: 34 });
+    let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
+    let error = simulate_with(&one_packet(), &settings(), sleeper).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("a round trip is 34 clock cycles"),
+        "{error}"
+    );
+    // The answer comes one cycle after a round trip.
+    plan.sync = Some(SyncPlan { timeout: 35 });
+    let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
+    simulate_with(&one_packet(), &settings(), sleeper).unwrap();
+}
+
 #[test]
 fn a_threshold_shorter_than_the_cable_powers_down_at_once() {
     // p000 sweeps thresholds from 0 on: the packet that is still on the cable when the
     // timer of its sender expires must not keep the link awake.
-    let plan = Config::parse("[port]\npolicy = \"fixed\"\nt_pdt_ns = 0\n", "test")
-        .unwrap()
-        .plan()
-        .unwrap();
-    let program = from_text(
-        "num_ranks 2\nrank 0 {\nsend 9600b to 1\n}\n\
-         rank 1 {\na: recv 9600b from 0\nb: calc 20000\nb requires a\n}\n",
-    )
-    .unwrap();
+    let plan = plan_at_once("levels");
     let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
-    let (_, sink) = simulate_with(&program, &settings(), sleeper).unwrap();
+    let (_, sink) = simulate_with(&one_packet(), &settings(), sleeper).unwrap();
     check_cycles(&sink, sleeper);
+    assert_eq!(sink.lead, 0);
     // The NIC sends until 392 ns and is idle in cycle 392; the packet has arrived at
     // 407 ns, and the switch port follows.
     assert_eq!(first_cycle(&sink.runs[2], PowerState::GoingDown), 393);

@@ -61,7 +61,7 @@ pub struct Args {
     peer: pair::Peer,
 
     /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
-    /// with the native engine), 200000 of --pair at each delay, otherwise to the end
+    /// with the native engine), 400000 of --pair at each delay, otherwise to the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
 

@@ -18,7 +18,7 @@ use crate::cosim::{report, Design, Mismatch, Tally};
 use crate::switch::power::PowerController;
 
 /// Clock cycles of each end at each delay unless `--cycles` says otherwise.
-const CYCLES: u64 = 200_000;
+const CYCLES: u64 = 400_000;
 
 /// One delay or several, both ends included, in clock cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
