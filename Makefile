@@ -3,13 +3,15 @@
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
 #   make test    all tests, the way CI runs them
 #   make matrix  the long co-simulation matrix: every preset, five seeds, 20 million cycles
+#   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
+#   make registers  the registers against independent tools from PyPI
 #   make rtl     regenerate the checked-in Verilog of the presets
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix bench rtl setup build clean
+.PHONY: demo test style matrix pair bench registers rtl setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -35,8 +37,14 @@ style:
 matrix: build
 	@sh tools/matrix.sh $(LINKDOZE)
 
+pair: build
+	@sh tools/pair.sh $(LINKDOZE)
+
 bench: setup
 	$(CARGO) bench --locked
+
+registers: build
+	@sh tools/registers.sh $(LINKDOZE)
 
 rtl: build
 	@for preset in $$($(LINKDOZE) presets | cut -d' ' -f1); do \

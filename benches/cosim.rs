@@ -15,8 +15,9 @@ use anyhow::{ensure, Context, Result};
 use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
 use libloading::Library;
 use linkdoze::blocks::port::pins::{Inputs, Outputs};
-use linkdoze::config::{Config, PRESETS};
+use linkdoze::config::{Config, Sync, PRESETS};
 use linkdoze::cosim::coverage::Coverage;
+use linkdoze::cosim::line_rate::LineRate;
 use linkdoze::cosim::port::PortDesign;
 use linkdoze::cosim::random::Random;
 use linkdoze::cosim::verilator::{Compiled, Toolchain, COMPILER_FLAGS};
@@ -39,7 +40,9 @@ fn design() -> Result<impl Design> {
         .iter()
         .find(|preset| preset.name == PRESET)
         .with_context(|| format!("no preset {PRESET}"))?;
-    let config = Config::parse(preset.text, preset.name)?;
+    let mut config = Config::parse(preset.text, preset.name)?;
+    // The activities below have no other end that answers messages.
+    config.port.sync = Sync::Levels;
     Ok(PortDesign::new(&config)?)
 }
 
@@ -103,31 +106,6 @@ impl Activity for ApplicationLike {
         Some(Stretch {
             inputs,
             cycles,
-            until_change: false,
-        })
-    }
-}
-
-/// The hardest traffic (SPEC 10): an idle period ends every third cycle.
-#[derive(Default)]
-struct EveryThirdCycle {
-    idle: bool,
-}
-
-impl Activity for EveryThirdCycle {
-    fn next(&mut self, _: &Outputs) -> Option<Stretch> {
-        self.idle = !self.idle;
-        let inputs = Inputs {
-            queue_nonempty: !self.idle,
-            transmitting: !self.idle,
-            packet_valid: !self.idle,
-            packet_hops: 2,
-            sleep_permit: true,
-            ..Inputs::default()
-        };
-        Some(Stretch {
-            inputs,
-            cycles: if self.idle { 2 } else { 1 },
             until_change: false,
         })
     }
@@ -235,10 +213,7 @@ fn main() -> Result<()> {
             "random",
             Box::new(move || Box::new(Random::new(&plan, 1, cycles))),
         ),
-        (
-            "every third cycle",
-            Box::new(|| Box::new(EveryThirdCycle::default())),
-        ),
+        ("every third cycle", Box::new(|| Box::new(LineRate::new(1)))),
         (
             "application-like",
             Box::new(|| Box::new(ApplicationLike::new(1))),

@@ -22,6 +22,7 @@ pub mod hdl;
 pub mod network;
 pub mod periods;
 pub mod reference;
+pub mod registers;
 pub mod report;
 pub mod rtl;
 pub mod switch;

@@ -1,9 +1,12 @@
 //! From a configuration to its Verilog: elaborates the port controller and prints it.
 
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::Port;
+use crate::blocks::switch_ports::SwitchPorts;
 use crate::config::plan::PortPlan;
 use crate::config::{Config, PlanError};
 use crate::hdl::{self, verilog, Design, ElabError};
+use crate::registers::Space;
 
 /// The RTL of a configuration could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +30,10 @@ pub fn plan(config: &Config) -> Result<PortPlan, RtlError> {
     let plan = config.plan()?;
     match plan.unsupported_in_hardware() {
         Some(what) => Err(RtlError::Unsupported(what)),
+        None if plan.corrects() => match Arithmetic::new(&plan).too_wide() {
+            Some(what) => Err(RtlError::Unsupported(what)),
+            None => Ok(plan),
+        },
         None => Ok(plan),
     }
 }
@@ -36,7 +43,11 @@ pub fn plan(config: &Config) -> Result<PortPlan, RtlError> {
 /// # Errors
 /// As [`plan`].
 pub fn design(config: &Config) -> Result<Design, RtlError> {
-    Ok(hdl::elaborate(&Port::new(&plan(config)?))?)
+    elaborate(&plan(config)?)
+}
+
+fn elaborate(plan: &PortPlan) -> Result<Design, RtlError> {
+    Ok(hdl::elaborate(&Port::new(plan))?)
 }
 
 /// The files of a configuration's Verilog: name and text; the same configuration gives
@@ -45,11 +56,55 @@ pub fn design(config: &Config) -> Result<Design, RtlError> {
 /// # Errors
 /// As [`plan`].
 pub fn emit(config: &Config) -> Result<Vec<(String, String)>, RtlError> {
+    emit_plan(config, &plan(config)?)
+}
+
+/// The same of another plan than that of the configuration, which it names in its headers.
+///
+/// # Errors
+/// If the description is wrong.
+pub fn emit_plan(config: &Config, plan: &PortPlan) -> Result<Vec<(String, String)>, RtlError> {
     let header = verilog::Header {
         config_text: config.canonical(),
         hash: config.hash(),
     };
-    Ok(verilog::print(&design(config)?, &header))
+    Ok(verilog::print(&elaborate(plan)?, &header))
+}
+
+/// The files of the controllers of several ports, 1 to
+/// [`MAX_PORTS`](crate::blocks::switch_ports::MAX_PORTS), behind one AXI4-Lite port, whatever
+/// the configuration says of registers: Verilog, then what software reads.
+///
+/// # Errors
+/// As [`plan`].
+pub fn emit_ports(config: &Config, ports: u32) -> Result<Vec<(String, String)>, RtlError> {
+    let mut config = config.clone();
+    config.port.registers = true;
+    let plan = plan(&config)?;
+    let header = verilog::Header {
+        config_text: config.canonical(),
+        hash: config.hash(),
+    };
+    let design = hdl::elaborate(&SwitchPorts::new(&plan, ports))?;
+    let mut files = verilog::print(&design, &header);
+    files.extend(space(&config, &plan, Some(ports)).files());
+    Ok(files)
+}
+
+/// What software reads about the registers of a single port; nothing if it has none.
+///
+/// # Errors
+/// As [`plan`].
+pub fn register_files(config: &Config) -> Result<Vec<(String, String)>, RtlError> {
+    let plan = plan(config)?;
+    Ok(match plan.registers {
+        Some(_) => space(config, &plan, None).files(),
+        None => Vec::new(),
+    })
+}
+
+fn space(config: &Config, plan: &PortPlan, ports: Option<u32>) -> Space {
+    Space::new(plan, ports, config.clock.tick_ps, config.hash())
 }
 
 #[cfg(test)]
@@ -136,7 +191,8 @@ mod tests {
 
     #[test]
     fn what_has_no_hardware_is_refused() {
-        let error = emit(&preset("bxiv3-hybrid", &[("kind", "\"circular\"")])).unwrap_err();
-        assert!(error.to_string().contains("circular"), "{error}");
+        let map = [("kind", "\"map\""), ("map_entries", "1")];
+        let error = emit(&preset("bxiv3-hybrid", &map)).unwrap_err();
+        assert!(error.to_string().contains("2 to 256 entries"), "{error}");
     }
 }

@@ -14,11 +14,12 @@ struct Run {
     uint64_t t_pb;
     uint64_t window;
     uint64_t budget;
+    uint64_t log2_cf;
 };
 
 // Where and how the model departs from what was expected.
 struct Difference {
     uint64_t run;         // index of the run
     uint64_t cycle;       // cycle within the run
-    uint64_t actual[11];  // by the numbers of the pins (Outputs::value)
+    uint64_t actual[12];  // by the numbers of the pins (Outputs::value)
 };

@@ -156,6 +156,35 @@ fn random_activity_on_every_preset() {
     }
 }
 
+/// Short times, so that a map's corners are all reached.
+#[test]
+fn random_activity_on_a_map() {
+    let folder = folder("bxiv3-fast-wake");
+    let config = "[port]\ntime_width = 16\nsleep = \"fast-wake\"\nsync = \"levels\"\n\
+                  [states.fast-wake]\nt_w_ns = 20\nt_s_ns = 10\n\
+                  [histogram]\nkind = \"map\"\nbins = 64\nbin_ns = 8\ncounter_bits = 3\n\
+                  max_samples = 40\nttl_ns = 4000\nmap_entries = 6\n\
+                  [perfbound]\nhop_factor = 0.05\n";
+    fs::write(folder.path().join("port.toml"), config).unwrap();
+    let random = ["cosim", "port.toml", "--random"];
+    let cycles = ["--cycles", "1000000", "--seed", "1..2"];
+    let report = json_of(folder.path(), &[&random[..], &cycles].concat());
+    assert_eq!(report["mismatches"], 0);
+    for corner in [
+        "map-overflow",
+        "map-insert-top",
+        "map-insert-middle",
+        "map-insert-bottom",
+        "map-counter-saturated",
+        "clear-by-samples",
+        "clear-by-ttl",
+        "clear-at-ttl",
+    ] {
+        let count = report["coverage"]["reached"][corner].as_u64().unwrap();
+        assert!(count > 0, "{corner}");
+    }
+}
+
 #[test]
 fn a_list_of_periods() {
     let folder = folder("bxiv3-fast-wake");

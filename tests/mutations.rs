@@ -22,6 +22,7 @@ policy = \"perfbound\"
 sleep = \"hybrid\"
 t_pdt_init_ns = 600
 hybrid_hold_ns = 150
+sync = \"levels\"
 [states.fast-wake]
 t_w_ns = 30
 t_s_ns = 20
@@ -40,6 +41,14 @@ max_value_ns = 1536
 [perfbound]
 hop_factor = 0.1
 ";
+
+/// The same with ends that exchange messages.
+fn config_with_messages() -> String {
+    let messages = "sync = \"messages\"\nsync_timeout_ns = 60";
+    let config = CONFIG.replace("sync = \"levels\"", messages);
+    assert_ne!(config, CONFIG);
+    config
+}
 
 const CYCLES: &str = "2000000";
 
@@ -219,6 +228,124 @@ const EDITS: [Edit; 24] = [
     ),
 ];
 
+/// Edits of ends that exchange messages.
+const MESSAGE_EDITS: [Edit; 19] = [
+    edit(
+        "half a round trip is a whole one",
+        "link_sync.v",
+        "half = count_q >> ONE",
+        "half = count_q",
+    ),
+    edit(
+        "an end with a packet accepts to go down",
+        "link_sync.v",
+        "refuses = queue_nonempty | transmitting",
+        "refuses = queue_nonempty & transmitting",
+    ),
+    edit(
+        "an end that gives up stays asleep",
+        "link_sync.v",
+        "up_now = 1'b1;\n      unheard_d",
+        "up_now = 1'b0;\n      unheard_d",
+    ),
+    edit(
+        "an end that gave up asks again",
+        "link_sync.v",
+        "unheard_d = 1'b1;",
+        "unheard_d = 1'b0;",
+    ),
+    edit(
+        "nothing but an answer to REQ_UP counts as heard",
+        "link_sync.v",
+        "if (is_sync) begin\n      unheard_d = 1'b0;",
+        "if (is_sync) begin\n      unheard_d = unheard_q;",
+    ),
+    edit(
+        "the time-out is a cycle too long",
+        "link_sync.v",
+        "TIMEOUT = 8'd60",
+        "TIMEOUT = 8'd61",
+    ),
+    edit(
+        "a reset end sends a cycle too early",
+        "link_sync.v",
+        "START_LAST = 8'd212",
+        "START_LAST = 8'd211",
+    ),
+    edit(
+        "activity that is over does not withdraw the request",
+        "link_sync.v",
+        "(active | cancelled_q)",
+        "(active & cancelled_q)",
+    ),
+    edit(
+        "data follows the promise to go down",
+        "link_sync.v",
+        "(state_q != EXCHANGE_AWAIT_DOWN)",
+        "(state_q != EXCHANGE_AWAIT_UP)",
+    ),
+    edit(
+        "a wish to wake on the way down is forgotten",
+        "link_sync.v",
+        "(rise_q | up_now);\n  assign up_start",
+        "(rise_q & up_now);\n  assign up_start",
+    ),
+    edit(
+        "of two requests to go down the other one goes on",
+        "link_sync.v",
+        "is_req_down & ~initiator",
+        "is_req_down & initiator",
+    ),
+    edit(
+        "of two requests to wake the other one goes on",
+        "link_sync.v",
+        "is_req_up & ~initiator",
+        "is_req_up & initiator",
+    ),
+    edit(
+        "an end asks to go down though nobody wants to",
+        "link_sync.v",
+        "wants_down & ~unheard_q",
+        "wants_down | ~unheard_q",
+    ),
+    edit(
+        "SYNC from an end that was reset is waited out",
+        "link_sync.v",
+        "(count_q == 8'd0) | is_sync",
+        "(count_q == 8'd0) & is_sync",
+    ),
+    edit(
+        "SYNC_DOWN lasts a cycle less",
+        "link_sync.v",
+        "end else if (count_q == 8'd0) begin\n          down_start",
+        "end else if (count_q == 8'd1) begin\n          down_start",
+    ),
+    edit(
+        "an answer nobody asked for starts a transition",
+        "link_sync.v",
+        "if (is_sync) begin\n          down_start",
+        "if (is_ack) begin\n          down_start",
+    ),
+    edit(
+        "both ends ask for deep sleep",
+        "port.v",
+        "(lpi_fsm_hold_over & initiator & ~active)",
+        "(lpi_fsm_hold_over & ~active)",
+    ),
+    edit(
+        "a timer that expires asleep asks to go down",
+        "port.v",
+        "(expires & lpi_fsm_tx_enable)",
+        "(expires)",
+    ),
+    edit(
+        "deep sleep follows the hold without the other end",
+        "lpi_fsm.v",
+        "deepens = down_start",
+        "deepens = over",
+    ),
+];
+
 /// Writes the files of `from` to `to`, one of them changed.
 fn write_edited(from: &Path, to: &Path, edit: &Edit) {
     fs::create_dir(to).unwrap();
@@ -280,6 +407,8 @@ fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
         "t_pb",
         "window",
         "budget",
+        "message_out",
+        "sync_error",
     ];
     let rows: Vec<Vec<&str>> = lines[table + 2..]
         .iter()
@@ -329,9 +458,18 @@ fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
 
 #[test]
 fn every_single_edit_is_found() {
+    every_edit_is_found(CONFIG, &EDITS);
+}
+
+#[test]
+fn every_single_edit_of_link_synchronisation_is_found() {
+    every_edit_is_found(&config_with_messages(), &MESSAGE_EDITS);
+}
+
+fn every_edit_is_found(config: &str, edits: &[Edit]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    fs::write(path.join("port.toml"), CONFIG).unwrap();
+    fs::write(path.join("port.toml"), config).unwrap();
     run(
         linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
         0,
@@ -363,7 +501,7 @@ fn every_single_edit_is_found() {
         "{reasons:?}"
     );
 
-    EDITS.par_iter().enumerate().for_each(|(index, edit)| {
+    edits.par_iter().enumerate().for_each(|(index, edit)| {
         // A folder of its own: the waveform goes to the folder of the run.
         let own = path.join(format!("edit-{index}"));
         fs::create_dir(&own).unwrap();

@@ -218,6 +218,44 @@ fn the_three_models_agree() {
     assert!(never > 0);
 }
 
+/// Every kind of histogram on both scales, a few samples to a window, so that they forget
+/// often; a map runs out of its entries. The Verilog of each kind on one of the scales.
+#[test]
+fn every_histogram_agrees() {
+    const COUNT: usize = 3000;
+    let case = &CASES[1];
+    let kinds = ["regular", "clearing", "circular", "map", "decaying"];
+    for (place, kind) in kinds.into_iter().enumerate() {
+        for (other, scale) in ["linear", "log"].into_iter().enumerate() {
+            let folder = folder(case);
+            let path = folder.path();
+            let histogram = format!(
+                "[histogram]\nkind = \"{kind}\"\nbin_scale = \"{scale}\"\nmap_entries = 12\n"
+            );
+            let mut config = case.config().replace("[histogram]\n", &histogram);
+            config = config.replace("max_samples = 250", "max_samples = 60");
+            if scale == "log" {
+                config = config.replace(&format!("bin_ns = {}", case.bin), "bin_ns = 1");
+            }
+            fs::write(path.join("port.toml"), config).unwrap();
+            let latency = latency(path);
+            fs::write(path.join("p.csv"), case.periods(COUNT, latency)).unwrap();
+            let what = format!("{kind}, {scale}");
+            let (reference, _) = predict(path, "reference");
+            let (golden, _) = predict(path, "golden");
+            assert_same(&reference, &golden, &format!("{what}: reference, golden"));
+            if place % 2 == other {
+                let (rtl, _) = predict(path, "rtl");
+                assert_same(&golden, &rtl, &format!("{what}: golden, rtl"));
+            }
+            let columns = columns(&golden, COUNT);
+            let distinct = |column: usize| columns[column].iter().collect::<BTreeSet<_>>().len();
+            assert!(distinct(4) >= 3, "{what}: {} budgets", distinct(4));
+            assert!(distinct(5) >= 10, "{what}: {} thresholds", distinct(5));
+        }
+    }
+}
+
 /// Without the Verilog, which would take hours for them: idle periods and windows of more
 /// than 32 bits.
 #[test]

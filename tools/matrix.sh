@@ -1,21 +1,103 @@
 #!/bin/sh
-# The long co-simulation matrix: every preset under constrained random activity, five seeds
-# of 20 million cycles each, every output compared in every cycle.
+# The co-simulation matrix: every histogram on both scales, with both predicting policies and
+# all sleep states, under constrained random activity, every output compared in every cycle.
+# Time width, length of the miss history and seed rotate so that every histogram meets every
+# value, and every history with the correction.
+#
+#     tools/matrix.sh LINKDOZE [CYCLES [EVERY]]
+#
+# CYCLES of each combination (20 million); only every EVERY-th combination (each).
+# Two combinations run at a time.
 set -eu
 
 linkdoze=$1
-out=target/matrix
+cycles=${2:-20000000}
+every=${3:-1}
+out=${MATRIX_OUT:-target/matrix}
+rm -rf "$out"
 mkdir -p "$out"
 
-failed=0
-for preset in $("$linkdoze" presets | cut -d' ' -f1); do
-    "$linkdoze" init --preset "$preset" -o "$out/$preset.toml" --force 2>/dev/null
-    if result=$("$linkdoze" cosim "$out/$preset.toml" --random --cycles 20000000 --seed 1..5); then
-        echo "$preset: $(echo "$result" | grep -E '^(hits|cycles|mismatches)' | tr '\n' ' ')"
-    else
-        failed=1
-        echo "$preset: FAILED"
-        echo "$result"
-    fi
-done
-exit $failed
+# The configuration of one combination on standard output.
+configuration() { # kind scale policy sleep time_width history
+    case $5 in
+    16) bin=256 ttl=50000 ;;
+    *) bin=4096 ttl=5000000 ;;
+    esac
+    [ "$2" = linear ] || bin=1
+    cat <<END
+[port]
+time_width = $5
+policy = "$3"
+sleep = "$4"
+hybrid_hold_ns = 900
+[states.fast-wake]
+t_w_ns = 75
+t_s_ns = 40
+[states.deep-sleep]
+t_w_ns = 448
+t_s_ns = 200
+[histogram]
+kind = "$1"
+bin_scale = "$2"
+bins = 256
+bin_ns = $bin
+max_samples = 250
+ttl_ns = $ttl
+map_entries = 64
+[perfbound]
+bound = 0.05
+[correction]
+history = $6
+END
+}
+
+# Every combination on a line.
+number=0
+for kind in regular clearing circular map decaying; do
+    place=0
+    for policy in perfbound perfbound-correct; do
+        for scale in linear log; do
+            for sleep in fast-wake deep-sleep hybrid; do
+                set -- 16 32 48 64
+                shift $((place % 4))
+                width=$1
+                set -- 4 16 64
+                shift $(((place + number) % 3))
+                history=$1
+                if [ $(((place + number) % every)) = 0 ]; then
+                    name=$kind-$scale-$policy-$sleep
+                    configuration "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
+                        >"$out/$name.toml"
+                    echo "$name $kind $scale $policy $sleep $width $history $((12 * number + place + 1))"
+                fi
+                place=$((place + 1))
+            done
+        done
+    done
+    number=$((number + 1))
+done >"$out/combinations"
+
+# One of them: a row of the table, and its whole report in a file.
+row=$out/row.sh
+cat >"$row" <<'END'
+out=$1 linkdoze=$2 cycles=$3 name=$4 kind=$5 scale=$6 policy=$7 sleep=$8 width=$9
+shift 9
+history=$1 seed=$2
+if "$linkdoze" cosim "$out/$name.toml" --random --cycles "$cycles" --seed "$seed" \
+    >"$out/$name.txt" 2>&1; then result=equal; else result=FAILED; fi
+figure() { grep -o "$1:* [0-9]*" "$out/$name.txt" | head -n 1 | tr -dc "0-9"; }
+printf '%-9s %-7s %-18s %-11s %5s %5s %5s %11s %9s %8s %10s  %s\n' \
+    "$kind" "$scale" "$policy" "$sleep" "$width" "$history" "$seed" \
+    "$(figure cycles)" "$(figure hits)" "$(figure misses)" "$(figure mismatches)" "$result"
+END
+printf '%-9s %-7s %-18s %-11s %5s %5s %5s %11s %9s %8s %10s\n' \
+    kind scale policy sleep width n_R seed cycles hits misses mismatches
+xargs -P 2 -L 1 sh "$row" "$out" "$linkdoze" "$cycles" <"$out/combinations" | tee "$out/table"
+
+total=$(wc -l <"$out/combinations")
+failed=$(grep -vc ' 0  equal$' "$out/table" || true)
+if [ "$failed" != 0 ]; then
+    echo "$failed of $total combinations FAILED; the reports are in $out"
+    exit 1
+fi
+echo "$total combinations of $cycles cycles each: 0 mismatches"

@@ -1,11 +1,20 @@
 //! The hardware blocks: each folder holds a block's description and its golden model.
 
+pub mod axi_lite;
+pub mod budget_rate;
+pub mod corrector;
+pub mod csr;
+pub mod fixed_point;
 pub mod histogram;
+pub mod hop_monitor;
 pub mod idle_meter;
 pub mod link_sync;
+pub mod logarithm;
 pub mod lpi_fsm;
+pub mod miss_history;
 pub mod pdt_timer;
 pub mod perfbound;
 pub mod port;
+pub mod switch_ports;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use super::{output, Outcome};
+use crate::blocks::switch_ports::MAX_PORTS;
 use crate::config::Config;
 use crate::{files, rtl};
 
-/// Emit the Verilog of a configuration: one file per module, and a file list.
+/// Emit the Verilog of a configuration: one file per module, and a file list. With registers
+/// also their description: SystemRDL, a C header, Markdown.
 #[derive(clap::Args)]
 pub struct Args {
     /// The configuration file.
@@ -14,6 +16,9 @@ pub struct Args {
     /// The folder to write to.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    /// Emit the controllers of so many ports, behind one AXI4-Lite port for their registers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
+    ports: Option<u32>,
     /// Only compare with what lies in the folder: exit status 1 if it is stale.
     #[arg(long)]
     check: bool,
@@ -25,7 +30,14 @@ pub struct Args {
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = Config::load(&args.config)?;
-    let emitted = rtl::emit(&config)?;
+    let emitted = match args.ports {
+        Some(ports) => rtl::emit_ports(&config, ports)?,
+        None => {
+            let mut files = rtl::emit(&config)?;
+            files.extend(rtl::register_files(&config)?);
+            files
+        }
+    };
     if args.check {
         let stale: Vec<&str> = emitted
             .iter()
@@ -38,10 +50,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             return Ok(Outcome::Done);
         }
         output::message(&format!(
-            "stale or missing in {}: {}\nregenerate with: linkdoze generate {} -o {}",
+            "stale or missing in {}: {}\nregenerate with: linkdoze generate {}{} -o {}",
             args.output.display(),
             stale.join(", "),
             args.config.display(),
+            args.ports
+                .map(|ports| format!(" --ports {ports}"))
+                .unwrap_or_default(),
             args.output.display()
         ));
         return Ok(Outcome::CheckFailed);

@@ -53,10 +53,10 @@ enum Command {
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
     Cosim(cosim::Args),
-    /// Synthesise a controller: cells, clock frequency, slowest path.
-    Synth(synth::Args),
     /// Prove, by k-induction, what the Verilog of a configuration claims about itself.
     Verify(verify::Args),
+    /// Synthesise a controller: cells, clock frequency, slowest path.
+    Synth(synth::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
@@ -72,8 +72,8 @@ impl Command {
             Command::Estimate(args) => estimate::run(args),
             Command::Predict(args) => predict::run(args),
             Command::Cosim(args) => cosim::run(args),
-            Command::Synth(args) => synth::run(args),
             Command::Verify(args) => verify::run(args),
+            Command::Synth(args) => synth::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Completions(args) => completions::run(args),
         }

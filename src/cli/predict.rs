@@ -128,7 +128,7 @@ impl From<open_loop::Step> for Row {
             window: step.window,
             budget: step.budget,
             t_pb: step.t_pb,
-            cf: 1.0,
+            cf: step.cf,
             t_pdt: Threshold::Whole(step.t_pdt),
         }
     }
@@ -152,14 +152,14 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = Config::load(&args.config)?;
     let mut periods = Periods::open(&args.periods)?;
     let mut predictor: Box<dyn Predictor> = match args.model {
-        Model::Reference => Box::new(Reference::new(Parameters::new(&config)?)),
+        Model::Reference => Box::new(Reference::new(Parameters::new(&config))),
         Model::Golden => {
-            let design = PortDesign::new(&config)?;
+            let design = PortDesign::open_loop(&config)?;
             let golden = Golden(design.golden());
             Box::new(open_loop::Predictor::new(design.plan(), golden))
         }
         Model::Rtl => {
-            let design = PortDesign::new(&config)?;
+            let design = PortDesign::open_loop(&config)?;
             let compiled = Compiled::fast(&design.verilog()?, design.plan())?;
             Box::new(open_loop::Predictor::new(design.plan(), compiled.engine()?))
         }

@@ -4,10 +4,13 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 
-use super::plan::{BudgetPlan, Product};
+use super::plan::{BudgetPlan, Product, RatePlan};
 
 /// Significant bits that SPEC 7.3 asks of `k`.
 const SIGNIFICANT_BITS: u64 = 16;
+
+/// Significant bits of `1/t_w` at run time: as many as software's bound has.
+const INVERSE_BITS: u64 = 32;
 
 /// Why no pair of constants exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +41,7 @@ impl BudgetPlan {
         denominator: 1,
         product: None,
         width: 1,
+        rate: None,
     };
 
     /// The constants for `rate`, `l / t_w` in packets per tick, which is positive, and for
@@ -74,8 +78,89 @@ impl BudgetPlan {
             },
             // `width` is at most 64.
             width: width as u32,
+            rate: None,
         })
     }
+
+    /// As [`BudgetPlan::new`], for a controller whose `l` and `t_w` change while it runs:
+    /// `rate` is in force until they first do, and the widths are those of the largest.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn adjustable(
+        rate: &BigRational,
+        largest_window: u64,
+        parts: &Adjustable,
+    ) -> Result<BudgetPlan, BudgetError> {
+        let too_fine = || BudgetError::TooFine { largest_window };
+        let plan = BudgetPlan::new(rate, largest_window, true)?;
+        let product = plan.product.ok_or_else(too_fine)?;
+        let longest = (&parts.t_w_fast_wake).max(&parts.t_w_deep_sleep);
+        // The inverse of the longer t_w has as many significant bits as the bound, and the
+        // product of the three no fewer fraction bits than `k`.
+        let significant = INVERSE_BITS + longest.ceil().to_integer().bits();
+        let inverse_fraction = significant.max(u64::from(product.s).saturating_sub(63));
+        let inverse = |t_w: &BigRational| {
+            (t_w.recip() * (BigInt::one() << inverse_fraction))
+                .round()
+                .to_u64()
+                .ok_or_else(too_fine)
+        };
+        let fixed = |value: &BigRational, fraction: u32| {
+            (value * (BigInt::one() << fraction))
+                .round()
+                .to_u32()
+                .unwrap_or(u32::MAX)
+        };
+        let (fast, deep) = (
+            inverse(&parts.t_w_fast_wake)?,
+            inverse(&parts.t_w_deep_sleep)?,
+        );
+        let shift = 63 + inverse_fraction as u32 - product.s;
+        if shift > 127 {
+            return Err(too_fine());
+        }
+        // A bound below 1 and one link to every destination.
+        let largest = (u128::from(u32::MAX) << 31) * u128::from(fast.max(deep));
+        let largest = largest.div_ceil(1 << shift).max(product.k);
+        let most = BigInt::from(largest) * largest_window;
+        if most.bits() > 128 {
+            return Err(too_fine());
+        }
+        let width = (most >> product.s).bits().max(1);
+        if width > 64 {
+            return Err(BudgetError::TooLarge { largest_window });
+        }
+        Ok(BudgetPlan {
+            // `width` is at most 64.
+            width: width as u32,
+            rate: Some(RatePlan {
+                bound: fixed(&parts.bound, 32),
+                hop_factor: fixed(&parts.hop_factor, 31),
+                measures: parts.measures,
+                inverse_fast_wake: fast,
+                inverse_deep_sleep: deep,
+                shift,
+                width: 128 - largest.leading_zeros(),
+            }),
+            ..plan
+        })
+    }
+}
+
+/// What the rate of an adjustable budget is made of.
+#[derive(Clone, Debug)]
+pub struct Adjustable {
+    /// The admitted degradation, below 1.
+    pub bound: BigRational,
+    /// `sum(p_i / h_i)`, at most 1.
+    pub hop_factor: BigRational,
+    /// The hop factor is measured.
+    pub measures: bool,
+    /// `t_w` of fast wake in ticks.
+    pub t_w_fast_wake: BigRational,
+    /// `t_w` of deep sleep in ticks.
+    pub t_w_deep_sleep: BigRational,
 }
 
 impl Product {

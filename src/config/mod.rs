@@ -17,10 +17,12 @@ use std::path::Path;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
+use num_traits::One;
 use sha2::{Digest, Sha256};
 
 use crate::files;
 
+use budget::Adjustable;
 pub use budget::BudgetError;
 pub use decimal::{Decimal, DecimalError};
 pub use error::{ConfigError, Diagnostic};
@@ -28,7 +30,8 @@ pub use presets::{Preset, PRESETS};
 
 use plan::{
     BinScale, BudgetPlan, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan, Policy, PortPlan,
-    RefreshPlan, Sleep, SleepTimes, SyncPlan,
+    RefreshPlan, RegistersPlan, Sleep, SleepTimes, SyncPlan, HOP_FACTOR_FRACTION,
+    INITIAL_HOP_FACTOR,
 };
 
 /// A validated configuration in physical units. Every time is a whole number of the
@@ -227,12 +230,6 @@ impl CorrectionMode {
 /// A configuration is legal, but the requested model does not exist for it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
-    /// A predicting policy is to measure hop counts.
-    #[error(
-        "perfbound.hops = \"measured\": the hop monitor that would measure them is not \
-         available yet; write the hop counts, such as hops = [[2, 1.0]], or hop_factor"
-    )]
-    MeasuredHops,
     /// The packet budget has no exact constants.
     #[error("perfbound: {0}")]
     Budget(#[from] BudgetError),
@@ -279,7 +276,7 @@ impl Config {
     /// The configuration in the units of the hardware.
     ///
     /// # Errors
-    /// If a predicting policy is to measure hop counts.
+    /// If the packet budget has no exact constants.
     pub fn plan(&self) -> Result<PortPlan, PlanError> {
         let cycles = |ps: u64| ps / self.clock.period_ps;
         let ticks = |ps: u64| ps / self.clock.tick_ps;
@@ -314,7 +311,11 @@ impl Config {
                 }),
                 Sync::Levels => None,
             },
-            registers: self.port.registers,
+            registers: self.port.registers.then(|| RegistersPlan {
+                config_hash: self.hash_word(),
+                period_ps: self.clock.period_ps,
+                t_pdt: ticks(self.port.t_pdt_ps),
+            }),
             histogram: HistogramPlan {
                 kind: histogram.kind,
                 scale: match histogram.scale {
@@ -344,24 +345,49 @@ impl Config {
         if !self.predicts() {
             return Ok(BudgetPlan::UNUSED);
         }
-        let rate = self.budget_rate().ok_or(PlanError::MeasuredHops)?;
+        let rate = self.budget_rate();
         let kind = self.histogram.kind;
         let max_time = u64::MAX >> (64 - self.port.time_width);
         let largest_window = match (kind, self.time_to_live()) {
             // The sum of the stored lengths.
             (HistogramKind::Circular, _) => (self.histogram.max_value_ps / self.clock.tick_ps)
                 .saturating_mul(self.histogram.max_samples.into()),
+            // Software can set any time to live.
+            _ if self.port.registers => max_time,
             // Generations of at most the time to live, each weighing half the one after it.
             (HistogramKind::Decaying, Some(ttl)) => ttl.saturating_mul(2),
             // A sample later than the time to live clears first: its window is 0.
             (_, Some(ttl)) => ttl,
             (_, None) => max_time,
         };
-        Ok(BudgetPlan::new(
-            &rate,
-            largest_window.min(max_time),
-            !kind.window_only_grows(),
-        )?)
+        let largest_window = largest_window.min(max_time);
+        let measures = matches!(self.perfbound, PerfBound::Measured { .. });
+        if self.port.registers || measures {
+            let (bound, hop_factor) = self.bound_and_hop_factor();
+            let ticks = |ps: u64| BigRational::new(ps.into(), self.clock.tick_ps.into());
+            Ok(BudgetPlan::adjustable(
+                &rate,
+                largest_window,
+                &Adjustable {
+                    bound,
+                    hop_factor,
+                    measures,
+                    t_w_fast_wake: ticks(self.states.fast_wake.t_w_ps),
+                    t_w_deep_sleep: ticks(self.states.deep_sleep.t_w_ps),
+                },
+            )?)
+        } else {
+            let multiplies = !kind.window_only_grows();
+            Ok(BudgetPlan::new(&rate, largest_window, multiplies)?)
+        }
+    }
+
+    /// The first 32 bits of [`Config::hash`].
+    fn hash_word(&self) -> u32 {
+        let digest = Sha256::digest(self.canonical());
+        digest[..4]
+            .iter()
+            .fold(0, |word, byte| word << 8 | u32::from(*byte))
     }
 
     /// `TTL_hist` in ticks where it has a meaning; `None` is for ever.
@@ -387,26 +413,39 @@ impl Config {
         }
     }
 
-    /// `l` of SPEC 7.2 exactly; `None` if hop counts are measured.
-    pub fn degradation_factor(&self) -> Option<BigRational> {
+    /// The admitted degradation and `sum(p_i / h_i)` (SPEC 7.2), exactly. Measured hop
+    /// counts begin with [`INITIAL_HOP_FACTOR`]; where `l` itself is given, it is the bound.
+    fn bound_and_hop_factor(&self) -> (BigRational, BigRational) {
         match &self.perfbound {
             PerfBound::Hops { bound, groups } => {
-                let inverse_hops: BigRational = groups
+                let inverse_hops = groups
                     .iter()
                     .map(|(hops, share)| share.to_ratio() / BigInt::from(*hops))
                     .sum();
-                Some(bound.to_ratio() * inverse_hops)
+                (bound.to_ratio(), inverse_hops)
             }
-            PerfBound::Factor(factor) => Some(factor.to_ratio()),
-            PerfBound::Measured { .. } => None,
+            PerfBound::Factor(factor) => (factor.to_ratio(), BigRational::one()),
+            PerfBound::Measured { bound } => {
+                let one = BigInt::one() << HOP_FACTOR_FRACTION;
+                (
+                    bound.to_ratio(),
+                    BigRational::new(INITIAL_HOP_FACTOR.into(), one),
+                )
+            }
         }
     }
 
-    /// `l / t_w` in packets per tick, exactly; `None` if hop counts are measured.
-    pub fn budget_rate(&self) -> Option<BigRational> {
+    /// `l` of SPEC 7.2 exactly; of measured hop counts, that before the first measurement.
+    pub fn degradation_factor(&self) -> BigRational {
+        let (bound, hop_factor) = self.bound_and_hop_factor();
+        bound * hop_factor
+    }
+
+    /// `l / t_w` in packets per tick, exactly.
+    pub fn budget_rate(&self) -> BigRational {
         let tick = BigInt::from(self.clock.tick_ps);
         let t_w = BigInt::from(self.t_w_ps());
-        Some(self.degradation_factor()? * BigRational::new(tick, t_w))
+        self.degradation_factor() * BigRational::new(tick, t_w)
     }
 
     /// The whole configuration as TOML, every key with its value in a fixed order.

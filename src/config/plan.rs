@@ -117,6 +117,9 @@ impl HistogramKind {
 /// 1/4, 1/8, then nothing.
 pub const GENERATIONS: u32 = 4;
 
+/// Entries of a map in hardware: registers and a comparison each (`docs/histograms.md`).
+pub const MAP_ENTRIES: std::ops::RangeInclusive<u32> = 2..=256;
+
 /// How idle times are sorted into bins (`docs/histograms.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinScale {
@@ -201,6 +204,55 @@ pub struct BudgetPlan {
     pub product: Option<Product>,
     /// Bits that the largest `N` needs, 1 to 64.
     pub width: u32,
+    /// How `k` is computed anew while the controller runs; `None`: it never changes.
+    pub rate: Option<RatePlan>,
+}
+
+/// The rate of the budget at run time: `k = ceil(bound * hop_factor / t_w * 2^s)`, computed
+/// from `bound * hop_factor * inverse >> shift`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RatePlan {
+    /// The bound after reset, in units of `2^-32`.
+    pub bound: u32,
+    /// The hop factor after reset, in units of `2^-31`; at most 1.
+    pub hop_factor: u32,
+    /// The hop monitor measures the hop factor, from reset on.
+    pub measures: bool,
+    /// `1/t_w` of fast wake per tick, in units of `2^-r`.
+    pub inverse_fast_wake: u64,
+    /// `1/t_w` of deep sleep per tick, in units of `2^-r`.
+    pub inverse_deep_sleep: u64,
+    /// `32 + 31 + r - s` bits.
+    pub shift: u32,
+    /// Bits that the largest `k` needs.
+    pub width: u32,
+}
+
+/// Fraction bits of the hop factor that the hop monitor measures.
+pub const HOP_FACTOR_FRACTION: u32 = 16;
+
+/// The longest path that a port can tell of, in links.
+pub const MAX_HOPS: u32 = 63;
+
+/// The measured hop factor before the first full window, in units of
+/// `2^-HOP_FACTOR_FRACTION`: the smallest possible, as if every packet took [`MAX_HOPS`]
+/// links. It makes the smallest budget, so that no bound is exceeded before there is a
+/// measurement.
+pub const INITIAL_HOP_FACTOR: u64 = (1 << HOP_FACTOR_FRACTION) / MAX_HOPS as u64;
+
+/// log2 of the packets over which the hop factor is a mean: long enough that the mean of
+/// random paths is within some percent, short against the time to live of a histogram.
+pub const HOP_WINDOW_LOG2: u32 = 12;
+
+/// The registers behind the AXI4-Lite port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegistersPlan {
+    /// The first 32 bits of the configuration's SHA-256.
+    pub config_hash: u32,
+    /// Clock period in picoseconds.
+    pub period_ps: u64,
+    /// Threshold of the policy `fixed` after reset, in ticks.
+    pub t_pdt: u64,
 }
 
 /// `N = (X * k) >> s` (SPEC 7.3).
@@ -243,7 +295,7 @@ pub struct PortPlan {
     /// `remote_down` and `remote_up` tell what it does.
     pub sync: Option<SyncPlan>,
     /// Run-time parameters and counters behind an AXI4-Lite port.
-    pub registers: bool,
+    pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.
     pub histogram: HistogramPlan,
     /// The packet budget; [`BudgetPlan::UNUSED`] if the policy does not predict.
@@ -266,10 +318,27 @@ impl PortPlan {
             ..
         } = self.link;
         match self.sleep {
+            // Software can choose either.
+            _ if self.registers.is_some() => vec![fast_wake, deep_sleep],
             Sleep::FastWake => vec![fast_wake],
             Sleep::DeepSleep => vec![deep_sleep],
             Sleep::Hybrid => vec![fast_wake, deep_sleep],
         }
+    }
+
+    /// Whether the samples and the age of a histogram decide when it forgets.
+    pub fn ages(&self) -> bool {
+        self.predicts() && self.histogram.kind.ages()
+    }
+
+    /// Whether the histogram has a counter for every bin, which can be read.
+    pub fn reads_bins(&self) -> bool {
+        self.predicts() && self.histogram.kind != HistogramKind::Map
+    }
+
+    /// Whether the hop monitor decides about the budget from reset on.
+    pub fn measures(&self) -> bool {
+        self.predicts() && self.budget.rate.is_some_and(|rate| rate.measures)
     }
 
     /// Whether the threshold comes from the histogram.
@@ -277,21 +346,43 @@ impl PortPlan {
         matches!(self.policy, Policy::PerfBound | Policy::PerfBoundCorrect)
     }
 
+    /// Whether the threshold that the histogram gives is corrected (SPEC 8).
+    pub fn corrects(&self) -> bool {
+        self.policy == Policy::PerfBoundCorrect
+    }
+
+    /// The same controller with a link that goes down and up in a clock cycle each, and
+    /// whose other end always agrees: its state never hides that an idle period was longer
+    /// than the threshold.
+    #[must_use]
+    pub fn open_loop(self) -> PortPlan {
+        let at_once = SleepTimes { t_s: 1, t_w: 1 };
+        PortPlan {
+            link: LinkPlan {
+                fast_wake: at_once,
+                deep_sleep: at_once,
+                hybrid_hold: 1,
+                refresh: None,
+            },
+            sync: None,
+            ..self
+        }
+    }
+
     /// Why no hardware and no golden model exists for this plan, as a sentence that
     /// names the key and the values that have them; `None` if both exist.
     pub fn unsupported_in_hardware(&self) -> Option<String> {
-        if self.policy == Policy::PerfBoundCorrect {
-            return Some(
-                "port.policy = \"perfbound-correct\" has no hardware and no golden model yet: \
-                 \"always-on\", \"fixed\" and \"perfbound\" have (the reference model knows it)"
-                    .into(),
-            );
-        }
-        if self.predicts() && self.histogram.kind == HistogramKind::Map {
-            return Some("histogram.kind = \"map\" has no hardware and no golden model yet".into());
-        }
-        if self.registers {
-            return Some("port.registers = true has no hardware and no golden model yet".into());
+        let entries = self.histogram.map_entries;
+        if self.predicts()
+            && self.histogram.kind == HistogramKind::Map
+            && !MAP_ENTRIES.contains(&entries)
+        {
+            let (least, most) = MAP_ENTRIES.into_inner();
+            return Some(format!(
+                "histogram.map_entries = {entries}: the hardware of a map has {least} to {most} \
+                 entries, each of which sees every sample; the nearest legal value is {}",
+                entries.clamp(least, most)
+            ));
         }
         None
     }

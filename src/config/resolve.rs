@@ -209,7 +209,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
             &h_maxval,
         ),
         hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
-        sync: sync.map_or(Sync::Levels, |w| w.value),
+        sync: sync.map_or(Sync::Messages, |w| w.value),
         registers: registers.is_some_and(|w| w.value),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),
     };
@@ -237,7 +237,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         correction: Correction {
             history: small(history, 16),
             mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
-            fraction_bits: small(fraction_bits, 16),
+            fraction_bits: small(fraction_bits, 10),
         },
     };
     if let Err(PlanError::Budget(error)) = config.plan() {

@@ -1,7 +1,11 @@
 //! Which corners of SPEC 2 to 7 a run has reached, counted from what happened on the pins.
 
+use std::collections::BTreeMap;
+
 use super::Run;
-use crate::blocks::port::pins::{Inputs, PowerState};
+use crate::blocks::histogram::bin_meter::golden::Edges;
+use crate::blocks::histogram::map;
+use crate::blocks::port::pins::{Inputs, Message, PowerState};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 
 macro_rules! corners {
@@ -44,6 +48,11 @@ corners! {
     ClearBySamples = "clear-by-samples", "sample that clears a full histogram";
     ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram";
     ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires";
+    MapOverflow = "map-overflow", "sample that finds no free entry in the map";
+    MapTop = "map-insert-top", "new entry above all others of the map";
+    MapMiddle = "map-insert-middle", "new entry between others of the map";
+    MapBottom = "map-insert-bottom", "new entry below all others of the map";
+    MapSaturated = "map-counter-saturated", "sample for an entry whose counter is full";
     ReceiveOnly = "receive-only", "idle beyond t_pdt after receiving only: the timer must not arm";
     Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
     ArriveGoingDown = "packet-going-down", "packet arrives while going down";
@@ -69,6 +78,22 @@ corners! {
     ResetDeepSleep = "reset-deep-sleep", "reset in DEEP_SLEEP";
     ResetRefresh = "reset-refresh", "reset during a refresh";
     ResetGoingUp = "reset-going-up", "reset while going up";
+    DownByRequest = "down-by-own-request", "goes down by a request of its own";
+    DownByAnswer = "down-by-other-request", "goes down by a request of the other end";
+    UpByRequest = "up-by-own-request", "goes up by a request of its own";
+    UpByAnswer = "up-by-other-request", "goes up by a request of the other end";
+    AskUpGoingDown = "ask-up-going-down", "asks to wake while still going down";
+    Declined = "request-declined", "answers a request to go down with NACK";
+    Withdrawn = "request-withdrawn", "activity between a request to go down and its ACK";
+    Released = "promise-released", "the other end withdraws after this end's ACK";
+    CrossDownOn = "crossing-down-goes-on", "both ask to go down, this end is the initiator";
+    CrossDownYields = "crossing-down-yields", "both ask to go down, the other end is the initiator";
+    CrossUpOn = "crossing-up-goes-on", "both ask to wake, this end is the initiator";
+    CrossUpYields = "crossing-up-yields", "both ask to wake, the other end is the initiator";
+    CrossDownUp = "crossing-down-up", "the other end asks to wake, this end to go down";
+    NoAnswer = "no-answer", "the other end does not answer in time";
+    Stale = "stale-answer", "ACK, NACK or SYNC that nothing waits for";
+    Illegal = "illegal-message", "message with code 6 or 7";
     Glitch = "glitch", "one cycle of activity without a packet";
     HopsMin = "hops-0", "packet with hop count 0";
     HopsMax = "hops-63", "packet with hop count 63";
@@ -83,6 +108,26 @@ corners! {
 }
 
 impl Corner {
+    /// The corners of the exchange of messages.
+    const MESSAGES: [Corner; 16] = [
+        Corner::DownByRequest,
+        Corner::DownByAnswer,
+        Corner::UpByRequest,
+        Corner::UpByAnswer,
+        Corner::AskUpGoingDown,
+        Corner::Declined,
+        Corner::Withdrawn,
+        Corner::Released,
+        Corner::CrossDownOn,
+        Corner::CrossDownYields,
+        Corner::CrossUpOn,
+        Corner::CrossUpYields,
+        Corner::CrossDownUp,
+        Corner::NoAnswer,
+        Corner::Stale,
+        Corner::Illegal,
+    ];
+
     /// The idle time, in ticks, that this corner needs at least and that may be too long
     /// for a run; `None` where short activity does.
     pub fn long_idle(self, plan: &PortPlan) -> Option<u64> {
@@ -110,6 +155,7 @@ impl Corner {
             plan.histogram.kind,
             HistogramKind::Clearing | HistogramKind::Map
         );
+        let maps = predicts && plan.histogram.kind == HistogramKind::Map;
         let needs_sleep = |corner: Corner| {
             use Corner as C;
             !matches!(
@@ -128,12 +174,21 @@ impl Corner {
                     | C::RemoteUpWake
                     | C::ResetWake
                     | C::Glitch
+                    | C::MapOverflow
+                    | C::MapTop
+                    | C::MapMiddle
+                    | C::MapBottom
+                    | C::MapSaturated
                     | C::HopsMin
                     | C::HopsMax
                     | C::Hit
             )
         };
-        if plan.policy == Policy::AlwaysOn && needs_sleep(self) {
+        let is_message = Corner::MESSAGES.contains(&self);
+        if is_message && plan.sync.is_none() {
+            return Some("the ends do not exchange messages");
+        }
+        if plan.policy == Policy::AlwaysOn && (needs_sleep(self) || is_message) {
             return Some("the port never sleeps");
         }
         match self {
@@ -150,6 +205,21 @@ impl Corner {
             }
             Corner::ClearByTtl | Corner::ClearAtTtl if plan.histogram.ttl.is_none() => {
                 Some("there is no time to live")
+            }
+            Corner::MapOverflow
+            | Corner::MapTop
+            | Corner::MapMiddle
+            | Corner::MapBottom
+            | Corner::MapSaturated
+                if !maps =>
+            {
+                Some("the histogram is no map")
+            }
+            Corner::MapOverflow if !map::Shape::of(plan).overflows => {
+                Some("there are entries enough")
+            }
+            Corner::MapSaturated if map::Shape::of(plan).entry.largest_count.is_none() => {
+                Some("the counters hold all samples")
             }
             Corner::ArriveFastWake
             | Corner::RemoteUpFastWake
@@ -180,6 +250,11 @@ impl Corner {
     }
 }
 
+/// Whether this message arrives.
+fn asks(inputs: &Inputs, message: Message) -> bool {
+    Message::decode(inputs.message_in) == message
+}
+
 /// Counts of every corner.
 pub struct Coverage {
     plan: PortPlan,
@@ -197,8 +272,28 @@ pub struct Coverage {
     hard_cycles: u64,
     samples: u64,
     cleared_at: u64,
+    edges: Edges,
+    /// Samples by bin since the last clear, for a map.
+    populated: BTreeMap<usize, u64>,
     /// A packet arrived in the one cycle before, in this state.
     arrived: Option<PowerState>,
+    exchange: Exchange,
+}
+
+/// What has been said between the ends, as far as the pins tell.
+#[derive(Clone, Copy, Default)]
+struct Exchange {
+    /// This end's request that has no answer yet.
+    asked: Option<Message>,
+    /// The other end's request that this end has accepted.
+    promised: Option<Message>,
+    /// The last request of the other end.
+    request: Option<Message>,
+    /// The request, of this end or not, that a SYNC has settled.
+    settled: Option<(Message, bool)>,
+    /// An ACK arrived in the cycle before.
+    accepted: bool,
+    error: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -225,7 +320,10 @@ impl Coverage {
             hard_cycles: 0,
             samples: 0,
             cleared_at: 0,
+            edges: Edges::new(&plan.histogram),
+            populated: BTreeMap::new(),
             arrived: None,
+            exchange: Exchange::default(),
         }
     }
 
@@ -291,6 +389,7 @@ impl Coverage {
                 self.reach(Corner::WindowSaturated);
             }
         }
+        self.messages(run, &inputs, state, entered);
         if inputs.rst {
             self.reset(state);
             self.now += run.cycles;
@@ -348,14 +447,20 @@ impl Coverage {
             PowerState::Refresh => Corner::ResetRefresh,
             PowerState::GoingUp => Corner::ResetGoingUp,
         });
+        self.exchange = Exchange::default();
         self.idle_cycles = 0;
         self.idle = None;
         self.armed = false;
         self.received_only = false;
         self.active_cycles = 0;
         self.hard_cycles = 0;
+        self.clear();
+    }
+
+    fn clear(&mut self) {
         self.samples = 0;
         self.cleared_at = self.now;
+        self.populated.clear();
     }
 
     fn requests(
@@ -384,14 +489,15 @@ impl Coverage {
                 self.arrived = Some(state);
             }
         }
-        if inputs.remote_down && !earlier.remote_down {
+        let rises = |level: fn(&Inputs) -> bool| level(inputs) && !level(earlier);
+        if rises(|inputs| inputs.remote_down || asks(inputs, Message::ReqDown)) {
             self.reach(match state {
                 PowerState::Wake if inputs.active() => Corner::RemoteDownActive,
                 PowerState::Wake => Corner::RemoteDownIdle,
                 _ => Corner::RemoteDownElse,
             });
         }
-        if inputs.remote_up && !earlier.remote_up {
+        if rises(|inputs| inputs.remote_up || asks(inputs, Message::ReqUp)) {
             self.reach(match state {
                 PowerState::Wake => Corner::RemoteUpWake,
                 PowerState::GoingDown => Corner::RemoteUpGoingDown,
@@ -401,6 +507,81 @@ impl Coverage {
                 PowerState::GoingUp => Corner::RemoteUpGoingUp,
             });
         }
+    }
+
+    /// Follows the exchange of messages. What leaves in a cycle was decided in the one
+    /// before; what arrives in it shows in the next.
+    fn messages(&mut self, run: &Run, inputs: &Inputs, state: PowerState, entered: bool) {
+        use Message::{Ack, Nack, ReqDown, ReqUp, Sync};
+        let mut exchange = self.exchange;
+        let said = Message::ALL[run.expected(9) as usize % Message::ALL.len()];
+        match said {
+            ReqDown | ReqUp => exchange.asked = Some(said),
+            Ack => exchange.promised = exchange.request.take(),
+            Nack if exchange.accepted => self.reach(Corner::Withdrawn),
+            Nack => self.reach(Corner::Declined),
+            Message::None | Sync => {}
+        }
+        if said == ReqUp && state == PowerState::GoingDown {
+            self.reach(Corner::AskUpGoingDown);
+        }
+        if entered {
+            match (state, exchange.settled) {
+                (PowerState::GoingDown, Some((ReqDown, true))) => self.reach(Corner::DownByRequest),
+                (PowerState::GoingDown, Some((ReqDown, false))) => self.reach(Corner::DownByAnswer),
+                (PowerState::GoingUp, Some((ReqUp, true))) => self.reach(Corner::UpByRequest),
+                (PowerState::GoingUp, Some((ReqUp, false))) => self.reach(Corner::UpByAnswer),
+                _ => {}
+            }
+        }
+        let error = run.expected(10) == 1;
+        if error && !exchange.error {
+            self.reach(Corner::NoAnswer);
+            exchange.asked = None;
+            exchange.promised = None;
+        }
+        exchange.error = error;
+        exchange.accepted = false;
+        match Message::decode(inputs.message_in) {
+            Message::None if inputs.message_in > 5 => self.reach(Corner::Illegal),
+            Message::None => {}
+            request @ (ReqDown | ReqUp) => {
+                match (exchange.asked, request, inputs.initiator) {
+                    (Some(ReqDown), ReqDown, true) => self.reach(Corner::CrossDownOn),
+                    (Some(ReqDown), ReqDown, false) => self.reach(Corner::CrossDownYields),
+                    (Some(ReqUp), ReqUp, true) => self.reach(Corner::CrossUpOn),
+                    (Some(ReqUp), ReqUp, false) => self.reach(Corner::CrossUpYields),
+                    (Some(ReqDown), ReqUp, _) => self.reach(Corner::CrossDownUp),
+                    _ => {}
+                }
+                exchange.request = Some(request);
+            }
+            Ack => match exchange.asked.take() {
+                Some(request) => {
+                    exchange.accepted = request == ReqDown;
+                    exchange.settled = Some((request, true));
+                }
+                None => self.reach(Corner::Stale),
+            },
+            Nack => {
+                if exchange.asked == Some(ReqDown) {
+                    exchange.asked = None;
+                    if state == PowerState::Wake {
+                        self.reach(Corner::Refused);
+                    }
+                } else if exchange.promised == Some(ReqDown) {
+                    exchange.promised = None;
+                    self.reach(Corner::Released);
+                } else {
+                    self.reach(Corner::Stale);
+                }
+            }
+            Sync => match exchange.promised.take() {
+                Some(request) => exchange.settled = Some((request, false)),
+                None => self.reach(Corner::Stale),
+            },
+        }
+        self.exchange = exchange;
     }
 
     fn idle_on(&mut self, run: &Run, inputs: &Inputs, state: PowerState) {
@@ -417,6 +598,7 @@ impl Coverage {
         let expired = after / self.plan.clocks_per_tick > idle.threshold;
         if expired
             && self.armed
+            && self.plan.sync.is_none()
             && !inputs.sleep_permit
             && state == PowerState::Wake
             && !idle.refused
@@ -493,9 +675,36 @@ impl Coverage {
                     self.reach(Corner::ClearAtTtl);
                 }
             }
-            self.samples = 0;
-            self.cleared_at = self.now;
+            self.clear();
+        }
+        if histogram.kind == HistogramKind::Map {
+            self.map(self.edges.bin(ticks));
         }
         self.samples += 1;
+    }
+
+    /// A sample of a map's bin, after the clear that it may have caused.
+    fn map(&mut self, bin: usize) {
+        let histogram = self.plan.histogram;
+        if let Some(count) = self.populated.get_mut(&bin) {
+            *count += 1;
+            if *count > u64::MAX >> (64 - histogram.counter_bits) {
+                self.reach(Corner::MapSaturated);
+            }
+            return;
+        }
+        if self.populated.len() == histogram.map_entries as usize {
+            self.reach(Corner::MapOverflow);
+            self.clear();
+        }
+        let above = self.populated.range(bin..).next().is_some();
+        let below = self.populated.range(..bin).next().is_some();
+        match (above, below) {
+            (true, true) => self.reach(Corner::MapMiddle),
+            (true, false) => self.reach(Corner::MapBottom),
+            (false, true) => self.reach(Corner::MapTop),
+            (false, false) => {}
+        }
+        self.populated.insert(bin, 1);
     }
 }

@@ -132,6 +132,7 @@ const EXPECTED: [&str; Outputs::COUNT] = [
     "run.budget",
     "(run.control >> 7 & 7u)",
     "(run.control >> 10 & 1u)",
+    "run.log2_cf",
 ];
 
 /// `pins.h` for a model with these pins.

@@ -164,7 +164,8 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
             match activity.next(&outputs) {
                 None => over = true,
                 Some(stretch) => {
-                    let mut rest = stretch.cycles.min(left);
+                    let wanted = stretch.cycles.min(left);
+                    let mut rest = wanted;
                     left -= rest;
                     while rest > 0 {
                         let most = rest.min(most_cycles);
@@ -187,6 +188,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
                             break;
                         }
                     }
+                    activity.clocked(wanted - rest);
                 }
             }
         }

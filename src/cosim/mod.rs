@@ -11,8 +11,11 @@ pub mod coverage;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod glue;
+pub mod line_rate;
 pub mod native;
 pub mod open_loop;
+pub mod pair;
+pub mod peer;
 pub mod periods;
 pub mod port;
 pub mod random;
@@ -68,6 +71,7 @@ pub struct Run {
     t_pb: u64,
     window: u64,
     budget: u64,
+    log2_cf: u64,
 }
 
 impl Run {
@@ -87,6 +91,7 @@ impl Run {
             t_pb: expected.t_pb,
             window: expected.window,
             budget: expected.budget,
+            log2_cf: expected.log2_cf,
         }
     }
 
@@ -134,6 +139,7 @@ impl Run {
             8 => self.budget,
             9 => control >> 7 & 7,
             10 => control >> 10 & 1,
+            11 => self.log2_cf,
             _ => panic!(
                 "a port controller has at most {} output pins",
                 Outputs::COUNT
@@ -206,6 +212,11 @@ pub struct Stretch {
 pub trait Activity {
     /// The next stretch, given the port's outputs in its first cycle; `None` at the end.
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch>;
+
+    /// So many cycles of the last stretch were clocked; it is over.
+    fn clocked(&mut self, cycles: u64) {
+        let _ = cycles;
+    }
 }
 
 #[cfg(test)]
@@ -235,6 +246,7 @@ mod tests {
             t_pb: 7,
             window: 8,
             budget: 9,
+            log2_cf: 10,
             message_out: Message::Sync,
             sync_error: true,
         };

@@ -6,8 +6,9 @@
 //! short active part.
 
 use super::{EngineError, Model};
-use crate::blocks::perfbound::update_latency;
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::update_latency;
 use crate::config::plan::{Policy, PortPlan};
 
 /// Something that is clocked without being compared.
@@ -35,7 +36,7 @@ impl<M: Model> OpenLoop for Golden<M> {
 }
 
 /// What a period led to; times in ticks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Step {
     /// Length of the idle period, at most `h_maxval` (SPEC 2).
     pub t_inac: u64,
@@ -47,6 +48,8 @@ pub struct Step {
     pub budget: u64,
     /// PerfBound's threshold.
     pub t_pb: u64,
+    /// `cf` (SPEC 8); 1 if there is no correction.
+    pub cf: f64,
     /// The threshold that governs the next period.
     pub t_pdt: u64,
 }
@@ -63,8 +66,26 @@ struct Unanswered {
 pub struct Predictor<E> {
     engine: E,
     plan: PortPlan,
+    /// How `log2_cf` is to be read, if there is a correction.
+    cf: Option<Log2Cf>,
     unanswered: Option<Unanswered>,
     short: u64,
+}
+
+/// The fixed point of the pin `log2_cf`.
+#[derive(Clone, Copy, Debug)]
+struct Log2Cf {
+    width: u32,
+    fraction: u32,
+}
+
+impl Log2Cf {
+    /// `cf`, from the value of the pin.
+    fn cf(self, value: u64) -> f64 {
+        let unused = u64::BITS - self.width;
+        let signed = (value << unused) as i64 >> unused;
+        (signed as f64 / f64::from(self.fraction).exp2()).exp2()
+    }
 }
 
 impl<E: OpenLoop> Predictor<E> {
@@ -73,6 +94,13 @@ impl<E: OpenLoop> Predictor<E> {
         Predictor {
             engine,
             plan: *plan,
+            cf: plan.corrects().then(|| {
+                let numbers = Arithmetic::new(plan);
+                Log2Cf {
+                    width: numbers.log2_cf_bits(),
+                    fraction: numbers.fraction,
+                }
+            }),
             unanswered: None,
             short: 0,
         }
@@ -102,7 +130,7 @@ impl<E: OpenLoop> Predictor<E> {
             ..Inputs::default()
         };
         let outputs = self.engine.pass(&busy, cycles)?;
-        let [_, _, _, _, t_pdt, _, t_pb, window, budget, ..] = outputs;
+        let [_, _, _, _, t_pdt, _, t_pb, window, budget, _, _, log2_cf] = outputs;
         if self.unanswered.is_some() && self.plan.predicts() && cycles <= update_latency(&self.plan)
         {
             self.short += 1;
@@ -115,6 +143,7 @@ impl<E: OpenLoop> Predictor<E> {
                 window,
                 budget,
                 t_pb,
+                cf: self.cf.map_or(1.0, |pin| pin.cf(log2_cf)),
                 t_pdt,
             }
         });

@@ -26,6 +26,16 @@ impl PortDesign {
             plan: rtl::plan(config)?,
         })
     }
+
+    /// The same with a link that is down and up at once ([`PortPlan::open_loop`]).
+    ///
+    /// # Errors
+    /// If the configuration asks for what has no hardware yet.
+    pub fn open_loop(config: &Config) -> Result<Self, rtl::RtlError> {
+        let mut design = PortDesign::new(config)?;
+        design.plan = design.plan.open_loop();
+        Ok(design)
+    }
 }
 
 impl Design for PortDesign {
@@ -44,13 +54,12 @@ impl Design for PortDesign {
     }
 
     fn verilog(&self) -> anyhow::Result<Vec<(String, String)>> {
-        let mut files = rtl::emit(&self.config)?;
+        let mut files = rtl::emit_plan(&self.config, &self.plan)?;
         files.retain(|(name, _)| name.ends_with(".v"));
         Ok(files)
     }
 
     fn native(&self) -> anyhow::Result<Box<dyn ByName + Send>> {
-        rtl::design(&self.config)?;
         Ok(Box::new(Simulator::new(Port::new(&self.plan))?))
     }
 }

@@ -10,7 +10,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::coverage::Corner;
+use super::peer::WithPeer;
 use super::{Activity, Stretch};
+use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
 use crate::config::plan::{Policy, PortPlan};
 
@@ -91,8 +93,32 @@ impl Regime {
     }
 }
 
-/// Random activity.
-pub struct Random {
+/// Random activity, with another end of the link that answers messages where there are any.
+pub struct Random(WithPeer<Scenes>);
+
+impl Random {
+    /// The activity of `seed` for a run of `cycles` cycles.
+    pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
+        Random(WithPeer::random(
+            Scenes::new(plan, seed, cycles),
+            plan,
+            seed,
+        ))
+    }
+}
+
+impl Activity for Random {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        self.0.next(outputs)
+    }
+
+    fn clocked(&mut self, cycles: u64) {
+        self.0.clocked(cycles);
+    }
+}
+
+/// The scenes of a run: what the port's own switch does, and what the other end wishes.
+struct Scenes {
     random: ChaCha8Rng,
     plan: PortPlan,
     steps: VecDeque<Step>,
@@ -109,11 +135,13 @@ pub struct Random {
     until_long: u32,
     /// The longest idle period, in cycles, that is drawn freely.
     longest: u64,
+    /// Cycles clocked so far.
+    now: u64,
+    no_reset_before: u64,
 }
 
-impl Random {
-    /// The activity of `seed` for a run of `cycles` cycles.
-    pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
+impl Scenes {
+    fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Scenes {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let long = long_idles(plan, cycles)
             .into_iter()
@@ -128,7 +156,7 @@ impl Random {
             })
             .rev()
             .collect();
-        Random {
+        Scenes {
             random,
             plan: *plan,
             steps: VecDeque::new(),
@@ -139,6 +167,8 @@ impl Random {
             long,
             until_long: 60,
             longest: (cycles / 200).max(64),
+            now: 0,
+            no_reset_before: 0,
         }
     }
 
@@ -169,6 +199,15 @@ impl Random {
         }
     }
 
+    /// Holds `inputs` until the port is in `state`, for at most so many of its changes of
+    /// state and so many cycles between two changes.
+    fn until(&mut self, inputs: Inputs, state: PowerState, changes: u32, cycles: u64) {
+        // Each change of state takes up to four messages, and each of them comes and goes.
+        let pulses = if self.plan.sync.is_some() { 8 } else { 1 };
+        self.steps
+            .push_back(Step::Until(inputs, state, changes * pulses, cycles));
+    }
+
     fn hops(&mut self) -> u8 {
         *[0, 1, 2, 2, 3, 4, 5, 17, 63]
             .choose(&mut self.random)
@@ -185,7 +224,9 @@ impl Random {
     /// The longest time that waking can take, in cycles, with some to spare.
     fn wake_limit(&self) -> u64 {
         let link = self.plan.link;
-        link.fast_wake.t_w + link.fast_wake.t_s + link.deep_sleep.t_w + link.deep_sleep.t_s + 8
+        let transitions =
+            link.fast_wake.t_w + link.fast_wake.t_s + link.deep_sleep.t_w + link.deep_sleep.t_s;
+        wake_bound(&self.plan, None).unwrap_or(0).max(transitions) + 8
     }
 
     /// A packet reaches the queue, waits until the port is awake, and is sent.
@@ -196,8 +237,7 @@ impl Random {
             ..Inputs::default()
         };
         let limit = self.wake_limit();
-        self.steps
-            .push_back(Step::Until(waiting, PowerState::Wake, 12, limit));
+        self.until(waiting, PowerState::Wake, 12, limit);
         self.transmit(length);
     }
 
@@ -440,8 +480,7 @@ impl Random {
             queue_nonempty: true,
             ..Inputs::default()
         };
-        self.steps
-            .push_back(Step::Until(waiting, PowerState::Wake, 12, limit));
+        self.until(waiting, PowerState::Wake, 12, limit);
         for _ in 0..cycles / (gap + 1) {
             self.transmit(1);
             self.hold(idle, gap);
@@ -473,8 +512,7 @@ impl Random {
         };
         let gap = self.random.random_range(1..10);
         self.hold(idle, gap);
-        self.steps
-            .push_back(Step::Until(down, PowerState::GoingDown, 3, 40));
+        self.until(down, PowerState::GoingDown, 3, 100);
         let waking = state == PowerState::GoingUp;
         let asleep = if self.has(PowerState::FastWake) {
             PowerState::FastWake
@@ -485,15 +523,14 @@ impl Random {
         let refresh = link.refresh.map_or(0, |refresh| refresh.t_q + refresh.t_r);
         let limit = self.wake_limit() + link.hybrid_hold + refresh;
         if waking {
-            self.steps.push_back(Step::Until(idle, asleep, 12, limit));
+            self.until(idle, asleep, 12, limit);
             let request = Inputs {
                 remote_up: true,
                 ..idle
             };
-            self.steps
-                .push_back(Step::Until(request, PowerState::GoingUp, 4, limit));
+            self.until(request, PowerState::GoingUp, 4, limit);
         } else {
-            self.steps.push_back(Step::Until(idle, state, 12, limit));
+            self.until(idle, state, 12, limit);
         }
         let lasts = match state {
             PowerState::GoingDown if self.has(PowerState::FastWake) => link.fast_wake.t_s,
@@ -519,8 +556,7 @@ impl Random {
                     remote_up: true,
                     ..idle
                 };
-                self.steps
-                    .push_back(Step::Until(request, PowerState::Wake, 6, limit));
+                self.until(request, PowerState::Wake, 6, limit);
                 let receiving = Inputs {
                     receiving: true,
                     ..idle
@@ -612,6 +648,11 @@ impl Random {
 
     /// A reset of one to three cycles, with the pins as they may be.
     fn reset(&mut self) {
+        // A port that exchanges messages sends nothing for a while after a reset.
+        if self.now < self.no_reset_before {
+            return self.traffic();
+        }
+        self.no_reset_before = self.now + 4 * wake_bound(&self.plan, None).unwrap_or(0);
         let inputs = Inputs {
             rst: true,
             queue_nonempty: self.chance(2),
@@ -659,8 +700,19 @@ impl Random {
     }
 }
 
-impl Activity for Random {
+impl Activity for Scenes {
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        Some(self.stretch(outputs))
+    }
+
+    fn clocked(&mut self, cycles: u64) {
+        self.now += cycles;
+    }
+}
+
+impl Scenes {
+    /// What the scene goes on with.
+    fn stretch(&mut self, outputs: &Outputs) -> Stretch {
         loop {
             let Some(step) = self.steps.pop_front() else {
                 self.threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
@@ -672,11 +724,11 @@ impl Activity for Random {
                     if cycles <= self.longest {
                         self.spent[self.regime as usize] += cycles;
                     }
-                    return Some(Stretch {
+                    return Stretch {
                         inputs,
                         cycles,
                         until_change: false,
-                    });
+                    };
                 }
                 Step::Until(inputs, state, changes, cycles) => {
                     if outputs.power_state == state || changes == 0 {
@@ -684,11 +736,11 @@ impl Activity for Random {
                     }
                     self.steps
                         .push_front(Step::Until(inputs, state, changes - 1, cycles));
-                    return Some(Stretch {
+                    return Stretch {
                         inputs,
                         cycles,
                         until_change: true,
-                    });
+                    };
                 }
                 Step::IdleAroundPdt(inputs, offset) => {
                     let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
@@ -699,11 +751,11 @@ impl Activity for Random {
                         self.random.random_range(1..64)
                     };
                     self.spent[self.regime as usize] += cycles;
-                    return Some(Stretch {
+                    return Stretch {
                         inputs,
                         cycles,
                         until_change: false,
-                    });
+                    };
                 }
             }
         }
@@ -713,10 +765,11 @@ impl Activity for Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::plan::{RefreshPlan, Sleep};
+    use crate::blocks::port::golden;
+    use crate::config::plan::{HistogramKind, RefreshPlan, Sleep, SyncPlan};
     use crate::cosim::coverage::Coverage;
     use crate::cosim::fixture::{small_plan, Fixture};
-    use crate::cosim::{Design, Ended, EngineError, LockStep, Rtl, Run};
+    use crate::cosim::{Design, Ended, EngineError, LockStep, Model, Rtl, Run};
     use std::ops::ControlFlow;
 
     /// An engine that agrees with everything.
@@ -728,9 +781,9 @@ mod tests {
         }
     }
 
-    fn coverage(plan: PortPlan, seed: u64, cycles: u64) -> Coverage {
+    fn coverage<M: Model>(golden: M, plan: PortPlan, seed: u64, cycles: u64) -> Coverage {
         let mut coverage = Coverage::new(&plan);
-        let mut pair = LockStep::new(Fixture { plan }.golden(), Agreeing);
+        let mut pair = LockStep::new(golden, Agreeing);
         let mut activity = Random::new(&plan, seed, cycles);
         let ended = pair
             .drive(&mut activity, cycles, |_, runs| {
@@ -755,9 +808,19 @@ mod tests {
             time_width: 10,
             ..small
         };
+        let map = PortPlan {
+            histogram: crate::config::plan::HistogramPlan {
+                kind: HistogramKind::Map,
+                map_entries: 5,
+                counter_bits: 2,
+                ..small.histogram
+            },
+            ..small
+        };
         for (name, plan) in [
             ("hybrid", small),
             ("no time to live", no_ttl),
+            ("map", map),
             (
                 "deep sleep",
                 PortPlan {
@@ -786,9 +849,32 @@ mod tests {
             ),
         ] {
             for seed in 1..=3 {
-                let coverage = coverage(plan, seed, 400_000);
+                let coverage = coverage(Fixture { plan }.golden(), plan, seed, 400_000);
                 let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
                 assert!(missed.is_empty(), "{name}, seed {seed}: {missed:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_corner_of_the_exchange_of_messages_is_reached() {
+        for sleep in Sleep::ALL {
+            for timeout in [3, 40] {
+                let plan = PortPlan {
+                    sleep,
+                    sync: Some(SyncPlan { timeout }),
+                    ..small_plan()
+                };
+                for seed in 1..=3 {
+                    let golden = golden::Port::new(&plan);
+                    let coverage = coverage(golden, plan, seed, 600_000);
+                    let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
+                    assert!(
+                        missed.is_empty(),
+                        "{}, time-out {timeout}, seed {seed}: {missed:?}",
+                        sleep.name()
+                    );
+                }
             }
         }
     }

@@ -6,14 +6,15 @@ use serde_json::{json, Value};
 
 use super::coverage::{Corner, Coverage};
 use super::{Mismatch, Run, Tally};
-use crate::blocks::port::pins::{Inputs, OutputPin, Outputs, PowerState};
+use crate::blocks::port::pins::{Inputs, Message, OutputPin, Outputs, PowerState};
 use crate::config::plan::PortPlan;
 
 /// Rows of the table of events before a mismatch.
 const EVENTS: usize = 16;
 
-/// The output pin that holds the power state, by its place in [`Outputs::pins`].
+/// The output pins whose values have names, by their numbers.
 const POWER_STATE: usize = 1;
+const MESSAGE_OUT: usize = 9;
 
 fn table(header: &[&str]) -> Table {
     let mut table = Table::new();
@@ -34,16 +35,23 @@ fn align_right(table: &mut Table, columns: &[usize]) {
     }
 }
 
-/// A pin's value as people read it: a power state by name, short numbers in decimal, long
-/// ones in hexadecimal too.
-fn value(pin: usize, value: u64) -> String {
-    if pin == POWER_STATE {
-        return match PowerState::ALL.get(value as usize) {
-            Some(state) => format!("{value} ({})", state.name()),
-            None => format!("{value} (no such state)"),
-        };
+/// The name of a value of a pin whose values have names.
+fn name(pin: usize, value: u64) -> Option<&'static str> {
+    let at = usize::try_from(value).ok()?;
+    match pin {
+        POWER_STATE => Some(PowerState::ALL.get(at)?.name()),
+        MESSAGE_OUT => Some(Message::ALL.get(at)?.name()),
+        _ => None,
     }
-    format!("{value} (0x{value:x})")
+}
+
+/// A pin's value as people read it: by name where it has one, long numbers in hexadecimal
+/// too.
+fn value(pin: usize, value: u64) -> String {
+    match name(pin, value) {
+        Some(name) => format!("{value} ({name})"),
+        None => format!("{value} (0x{value:x})"),
+    }
 }
 
 /// The report of a mismatch: signals, then the events that led to it.
@@ -104,7 +112,8 @@ fn inputs_text(inputs: &Inputs) -> String {
         words.push(format!("packet_valid (hops {})", inputs.packet_hops));
     }
     if inputs.message_in != 0 {
-        words.push(format!("message_in={}", inputs.message_in));
+        let name = Message::decode(inputs.message_in).name();
+        words.push(format!("message_in={} ({name})", inputs.message_in));
     }
     if words.is_empty() {
         words.push("none".to_owned());
@@ -122,9 +131,9 @@ fn outputs_text(pins: &[OutputPin], run: &Run, earlier: Option<&Run>) -> String 
         })
         .map(|pin| {
             let (name, value) = (pin.name, run.expected(pin.number));
-            match PowerState::ALL.get(value as usize) {
-                Some(state) if pin.number == POWER_STATE => format!("{name}={}", state.name()),
-                _ => format!("{name}={value}"),
+            match self::name(pin.number, value) {
+                Some(value) => format!("{name}={value}"),
+                None => format!("{name}={value}"),
             }
         })
         .collect();

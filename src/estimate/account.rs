@@ -10,8 +10,8 @@ use crate::config::Config;
 use crate::hdl::census::{self, Census, Storage};
 use crate::rtl;
 
-/// Instance of the histogram in the port controller.
-const HISTOGRAM: &str = "port.histogram";
+/// The instances in the port controller that are a histogram.
+const HISTOGRAMS: [&str; 4] = ["clearing", "circular", "decaying", "map"];
 
 /// The bits of one histogram by the formula and in hardware.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -214,7 +214,7 @@ fn terms(config: &Config) -> Vec<Term> {
             name: "tail_held",
             because: [
                 "no more can be in use",
-                "a tail sum counts the samples of all higher bins too",
+                "tail sums of up to h_maxN samples, not counters",
             ],
         }],
     }
@@ -223,9 +223,8 @@ fn terms(config: &Config) -> Vec<Term> {
 /// The histogram's registers and memories, those of one name taken together.
 fn groups(census: &Census) -> Vec<Group> {
     let within = |block: &str| {
-        block
-            .strip_prefix(HISTOGRAM)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+        let instance = block.split('.').nth(1);
+        instance.is_some_and(|instance| HISTOGRAMS.contains(&instance))
     };
     let mut groups: Vec<Group> = Vec::new();
     let mut places = BTreeMap::new();

@@ -8,10 +8,13 @@ mod text;
 
 use serde::Serialize;
 
-use crate::blocks::perfbound::{update_interval_at_line_rate, update_latency};
+use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::link_sync::{start_cycles, wait_bound};
+use crate::blocks::port::{update_interval_at_line_rate, update_latency};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;
+use crate::rtl;
 
 pub use account::{Account, Difference};
 pub use table5::{longest_time, LongestTime, Table5, TABLE5_RESOLUTIONS_NS, TABLE5_WIDTHS};
@@ -53,6 +56,10 @@ pub struct Estimate {
     pub census: Option<Census>,
     /// How fast that hardware answers; `None` if it does not predict.
     pub latency: Option<Latency>,
+    /// How exact its correction is; `None` if it does not correct.
+    pub accuracy: Option<Accuracy>,
+    /// How long a packet can wait for its link; `None` if the ends exchange no messages.
+    pub wait: Option<Wait>,
 }
 
 /// Width of a register or an arithmetic value that the configuration implies.
@@ -111,7 +118,7 @@ pub struct Memory {
     pub correction: Size,
     /// `n_R`.
     pub n_r: u32,
-    /// A ratio is stored as its logarithm: integer and fraction bits.
+    /// A ratio is stored as its logarithm: sign, integer and fraction bits.
     pub ratio_bits: u32,
     /// `h_maxN * (w_counter + s_elem)` for p000's example of 20 000 samples with as many bins.
     pub circular_20000_samples: Size,
@@ -127,6 +134,41 @@ pub struct Latency {
     pub update_interval_at_line_rate_cycles: u64,
 }
 
+/// How long a packet can wait for its link to wake, in clock cycles, at most
+/// (`docs/link-sync.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Wait {
+    /// If the other end answers over a cable without delay.
+    pub answered_cycles: u64,
+    /// The same over a cable of a round trip of 100 cycles.
+    pub round_trip_100_cycles: u64,
+    /// If the other end never answers, or sends anything at any time.
+    pub unanswered_cycles: u64,
+    /// After reset, in which a port sends nothing.
+    pub start_cycles: u64,
+}
+
+impl Wait {
+    fn of(plan: &PortPlan) -> Option<Wait> {
+        Some(Wait {
+            answered_cycles: wait_bound(plan, Some(0))?,
+            round_trip_100_cycles: wait_bound(plan, Some(100))?,
+            unanswered_cycles: wait_bound(plan, None)?,
+            start_cycles: start_cycles(plan, &plan.sync?),
+        })
+    }
+}
+
+/// How far a corrected threshold can be from the real-number result (SPEC 8): the sum of
+/// the two.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Accuracy {
+    /// In proportion to the threshold.
+    pub relative: f64,
+    /// In ticks: the rounding to whole ones.
+    pub ticks: f64,
+}
+
 impl Estimate {
     /// The estimate of a configuration, beside the census of its hardware where there is
     /// one.
@@ -137,10 +179,7 @@ impl Estimate {
             policy: config.port.policy.name(),
             sleep: config.port.sleep.name(),
             histogram_kind: config.histogram.kind.name(),
-            no_hardware: match &plan {
-                Ok(plan) => plan.unsupported_in_hardware(),
-                Err(error) => Some(error.to_string()),
-            },
+            no_hardware: rtl::plan(config).err().map(|error| error.to_string()),
             table5_seconds: Table5::new(|time| time.seconds),
             table5_printed: Table5::new(|time| time.printed.unwrap_or(time.exact_seconds)),
             max_time: longest_time(config.port.time_width, config.clock.tick_ps),
@@ -157,6 +196,14 @@ impl Estimate {
                 }),
                 _ => None,
             },
+            accuracy: match (&plan, &census) {
+                (Ok(plan), Some(_)) if plan.corrects() => Some(Accuracy {
+                    relative: Arithmetic::new(plan).relative_error(),
+                    ticks: 0.5,
+                }),
+                _ => None,
+            },
+            wait: plan.as_ref().ok().and_then(Wait::of),
             census,
         }
     }
@@ -226,6 +273,11 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     if let Ok(plan) = plan {
         let budget = plan.budget;
         match budget.product {
+            Some(Product { k, s }) if budget.rate.is_some() => add(
+                "budget rate K",
+                budget.rate.map_or(0, |rate| rate.width),
+                format!("changes at run time, K = {k} at first, N = (X * K) >> {s}"),
+            ),
             Some(Product { k, s }) => add(
                 "budget constant K",
                 128 - k.leading_zeros(),
@@ -259,9 +311,9 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     registers
 }
 
-/// `log2` of a ratio of times is below `time_width`: its integer bits and the fraction.
+/// `log2` of a ratio of times is within `±time_width`: its sign, integer bits and fraction.
 fn ratio_bits(config: &Config) -> u32 {
-    bits_for(u64::from(config.port.time_width) - 1) + config.correction.fraction_bits
+    1 + bits_for(u64::from(config.port.time_width) - 1) + config.correction.fraction_bits
 }
 
 fn memory(config: &Config) -> Memory {

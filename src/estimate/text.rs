@@ -238,6 +238,28 @@ impl fmt::Display for Estimate {
                 latency.update_cycles, latency.update_interval_at_line_rate_cycles
             )?;
         }
+        if let Some(accuracy) = &self.accuracy {
+            writeln!(
+                f,
+                "A corrected threshold is within {:.2e} (2^{:.2}) in proportion, and {} tick, of the\n\
+                 real-number result.",
+                accuracy.relative,
+                accuracy.relative.log2(),
+                accuracy.ticks
+            )?;
+        }
+        if let Some(wait) = &self.wait {
+            writeln!(
+                f,
+                "\nA packet waits for its link for at most {} clock cycles if the other end answers\n\
+                 at once ({} over a round trip of 100 cycles), for at most {} whatever the other\n\
+                 end does; after reset, for {}.",
+                wait.answered_cycles,
+                wait.round_trip_100_cycles,
+                wait.unanswered_cycles,
+                wait.start_cycles
+            )?;
+        }
         Ok(())
     }
 }

@@ -16,6 +16,7 @@
 //! - Statements are assignments, `if`, `match` on states, `for` over a range of numbers or
 //!   of a `_field` (unrolled; vectors of signals and blocks take the index `i`, `i + 1`,
 //!   `i - 1` or a number), and `comment!("why")`, which the Verilog carries.
+//! - A [`Table`] is a child that looks up a value; it is logic, not a memory.
 //! - A signal is read after its last assignment: Rust's `val()` is the settled value
 //!   wherever it stands, and so is Verilog's only then.
 //! - `bit_cast(value, width)` extends with zeros or truncates; nothing else changes a
@@ -55,6 +56,7 @@ mod optional;
 mod passes;
 mod resolve;
 pub mod sim;
+mod table;
 mod values;
 pub mod verilog;
 mod walk;
@@ -63,12 +65,14 @@ pub use atoms::{About, Claim, Constant, Memory, Reg, Signal};
 pub use elaborate::{elaborate, ElabError};
 pub use ir::{ClaimText, Design};
 pub use optional::Optional;
+pub use table::Table;
 pub use values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Type, Value, MAX_WIDTH};
 
 /// Everything that a block's description and rust_hdl's macros need.
 pub mod prelude {
     pub use super::atoms::{About, Constant, Memory, Reg, Signal};
     pub use super::optional::Optional;
+    pub use super::table::Table;
     pub use super::values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Value};
     pub use crate::{clock, comment, dff_setup, states};
     pub use rust_hdl_core::ast;

@@ -400,6 +400,11 @@ impl<'a> Resolver<'a> {
             let (state, value) = match case.condition.as_str() {
                 "true" => ("1'b1".to_string(), 1),
                 "false" => ("1'b0".to_string(), 0),
+                number if number.parse::<u128>().is_ok() => {
+                    let value = number.parse().unwrap_or(u128::MAX);
+                    check_fits(&self.path(), "the case", value, width)?;
+                    (format!("{width}'d{value}"), value)
+                }
                 pattern => {
                     let (name, value, state_width) =
                         self.state(pattern).ok_or_else(|| ElabError::UnknownName {

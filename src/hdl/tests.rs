@@ -1098,3 +1098,12 @@ fn pins_are_reached_by_name() {
         .to_string()
         .contains("output"));
 }
+
+#[test]
+fn a_table_is_a_case() {
+    let new = || Table::new(About::new("squares", "Squares."), vec![0, 1, 4, 9, 16], 5);
+    check_block(new, 100);
+    let text = text(&new());
+    assert!(text.contains("3'd3"), "{text}");
+    println!("{text}");
+}

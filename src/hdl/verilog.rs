@@ -104,6 +104,33 @@ fn modules(design: &Design) -> HashMap<BlockId, String> {
     out
 }
 
+/// The paths of instances; of an array with four or more, the first and the last.
+fn listed(paths: &[&str]) -> String {
+    let place = |path: &str| -> Option<(String, u32)> {
+        let (array, place) = path.rsplit_once('_')?;
+        Some((array.into(), place.parse().ok()?))
+    };
+    let follows = |path: &str, before: &str| match (place(path), place(before)) {
+        (Some((array, place)), Some((same, last))) => array == same && place == last + 1,
+        _ => false,
+    };
+    let mut runs: Vec<Vec<&str>> = Vec::new();
+    for &path in paths {
+        match runs.last_mut() {
+            Some(run) if follows(path, run[run.len() - 1]) => run.push(path),
+            _ => runs.push(vec![path]),
+        }
+    }
+    let texts: Vec<String> = runs
+        .iter()
+        .map(|run| match run[..] {
+            [first, _, _, .., last] => format!("{first} to {last}"),
+            _ => run.join(", "),
+        })
+        .collect();
+    texts.join(", ")
+}
+
 fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Header) -> String {
     let mut text = format!("// {name}\n//\n");
     for line in wrap(&design.blocks[id].text, COLUMNS - 3) {
@@ -111,7 +138,7 @@ fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Heade
     }
     text.push_str("//\n");
     let label = if id == 0 { "Block" } else { "Instances" };
-    for line in wrap(&format!("{label}: {}", paths.join(", ")), COLUMNS - 3) {
+    for line in wrap(&format!("{label}: {}", listed(paths)), COLUMNS - 3) {
         push_comment(&mut text, "", &line);
     }
     let generator = format!(

@@ -4,9 +4,13 @@
 //! `ceil(t/T)`. Between two changes of the inputs the controllers are advanced in one step
 //! per change of their outputs, so an idle millisecond costs as little as an idle cycle.
 //!
-//! The two ends see each other through three inputs that stand for the exchange of
-//! messages of SPEC 5 with messages that never overtake a packet and otherwise take no
-//! time, each a level:
+//! Controllers that exchange messages (SPEC 5) get each other's after the time of 64 bytes
+//! and of the cable, in whole cycles. Like pause frames, messages slip in between the bytes
+//! of packets. When the simulated time begins, the controllers have been out of reset for
+//! long enough to have exchanged the first ones (`docs/link-sync.md`).
+//!
+//! The others see each other through three inputs that stand for that exchange with
+//! messages that never overtake a packet and otherwise take no time, each a level:
 //! - `sleep_permit`: in this cycle the other end has an empty queue, does not transmit,
 //!   and no packet is on its way from there. A packet on its way *to* the other end is no
 //!   obstacle: a request to sleep would arrive behind it. (If it were one, a threshold
@@ -16,7 +20,9 @@
 //!   later;
 //! - `remote_up`: the other end has a packet, and one of the ends is not awake.
 
-use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use std::collections::VecDeque;
+
+use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
 use crate::switch::power::PowerController;
 
 /// Takes what the ports did, cycle by cycle: for each port the gapless sequence of inputs
@@ -75,6 +81,8 @@ pub(super) struct End {
     pub arriving: u32,
     /// Hops of a packet that starts in the present cycle.
     pub start: Option<u8>,
+    /// Messages on their way to this end and the cycles in which they arrive.
+    messages: VecDeque<(u64, Message)>,
     pub cycles: PortCycles,
     /// The run that has not been told yet.
     pending: Option<(u64, Inputs, Outputs)>,
@@ -105,15 +113,25 @@ impl End {
 
 pub(super) struct Link {
     pub ends: [End; 2],
-    /// The controllers stand at the beginning of this cycle.
+    /// The controllers stand at the beginning of this cycle, counted from their reset.
     cycle: u64,
+    /// Simulated time begins with this cycle: by now the ends have got to know each other.
+    origin: u64,
+    /// Cycles from `message_out` to the other end's `message_in`, if there are messages.
+    message_delay: Option<u64>,
     /// Time in ps at which the link is to be looked at again for waiting packets.
     pub poll_at: u64,
 }
 
 impl Link {
-    pub fn new(ports: [usize; 2], controllers: [Box<dyn PowerController + Send>; 2]) -> Self {
+    /// A link just out of reset; a message takes `message_delay` (>= 1) cycles.
+    pub fn new(
+        ports: [usize; 2],
+        controllers: [Box<dyn PowerController + Send>; 2],
+        message_delay: u64,
+    ) -> Self {
         let mut ports = ports.into_iter();
+        let messages = controllers.iter().all(|end| end.exchanges_messages());
         Self {
             ends: controllers.map(|controller| End {
                 port: ports.next().expect("two ports"),
@@ -124,17 +142,24 @@ impl Link {
                 receiving: false,
                 arriving: 0,
                 start: None,
+                messages: VecDeque::new(),
                 cycles: PortCycles::default(),
                 pending: None,
             }),
             cycle: 0,
+            origin: 0,
+            message_delay: messages.then_some(message_delay),
             poll_at: u64::MAX,
         }
     }
 
-    /// Both ends may carry data in the present cycle.
-    pub fn enabled(&self) -> bool {
-        self.ends.iter().all(|end| end.outputs.tx_enable)
+    /// An end may send data in the present cycle. Ends that exchange messages know that
+    /// the other one will be ready when it arrives.
+    pub fn enabled(&self, end: usize) -> bool {
+        match self.message_delay {
+            Some(_) => self.ends[end].outputs.tx_enable,
+            None => self.ends.iter().all(|end| end.outputs.tx_enable),
+        }
     }
 
     /// Cycles, the present one included, for which the outputs of both ends will
@@ -144,11 +169,19 @@ impl Link {
     }
 
     fn quiet_with(&self, inputs: &[Inputs; 2]) -> u64 {
-        // The pulse of a packet's start ends with the cycle.
-        if inputs.iter().any(|inputs| inputs.packet_valid) {
+        // The pulse of a packet's start, and a message, ends with the cycle.
+        if inputs
+            .iter()
+            .any(|inputs| inputs.packet_valid || inputs.message_in != 0)
+        {
             return 1;
         }
-        let of = |end: usize| self.ends[end].controller.quiet_cycles(&inputs[end]).max(1);
+        let of = |side: usize| {
+            let end = &self.ends[side];
+            let message = end.messages.front();
+            let quiet = message.map_or(u64::MAX, |(arrives, _)| arrives - self.cycle);
+            end.controller.quiet_cycles(&inputs[side]).max(1).min(quiet)
+        };
         of(0).min(of(1))
     }
 
@@ -157,11 +190,23 @@ impl Link {
         let both_awake = self.ends.iter().all(awake);
         [0, 1].map(|side| {
             let (end, other) = (&self.ends[side], &self.ends[1 - side]);
-            Inputs {
-                rst: false,
+            let inputs = Inputs {
                 queue_nonempty: end.queue,
                 transmitting: end.transmitting,
                 receiving: end.receiving,
+                packet_valid: end.start.is_some(),
+                packet_hops: end.start.unwrap_or(0),
+                ..Inputs::default()
+            };
+            if self.message_delay.is_some() {
+                let arriving = end.messages.front().filter(|(at, _)| *at == self.cycle);
+                return Inputs {
+                    initiator: side == 0,
+                    message_in: arriving.map_or(0, |&(_, message)| message as u8),
+                    ..inputs
+                };
+            }
+            Inputs {
                 sleep_permit: !other.queue && !other.transmitting && end.arriving == 0,
                 remote_down: end.arriving == 0
                     && matches!(
@@ -172,9 +217,7 @@ impl Link {
                             | PowerState::Refresh
                     ),
                 remote_up: other.queue && !both_awake,
-                packet_valid: end.start.is_some(),
-                packet_hops: end.start.unwrap_or(0),
-                ..Inputs::default()
+                ..inputs
             }
         })
     }
@@ -186,17 +229,55 @@ impl Link {
         cycle: u64,
         sink: &mut dyn ActivitySink,
     ) -> Result<(), ControllerFault> {
+        if self.cycle == 0 && self.message_delay.is_some() {
+            self.get_acquainted(sink)?;
+        }
+        self.clock_to(self.origin + cycle, sink)
+    }
+
+    /// Clocks the controllers until both may send.
+    fn get_acquainted(&mut self, sink: &mut dyn ActivitySink) -> Result<(), ControllerFault> {
+        while !(self.enabled(0) && self.enabled(1)) {
+            let quiet = self.quiet();
+            if quiet == u64::MAX {
+                return Err(ControllerFault {
+                    port: self.ends[0].port,
+                    cycle: 0,
+                    what: "its controller, or that of the other end, never lets a packet pass"
+                        .into(),
+                });
+            }
+            self.clock_to(self.cycle + quiet, sink)?;
+        }
+        self.origin = self.cycle;
+        for end in &mut self.ends {
+            end.cycles = PortCycles::default();
+        }
+        Ok(())
+    }
+
+    fn clock_to(&mut self, cycle: u64, sink: &mut dyn ActivitySink) -> Result<(), ControllerFault> {
         while self.cycle < cycle {
             let inputs = self.inputs();
             self.check_awake()?;
             let step = self.quiet_with(&inputs).min(cycle - self.cycle);
+            if let Some(delay) = self.message_delay {
+                let arrives = self.cycle + delay;
+                let said = [0, 1].map(|side| self.ends[side].outputs.message_out);
+                for (end, message) in self.ends.iter_mut().zip([said[1], said[0]]) {
+                    end.messages.retain(|(at, _)| *at > self.cycle);
+                    if message != Message::None {
+                        end.messages.push_back((arrives, message));
+                    }
+                }
+            }
             for (end, inputs) in self.ends.iter_mut().zip(&inputs) {
                 end.tell(step, *inputs, sink);
                 let clocked = end.controller.advance(inputs, step);
                 if clocked != step {
                     return Err(ControllerFault {
                         port: end.port,
-                        cycle: self.cycle,
+                        cycle: self.cycle - self.origin,
                         what: format!(
                             "its controller announced {step} quiet cycles but changed its \
                              outputs after {clocked}"
@@ -215,15 +296,27 @@ impl Link {
         Ok(())
     }
 
-    /// No end may leave `Wake` while it transmits or while a packet is on its way to it.
+    /// No end may leave `Wake` while it transmits or while a packet is on its way to it,
+    /// and none may give the other one up.
     fn check_awake(&self) -> Result<(), ControllerFault> {
+        if let Some(end) = self.ends.iter().find(|end| end.outputs.sync_error) {
+            let round_trip = 2 * self.message_delay.unwrap_or(0);
+            return Err(ControllerFault {
+                port: end.port,
+                cycle: self.cycle - self.origin,
+                what: format!(
+                    "its controller did not wait for an answer: a round trip is {round_trip} \
+                     clock cycles; give it a longer port.sync_timeout_ns"
+                ),
+            });
+        }
         match self.ends.iter().find(|end| {
             (end.transmitting || end.arriving > 0) && end.outputs.power_state != PowerState::Wake
         }) {
             None => Ok(()),
             Some(end) => Err(ControllerFault {
                 port: end.port,
-                cycle: self.cycle,
+                cycle: self.cycle - self.origin,
                 what: format!(
                     "its controller went to {} while a packet was {}",
                     end.outputs.power_state.name(),

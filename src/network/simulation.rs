@@ -427,6 +427,7 @@ impl<'a> Network<'a> {
         let mut controllers: Vec<_> = controllers.into_iter().map(Some).collect();
         let mut ports = vec![Port::default(); topology.ports()];
         let mut links = Vec::new();
+        let message_delay = settings.switch.pause_delay().div_ceil(settings.clock_ps);
         for a in 0..ports.len() {
             // A port without a cable has no link; its controller is never clocked.
             let Some(b) = topology.peer(a).filter(|&b| b > a) else {
@@ -442,7 +443,7 @@ impl<'a> Network<'a> {
                 all[port].take().expect("each port has one cable")
             };
             let pair = [of(a, &mut controllers), of(b, &mut controllers)];
-            links.push(Link::new([a, b], pair));
+            links.push(Link::new([a, b], pair, message_delay));
         }
         Self {
             topology,
@@ -537,10 +538,12 @@ impl<'a> Network<'a> {
         if let Err(fault) = place.advance_to(cycle, self.sink) {
             return self.controller_fault(fault);
         }
-        let enabled = place.enabled();
-        let ports = [0, 1].map(|end| (place.ends[end].port as u32, place.ends[end].queue));
+        let ports = [0, 1].map(|end| {
+            let port = place.ends[end].port as u32;
+            (port, place.ends[end].queue, place.enabled(end))
+        });
         let mut waits = false;
-        for (port, queue) in ports {
+        for (port, queue, enabled) in ports {
             let state = &mut self.ports[port as usize];
             if !queue || state.sending > 0 || state.paused {
                 continue;
@@ -678,7 +681,7 @@ impl<'a> Network<'a> {
         let more = self.has_packet(port);
         let mut follows = false;
         self.change(port, |link, end| {
-            follows = more && !paused && link.enabled();
+            follows = more && !paused && link.enabled(end);
             let end = &mut link.ends[end];
             end.queue = more;
             end.transmitting = follows;
@@ -793,8 +796,8 @@ impl<'a> Network<'a> {
 
     fn deadlock(&self, replay: &Replay) -> String {
         for link in &self.links {
-            for end in link.ends.iter().filter(|end| end.queue) {
-                if !self.ports[end.port].paused && !link.enabled() {
+            for (side, end) in link.ends.iter().enumerate() {
+                if end.queue && !self.ports[end.port].paused && !link.enabled(side) {
                     return format!(
                         "{} has a packet to send, but its link sleeps and no controller will \
                          ever wake it",

@@ -40,39 +40,21 @@ pub struct Parameters {
     pub correction_mode: CorrectionMode,
 }
 
-/// The reference has no value for a key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ReferenceError {
-    /// A predicting policy is to measure hop counts.
-    #[error(
-        "perfbound.hops = \"measured\": idle periods alone tell no hop counts; write them, \
-         such as hops = [[2, 1.0]], or hop_factor"
-    )]
-    MeasuredHops,
-}
-
 impl Parameters {
-    /// The parameters that a configuration gives.
-    ///
-    /// # Errors
-    /// If a predicting policy is to measure hop counts.
-    pub fn new(config: &Config) -> Result<Parameters, ReferenceError> {
+    /// The parameters that a configuration gives. Measured hop counts stay as they begin:
+    /// idle periods tell nothing of them.
+    pub fn new(config: &Config) -> Parameters {
         let ticks = |ps: u64| ps / config.clock.tick_ps;
         let max_time = u64::MAX >> (64 - config.port.time_width);
-        let budget_rate = match config.budget_rate() {
-            Some(rate) => rate,
-            None if config.predicts() => return Err(ReferenceError::MeasuredHops),
-            None => BigRational::from_integer(0.into()),
-        };
         let histogram = &config.histogram;
-        Ok(Parameters {
+        Parameters {
             policy: config.port.policy,
             max_time,
             t_pdt_init: ticks(match config.port.policy {
                 Policy::Fixed => config.port.t_pdt_ps,
                 _ => config.port.t_pdt_init_ps,
             }),
-            budget_rate,
+            budget_rate: config.budget_rate(),
             histogram: HistogramParameters {
                 kind: histogram.kind,
                 scale: histogram.scale,
@@ -87,7 +69,7 @@ impl Parameters {
             },
             history: config.correction.history as usize,
             correction_mode: config.correction.mode,
-        })
+        }
     }
 }
 

@@ -377,11 +377,11 @@ fn policies_that_do_not_predict() {
 fn equation_1() {
     let text = "[perfbound]\nbound = 0.01\nhops = [[4, 0.7], [6, 0.3]]";
     let config = Config::parse(text, "a").unwrap();
-    let l = config.degradation_factor().unwrap();
+    let l = config.degradation_factor();
     assert_eq!(l, BigRational::new(9.into(), 4000.into()));
     assert_eq!(format!("{:.4}", l.to_f64().unwrap() + 1e-12), "0.0023");
     // t_w = 4480 ticks: N = floor(0.00225 * 10^7 / 4480) = floor(5.02) = 5.
-    let mut reference = Reference::new(Parameters::new(&config).unwrap());
+    let mut reference = Reference::new(Parameters::new(&config));
     assert_eq!(reference.step(9_000_000, 1_000_000).budget, 5);
 }
 
@@ -392,17 +392,21 @@ fn presets_run() {
         let preset = Preset::find(preset.name).unwrap();
         let config = Config::parse(preset.text, preset.name).unwrap();
         let longest = config.histogram.max_value_ps / config.clock.tick_ps;
-        let mut reference = Reference::new(Parameters::new(&config).unwrap());
+        let mut reference = Reference::new(Parameters::new(&config));
         assert!(!reference.step(100, longest).miss);
         assert!(reference.step(100, longest + 1).miss);
     }
 }
 
+/// Idle periods tell no hop counts: the factor stays where it begins, as if every packet took
+/// 63 links, 1040/65536.
 #[test]
-fn measured_hops_are_refused() {
-    let config = Config::parse("[perfbound]\nhops = \"measured\"", "a").unwrap();
+fn measured_hops_begin_with_the_longest_path() {
+    let text = |hops: &str| format!("[perfbound]\nbound = 0.5\n{hops}");
+    let measured = Config::parse(&text("hops = \"measured\""), "a").unwrap();
     assert_eq!(
-        Parameters::new(&config).err(),
-        Some(ReferenceError::MeasuredHops)
+        measured.degradation_factor(),
+        BigRational::new(1040.into(), 131_072.into())
     );
+    Reference::new(Parameters::new(&measured)).step(100, 5);
 }

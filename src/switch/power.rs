@@ -9,6 +9,12 @@ pub trait PowerController: Model {
     /// Cycles, the present one included, for which the outputs will certainly stay as they
     /// are if `inputs` hold (a lower bound >= 1; `u64::MAX` is for ever).
     fn quiet_cycles(&self, inputs: &Inputs) -> u64;
+
+    /// Whether it exchanges messages with the other end of the link (SPEC 5); otherwise it
+    /// sees it through levels.
+    fn exchanges_messages(&self) -> bool {
+        false
+    }
 }
 
 /// Never sleeps.
@@ -37,6 +43,10 @@ impl PowerController for AlwaysOn {
 impl PowerController for golden::Port {
     fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
         golden::Port::quiet_cycles(self, inputs)
+    }
+
+    fn exchanges_messages(&self) -> bool {
+        golden::Port::exchanges_messages(self)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Golden model of the histograms with a counter for every bin: an array of counters.
+//! Golden model of the histograms: an array of counters.
 
 use std::collections::VecDeque;
 
@@ -14,8 +14,7 @@ struct Change {
     removes: bool,
 }
 
-/// Cycle-exact model of the regular, clearing, circular and decaying histogram (SPEC 6,
-/// `docs/histograms.md`).
+/// Cycle-exact model of the histograms of every kind (SPEC 6, `docs/histograms.md`).
 ///
 /// Time is the caller's count of clock cycles since reset.
 #[derive(Clone, Debug)]
@@ -24,6 +23,8 @@ pub struct Histogram {
     edges: Edges,
     clocks_per_tick: u64,
     max_time: u64,
+    /// The next sample ends the present generation, whatever its age.
+    renew: bool,
     /// Counters per generation, the present one first.
     generations: VecDeque<Vec<u64>>,
     /// Samples of the present generation.
@@ -36,6 +37,8 @@ pub struct Histogram {
     stored: VecDeque<u64>,
     stored_total: u128,
     changes: VecDeque<Change>,
+    /// Bins with samples, of a map.
+    populated: u32,
 }
 
 impl Histogram {
@@ -50,6 +53,7 @@ impl Histogram {
             plan: plan.histogram,
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
+            renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
             edges,
             samples: 0,
@@ -58,6 +62,7 @@ impl Histogram {
             stored: VecDeque::new(),
             stored_total: 0,
             changes: VecDeque::new(),
+            populated: 0,
         }
     }
 
@@ -99,19 +104,64 @@ impl Histogram {
         ticks.min(self.max_time.into()) as u64
     }
 
+    /// From the end of cycle `now` on, generations end by these parameters; the present one
+    /// with the next sample if `renew`.
+    pub fn set_parameters(&mut self, now: u64, max_samples: u32, ttl: Option<u64>, renew: bool) {
+        self.renew = renew;
+        if (self.plan.max_samples, self.plan.ttl) != (max_samples, ttl) {
+            // An age that stood still goes on from where it stood.
+            let elapsed = now.saturating_sub(self.since);
+            let stood = elapsed / self.clocks_per_tick - self.age(elapsed);
+            self.since += stood * self.clocks_per_tick;
+            self.plan.max_samples = max_samples;
+            self.plan.ttl = ttl;
+        }
+    }
+
     /// A sample in cycle `now` ends the present generation first.
     fn due(&self, now: u64) -> bool {
         self.plan.kind.ages()
-            && (self.samples == u64::from(self.plan.max_samples)
+            && (self.renew
+                || self.samples == u64::from(self.plan.max_samples)
                 || self
                     .plan
                     .ttl
                     .is_some_and(|ttl| self.age(now - self.since) >= ttl))
     }
 
-    /// A sample in cycle `now` is alone in the histogram, and its window is 0.
-    pub fn clears(&self, now: u64) -> bool {
-        self.plan.kind != HistogramKind::Decaying && self.due(now)
+    /// A sample of `t_inac` ticks in cycle `now` finds no free entry in the map.
+    pub fn overflows(&self, now: u64, t_inac: u64) -> bool {
+        self.is_map()
+            && !self.due(now)
+            && self.populated == self.plan.map_entries
+            && self.generations[0][self.edges.bin(t_inac)] == 0
+    }
+
+    /// A sample of `t_inac` ticks in cycle `now` is alone in the histogram, and its window
+    /// is 0.
+    pub fn clears(&self, now: u64, t_inac: u64) -> bool {
+        (self.plan.kind != HistogramKind::Decaying && self.due(now)) || self.overflows(now, t_inac)
+    }
+
+    /// All entries tell at once what the search asks for: it does not read.
+    pub fn is_map(&self) -> bool {
+        self.plan.kind == HistogramKind::Map
+    }
+
+    /// The lowest bin of a map such that the samples in it and above are at most `budget`
+    /// (SPEC 7.4).
+    pub fn look_up(&self, budget: u64) -> usize {
+        let mut tail = 0;
+        let highest = self.generations[0].iter().rposition(|count| {
+            tail += count;
+            tail > budget
+        });
+        highest.map_or(0, |bin| bin + 1)
+    }
+
+    /// A sample in cycle `now` ends the present generation, or the only one.
+    pub fn renews(&self, now: u64) -> bool {
+        self.due(now)
     }
 
     /// What the samples of a bin weigh, as a read in cycle `now` returns it: with what is
@@ -173,7 +223,7 @@ impl Histogram {
             }
         }
         let Some(t_inac) = sample else { return };
-        if self.due(now) {
+        if self.due(now) || self.overflows(now, t_inac) {
             self.lasted.push_front(self.age(now - self.since));
             self.lasted.truncate(self.generations.len() - 1);
             let emptied = self.generations.pop_back();
@@ -181,9 +231,18 @@ impl Histogram {
             present.fill(0);
             self.generations.push_front(present);
             self.samples = 0;
+            self.populated = 0;
             self.since = now;
         }
         self.samples += 1;
+        if self.is_map() {
+            // In one cycle: its entries are registers.
+            let largest = u64::MAX >> (64 - self.plan.counter_bits);
+            let count = &mut self.generations[0][self.edges.bin(t_inac)];
+            self.populated += u32::from(*count == 0);
+            *count = (*count + 1).min(largest);
+            return;
+        }
         self.changes.push_back(Change {
             read_in: now,
             bin: self.edges.bin(t_inac),

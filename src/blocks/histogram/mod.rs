@@ -9,6 +9,7 @@ pub mod circular;
 pub mod clearing;
 pub mod decaying;
 pub mod golden;
+pub mod map;
 pub mod store;
 #[cfg(test)]
 mod tests;
@@ -58,21 +59,25 @@ impl Shape {
             HistogramKind::Decaying => GENERATIONS - 1,
             _ => 0,
         };
-        // More samples than any budget exceed it, whatever their number; where samples are
-        // taken out again the number must be right.
+        // More samples than any budget exceed it, whatever their number. Where samples are
+        // taken out again the number must be right; software reads it of the bins.
         let enough = match histogram.kind {
             HistogramKind::Circular => needed,
             _ => needed.min(plan.budget.width + fraction + 1),
         };
-        let counter = histogram.counter_bits.min(enough);
+        let counted = match plan.registers {
+            Some(_) => needed,
+            None => enough,
+        };
+        let counter = histogram.counter_bits.min(counted);
         let whole = needed.min(counter + place);
         let sum = whole.min(enough);
         Shape {
             group: index - place,
             place,
             counter,
-            saturates: counter < enough,
-            counts_enough: counter == enough && enough < needed,
+            saturates: counter < counted,
+            counts_enough: counter == counted && counted < needed,
             sum,
             sums_enough: sum < whole,
             fraction,

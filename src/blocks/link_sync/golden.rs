@@ -226,7 +226,7 @@ impl LinkSync {
             (Phase::Settled { up: false, .. }, _) => stay,
             (Phase::Settled { up: true, at }, _) => {
                 let mut step = courtesy();
-                if now == at {
+                if now == at || view.message == Message::Sync {
                     step.phase = Phase::Idle;
                     step.up = true;
                 }
@@ -245,6 +245,13 @@ impl LinkSync {
         }
     }
 
+    /// The other end turns out not to have answered in time, in cycle `now`.
+    pub fn fails(&self, now: u64, view: &View) -> bool {
+        let step = self.step(now, view);
+        let start_over = self.phase == Phase::Start && step.phase == Phase::Idle;
+        step.gave_up || (start_over && !self.heard)
+    }
+
     /// The clock edge at the end of cycle `now`.
     pub fn clock(&mut self, now: u64, view: &View) {
         let step = self.step(now, view);
@@ -257,8 +264,7 @@ impl LinkSync {
             },
             _ => false,
         };
-        let start_over = self.phase == Phase::Start && step.phase == Phase::Idle;
-        self.error |= step.gave_up || (start_over && !self.heard);
+        self.error |= self.fails(now, view);
         self.heard = (self.heard || answered) && !step.gave_up;
         self.rises = view.asleep() && (self.rises || step.up);
         let still_asking = matches!(

@@ -32,23 +32,30 @@ pub fn start_cycles(plan: &PortPlan, sync: &SyncPlan) -> u64 {
 }
 
 /// Clock cycles within which transmission is enabled while a packet waits, from every
-/// reachable state and whatever the other end does (SPEC 5); `None` without an exchange of
-/// messages. `round_trip`: the other end answers, over a link of this many cycles there
-/// and back; without it, it may do anything.
+/// reachable state (SPEC 5); `None` without an exchange of messages. `round_trip` is as for
+/// [`wait_bound`].
+pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
+    let start = start_cycles(plan, &plan.sync?);
+    Some(start.max(wait_bound(plan, round_trip)?))
+}
+
+/// The same for a port that has been out of reset for [`start_cycles`]. `round_trip`: the
+/// other end answers, over a link of this many cycles there and back; without it, it may do
+/// anything.
 ///
 /// A wait for a message ends after `w` cycles, answered or given up. At worst the packet
 /// comes in the first cycle of the wait for the SYNC that leads down. It asks to wake in
 /// the first cycle of the transition down; its request crosses that of the other end, so
 /// that two more waits pass before the way up.
-pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
+pub fn wait_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
     let sync = plan.sync?;
     let w = round_trip.map_or(sync.timeout, |cycles| cycles + 1) + 1;
     let (t_s, t_w) = longest_transitions(plan);
-    Some(start_cycles(plan, &sync).max(w + (2 * w + 1).max(t_s) + t_w))
+    Some(w + (2 * w + 1).max(t_s) + t_w)
 }
 
 /// The longest transition down and the longest up, in clock cycles.
-fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
+pub fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
     let longest = |time: fn(&SleepTimes) -> u64| {
         let times = plan.used_sleep_states();
         times.iter().map(time).max().expect("a sleep state")
@@ -77,10 +84,11 @@ pub struct LinkSync {
     pub tx_enable: Signal<Out, Bit>,
     pub message_out: Signal<Out, Bits>,
     pub sync_error: Signal<Out, Bit>,
-    state: Reg<Exchange>,
-    count: Reg<Bits>,
+    pub fails: Signal<Out, Bit>,
+    pub state: Reg<Exchange>,
+    pub count: Reg<Bits>,
     cancelled: Reg<Bit>,
-    rise: Reg<Bit>,
+    pub rise: Reg<Bit>,
     unheard: Reg<Bit>,
     message: Reg<Bits>,
     error: Reg<Bit>,
@@ -93,6 +101,7 @@ pub struct LinkSync {
     refuses: Signal<Local, Bit>,
     timed_out: Signal<Local, Bit>,
     gives_up: Signal<Local, Bit>,
+    stays_unheard: Signal<Local, Bit>,
     up_now: Signal<Local, Bit>,
     half: Signal<Local, Bits>,
     none: Constant<Bits>,
@@ -137,6 +146,7 @@ impl LinkSync {
             tx_enable: Signal::bit("the port may start a packet"),
             message_out: Signal::bits(MESSAGE_WIDTH, "message to the other end"),
             sync_error: Signal::bit("the other end once did not answer in time"),
+            fails: Signal::bit("it has not, in this cycle"),
             state: Reg::state(Exchange::Start, "where the exchange stands"),
             count: Reg::bits(
                 width,
@@ -160,6 +170,7 @@ impl LinkSync {
             refuses: Signal::bit("this end does not accept a REQ_DOWN"),
             timed_out: Signal::bit("the wait for a message ends with this cycle"),
             gives_up: Signal::bit("and it has not come"),
+            stays_unheard: Signal::bit("no answer has come since reset"),
             up_now: Signal::bit("the agreed time of the start up, or no more waiting for it"),
             half: Signal::bits(width, "half a round trip"),
             none: code(0, "no message"),
@@ -198,6 +209,7 @@ impl Logic for LinkSync {
         self.half.next = self.count.q.val() >> self.one.val();
 
         self.gives_up.next = false;
+        self.stays_unheard.next = false;
         self.down_start.next = false;
         self.up_now.next = false;
         self.message.d.next = self.none.val();
@@ -221,9 +233,7 @@ impl Logic for LinkSync {
                 }
                 if self.count.q.val() == self.start_last.val() {
                     self.state.d.next = Exchange::Idle;
-                    if self.unheard.q.val() {
-                        self.error.d.next = true;
-                    }
+                    self.stays_unheard.next = self.unheard.q.val();
                 }
             }
             Exchange::Idle => {
@@ -340,7 +350,8 @@ impl Logic for LinkSync {
                 } else if self.is_req_down.val() {
                     self.message.d.next = self.nack.val();
                 }
-                if self.count.q.val() == 0 {
+                comment!("SYNC: the other end was reset and asked before it answered.");
+                if (self.count.q.val() == 0) | self.is_sync.val() {
                     self.up_now.next = true;
                     self.state.d.next = Exchange::Idle;
                 }
@@ -363,6 +374,9 @@ impl Logic for LinkSync {
             self.state.d.next = Exchange::Idle;
             self.up_now.next = true;
             self.unheard.d.next = true;
+        }
+        self.fails.next = self.gives_up.val() | self.stays_unheard.val();
+        if self.fails.val() {
             self.error.d.next = true;
         }
 

@@ -9,6 +9,9 @@ use crate::config::plan::{LinkPlan, PortPlan, Sleep};
 #[derive(Clone, Debug)]
 pub struct LpiFsm {
     link: LinkPlan,
+    /// Where the link goes when it next leaves `Wake`.
+    chosen: Sleep,
+    /// What was chosen when it last left `Wake`.
     sleep: Sleep,
     /// Whether the way from fast wake to deep sleep is agreed with the other end: it
     /// begins with `down_start`, not by itself.
@@ -25,12 +28,18 @@ impl LpiFsm {
     pub fn new(plan: &PortPlan) -> Self {
         LpiFsm {
             link: plan.link,
+            chosen: plan.sleep,
             sleep: plan.sleep,
             agrees: plan.sync.is_some(),
             state: PowerState::Wake,
             sleeper: PowerState::FastWake,
             last_cycle: None,
         }
+    }
+
+    /// From now on a link that leaves `Wake` goes to `sleep`.
+    pub fn choose(&mut self, sleep: Sleep) {
+        self.chosen = sleep;
     }
 
     /// The present state.
@@ -110,6 +119,7 @@ impl LpiFsm {
         match self.state {
             PowerState::Wake => {
                 if down_start {
+                    self.sleep = self.chosen;
                     let first = match self.sleep {
                         Sleep::DeepSleep => PowerState::DeepSleep,
                         Sleep::FastWake | Sleep::Hybrid => PowerState::FastWake,

@@ -28,19 +28,24 @@ pub struct LpiFsm {
     pub rst: Signal<In, Bit>,
     pub down_start: Signal<In, Bit>,
     pub up_start: Signal<In, Bit>,
+    pub sleep: Optional<Signal<In, Bits>>,
     pub tx_enable: Signal<Out, Bit>,
     pub leaving: Signal<Out, Bit>,
     pub asleep: Signal<Out, Bit>,
     pub may_go_down: Signal<Out, Bit>,
     pub hold_over: Signal<Out, Bit>,
     pub power_state: Signal<Out, Bits>,
-    state: Reg<Link>,
+    pub state: Reg<Link>,
     cycles: Reg<Bits>,
     deep: Reg<Bit>,
+    goes_on: Reg<Bit>,
     over: Signal<Local, Bit>,
     deepens: Signal<Local, Bit>,
     to_deep: Signal<Local, Bit>,
     hybrid: Constant<Bit>,
+    chooses: Constant<Bit>,
+    sleep_deep: Constant<Bits>,
+    sleep_hybrid: Constant<Bits>,
     agrees: Constant<Bit>,
     uses_fast_wake: Constant<Bit>,
     uses_deep_sleep: Constant<Bit>,
@@ -55,7 +60,7 @@ pub struct LpiFsm {
     // For the proofs.
     last_down: Signal<Local, Bits>,
     last_up: Signal<Local, Bits>,
-    age: Reg<Bits>,
+    pub age: Reg<Bits>,
     waiting: Reg<Bits>,
     longest_wait: Constant<Bits>,
     down_fast_wake: Constant<Bits>,
@@ -80,8 +85,15 @@ pub fn wake_bound(plan: &PortPlan) -> u64 {
         true => times.t_s + times.t_w,
         false => 0,
     };
-    let fast_wake = times(plan.sleep != Sleep::DeepSleep, plan.link.fast_wake);
-    let deep_sleep = times(plan.sleep != Sleep::FastWake, plan.link.deep_sleep);
+    let chooses = plan.registers.is_some();
+    let fast_wake = times(
+        chooses || plan.sleep != Sleep::DeepSleep,
+        plan.link.fast_wake,
+    );
+    let deep_sleep = times(
+        chooses || plan.sleep != Sleep::FastWake,
+        plan.link.deep_sleep,
+    );
     fast_wake.max(deep_sleep)
 }
 
@@ -89,8 +101,9 @@ impl LpiFsm {
     /// The state machine of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let link = &plan.link;
-        let uses_fast_wake = plan.sleep != Sleep::DeepSleep;
-        let uses_deep_sleep = plan.sleep != Sleep::FastWake;
+        let chooses = plan.registers.is_some();
+        let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
+        let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
         let hybrid = uses_fast_wake && uses_deep_sleep;
         let refresh = link.refresh.filter(|_| uses_deep_sleep);
         // Each duration with whether this configuration has it.
@@ -131,6 +144,10 @@ impl LpiFsm {
             rst: Signal::bit("synchronous reset"),
             down_start: Signal::bit("go down at the end of this cycle"),
             up_start: Signal::bit("go up at the end of this cycle, or of the transition down"),
+            sleep: Optional::when(
+                chooses,
+                Signal::bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid"),
+            ),
             tx_enable: Signal::bit("the port may start a packet"),
             leaving: Signal::bit("the link leaves Wake at the end of this cycle"),
             asleep: Signal::bit("the link sleeps or is on the way down"),
@@ -140,10 +157,17 @@ impl LpiFsm {
             state: Reg::state(Link::Wake, "state of the link"),
             cycles: Reg::bits(width, 0, "clock cycles left in this state, less one"),
             deep: Reg::bit(false, "the sleep state in question is deep sleep"),
+            goes_on: Reg::bit(
+                plan.sleep == Sleep::Hybrid,
+                "fast wake is to be followed by deep sleep",
+            ),
             over: Signal::bit("the state has lasted its time"),
             deepens: Signal::bit("from fast wake it is to go on to deep sleep"),
             to_deep: Signal::bit("a transition is to or from deep sleep"),
-            hybrid: Constant::bit(hybrid, "fast wake first, deep sleep after a hold"),
+            hybrid: Constant::bit(hybrid, "the link uses both sleep states"),
+            chooses: Constant::bit(chooses, "the sleep state is chosen at run time"),
+            sleep_deep: Constant::bits(2, 1, "deep sleep"),
+            sleep_hybrid: Constant::bits(2, 2, "fast wake first, deep sleep after a hold"),
             agrees: Constant::bit(
                 plan.sync.is_some(),
                 "the ends agree about the way from fast wake to deep sleep",
@@ -198,7 +222,7 @@ impl LpiFsm {
 impl Logic for LpiFsm {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, cycles, deep, age, waiting);
+        dff_setup!(self, clk, state, cycles, deep, goes_on, age, waiting);
         dff_setup!(
             self,
             clk,
@@ -217,7 +241,13 @@ impl Logic for LpiFsm {
         );
 
         self.over.next = self.cycles.q.val() == 0;
-        if self.agrees.val() {
+        if self.chooses.val() {
+            if self.agrees.val() {
+                self.deepens.next = self.goes_on.q.val() & self.down_start.val();
+            } else {
+                self.deepens.next = self.goes_on.q.val() & self.over.val();
+            }
+        } else if self.agrees.val() {
             self.deepens.next = self.down_start.val();
         } else {
             self.deepens.next = self.over.val();
@@ -226,7 +256,16 @@ impl Logic for LpiFsm {
         self.leaving.next = (self.state.q.val() == Link::Wake) & self.down_start.val();
         self.asleep.next =
             !(self.state.q.val() == Link::Wake) & !(self.state.q.val() == Link::GoingUp);
-        if self.hybrid.val() {
+        if self.chooses.val() {
+            comment!("The choice stands when the link leaves Wake.");
+            if self.leaving.val() {
+                self.goes_on.d.next = self.sleep.val() == self.sleep_hybrid.val();
+            }
+            self.may_go_down.next = (self.state.q.val() == Link::Wake)
+                | ((self.state.q.val() == Link::FastWake) & self.goes_on.q.val());
+            self.hold_over.next =
+                (self.state.q.val() == Link::FastWake) & self.goes_on.q.val() & self.over.val();
+        } else if self.hybrid.val() {
             self.may_go_down.next =
                 (self.state.q.val() == Link::Wake) | (self.state.q.val() == Link::FastWake);
             self.hold_over.next = (self.state.q.val() == Link::FastWake) & self.over.val();
@@ -249,7 +288,15 @@ impl Logic for LpiFsm {
             Link::Wake => {
                 if self.down_start.val() {
                     self.state.d.next = Link::GoingDown;
-                    if self.uses_fast_wake.val() {
+                    if self.chooses.val() {
+                        if self.sleep.val() == self.sleep_deep.val() {
+                            self.cycles.d.next = self.t_s_deep_sleep.val();
+                            self.deep.d.next = true;
+                        } else {
+                            self.cycles.d.next = self.t_s_fast_wake.val();
+                            self.deep.d.next = false;
+                        }
+                    } else if self.uses_fast_wake.val() {
                         self.cycles.d.next = self.t_s_fast_wake.val();
                         if self.hybrid.val() {
                             self.deep.d.next = false;

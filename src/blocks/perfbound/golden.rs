@@ -18,6 +18,8 @@ enum Search {
     Groups,
     /// Adding up the bins of the group that holds the answer.
     Bins,
+    /// All entries of a map tell the answer.
+    Entries,
     /// Turning the bin into a time.
     Finish,
 }
@@ -51,6 +53,10 @@ pub struct PerfBound {
     /// `i` of SPEC 7.4.
     index: usize,
     window: u64,
+    /// `K` of SPEC 7.3 as it stands, where it changes at run time.
+    rate: u128,
+    /// `K` when the search under way began.
+    rate_taken: u128,
     budget: u64,
     t_pb: u64,
     update: bool,
@@ -69,6 +75,8 @@ impl PerfBound {
             passed: 0,
             index: 0,
             window: 0,
+            rate: plan.budget.product.map_or(0, |product| product.k),
+            rate_taken: 0,
             budget: 0,
             t_pb: plan.t_pdt_init,
             update: false,
@@ -95,6 +103,16 @@ impl PerfBound {
         self.update
     }
 
+    /// The search reads the histogram, if nothing else does.
+    pub fn searches(&self) -> bool {
+        matches!(self.search, Search::Groups | Search::Bins)
+    }
+
+    /// From now on the rate of the budget is `k` (SPEC 7.3).
+    pub fn set_rate(&mut self, k: u128) {
+        self.rate = k;
+    }
+
     /// Nothing changes while no sample comes.
     pub fn steady(&self) -> bool {
         self.search == Search::Idle && !self.pending && !self.update
@@ -103,6 +121,9 @@ impl PerfBound {
     /// `N` for the window (SPEC 7.3).
     fn packets(&self) -> u64 {
         let budget = &self.plan.budget;
+        if let (Some(_), Some(product)) = (budget.rate, budget.product) {
+            return ((u128::from(self.window) * self.rate_taken) >> product.s) as u64;
+        }
         (u128::from(self.window) * budget.numerator / budget.denominator) as u64
     }
 
@@ -112,7 +133,7 @@ impl PerfBound {
 
         // A sample that clears is alone in its histogram and the budget is 0:
         // the bin above it is the answer, and what was under way is out of date.
-        if let Some(t_inac) = sample.filter(|_| histogram.clears(now)) {
+        if let Some(t_inac) = sample.filter(|&t_inac| histogram.clears(now, t_inac)) {
             self.search = Search::Finish;
             self.pending = false;
             self.reads.clear();
@@ -130,6 +151,7 @@ impl PerfBound {
             Search::Idle if self.pending => {
                 self.pending = false;
                 self.window = histogram.window(now);
+                self.rate_taken = self.rate;
                 if self.plan.budget.product.is_some() {
                     self.search = Search::Multiply(MULTIPLY_CYCLES);
                 } else {
@@ -143,6 +165,10 @@ impl PerfBound {
                 self.search = Search::Idle;
                 self.t_pb = histogram.edges().middle(self.index);
                 self.update = true;
+            }
+            Search::Entries => {
+                self.search = Search::Finish;
+                self.index = histogram.look_up(self.budget);
             }
             Search::Groups => {
                 self.look_at_group(histogram, arrived);
@@ -163,7 +189,10 @@ impl PerfBound {
     fn begin(&mut self, histogram: &Histogram) {
         self.budget = self.packets();
         self.passed = 0;
-        self.search = Search::Groups;
+        self.search = match histogram.is_map() {
+            true => Search::Entries,
+            false => Search::Groups,
+        };
         self.next = Some(histogram.edges().top() / histogram.group_size());
     }
 

@@ -4,7 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
-use crate::blocks::histogram::Shape;
+use crate::blocks::histogram::{map, Shape};
 use crate::config::plan::{BinScale, HistogramKind, PortPlan, Product};
 use crate::hdl::prelude::*;
 
@@ -15,6 +15,7 @@ states! {
         Multiply = "multiplying the window into a budget",
         Groups = "adding up whole groups from the highest down",
         Bins = "adding up the bins of the group that holds the answer",
+        Entries = "all entries of a map tell the answer",
         Finish = "turning the bin into a time",
     }
 }
@@ -33,19 +34,23 @@ pub struct PerfBound {
     pub ended: Signal<In, Bit>,
     pub cleared: Optional<Signal<In, Bit>>,
     pub sample_bin: Optional<Signal<In, Bits>>,
+    pub rate: Optional<Signal<In, Bits>>,
     pub live_window: Signal<In, Bits>,
     pub window_step: Optional<Signal<In, Bit>>,
-    pub taken: Signal<In, Bit>,
-    pub group_sum: Signal<In, Bits>,
-    pub bin_count: Signal<In, Bits>,
-    pub arrived: Signal<In, Bits>,
-    pub read_group: Signal<Out, Bits>,
-    pub read_place: Signal<Out, Bits>,
+    pub taken: Optional<Signal<In, Bit>>,
+    pub group_sum: Optional<Signal<In, Bits>>,
+    pub bin_count: Optional<Signal<In, Bits>>,
+    pub arrived: Optional<Signal<In, Bits>>,
+    pub read_group: Optional<Signal<Out, Bits>>,
+    pub read_place: Optional<Signal<Out, Bits>>,
+    pub searches: Optional<Signal<Out, Bit>>,
+    pub map_found: Optional<Signal<In, Bits>>,
     pub update: Signal<Out, Bit>,
     pub t_pb: Signal<Out, Bits>,
     pub window: Signal<Out, Bits>,
     pub budget: Signal<Out, Bits>,
     clears: Constant<Bit>,
+    reads: Constant<Bit>,
     // The budget of a window that only grows.
     accumulates: Constant<Bit>,
     credit: Reg<Bits>,
@@ -59,7 +64,11 @@ pub struct PerfBound {
     fractional: Constant<Bit>,
     carry: Signal<Local, Bit>,
     // The budget of any window.
-    rate: Constant<Bits>,
+    adjustable: Constant<Bit>,
+    readable: Constant<Bit>,
+    fixed_rate: Constant<Bits>,
+    rate_taken: Reg<Bits>,
+    factor: Signal<Local, Bits>,
     digits_left: Reg<Bits>,
     multiplicand: Reg<Bits>,
     product: Reg<Bits>,
@@ -120,6 +129,7 @@ pub struct PerfBound {
     _left_bits: usize,
     _samples_bits: usize,
     _rest_bits: usize,
+    _found_bits: usize,
     _group_bits: usize,
     _place_bits: usize,
     _index_bits: usize,
@@ -128,13 +138,17 @@ pub struct PerfBound {
     _time_bits: usize,
 }
 
-/// Reads of a search at most: every group, and of one group every bin but the lowest.
-fn most_reads(plan: &PortPlan) -> (u64, u64) {
+/// Clock cycles that the budget is looked up in the histogram, at most, if every read
+/// takes `per_read`: every group is read, and of one group every bin but the lowest, and
+/// the last read of each level has to arrive. A map needs one cycle.
+fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
+    if plan.histogram.kind == HistogramKind::Map {
+        return 1;
+    }
     let shape = Shape::of(plan);
-    (
-        (shape.top_bin >> shape.place) + 1,
-        u64::from(shape.group_size()) - 1,
-    )
+    let groups = (shape.top_bin >> shape.place) + 1;
+    let bins = u64::from(shape.group_size()) - 1;
+    (cycles_of(groups) + 3) + (cycles_of(bins) + 3)
 }
 
 /// Clock cycles that the budget takes.
@@ -147,11 +161,10 @@ fn multiply_cycles(plan: &PortPlan) -> u64 {
 
 /// Clock cycles from the first active cycle after an idle period to the cycle in which
 /// `update` is high, at most, if no further sample comes before (`docs/controller.md`):
-/// two to record and start, those of the multiplication, a cycle per read, three for the last
-/// read of each level to be looked at, one to turn the bin into a time.
+/// two to record and start, those of the multiplication and of the search, one to turn the
+/// bin into a time.
 pub fn update_latency(plan: &PortPlan) -> u64 {
-    let (groups, bins) = most_reads(plan);
-    2 + multiply_cycles(plan) + (groups + 3) + (bins + 3) + 1
+    2 + multiply_cycles(plan) + search_cycles(plan, |reads| reads) + 1
 }
 
 /// Clock cycles between two updates, at most, under the hardest traffic (SPEC 10), in which
@@ -161,12 +174,11 @@ pub fn update_latency(plan: &PortPlan) -> u64 {
 /// next sample begins two cycles later than after a search, and another clear in its last
 /// cycle answers one cycle later than it would have.
 pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
-    let (groups, bins) = most_reads(plan);
     let slowed = |reads: u64| match plan.histogram.kind {
         HistogramKind::Circular => 3 * reads,
         _ => (3 * reads).div_ceil(2),
     };
-    1 + multiply_cycles(plan) + (slowed(groups) + 3) + (slowed(bins) + 3) + 1 + 2 + 1
+    1 + multiply_cycles(plan) + search_cycles(plan, slowed) + 1 + 2 + 1
 }
 
 impl PerfBound {
@@ -179,8 +191,14 @@ impl PerfBound {
         let left = budget + shape.fraction;
         let rest = left.max(shape.weighed_sum()).max(shape.weighed_count()) + 1;
         let index = shape.index() + 1;
-        let clears = histogram.kind == HistogramKind::Clearing;
+        let maps = histogram.kind == HistogramKind::Map;
+        let clears = maps || histogram.kind == HistogramKind::Clearing;
         let accumulates = plan.budget.product.is_none();
+        // A map tells the bin above the one that exceeds the budget.
+        let found = match maps {
+            true => map::Shape::of(plan).entry.key,
+            false => shape.index(),
+        };
 
         let part = clog2(plan.budget.denominator);
         let whole = plan.budget.numerator / plan.budget.denominator;
@@ -190,6 +208,9 @@ impl PerfBound {
         let no_credit = (1u128 << (part + 1)) - (plan.budget.denominator - part_gain);
 
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
+        let adjustable = plan.budget.rate.is_some();
+        let rate = plan.budget.rate.map_or(product_bits(k), |rate| rate.width);
+        let readable = plan.registers.is_some() && plan.reads_bins();
         let digit = time.div_ceil(MULTIPLY_CYCLES);
         let window = digit * MULTIPLY_CYCLES;
         let product = (budget + s).max(digit).min(128);
@@ -219,44 +240,83 @@ impl PerfBound {
             true => time + 1,
             false => (index + histogram.bin_shift).max(time),
         };
-        let clamps = top_middle > histogram.max_value.into();
+        let clamps = top_middle > u128::from(histogram.max_value);
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
         PerfBound {
             about: About::new(
                 "perfbound",
-                "Finds the power-down threshold: the middle of the lowest bin such that the\n\
-                 samples in it and above are at most the budget, the packets that may be\n\
-                 delayed in the window of the histogram.\n\
-                 \n\
-                 One word is read per cycle, from the highest group down, until a group does\n\
-                 not fit into what is left of the budget; then the bins of that group, from\n\
-                 the highest down. Samples that come during a search are covered by the next.",
+                match maps {
+                    true => {
+                        "Finds the power-down threshold: the middle of the lowest bin such that the\n\
+                         samples in it and above are at most the budget, the packets that may be\n\
+                         delayed in the window of the histogram.\n\
+                         \n\
+                         The map tells the bin in the cycle after it was given the budget."
+                    }
+                    false => {
+                        "Finds the power-down threshold: the middle of the lowest bin such that the\n\
+                         samples in it and above are at most the budget, the packets that may be\n\
+                         delayed in the window of the histogram.\n\
+                         \n\
+                         One word is read per cycle, from the highest group down, until a group does\n\
+                         not fit into what is left of the budget; then the bins of that group, from\n\
+                         the highest down. Samples that come during a search are covered by the next."
+                    }
+                },
             ),
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
             ended: Signal::bit("a sample is recorded"),
             cleared: Optional::when(clears, Signal::bit("that sample clears the histogram")),
             sample_bin: Optional::when(clears, Signal::bits(shape.index(), "bin of that sample")),
+            rate: Optional::when(
+                adjustable,
+                Signal::bits(
+                    rate,
+                    format!("packets that a tick of the window allows to delay, times 2^{s}"),
+                ),
+            ),
             live_window: Signal::bits(time, "window of the histogram, in ticks"),
             window_step: Optional::when(accumulates, Signal::bit("the window grows by a tick")),
-            taken: Signal::bit("what is read in this cycle is not for the search"),
-            group_sum: Signal::bits(
-                shape.weighed_sum(),
-                "samples in the group read the cycle before",
+            taken: Optional::when(
+                !maps,
+                Signal::bit("what is read in this cycle is not for the search"),
             ),
-            bin_count: Signal::bits(
-                shape.weighed_count(),
-                "samples in the bin read the cycle before",
+            group_sum: Optional::when(
+                !maps,
+                Signal::bits(
+                    shape.weighed_sum(),
+                    "samples in the group read the cycle before",
+                ),
             ),
-            arrived: Signal::bits(shape.index(), "that bin"),
-            read_group: Signal::bits(shape.group, "group to read, or group of the bin to read"),
-            read_place: Signal::bits(shape.place, "place in the group of the bin to read"),
+            bin_count: Optional::when(
+                !maps,
+                Signal::bits(
+                    shape.weighed_count(),
+                    "samples in the bin read the cycle before",
+                ),
+            ),
+            arrived: Optional::when(!maps, Signal::bits(shape.index(), "that bin")),
+            read_group: Optional::when(
+                !maps,
+                Signal::bits(shape.group, "group to read, or group of the bin to read"),
+            ),
+            read_place: Optional::when(
+                !maps,
+                Signal::bits(shape.place, "place in the group of the bin to read"),
+            ),
+            map_found: Optional::when(maps, Signal::bits(found, "bin found for the budget")),
+            searches: Optional::when(
+                readable,
+                Signal::bit("the search may read in this cycle"),
+            ),
             update: Signal::bit("t_pb, window and budget are new"),
             t_pb: Signal::bits(time, "threshold, in ticks"),
             window: Signal::bits(time, "window that t_pb was computed for, in ticks"),
             budget: Signal::bits(budget, "packets that may be delayed in it"),
             clears: Constant::bit(clears, "the histogram is cleared from time to time"),
+            reads: Constant::bit(!maps, "the histogram is read word by word"),
             accumulates: Constant::bit(accumulates, "the window only grows"),
             credit: Reg::bits(budget, 0, "budget of the live window"),
             credit_part: Reg::bits(
@@ -282,9 +342,13 @@ impl PerfBound {
             part_sign: amount(part, "the sign of the part"),
             fractional: Constant::bit(part_gain > 0, "a tick allows no whole number of packets"),
             carry: Signal::bit("the parts make a whole packet"),
-            rate: Constant::bits(
+            adjustable: Constant::bit(adjustable, "the rate changes at run time"),
+            readable: Constant::bit(readable, "software reads the bins too"),
+            rate_taken: Reg::bits(rate, k, "rate when the multiplication began"),
+            factor: Signal::bits(product, "the rate, as wide as the product"),
+            fixed_rate: Constant::bits(
                 product,
-                k,
+                if adjustable { 0 } else { k },
                 format!("packets that a tick of the window allows to delay, times 2^{s}"),
             ),
             digits_left: Reg::bits(clog2(MULTIPLY_CYCLES.into()), 0, "digits left, less one"),
@@ -331,7 +395,7 @@ impl PerfBound {
                 u128::from(shape.top_bin >> shape.place),
                 "highest group in use",
             ),
-            found: Reg::bits(shape.index(), 0, "the bin found"),
+            found: Reg::bits(found, 0, "the bin found"),
             above: Reg::bit(false, "the answer is the bin above it"),
             index: Signal::bits(index, "the answer, the number of bins if none will do"),
             threshold: Signal::bits(time, "its middle, at most the longest threshold"),
@@ -386,6 +450,7 @@ impl PerfBound {
             _left_bits: left as usize,
             _samples_bits: rest as usize - 1,
             _rest_bits: rest as usize,
+            _found_bits: found as usize,
             _group_bits: shape.group as usize,
             _place_bits: shape.place as usize,
             _index_bits: index as usize,
@@ -394,6 +459,11 @@ impl PerfBound {
             _time_bits: time as usize,
         }
     }
+}
+
+/// Bits of a constant rate.
+fn product_bits(k: u128) -> u32 {
+    (128 - k.leading_zeros()).max(1)
 }
 
 impl Logic for PerfBound {
@@ -407,6 +477,7 @@ impl Logic for PerfBound {
             digits_left,
             multiplicand,
             product,
+            rate_taken,
             state,
             pending,
             group,
@@ -455,8 +526,13 @@ impl Logic for PerfBound {
             comment!(
                 "The window times l / t_w, a digit of the window per cycle, the highest first."
             );
+            if self.adjustable.val() {
+                self.factor.next = bit_cast(self.rate_taken.q.val(), self._product_bits);
+            } else {
+                self.factor.next = self.fixed_rate.val();
+            }
             self.next_product.next = (self.product.q.val() << self.digit_bits.val())
-                + (self.rate.val()
+                + (self.factor.val()
                     * bit_cast(
                         self.multiplicand.q.val() >> self.lower_digits.val(),
                         self._product_bits,
@@ -467,21 +543,28 @@ impl Logic for PerfBound {
             );
         }
 
-        self.read_group.next = self.group.q.val();
-        self.read_place.next = self.place.q.val();
-        self.arriving.d.next = self.reading.q.val();
-        self.looking.d.next = self.arriving.q.val();
-        self.bin.d.next = self.arrived.val();
-        if self.state.q.val() == Search::Groups {
-            self.samples.d.next = bit_cast(self.group_sum.val(), self._samples_bits);
-        } else {
-            self.samples.d.next = bit_cast(self.bin_count.val(), self._samples_bits);
+        if self.reads.val() {
+            if self.readable.val() {
+                self.searches.next =
+                    (self.state.q.val() == Search::Groups) | (self.state.q.val() == Search::Bins);
+            }
+            self.read_group.next = self.group.q.val();
+            self.read_place.next = self.place.q.val();
+            self.arriving.d.next = self.reading.q.val();
+            self.looking.d.next = self.arriving.q.val();
+            self.bin.d.next = self.arrived.val();
+            if self.state.q.val() == Search::Groups {
+                self.samples.d.next = bit_cast(self.group_sum.val(), self._samples_bits);
+            } else {
+                self.samples.d.next = bit_cast(self.bin_count.val(), self._samples_bits);
+            }
+            self.bin_group.next =
+                bit_cast(self.bin.q.val() >> self.place_bits.val(), self._group_bits);
+            self.bin_place.next = bit_cast(self.bin.q.val(), self._place_bits);
+            self.rest.next = bit_cast(self.left.q.val(), self._rest_bits)
+                - bit_cast(self.samples.q.val(), self._rest_bits);
+            self.exceeds.next = self.rest.val().get_bit(self.borrow.val());
         }
-        self.bin_group.next = bit_cast(self.bin.q.val() >> self.place_bits.val(), self._group_bits);
-        self.bin_place.next = bit_cast(self.bin.q.val(), self._place_bits);
-        self.rest.next = bit_cast(self.left.q.val(), self._rest_bits)
-            - bit_cast(self.samples.q.val(), self._rest_bits);
-        self.exceeds.next = self.rest.val().get_bit(self.borrow.val());
 
         self.index.next = bit_cast(self.found.q.val(), self._index_bits)
             + bit_cast(self.above.q.val(), self._index_bits);
@@ -520,32 +603,36 @@ impl Logic for PerfBound {
             self.threshold.next = self.max_value.val();
         }
 
-        comment!("What the search goes by follows the state alone: whether samples fit is known");
-        comment!("late in a cycle.");
-        if self.state.q.val() == Search::Bins {
-            if !self.taken.val() {
-                self.place.d.next = self.place.q.val() - 1;
+        if self.reads.val() {
+            comment!(
+                "What the search goes by follows the state alone: whether samples fit is known"
+            );
+            comment!("late in a cycle.");
+            if self.state.q.val() == Search::Bins {
+                if !self.taken.val() {
+                    self.place.d.next = self.place.q.val() - 1;
+                }
+                if self.looking.q.val() {
+                    self.found.d.next = self.bin.q.val();
+                    self.above.d.next = self.exceeds.val();
+                }
+            } else {
+                self.place.d.next = self.top_place.val();
             }
-            if self.looking.q.val() {
-                self.found.d.next = self.bin.q.val();
-                self.above.d.next = self.exceeds.val();
+            if self.state.q.val() == Search::Groups {
+                self.found.d.next = 0.into();
+                self.above.d.next = false;
             }
-        } else {
-            self.place.d.next = self.top_place.val();
-        }
-        if self.state.q.val() == Search::Groups {
-            self.found.d.next = 0.into();
-            self.above.d.next = false;
-        }
-        if (self.state.q.val() == Search::Groups) | (self.state.q.val() == Search::Bins) {
-            if self.looking.q.val() & !self.exceeds.val() {
-                self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
+            if (self.state.q.val() == Search::Groups) | (self.state.q.val() == Search::Bins) {
+                if self.looking.q.val() & !self.exceeds.val() {
+                    self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
+                }
+            } else if self.accumulates.val() {
+                self.left.d.next = bit_cast(self.credit.q.val(), self._left_bits);
+            } else {
+                self.left.d.next =
+                    bit_cast(self.multiplied.val(), self._left_bits) << self.weight_bits.val();
             }
-        } else if self.accumulates.val() {
-            self.left.d.next = bit_cast(self.credit.q.val(), self._left_bits);
-        } else {
-            self.left.d.next =
-                bit_cast(self.multiplied.val(), self._left_bits) << self.weight_bits.val();
         }
 
         self.reading.d.next = false;
@@ -555,16 +642,25 @@ impl Logic for PerfBound {
                 if self.pending.q.val() {
                     self.pending.d.next = false;
                     self.window_now.d.next = self.live_window.val();
-                    self.group.d.next = self.top_group.val();
+                    if self.reads.val() {
+                        self.group.d.next = self.top_group.val();
+                    }
                     if self.accumulates.val() {
-                        self.state.d.next = Search::Groups;
                         self.budget_now.d.next = self.credit.q.val();
+                        if self.reads.val() {
+                            self.state.d.next = Search::Groups;
+                        } else {
+                            self.state.d.next = Search::Entries;
+                        }
                     } else {
                         self.state.d.next = Search::Multiply;
                         self.digits_left.d.next = self.last_digit.val();
                         self.multiplicand.d.next =
                             bit_cast(self.live_window.val(), self._window_bits);
                         self.product.d.next = 0.into();
+                        if self.adjustable.val() {
+                            self.rate_taken.d.next = self.rate.val();
+                        }
                     }
                 }
             }
@@ -577,38 +673,62 @@ impl Logic for PerfBound {
                     self.multiplicand.d.next = self.multiplicand.q.val() << self.digit_bits.val();
                     self.product.d.next = self.next_product.val();
                     if self.digits_left.q.val() == 0 {
-                        self.state.d.next = Search::Groups;
                         self.budget_now.d.next = self.multiplied.val();
+                        if self.reads.val() {
+                            self.state.d.next = Search::Groups;
+                        } else {
+                            self.state.d.next = Search::Entries;
+                        }
                     }
                 }
             }
             Search::Groups => {
-                if self.looking.q.val() & self.exceeds.val() {
-                    comment!("What was read since is not needed.");
-                    self.state.d.next = Search::Bins;
-                    self.arriving.d.next = false;
-                    self.looking.d.next = false;
-                    self.group.d.next = self.bin_group.val();
-                } else if self.looking.q.val() & (self.bin_group.val() == 0) {
-                    comment!("All samples fit: even the lowest bin will do.");
-                    self.state.d.next = Search::Finish;
-                    self.arriving.d.next = false;
-                    self.looking.d.next = false;
-                } else if !self.taken.val() {
-                    self.reading.d.next = true;
-                    self.group.d.next = self.group.q.val() - 1;
+                if self.reads.val() {
+                    if self.looking.q.val() & self.exceeds.val() {
+                        comment!("What was read since is not needed.");
+                        self.state.d.next = Search::Bins;
+                        self.arriving.d.next = false;
+                        self.looking.d.next = false;
+                        self.group.d.next = self.bin_group.val();
+                    } else if self.looking.q.val() & (self.bin_group.val() == 0) {
+                        comment!("All samples fit: even the lowest bin will do.");
+                        self.state.d.next = Search::Finish;
+                        self.arriving.d.next = false;
+                        self.looking.d.next = false;
+                    } else if !self.taken.val() {
+                        self.reading.d.next = true;
+                        self.group.d.next = self.group.q.val() - 1;
+                    }
+                } else {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Search::Idle;
                 }
             }
             Search::Bins => {
-                comment!(
-                    "The group exceeds the budget: if its other bins fit, the lowest does not."
-                );
-                if self.looking.q.val() & (self.exceeds.val() | (self.bin_place.val() == 1)) {
+                if self.reads.val() {
+                    comment!(
+                        "The group exceeds the budget: if its other bins fit, the lowest does not."
+                    );
+                    if self.looking.q.val() & (self.exceeds.val() | (self.bin_place.val() == 1)) {
+                        self.state.d.next = Search::Finish;
+                        self.arriving.d.next = false;
+                        self.looking.d.next = false;
+                    } else if !self.taken.val() {
+                        self.reading.d.next = true;
+                    }
+                } else {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Search::Idle;
+                }
+            }
+            Search::Entries => {
+                if self.reads.val() {
+                    comment!("Not used in this configuration.");
+                    self.state.d.next = Search::Idle;
+                } else {
                     self.state.d.next = Search::Finish;
-                    self.arriving.d.next = false;
-                    self.looking.d.next = false;
-                } else if !self.taken.val() {
-                    self.reading.d.next = true;
+                    self.found.d.next = self.map_found.val();
+                    self.above.d.next = false;
                 }
             }
             Search::Finish => {
@@ -634,7 +754,7 @@ impl Logic for PerfBound {
                 self.looking.d.next = false;
                 self.update_now.d.next = false;
                 self.threshold_now.d.next = self.threshold_now.q.val();
-                self.found.d.next = self.sample_bin.val();
+                self.found.d.next = bit_cast(self.sample_bin.val(), self._found_bits);
                 self.above.d.next = true;
                 self.window_now.d.next = 0.into();
                 self.budget_now.d.next = 0.into();

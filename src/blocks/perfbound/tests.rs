@@ -32,6 +32,7 @@ fn plan() -> PortPlan {
             denominator: 100,
             product: None,
             width: 26,
+            rate: None,
         },
         ..plan
     }
@@ -92,6 +93,27 @@ fn an_update_takes_40_cycles_at_most_for_256_bins() {
 }
 
 #[test]
+fn an_update_takes_4_cycles_from_a_map() {
+    // docs/controller.md, whatever the number of entries.
+    let mut plan = plan();
+    plan.histogram.kind = HistogramKind::Map;
+    let mut histogram = Histogram::new(&plan);
+    let mut search = PerfBound::new(plan);
+    for now in 0..=4 {
+        assert!(!search.update());
+        let sample = (now == 0).then_some(7);
+        search.clock(now, &histogram, sample);
+        histogram.clock(now, sample);
+        if now == 3 {
+            break;
+        }
+    }
+    assert!(search.update());
+    assert_eq!(search.t_pb(), 8);
+    assert_eq!(update_latency(&plan), 4);
+}
+
+#[test]
 fn updates_keep_coming_at_line_rate() {
     // SPEC 10: a sample every third cycle for ever. All samples in the lowest bins, so that
     // every search reads every group, and the bins of the lowest, which is written all the
@@ -120,13 +142,7 @@ fn updates_keep_coming_at_line_rate() {
         );
         (longest, update_interval_at_line_rate(&plan))
     };
-    let kinds = [
-        HistogramKind::Regular,
-        HistogramKind::Clearing,
-        HistogramKind::Circular,
-        HistogramKind::Decaying,
-    ];
-    for kind in kinds {
+    for kind in HistogramKind::ALL {
         // Without a clear, and with clears that fall into every cycle of a search.
         let (longest, bound) = (1..80)
             .chain([20_000])
@@ -174,6 +190,7 @@ proptest! {
             Just(HistogramKind::Clearing),
             Just(HistogramKind::Circular),
             Just(HistogramKind::Decaying),
+            Just(HistogramKind::Map),
         ],
         scale in prop_oneof![
             Just(BinScale::Linear),
@@ -197,6 +214,7 @@ proptest! {
         plan.budget = BudgetPlan {
             numerator,
             denominator: 128,
+            rate: None,
             product: (!kind.window_only_grows()).then_some(Product { k: numerator << 8, s: 15 }),
             width: 9,
         };
@@ -215,12 +233,9 @@ proptest! {
                 bench.drive(&[
                     ("ended", sample.is_some().into()),
                     ("live_window", window),
-                    ("group_sum", group_sum),
-                    ("bin_count", bin_count),
-                    ("arrived", arrived),
                 ]);
-                if kind == HistogramKind::Clearing {
-                    let clears = sample.is_some() && histogram.clears(now);
+                if matches!(kind, HistogramKind::Clearing | HistogramKind::Map) {
+                    let clears = sample.is_some_and(|t_inac| histogram.clears(now, t_inac));
                     bench.drive(&[
                         ("cleared", clears.into()),
                         ("sample_bin", histogram.edges().bin(t_inac) as u64),
@@ -230,9 +245,21 @@ proptest! {
                     let step = histogram.window(now + 1) > window;
                     bench.drive(&[("window_step", step.into())]);
                 }
-                let group = bench.get("read_group");
-                let taken = histogram.taken(now, sample.is_some());
-                bench.drive(&[("taken", taken.into())]);
+                let mut taken = true;
+                let mut group = 0;
+                if histogram.is_map() {
+                    let found = histogram.look_up(bench.get("budget"));
+                    bench.drive(&[("map_found", found as u64)]);
+                } else {
+                    group = bench.get("read_group");
+                    taken = histogram.taken(now, sample.is_some());
+                    bench.drive(&[
+                        ("group_sum", group_sum),
+                        ("bin_count", bin_count),
+                        ("arrived", arrived),
+                        ("taken", taken.into()),
+                    ]);
+                }
                 prop_assert_eq!(bench.get("update"), u64::from(golden.update()), "cycle {}", now);
                 prop_assert_eq!(bench.get("t_pb"), golden.t_pb(), "cycle {}", now);
                 prop_assert_eq!(bench.get("window"), golden.window());
@@ -263,7 +290,12 @@ proptest! {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    for kind in [HistogramKind::Clearing, HistogramKind::Circular] {
+    let kinds = [
+        HistogramKind::Clearing,
+        HistogramKind::Circular,
+        HistogramKind::Map,
+    ];
+    for kind in kinds {
         for scale in [BinScale::Linear, BinScale::Log { mantissa_bits: 2 }] {
             let mut plan = small_plan();
             plan.histogram.kind = kind;

@@ -2,13 +2,19 @@
 
 use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
+use crate::blocks::axi_lite::golden::{self as axi, AxiLite};
+use crate::blocks::budget_rate::golden::{BudgetRate, Operands};
+use crate::blocks::corrector::golden::Corrector;
+use crate::blocks::csr::golden::{self as csr, Csr, Parameters};
 use crate::blocks::histogram::golden::Histogram;
+use crate::blocks::hop_monitor::golden::HopMonitor;
 use crate::blocks::idle_meter::golden::IdleMeter;
 use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
+use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
-use crate::config::plan::{Policy, PortPlan};
+use crate::config::plan::{PortPlan, Sleep, HOP_WINDOW_LOG2};
 
 /// Cycle-exact model of a port controller: equal to the RTL in every output of every
 /// clock cycle (SPEC 9).
@@ -26,10 +32,34 @@ pub struct Port {
     /// The exchange of messages with the other end; `None`: levels.
     sync: Option<LinkSync>,
     predictor: Option<(Histogram, PerfBound)>,
+    /// Where software or packets say something.
+    hops: Option<HopMonitor>,
+    rate: Option<BudgetRate>,
+    registers: Option<Registers>,
+    /// The parameters in force.
+    parameters: Parameters,
+    correction: Option<(MissHistory, Corrector)>,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
     hit: bool,
     miss: bool,
+}
+
+/// `control.policy` of a fixed threshold.
+const FIXED: u32 = 1;
+
+/// `control.policy` of PerfBound's threshold as it stands.
+const PERFBOUND: u32 = 2;
+
+/// The registers and the way to them.
+#[derive(Clone, Debug)]
+struct Registers {
+    axi: AxiLite,
+    csr: Csr,
+    /// The bins that were read two cycles before and the cycle before.
+    bin_counts: [u64; 2],
+    /// The packet count that was read in the cycle before.
+    hop_count: u32,
 }
 
 /// What the inputs of one cycle mean in it.
@@ -56,23 +86,61 @@ impl Port {
             predictor: plan
                 .predicts()
                 .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
+            hops: (plan.registers.is_some() || plan.measures())
+                .then(|| HopMonitor::new(HOP_WINDOW_LOG2)),
+            rate: plan.budget.rate.filter(|_| plan.predicts()).map(|rate| {
+                let initial = plan.budget.product.map_or(0, |product| product.k);
+                BudgetRate::new(rate, initial)
+            }),
+            registers: plan.registers.map(|_| Registers {
+                axi: AxiLite::default(),
+                csr: Csr::new(&plan),
+                bin_counts: [0; 2],
+                hop_count: 0,
+            }),
+            parameters: Parameters::of(&plan),
+            correction: plan
+                .corrects()
+                .then(|| (MissHistory::new(&plan), Corrector::new(&plan))),
             left_wake: false,
             hit: false,
             miss: false,
         }
     }
 
-    /// The threshold for the next idle period, in ticks.
-    fn t_pdt(&self) -> u64 {
-        match &self.predictor {
-            Some((_, perfbound)) => perfbound.t_pb(),
-            None => self.plan.t_pdt_init,
+    /// What the AXI4-Lite port drives in this cycle; all low without registers.
+    pub fn axi(&self) -> axi::Outputs {
+        self.registers
+            .as_ref()
+            .map_or_else(axi::Outputs::default, |registers| registers.axi.outputs())
+    }
+
+    /// Whether the ends of the link agree by messages (SPEC 5), not levels.
+    pub fn exchanges_messages(&self) -> bool {
+        self.sync.is_some()
+    }
+
+    /// The threshold for an idle period that begins after this cycle, in ticks.
+    fn t_pdt(&self, active: bool) -> u64 {
+        let predicted = match (&self.correction, &self.predictor) {
+            (Some((_, corrector)), _) => Some(corrector.t_pdt()),
+            (None, Some((_, perfbound))) => Some(perfbound.t_pb()),
+            (None, None) => None,
+        };
+        let Some(registers) = &self.registers else {
+            return predicted.unwrap_or(self.plan.t_pdt_init);
+        };
+        let next = registers.csr.next(active);
+        match (next.policy, &self.predictor) {
+            (FIXED, _) | (_, None) => next.t_pdt,
+            (PERFBOUND, Some((_, perfbound))) => perfbound.t_pb(),
+            _ => predicted.unwrap_or(next.t_pdt),
         }
     }
 
     /// The cycle in which the timer expires if no activity comes before.
     fn expiry(&self) -> Option<u64> {
-        if self.plan.policy == Policy::AlwaysOn {
+        if !self.parameters.sleeps() {
             return None;
         }
         self.meter.completes(self.timer.expiring_tick()?)
@@ -115,8 +183,13 @@ impl Port {
         }
     }
 
-    /// The clock edge at the end of the present cycle.
+    /// The clock edge at the end of the present cycle, in which software asks nothing.
     pub fn clock(&mut self, inputs: &Inputs) {
+        self.clock_with(inputs, &axi::Inputs::default());
+    }
+
+    /// The clock edge at the end of the present cycle.
+    pub fn clock_with(&mut self, inputs: &Inputs, axi: &axi::Inputs) {
         if inputs.rst {
             *self = Port::new(&self.plan);
             return;
@@ -125,21 +198,148 @@ impl Port {
         let cycle = self.look(inputs);
         let view = self.view(inputs);
         let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
+        let events = self.events(inputs, &cycle, &view, leaves);
+        let bin_count = self.bin_count();
+        let t_pdt = self.t_pdt(cycle.active);
+        let ended = cycle.sample.map(|ticks| Sample {
+            ticks,
+            t_pdt: self.timer.in_force(),
+            miss: self.left_wake,
+        });
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
         self.left_wake = !cycle.active && (self.left_wake || leaves);
-        self.timer
-            .clock(cycle.active, inputs.transmitting, self.t_pdt());
+        self.timer.clock(cycle.active, inputs.transmitting, t_pdt);
         self.fsm.clock(now, cycle.down_start, cycle.up_start);
         if let Some(sync) = &mut self.sync {
             sync.clock(now, &view);
+        }
+        if let (Some((history, corrector)), Some((_, perfbound))) =
+            (&mut self.correction, &self.predictor)
+        {
+            corrector.clock(now, history, perfbound.t_pb(), perfbound.update());
+            history.clock(now, ended);
         }
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.clock(now, histogram, cycle.sample);
             histogram.clock(now, cycle.sample);
         }
+        self.control(inputs, axi, &events, bin_count);
         self.meter.clock(now, cycle.active);
         self.now += 1;
+    }
+
+    /// What the registers see of the port in this cycle.
+    fn events(&self, inputs: &Inputs, cycle: &Cycle, view: &View, leaves: bool) -> csr::Port {
+        let Some(registers) = &self.registers else {
+            return csr::Port::default();
+        };
+        let now = self.now;
+        let hops = self.hops.as_ref();
+        let mut events = csr::Port {
+            active: inputs.active(),
+            hit: self.hit,
+            miss: self.miss,
+            leaving: leaves,
+            power_state: self.fsm.state(),
+            sync_error: self.sync.as_ref().is_some_and(|sync| sync.fails(now, view)),
+            t_pdt: self.timer.in_force(),
+            hop_count: registers.hop_count,
+            hop_factor: hops.map_or(0, HopMonitor::factor),
+            hop_measured: hops.is_some_and(HopMonitor::measured),
+            bin_count: registers.bin_counts[0],
+            rate_done: self.rate.as_ref().is_some_and(BudgetRate::done),
+            rate_computed: self.rate.as_ref().map_or(0, BudgetRate::rate),
+            ..csr::Port::default()
+        };
+        if let Some((histogram, perfbound)) = &self.predictor {
+            events.t_pb = perfbound.t_pb();
+            events.window = perfbound.window();
+            events.budget = perfbound.budget();
+            if let Some(t_inac) = cycle.sample {
+                events.map_overflow = histogram.overflows(now, t_inac);
+                events.restarted = histogram.renews(now) || events.map_overflow;
+            }
+            if registers.csr.bin_request().is_some() {
+                events.bin_taken =
+                    !perfbound.searches() && !histogram.taken(now, cycle.sample.is_some());
+            }
+        }
+        events
+    }
+
+    /// The bin that a read for the registers finds in this cycle.
+    fn bin_count(&self) -> u64 {
+        let bin = self
+            .registers
+            .as_ref()
+            .and_then(|registers| registers.csr.bin_request());
+        match (&self.predictor, bin) {
+            (Some((histogram, _)), Some(bin)) => histogram.count(self.now, bin as usize),
+            _ => 0,
+        }
+    }
+
+    /// The clock edge of what makes the parameters.
+    fn control(&mut self, inputs: &Inputs, axi: &axi::Inputs, events: &csr::Port, bin_count: u64) {
+        let packet = inputs.packet_valid.then_some(inputs.packet_hops);
+        let Some(registers) = &mut self.registers else {
+            if let (Some(hops), Some(rate)) = (&mut self.hops, &mut self.rate) {
+                rate.clock(hops.measured().then(|| Operands {
+                    bound: self.plan.budget.rate.map_or(0, |rate| rate.bound),
+                    hop_factor: (hops.factor() << 15) as u32,
+                    deep: self.plan.sleep != Sleep::FastWake,
+                }));
+                hops.clock(packet, false);
+                if let Some((_, perfbound)) = &mut self.predictor {
+                    perfbound.set_rate(rate.rate());
+                }
+            }
+            return;
+        };
+        let now = self.now;
+        let csr = &mut registers.csr;
+        let request = registers.axi.request();
+        let clears = csr.clears(request, events);
+        registers.bin_counts = [registers.bin_counts[1], bin_count];
+        if let Some(hops) = &mut self.hops {
+            registers.hop_count = hops.count(csr.hop_index());
+            hops.clock(packet, clears);
+        }
+        if let Some(rate) = &mut self.rate {
+            rate.clock(csr.rate_start(events.hop_factor));
+        }
+        registers.axi.clock(axi, csr.answer());
+        csr.clock(request, events);
+        self.parameters = csr.in_force();
+        self.fsm.choose(match self.parameters.sleep {
+            0 => Sleep::FastWake,
+            1 => Sleep::DeepSleep,
+            _ => Sleep::Hybrid,
+        });
+        if let Some((histogram, perfbound)) = &mut self.predictor {
+            perfbound.set_rate(csr.rate());
+            if self.plan.ages() {
+                let ttl = Some(self.parameters.ttl).filter(|ttl| *ttl > 0);
+                histogram.set_parameters(now, self.parameters.max_samples, ttl, csr.restart());
+            }
+        }
+    }
+
+    /// Nothing changes the parameters, nor counts packets or events.
+    fn control_is_steady(&self, inputs: &Inputs) -> bool {
+        let packet = self.hops.is_some() && inputs.packet_valid;
+        let registers_are_steady = self.registers.as_ref().is_none_or(|registers| {
+            let count = self
+                .hops
+                .as_ref()
+                .map(|hops| hops.count(registers.csr.hop_index()));
+            registers.axi.steady() && registers.csr.steady() && count == Some(registers.hop_count)
+        });
+        !packet
+            && self.hops.as_ref().is_none_or(HopMonitor::steady)
+            && self.rate.as_ref().is_none_or(BudgetRate::steady)
+            && registers_are_steady
     }
 
     /// Cycles that pass, while `inputs` hold, before one that changes anything but the
@@ -155,9 +355,15 @@ impl Port {
             Some((histogram, perfbound)) => histogram.steady() && perfbound.steady(),
             None => true,
         };
+        let correction_is_steady = match &self.correction {
+            Some((history, corrector)) => history.steady() && corrector.steady(),
+            None => true,
+        };
         let steady = predictor_is_steady
+            && self.control_is_steady(inputs)
+            && correction_is_steady
             && self.meter.steady(self.now, active)
-            && timer.steady(active, inputs.transmitting, self.t_pdt());
+            && timer.steady(active, inputs.transmitting, self.t_pdt(active));
         if !steady {
             return 0;
         }
@@ -209,6 +415,10 @@ impl Model for Port {
             outputs.window = perfbound.window();
             outputs.budget = perfbound.budget();
         }
+        if let Some((_, corrector)) = &self.correction {
+            outputs.update = corrector.update();
+            outputs.log2_cf = corrector.log2_cf();
+        }
         outputs
     }
 
@@ -219,6 +429,9 @@ impl Model for Port {
             let skipped = self.uneventful(inputs).min(max - clocked);
             if skipped > 0 {
                 self.meter.skip(self.now, skipped, inputs.active());
+                if let Some(registers) = &mut self.registers {
+                    registers.csr.skip(skipped, self.fsm.state());
+                }
                 self.now += skipped;
                 clocked += skipped;
                 if clocked == max {

@@ -4,19 +4,43 @@ pub mod golden;
 pub mod model;
 pub mod pins;
 #[cfg(test)]
+mod register_tests;
+#[cfg(test)]
 pub(crate) mod tests;
 
+use crate::blocks::axi_lite::{AxiLite, DATA_WIDTH};
+use crate::blocks::budget_rate::BudgetRate;
+use crate::blocks::corrector::{self, Corrector};
+use crate::blocks::csr::{map, Csr, WORD_BITS};
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
 use crate::blocks::histogram::decaying::DecayingHistogram;
+use crate::blocks::histogram::map::MapHistogram;
+use crate::blocks::histogram::Shape;
+use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
-use crate::blocks::link_sync::LinkSync;
-use crate::blocks::lpi_fsm::LpiFsm;
+use crate::blocks::link_sync::{self, Exchange, LinkSync};
+use crate::blocks::lpi_fsm::{Link, LpiFsm};
+use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
-use crate::blocks::perfbound::PerfBound;
-use crate::config::plan::{HistogramKind, Policy, PortPlan, SyncPlan};
+use crate::blocks::perfbound::{self, PerfBound};
+use crate::config::plan::{
+    HistogramKind, Policy, PortPlan, RatePlan, RegistersPlan, Sleep, SyncPlan, HOP_FACTOR_FRACTION,
+    HOP_WINDOW_LOG2,
+};
 use crate::hdl::prelude::*;
+use rust_hdl_core::direction::Direction;
+
+/// Where requests to a port's registers come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// From the port's own AXI4-Lite pins.
+    AxiLite,
+    /// From an AXI4-Lite port that several ports share.
+    Shared,
+}
 
 /// The port controller: joins the blocks (`docs/controller.md`). Its pins are those of
 /// [`pins`].
@@ -44,10 +68,63 @@ pub struct Port {
     pub t_pb: Optional<Signal<Out, Bits>>,
     pub window: Optional<Signal<Out, Bits>>,
     pub budget: Optional<Signal<Out, Bits>>,
+    pub log2_cf: Optional<Signal<Out, Bits>>,
     pub message_out: Optional<Signal<Out, Bits>>,
     pub sync_error: Optional<Signal<Out, Bit>>,
+    // The registers' own AXI4-Lite pins.
+    pub s_axi_awvalid: Optional<Signal<In, Bit>>,
+    pub s_axi_awready: Optional<Signal<Out, Bit>>,
+    pub s_axi_awaddr: Optional<Signal<In, Bits>>,
+    pub s_axi_awprot: Optional<Signal<In, Bits>>,
+    pub s_axi_wvalid: Optional<Signal<In, Bit>>,
+    pub s_axi_wready: Optional<Signal<Out, Bit>>,
+    pub s_axi_wdata: Optional<Signal<In, Bits>>,
+    pub s_axi_wstrb: Optional<Signal<In, Bits>>,
+    pub s_axi_bvalid: Optional<Signal<Out, Bit>>,
+    pub s_axi_bready: Optional<Signal<In, Bit>>,
+    pub s_axi_bresp: Optional<Signal<Out, Bits>>,
+    pub s_axi_arvalid: Optional<Signal<In, Bit>>,
+    pub s_axi_arready: Optional<Signal<Out, Bit>>,
+    pub s_axi_araddr: Optional<Signal<In, Bits>>,
+    pub s_axi_arprot: Optional<Signal<In, Bits>>,
+    pub s_axi_rvalid: Optional<Signal<Out, Bit>>,
+    pub s_axi_rready: Optional<Signal<In, Bit>>,
+    pub s_axi_rdata: Optional<Signal<Out, Bits>>,
+    pub s_axi_rresp: Optional<Signal<Out, Bits>>,
+    // Or requests from an AXI4-Lite port that several ports share.
+    pub request: Optional<Signal<In, Bit>>,
+    pub write: Optional<Signal<In, Bit>>,
+    pub word: Optional<Signal<In, Bits>>,
+    pub write_data: Optional<Signal<In, Bits>>,
+    pub write_strobe: Optional<Signal<In, Bits>>,
+    pub read_data: Optional<Signal<Out, Bits>>,
+    pub answer: Optional<Signal<Out, Bits>>,
+    pub error_flag: Optional<Signal<Out, Bit>>,
+    registers: Constant<Bit>,
+    own_axi: Constant<Bit>,
+    reads_bins: Constant<Bit>,
+    ages: Constant<Bit>,
+    accumulates: Constant<Bit>,
+    bound: Constant<Bits>,
+    sleeps_deep: Constant<Bit>,
+    factor_shift: Constant<Bits>,
+    reads: Constant<Bit>,
+    measures: Constant<Bit>,
+    policy_fixed: Constant<Bits>,
+    policy_corrected: Constant<Bits>,
+    policy_always_on: Constant<Bits>,
+    place_bits: Constant<Bits>,
+    axi_lite: Optional<AxiLite>,
+    csr: Optional<Csr>,
+    hop_monitor: Optional<HopMonitor>,
+    budget_rate: Optional<BudgetRate>,
+    read_group: Signal<Local, Bits>,
+    read_place: Signal<Local, Bits>,
+    read_taken: Signal<Local, Bit>,
+    bin_read: Signal<Local, Bits>,
     sleeps: Constant<Bit>,
     predicts: Constant<Bit>,
+    corrects: Constant<Bit>,
     agrees: Constant<Bit>,
     fixed_t_pdt: Constant<Bits>,
     active: Signal<Local, Bit>,
@@ -63,23 +140,121 @@ pub struct Port {
     clears: Constant<Bit>,
     is_circular: Constant<Bit>,
     is_decaying: Constant<Bit>,
+    is_map: Constant<Bit>,
     bin_meter: Optional<BinMeter>,
     clearing: Optional<ClearingHistogram>,
     circular: Optional<CircularHistogram>,
     decaying: Optional<DecayingHistogram>,
+    map: Optional<MapHistogram>,
     perfbound: Optional<PerfBound>,
+    _group_bits: usize,
+    _place_bits: usize,
+    _bin_count_bits: usize,
+    t_pb_zeros: Constant<Bits>,
+    miss_history: Optional<MissHistory>,
+    corrector: Optional<Corrector>,
+    _t_pb_bits: usize,
+    // For the proofs (docs/proofs.md).
+    sends_awake_only: Reg<Bit>,
+    wait_bounded: Optional<Reg<Bit>>,
+    commitment_kept: Optional<Reg<Bit>>,
+    exchange_fits: Optional<Reg<Bit>>,
+    exchange_timed: Optional<Reg<Bit>>,
+    wait_in_exchange: Optional<Reg<Bit>>,
+    wait_in_transition: Optional<Reg<Bit>>,
+    waiting: Reg<Bits>,
+    to_wake: Signal<Local, Bit>,
+    count: Signal<Local, Bits>,
+    age: Signal<Local, Bits>,
+    message_wait: Constant<Bits>,
+    half_wait: Constant<Bits>,
+    start_wait: Constant<Bits>,
+    ask_wait: Constant<Bits>,
+    await_wait: Constant<Bits>,
+    sync_wait: Constant<Bits>,
+    rise_wait: Constant<Bits>,
+    longest_wait: Constant<Bits>,
+    _wait_bits: usize,
+}
+
+/// Clock cycles from the first active cycle after an idle period to the new threshold, at
+/// most, if no further idle period ends before.
+pub fn update_latency(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::latency(plan)
+    } else {
+        perfbound::update_latency(plan)
+    }
+}
+
+/// Clock cycles between two new thresholds, at most, under the hardest traffic (SPEC 10).
+pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
+    if plan.corrects() {
+        corrector::interval_at_line_rate(plan)
+    } else {
+        perfbound::update_interval_at_line_rate(plan)
+    }
 }
 
 impl Port {
-    /// The port controller of `plan`.
+    /// The port controller of `plan`; its registers, if it has any, have AXI4-Lite pins.
     pub fn new(plan: &PortPlan) -> Self {
+        Self::with_access(plan, Access::AxiLite)
+    }
+
+    /// The port controller of `plan`, whose registers, if it has any, are reached by `access`.
+    pub fn with_access(plan: &PortPlan, access: Access) -> Self {
+        let registers = plan.registers.is_some();
+        let own_axi = registers && access == Access::AxiLite;
+        let shared = registers && access == Access::Shared;
+        fn axi_bit<D: Direction>(own: bool, doc: &str) -> Optional<Signal<D, Bit>> {
+            Optional::when(own, Signal::bit(doc))
+        }
+        fn axi_bits<D: Direction>(own: bool, width: u32, doc: &str) -> Optional<Signal<D, Bits>> {
+            Optional::when(own, Signal::bits(width, doc))
+        }
+        let shape = Shape::of(plan);
+        let counts_bins = registers && plan.reads_bins();
+        // What is not elaborated must be made all the same.
+        let register_plan = PortPlan {
+            registers: plan.registers.or(Some(RegistersPlan {
+                config_hash: 0,
+                period_ps: 1,
+                t_pdt: 0,
+            })),
+            ..*plan
+        };
+        let rate_plan = plan.budget.rate.unwrap_or(RatePlan {
+            bound: 0,
+            hop_factor: 0,
+            measures: false,
+            inverse_fast_wake: 1,
+            inverse_deep_sleep: 1,
+            shift: 1,
+            width: 1,
+        });
+        let rate_reset = match plan.budget.rate {
+            Some(_) => plan.budget.product.map_or(0, |product| product.k),
+            None => 0,
+        };
         let width = plan.time_width;
         let predicts = plan.predicts();
+        let corrects = plan.corrects();
+        let numbers = Arithmetic::new(plan);
         let kind = plan.histogram.kind;
         let agrees = plan.sync.is_some();
         let level = |doc: &str| Optional::when(!agrees, Signal::bit(doc));
         // Not elaborated without the exchange of messages, whatever its time-out.
         let sync = plan.sync.unwrap_or(SyncPlan { timeout: 1 });
+        // The waits that the proofs account for; SPEC 5: a wait for a message ends by a
+        // time-out, so that it lasts `w` cycles.
+        let w = sync.timeout + 1;
+        let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
+        let wait_bits = clog2(u128::from(longest_wait) + 2);
+        let wait = |cycles: u64, doc: &str| {
+            Constant::bits(wait_bits, if agrees { cycles.into() } else { 0 }, doc)
+        };
+        let claim = |claim: Reg<Bit>| Optional::when(agrees, claim);
         Port {
             about: About::new(
                 "port",
@@ -117,7 +292,7 @@ impl Port {
             hit: Signal::bit("an idle period ended, the link stayed awake"),
             miss: Signal::bit("an idle period ended, the link had left wake"),
             t_pdt: Signal::bits(width, "threshold in force, in ticks"),
-            update: Optional::when(predicts, Signal::bit("t_pb, window and budget are new")),
+            update: Optional::when(predicts, Signal::bit("there is a new threshold")),
             t_pb: Optional::when(
                 predicts,
                 Signal::bits(width, "PerfBound's threshold, in ticks"),
@@ -130,6 +305,16 @@ impl Port {
                 predicts,
                 Signal::bits(plan.budget.width, "packets that may be delayed in it"),
             ),
+            log2_cf: Optional::when(
+                corrects,
+                Signal::bits(
+                    numbers.log2_cf_bits(),
+                    format!(
+                        "log2 of the correction factor, two's complement, {} fraction bits",
+                        numbers.fraction
+                    ),
+                ),
+            ),
             message_out: Optional::when(
                 agrees,
                 Signal::bits(pins::MESSAGE_WIDTH, "the same, each for one cycle"),
@@ -138,11 +323,93 @@ impl Port {
                 agrees,
                 Signal::bit("the other end once did not answer in time"),
             ),
+            s_axi_awvalid: axi_bit(own_axi, "there is a write address"),
+            s_axi_awready: axi_bit(own_axi, "it is taken"),
+            s_axi_awaddr: axi_bits(own_axi, map::PAGE_BITS, "write address in bytes"),
+            s_axi_awprot: axi_bits(own_axi, 3, "not read: everybody may write"),
+            s_axi_wvalid: axi_bit(own_axi, "there is data to write"),
+            s_axi_wready: axi_bit(own_axi, "it is taken"),
+            s_axi_wdata: axi_bits(own_axi, DATA_WIDTH, "data to write"),
+            s_axi_wstrb: axi_bits(own_axi, DATA_WIDTH / 8, "which of its bytes to write"),
+            s_axi_bvalid: axi_bit(own_axi, "a write is answered"),
+            s_axi_bready: axi_bit(own_axi, "the answer is taken"),
+            s_axi_bresp: axi_bits(own_axi, 2, "0 done, 2 refused, 3 no such register"),
+            s_axi_arvalid: axi_bit(own_axi, "there is a read address"),
+            s_axi_arready: axi_bit(own_axi, "it is taken"),
+            s_axi_araddr: axi_bits(own_axi, map::PAGE_BITS, "read address in bytes"),
+            s_axi_arprot: axi_bits(own_axi, 3, "not read: everybody may read"),
+            s_axi_rvalid: axi_bit(own_axi, "a read is answered"),
+            s_axi_rready: axi_bit(own_axi, "the answer is taken"),
+            s_axi_rdata: axi_bits(own_axi, DATA_WIDTH, "data that was read"),
+            s_axi_rresp: axi_bits(own_axi, 2, "0 done, 2 refused, 3 no such register"),
+            request: axi_bit(shared, "the registers are asked in this cycle"),
+            write: axi_bit(shared, "to write"),
+            word: axi_bits(shared, WORD_BITS, "address in words of 32 bits"),
+            write_data: axi_bits(shared, DATA_WIDTH, "data to write"),
+            write_strobe: axi_bits(shared, DATA_WIDTH / 8, "which of its bytes to write"),
+            read_data: axi_bits(shared, DATA_WIDTH, "data read, the cycle after the request"),
+            answer: axi_bits(shared, 2, "answer, the cycle after the request"),
+            error_flag: axi_bit(shared, "an error flag is set"),
+            registers: Constant::bit(registers, "software sets the parameters"),
+            own_axi: Constant::bit(own_axi, "through pins of this port"),
+            reads_bins: Constant::bit(counts_bins, "software reads the histogram"),
+            ages: Constant::bit(registers && plan.ages(), "and decides when it is due"),
+            accumulates: Constant::bit(
+                plan.budget.product.is_none(),
+                "the budget grows with the window",
+            ),
+            bound: Constant::bits(32, rate_plan.bound.into(), "bound, times 2^32"),
+            sleeps_deep: Constant::bit(plan.sleep != Sleep::FastWake, "t_w is that of deep sleep"),
+            factor_shift: Constant::bits(
+                4,
+                (31 - HOP_FACTOR_FRACTION).into(),
+                "from the hop monitor's units to 2^-31",
+            ),
+            reads: Constant::bit(plan.reads_bins(), "the histogram is read word by word"),
+            measures: Constant::bit(
+                plan.measures() && !registers,
+                "the budget takes the measured hop factor",
+            ),
+            policy_fixed: Constant::bits(
+                2,
+                map::policy_code(Policy::Fixed).into(),
+                "the policy fixed",
+            ),
+            policy_corrected: Constant::bits(
+                2,
+                map::policy_code(Policy::PerfBoundCorrect).into(),
+                "the policy perfbound-correct",
+            ),
+            policy_always_on: Constant::bits(
+                2,
+                map::policy_code(Policy::AlwaysOn).into(),
+                "the policy always-on",
+            ),
+            place_bits: Constant::bits(
+                clog2(u128::from(shape.place) + 1),
+                shape.place.into(),
+                "bits of a bin's place in its group",
+            ),
+            axi_lite: Optional::when(own_axi, AxiLite::new(map::PAGE_BITS)),
+            csr: Optional::when(registers, Csr::new(&register_plan)),
+            hop_monitor: Optional::when(
+                registers || plan.measures(),
+                HopMonitor::new(HOP_WINDOW_LOG2),
+            ),
+            budget_rate: Optional::when(
+                plan.predicts() && plan.budget.rate.is_some(),
+                BudgetRate::new(&rate_plan, rate_reset),
+            ),
+            read_group: Signal::bits(shape.group, "group of bins to read"),
+            read_place: Signal::bits(shape.place, "bin in it to read"),
+            read_taken: Signal::bit("a sample takes the place of what is to be read"),
+            bin_read: Signal::bits(map::bin_count_width(plan), "what the bin weighs"),
             sleeps: Constant::bit(
                 plan.policy != Policy::AlwaysOn,
                 "the port powers down by itself",
             ),
             predicts: Constant::bit(predicts, "the threshold is predicted"),
+            corrects: Constant::bit(corrects, "the prediction is corrected"),
             agrees: Constant::bit(agrees, "the ends agree by messages"),
             fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
             active: Signal::bit("the port is active"),
@@ -167,6 +434,10 @@ impl Port {
                 kind == HistogramKind::Decaying,
                 "the counters halve from time to time",
             ),
+            is_map: Constant::bit(
+                kind == HistogramKind::Map,
+                "the histogram holds populated bins only",
+            ),
             bin_meter: Optional::when(predicts, BinMeter::new(plan)),
             clearing: Optional::when(
                 predicts && matches!(kind, HistogramKind::Regular | HistogramKind::Clearing),
@@ -180,7 +451,58 @@ impl Port {
                 predicts && kind == HistogramKind::Decaying,
                 DecayingHistogram::new(plan),
             ),
+            map: Optional::when(
+                predicts && kind == HistogramKind::Map,
+                MapHistogram::new(plan),
+            ),
             perfbound: Optional::when(predicts, PerfBound::new(plan)),
+            _group_bits: shape.group as usize,
+            _place_bits: shape.place as usize,
+            _bin_count_bits: map::bin_count_width(plan) as usize,
+            t_pb_zeros: Constant::bits(
+                clog2(u128::from(numbers.t_pb_zeros) + 1),
+                numbers.t_pb_zeros.into(),
+                "low bits of t_pb that are always 0",
+            ),
+            miss_history: Optional::when(corrects, MissHistory::new(plan)),
+            corrector: Optional::when(corrects, Corrector::new(plan)),
+            _t_pb_bits: numbers.t_pb_bits as usize,
+            sends_awake_only: Reg::property("Nothing is transmitted unless the link is awake."),
+            wait_bounded: claim(Reg::property(
+                "Whatever the other end does, a packet never waits longer than `estimate` says.",
+            )),
+            commitment_kept: claim(Reg::property(
+                "From its ACK or SYNC for going down on, the port starts no packet.",
+            )),
+            exchange_fits: claim(Reg::invariant(
+                "An exchange for going down stands only where there is a way down, one of this \
+                 end's own for going up only where the link sleeps.",
+            )),
+            exchange_timed: claim(Reg::invariant(
+                "No wait for a message outlasts its time-out.",
+            )),
+            wait_in_exchange: claim(Reg::invariant(
+                "What a packet has waited for is the exchange under way, and those before.",
+            )),
+            wait_in_transition: claim(Reg::invariant(
+                "What a packet has waited for is the transition under way, and what led to it.",
+            )),
+            waiting: Reg::bits(wait_bits, 0, "clock cycles for which a packet has waited"),
+            to_wake: Signal::bit("the link sleeps and is not yet agreed to go up"),
+            count: Signal::bits(wait_bits, "clock cycles in the state of the exchange"),
+            age: Signal::bits(wait_bits, "clock cycles in the transition"),
+            message_wait: wait(w, "w: longest wait for a message"),
+            half_wait: wait(sync.timeout / 2, "longest wait from SYNC to the start"),
+            start_wait: wait(link_sync::start_cycles(plan, &sync), "all of START"),
+            ask_wait: wait(w + 1, "waited before this end asks to wake, at most"),
+            await_wait: wait(2 * w + 1, "and before it follows a request that crossed"),
+            sync_wait: wait(2 * w + 1 + sync.timeout / 2, "and with its own SYNC"),
+            rise_wait: wait(
+                longest_wait.min(w + (2 * w + 1).max(link_sync::longest_transitions(plan).0)),
+                "waited before the way up begins, at most",
+            ),
+            longest_wait: wait(longest_wait, "the longest wait, as `estimate` prints it"),
+            _wait_bits: wait_bits as usize,
         }
     }
 }
@@ -188,7 +510,15 @@ impl Port {
 impl Logic for Port {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, hit_now, miss_now, left_wake);
+        dff_setup!(
+            self,
+            clk,
+            hit_now,
+            miss_now,
+            left_wake,
+            waiting,
+            sends_awake_only
+        );
 
         self.active.next =
             self.queue_nonempty.val() | self.transmitting.val() | self.receiving.val();
@@ -204,14 +534,33 @@ impl Logic for Port {
         self.pdt_timer.tick.next = self.idle_meter.tick.val();
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
         self.pdt_timer.saturated.next = self.idle_meter.saturated.val();
-        if self.predicts.val() {
+        if self.registers.val() {
+            self.pdt_timer.t_pdt.next = self.csr.next_t_pdt.val();
+            if self.predicts.val() {
+                if !(self.csr.next_policy.val() == self.policy_fixed.val()) {
+                    self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
+                }
+            }
+            if self.corrects.val() {
+                if (self.csr.next_policy.val() == self.policy_corrected.val())
+                    | (self.csr.next_policy.val() == self.policy_always_on.val())
+                {
+                    self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
+                }
+            }
+        } else if self.corrects.val() {
+            self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
+        } else if self.predicts.val() {
             self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
         } else {
             self.pdt_timer.t_pdt.next = self.fixed_t_pdt.val();
         }
         self.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
 
-        if self.sleeps.val() {
+        if self.registers.val() {
+            self.expires.next = self.pdt_timer.expired.val() & self.csr.sleeps.val();
+            self.lpi_fsm.sleep.next = self.csr.sleep.val();
+        } else if self.sleeps.val() {
             self.expires.next = self.pdt_timer.expired.val();
         } else {
             self.expires.next = false;
@@ -266,16 +615,34 @@ impl Logic for Port {
             self.perfbound.clk.next = self.clk.val();
             self.perfbound.rst.next = self.rst.val();
             self.perfbound.ended.next = self.idle_meter.ended.val();
+            if self.reads_bins.val() {
+                comment!("When the search does not read, the registers may.");
+                if self.perfbound.searches.val() {
+                    self.read_group.next = self.perfbound.read_group.val();
+                    self.read_place.next = self.perfbound.read_place.val();
+                } else {
+                    self.read_group.next = bit_cast(
+                        self.csr.bin.val() >> self.place_bits.val(),
+                        self._group_bits,
+                    );
+                    self.read_place.next = bit_cast(self.csr.bin.val(), self._place_bits);
+                }
+            } else if self.reads.val() {
+                self.read_group.next = self.perfbound.read_group.val();
+                self.read_place.next = self.perfbound.read_place.val();
+            }
             if self.is_circular.val() {
                 self.circular.clk.next = self.clk.val();
                 self.circular.rst.next = self.rst.val();
                 self.circular.ended.next = self.idle_meter.ended.val();
                 self.circular.ticks.next = self.idle_meter.ticks.val();
                 self.circular.sample_bin.next = self.bin_meter.bin.val();
-                self.circular.read_group.next = self.perfbound.read_group.val();
-                self.circular.read_place.next = self.perfbound.read_place.val();
+                self.circular.read_group.next = self.read_group.val();
+                self.circular.read_place.next = self.read_place.val();
                 self.perfbound.live_window.next = self.circular.window.val();
+                self.read_taken.next = self.circular.taken.val();
                 self.perfbound.taken.next = self.circular.taken.val();
+                self.bin_read.next = bit_cast(self.circular.bin_count.val(), self._bin_count_bits);
                 self.perfbound.group_sum.next = self.circular.group_sum.val();
                 self.perfbound.bin_count.next = self.circular.bin_count.val();
                 self.perfbound.arrived.next = self.circular.arrived.val();
@@ -284,23 +651,60 @@ impl Logic for Port {
                 self.decaying.rst.next = self.rst.val();
                 self.decaying.ended.next = self.idle_meter.ended.val();
                 self.decaying.sample_bin.next = self.bin_meter.bin.val();
-                self.decaying.read_group.next = self.perfbound.read_group.val();
-                self.decaying.read_place.next = self.perfbound.read_place.val();
+                self.decaying.read_group.next = self.read_group.val();
+                self.decaying.read_place.next = self.read_place.val();
                 self.perfbound.live_window.next = self.decaying.window.val();
+                if self.ages.val() {
+                    self.decaying.ttl.next = self.csr.ttl.val();
+                    self.decaying.max_samples.next = self.csr.max_samples.val();
+                    self.decaying.renew.next = self.csr.restart.val();
+                    self.csr.restarted.next = self.decaying.renewed.val();
+                }
+                self.read_taken.next = self.decaying.taken.val();
                 self.perfbound.taken.next = self.decaying.taken.val();
+                self.bin_read.next = bit_cast(self.decaying.bin_count.val(), self._bin_count_bits);
                 self.perfbound.group_sum.next = self.decaying.group_sum.val();
                 self.perfbound.bin_count.next = self.decaying.bin_count.val();
                 self.perfbound.arrived.next = self.decaying.arrived.val();
+            } else if self.is_map.val() {
+                self.map.clk.next = self.clk.val();
+                self.map.rst.next = self.rst.val();
+                self.map.ended.next = self.idle_meter.ended.val();
+                self.map.sample_bin.next = self.bin_meter.bin.val();
+                self.map.budget.next = self.perfbound.budget.val();
+                self.perfbound.cleared.next = self.map.cleared.val();
+                self.perfbound.sample_bin.next = self.bin_meter.bin.val();
+                self.perfbound.live_window.next = self.map.age.val();
+                if self.accumulates.val() {
+                    self.perfbound.window_step.next = self.map.step.val();
+                }
+                if self.ages.val() {
+                    self.map.ttl.next = self.csr.ttl.val();
+                    self.map.max_samples.next = self.csr.max_samples.val();
+                    self.map.renew.next = self.csr.restart.val();
+                    self.csr.restarted.next = self.map.cleared.val();
+                }
+                self.perfbound.map_found.next = self.map.found.val();
             } else {
                 self.clearing.clk.next = self.clk.val();
                 self.clearing.rst.next = self.rst.val();
                 self.clearing.ended.next = self.idle_meter.ended.val();
                 self.clearing.sample_bin.next = self.bin_meter.bin.val();
-                self.clearing.read_group.next = self.perfbound.read_group.val();
-                self.clearing.read_place.next = self.perfbound.read_place.val();
+                self.clearing.read_group.next = self.read_group.val();
+                self.clearing.read_place.next = self.read_place.val();
                 self.perfbound.live_window.next = self.clearing.age.val();
-                self.perfbound.window_step.next = self.clearing.step.val();
+                if self.accumulates.val() {
+                    self.perfbound.window_step.next = self.clearing.step.val();
+                }
+                if self.ages.val() {
+                    self.clearing.ttl.next = self.csr.ttl.val();
+                    self.clearing.max_samples.next = self.csr.max_samples.val();
+                    self.clearing.renew.next = self.csr.restart.val();
+                    self.csr.restarted.next = self.clearing.cleared.val();
+                }
+                self.read_taken.next = self.clearing.taken.val();
                 self.perfbound.taken.next = self.clearing.taken.val();
+                self.bin_read.next = bit_cast(self.clearing.bin_count.val(), self._bin_count_bits);
                 self.perfbound.group_sum.next = self.clearing.group_sum.val();
                 self.perfbound.bin_count.next = self.clearing.bin_count.val();
                 self.perfbound.arrived.next = self.clearing.arrived.val();
@@ -310,10 +714,232 @@ impl Logic for Port {
                 }
             }
 
-            self.update.next = self.perfbound.update.val();
+            if self.corrects.val() {
+                self.miss_history.clk.next = self.clk.val();
+                self.miss_history.rst.next = self.rst.val();
+                self.miss_history.ended.next = self.idle_meter.ended.val();
+                self.miss_history.miss.next = self.left_wake.q.val();
+                self.miss_history.ticks.next = self.idle_meter.ticks.val();
+                self.miss_history.t_pdt_in_force.next = self.pdt_timer.t_pdt_in_force.val();
+
+                self.corrector.clk.next = self.clk.val();
+                self.corrector.rst.next = self.rst.val();
+                self.corrector.t_pb_new.next = self.perfbound.update.val();
+                self.corrector.t_pb.next = bit_cast(
+                    self.perfbound.t_pb.val() >> self.t_pb_zeros.val(),
+                    self._t_pb_bits,
+                );
+                self.corrector.sum.next = self.miss_history.sum.val();
+                self.corrector.misses.next = self.miss_history.misses.val();
+                self.corrector.under_way.next = self.miss_history.under_way.val();
+                self.log2_cf.next = self.corrector.log2_cf.val();
+                self.update.next = self.corrector.update.val();
+            } else {
+                self.update.next = self.perfbound.update.val();
+            }
             self.t_pb.next = self.perfbound.t_pb.val();
             self.window.next = self.perfbound.window.val();
             self.budget.next = self.perfbound.budget.val();
+        }
+
+        if self.measures.val() {
+            comment!("The hop factor of the packets sent makes the rate of the budget.");
+            self.hop_monitor.clk.next = self.clk.val();
+            self.hop_monitor.rst.next = self.rst.val();
+            self.hop_monitor.packet_valid.next = self.packet_valid.val();
+            self.hop_monitor.packet_hops.next = self.packet_hops.val();
+            self.hop_monitor.clear.next = false;
+            self.hop_monitor.read_hops.next = 0.into();
+            self.budget_rate.clk.next = self.clk.val();
+            self.budget_rate.rst.next = self.rst.val();
+            self.budget_rate.start.next = self.hop_monitor.measured.val();
+            self.budget_rate.bound.next = self.bound.val();
+            self.budget_rate.hop_factor.next =
+                bit_cast(self.hop_monitor.factor.val(), 32) << self.factor_shift.val();
+            self.budget_rate.deep.next = self.sleeps_deep.val();
+            self.perfbound.rate.next = self.budget_rate.rate.val();
+        }
+
+        if self.registers.val() {
+            self.csr.clk.next = self.clk.val();
+            self.csr.rst.next = self.rst.val();
+            if self.own_axi.val() {
+                self.axi_lite.clk.next = self.clk.val();
+                self.axi_lite.rst.next = self.rst.val();
+                self.axi_lite.awvalid.next = self.s_axi_awvalid.val();
+                self.axi_lite.awaddr.next = self.s_axi_awaddr.val();
+                self.axi_lite.wvalid.next = self.s_axi_wvalid.val();
+                self.axi_lite.wdata.next = self.s_axi_wdata.val();
+                self.axi_lite.wstrb.next = self.s_axi_wstrb.val();
+                self.axi_lite.bready.next = self.s_axi_bready.val();
+                self.axi_lite.arvalid.next = self.s_axi_arvalid.val();
+                self.axi_lite.araddr.next = self.s_axi_araddr.val();
+                self.axi_lite.rready.next = self.s_axi_rready.val();
+                self.s_axi_awready.next = self.axi_lite.awready.val();
+                self.s_axi_wready.next = self.axi_lite.wready.val();
+                self.s_axi_bvalid.next = self.axi_lite.bvalid.val();
+                self.s_axi_bresp.next = self.axi_lite.bresp.val();
+                self.s_axi_arready.next = self.axi_lite.arready.val();
+                self.s_axi_rvalid.next = self.axi_lite.rvalid.val();
+                self.s_axi_rdata.next = self.axi_lite.rdata.val();
+                self.s_axi_rresp.next = self.axi_lite.rresp.val();
+                self.csr.request.next = self.axi_lite.request.val();
+                self.csr.write.next = self.axi_lite.write.val();
+                self.csr.word.next = self.axi_lite.word.val();
+                self.csr.write_data.next = self.axi_lite.write_data.val();
+                self.csr.write_strobe.next = self.axi_lite.write_strobe.val();
+                self.axi_lite.read_data.next = self.csr.read_data.val();
+                self.axi_lite.answer.next = self.csr.answer.val();
+            } else {
+                self.csr.request.next = self.request.val();
+                self.csr.write.next = self.write.val();
+                self.csr.word.next = self.word.val();
+                self.csr.write_data.next = self.write_data.val();
+                self.csr.write_strobe.next = self.write_strobe.val();
+                self.read_data.next = self.csr.read_data.val();
+                self.answer.next = self.csr.answer.val();
+                self.error_flag.next = self.csr.error_flag.val();
+            }
+
+            self.csr.active.next = self.active.val();
+            self.csr.hit.next = self.hit_now.q.val();
+            self.csr.miss.next = self.miss_now.q.val();
+            self.csr.leaving.next = self.lpi_fsm.leaving.val();
+            self.csr.power_state.next = self.lpi_fsm.power_state.val();
+            self.csr.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
+            if self.agrees.val() {
+                self.csr.sync_error.next = self.link_sync.fails.val();
+            } else {
+                self.csr.sync_error.next = false;
+            }
+
+            self.hop_monitor.clk.next = self.clk.val();
+            self.hop_monitor.rst.next = self.rst.val();
+            self.hop_monitor.packet_valid.next = self.packet_valid.val();
+            self.hop_monitor.packet_hops.next = self.packet_hops.val();
+            self.hop_monitor.clear.next = self.csr.clear_counts.val();
+            self.hop_monitor.read_hops.next = self.csr.hop_index.val();
+            self.csr.hop_count.next = self.hop_monitor.count.val();
+            self.csr.hop_factor.next = self.hop_monitor.factor.val();
+            self.csr.hop_measured.next = self.hop_monitor.measured.val();
+
+            if self.predicts.val() {
+                self.csr.t_pb.next = self.perfbound.t_pb.val();
+                self.csr.window.next = self.perfbound.window.val();
+                self.csr.budget.next = self.perfbound.budget.val();
+                if self.is_map.val() {
+                    self.csr.map_overflow.next = self.map.overflow.val();
+                } else {
+                    self.csr.map_overflow.next = false;
+                }
+                if self.reads_bins.val() {
+                    self.csr.bin_taken.next =
+                        !self.perfbound.searches.val() & !self.read_taken.val();
+                    self.csr.bin_count.next = self.bin_read.val();
+                }
+                self.budget_rate.clk.next = self.clk.val();
+                self.budget_rate.rst.next = self.rst.val();
+                self.budget_rate.start.next = self.csr.rate_start.val();
+                self.budget_rate.bound.next = self.csr.rate_bound.val();
+                self.budget_rate.hop_factor.next = self.csr.rate_hop_factor.val();
+                self.budget_rate.deep.next = self.csr.rate_deep.val();
+                self.csr.rate_done.next = self.budget_rate.done.val();
+                self.csr.rate_computed.next = self.budget_rate.rate.val();
+                self.perfbound.rate.next = self.csr.rate.val();
+            }
+        }
+
+        self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
+        if self.agrees.val() {
+            dff_setup!(
+                self,
+                clk,
+                wait_bounded,
+                commitment_kept,
+                exchange_fits,
+                exchange_timed
+            );
+            dff_setup!(self, clk, wait_in_exchange, wait_in_transition);
+            self.waiting.d.next = 0.into();
+            if self.queue_nonempty.val() & !self.tx_enable.val() {
+                self.waiting.d.next = self.waiting.q.val() + 1;
+            }
+            self.wait_bounded.d.next = self.waiting.q.val() <= self.longest_wait.val();
+            self.count.next = bit_cast(self.link_sync.count.q.val(), self._wait_bits);
+            self.age.next = bit_cast(self.lpi_fsm.age.q.val(), self._wait_bits);
+            self.to_wake.next = self.lpi_fsm.asleep.val() & !self.link_sync.rise.q.val();
+            match self.link_sync.state.q.val() {
+                Exchange::Start => {
+                    self.exchange_fits.d.next = self.lpi_fsm.tx_enable.val();
+                    self.exchange_timed.d.next = self.count.val() < self.start_wait.val();
+                    self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                }
+                Exchange::Idle => {
+                    if self.to_wake.val() {
+                        self.wait_in_exchange.d.next =
+                            self.waiting.q.val() <= self.message_wait.val();
+                    }
+                }
+                Exchange::AskDown => {
+                    self.exchange_fits.d.next =
+                        self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    if self.to_wake.val() {
+                        self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                    }
+                }
+                Exchange::SyncDown => {
+                    self.commitment_kept.d.next = !self.tx_enable.val();
+                    self.exchange_fits.d.next =
+                        self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
+                    self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
+                    self.wait_in_exchange.d.next =
+                        (self.waiting.q.val() + self.count.val()) <= self.half_wait.val();
+                }
+                Exchange::AwaitDown => {
+                    self.commitment_kept.d.next = !self.tx_enable.val();
+                    self.exchange_fits.d.next =
+                        self.lpi_fsm.may_go_down.val() & !self.link_sync.rise.q.val();
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                }
+                Exchange::AskUp => {
+                    self.exchange_fits.d.next = self.to_wake.val();
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    self.wait_in_exchange.d.next =
+                        self.waiting.q.val() <= (self.ask_wait.val() + self.count.val());
+                }
+                Exchange::SyncUp => {
+                    self.exchange_fits.d.next = self.to_wake.val();
+                    self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
+                    self.wait_in_exchange.d.next =
+                        (self.waiting.q.val() + self.count.val()) <= self.sync_wait.val();
+                }
+                Exchange::AwaitUp => {
+                    self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                    if self.to_wake.val() {
+                        self.wait_in_exchange.d.next =
+                            self.waiting.q.val() <= (self.await_wait.val() + self.count.val());
+                    }
+                }
+            }
+            if self.link_sync.rise.q.val()
+                & !(self.lpi_fsm.state.q.val() == Link::GoingDown)
+                & !(self.lpi_fsm.state.q.val() == Link::GoingUp)
+            {
+                self.exchange_fits.d.next = false;
+            }
+            match self.lpi_fsm.state.q.val() {
+                Link::GoingDown => {
+                    self.wait_in_transition.d.next =
+                        self.waiting.q.val() <= (self.message_wait.val() + self.age.val());
+                }
+                Link::GoingUp => {
+                    self.wait_in_transition.d.next =
+                        self.waiting.q.val() <= (self.rise_wait.val() + self.age.val());
+                }
+                _ => {}
+            }
         }
     }
 }

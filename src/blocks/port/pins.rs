@@ -4,6 +4,7 @@
 //! co-simulation. Every output depends on registers alone: the outputs of a clock
 //! cycle are known before its inputs are.
 
+use crate::blocks::fixed_point::Arithmetic;
 use crate::config::plan::PortPlan;
 
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
@@ -42,6 +43,18 @@ impl Message {
         Message::Nack,
         Message::Sync,
     ];
+
+    /// The name in SPEC 5 and in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Message::None => "none",
+            Message::ReqDown => "REQ_DOWN",
+            Message::ReqUp => "REQ_UP",
+            Message::Ack => "ACK",
+            Message::Nack => "NACK",
+            Message::Sync => "SYNC",
+        }
+    }
 
     /// The message that the pins' value means to a port; the codes 6 and 7 are none.
     pub fn decode(code: u8) -> Message {
@@ -217,7 +230,8 @@ pub struct Outputs {
     pub hit: bool,
     /// One cycle after an idle period in which the link left `Wake`.
     pub miss: bool,
-    /// One cycle: `t_pb`, `window` and `budget` are new.
+    /// One cycle: there is a new threshold; `t_pb`, `window` and `budget` are those of the
+    /// latest search (and, without a correction, new).
     pub update: bool,
     /// The power-down threshold that governs this idle period, or the next one while
     /// the port is active, in ticks.
@@ -228,6 +242,9 @@ pub struct Outputs {
     pub window: u64,
     /// `N` of that threshold: packets that may be delayed.
     pub budget: u64,
+    /// `log2 cf` (SPEC 8) as fixed point in two's complement; 0 without misses
+    /// (`perfbound-correct` only).
+    pub log2_cf: u64,
     /// The message that leaves in this cycle (messages only).
     pub message_out: Message,
     /// The other end once did not answer in time; stays until reset (messages only).
@@ -266,7 +283,7 @@ pub struct OutputPin {
 
 impl Outputs {
     /// Output pins that a controller can have.
-    pub const COUNT: usize = 11;
+    pub const COUNT: usize = 12;
 
     /// The output pins that the controller of `plan` has.
     pub fn pins(plan: &PortPlan) -> Vec<OutputPin> {
@@ -289,6 +306,9 @@ impl Outputs {
                 pin(7, "window", plan.time_width),
                 pin(8, "budget", plan.budget.width),
             ]);
+        }
+        if plan.corrects() {
+            pins.push(pin(11, "log2_cf", Arithmetic::new(plan).log2_cf_bits()));
         }
         if plan.sync.is_some() {
             pins.extend([
@@ -316,6 +336,7 @@ impl Outputs {
             8 => self.budget,
             9 => self.message_out as u64,
             10 => self.sync_error.into(),
+            11 => self.log2_cf,
             _ => panic!("a port controller has at most {} output pins", Self::COUNT),
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn small_plan() -> PortPlan {
             refresh: Some(RefreshPlan { t_q: 6, t_r: 2 }),
         },
         sync: None,
-        registers: false,
+        registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
             scale: BinScale::Linear,
@@ -43,6 +43,7 @@ pub(crate) fn small_plan() -> PortPlan {
             denominator: 301,
             product: None,
             width: 5,
+            rate: None,
         },
         correction: CorrectionPlan {
             history: 4,
@@ -53,15 +54,11 @@ pub(crate) fn small_plan() -> PortPlan {
 }
 
 fn histograms() -> impl Strategy<Value = (HistogramKind, BinScale)> {
-    let kinds: Vec<_> = HistogramKind::ALL
-        .into_iter()
-        .filter(|&kind| kind != HistogramKind::Map)
-        .collect();
     let scale = prop_oneof![
         Just(BinScale::Linear),
         Just(BinScale::Log { mantissa_bits: 2 })
     ];
-    (prop::sample::select(kinds), scale)
+    (prop::sample::select(&HistogramKind::ALL[..]), scale)
 }
 
 fn inputs() -> impl Strategy<Value = Inputs> {
@@ -96,7 +93,7 @@ proptest! {
     fn skipping_equals_stepping(
         runs in prop::collection::vec((inputs(), prop_oneof![1u64..4, 1u64..40, 1u64..3000]), 1..200),
         clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
-        policy in prop_oneof![Just(Policy::PerfBound), Just(Policy::Fixed), Just(Policy::AlwaysOn)],
+        policy in prop_oneof![Just(Policy::PerfBound), Just(Policy::PerfBoundCorrect), Just(Policy::Fixed), Just(Policy::AlwaysOn)],
         sync in sync(),
     ) {
         let plan = PortPlan { clocks_per_tick, policy, sync, ..small_plan() };
@@ -260,7 +257,7 @@ proptest! {
     fn description_and_golden_model_agree(
         runs in prop::collection::vec((inputs(), prop_oneof![3 => 1u64..4, 2 => 1u64..60, 1 => 1u64..900]), 1..150),
         clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
-        policy in prop_oneof![4 => Just(Policy::PerfBound), 1 => Just(Policy::Fixed), 1 => Just(Policy::AlwaysOn)],
+        policy in prop_oneof![4 => Just(Policy::PerfBound), 4 => Just(Policy::PerfBoundCorrect), 1 => Just(Policy::Fixed), 1 => Just(Policy::AlwaysOn)],
         sleep in prop_oneof![Just(Sleep::Hybrid), Just(Sleep::FastWake), Just(Sleep::DeepSleep)],
         max_samples in 1u32..40,
         bins in 4u32..40,
@@ -283,6 +280,7 @@ proptest! {
             plan.budget = BudgetPlan {
                 numerator: 1,
                 denominator: 128,
+                rate: None,
                 product: Some(Product { k: 256, s: 15 }),
                 width: 6,
             };
@@ -303,7 +301,7 @@ proptest! {
                 for (pin, value) in simulated(&plan, &simulator) {
                     prop_assert_eq!(
                         value,
-                        outputs.value(pin.number).into(),
+                        u128::from(outputs.value(pin.number)),
                         "cycle {}, pin {}", cycle, pin.name
                     );
                 }
@@ -317,7 +315,12 @@ proptest! {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
+    for policy in [
+        Policy::PerfBound,
+        Policy::PerfBoundCorrect,
+        Policy::Fixed,
+        Policy::AlwaysOn,
+    ] {
         for sleep in [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid] {
             for sync in [None, Some(SyncPlan { timeout: 9 })] {
                 let plan = PortPlan {

@@ -1,6 +1,7 @@
 //! `linkdoze cosim`: hardware and golden model in lock step.
 
 mod open_loop;
+mod pair;
 mod scenario;
 mod session;
 #[cfg(test)]
@@ -32,6 +33,10 @@ pub struct Args {
     #[arg(long, group = "activity")]
     random: bool,
 
+    /// The hardest traffic: an idle period ends every third cycle, for ever
+    #[arg(long, group = "activity")]
+    line_rate: bool,
+
     /// Activity of a CSV file with the header `busy,idle`, in ticks
     #[arg(long, group = "activity", value_name = "FILE.csv")]
     periods: Option<PathBuf>,
@@ -40,12 +45,27 @@ pub struct Args {
     #[arg(long, group = "activity", value_name = "FILE.toml")]
     pub scenario: Option<PathBuf>,
 
-    /// Clock cycles (of every port); default: 1000000 of --random (50000 with the native
-    /// engine), otherwise to the end
+    /// Two ports joined by a cable, with random packets at both ends, at every delay; what
+    /// only a pair can break is checked, too: both ends change state together, nothing
+    /// arrives at an end that is not awake, no packet waits longer than the bound
+    #[arg(long, group = "activity")]
+    pair: bool,
+
+    /// Clock cycles of the cable of --pair, or a range of them, both ends included
+    /// [default: 0..2000]
+    #[arg(long, value_name = "N", requires = "pair")]
+    delay: Option<pair::Delays>,
+
+    /// What happens to the cable of --pair beside traffic
+    #[arg(long, value_enum, default_value_t = pair::Peer::Answers, requires = "pair")]
+    peer: pair::Peer,
+
+    /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
+    /// with the native engine), 200000 of --pair at each delay, otherwise to the end
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     cycles: Option<u64>,
 
-    /// Seed of --random, or a range of seeds, both ends included: 1..5
+    /// Seed of --random, --line-rate and --pair, or a range of seeds, both ends included: 1..5
     #[arg(long, value_name = "S", conflicts_with_all = ["periods", "scenario"])]
     seed: Option<Seeds>,
 
@@ -130,6 +150,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let design = PortDesign::new(&config)?;
     let mut out = Vec::new();
     let outcome = match &args.scenario {
+        None if args.pair => pair::run(args, &design, &mut out),
         None => open_loop::run(args, &design, &mut out),
         Some(path) => scenario::run(args, &config, &design, path, &mut out),
     }?;

@@ -1,4 +1,4 @@
-//! `--random` and `--periods`: one port, whose inputs wait for nobody.
+//! `--random`, `--line-rate` and `--periods`: one port, whose inputs wait for nobody.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -11,12 +11,14 @@ use super::session::{quoted, Found, Session, Summary, WAVE_CYCLES};
 use super::{Args, Engine, Seeds};
 use crate::cli::Outcome;
 use crate::cosim::coverage::{Corner, Coverage};
+use crate::cosim::line_rate::LineRate;
+use crate::cosim::peer::WithPeer;
 use crate::cosim::periods::Periods;
 use crate::cosim::random::{affords, Random};
 use crate::cosim::wave::Window;
 use crate::cosim::{Activity, Design, Ended, LockStep, Mismatch, Tally};
 
-/// Cycles of `--random` unless `--cycles` says otherwise.
+/// Cycles of `--random` and `--line-rate` unless `--cycles` says otherwise.
 const RANDOM_CYCLES: u64 = 1_000_000;
 /// The same for the native engine, which is some hundred times slower.
 const NATIVE_CYCLES: u64 = 50_000;
@@ -37,7 +39,7 @@ struct JobDone {
     stopped: bool,
 }
 
-/// Drives one port with `--random` or `--periods`.
+/// Drives one port with `--random`, `--line-rate` or `--periods`.
 ///
 /// # Errors
 /// Bad input, a missing tool, or an engine that fails.
@@ -58,7 +60,7 @@ pub(super) fn run<D: Design + Sync>(
         named_cycles = args.cycles;
         activity = format!("periods of {}", path.display());
         jobs.push(Job {
-            make: Box::new(move || Box::new(whole.clone())),
+            make: Box::new(move || Box::new(WithPeer::prompt(whole.clone(), plan))),
             argument: format!("--periods {}", quoted(&path.display().to_string())),
         });
     } else {
@@ -69,19 +71,30 @@ pub(super) fn run<D: Design + Sync>(
         cycles = args.cycles.unwrap_or(usual);
         named_cycles = Some(cycles);
         let seeds = args.seed.unwrap_or(Seeds { first: 1, last: 1 });
-        activity = if seeds.first == seeds.last {
-            format!("random, seed {}", seeds.first)
-        } else {
-            format!("random, seeds {} to {}", seeds.first, seeds.last)
+        let (name, option) = match args.line_rate {
+            true => ("line rate", "--line-rate"),
+            false => ("random", "--random"),
         };
+        activity = if seeds.first == seeds.last {
+            format!("{name}, seed {}", seeds.first)
+        } else {
+            format!("{name}, seeds {} to {}", seeds.first, seeds.last)
+        };
+        let line_rate = args.line_rate;
         for seed in seeds.first..=seeds.last {
             jobs.push(Job {
-                make: Box::new(move || Box::new(Random::new(plan, seed, cycles))),
-                argument: format!("--random --seed {seed}"),
+                make: Box::new(move || match line_rate {
+                    true => Box::new(WithPeer::prompt(LineRate::new(seed), plan)),
+                    false => Box::new(Random::new(plan, seed, cycles)),
+                }),
+                argument: format!("{option} --seed {seed}"),
             });
         }
         let plan = *plan;
-        affordable = Box::new(move |corner| affords(&plan, cycles, corner));
+        affordable = Box::new(move |corner| match line_rate {
+            true => corner == Corner::Hardest,
+            false => affords(&plan, cycles, corner),
+        });
     }
 
     let session = Session::new(args, design)?;

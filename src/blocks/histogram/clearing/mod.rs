@@ -15,6 +15,9 @@ pub struct ClearingHistogram {
     pub rst: Signal<In, Bit>,
     pub ended: Signal<In, Bit>,
     pub sample_bin: Signal<In, Bits>,
+    pub max_samples: Optional<Signal<In, Bits>>,
+    pub ttl: Optional<Signal<In, Bits>>,
+    pub renew: Optional<Signal<In, Bit>>,
     pub read_group: Signal<In, Bits>,
     pub read_place: Signal<In, Bits>,
     pub cleared: Signal<Out, Bit>,
@@ -25,6 +28,7 @@ pub struct ClearingHistogram {
     pub bin_count: Signal<Out, Bits>,
     pub arrived: Signal<Out, Bits>,
     clears: Constant<Bit>,
+    adjustable: Constant<Bit>,
     window: Window,
     store: CounterStore,
 }
@@ -33,6 +37,7 @@ impl ClearingHistogram {
     /// The histogram of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let shape = Shape::of(plan);
+        let adjustable = plan.ages() && plan.registers.is_some();
         let clears = plan.histogram.kind == HistogramKind::Clearing;
         let (module, text) = match clears {
             true => (
@@ -51,6 +56,15 @@ impl ClearingHistogram {
             rst: Signal::bit("synchronous reset"),
             ended: Signal::bit("a sample: an idle period ended"),
             sample_bin: Signal::bits(shape.index(), "bin of the sample"),
+            max_samples: Optional::when(
+                adjustable,
+                Signal::bits(32, "samples after which it is due"),
+            ),
+            ttl: Optional::when(
+                adjustable,
+                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
+            ),
+            renew: Optional::when(adjustable, Signal::bit("it is due at once")),
             read_group: Signal::bits(shape.group, "group the search reads"),
             read_place: Signal::bits(shape.place, "bin of that group the search reads"),
             cleared: Signal::bit("the sample clears the histogram"),
@@ -61,6 +75,7 @@ impl ClearingHistogram {
             bin_count: Signal::bits(shape.counter, "samples in the bin read two cycles before"),
             arrived: Signal::bits(shape.index(), "that bin"),
             clears: Constant::bit(clears, "the histogram is cleared from time to time"),
+            adjustable: Constant::bit(adjustable, "software decides when it is due"),
             window: Window::new(plan),
             store: CounterStore::new(plan),
         }
@@ -73,6 +88,11 @@ impl Logic for ClearingHistogram {
         self.window.clk.next = self.clk.val();
         self.window.rst.next = self.rst.val();
         self.window.ended.next = self.ended.val();
+        if self.adjustable.val() {
+            self.window.max_samples.next = self.max_samples.val();
+            self.window.ttl.next = self.ttl.val();
+            self.window.renew.next = self.renew.val();
+        }
         if self.clears.val() {
             self.cleared.next = self.ended.val() & self.window.due.val();
         } else {

@@ -16,8 +16,12 @@ pub struct DecayingHistogram {
     pub rst: Signal<In, Bit>,
     pub ended: Signal<In, Bit>,
     pub sample_bin: Signal<In, Bits>,
+    pub max_samples: Optional<Signal<In, Bits>>,
+    pub ttl: Optional<Signal<In, Bits>>,
+    pub renew: Optional<Signal<In, Bit>>,
     pub read_group: Signal<In, Bits>,
     pub read_place: Signal<In, Bits>,
+    pub renewed: Optional<Signal<Out, Bit>>,
     pub window: Signal<Out, Bits>,
     pub taken: Signal<Out, Bit>,
     pub group_sum: Signal<Out, Bits>,
@@ -35,6 +39,7 @@ pub struct DecayingHistogram {
     age_now: Signal<Local, Bits>,
     total: Signal<Local, Bits>,
     max_time: Constant<Bits>,
+    adjustable: Constant<Bit>,
     age: Window,
     stores: Vec<CounterStore>,
     older: Vec<Signal<Local, Bits>>,
@@ -53,6 +58,7 @@ impl DecayingHistogram {
     /// The histogram of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let shape = Shape::of(plan);
+        let adjustable = plan.ages() && plan.registers.is_some();
         let time = plan.time_width;
         let earlier = time + GENERATIONS;
         let generations = GENERATIONS as usize;
@@ -73,8 +79,18 @@ impl DecayingHistogram {
             rst: Signal::bit("synchronous reset"),
             ended: Signal::bit("a sample: an idle period ended"),
             sample_bin: Signal::bits(shape.index(), "bin of the sample"),
+            max_samples: Optional::when(
+                adjustable,
+                Signal::bits(32, "samples after which it is due"),
+            ),
+            ttl: Optional::when(
+                adjustable,
+                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
+            ),
+            renew: Optional::when(adjustable, Signal::bit("it is due at once")),
             read_group: Signal::bits(shape.group, "group the search reads"),
             read_place: Signal::bits(shape.place, "bin of that group the search reads"),
+            renewed: Optional::when(adjustable, Signal::bit("a new generation begins")),
             window: Signal::bits(time, "ticks of all generations, weighed, one cycle late"),
             taken: Signal::bit("the search reads nothing in this cycle"),
             group_sum: Signal::bits(
@@ -101,6 +117,7 @@ impl DecayingHistogram {
             age_now: Signal::bits(time, "ticks of the present generation"),
             total: Signal::bits(earlier, "ticks of all generations, weighed"),
             max_time: Constant::bits(time, plan.max_time().into(), "the window saturates"),
+            adjustable: Constant::bit(adjustable, "software decides when it is due"),
             age: Window::new(plan),
             stores: (0..generations).map(|_| CounterStore::new(plan)).collect(),
             older: (0..generations)
@@ -144,8 +161,16 @@ impl Logic for DecayingHistogram {
         self.age.clk.next = self.clk.val();
         self.age.rst.next = self.rst.val();
         self.age.ended.next = self.ended.val();
+        if self.adjustable.val() {
+            self.age.max_samples.next = self.max_samples.val();
+            self.age.ttl.next = self.ttl.val();
+            self.age.renew.next = self.renew.val();
+        }
         self.halves.next = self.ended.val() & self.age.due.val();
         self.age.restart.next = self.halves.val();
+        if self.adjustable.val() {
+            self.renewed.next = self.halves.val();
+        }
 
         comment!("The store of the oldest generation becomes that of the newest.");
         self.next_present.next = self.present.q.val();

@@ -13,6 +13,9 @@ pub struct Window {
     pub rst: Signal<In, Bit>,
     pub ended: Signal<In, Bit>,
     pub restart: Signal<In, Bit>,
+    pub max_samples: Optional<Signal<In, Bits>>,
+    pub ttl: Optional<Signal<In, Bits>>,
+    pub renew: Optional<Signal<In, Bit>>,
     pub due: Signal<Out, Bit>,
     pub age: Signal<Out, Bits>,
     pub step: Signal<Out, Bit>,
@@ -30,18 +33,27 @@ pub struct Window {
     ages: Constant<Bit>,
     last_clock: Constant<Bits>,
     max_ticks: Constant<Bits>,
-    max_samples: Constant<Bits>,
+    samples_built: Constant<Bits>,
+    samples_wanted: Signal<Local, Bits>,
+    adjustable: Constant<Bit>,
+    mortal: Signal<Local, Bit>,
+    stands: Signal<Local, Bit>,
     short: Constant<Bit>,
     _time_bits: usize,
+    _samples_bits: usize,
 }
 
 impl Window {
     /// The window of `plan`'s histogram.
     pub fn new(plan: &PortPlan) -> Self {
         let histogram = &plan.histogram;
-        let ages = histogram.ttl.is_some();
+        let adjustable = plan.ages() && plan.registers.is_some();
+        let ages = histogram.ttl.is_some() && !adjustable;
         let prescaler_width = clog2(plan.clocks_per_tick.into());
-        let max_ticks = histogram.ttl.unwrap_or(plan.max_time());
+        let max_ticks = histogram
+            .ttl
+            .filter(|_| !adjustable)
+            .unwrap_or(plan.max_time());
         let width = clog2(u128::from(max_ticks) + 1);
         let samples_width = clog2(u128::from(histogram.max_samples) + 1);
         Window {
@@ -57,6 +69,15 @@ impl Window {
             rst: Signal::bit("synchronous reset"),
             ended: Signal::bit("a sample: an idle period ended"),
             restart: Signal::bit("the window begins anew, with that sample"),
+            max_samples: Optional::when(
+                adjustable,
+                Signal::bits(32, "samples that fill the window"),
+            ),
+            ttl: Optional::when(
+                adjustable,
+                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
+            ),
+            renew: Optional::when(adjustable, Signal::bit("the window is to end")),
             due: Signal::bit("the next sample is to begin a new window"),
             age: Signal::bits(plan.time_width, "ticks since it began, one cycle late"),
             step: Signal::bit("the age grows by a tick"),
@@ -85,13 +106,18 @@ impl Window {
                     false => "the age saturates",
                 },
             ),
-            max_samples: Constant::bits(
+            samples_built: Constant::bits(
                 samples_width,
                 histogram.max_samples.into(),
                 "samples that fill the window",
             ),
+            samples_wanted: Signal::bits(samples_width, "samples that fill the window"),
+            adjustable: Constant::bit(adjustable, "software decides when it is due"),
+            mortal: Signal::bit("it has a time to live"),
+            stands: Signal::bit("its age has reached it"),
             short: Constant::bit(max_ticks == 1, "the first tick is the last"),
             _time_bits: plan.time_width as usize,
+            _samples_bits: samples_width as usize,
         }
     }
 }
@@ -108,19 +134,38 @@ impl Logic for Window {
         } else {
             self.tick.next = self.running.q.val();
         }
-        self.step.next = self.tick.val() & !self.over.q.val();
+        if self.adjustable.val() {
+            self.mortal.next = self.ttl.val() != 0;
+            self.stands.next = self.mortal.val()
+                & !(bit_cast(self.ticks.q.val(), self._time_bits) < self.ttl.val());
+            self.step.next = self.tick.val() & !self.over.q.val() & !self.stands.val();
+        } else {
+            self.step.next = self.tick.val() & !self.over.q.val();
+        }
         self.age.next = bit_cast(self.ticks.q.val(), self._time_bits);
 
+        if self.adjustable.val() {
+            self.samples_wanted.next = bit_cast(self.max_samples.val(), self._samples_bits);
+        } else {
+            self.samples_wanted.next = self.samples_built.val();
+        }
         if self.counts.val() {
             comment!("In time: samples are two cycles apart at least.");
-            self.full.d.next = self.samples.q.val() == self.max_samples.val();
+            self.full.d.next = self.samples.q.val() == self.samples_wanted.val();
         }
-        if self.ages.val() {
-            self.old.next = self.over.q.val() | (self.step.val() & self.last_tick.q.val());
+        if self.adjustable.val() {
+            self.old.next = self.stands.val()
+                | (self.step.val()
+                    & ((bit_cast(self.ticks.q.val(), self._time_bits) + 1) == self.ttl.val()));
+            self.due.next = self.full.q.val() | self.old.val() | self.renew.val();
         } else {
-            self.old.next = false;
+            if self.ages.val() {
+                self.old.next = self.over.q.val() | (self.step.val() & self.last_tick.q.val());
+            } else {
+                self.old.next = false;
+            }
+            self.due.next = self.full.q.val() | self.old.val();
         }
-        self.due.next = self.full.q.val() | self.old.val();
 
         if self.divides.val() {
             if self.restart.val() | self.tick.val() {

@@ -1,0 +1,154 @@
+//! Lock-step test: description against golden model, under a manager that may do anything,
+//! also what the standard forbids.
+
+use proptest::prelude::*;
+
+use super::golden::{self, Answer, Inputs, Request};
+use super::AxiLite;
+use crate::blocks::testing::Bench;
+use crate::hdl::check;
+
+/// The pins of a manager's cycle.
+pub(crate) fn pins(inputs: &Inputs) -> [(&'static str, u64); 9] {
+    let (data, strobe) = inputs.w.unwrap_or_default();
+    [
+        ("awvalid", inputs.aw.is_some().into()),
+        ("awaddr", inputs.aw.unwrap_or(0).into()),
+        ("wvalid", inputs.w.is_some().into()),
+        ("wdata", data.into()),
+        ("wstrb", strobe.into()),
+        ("bready", inputs.b_ready.into()),
+        ("arvalid", inputs.ar.is_some().into()),
+        ("araddr", inputs.ar.unwrap_or(0).into()),
+        ("rready", inputs.r_ready.into()),
+    ]
+}
+
+fn maybe<T: Clone + std::fmt::Debug + 'static>(
+    of: impl Strategy<Value = T> + 'static,
+) -> impl Strategy<Value = Option<T>> {
+    prop::option::weighted(0.6, of)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn description_and_golden_model_agree(
+        cycles in prop::collection::vec(
+            (
+                maybe(0u32..4096),
+                maybe((any::<u32>(), 0u8..16)),
+                any::<bool>(),
+                maybe(0u32..4096),
+                any::<bool>(),
+                any::<u32>(),
+                0u8..4,
+            ),
+            1..300,
+        ),
+    ) {
+        let mut golden = golden::AxiLite::default();
+        let mut bench = Bench::new(AxiLite::new(12));
+        for (aw, w, b_ready, ar, r_ready, data, response) in cycles {
+            let inputs = Inputs { aw, w, b_ready, ar, r_ready };
+            bench.drive(&pins(&inputs));
+            bench.drive(&[("read_data", data.into()), ("answer", response.into())]);
+            let outputs = golden.outputs();
+            prop_assert_eq!(bench.get("awready"), u64::from(outputs.aw_ready));
+            prop_assert_eq!(bench.get("wready"), u64::from(outputs.w_ready));
+            prop_assert_eq!(bench.get("arready"), u64::from(outputs.ar_ready));
+            prop_assert_eq!(bench.get("bvalid"), u64::from(outputs.b.is_some()));
+            if let Some(answer) = outputs.b {
+                prop_assert_eq!(bench.get("bresp"), u64::from(answer));
+            }
+            prop_assert_eq!(bench.get("rvalid"), u64::from(outputs.r.is_some()));
+            if let Some((data, answer)) = outputs.r {
+                prop_assert_eq!(bench.get("rdata"), u64::from(data));
+                prop_assert_eq!(bench.get("rresp"), u64::from(answer));
+            }
+            let request = golden.request();
+            prop_assert_eq!(bench.get("request"), u64::from(request.is_some()));
+            match request {
+                Some(Request::Read { word }) => {
+                    prop_assert_eq!(bench.get("write"), 0);
+                    prop_assert_eq!(bench.get("word"), u64::from(word));
+                }
+                Some(Request::Write { word, data, strobe }) => {
+                    prop_assert_eq!(bench.get("write"), 1);
+                    prop_assert_eq!(bench.get("word"), u64::from(word));
+                    prop_assert_eq!(bench.get("write_data"), u64::from(data));
+                    prop_assert_eq!(bench.get("write_strobe"), u64::from(strobe));
+                }
+                None => {}
+            }
+            bench.clock();
+            golden.clock(&inputs, Answer { data, response });
+        }
+    }
+
+    /// What AXI4 asks of a subordinate (IHI 0022, A3.2.1, A3.3.1): an answer stays until it
+    /// is taken, every transfer is answered once, and no write before its address and data.
+    #[test]
+    fn every_transfer_is_answered_once_and_answers_stay(
+        stalls in prop::collection::vec((any::<[bool; 5]>(), any::<u32>()), 400),
+    ) {
+        let mut port = golden::AxiLite::default();
+        let mut present = Inputs::default();
+        let (mut addresses, mut data, mut answered_writes) = (0, 0, 0);
+        let (mut read_addresses, mut answered_reads) = (0, 0);
+        // The last cycles let everything through.
+        for (cycle, (stall, value)) in stalls.iter().enumerate() {
+            let ends = cycle >= 380;
+            if present.aw.is_none() && stall[0] && !ends {
+                present.aw = Some(value % 4096);
+            }
+            if present.w.is_none() && stall[1] && !ends {
+                present.w = Some((*value, 15));
+            }
+            if present.ar.is_none() && stall[2] && !ends {
+                present.ar = Some(value % 4096);
+            }
+            present.b_ready = stall[3] || ends;
+            present.r_ready = stall[4] || ends;
+            let before = port.outputs();
+            prop_assert!(before.b.is_none() || answered_writes < addresses.min(data));
+            port.clock(&present, Answer { data: *value, response: 0 });
+            let after = port.outputs();
+            if before.b.is_some() && !present.b_ready {
+                prop_assert_eq!(after.b, before.b);
+            }
+            if before.r.is_some() && !present.r_ready {
+                prop_assert_eq!(after.r, before.r);
+            }
+            answered_writes += usize::from(before.b.is_some() && present.b_ready);
+            answered_reads += usize::from(before.r.is_some() && present.r_ready);
+            if before.aw_ready && present.aw.take().is_some() {
+                addresses += 1;
+            }
+            if before.w_ready && present.w.take().is_some() {
+                data += 1;
+            }
+            if before.ar_ready && present.ar.take().is_some() {
+                read_addresses += 1;
+            }
+        }
+        prop_assert_eq!(answered_writes, addresses.min(data));
+        prop_assert_eq!(answered_reads, read_addresses);
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    check::agrees_with_verilog(|| AxiLite::new(12), 4000, 1).unwrap();
+}
+
+#[test]
+fn emitted_verilog_is_lint_clean() {
+    let design = crate::hdl::elaborate(&AxiLite::new(12)).unwrap();
+    check::lints(&crate::hdl::verilog::print(
+        &design,
+        &crate::hdl::verilog::Header::for_tests(),
+    ))
+    .unwrap();
+}

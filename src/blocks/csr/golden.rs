@@ -1,0 +1,526 @@
+//! Golden model of the registers: what a read finds and a write does, register by register.
+
+use std::sync::Arc;
+
+use super::map::{self, Map, Register};
+use crate::blocks::axi_lite::golden::{Answer, Request};
+use crate::blocks::budget_rate::golden::Operands;
+use crate::blocks::port::pins::PowerState;
+use crate::config::plan::PortPlan;
+
+/// The parameters that software sets, as their fields encode them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameters {
+    /// The port may power down by itself.
+    pub enable: bool,
+    /// `control.policy`.
+    pub policy: u32,
+    /// `control.sleep`.
+    pub sleep: u32,
+    /// The budget takes the measured hop factor.
+    pub measure: bool,
+    /// Threshold of the policy fixed, in ticks.
+    pub t_pdt: u64,
+    /// Time to live of the histogram, in ticks; 0 is for ever.
+    pub ttl: u64,
+    /// Samples after which the histogram ages.
+    pub max_samples: u32,
+    /// In units of `2^-32`.
+    pub bound: u32,
+    /// In units of `2^-31`.
+    pub hop_factor: u32,
+}
+
+impl Parameters {
+    /// Those of the configuration.
+    pub fn of(plan: &PortPlan) -> Self {
+        let rate = plan.budget.rate.filter(|_| plan.predicts());
+        let histogram = plan.ages().then_some(plan.histogram);
+        Parameters {
+            enable: true,
+            policy: map::policy_code(plan.policy),
+            sleep: map::sleep_code(plan.sleep),
+            measure: rate.is_some_and(|rate| rate.measures),
+            t_pdt: plan.registers.map_or(0, |built| built.t_pdt),
+            ttl: histogram.and_then(|histogram| histogram.ttl).unwrap_or(0),
+            max_samples: histogram.map_or(0, |histogram| histogram.max_samples),
+            bound: rate.map_or(0, |rate| rate.bound),
+            hop_factor: rate.map_or(0, |rate| rate.hop_factor),
+        }
+    }
+
+    /// The port powers down by itself.
+    pub fn sleeps(&self) -> bool {
+        self.enable && self.policy != 0
+    }
+}
+
+/// What the rest of the port says in a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Port {
+    /// The port is active.
+    pub active: bool,
+    /// An idle period ended: the link stayed awake.
+    pub hit: bool,
+    /// An idle period ended: the link had left wake.
+    pub miss: bool,
+    /// The link leaves wake at the end of the cycle.
+    pub leaving: bool,
+    /// State of the link.
+    pub power_state: PowerState,
+    /// The other end did not answer in time.
+    pub sync_error: bool,
+    /// Threshold in force, in ticks.
+    pub t_pdt: u64,
+    /// A map histogram ran out of entries.
+    pub map_overflow: bool,
+    /// PerfBound's threshold, in ticks.
+    pub t_pb: u64,
+    /// Its window, in ticks.
+    pub window: u64,
+    /// Its budget, in packets.
+    pub budget: u64,
+    /// The histogram has been cleared.
+    pub restarted: bool,
+    /// A bin asked for is read in this cycle.
+    pub bin_taken: bool,
+    /// The bin read in the cycle before.
+    pub bin_count: u64,
+    /// The packet count that was asked for in the cycle before.
+    pub hop_count: u32,
+    /// The measured hop factor, in units of `2^-16`.
+    pub hop_factor: u64,
+    /// It is new.
+    pub hop_measured: bool,
+    /// A rate has been computed.
+    pub rate_done: bool,
+    /// It.
+    pub rate_computed: u128,
+}
+
+/// What a rate is being computed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Computing {
+    Nothing,
+    Staged,
+    Measured,
+}
+
+/// Where a bin that software asked for is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fetch {
+    Done,
+    Waiting,
+    Reading,
+    Arriving,
+}
+
+/// Cycle-exact model of the registers.
+#[derive(Clone, Debug)]
+pub struct Csr {
+    plan: PortPlan,
+    page: Arc<Map>,
+    answer: Answer,
+    latched: u32,
+    staged: Parameters,
+    in_force: Parameters,
+    rate: u128,
+    restart: bool,
+    pending: bool,
+    ready: bool,
+    refresh: bool,
+    computing: Computing,
+    sync_flag: bool,
+    map_flag: bool,
+    bin_index: u32,
+    fetch: Fetch,
+    bin_count: u64,
+    hop_index: u8,
+    /// The event counters in the order of [`EVENTS`].
+    events: [u64; EVENTS.len()],
+}
+
+/// The event counters by the names of their registers; the times in the states are in the
+/// order of [`PowerState::ALL`].
+const EVENTS: [&str; 10] = [
+    "wake",
+    "going_down",
+    "fast_wake",
+    "deep_sleep",
+    "refresh",
+    "going_up",
+    "periods",
+    "hits",
+    "misses",
+    "transitions",
+];
+
+impl Csr {
+    /// The registers of `plan` just after reset.
+    pub fn new(plan: &PortPlan) -> Self {
+        Csr {
+            plan: *plan,
+            page: Arc::new(map::port(plan)),
+            answer: Answer::default(),
+            latched: 0,
+            staged: Parameters::of(plan),
+            in_force: Parameters::of(plan),
+            rate: plan.budget.product.map_or(0, |product| product.k),
+            restart: false,
+            pending: false,
+            ready: false,
+            refresh: false,
+            computing: Computing::Nothing,
+            sync_flag: false,
+            map_flag: false,
+            bin_index: 0,
+            fetch: Fetch::Done,
+            bin_count: 0,
+            hop_index: 0,
+            events: [0; EVENTS.len()],
+        }
+    }
+
+    /// The answer to the request of the cycle before.
+    pub fn answer(&self) -> Answer {
+        self.answer
+    }
+
+    /// The parameters in force.
+    pub fn in_force(&self) -> Parameters {
+        self.in_force
+    }
+
+    /// The parameters in force after a cycle in which the port is `active` or not.
+    pub fn next(&self, active: bool) -> Parameters {
+        if self.commits(active) {
+            self.staged
+        } else {
+            self.in_force
+        }
+    }
+
+    /// `K` of SPEC 7.3 in force.
+    pub fn rate(&self) -> u128 {
+        self.rate
+    }
+
+    /// The next sample is to find the histogram empty.
+    pub fn restart(&self) -> bool {
+        self.restart
+    }
+
+    /// The bin that software asks for.
+    pub fn bin_request(&self) -> Option<u32> {
+        (self.fetch == Fetch::Waiting).then_some(self.bin_index)
+    }
+
+    /// The packet count that software asks for.
+    pub fn hop_index(&self) -> u8 {
+        self.hop_index
+    }
+
+    /// The counters are cleared at the end of a cycle with this request.
+    pub fn clears(&self, request: Option<Request>, port: &Port) -> bool {
+        match request {
+            Some(Request::Write { word, data, strobe }) => {
+                word * 4 == self.page.register("command").offset
+                    && self.refusal(word, data, strobe, port).is_none()
+                    && data & mask(strobe) & self.page.field("command", "clear_counters").mask()
+                        != 0
+            }
+            _ => false,
+        }
+    }
+
+    /// The rate whose computation starts in this cycle.
+    pub fn rate_start(&self, hop_factor: u64) -> Option<Operands> {
+        if !self.plan.predicts() || self.computing != Computing::Nothing {
+            return None;
+        }
+        let of = |parameters: &Parameters| Operands {
+            bound: parameters.bound,
+            hop_factor: if parameters.measure {
+                (hop_factor << 15) as u32
+            } else {
+                parameters.hop_factor
+            },
+            deep: parameters.sleep != 0,
+        };
+        match (self.pending, self.ready, self.refresh) {
+            (true, false, _) => Some(of(&self.staged)),
+            (false, _, true) => Some(of(&self.in_force)),
+            _ => None,
+        }
+    }
+
+    fn commits(&self, active: bool) -> bool {
+        self.pending && active && (self.ready || !self.plan.predicts())
+    }
+
+    /// The value of a register of which fields that the configuration lacks are 0.
+    fn read(&self, register: &Register, port: &Port) -> u32 {
+        let field = |name: &str, value: u32| {
+            register
+                .fields
+                .iter()
+                .find(|field| field.name == name)
+                .map_or(0, |field| value << field.low & field.mask())
+        };
+        let staged = &self.staged;
+        if let Some(name) = register.name.strip_suffix("_high") {
+            return match name {
+                "t_pdt" | "ttl" => (self.wide(name, port) >> 32) as u32,
+                _ => self.latched,
+            };
+        }
+        if let Some(name) = register.name.strip_suffix("_low") {
+            return self.wide(name, port) as u32;
+        }
+        match register.name {
+            "control" => {
+                field("enable", staged.enable.into())
+                    | field("policy", staged.policy)
+                    | field("sleep", staged.sleep)
+                    | field("measure", staged.measure.into())
+            }
+            "command" => field("apply", self.pending.into()),
+            "max_samples" => field("value", staged.max_samples),
+            "bound" => field("value", staged.bound),
+            "hop_factor" => field("value", staged.hop_factor),
+            "status" => {
+                field("power_state", port.power_state as u32) | field("active", port.active.into())
+            }
+            "errors" => {
+                field("sync", self.sync_flag.into()) | field("map_overflow", self.map_flag.into())
+            }
+            "hop_factor_now" => field("value", (port.hop_factor << 15) as u32),
+            "bin_index" => {
+                field("index", self.bin_index) | field("busy", (self.fetch != Fetch::Done).into())
+            }
+            "bin_count" => field("value", self.bin_count as u32),
+            "hop_index" => field("value", self.hop_index.into()),
+            "hop_count" => field("value", port.hop_count),
+            _ => register.reset(),
+        }
+    }
+
+    /// A value of two registers.
+    fn wide(&self, name: &str, port: &Port) -> u64 {
+        let predicted = |value: u64| if self.plan.predicts() { value } else { 0 };
+        match name {
+            "t_pdt" => self.staged.t_pdt,
+            "ttl" => self.staged.ttl,
+            "t_pdt_now" => port.t_pdt,
+            "t_pb" => predicted(port.t_pb),
+            "window" => predicted(port.window),
+            "budget" => predicted(port.budget),
+            counter => {
+                let counters = EVENTS.iter().zip(self.events);
+                counters
+                    .filter(|(name, _)| **name == counter)
+                    .map(|(_, count)| count)
+                    .sum()
+            }
+        }
+    }
+
+    /// Why a write changes nothing; `None` if it is done.
+    fn refusal(&self, word: u32, data: u32, strobe: u8, port: &Port) -> Option<u8> {
+        let Some(register) = self.page.at(word) else {
+            return Some(3);
+        };
+        let value = self.read(register, port) & !mask(strobe) | data & mask(strobe);
+        let predicts = self.plan.predicts();
+        let legal = match register.name {
+            "control" => ["policy", "sleep"].iter().all(|name| {
+                let field = self.page.field("control", name);
+                let code = (value & field.mask()) >> field.low;
+                field
+                    .values
+                    .iter()
+                    .any(|&(_, known, built)| known == code && built)
+            }),
+            "max_samples" => {
+                !self.plan.ages() || (1..=self.plan.histogram.max_samples).contains(&value)
+            }
+            "hop_factor" => !predicts || value <= 1 << 31,
+            "bin_index" => {
+                !self.plan.reads_bins()
+                    || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
+            }
+            _ => true,
+        };
+        let locked = register.staged && self.pending;
+        (!register.writable || !legal || locked).then_some(2)
+    }
+
+    fn write(&mut self, register: &Register, data: u32, strobe: u8, port: &Port) {
+        let ones = data & mask(strobe);
+        let value = self.read(register, port) & !mask(strobe) | ones;
+        let page = &self.page;
+        let field = |name: &str| {
+            let field = page.register(register.name).fields.iter();
+            field
+                .clone()
+                .find(|field| field.name == name)
+                .map_or(0, |field| (value & field.mask()) >> field.low)
+        };
+        let time = self.plan.max_time();
+        let join = |old: u64| match register.name.ends_with("_high") {
+            true => (old & u64::from(u32::MAX) | u64::from(value) << 32) & time,
+            false => (old >> 32 << 32 | u64::from(value)) & time,
+        };
+        let (predicts, ages) = (self.plan.predicts(), self.plan.ages());
+        match register.name {
+            "control" => {
+                let (enable, measure) = (field("enable") == 1, field("measure") == 1);
+                let (policy, sleep) = (field("policy"), field("sleep"));
+                self.staged = Parameters {
+                    enable,
+                    policy,
+                    sleep,
+                    measure,
+                    ..self.staged
+                };
+            }
+            "t_pdt_low" | "t_pdt_high" => self.staged.t_pdt = join(self.staged.t_pdt),
+            "ttl_low" | "ttl_high" if ages => self.staged.ttl = join(self.staged.ttl),
+            "max_samples" if ages => self.staged.max_samples = value,
+            "bound" if predicts => self.staged.bound = value,
+            "hop_factor" if predicts => self.staged.hop_factor = value,
+            "command" if ones & page.field("command", "apply").mask() != 0 => self.pending = true,
+            "bin_index" if self.plan.reads_bins() => {
+                self.bin_index = field("index");
+                self.fetch = Fetch::Waiting;
+            }
+            "hop_index" => self.hop_index = field("value") as u8,
+            _ => {}
+        }
+    }
+
+    /// The clock edge at the end of a cycle.
+    pub fn clock(&mut self, request: Option<Request>, port: &Port) {
+        let before = self.clone();
+        let clears = self.clears(request, port);
+        // What the hardware does.
+        self.count(port);
+        if clears {
+            self.events = [0; EVENTS.len()];
+        }
+        self.fetch = match before.fetch {
+            Fetch::Waiting if port.bin_taken => Fetch::Reading,
+            Fetch::Reading => Fetch::Arriving,
+            Fetch::Arriving => {
+                self.bin_count = port.bin_count;
+                Fetch::Done
+            }
+            other => other,
+        };
+        self.compute(port);
+        if before.commits(port.active) {
+            self.in_force = before.staged;
+            self.pending = false;
+            self.ready = false;
+            if self.plan.predicts() {
+                self.rate = port.rate_computed;
+                self.refresh = before.staged.measure;
+                self.restart |= (before.in_force.ttl, before.in_force.max_samples)
+                    != (before.staged.ttl, before.staged.max_samples);
+            }
+        }
+        // What software does.
+        self.answer = Answer::default();
+        let mut ones = 0;
+        match request {
+            Some(Request::Read { word }) => match self.page.at(word).cloned() {
+                Some(register) => {
+                    self.answer.data = before.read(&register, port);
+                    let name = register.name.strip_suffix("_low");
+                    if let Some(name) = name.filter(|_| !register.staged) {
+                        self.latched = (before.wide(name, port) >> 32) as u32;
+                    }
+                }
+                None => self.answer.response = 3,
+            },
+            Some(Request::Write { word, data, strobe }) => {
+                match before.refusal(word, data, strobe, port) {
+                    Some(response) => self.answer.response = response,
+                    None if strobe & 15 != 0 => {
+                        if let Some(register) = self.page.at(word).cloned() {
+                            self.write(&register, data, strobe, port);
+                            if register.name == "errors" {
+                                ones = data & mask(strobe);
+                            }
+                        }
+                    }
+                    None => {}
+                }
+            }
+            None => {}
+        }
+        self.sync_flag = self.sync_flag && ones & 1 == 0 || port.sync_error;
+        self.map_flag =
+            self.plan.predicts() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
+    }
+
+    fn count(&mut self, port: &Port) {
+        self.skip(1, port.power_state);
+        let happened = [port.hit || port.miss, port.hit, port.miss, port.leaving];
+        for (count, happened) in self.events[6..].iter_mut().zip(happened) {
+            *count += u64::from(happened);
+        }
+    }
+
+    /// Lets cycles pass in which nothing is asked and nothing happens.
+    pub fn skip(&mut self, cycles: u64, state: PowerState) {
+        self.events[state as usize] += cycles;
+    }
+
+    /// Nothing but the time in the state changes while nothing is asked and nothing happens.
+    pub fn steady(&self) -> bool {
+        let applies = self.pending || self.refresh || self.computing != Computing::Nothing;
+        !applies && self.fetch == Fetch::Done && self.answer == Answer::default()
+    }
+
+    /// An error flag is set.
+    pub fn error_flag(&self) -> bool {
+        self.sync_flag || self.map_flag
+    }
+
+    /// The rate of the budget.
+    fn compute(&mut self, port: &Port) {
+        if !self.plan.predicts() {
+            return;
+        }
+        if port.restarted {
+            self.restart = false;
+        }
+        let starts = self.rate_start(port.hop_factor).is_some();
+        match self.computing {
+            Computing::Nothing if starts && self.pending => self.computing = Computing::Staged,
+            Computing::Nothing if starts => {
+                self.computing = Computing::Measured;
+                self.refresh = false;
+            }
+            Computing::Staged if port.rate_done => {
+                self.ready = true;
+                self.computing = Computing::Nothing;
+            }
+            Computing::Measured if port.rate_done => {
+                self.rate = port.rate_computed;
+                self.computing = Computing::Nothing;
+            }
+            _ => {}
+        }
+        self.refresh |= port.hop_measured && self.in_force.measure;
+    }
+}
+
+/// The bits of the bytes that a write touches.
+fn mask(strobe: u8) -> u32 {
+    (0..4)
+        .filter(|byte| strobe >> byte & 1 == 1)
+        .map(|byte| 0xff << (8 * byte))
+        .sum()
+}

@@ -1,0 +1,343 @@
+//! Lock-step test of the registers: description against golden model, under random requests
+//! and events.
+
+use proptest::prelude::*;
+
+use super::{golden, map, Csr};
+use crate::blocks::axi_lite::golden::Request;
+use crate::blocks::port::pins::PowerState;
+use crate::blocks::testing::Bench;
+use crate::config::plan::*;
+use crate::config::Config;
+use crate::hdl::check;
+
+/// A small controller with registers.
+pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
+    let text = format!(
+        "[port]\npolicy = \"{}\"\nregisters = true\nsync = \"levels\"\ntime_width = {time_width}\n\
+         hybrid_hold_ns = 9\n\
+         [states.fast-wake]\nt_s_ns = 3\nt_w_ns = 5\n\
+         [states.deep-sleep]\nt_s_ns = 7\nt_w_ns = 11\nt_q_ns = 6\nt_r_ns = 2\n\
+         [perfbound]\nbound = 0.5\nhops = [[2, 0.5], [5, 0.5]]\n\
+         [histogram]\nbins = 20\nbin_ns = 4\nmax_samples = 30\nttl_ns = 1500",
+        policy.name()
+    );
+    let plan = Config::parse(&text, "a").unwrap().plan().unwrap();
+    PortPlan {
+        t_pdt_init: 40,
+        ..plan
+    }
+}
+
+fn port(time: u64, bits: [u64; 8]) -> golden::Port {
+    let few = |place: usize, of: u64| bits[place] % of == 0;
+    golden::Port {
+        active: few(0, 3),
+        hit: few(1, 5),
+        miss: few(2, 5),
+        leaving: few(3, 5),
+        power_state: PowerState::ALL[bits[4] as usize % 6],
+        sync_error: few(5, 50),
+        t_pdt: bits[1] & time,
+        map_overflow: few(6, 50),
+        t_pb: bits[2] & time,
+        window: bits[3] & time,
+        budget: 0,
+        restarted: few(7, 10),
+        bin_taken: few(4, 2),
+        bin_count: bits[5] & 0x1f,
+        hop_count: bits[6] as u32,
+        hop_factor: bits[7] & 0xffff,
+        hop_measured: few(0, 20),
+        rate_done: few(1, 7),
+        rate_computed: (bits[2] & 0xffff).into(),
+    }
+}
+
+/// Requests that reach the registers more often than chance would.
+pub(crate) fn request(page: &map::Map) -> impl Strategy<Value = Option<Request>> {
+    let words: Vec<u32> = page.registers.iter().map(|r| r.offset / 4).collect();
+    let writable: Vec<u32> = page
+        .registers
+        .iter()
+        .filter(|r| r.writable)
+        .map(|r| r.offset / 4)
+        .collect();
+    let word = prop_oneof![
+        4 => prop::sample::select(writable),
+        3 => prop::sample::select(words),
+        1 => 0u32..1024,
+    ];
+    let data = prop_oneof![0u32..4, any::<u32>(), 0u32..0x2000, Just(0x8000_0000)];
+    let strobe = prop_oneof![3 => Just(15u8), 1 => 0u8..16];
+    prop::option::weighted(
+        0.6,
+        (word, data, strobe, any::<bool>()).prop_map(|(word, data, strobe, write)| {
+            if write {
+                Request::Write { word, data, strobe }
+            } else {
+                Request::Read { word }
+            }
+        }),
+    )
+}
+
+fn requests(plan: &PortPlan) -> impl Strategy<Value = Vec<(Option<Request>, [u64; 8])>> {
+    let page = map::port(plan);
+    prop::collection::vec((request(&page), any::<[u64; 8]>()), 1..400)
+}
+
+fn configuration() -> impl Strategy<Value = PortPlan> {
+    (
+        prop::sample::select(vec![
+            Policy::PerfBound,
+            Policy::PerfBoundCorrect,
+            Policy::Fixed,
+            Policy::AlwaysOn,
+        ]),
+        prop::sample::select(vec![24u32, 32, 40]),
+        prop::sample::select(HistogramKind::ALL.to_vec()),
+    )
+        .prop_map(|(policy, width, kind)| {
+            let mut plan = plan(policy, width);
+            plan.histogram.kind = kind;
+            plan
+        })
+}
+
+/// The pins of a request.
+pub(crate) fn pins(request: Option<Request>) -> [(&'static str, u64); 5] {
+    let (write, word, data, strobe) = match request {
+        Some(Request::Write { word, data, strobe }) => (true, word, data, strobe),
+        Some(Request::Read { word }) => (false, word, 0, 0),
+        None => (false, 0, 0, 0),
+    };
+    [
+        ("request", request.is_some().into()),
+        ("write", write.into()),
+        ("word", word.into()),
+        ("write_data", data.into()),
+        ("write_strobe", strobe.into()),
+    ]
+}
+
+fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
+    bench.drive(&[
+        ("active", port.active.into()),
+        ("hit", port.hit.into()),
+        ("miss", port.miss.into()),
+        ("leaving", port.leaving.into()),
+        ("power_state", port.power_state as u64),
+        ("sync_error", port.sync_error.into()),
+        ("t_pdt", port.t_pdt),
+        ("hop_count", port.hop_count.into()),
+        ("hop_factor", port.hop_factor),
+        ("hop_measured", port.hop_measured.into()),
+    ]);
+    if plan.predicts() {
+        bench.drive(&[
+            ("map_overflow", port.map_overflow.into()),
+            ("t_pb", port.t_pb),
+            ("window", port.window),
+            ("budget", port.budget),
+            ("rate_done", port.rate_done.into()),
+            ("rate_computed", port.rate_computed as u64),
+        ]);
+    }
+    if plan.reads_bins() {
+        bench.drive(&[
+            ("bin_taken", port.bin_taken.into()),
+            ("bin_count", port.bin_count),
+        ]);
+    }
+    if plan.ages() {
+        bench.drive(&[("restarted", port.restarted.into())]);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
+    #[test]
+    fn description_and_golden_model_agree(
+        (plan, cycles) in configuration().prop_flat_map(|plan| {
+            let cycles = requests(&plan);
+            (Just(plan), cycles)
+        }),
+    ) {
+        let mut golden = golden::Csr::new(&plan);
+        let mut bench = Bench::new(Csr::new(&plan));
+        for (cycle, (request, bits)) in cycles.into_iter().enumerate() {
+            let port = port(plan.max_time(), bits);
+            bench.drive(&pins(request));
+            drive(&mut bench, &plan, &port);
+            let get = |name: &str| bench.get(name);
+            let in_force = golden.in_force();
+            let next = golden.next(port.active);
+            let mut expected = vec![
+                ("read_data", u64::from(golden.answer().data)),
+                ("answer", golden.answer().response.into()),
+                ("sleeps", in_force.sleeps().into()),
+                ("sleep", in_force.sleep.into()),
+                ("next_policy", next.policy.into()),
+                ("next_t_pdt", next.t_pdt),
+                ("clear_counts", golden.clears(request, &port).into()),
+                ("hop_index", golden.hop_index().into()),
+                ("error_flag", golden.error_flag().into()),
+            ];
+            if plan.predicts() {
+                if plan.ages() {
+                    expected.extend([
+                        ("ttl", in_force.ttl),
+                        ("max_samples", in_force.max_samples.into()),
+                        ("restart", golden.restart().into()),
+                    ]);
+                }
+                expected.extend([
+                    ("rate", golden.rate() as u64),
+                ]);
+                if plan.reads_bins() {
+                    expected.push(("bin_request", golden.bin_request().is_some().into()));
+                }
+                if let Some(bin) = golden.bin_request() {
+                    expected.push(("bin", bin.into()));
+                }
+                let start = golden.rate_start(port.hop_factor);
+                expected.push(("rate_start", start.is_some().into()));
+                if let Some(operands) = start {
+                    expected.extend([
+                        ("rate_bound", operands.bound.into()),
+                        ("rate_hop_factor", operands.hop_factor.into()),
+                        ("rate_deep", operands.deep.into()),
+                    ]);
+                }
+            }
+            for (name, value) in expected {
+                prop_assert_eq!(get(name), value, "cycle {}, pin {}", cycle, name);
+            }
+            bench.clock();
+            golden.clock(request, &port);
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    for policy in [Policy::PerfBound, Policy::Fixed] {
+        for width in [24, 40] {
+            check::agrees_with_verilog(|| Csr::new(&plan(policy, width)), 4000, 1).unwrap();
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_is_lint_clean() {
+    for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
+        for width in [24, 32, 40] {
+            let design = crate::hdl::elaborate(&Csr::new(&plan(policy, width))).unwrap();
+            let header = crate::hdl::verilog::Header::for_tests();
+            check::lints(&crate::hdl::verilog::print(&design, &header)).unwrap();
+        }
+    }
+}
+
+/// The RTL answers at every address of the page as the map says: DECERR (3) where there is
+/// no register, SLVERR (2) to a write where software may not.
+#[test]
+fn every_address_of_the_page_answers_as_the_map_says() {
+    let plan = plan(Policy::PerfBound, 40);
+    let page = map::port(&plan);
+    let mut bench = Bench::new(Csr::new(&plan));
+    for word in 0..1 << super::WORD_BITS {
+        let register = page.at(word);
+        bench.drive(&pins(Some(Request::Read { word })));
+        bench.clock();
+        assert_eq!(bench.get("answer"), if register.is_some() { 0 } else { 3 });
+        // No byte is written.
+        bench.drive(&pins(Some(Request::Write {
+            word,
+            data: 0,
+            strobe: 0,
+        })));
+        bench.clock();
+        let expected = match register {
+            None => 3,
+            Some(register) if register.writable => 0,
+            Some(_) => 2,
+        };
+        assert_eq!(bench.get("answer"), expected, "word {word:#x}");
+    }
+}
+
+/// Reset values are those of the map, and reserved bits read 0 after all ones were written.
+#[test]
+fn reset_values_and_reserved_bits_are_those_of_the_map() {
+    let plan = plan(Policy::PerfBound, 40);
+    let page = map::port(&plan);
+    let mut bench = Bench::new(Csr::new(&plan));
+    bench.drive(&[
+        ("t_pdt", plan.t_pdt_init),
+        ("t_pb", plan.t_pdt_init),
+        ("hop_factor", INITIAL_HOP_FACTOR),
+    ]);
+    let read = |bench: &mut Bench<Csr>, word| {
+        bench.drive(&pins(Some(Request::Read { word })));
+        bench.clock();
+        bench.get("read_data") as u32
+    };
+    for register in &page.registers {
+        // The port has been awake for some cycles.
+        if register.name != "wake_low" {
+            let value = read(&mut bench, register.offset / 4);
+            assert_eq!(value, register.reset(), "{}", register.name);
+        }
+    }
+    for register in page.registers.iter().filter(|register| register.staged) {
+        let word = register.offset / 4;
+        let before = read(&mut bench, word);
+        let reserved = !register.writable_bits();
+        bench.drive(&pins(Some(Request::Write {
+            word,
+            data: before | reserved,
+            strobe: 15,
+        })));
+        bench.clock();
+        assert_eq!(bench.get("answer"), 0, "{}", register.name);
+        assert_eq!(read(&mut bench, word), before, "{}", register.name);
+    }
+}
+
+#[test]
+fn the_map_is_well_formed() {
+    for policy in Policy::ALL {
+        for width in [8, 32, 64] {
+            let mut plan = plan(Policy::PerfBound, 40);
+            plan.policy = policy;
+            plan.time_width = width;
+            plan.t_pdt_init = 40;
+            if let Some(built) = &mut plan.registers {
+                built.t_pdt = 50;
+            }
+            plan.histogram.ttl = Some(200);
+            let page = map::port(&plan);
+            for pair in page.registers.windows(2) {
+                assert!(pair[0].offset < pair[1].offset, "{}", pair[1].name);
+            }
+            for register in &page.registers {
+                assert!(register.offset % 4 == 0 && register.offset < map::STRIDE);
+                assert!(!register.name.ends_with("_low") || register.offset % 8 == 0);
+                let mut taken = 0;
+                for field in &register.fields {
+                    assert!(field.low + field.width <= 32);
+                    assert_eq!(taken & field.mask(), 0, "{}", register.name);
+                    taken |= field.mask();
+                    assert!(
+                        u64::from(field.reset) >> field.width == 0,
+                        "{}",
+                        register.name
+                    );
+                }
+            }
+        }
+    }
+}

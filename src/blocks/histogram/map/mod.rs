@@ -1,0 +1,236 @@
+//! The map histogram (SPEC 6): counters of populated bins only.
+
+mod entry;
+#[cfg(test)]
+mod tests;
+
+use super::bin_of;
+use super::window::Window;
+use crate::config::plan::PortPlan;
+use crate::hdl::prelude::*;
+
+use entry::{EntryShape, MapEntry};
+
+/// Shape of the map histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Entries: `map_entries`, or fewer if not as many can ever be in use.
+    pub entries: u32,
+    /// A sample may find no free entry.
+    pub overflows: bool,
+    /// What the entries look like.
+    pub entry: EntryShape,
+}
+
+impl Shape {
+    /// The shape of `plan`'s histogram.
+    pub fn of(plan: &PortPlan) -> Self {
+        let plan = &plan.histogram;
+        let bins = bin_of(plan, plan.max_value) + 1;
+        let most = bins.min(plan.max_samples.into());
+        let entries = u64::from(plan.map_entries).min(most);
+        let largest_count = u64::from(u32::MAX >> (32 - plan.counter_bits));
+        let samples = u64::from(plan.max_samples);
+        Shape {
+            // Two, lest one entry be the first and the last.
+            entries: entries.max(2) as u32,
+            overflows: u64::from(plan.map_entries) < most,
+            entry: EntryShape {
+                key: clog2(u128::from(bins) + 1),
+                tail: clog2(u128::from(samples.min(largest_count * entries)) + 1),
+                largest_count: (largest_count < samples).then_some(largest_count),
+            },
+        }
+    }
+}
+
+/// A histogram that stores populated bins only (SPEC 6, p000 3.2: "a map-like structure is
+/// ideal"), ordered by length, each with its tail sum: a sample is recorded in one cycle,
+/// and PerfBound's bin is found in one. Its golden model is [`super::golden::Histogram`].
+#[derive(LogicBlock)]
+pub struct MapHistogram {
+    about: About,
+    pub clk: Signal<In, Clock>,
+    pub rst: Signal<In, Bit>,
+    pub ended: Signal<In, Bit>,
+    pub sample_bin: Signal<In, Bits>,
+    pub max_samples: Optional<Signal<In, Bits>>,
+    pub ttl: Optional<Signal<In, Bits>>,
+    pub renew: Optional<Signal<In, Bit>>,
+    pub budget: Signal<In, Bits>,
+    pub cleared: Signal<Out, Bit>,
+    pub overflow: Signal<Out, Bit>,
+    pub age: Signal<Out, Bits>,
+    pub step: Signal<Out, Bit>,
+    pub found: Signal<Out, Bits>,
+    overflows: Constant<Bit>,
+    clips: Constant<Bit>,
+    largest_tail: Constant<Bits>,
+    largest_tail_wide: Constant<Bits>,
+    sample: Signal<Local, Bits>,
+    limit: Signal<Local, Bits>,
+    insert: Signal<Local, Bit>,
+    gain: Signal<Local, Bit>,
+    full: Signal<Local, Bit>,
+    adjustable: Constant<Bit>,
+    window: Window,
+    entries: Vec<MapEntry>,
+    lowest: MapEntry,
+    _upper_entries: usize,
+    _last: usize,
+    _key_bits: usize,
+    _tail_bits: usize,
+}
+
+impl MapHistogram {
+    /// The histogram of `plan`.
+    pub fn new(plan: &PortPlan) -> Self {
+        let shape = Shape::of(plan);
+        let EntryShape { key, tail, .. } = shape.entry;
+        let adjustable = plan.ages() && plan.registers.is_some();
+        let budget = plan.budget.width;
+        let upper = shape.entries as usize - 1;
+        let largest_tail = u128::MAX >> (128 - tail);
+        let clips = budget > tail;
+        MapHistogram {
+            about: About::new(
+                "histogram_map",
+                "Histogram of idle periods that stores populated bins only. It is cleared when it\n\
+                 holds max_samples samples, when its time to live has passed, or when all entries\n\
+                 are taken and a sample falls into another bin, in any case just before that\n\
+                 sample.\n\
+                 \n\
+                 The entries are ordered by bin, the highest first, and hold tail sums rather\n\
+                 than counters: the answer to a budget is the bin above the first entry that\n\
+                 exceeds it, which all entries tell at once.",
+            ),
+            clk: Signal::clock("clock"),
+            rst: Signal::bit("synchronous reset"),
+            ended: Signal::bit("a sample: an idle period ended"),
+            sample_bin: Signal::bits(clog2(plan.histogram.bins.into()), "bin of the sample"),
+            max_samples: Optional::when(
+                adjustable,
+                Signal::bits(32, "samples after which it is due"),
+            ),
+            ttl: Optional::when(
+                adjustable,
+                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
+            ),
+            renew: Optional::when(adjustable, Signal::bit("it is due at once")),
+            budget: Signal::bits(budget, "packets that may be delayed"),
+            cleared: Signal::bit("the sample clears the histogram"),
+            overflow: Signal::bit("because it found no free entry"),
+            age: Signal::bits(plan.time_width, "ticks since the clear, one cycle late"),
+            step: Signal::bit("the age grows by a tick"),
+            found: Signal::bits(key, "lowest bin whose tail sum is within the budget"),
+            overflows: Constant::bit(shape.overflows, "entries may run out"),
+            clips: Constant::bit(clips, "a budget may be more than any tail sum"),
+            largest_tail: Constant::bits(tail, largest_tail, "no tail sum is larger"),
+            largest_tail_wide: Constant::bits(
+                budget,
+                if clips { largest_tail } else { 0 },
+                "no tail sum is larger",
+            ),
+            sample: Signal::bits(key, "key of the sample's bin: the bin plus one"),
+            limit: Signal::bits(tail, "the budget, or the largest tail sum"),
+            insert: Signal::bit("the sample needs an entry of its own"),
+            gain: Signal::bit("the counter of its bin has room for it"),
+            full: Signal::bit("all entries are in use"),
+            adjustable: Constant::bit(adjustable, "software decides when it is due"),
+            window: Window::new(plan),
+            entries: (0..upper).map(|_| MapEntry::new(shape.entry)).collect(),
+            lowest: MapEntry::new(shape.entry),
+            _upper_entries: upper,
+            _last: upper - 1,
+            _key_bits: key as usize,
+            _tail_bits: tail as usize,
+        }
+    }
+}
+
+impl Logic for MapHistogram {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.window.clk.next = self.clk.val();
+        self.window.rst.next = self.rst.val();
+        self.window.ended.next = self.ended.val();
+        if self.adjustable.val() {
+            self.window.max_samples.next = self.max_samples.val();
+            self.window.ttl.next = self.ttl.val();
+            self.window.renew.next = self.renew.val();
+        }
+        if self.overflows.val() {
+            self.full.next = self.lowest.key.val().any();
+            self.overflow.next = self.ended.val()
+                & self.full.val()
+                & !self.lowest.known.val()
+                & !self.window.due.val();
+        } else {
+            comment!("There are entries for all bins, or for all samples.");
+            self.overflow.next = false;
+        }
+        self.cleared.next = (self.ended.val() & self.window.due.val()) | self.overflow.val();
+        self.window.restart.next = self.cleared.val();
+        self.age.next = self.window.age.val();
+        self.step.next = self.window.step.val();
+
+        self.sample.next = bit_cast(self.sample_bin.val(), self._key_bits) + 1;
+        self.insert.next = self.cleared.val() | !self.lowest.known.val();
+        self.gain.next = !self.lowest.saturated.val();
+        if self.clips.val() {
+            if self.budget.val() > self.largest_tail_wide.val() {
+                self.limit.next = self.largest_tail.val();
+            } else {
+                self.limit.next = bit_cast(self.budget.val(), self._tail_bits);
+            }
+        } else {
+            self.limit.next = bit_cast(self.budget.val(), self._tail_bits);
+        }
+
+        comment!("Nothing is above the first entry: its place is below all that stays.");
+        self.entries[0].above_key.next = 0.into();
+        self.entries[0].above_tail.next = 0.into();
+        self.entries[0].above_stays.next = true;
+        self.entries[0].above_known.next = false;
+        self.entries[0].above_saturated.next = false;
+        self.entries[0].above_exceeds.next = false;
+        self.entries[0].above_found.next = 0.into();
+        for i in 1..self._upper_entries {
+            self.entries[i].above_key.next = self.entries[i - 1].key.val();
+            self.entries[i].above_tail.next = self.entries[i - 1].tail.val();
+            self.entries[i].above_stays.next = self.entries[i - 1].stays.val();
+            self.entries[i].above_known.next = self.entries[i - 1].known.val();
+            self.entries[i].above_saturated.next = self.entries[i - 1].saturated.val();
+            self.entries[i].above_exceeds.next = self.entries[i - 1].exceeds.val();
+            self.entries[i].above_found.next = self.entries[i - 1].found.val();
+        }
+        for i in 0..self._upper_entries {
+            self.entries[i].clk.next = self.clk.val();
+            self.entries[i].rst.next = self.rst.val();
+            self.entries[i].record.next = self.ended.val();
+            self.entries[i].clear.next = self.cleared.val();
+            self.entries[i].insert.next = self.insert.val();
+            self.entries[i].gain.next = self.gain.val();
+            self.entries[i].sample.next = self.sample.val();
+            self.entries[i].limit.next = self.limit.val();
+        }
+        self.lowest.clk.next = self.clk.val();
+        self.lowest.rst.next = self.rst.val();
+        self.lowest.record.next = self.ended.val();
+        self.lowest.clear.next = self.cleared.val();
+        self.lowest.insert.next = self.insert.val();
+        self.lowest.gain.next = self.gain.val();
+        self.lowest.sample.next = self.sample.val();
+        self.lowest.limit.next = self.limit.val();
+        for i in self._last..self._upper_entries {
+            self.lowest.above_key.next = self.entries[i].key.val();
+            self.lowest.above_tail.next = self.entries[i].tail.val();
+            self.lowest.above_stays.next = self.entries[i].stays.val();
+            self.lowest.above_known.next = self.entries[i].known.val();
+            self.lowest.above_saturated.next = self.entries[i].saturated.val();
+            self.lowest.above_exceeds.next = self.entries[i].exceeds.val();
+            self.lowest.above_found.next = self.entries[i].found.val();
+        }
+        self.found.next = self.lowest.found.val();
+    }
+}

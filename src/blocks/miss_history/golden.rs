@@ -1,0 +1,141 @@
+//! Golden model of the history of misses.
+
+use std::collections::VecDeque;
+
+use fixed::types::I64F64;
+
+use crate::blocks::fixed_point::{Arithmetic, Lines, ARRIVAL_CYCLES};
+use crate::config::plan::PortPlan;
+
+/// The largest multiple of `2^-bits` that is not above `value`.
+pub fn floor_to(value: I64F64, bits: u32) -> I64F64 {
+    let dropped = I64F64::FRAC_NBITS - bits;
+    I64F64::from_bits(value.to_bits() >> dropped << dropped)
+}
+
+/// `count` times `2^-bits`.
+pub fn units(count: i64, bits: u32) -> I64F64 {
+    I64F64::from_bits(i128::from(count) << (I64F64::FRAC_NBITS - bits))
+}
+
+/// The value of a line at `argument` (from 0, below 1), and how fast it rises there, for
+/// offsets and slopes in these many fraction bits.
+pub fn line(lines: &Lines, argument: I64F64, offset_bits: u32, slope_bits: u32) -> I64F64 {
+    let segment = (argument << lines.segment_bits).to_num::<usize>();
+    let rest = argument - units(segment as i64, lines.segment_bits);
+    let (offset, slope) = (lines.offsets[segment], lines.slopes[segment]);
+    let rise = units(slope as i64, slope_bits) * rest;
+    units(offset as i64, offset_bits) + floor_to(rise, offset_bits)
+}
+
+/// An idle period at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// Its length in ticks, not clamped.
+    pub ticks: u64,
+    /// The threshold that governed it, in ticks.
+    pub t_pdt: u64,
+    /// The link left `Wake` in it.
+    pub miss: bool,
+}
+
+/// Cycle-exact model of the history of misses (SPEC 8).
+#[derive(Clone, Debug)]
+pub struct MissHistory {
+    numbers: Arithmetic,
+    /// Idle periods on their way into the history: the cycle in which each ended, and its
+    /// ratio if it was a miss.
+    under_way: VecDeque<(u64, Option<I64F64>)>,
+    /// Oldest first; at most `n_R`.
+    outcomes: VecDeque<bool>,
+    /// Logarithms of the ratios of the misses among them, oldest first.
+    ratios: VecDeque<I64F64>,
+    sum: I64F64,
+}
+
+impl MissHistory {
+    /// A history just after reset.
+    pub fn new(plan: &PortPlan) -> Self {
+        MissHistory {
+            numbers: Arithmetic::new(plan),
+            under_way: VecDeque::new(),
+            outcomes: VecDeque::new(),
+            ratios: VecDeque::new(),
+            sum: I64F64::ZERO,
+        }
+    }
+
+    /// Sum of the logarithms of the misses' ratios.
+    pub fn sum(&self) -> I64F64 {
+        self.sum
+    }
+
+    /// Number of misses that the sum is of.
+    pub fn misses(&self) -> usize {
+        self.ratios.len()
+    }
+
+    /// The first cycle in which the history covers every idle period that ended before this
+    /// one, if it does not yet.
+    pub fn settles(&self) -> Option<u64> {
+        self.under_way.back().map(|(end, _)| end + ARRIVAL_CYCLES)
+    }
+
+    /// Cycle `now` is the last step of taking a sample in.
+    pub fn changes(&self, now: u64) -> bool {
+        matches!(self.under_way.front(), Some((end, _)) if end + ARRIVAL_CYCLES == now + 1)
+    }
+
+    /// Nothing changes while no sample comes.
+    pub fn steady(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// The clock edge at the end of cycle `now`.
+    pub fn clock(&mut self, now: u64, sample: Option<Sample>) {
+        if let Some(&(end, ratio)) = self.under_way.front() {
+            if end + ARRIVAL_CYCLES == now + 1 {
+                self.under_way.pop_front();
+                if let Some(ratio) = ratio {
+                    self.ratios.push_back(ratio);
+                    self.sum += ratio;
+                }
+            } else if end + ARRIVAL_CYCLES == now + 2 {
+                self.shift(ratio.is_some());
+            }
+        }
+        if let Some(sample) = sample {
+            let ratio = || {
+                let ratio = self.logarithm(sample.ticks) - self.logarithm(sample.t_pdt);
+                floor_to(ratio, self.numbers.ratio_fraction)
+            };
+            let ratio = sample.miss.then(ratio);
+            self.under_way.push_back((now, ratio));
+        }
+    }
+
+    /// Shifts an outcome in; what is shifted out takes its ratio along.
+    fn shift(&mut self, miss: bool) {
+        if self.outcomes.len() == self.numbers.history as usize
+            && self.outcomes.pop_front() == Some(true)
+        {
+            if let Some(ratio) = self.ratios.pop_front() {
+                self.sum -= ratio;
+            }
+        }
+        self.outcomes.push_back(miss);
+    }
+
+    /// `log2` of a time, and a constant; 0 counts as 1.
+    fn logarithm(&self, ticks: u64) -> I64F64 {
+        let ticks = ticks.max(1);
+        let whole = ticks.ilog2();
+        // What follows the highest 1, as a fraction.
+        let mantissa = I64F64::from_bits(((u128::from(ticks) << 64 >> whole) - (1 << 64)) as i128);
+        let lines = &self.numbers.logarithm;
+        let bits = lines.segment_bits + lines.rest_bits;
+        let slope_bits = lines.shift + self.numbers.fraction - bits;
+        let fraction = floor_to(mantissa, bits);
+        I64F64::from_num(whole) + line(lines, fraction, self.numbers.fraction, slope_bits)
+    }
+}

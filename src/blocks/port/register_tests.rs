@@ -1,0 +1,291 @@
+//! Lock step of a controller with registers, under random activity, random packets and a
+//! manager that asks at random and stalls at random.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::golden::Port;
+use super::model::Model;
+use super::pins::{Inputs, Outputs};
+use crate::blocks::axi_lite::golden::{self as axi, Request};
+use crate::blocks::axi_lite::tests::pins as axi_pins;
+use crate::blocks::csr::map;
+use crate::blocks::csr::tests::{plan as register_plan, request};
+use crate::config::plan::*;
+use crate::hdl::check;
+use crate::hdl::sim::Simulator;
+
+/// A manager with requests to make, one after the other, each channel stalling at random.
+struct Manager {
+    requests: VecDeque<Request>,
+    present: axi::Inputs,
+    /// Answers that are still to come.
+    open: usize,
+    random: ChaCha8Rng,
+    /// In 8: how often a channel moves.
+    eagerness: u32,
+}
+
+impl Manager {
+    fn drive(&mut self) -> axi::Inputs {
+        let mut moves = || self.random.random_ratio(self.eagerness, 8);
+        let idle =
+            self.present.aw.is_none() && self.present.w.is_none() && self.present.ar.is_none();
+        if idle && self.open == 0 && moves() {
+            match self.requests.pop_front() {
+                Some(Request::Write { word, data, strobe }) => {
+                    self.present.aw = Some(word * 4);
+                    self.present.w = Some((data, strobe));
+                    self.open = 1;
+                }
+                Some(Request::Read { word }) => {
+                    self.present.ar = Some(word * 4);
+                    self.open = 1;
+                }
+                None => {}
+            }
+        }
+        // A read may overtake a write that waits.
+        if self.present.aw.is_some() && self.present.ar.is_none() && moves() {
+            if let Some(&Request::Read { word }) = self.requests.front() {
+                self.requests.pop_front();
+                self.present.ar = Some(word * 4);
+                self.open += 1;
+            }
+        }
+        self.present.b_ready = moves();
+        self.present.r_ready = moves();
+        self.present
+    }
+
+    fn clock(&mut self, port: &axi::Outputs) {
+        if port.aw_ready {
+            self.present.aw = None;
+        }
+        if port.w_ready {
+            self.present.w = None;
+        }
+        if port.ar_ready {
+            self.present.ar = None;
+        }
+        let answers = usize::from(port.b.is_some() && self.present.b_ready)
+            + usize::from(port.r.is_some() && self.present.r_ready);
+        self.open = self.open.saturating_sub(answers);
+    }
+}
+
+fn inputs() -> impl Strategy<Value = Inputs> {
+    (0u32..64, 0u8..64, 0u8..8).prop_map(|(bits, hops, message)| Inputs {
+        rst: false,
+        queue_nonempty: bits & 3 == 3,
+        transmitting: bits & 5 == 5,
+        receiving: bits & 24 == 24,
+        packet_valid: bits & 12 == 12,
+        packet_hops: hops,
+        sleep_permit: bits & 2 == 0,
+        remote_down: bits == 32,
+        remote_up: bits == 33,
+        initiator: bits & 1 == 1,
+        message_in: if bits & 48 == 16 { message } else { 0 },
+    })
+}
+
+fn configuration() -> impl Strategy<Value = PortPlan> {
+    (
+        prop::sample::select(vec![
+            Policy::PerfBound,
+            Policy::PerfBoundCorrect,
+            Policy::Fixed,
+            Policy::AlwaysOn,
+        ]),
+        prop::sample::select(HistogramKind::ALL.to_vec()),
+        any::<bool>(),
+        1u64..4,
+        prop::sample::select(Sleep::ALL.to_vec()),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(policy, kind, messages, clocks_per_tick, sleep, measures)| {
+                let mut plan = register_plan(policy, 24);
+                plan.histogram.kind = kind;
+                plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());
+                plan.clocks_per_tick = clocks_per_tick;
+                plan.sleep = sleep;
+                plan.sync = messages.then_some(SyncPlan { timeout: 40 });
+                if let Some(rate) = &mut plan.budget.rate {
+                    rate.measures = measures;
+                }
+                plan
+            },
+        )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    #[test]
+    fn description_and_golden_model_agree(
+        (plan, requests) in configuration().prop_flat_map(|plan| {
+            let requests = prop::collection::vec(request(&map::port(&plan)), 200);
+            (Just(plan), requests)
+        }),
+        runs in prop::collection::vec((inputs(), prop_oneof![3 => 1u64..4, 2 => 1u64..60, 1 => 1u64..500]), 1..120),
+        seed in any::<u64>(),
+        eagerness in 1u32..8,
+    ) {
+        let mut golden = Port::new(&plan);
+        let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
+        simulator.set("rst", 1).unwrap();
+        simulator.settle().unwrap();
+        simulator.rising_edge().unwrap();
+        simulator.set("rst", 0).unwrap();
+        let mut manager = Manager {
+            requests: requests.into_iter().flatten().collect(),
+            present: axi::Inputs::default(),
+            open: 0,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            eagerness,
+        };
+        let mut cycle = 0;
+        for (inputs, cycles) in runs {
+            for pin in Inputs::pins(&plan) {
+                simulator.set(pin.name, inputs.value(&pin).into()).unwrap();
+            }
+            for _ in 0..cycles {
+                let driven = manager.drive();
+                for (name, value) in axi_pins(&driven) {
+                    simulator.set(&format!("s_axi_{name}"), value.into()).unwrap();
+                }
+                simulator.settle().unwrap();
+                let outputs = golden.outputs();
+                for pin in Outputs::pins(&plan) {
+                    prop_assert_eq!(
+                        simulator.get(pin.name).unwrap(),
+                        u128::from(outputs.value(pin.number)),
+                        "cycle {}, pin {}", cycle, pin.name
+                    );
+                }
+                let axi = golden.axi();
+                let mut expected = vec![
+                    ("awready", u128::from(axi.aw_ready)),
+                    ("wready", axi.w_ready.into()),
+                    ("arready", axi.ar_ready.into()),
+                    ("bvalid", axi.b.is_some().into()),
+                    ("rvalid", axi.r.is_some().into()),
+                ];
+                if let Some(response) = axi.b {
+                    expected.push(("bresp", response.into()));
+                }
+                if let Some((data, response)) = axi.r {
+                    expected.extend([("rdata", data.into()), ("rresp", response.into())]);
+                }
+                for (name, value) in expected {
+                    let found = simulator.get(&format!("s_axi_{name}")).unwrap();
+                    prop_assert_eq!(found, value, "cycle {}, {}", cycle, name);
+                }
+                manager.clock(&axi);
+                simulator.rising_edge().unwrap();
+                golden.clock_with(&inputs, &driven);
+                cycle += 1;
+            }
+        }
+    }
+
+    /// With nobody asking, skipping cycles changes nothing, neither outputs nor counters.
+    #[test]
+    fn skipping_equals_stepping(
+        plan in configuration(),
+        runs in prop::collection::vec((inputs(), prop_oneof![1u64..4, 1u64..40, 1u64..3000]), 1..60),
+    ) {
+        let mut skipping = Port::new(&plan);
+        let mut stepping = Port::new(&plan);
+        for (inputs, cycles) in runs {
+            let mut left = cycles;
+            while left > 0 {
+                let clocked = skipping.advance(&inputs, left);
+                for _ in 0..clocked {
+                    stepping.clock(&inputs);
+                }
+                prop_assert_eq!(stepping.outputs(), skipping.outputs());
+                left -= clocked;
+            }
+        }
+        // Read every register of both.
+        for register in map::port(&plan).registers {
+            let read = axi::Inputs { ar: Some(register.offset), r_ready: true, ..axi::Inputs::default() };
+            let wait = axi::Inputs { r_ready: true, ..axi::Inputs::default() };
+            let idle = Inputs::default();
+            let answer = |port: &mut Port| {
+                port.clock_with(&idle, &read);
+                while port.axi().r.is_none() {
+                    port.clock_with(&idle, &wait);
+                }
+                port.axi().r
+            };
+            prop_assert_eq!(answer(&mut skipping), answer(&mut stepping), "{}", register.name);
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    for kind in HistogramKind::ALL {
+        let mut plan = register_plan(Policy::PerfBound, 24);
+        plan.histogram.kind = kind;
+        plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());
+        check::agrees_with_verilog(|| super::Port::new(&plan), 3000, 7).unwrap();
+    }
+    let mut plan = register_plan(Policy::PerfBound, 24);
+    plan.registers = None;
+    if let Some(rate) = &mut plan.budget.rate {
+        rate.measures = true;
+    }
+    check::agrees_with_verilog(|| super::Port::new(&plan), 3000, 7).unwrap();
+}
+
+/// Measured hop counts without registers: the golden model follows in every cycle.
+#[test]
+fn a_measuring_port_agrees_with_its_golden_model() {
+    let mut plan = register_plan(Policy::PerfBound, 24);
+    plan.registers = None;
+    if let Some(rate) = &mut plan.budget.rate {
+        rate.measures = true;
+    }
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    let mut golden = Port::new(&plan);
+    let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
+    simulator.set("rst", 1).unwrap();
+    simulator.settle().unwrap();
+    simulator.rising_edge().unwrap();
+    let mut budgets = std::collections::BTreeSet::new();
+    // Two windows of 4096 packets, and more.
+    for _ in 0..20_000 {
+        let sends = random.random_ratio(1, 3);
+        let inputs = Inputs {
+            queue_nonempty: sends,
+            transmitting: sends,
+            packet_valid: random.random_ratio(2, 3),
+            packet_hops: random.random_range(0..4),
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        for pin in Inputs::pins(&plan) {
+            simulator.set(pin.name, inputs.value(&pin).into()).unwrap();
+        }
+        simulator.settle().unwrap();
+        let outputs = golden.outputs();
+        for pin in Outputs::pins(&plan) {
+            assert_eq!(
+                simulator.get(pin.name).unwrap(),
+                u128::from(outputs.value(pin.number))
+            );
+        }
+        budgets.insert(outputs.budget);
+        simulator.rising_edge().unwrap();
+        golden.clock(&inputs);
+    }
+    assert!(budgets.len() > 1, "the rate never mattered");
+}

@@ -1,0 +1,57 @@
+//! The hardest traffic (SPEC 10).
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Activity, Stretch};
+use crate::blocks::port::pins::{Inputs, Outputs};
+
+/// Shortest packets as fast as the link carries them: an idle period of one or two cycles
+/// ends every third cycle, for ever.
+pub struct LineRate {
+    random: ChaCha8Rng,
+    active: u64,
+    idle: bool,
+}
+
+impl LineRate {
+    /// Clock cycles from the end of one idle period to the end of the next.
+    pub const CYCLES: u64 = 3;
+
+    /// The traffic of one seed.
+    pub fn new(seed: u64) -> Self {
+        LineRate {
+            random: ChaCha8Rng::seed_from_u64(seed),
+            active: 0,
+            idle: true,
+        }
+    }
+}
+
+impl Activity for LineRate {
+    fn next(&mut self, _: &Outputs) -> Option<Stretch> {
+        self.idle = !self.idle;
+        let quiet = Inputs {
+            sleep_permit: true,
+            ..Inputs::default()
+        };
+        let (inputs, cycles) = if self.idle {
+            (quiet, Self::CYCLES - self.active)
+        } else {
+            self.active = self.random.random_range(1..Self::CYCLES);
+            let sends = self.random.random_bool(0.5);
+            let busy = Inputs {
+                queue_nonempty: sends,
+                transmitting: sends,
+                receiving: !sends,
+                ..quiet
+            };
+            (busy, self.active)
+        };
+        Some(Stretch {
+            inputs,
+            cycles,
+            until_change: false,
+        })
+    }
+}

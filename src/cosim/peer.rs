@@ -1,0 +1,240 @@
+//! The other end of the link where a single port is driven: what arrives on `message_in`.
+
+use std::collections::VecDeque;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Activity, Stretch};
+use crate::blocks::port::pins::{Inputs, Message, Outputs, MESSAGE_WIDTH};
+use crate::config::plan::{PortPlan, SyncPlan};
+
+/// An activity with another end of the link that answers, where the ends exchange messages.
+/// Its wishes are the activity's inputs for levels: it wants the link down or up when
+/// `remote_down` or `remote_up` rises, and refuses to sleep unless `sleep_permit` is set.
+pub struct WithPeer<A> {
+    activity: A,
+    peer: Option<Peer>,
+    random: ChaCha8Rng,
+    /// What is left of the activity's present stretch while the other end interrupts it.
+    rest: Option<Stretch>,
+    /// The port's outputs in the stretch before.
+    before: Option<Outputs>,
+}
+
+impl<A: Activity> WithPeer<A> {
+    /// The other end answers at once, always.
+    pub fn prompt(activity: A, plan: &PortPlan) -> Self {
+        WithPeer::new(activity, plan, 0, false)
+    }
+
+    /// The other end is prompt, late, silent or confused for a while each.
+    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
+        WithPeer::new(activity, plan, seed, true)
+    }
+
+    fn new(activity: A, plan: &PortPlan, seed: u64, moody: bool) -> Self {
+        WithPeer {
+            activity,
+            peer: plan.sync.map(|sync| Peer::new(&sync, moody)),
+            random: ChaCha8Rng::seed_from_u64(seed),
+            rest: None,
+            before: None,
+        }
+    }
+}
+
+impl<A: Activity> Activity for WithPeer<A> {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        let Some(peer) = &mut self.peer else {
+            return self.activity.next(outputs);
+        };
+        let changed = self.before.replace(*outputs) != Some(*outputs);
+        let rest = self
+            .rest
+            .take()
+            .filter(|rest| rest.cycles > 0 && !(rest.until_change && changed));
+        let stretch = match rest {
+            Some(stretch) => stretch,
+            None => self.activity.next(outputs)?,
+        };
+        self.rest = Some(stretch);
+        let (inputs, cycles) = peer.inputs(&stretch.inputs, outputs.message_out, &mut self.random);
+        Some(Stretch {
+            inputs,
+            cycles: cycles.min(stretch.cycles),
+            until_change: true,
+        })
+    }
+
+    fn clocked(&mut self, cycles: u64) {
+        self.activity.clocked(cycles);
+        if let (Some(peer), Some(rest)) = (&mut self.peer, &mut self.rest) {
+            peer.now += cycles;
+            rest.cycles -= cycles;
+        }
+    }
+}
+
+/// What kind of end it is, for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Manner {
+    /// Answers every request one cycle after it came.
+    Prompt,
+    /// Answers, but around the end of the time-out.
+    Slow,
+    /// Never answers.
+    Silent,
+    /// Answers, and now and then says what nobody asked for, illegal codes among it.
+    Confused,
+}
+
+/// The other end of the link.
+struct Peer {
+    timeout: u64,
+    initiator: bool,
+    /// Its manner changes.
+    moody: bool,
+    manner: Manner,
+    /// Cycle in which the manner changes.
+    changes_at: u64,
+    /// Cycles that a message takes.
+    delay: u64,
+    now: u64,
+    before: Inputs,
+    /// Codes on their way to the port and the cycles in which they arrive, in order.
+    coming: VecDeque<(u64, u8)>,
+}
+
+impl Peer {
+    fn new(sync: &SyncPlan, moody: bool) -> Peer {
+        Peer {
+            timeout: sync.timeout,
+            initiator: false,
+            moody,
+            manner: Manner::Prompt,
+            changes_at: 0,
+            delay: 0,
+            now: 0,
+            before: Inputs::default(),
+            coming: VecDeque::new(),
+        }
+    }
+
+    /// The port's inputs in this cycle, and for how many cycles they stay as they are as far
+    /// as this end goes: `wishes` are the inputs for levels, `heard` is what the port says.
+    fn inputs(
+        &mut self,
+        wishes: &Inputs,
+        heard: Message,
+        random: &mut ChaCha8Rng,
+    ) -> (Inputs, u64) {
+        if self.moody && self.now >= self.changes_at {
+            self.change_manner(random);
+        }
+        self.wish(wishes, random);
+        self.hear(wishes, heard, random);
+        self.before = *wishes;
+        let message_in = match self.coming.front() {
+            Some(&(at, code)) if at <= self.now => {
+                self.coming.pop_front();
+                code
+            }
+            _ => 0,
+        };
+        let next = self.coming.front().map_or(u64::MAX, |(at, _)| *at);
+        let cycles = match (message_in, heard) {
+            (0, Message::None) if self.moody => next.min(self.changes_at) - self.now,
+            (0, Message::None) => next - self.now,
+            _ => 1,
+        };
+        let inputs = Inputs {
+            sleep_permit: false,
+            remote_down: false,
+            remote_up: false,
+            initiator: self.initiator,
+            message_in,
+            ..*wishes
+        };
+        (inputs, cycles)
+    }
+
+    fn change_manner(&mut self, random: &mut ChaCha8Rng) {
+        self.manner = match random.random_range(0..20) {
+            0..12 => Manner::Prompt,
+            12..14 => Manner::Slow,
+            14..15 => Manner::Silent,
+            _ => Manner::Confused,
+        };
+        self.initiator = random.random();
+        // A round trip must fit into the time-out.
+        let longest = self.timeout.saturating_sub(1) / 2;
+        self.delay = match random.random_range(0..4) {
+            0 => 0,
+            1 => longest,
+            _ => random.random_range(0..=longest.min(40)),
+        };
+        self.changes_at = self.now + random.random_range(20..=20 * self.timeout.min(1000) + 400);
+    }
+
+    fn say(&mut self, delay: u64, message: Message) {
+        self.say_code(delay, message as u8);
+    }
+
+    /// One message per cycle, in the order in which they were sent.
+    fn say_code(&mut self, delay: u64, code: u8) {
+        let after = self.coming.back().map_or(0, |last| last.0 + 1);
+        self.coming.push_back((after.max(self.now + delay), code));
+    }
+
+    fn wish(&mut self, wishes: &Inputs, random: &mut ChaCha8Rng) {
+        if wishes.remote_down && !self.before.remote_down {
+            self.say(0, Message::ReqDown);
+        }
+        if wishes.remote_up && !self.before.remote_up {
+            self.say(0, Message::ReqUp);
+        }
+        if self.manner == Manner::Confused && random.random_ratio(1, 6) {
+            let code = random.random_range(1..1 << MESSAGE_WIDTH);
+            self.say_code(random.random_range(0..30), code);
+        }
+    }
+
+    fn hear(&mut self, wishes: &Inputs, heard: Message, random: &mut ChaCha8Rng) {
+        let round_trip = 2 * self.delay;
+        let answer = match self.manner {
+            Manner::Silent => return,
+            Manner::Prompt | Manner::Confused => round_trip + 1,
+            Manner::Slow => (self.timeout - self.timeout.min(3)) + random.random_range(0..6),
+        };
+        let mut sometimes = |one_in| self.moody && random.random_ratio(1, one_in);
+        let (crossing, refuses, withdraws) = (sometimes(8), sometimes(12), sometimes(10));
+        // A request that left before this one arrived comes a while before the answer.
+        let earlier = random.random_range(0..=self.delay);
+        match heard {
+            Message::ReqDown if crossing => {
+                let request = match random.random_ratio(1, 3) {
+                    true => Message::ReqUp,
+                    false => Message::ReqDown,
+                };
+                self.say(earlier, request);
+                if self.initiator && request == Message::ReqDown {
+                    self.say(answer, Message::Ack);
+                }
+            }
+            Message::ReqDown if !wishes.sleep_permit || refuses => {
+                self.say(answer, Message::Nack);
+            }
+            Message::ReqDown => self.say(answer, Message::Ack),
+            Message::ReqUp => {
+                if crossing {
+                    self.say(earlier, Message::ReqUp);
+                }
+                self.say(answer, Message::Ack);
+            }
+            Message::Ack if withdraws => self.say(answer, Message::Nack),
+            Message::Ack => self.say(answer, Message::Sync),
+            Message::None | Message::Nack | Message::Sync => {}
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! What software reads about the registers: SystemRDL, a C header, a page in Markdown. All
+//! come from the register map that the RTL comes from ([`crate::blocks::csr::map`]).
+
+mod header;
+mod markdown;
+mod rdl;
+#[cfg(test)]
+mod tests;
+
+use crate::blocks::csr::map::{self, Map};
+use crate::config::plan::PortPlan;
+
+/// The registers behind one AXI4-Lite port.
+#[derive(Clone, Debug)]
+pub struct Space {
+    /// The page of a port.
+    port: Map,
+    /// How many pages of ports there are, and the page of all of them; `None`: a single port.
+    all: Option<(u32, Map)>,
+    /// For the conversion of times: tick in picoseconds.
+    tick_ps: u64,
+    /// SHA-256 of the configuration in hexadecimal.
+    hash: String,
+    /// Version of the program and whether it is a file for a single port.
+    module: &'static str,
+}
+
+impl Space {
+    /// The registers of the controller of `plan`, alone or `ports` of them.
+    ///
+    /// # Panics
+    /// If the plan has no registers.
+    pub fn new(plan: &PortPlan, ports: Option<u32>, tick_ps: u64, hash: String) -> Self {
+        Space {
+            port: map::port(plan),
+            all: ports.map(|ports| (ports, map::all_ports(plan, ports))),
+            tick_ps,
+            hash,
+            module: match ports {
+                Some(_) => "switch_ports",
+                None => "port",
+            },
+        }
+    }
+
+    /// The files: name and text.
+    pub fn files(&self) -> Vec<(String, String)> {
+        vec![
+            (format!("{}_registers.rdl", self.module), rdl::text(self)),
+            (format!("{}_registers.h", self.module), header::text(self)),
+            (
+                format!("{}_registers.md", self.module),
+                markdown::text(self),
+            ),
+        ]
+    }
+
+    /// Where the files come from, in one line.
+    fn origin(&self) -> String {
+        format!(
+            "Emitted by linkdoze {}; change the configuration rather than this file.",
+            env!("CARGO_PKG_VERSION")
+        )
+    }
+}
