@@ -311,3 +311,77 @@ fn short_active_parts_are_told() {
     assert_same(&outputs[0], &outputs[1], "golden, rtl");
     assert_ne!(outputs[0], reference);
 }
+
+/// With the correction (SPEC 8): golden model and Verilog give the same bytes; the columns
+/// that do not depend on it are the reference's; and step by step `miss`, `cf` and `t_pdt`
+/// follow from the threshold in force, within the bound that `estimate` prints.
+#[test]
+fn corrections_are_those_of_the_paper() {
+    const COUNT: usize = 2000;
+    const HISTORY: usize = 16;
+    for (case, mode) in [
+        (&CASES[0], "raw"),
+        (&CASES[2], "at-least-one"),
+        (&CASES[4], "raw"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let text = case
+            .config()
+            .replace("[port]\n", "[port]\npolicy = \"perfbound-correct\"\n");
+        let text = format!("{text}[correction]\nhistory = {HISTORY}\nmode = \"{mode}\"\n");
+        fs::write(path.join("port.toml"), text).unwrap();
+        let (json, _) = run(linkdoze(path).args(["estimate", "port.toml", "--json"]), 0);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let relative = json["accuracy"]["relative"].as_f64().unwrap();
+        assert!(relative <= 2f64.powi(-10));
+        let latency = json["latency"]["update_cycles"].as_u64().unwrap();
+        let periods = case.periods(COUNT, latency);
+        fs::write(path.join("p.csv"), &periods).unwrap();
+        let [reference, golden, rtl] = MODELS.map(|model| predict(path, model).0);
+        assert_same(&golden, &rtl, &format!("{mode}: golden, rtl"));
+
+        let mut in_force = case.max_value;
+        let mut ratios: Vec<Option<f64>> = vec![None; HISTORY];
+        let (mut raised, mut lowered) = (0, 0);
+        let rows = golden.lines().zip(reference.lines()).skip(1);
+        for ((row, real), period) in rows.zip(periods.lines().skip(1)) {
+            let row: Vec<&str> = row.split(',').collect();
+            let real: Vec<&str> = real.split(',').collect();
+            for column in [0, 1, 3, 4, 5] {
+                assert_eq!(row[column], real[column], "{row:?}");
+            }
+            let idle: u64 = period.split(',').nth(1).unwrap().parse().unwrap();
+            let idle = idle.min(u64::MAX >> (64 - case.time_width));
+            let miss = idle > in_force;
+            assert_eq!(row[2], if miss { "1" } else { "0" }, "{row:?}");
+            ratios.remove(0);
+            ratios.push(miss.then(|| idle as f64 / in_force.max(1) as f64));
+            let misses = ratios.iter().flatten().count() as f64;
+            let sum: f64 = ratios.iter().flatten().map(|ratio| ratio.ln()).sum();
+            let cf = match ratios.iter().flatten().count() {
+                0 => 1.0,
+                _ => misses / HISTORY as f64 * (sum / misses).exp(),
+            };
+            let factor = match mode {
+                "at-least-one" => cf.max(1.0),
+                _ => cf,
+            };
+            let t_pb: u64 = row[5].parse().unwrap();
+            let t_pdt = (t_pb as f64 * factor).min(case.max_value as f64);
+            let printed: f64 = row[6].parse().unwrap();
+            assert!((printed / cf - 1.0).abs() <= relative, "cf {cf}: {row:?}");
+            in_force = row[7].parse().unwrap();
+            let error = (in_force as f64 - t_pdt).abs();
+            assert!(error <= relative * t_pdt + 0.5, "t_pdt {t_pdt}: {row:?}");
+            raised += u32::from(in_force > t_pb);
+            lowered += u32::from(in_force < t_pb);
+        }
+        assert!(raised > 20, "{mode}: raised {raised} times");
+        assert_eq!(
+            lowered > 20,
+            mode == "raw",
+            "{mode}: lowered {lowered} times"
+        );
+    }
+}

@@ -28,6 +28,7 @@ configuration() { # kind scale policy sleep time_width history
 [port]
 time_width = $5
 policy = "$3"
+sync_timeout_ns = 200
 sleep = "$4"
 hybrid_hold_ns = 900
 [states.fast-wake]

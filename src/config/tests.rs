@@ -148,12 +148,6 @@ fn hop_factor_of_equation_1() {
 
 #[test]
 fn models_that_do_not_exist_are_named() {
-    let text = "[port]\npolicy = \"perfbound-correct\"";
-    let correct = Config::parse(text, "a").unwrap().plan().unwrap();
-    assert!(correct
-        .unsupported_in_hardware()
-        .unwrap()
-        .contains("perfbound-correct"));
     let map = Config::parse("[histogram]\nkind = \"map\"\nmap_entries = 1", "a").unwrap();
     assert!(map
         .plan()

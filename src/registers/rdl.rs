@@ -26,7 +26,7 @@ pub fn text(space: &Space) -> String {
         Some((ports, _)) => {
             let _ = write!(
                 out,
-                "  port_page port[{ports}] @ 0x0 += {STRIDE:#x};\n  all_page all @ {:#x};\n",
+                "  port_page port[{ports}] @ 0x0 += {STRIDE:#x};\n  all_page all_ports @ {:#x};\n",
                 global_offset(*ports)
             );
         }

@@ -31,7 +31,7 @@ PORT = "port[0]." if any(path.startswith("port[0].") for path in REGISTERS) else
 
 
 def field(register, name):
-    return REGISTERS[PORT + register].get_field(name)
+    return REGISTERS[PORT + register].get_child_by_name(name)
 
 
 def reset_value(register):
@@ -103,13 +103,17 @@ def pins(dut, name):
     return getattr(dut, f"{name}_0" if PORT == "port[0]." else name)
 
 
+def transmit(dut, active):
+    """From the next cycle on the port transmits, or idles."""
+    pins(dut, "queue_nonempty").value = int(active)
+    pins(dut, "transmitting").value = int(active)
+
+
 async def period(dut, busy, idle):
     """Transmits for some cycles, then idles."""
-    pins(dut, "queue_nonempty").value = 1
-    pins(dut, "transmitting").value = 1
+    transmit(dut, True)
     await ClockCycles(dut.clk, busy)
-    pins(dut, "queue_nonempty").value = 0
-    pins(dut, "transmitting").value = 0
+    transmit(dut, False)
     await ClockCycles(dut.clk, idle)
 
 
@@ -196,13 +200,16 @@ async def parameters_take_effect_together(dut):
     await period(dut, 10, 10)
     assert await wide(master, "t_pdt_now") != 20
     assert await write(master, PORT + "command", 1) == AxiResp.OKAY
-    await period(dut, 400, 0)
+    # From here on the port is active while software reads.
+    transmit(dut, True)
+    await ClockCycles(dut.clk, 400)
     assert await wide(master, "t_pdt_now") == 20
     assert await write(master, PORT + "command", 2) == AxiResp.OKAY
-    for _ in range(3):
-        await period(dut, 20, 10 * ticks)
-    await period(dut, 20, 40 * ticks)
-    await period(dut, 10, 0)
+    for idle in (10, 10, 10, 40):
+        transmit(dut, False)
+        await ClockCycles(dut.clk, idle * ticks)
+        transmit(dut, True)
+        await ClockCycles(dut.clk, 20)
     assert await wide(master, "hits") == 3
     assert await wide(master, "misses") == 1
     assert await wide(master, "periods") == 4

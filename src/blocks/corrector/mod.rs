@@ -86,10 +86,13 @@ pub struct Corrector {
     next_bit: Constant<Bits>,
     divisor_wide: Signal<Local, Bits>,
     first: Signal<Local, Bits>,
+    first_less: Signal<Local, Bits>,
     first_fits: Signal<Local, Bit>,
     first_left: Signal<Local, Bits>,
     second: Signal<Local, Bits>,
+    second_less: Signal<Local, Bits>,
     second_fits: Signal<Local, Bit>,
+    borrow_at: Constant<Bits>,
     second_left: Signal<Local, Bits>,
     log2_rate: Table,
     joined: Signal<Local, Bits>,
@@ -268,9 +271,12 @@ impl Corrector {
             next_bit: amount(quotient - 2, "the next"),
             divisor_wide: Signal::bits(count + 1, "the divisor, as wide as what it is taken from"),
             first: Signal::bits(count + 1, "remainder and highest bit"),
+            first_less: Signal::bits(count + 1, "that less the divisor, two's complement"),
             first_fits: Signal::bit("the divisor fits in"),
             first_left: Signal::bits(count, "what it leaves"),
             second: Signal::bits(count + 1, "that and the next bit"),
+            second_less: Signal::bits(count + 1, "that less the divisor, two's complement"),
+            borrow_at: amount(count, "place of the sign of a remainder less the divisor"),
             second_fits: Signal::bit("the divisor fits in"),
             second_left: Signal::bits(count, "what it leaves"),
             log2_rate: Table::new(
@@ -470,10 +476,11 @@ impl Logic for Corrector {
                 self.quotient.q.val().get_bit(self.top_bit.val()),
                 self._wide_count_bits,
             );
-        self.first_fits.next = !(self.first.val() < self.divisor_wide.val());
+        comment!("A remainder is below the divisor, so the sign tells whether it fits in.");
+        self.first_less.next = self.first.val() - self.divisor_wide.val();
+        self.first_fits.next = !self.first_less.val().get_bit(self.borrow_at.val());
         if self.first_fits.val() {
-            self.first_left.next =
-                bit_cast(self.first.val() - self.divisor_wide.val(), self._count_bits);
+            self.first_left.next = bit_cast(self.first_less.val(), self._count_bits);
         } else {
             self.first_left.next = bit_cast(self.first.val(), self._count_bits);
         }
@@ -482,12 +489,10 @@ impl Logic for Corrector {
                 self.quotient.q.val().get_bit(self.next_bit.val()),
                 self._wide_count_bits,
             );
-        self.second_fits.next = !(self.second.val() < self.divisor_wide.val());
+        self.second_less.next = self.second.val() - self.divisor_wide.val();
+        self.second_fits.next = !self.second_less.val().get_bit(self.borrow_at.val());
         if self.second_fits.val() {
-            self.second_left.next = bit_cast(
-                self.second.val() - self.divisor_wide.val(),
-                self._count_bits,
-            );
+            self.second_left.next = bit_cast(self.second_less.val(), self._count_bits);
         } else {
             self.second_left.next = bit_cast(self.second.val(), self._count_bits);
         }

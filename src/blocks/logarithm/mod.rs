@@ -10,7 +10,7 @@ use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
 /// Clock cycles from a value to its logarithm.
-pub const LATENCY: u64 = 4;
+pub const LATENCY: u64 = 5;
 
 /// `log2` of a time in ticks, up to a constant that a difference of two does not contain:
 /// a value every cycle, each after [`LATENCY`] cycles. 0 counts as 1 (SPEC 8).
@@ -35,6 +35,8 @@ pub struct Logarithm {
     offset: Reg<Bits>,
     slope: Reg<Bits>,
     rest: Reg<Bits>,
+    start: Reg<Bits>,
+    rise: Reg<Bits>,
     rest_bits: Constant<Bits>,
     shift: Constant<Bits>,
     fraction: Constant<Bits>,
@@ -46,6 +48,7 @@ pub struct Logarithm {
     _segment_bits: usize,
     _rest_bits: usize,
     _product_bits: usize,
+    _rise_bits: usize,
     _result_bits: usize,
 }
 
@@ -119,6 +122,8 @@ impl Logarithm {
             offset: Reg::bits(lines.offset_bits(), 0, "the line's value where its segment begins"),
             slope: Reg::bits(lines.slope_bits(), 0, "the line's slope"),
             rest: Reg::bits(rest, 0, "how far into the segment"),
+            start: Reg::bits(result, 0, "whole part and the line's value where its segment begins"),
+            rise: Reg::bits(product - lines.shift, 0, "how far the line has risen since"),
             rest_bits: amount(rest, "bits of the mantissa below the segment"),
             shift: amount(lines.shift, "fraction bits of the product that are dropped"),
             fraction: amount(numbers.fraction, "fraction bits of the logarithm"),
@@ -130,6 +135,7 @@ impl Logarithm {
             _segment_bits: segment as usize,
             _rest_bits: rest as usize,
             _product_bits: product as usize,
+            _rise_bits: (product - lines.shift) as usize,
             _result_bits: result as usize,
         }
     }
@@ -149,7 +155,9 @@ impl Logic for Logarithm {
             line_whole,
             offset,
             slope,
-            rest
+            rest,
+            start,
+            rise
         );
 
         self.operand.d.next = self.value.val();
@@ -189,14 +197,16 @@ impl Logic for Logarithm {
         self.slope.d.next = self.log2_slope.value.val();
         self.rest.d.next = bit_cast(self.mantissa.q.val(), self._rest_bits);
 
-        self.logarithm.next = ((bit_cast(self.line_whole.q.val(), self._result_bits)
+        self.start.d.next = (bit_cast(self.line_whole.q.val(), self._result_bits)
             << self.fraction.val())
-            | bit_cast(self.offset.q.val(), self._result_bits))
-            + bit_cast(
-                (bit_cast(self.slope.q.val(), self._product_bits)
-                    * bit_cast(self.rest.q.val(), self._product_bits))
-                    >> self.shift.val(),
-                self._result_bits,
-            );
+            | bit_cast(self.offset.q.val(), self._result_bits);
+        self.rise.d.next = bit_cast(
+            (bit_cast(self.slope.q.val(), self._product_bits)
+                * bit_cast(self.rest.q.val(), self._product_bits))
+                >> self.shift.val(),
+            self._rise_bits,
+        );
+
+        self.logarithm.next = self.start.q.val() + bit_cast(self.rise.q.val(), self._result_bits);
     }
 }

@@ -16,7 +16,7 @@ const LONGEST_REGISTER: u32 = 128;
 
 /// Samples are under way for so many cycles: through the logarithm, the difference, and
 /// two steps of the sum.
-pub const STAGES: u32 = logarithm::LATENCY as u32 + 3;
+pub const STAGES: u32 = logarithm::LATENCY as u32 + 2;
 
 // The sum is new in the cycle after the last stage.
 const _: () = assert!(STAGES as u64 + 1 == ARRIVAL_CYCLES);
@@ -40,7 +40,6 @@ pub struct MissHistory {
     // What goes with the values through the logarithm.
     samples: Reg<Bits>,
     missed: Reg<Bits>,
-    latest: Reg<Bits>,
     before: Reg<Bits>,
     subtract_at: Constant<Bits>,
     take_at: Constant<Bits>,
@@ -114,7 +113,6 @@ impl MissHistory {
             logarithm: Logarithm::new(plan),
             samples: Reg::bits(STAGES, 0, "idle periods under way"),
             missed: Reg::bits(STAGES, 0, "which of them were misses"),
-            latest: Reg::bits(logarithm, 0, "logarithm of the idle period"),
             before: Reg::bits(logarithm, 0, "logarithm of the threshold that governed it"),
             subtract_at: amount(STAGES - 3, "stage in which both logarithms stand"),
             take_at: amount(STAGES - 2, "stage in which the ratio stands"),
@@ -159,8 +157,7 @@ impl Logic for MissHistory {
     #[hdl_gen]
     fn update(&mut self) {
         dff_setup!(
-            self, clk, samples, missed, latest, before, ratio, outcomes, head, tail, sum_now,
-            misses_now
+            self, clk, samples, missed, before, ratio, outcomes, head, tail, sum_now, misses_now
         );
         clock!(self, clk, ratios);
 
@@ -180,11 +177,10 @@ impl Logic for MissHistory {
         } else {
             self.logarithm.value.next = self.t_pdt_in_force.val();
         }
-        self.latest.d.next = self.logarithm.logarithm.val();
-        self.before.d.next = self.latest.q.val();
+        self.before.d.next = self.logarithm.logarithm.val();
         if self.subtracting.val() {
             self.ratio.d.next = bit_cast(
-                (self.latest.q.val() - self.before.q.val()) >> self.guard.val(),
+                (self.logarithm.logarithm.val() - self.before.q.val()) >> self.guard.val(),
                 self._ratio_bits,
             ) + self.bias.val();
         }

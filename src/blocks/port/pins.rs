@@ -7,6 +7,9 @@
 use crate::blocks::fixed_point::Arithmetic;
 use crate::config::plan::PortPlan;
 
+/// What the names of the AXI4-Lite pins of the registers begin with.
+pub const REGISTER_PREFIX: &str = "s_axi_";
+
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
 pub const HOPS_WIDTH: u32 = 6;
 

@@ -49,14 +49,14 @@ pub struct SwitchPorts {
     pub receiving: Vec<Signal<In, Bit>>,
     pub packet_valid: Vec<Signal<In, Bit>>,
     pub packet_hops: Vec<Signal<In, Bits>>,
-    pub sleep_permit: Vec<Signal<In, Bit>>,
-    pub remote_down: Vec<Signal<In, Bit>>,
-    pub remote_up: Vec<Signal<In, Bit>>,
-    pub initiator: Vec<Signal<In, Bit>>,
-    pub message_in: Vec<Signal<In, Bits>>,
+    pub sleep_permit: Vec<Optional<Signal<In, Bit>>>,
+    pub remote_down: Vec<Optional<Signal<In, Bit>>>,
+    pub remote_up: Vec<Optional<Signal<In, Bit>>>,
+    pub initiator: Vec<Optional<Signal<In, Bit>>>,
+    pub message_in: Vec<Optional<Signal<In, Bits>>>,
     pub tx_enable: Vec<Signal<Out, Bit>>,
     pub power_state: Vec<Signal<Out, Bits>>,
-    pub message_out: Vec<Signal<Out, Bits>>,
+    pub message_out: Vec<Optional<Signal<Out, Bits>>>,
     port: Vec<Port>,
     axi_lite: AxiLite,
     agrees: Constant<Bit>,
@@ -111,7 +111,11 @@ impl SwitchPorts {
                 .map(|port| Signal::bits(width, format!("port {port}: {doc}")))
                 .collect()
         }
-        let (levels, messages) = if agrees { (0, ports) } else { (ports, 0) };
+        fn when<T>(present: bool, pins: Vec<T>) -> Vec<Optional<T>> {
+            pins.into_iter()
+                .map(|pin| Optional::when(present, pin))
+                .collect()
+        }
         let at = |name: &str| {
             let register = page.register(name);
             Constant::bits(
@@ -156,14 +160,14 @@ impl SwitchPorts {
             receiving: bits(ports, "a packet is arriving over the link"),
             packet_valid: bits(ports, "one cycle per packet sent"),
             packet_hops: vectors(ports, pins::HOPS_WIDTH, "hop count of that packet"),
-            sleep_permit: bits(levels, "the other end has nothing to send"),
-            remote_down: bits(levels, "the other end has begun to go down"),
-            remote_up: bits(levels, "the other end wants the link awake"),
-            initiator: bits(messages, "strap, 1 at one end of the link"),
-            message_in: vectors(messages, pins::MESSAGE_WIDTH, "message from the other end"),
+            sleep_permit: when(!agrees, bits(ports, "the other end has nothing to send")),
+            remote_down: when(!agrees, bits(ports, "the other end has begun to go down")),
+            remote_up: when(!agrees, bits(ports, "the other end wants the link awake")),
+            initiator: when(agrees, bits(ports, "strap, 1 at one end of the link")),
+            message_in: when(agrees, vectors(ports, pins::MESSAGE_WIDTH, "message from the other end")),
             tx_enable: bits(ports, "it may start a packet"),
             power_state: vectors(ports, 3, "state of the link"),
-            message_out: vectors(messages, pins::MESSAGE_WIDTH, "message to the other end"),
+            message_out: when(agrees, vectors(ports, pins::MESSAGE_WIDTH, "message to the other end")),
             port: (0..ports)
                 .map(|_| Port::with_access(plan, Access::Shared))
                 .collect(),
