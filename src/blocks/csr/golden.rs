@@ -111,6 +111,7 @@ enum Computing {
 enum Fetch {
     Done,
     Waiting,
+    Reading,
     Arriving,
 }
 
@@ -408,7 +409,8 @@ impl Csr {
             self.events = [0; EVENTS.len()];
         }
         self.fetch = match before.fetch {
-            Fetch::Waiting if port.bin_taken => Fetch::Arriving,
+            Fetch::Waiting if port.bin_taken => Fetch::Reading,
+            Fetch::Reading => Fetch::Arriving,
             Fetch::Arriving => {
                 self.bin_count = port.bin_count;
                 Fetch::Done

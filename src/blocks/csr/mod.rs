@@ -156,6 +156,7 @@ pub struct Csr {
     map_flag: Reg<Bit>,
     bin_index: Reg<Bits>,
     bin_busy: Reg<Bit>,
+    bin_read: Reg<Bit>,
     bin_arrives: Reg<Bit>,
     bin_value: Reg<Bits>,
     hop_index_now: Reg<Bits>,
@@ -444,7 +445,8 @@ impl Csr {
             map_flag: Reg::bit(false, "a map histogram ran out of entries"),
             bin_index: Reg::bits(12, 0, "bin to fetch"),
             bin_busy: Reg::bit(false, "the bin waits for a free cycle"),
-            bin_arrives: Reg::bit(false, "the bin was read the cycle before"),
+            bin_read: Reg::bit(false, "the bin was read the cycle before"),
+            bin_arrives: Reg::bit(false, "the bin was read two cycles before"),
             bin_value: Reg::bits(counter, 0, "the bin fetched"),
             hop_index_now: Reg::bits(HOPS_WIDTH, 0, "packet count to read"),
             periods: event("idle periods that ended"),
@@ -577,6 +579,7 @@ impl Logic for Csr {
             map_flag,
             bin_index,
             bin_busy,
+            bin_read,
             bin_arrives,
             bin_value,
             hop_index_now,
@@ -981,9 +984,11 @@ impl Logic for Csr {
 
         if self.readable.val() {
             comment!("A bin is fetched when neither a sample nor the search reads.");
-            self.bin_request.next = self.bin_busy.q.val() & !self.bin_arrives.q.val();
+            self.bin_request.next =
+                self.bin_busy.q.val() & !self.bin_read.q.val() & !self.bin_arrives.q.val();
             self.bin.next = bit_cast(self.bin_index.q.val(), self._bin_bits);
-            self.bin_arrives.d.next = self.bin_request.val() & self.bin_taken.val();
+            self.bin_read.d.next = self.bin_request.val() & self.bin_taken.val();
+            self.bin_arrives.d.next = self.bin_read.q.val();
             if self.bin_arrives.q.val() {
                 self.bin_value.d.next = self.bin_count.val();
                 self.bin_busy.d.next = false;

@@ -8,7 +8,7 @@ use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
 /// A change on its way into the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Change {
-    /// The cycle in which the counter is read; it is written at the end of the next.
+    /// The cycle in which the counter is read; it is written two cycles later.
     read_in: u64,
     bin: usize,
     removes: bool,
@@ -164,27 +164,34 @@ impl Histogram {
         self.due(now)
     }
 
-    /// What the samples of a bin weigh, as a read in cycle `now` returns it. A circular
-    /// histogram already returns what is being written in that cycle.
+    /// What the samples of a bin weigh, as a read in cycle `now` returns it: with what is
+    /// being written in that cycle, and in a circular histogram with what will be in the
+    /// next.
     pub fn count(&self, now: u64, bin: usize) -> u64 {
         let unit = self.unit();
-        let generations = self.generations.iter().enumerate();
-        let count: u64 = generations
-            .map(|(age, counts)| counts[bin] * (unit >> age))
-            .sum();
-        match self.changes.front() {
-            Some(change)
-                if self.plan.kind == HistogramKind::Circular
-                    && change.read_in < now
-                    && change.bin == bin =>
-            {
-                if change.removes {
-                    count - 1
-                } else {
-                    count + 1
-                }
+        let under_way = match self.plan.kind {
+            HistogramKind::Circular => 1,
+            _ => 2,
+        };
+        let mut present = self.generations[0][bin];
+        for change in &self.changes {
+            if change.bin == bin && change.read_in.saturating_add(under_way) <= now {
+                present = self.changed(present, change);
             }
-            _ => count,
+        }
+        let earlier = self.generations.iter().enumerate().skip(1);
+        present * unit
+            + earlier
+                .map(|(age, counts)| counts[bin] * (unit >> age))
+                .sum::<u64>()
+    }
+
+    /// A counter after a change.
+    fn changed(&self, count: u64, change: &Change) -> u64 {
+        let largest = u64::MAX >> (64 - self.plan.counter_bits);
+        match change.removes {
+            true => count - 1,
+            false => (count + 1).min(largest),
         }
     }
 
@@ -195,15 +202,9 @@ impl Histogram {
         (group * size..end).map(|bin| self.count(now, bin)).sum()
     }
 
-    /// The search cannot read in cycle `now`: a change reads, or one that the search would
-    /// have to wait for is written into `group`.
-    pub fn taken(&self, now: u64, sample: bool, group: usize) -> bool {
-        let waits = self.plan.kind != HistogramKind::Circular;
-        sample
-            || self.changes.iter().any(|change| {
-                change.read_in == now
-                    || (waits && change.read_in < now && change.bin / self.group_size() == group)
-            })
+    /// The search cannot read in cycle `now`: a change does.
+    pub fn taken(&self, now: u64, sample: bool) -> bool {
+        sample || self.changes.iter().any(|change| change.read_in == now)
     }
 
     /// No sample is on its way into the counters.
@@ -215,14 +216,10 @@ impl Histogram {
     /// ended in it.
     pub fn clock(&mut self, now: u64, sample: Option<u64>) {
         if let Some(change) = self.changes.front().copied() {
-            if change.read_in < now {
+            if change.read_in + 2 == now {
                 self.changes.pop_front();
-                let largest = u64::MAX >> (64 - self.plan.counter_bits);
-                let count = &mut self.generations[0][change.bin];
-                *count = match change.removes {
-                    true => *count - 1,
-                    false => (*count + 1).min(largest),
-                };
+                let count = self.changed(self.generations[0][change.bin], &change);
+                self.generations[0][change.bin] = count;
             }
         }
         let Some(t_inac) = sample else { return };

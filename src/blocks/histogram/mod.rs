@@ -26,14 +26,18 @@ pub struct Shape {
     pub group: u32,
     /// Bits of a bin's place in its group.
     pub place: u32,
-    /// Bits of a counter: `counter_bits`, or what `max_samples` needs if that is less.
+    /// Bits of a counter: `counter_bits`, or what `max_samples` or the largest budget need
+    /// if that is less.
     pub counter: u32,
-    /// The counters can reach their largest value.
+    /// The counters can reach the largest value of `counter_bits`, and stop there.
     pub saturates: bool,
+    /// The highest bit of a counter says that there are more samples than any budget
+    /// allows: it stops there.
+    pub counts_enough: bool,
     /// Bits of a group's sum.
     pub sum: u32,
-    /// The sums can reach their largest value, which is more than every budget.
-    pub sum_saturates: bool,
+    /// The same of a sum.
+    pub sums_enough: bool,
     /// Fraction bits of what a sample weighs.
     pub fraction: u32,
     /// The highest bin that a sample can fall into.
@@ -51,26 +55,31 @@ impl Shape {
             true => clog2(u128::from(histogram.max_samples) + 1),
             false => u32::MAX,
         };
-        let counter = histogram.counter_bits.min(needed);
         let fraction = match histogram.kind {
             HistogramKind::Decaying => GENERATIONS - 1,
             _ => 0,
         };
-        // More samples than any budget exceed it, whatever their number; a sum from which
-        // samples are taken out again must be right.
-        let whole = needed.min(counter + place);
-        let beyond_budget = plan.budget.width + fraction + 1;
-        let sum = match histogram.kind {
-            HistogramKind::Circular => whole,
-            _ => whole.min(beyond_budget),
+        // More samples than any budget exceed it, whatever their number. Where samples are
+        // taken out again the number must be right; software reads it of the bins.
+        let enough = match histogram.kind {
+            HistogramKind::Circular => needed,
+            _ => needed.min(plan.budget.width + fraction + 1),
         };
+        let counted = match plan.registers {
+            Some(_) => needed,
+            None => enough,
+        };
+        let counter = histogram.counter_bits.min(counted);
+        let whole = needed.min(counter + place);
+        let sum = whole.min(enough);
         Shape {
             group: index - place,
             place,
             counter,
-            saturates: histogram.counter_bits < needed,
+            saturates: counter < counted,
+            counts_enough: counter == counted && counted < needed,
             sum,
-            sum_saturates: sum < whole,
+            sums_enough: sum < whole,
             fraction,
             top_bin: bin_of(histogram, histogram.max_value),
         }

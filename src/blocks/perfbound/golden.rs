@@ -1,5 +1,7 @@
 //! Golden model of the PerfBound search.
 
+use std::collections::VecDeque;
+
 use crate::blocks::histogram::golden::Histogram;
 use crate::config::plan::PortPlan;
 
@@ -22,9 +24,14 @@ enum Search {
     Finish,
 }
 
-/// A read under way: what was asked for in the cycle before.
+/// Clock cycles from a read to the look at what it returns.
+const READ_CYCLES: u64 = 3;
+
+/// A read under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Read {
+    /// The cycle in which it is looked at.
+    due: u64,
     index: usize,
     value: u64,
 }
@@ -38,7 +45,7 @@ pub struct PerfBound {
     pending: bool,
     /// The next group, or bin of the group, to read; `None` when all are read.
     next: Option<usize>,
-    read: Option<Read>,
+    reads: VecDeque<Read>,
     /// The group under search.
     group: usize,
     /// Weight of the samples in the bins passed so far.
@@ -63,7 +70,7 @@ impl PerfBound {
             search: Search::Idle,
             pending: false,
             next: None,
-            read: None,
+            reads: VecDeque::new(),
             group: 0,
             passed: 0,
             index: 0,
@@ -129,14 +136,17 @@ impl PerfBound {
         if let Some(t_inac) = sample.filter(|&t_inac| histogram.clears(now, t_inac)) {
             self.search = Search::Finish;
             self.pending = false;
-            self.read = None;
+            self.reads.clear();
             self.index = histogram.edges().bin(t_inac) + 1;
             self.window = 0;
             self.budget = 0;
             return;
         }
 
-        let arrived = self.read.take();
+        let arrived = match self.reads.front() {
+            Some(read) if read.due == now => self.reads.pop_front(),
+            _ => None,
+        };
         match self.search {
             Search::Idle if self.pending => {
                 self.pending = false;
@@ -162,18 +172,13 @@ impl PerfBound {
             }
             Search::Groups => {
                 self.look_at_group(histogram, arrived);
-                if self.search == Search::Groups {
-                    let next = self.next.unwrap_or_default();
-                    if !histogram.taken(now, sample.is_some(), next) {
-                        self.read_group(now, histogram);
-                    }
+                if self.search == Search::Groups && !histogram.taken(now, sample.is_some()) {
+                    self.read_group(now, histogram);
                 }
             }
             Search::Bins => {
                 self.look_at_bin(histogram, arrived);
-                if self.search == Search::Bins
-                    && !histogram.taken(now, sample.is_some(), self.group)
-                {
+                if self.search == Search::Bins && !histogram.taken(now, sample.is_some()) {
                     self.read_bin(now, histogram);
                 }
             }
@@ -201,11 +206,11 @@ impl PerfBound {
         let Some(group) = arrived else { return };
         if self.exceeds(histogram, group.value) {
             self.search = Search::Bins;
+            self.reads.clear();
             self.group = group.index;
             self.next = Some(histogram.group_size() - 1);
         } else if group.index == 0 {
-            self.search = Search::Finish;
-            self.index = 0;
+            self.finish(0);
         } else {
             self.passed += group.value;
         }
@@ -214,21 +219,31 @@ impl PerfBound {
     fn read_group(&mut self, now: u64, histogram: &Histogram) {
         if let Some(index) = self.next {
             let value = histogram.group(now, index);
-            self.read = Some(Read { index, value });
+            self.ask(now, index, value);
             self.next = index.checked_sub(1);
         }
+    }
+
+    fn ask(&mut self, now: u64, index: usize, value: u64) {
+        let due = now + READ_CYCLES;
+        self.reads.push_back(Read { due, index, value });
+    }
+
+    /// Bin `index` is the answer; what was read since is not needed.
+    fn finish(&mut self, index: usize) {
+        self.search = Search::Finish;
+        self.index = index;
+        self.reads.clear();
     }
 
     fn look_at_bin(&mut self, histogram: &Histogram, arrived: Option<Read>) {
         let Some(bin) = arrived else { return };
         let base = self.group * histogram.group_size();
         if self.exceeds(histogram, bin.value) {
-            self.search = Search::Finish;
-            self.index = base + bin.index + 1;
+            self.finish(base + bin.index + 1);
         } else if bin.index == 1 {
             // The group exceeds the budget and its other bins do not: the lowest does.
-            self.search = Search::Finish;
-            self.index = base + 1;
+            self.finish(base + 1);
         } else {
             self.passed += bin.value;
         }
@@ -241,7 +256,7 @@ impl PerfBound {
                 true => histogram.count(now, bin),
                 false => 0,
             };
-            self.read = Some(Read { index, value });
+            self.ask(now, index, value);
             self.next = if index > 1 { Some(index - 1) } else { None };
         }
     }

@@ -57,7 +57,10 @@ pub struct PerfBound {
     credit_part: Reg<Bits>,
     gain: Constant<Bits>,
     gain_part: Constant<Bits>,
-    carries_from: Constant<Bits>,
+    part_after_carry: Constant<Bits>,
+    part_step: Signal<Local, Bits>,
+    no_credit: Constant<Bits>,
+    part_sign: Constant<Bits>,
     fractional: Constant<Bit>,
     carry: Signal<Local, Bit>,
     // The budget of any window.
@@ -81,10 +84,13 @@ pub struct PerfBound {
     group: Reg<Bits>,
     place: Reg<Bits>,
     reading: Reg<Bit>,
+    arriving: Reg<Bit>,
+    looking: Reg<Bit>,
+    bin: Reg<Bits>,
+    bin_group: Signal<Local, Bits>,
+    bin_place: Signal<Local, Bits>,
+    samples: Reg<Bits>,
     left: Reg<Bits>,
-    arrived_group: Signal<Local, Bits>,
-    arrived_place: Signal<Local, Bits>,
-    samples: Signal<Local, Bits>,
     rest: Signal<Local, Bits>,
     exceeds: Signal<Local, Bit>,
     borrow: Constant<Bits>,
@@ -121,6 +127,7 @@ pub struct PerfBound {
     _window_bits: usize,
     _product_bits: usize,
     _left_bits: usize,
+    _samples_bits: usize,
     _rest_bits: usize,
     _found_bits: usize,
     _group_bits: usize,
@@ -134,14 +141,14 @@ pub struct PerfBound {
 /// Clock cycles that the budget is looked up in the histogram, at most, if every read
 /// takes `per_read`: every group is read, and of one group every bin but the lowest, and
 /// the last read of each level has to arrive. A map needs one cycle.
-fn search_cycles(plan: &PortPlan, per_read: u64) -> u64 {
+fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
     if plan.histogram.kind == HistogramKind::Map {
         return 1;
     }
     let shape = Shape::of(plan);
     let groups = (shape.top_bin >> shape.place) + 1;
     let bins = u64::from(shape.group_size()) - 1;
-    (per_read * groups + 1) + (per_read * bins + 1)
+    (cycles_of(groups) + 3) + (cycles_of(bins) + 3)
 }
 
 /// Clock cycles that the budget takes.
@@ -157,17 +164,21 @@ fn multiply_cycles(plan: &PortPlan) -> u64 {
 /// two to record and start, those of the multiplication and of the search, one to turn the
 /// bin into a time.
 pub fn update_latency(plan: &PortPlan) -> u64 {
-    2 + multiply_cycles(plan) + search_cycles(plan, 1) + 1
+    2 + multiply_cycles(plan) + search_cycles(plan, |reads| reads) + 1
 }
 
 /// Clock cycles between two updates, at most, under the hardest traffic (SPEC 10), in which
-/// a sample comes every third cycle. Of every three cycles it takes two: the search must wait
-/// for what is being written, or the oldest sample is taken out. Otherwise as
+/// a sample comes every third cycle. Of every three cycles it takes one, and another if the
+/// oldest sample is taken out. Otherwise as
 /// [`update_latency`]; a sample that clears the histogram answers at once, the search for the
 /// next sample begins two cycles later than after a search, and another clear in its last
 /// cycle answers one cycle later than it would have.
 pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
-    1 + multiply_cycles(plan) + search_cycles(plan, 3) + 1 + 2 + 1
+    let slowed = |reads: u64| match plan.histogram.kind {
+        HistogramKind::Circular => 3 * reads,
+        _ => (3 * reads).div_ceil(2),
+    };
+    1 + multiply_cycles(plan) + search_cycles(plan, slowed) + 1 + 2 + 1
 }
 
 impl PerfBound {
@@ -193,6 +204,8 @@ impl PerfBound {
         let whole = plan.budget.numerator / plan.budget.denominator;
         let part_gain = plan.budget.numerator % plan.budget.denominator;
         let fraction = format!("/ {}", plan.budget.denominator);
+        // Two's complement: negative until a tick makes a whole packet.
+        let no_credit = (1u128 << (part + 1)) - (plan.budget.denominator - part_gain);
 
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
@@ -306,18 +319,27 @@ impl PerfBound {
             reads: Constant::bit(!maps, "the histogram is read word by word"),
             accumulates: Constant::bit(accumulates, "the window only grows"),
             credit: Reg::bits(budget, 0, "budget of the live window"),
-            credit_part: Reg::bits(part, 0, format!("and this {fraction}")),
+            credit_part: Reg::bits(
+                part + 1,
+                no_credit,
+                format!(
+                    "and its part of a packet {fraction}, less what the next tick carries from"
+                ),
+            ),
             gain: Constant::bits(
                 budget,
                 if accumulates { whole } else { 0 },
                 "packets that a tick of the window allows to delay, l / t_w:",
             ),
-            gain_part: Constant::bits(part, part_gain, format!("whole ones, and this {fraction}")),
-            carries_from: Constant::bits(
-                part,
-                plan.budget.denominator - part_gain.max(1),
-                "a part from which the next tick makes a whole packet",
+            gain_part: Constant::bits(
+                part + 1,
+                part_gain,
+                format!("whole ones, and this {fraction}"),
             ),
+            part_after_carry: Constant::bits(part + 1, no_credit, "that, less a whole packet"),
+            part_step: Signal::bits(part + 1, "what a tick adds to the part"),
+            no_credit: Constant::bits(part + 1, no_credit, "a part of 0"),
+            part_sign: amount(part, "the sign of the part"),
             fractional: Constant::bit(part_gain > 0, "a tick allows no whole number of packets"),
             carry: Signal::bit("the parts make a whole packet"),
             adjustable: Constant::bit(adjustable, "the rate changes at run time"),
@@ -347,6 +369,16 @@ impl PerfBound {
             group: Reg::bits(shape.group, 0, "next group to read, or group of the bins"),
             place: Reg::bits(shape.place, 0, "next bin of the group to read"),
             reading: Reg::bit(false, "what was read the cycle before is the search's"),
+            arriving: Reg::bit(false, "what arrives is the search's"),
+            looking: Reg::bit(false, "samples is the search's"),
+            bin: Reg::bits(
+                shape.index(),
+                0,
+                "the bin that was read, or one of the group",
+            ),
+            bin_group: Signal::bits(shape.group, "its group"),
+            bin_place: Signal::bits(shape.place, "its place in it"),
+            samples: Reg::bits(rest - 1, 0, "samples in what was read"),
             left: Reg::bits(
                 left,
                 0,
@@ -355,9 +387,6 @@ impl PerfBound {
                     bits => format!("budget left after the bins passed, in 1/{}", 1 << bits),
                 },
             ),
-            arrived_group: Signal::bits(shape.group, "group read the cycle before"),
-            arrived_place: Signal::bits(shape.place, "place of the bin in it"),
-            samples: Signal::bits(rest, "samples in what was read"),
             rest: Signal::bits(rest, "what they leave of the budget"),
             exceeds: Signal::bit("they exceed it"),
             borrow: amount(rest - 1, "the bit that says so"),
@@ -419,6 +448,7 @@ impl PerfBound {
             _window_bits: window as usize,
             _product_bits: product as usize,
             _left_bits: left as usize,
+            _samples_bits: rest as usize - 1,
             _rest_bits: rest as usize,
             _found_bits: found as usize,
             _group_bits: shape.group as usize,
@@ -453,6 +483,10 @@ impl Logic for PerfBound {
             group,
             place,
             reading,
+            arriving,
+            looking,
+            bin,
+            samples,
             left,
             found,
             above,
@@ -465,14 +499,14 @@ impl Logic for PerfBound {
         if self.accumulates.val() {
             comment!("The budget l / t_w * X as a whole number and a fraction, both exact.");
             if self.fractional.val() {
-                self.carry.next = !(self.credit_part.q.val() < self.carries_from.val());
+                self.carry.next = !self.credit_part.q.val().get_bit(self.part_sign.val());
+                if self.carry.val() {
+                    self.part_step.next = self.part_after_carry.val();
+                } else {
+                    self.part_step.next = self.gain_part.val();
+                }
                 if self.window_step.val() {
-                    if self.carry.val() {
-                        self.credit_part.d.next =
-                            self.credit_part.q.val() - self.carries_from.val();
-                    } else {
-                        self.credit_part.d.next = self.credit_part.q.val() + self.gain_part.val();
-                    }
+                    self.credit_part.d.next = self.credit_part.q.val() + self.part_step.val();
                 }
             } else {
                 self.carry.next = false;
@@ -485,7 +519,7 @@ impl Logic for PerfBound {
             if self.clears.val() {
                 if self.cleared.val() {
                     self.credit.d.next = 0.into();
-                    self.credit_part.d.next = 0.into();
+                    self.credit_part.d.next = self.no_credit.val();
                 }
             }
         } else {
@@ -516,18 +550,19 @@ impl Logic for PerfBound {
             }
             self.read_group.next = self.group.q.val();
             self.read_place.next = self.place.q.val();
-            self.arrived_group.next = bit_cast(
-                self.arrived.val() >> self.place_bits.val(),
-                self._group_bits,
-            );
-            self.arrived_place.next = bit_cast(self.arrived.val(), self._place_bits);
-
+            self.arriving.d.next = self.reading.q.val();
+            self.looking.d.next = self.arriving.q.val();
+            self.bin.d.next = self.arrived.val();
             if self.state.q.val() == Search::Groups {
-                self.samples.next = bit_cast(self.group_sum.val(), self._rest_bits);
+                self.samples.d.next = bit_cast(self.group_sum.val(), self._samples_bits);
             } else {
-                self.samples.next = bit_cast(self.bin_count.val(), self._rest_bits);
+                self.samples.d.next = bit_cast(self.bin_count.val(), self._samples_bits);
             }
-            self.rest.next = bit_cast(self.left.q.val(), self._rest_bits) - self.samples.val();
+            self.bin_group.next =
+                bit_cast(self.bin.q.val() >> self.place_bits.val(), self._group_bits);
+            self.bin_place.next = bit_cast(self.bin.q.val(), self._place_bits);
+            self.rest.next = bit_cast(self.left.q.val(), self._rest_bits)
+                - bit_cast(self.samples.q.val(), self._rest_bits);
             self.exceeds.next = self.rest.val().get_bit(self.borrow.val());
         }
 
@@ -568,6 +603,38 @@ impl Logic for PerfBound {
             self.threshold.next = self.max_value.val();
         }
 
+        if self.reads.val() {
+            comment!(
+                "What the search goes by follows the state alone: whether samples fit is known"
+            );
+            comment!("late in a cycle.");
+            if self.state.q.val() == Search::Bins {
+                if !self.taken.val() {
+                    self.place.d.next = self.place.q.val() - 1;
+                }
+                if self.looking.q.val() {
+                    self.found.d.next = self.bin.q.val();
+                    self.above.d.next = self.exceeds.val();
+                }
+            } else {
+                self.place.d.next = self.top_place.val();
+            }
+            if self.state.q.val() == Search::Groups {
+                self.found.d.next = 0.into();
+                self.above.d.next = false;
+            }
+            if (self.state.q.val() == Search::Groups) | (self.state.q.val() == Search::Bins) {
+                if self.looking.q.val() & !self.exceeds.val() {
+                    self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
+                }
+            } else if self.accumulates.val() {
+                self.left.d.next = bit_cast(self.credit.q.val(), self._left_bits);
+            } else {
+                self.left.d.next =
+                    bit_cast(self.multiplied.val(), self._left_bits) << self.weight_bits.val();
+            }
+        }
+
         self.reading.d.next = false;
         self.update_now.d.next = false;
         match self.state.q.val() {
@@ -582,7 +649,6 @@ impl Logic for PerfBound {
                         self.budget_now.d.next = self.credit.q.val();
                         if self.reads.val() {
                             self.state.d.next = Search::Groups;
-                            self.left.d.next = self.credit.q.val();
                         } else {
                             self.state.d.next = Search::Entries;
                         }
@@ -610,8 +676,6 @@ impl Logic for PerfBound {
                         self.budget_now.d.next = self.multiplied.val();
                         if self.reads.val() {
                             self.state.d.next = Search::Groups;
-                            self.left.d.next = bit_cast(self.multiplied.val(), self._left_bits)
-                                << self.weight_bits.val();
                         } else {
                             self.state.d.next = Search::Entries;
                         }
@@ -620,23 +684,20 @@ impl Logic for PerfBound {
             }
             Search::Groups => {
                 if self.reads.val() {
-                    if self.reading.q.val() & self.exceeds.val() {
+                    if self.looking.q.val() & self.exceeds.val() {
+                        comment!("What was read since is not needed.");
                         self.state.d.next = Search::Bins;
-                        self.group.d.next = self.arrived_group.val();
-                        self.place.d.next = self.top_place.val();
-                    } else if self.reading.q.val() & (self.arrived_group.val() == 0) {
+                        self.arriving.d.next = false;
+                        self.looking.d.next = false;
+                        self.group.d.next = self.bin_group.val();
+                    } else if self.looking.q.val() & (self.bin_group.val() == 0) {
                         comment!("All samples fit: even the lowest bin will do.");
                         self.state.d.next = Search::Finish;
-                        self.found.d.next = 0.into();
-                        self.above.d.next = false;
-                    } else {
-                        if self.reading.q.val() {
-                            self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
-                        }
-                        if !self.taken.val() {
-                            self.reading.d.next = true;
-                            self.group.d.next = self.group.q.val() - 1;
-                        }
+                        self.arriving.d.next = false;
+                        self.looking.d.next = false;
+                    } else if !self.taken.val() {
+                        self.reading.d.next = true;
+                        self.group.d.next = self.group.q.val() - 1;
                     }
                 } else {
                     comment!("Not used in this configuration.");
@@ -648,19 +709,12 @@ impl Logic for PerfBound {
                     comment!(
                         "The group exceeds the budget: if its other bins fit, the lowest does not."
                     );
-                    if self.reading.q.val() & (self.exceeds.val() | (self.arrived_place.val() == 1))
-                    {
+                    if self.looking.q.val() & (self.exceeds.val() | (self.bin_place.val() == 1)) {
                         self.state.d.next = Search::Finish;
-                        self.found.d.next = self.arrived.val();
-                        self.above.d.next = self.exceeds.val();
-                    } else {
-                        if self.reading.q.val() {
-                            self.left.d.next = bit_cast(self.rest.val(), self._left_bits);
-                        }
-                        if !self.taken.val() {
-                            self.reading.d.next = true;
-                            self.place.d.next = self.place.q.val() - 1;
-                        }
+                        self.arriving.d.next = false;
+                        self.looking.d.next = false;
+                    } else if !self.taken.val() {
+                        self.reading.d.next = true;
                     }
                 } else {
                     comment!("Not used in this configuration.");
@@ -696,6 +750,8 @@ impl Logic for PerfBound {
                 self.state.d.next = Search::Finish;
                 self.pending.d.next = false;
                 self.reading.d.next = false;
+                self.arriving.d.next = false;
+                self.looking.d.next = false;
                 self.update_now.d.next = false;
                 self.threshold_now.d.next = self.threshold_now.q.val();
                 self.found.d.next = bit_cast(self.sample_bin.val(), self._found_bits);

@@ -1,5 +1,7 @@
 //! Lock-step test: description against golden model, both on a golden histogram.
 
+use std::collections::VecDeque;
+
 use proptest::prelude::*;
 
 use super::golden::PerfBound;
@@ -79,15 +81,15 @@ fn the_threshold_is_the_longest_when_even_the_highest_bin_does_not_fit() {
 }
 
 #[test]
-fn an_update_takes_36_cycles_at_most_for_256_bins() {
+fn an_update_takes_40_cycles_at_most_for_256_bins() {
     // docs/controller.md. The worst case reads all 16 groups and 15 bins of the last.
-    let (search, _, latency) = run(&[0, 1], 40);
+    let (search, _, latency) = run(&[0, 1], 50);
     assert_eq!(search.t_pb(), 2);
-    assert_eq!(latency, 36);
-    assert_eq!(update_latency(&plan()), 36);
+    assert_eq!(latency, 40);
+    assert_eq!(update_latency(&plan()), 40);
     let mut multiplying = plan();
     multiplying.budget.product = Some(Product { k: 1, s: 0 });
-    assert_eq!(update_latency(&multiplying), 42);
+    assert_eq!(update_latency(&multiplying), 46);
 }
 
 #[test]
@@ -221,12 +223,13 @@ proptest! {
         let mut golden = PerfBound::new(plan);
         let mut bench = Bench::new(super::PerfBound::new(&plan));
         let mut now = 0;
-        // What the memories return for the read of the cycle before.
-        let (mut group_sum, mut bin_count, mut arrived) = (0, 0, 0);
+        // What the store returns for the reads of the two cycles before, the earlier first.
+        let mut returns = VecDeque::from([(0, 0, 0); 2]);
         for (gap, t_inac) in samples {
             for cycle in 0..gap {
                 let sample = (cycle == gap - 1).then_some(t_inac);
                 let window = histogram.window(now);
+                let (group_sum, bin_count, arrived) = returns.pop_front().unwrap();
                 bench.drive(&[
                     ("ended", sample.is_some().into()),
                     ("live_window", window),
@@ -249,7 +252,7 @@ proptest! {
                     bench.drive(&[("map_found", found as u64)]);
                 } else {
                     group = bench.get("read_group");
-                    taken = histogram.taken(now, sample.is_some(), group as usize);
+                    taken = histogram.taken(now, sample.is_some());
                     bench.drive(&[
                         ("group_sum", group_sum),
                         ("bin_count", bin_count),
@@ -261,17 +264,20 @@ proptest! {
                 prop_assert_eq!(bench.get("t_pb"), golden.t_pb(), "cycle {}", now);
                 prop_assert_eq!(bench.get("window"), golden.window());
                 prop_assert_eq!(bench.get("budget"), golden.budget());
-                if !taken {
-                    arrived = group << shape.place | bench.get("read_place");
-                    bin_count = match arrived < u64::from(bins) {
+                if taken {
+                    returns.push_back((0, 0, 0));
+                } else {
+                    let arrived = group << shape.place | bench.get("read_place");
+                    let bin_count = match arrived < u64::from(bins) {
                         true => histogram.count(now, arrived as usize),
                         false => 0,
                     };
                     let first = (group << shape.place).min(bins.into());
-                    group_sum = match first < u64::from(bins) {
+                    let group_sum = match first < u64::from(bins) {
                         true => histogram.group(now, group as usize),
                         false => 0,
                     };
+                    returns.push_back((group_sum, bin_count, arrived));
                 }
                 bench.clock();
                 golden.clock(now, &histogram, sample);

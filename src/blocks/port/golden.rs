@@ -56,8 +56,9 @@ const PERFBOUND: u32 = 2;
 struct Registers {
     axi: AxiLite,
     csr: Csr,
-    /// The bin and the packet count that were read in the cycle before.
-    bin_count: u64,
+    /// The bins that were read two cycles before and the cycle before.
+    bin_counts: [u64; 2],
+    /// The packet count that was read in the cycle before.
     hop_count: u32,
 }
 
@@ -94,7 +95,7 @@ impl Port {
             registers: plan.registers.map(|_| Registers {
                 axi: AxiLite::default(),
                 csr: Csr::new(&plan),
-                bin_count: 0,
+                bin_counts: [0; 2],
                 hop_count: 0,
             }),
             parameters: Parameters::of(&plan),
@@ -246,7 +247,7 @@ impl Port {
             hop_count: registers.hop_count,
             hop_factor: hops.map_or(0, HopMonitor::factor),
             hop_measured: hops.is_some_and(HopMonitor::measured),
-            bin_count: registers.bin_count,
+            bin_count: registers.bin_counts[0],
             rate_done: self.rate.as_ref().is_some_and(BudgetRate::done),
             rate_computed: self.rate.as_ref().map_or(0, BudgetRate::rate),
             ..csr::Port::default()
@@ -259,10 +260,9 @@ impl Port {
                 events.map_overflow = histogram.overflows(now, t_inac);
                 events.restarted = histogram.renews(now) || events.map_overflow;
             }
-            if let Some(bin) = registers.csr.bin_request() {
-                let group = bin as usize / histogram.group_size();
+            if registers.csr.bin_request().is_some() {
                 events.bin_taken =
-                    !perfbound.searches() && !histogram.taken(now, cycle.sample.is_some(), group);
+                    !perfbound.searches() && !histogram.taken(now, cycle.sample.is_some());
             }
         }
         events
@@ -301,7 +301,7 @@ impl Port {
         let csr = &mut registers.csr;
         let request = registers.axi.request();
         let clears = csr.clears(request, events);
-        registers.bin_count = bin_count;
+        registers.bin_counts = [registers.bin_counts[1], bin_count];
         if let Some(hops) = &mut self.hops {
             registers.hop_count = hops.count(csr.hop_index());
             hops.clock(packet, clears);

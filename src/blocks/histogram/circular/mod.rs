@@ -98,8 +98,8 @@ impl CircularHistogram {
             read_place: Signal::bits(shape.place, "bin of that group the search reads"),
             window: Signal::bits(time, "ticks of all samples"),
             taken: Signal::bit("the search reads nothing in this cycle"),
-            group_sum: Signal::bits(shape.sum, "samples in the group read the cycle before"),
-            bin_count: Signal::bits(shape.counter, "samples in the bin read the cycle before"),
+            group_sum: Signal::bits(shape.sum, "samples in the group read two cycles before"),
+            bin_count: Signal::bits(shape.counter, "samples in the bin read two cycles before"),
             arrived: Signal::bits(shape.index(), "that bin"),
             clamps: Constant::bit(
                 plan.max_time() > max_value,

@@ -28,6 +28,8 @@ pub struct DecayingHistogram {
     pub bin_count: Signal<Out, Bits>,
     pub arrived: Signal<Out, Bits>,
     present: Reg<Bits>,
+    present_then: Reg<Bits>,
+    present_at_read: Reg<Bits>,
     halves: Signal<Local, Bit>,
     next_present: Signal<Local, Bits>,
     // How long the generations before the present one lasted, as they weigh.
@@ -93,14 +95,16 @@ impl DecayingHistogram {
             taken: Signal::bit("the search reads nothing in this cycle"),
             group_sum: Signal::bits(
                 sum,
-                "samples in the group read the cycle before, in eighths",
+                "samples in the group read two cycles before, in eighths",
             ),
             bin_count: Signal::bits(
                 count,
-                "samples in the bin read the cycle before, in eighths",
+                "samples in the bin read two cycles before, in eighths",
             ),
             arrived: Signal::bits(shape.index(), "that bin"),
             present: Reg::bits(2, 0, "store of the present generation"),
+            present_then: Reg::bits(2, 0, "the same the cycle before"),
+            present_at_read: Reg::bits(2, 0, "the same two cycles before"),
             halves: Signal::bit("the sample begins a new generation"),
             next_present: Signal::bits(2, "store of the generation this sample belongs to"),
             last: Reg::bits(time, 0, "ticks of the last generation"),
@@ -143,7 +147,16 @@ impl DecayingHistogram {
 impl Logic for DecayingHistogram {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, present, last, last_but_one, earlier);
+        dff_setup!(
+            self,
+            clk,
+            present,
+            present_then,
+            present_at_read,
+            last,
+            last_but_one,
+            earlier
+        );
 
         self.age.clk.next = self.clk.val();
         self.age.rst.next = self.rst.val();
@@ -165,6 +178,8 @@ impl Logic for DecayingHistogram {
             self.next_present.next = self.present.q.val() + 1;
         }
         self.present.d.next = self.next_present.val();
+        self.present_then.d.next = self.present.q.val();
+        self.present_at_read.d.next = self.present_then.q.val();
 
         comment!("The window: the ticks of this generation, half those of the last, and so on.");
         self.age_now.next = self.age.age.val() + bit_cast(self.age.step.val(), self._time_bits);
@@ -198,7 +213,7 @@ impl Logic for DecayingHistogram {
             self.stores[i].bin.next = self.sample_bin.val();
             self.stores[i].read_group.next = self.read_group.val();
             self.stores[i].read_place.next = self.read_place.val();
-            self.older[i].next = self.present.q.val() - i;
+            self.older[i].next = self.present_at_read.q.val() - i;
             self.sums[i + 1].next = self.sums[i].val()
                 + (self.stores[i].group_sum.val() << (self.newest.val() - self.older[i].val()));
             self.counts[i + 1].next = self.counts[i].val()

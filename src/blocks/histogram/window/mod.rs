@@ -25,8 +25,8 @@ pub struct Window {
     last_tick: Reg<Bit>,
     over: Reg<Bit>,
     samples: Reg<Bits>,
+    full: Reg<Bit>,
     tick: Signal<Local, Bit>,
-    full: Signal<Local, Bit>,
     old: Signal<Local, Bit>,
     divides: Constant<Bit>,
     counts: Constant<Bit>,
@@ -87,8 +87,8 @@ impl Window {
             last_tick: Reg::bit(max_ticks == 1, "one tick is left"),
             over: Reg::bit(false, "none is left: the age stands still"),
             samples: Reg::bits(samples_width, 0, "samples since it began"),
+            full: Reg::bit(false, "it holds all its samples, one cycle late"),
             tick: Signal::bit("a tick is complete"),
-            full: Signal::bit("the window holds all its samples"),
             old: Signal::bit("its time to live has passed"),
             divides: Constant::bit(plan.clocks_per_tick > 1, "a tick is longer than a clock"),
             counts: Constant::bit(histogram.kind.ages(), "it holds so many samples at most"),
@@ -125,7 +125,7 @@ impl Window {
 impl Logic for Window {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, running, prescaler, ticks, last_tick, over, samples);
+        dff_setup!(self, clk, running, prescaler, ticks, last_tick, over, samples, full);
 
         self.running.d.next = true;
         if self.divides.val() {
@@ -150,22 +150,21 @@ impl Logic for Window {
             self.samples_wanted.next = self.samples_built.val();
         }
         if self.counts.val() {
-            self.full.next = self.samples.q.val() == self.samples_wanted.val();
-        } else {
-            self.full.next = false;
+            comment!("In time: samples are two cycles apart at least.");
+            self.full.d.next = self.samples.q.val() == self.samples_wanted.val();
         }
         if self.adjustable.val() {
             self.old.next = self.stands.val()
                 | (self.step.val()
                     & ((bit_cast(self.ticks.q.val(), self._time_bits) + 1) == self.ttl.val()));
-            self.due.next = self.full.val() | self.old.val() | self.renew.val();
+            self.due.next = self.full.q.val() | self.old.val() | self.renew.val();
         } else {
             if self.ages.val() {
                 self.old.next = self.over.q.val() | (self.step.val() & self.last_tick.q.val());
             } else {
                 self.old.next = false;
             }
-            self.due.next = self.full.val() | self.old.val();
+            self.due.next = self.full.q.val() | self.old.val();
         }
 
         if self.divides.val() {
