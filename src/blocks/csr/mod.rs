@@ -789,22 +789,16 @@ impl Logic for Csr {
             self.illegal.next = !self.policies.val().get_bit(self.new_policy.val())
                 | (self.new_sleep.val() == self.no_sleep.val());
         }
-        if self.ages.val() {
-            if self.is_max_samples.val() {
-                self.illegal.next =
-                    (self.merged.val() == 0) | (self.merged.val() > self.most_samples.val());
-            }
+        if self.ages.val() & self.is_max_samples.val() {
+            self.illegal.next =
+                (self.merged.val() == 0) | (self.merged.val() > self.most_samples.val());
         }
-        if self.predicts.val() {
-            if self.is_hop_factor.val() {
-                self.illegal.next = self.merged.val() > self.one_hop.val();
-            }
+        if self.predicts.val() & self.is_hop_factor.val() {
+            self.illegal.next = self.merged.val() > self.one_hop.val();
         }
-        if self.readable.val() {
-            if self.is_bin_index.val() {
-                self.illegal.next =
-                    self.bin_busy.q.val() | (self.new_index.val() >= self.end_of_bins.val());
-            }
+        if self.readable.val() & self.is_bin_index.val() {
+            self.illegal.next =
+                self.bin_busy.q.val() | (self.new_index.val() >= self.end_of_bins.val());
         }
         if !(self.is_pair.val() | self.is_single.val()) {
             self.verdict.next = self.no_register.val();

@@ -137,7 +137,7 @@ impl Logic for Window {
         if self.adjustable.val() {
             self.mortal.next = self.ttl.val() != 0;
             self.stands.next = self.mortal.val()
-                & !(bit_cast(self.ticks.q.val(), self._time_bits) < self.ttl.val());
+                & (bit_cast(self.ticks.q.val(), self._time_bits) >= self.ttl.val());
             self.step.next = self.tick.val() & !self.over.q.val() & !self.stands.val();
         } else {
             self.step.next = self.tick.val() & !self.over.q.val();
