@@ -75,7 +75,7 @@ const fn edit(
     }
 }
 
-const EDITS: [Edit; 24] = [
+const EDITS: [Edit; 26] = [
     // port
     edit(
         "a packet that is received alone is no activity",
@@ -86,8 +86,8 @@ const EDITS: [Edit; 24] = [
     edit(
         "the port sleeps without the other end's permission",
         "port.v",
-        "pdt_timer_expired & sleep_permit",
-        "pdt_timer_expired | sleep_permit",
+        "expires & sleep_permit",
+        "expires | sleep_permit",
     ),
     edit(
         "the other end takes the link down under a packet",
@@ -170,49 +170,62 @@ const EDITS: [Edit; 24] = [
         "deep_d = 1'b1",
         "deep_d = 1'b0",
     ),
-    // histogram_clearing
+    // histogram_window
     edit(
         "the histogram takes one sample too many",
-        "histogram_clearing.v",
-        "MAX_SAMPLES = 6'd40",
-        "MAX_SAMPLES = 6'd41",
+        "histogram_window.v",
+        "SAMPLES_WANTED = 6'd40",
+        "SAMPLES_WANTED = 6'd41",
     ),
     edit(
         "the histogram expires, but only when it is full too",
-        "histogram_clearing.v",
-        "(old | (samples_q == MAX_SAMPLES))",
-        "(old & (samples_q == MAX_SAMPLES))",
+        "histogram_window.v",
+        "due = full_q | old",
+        "due = full_q & old",
     ),
     edit(
         "a sample in the very cycle of expiry does not clear",
-        "histogram_clearing.v",
-        "(WINDOW_MAX - 12'd1)",
-        "(WINDOW_MAX + 12'd1)",
+        "histogram_window.v",
+        "over_q | (step & last_tick_q)",
+        "over_q | (step & over_q)",
     ),
+    // counter_store
     edit(
         "a counter wraps instead of saturating",
-        "histogram_clearing.v",
-        "gain = ~(&record_count)",
+        "counter_store.v",
+        "gain = ~(&count)",
         "gain = 1'b1",
     ),
     edit(
-        "a cleared group keeps its samples",
-        "histogram_clearing.v",
-        "cleared | ~populated_q[sample_group]",
-        "cleared & ~populated_q[sample_group]",
+        "a sample that clears finds the counters of before",
+        "counter_store.v",
+        "clearing_d = clear;",
+        "clearing_d = 1'b0;",
+    ),
+    edit(
+        "a bin that is new to its group keeps an old count",
+        "counter_store.v",
+        "counted_d = read_mask[at_place];",
+        "counted_d = 1'b1;",
+    ),
+    edit(
+        "a group is read as it was before the last sample",
+        "counter_store.v",
+        "same_group = wrote_q & (last_group == at_group)",
+        "same_group = 1'b0",
     ),
     // perfbound
     edit(
         "a tail that equals the budget does not fit",
         "perfbound.v",
-        "tail > {",
-        "tail >= {",
+        "{2'd0, left_q} - {1'b0, samples_q}",
+        "{2'd0, left_q} + ~{1'b0, samples_q}",
     ),
     edit(
-        "the budget grows by one part in 14000 too slowly",
+        "the budget grows by one part in 300 too fast",
         "perfbound.v",
-        "CREDIT_PER_TICK = 32'd894785",
-        "CREDIT_PER_TICK = 32'd894721",
+        "GAIN_PART = 10'd1;",
+        "GAIN_PART = 10'd2;",
     ),
     edit(
         "the threshold is a tick off the middle of the bin",
@@ -223,8 +236,8 @@ const EDITS: [Edit; 24] = [
     edit(
         "the search skips the lowest bins of a group",
         "perfbound.v",
-        "(arrived_place == 3'd1)",
-        "(arrived_place == 3'd2)",
+        "(bin_place == 3'd1)",
+        "(bin_place == 3'd2)",
     ),
 ];
 

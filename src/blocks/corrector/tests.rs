@@ -95,7 +95,7 @@ fn plans() -> impl Strategy<Value = PortPlan> {
                 let largest = u64::MAX >> (64 - time_width);
                 let max_value = match random & 3 {
                     0 => largest,
-                    1 => 1 << (random >> 2) % u64::from(time_width),
+                    1 => 1 << ((random >> 2) % u64::from(time_width)),
                     _ => (random >> 2) % largest + 1,
                 };
                 PortPlan {

@@ -599,7 +599,7 @@ impl Logic for PerfBound {
                 );
             }
         }
-        if !(self.index.val() < self.never_from.val()) {
+        if self.index.val() >= self.never_from.val() {
             self.threshold.next = self.max_value.val();
         }
 

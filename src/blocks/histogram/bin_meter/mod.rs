@@ -132,8 +132,8 @@ impl Logic for BinMeter {
                 & ((self.ticks.val() & self.extent.q.val()) == self.extent.q.val());
             self.octave_over.next = ((self.present.q.val() & self.last_place.val())
                 == self.last_place.val())
-                & !(bit_cast(self.present.q.val(), self._index_bits + 1) + 1
-                    < self.first_octaves.val());
+                & (bit_cast(self.present.q.val(), self._index_bits + 1) + 1
+                    >= self.first_octaves.val());
             if self.active.val() {
                 self.present.d.next = 0.into();
                 self.extent.d.next = self.first_extent.val();

@@ -168,7 +168,7 @@ impl Logic for CircularHistogram {
         if self.clamps.val() {
             comment!("One cycle late, which makes no difference: a length of max_value is still");
             comment!("itself.");
-            self.too_long.d.next = !(self.ticks.val() < self.max_ticks.val());
+            self.too_long.d.next = self.ticks.val() >= self.max_ticks.val();
             if self.too_long.q.val() {
                 self.length.next = self.max_value.val();
             } else {
