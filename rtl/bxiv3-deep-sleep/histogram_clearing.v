@@ -20,8 +20,8 @@ module histogram_clearing (
     output wire [31:0] age,         // ticks since the clear, one cycle late
     output wire        step,        // the age grows by a tick
     output wire        taken,       // the search reads nothing in this cycle
-    output wire  [7:0] group_sum,   // samples in the group read the cycle before
-    output wire  [7:0] bin_count,   // samples in the bin read the cycle before
+    output wire  [7:0] group_sum,   // samples in the group read two cycles before
+    output wire  [7:0] bin_count,   // samples in the bin read two cycles before
     output wire  [7:0] arrived      // that bin
 );
 
@@ -29,8 +29,8 @@ module histogram_clearing (
   wire [31:0] window_age;       // ticks since it began, one cycle late
   wire        window_step;      // the age grows by a tick
   wire        store_taken;      // the search reads nothing in this cycle
-  wire  [7:0] store_group_sum;  // samples in the group read the cycle before
-  wire  [7:0] store_bin_count;  // samples in the bin read the cycle before
+  wire  [7:0] store_group_sum;  // samples in the group read two cycles before
+  wire  [7:0] store_bin_count;  // samples in the bin read two cycles before
   wire  [7:0] store_arrived;    // that bin
 
   assign cleared = ended & window_due;

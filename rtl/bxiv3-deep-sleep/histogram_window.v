@@ -23,7 +23,7 @@ module histogram_window (
 );
 
   localparam [29:0] MAX_TICKS = 30'd1000000000;  // time to live, in ticks: the age stops there
-  localparam [7:0] MAX_SAMPLES = 8'd250;         // samples that fill the window
+  localparam [7:0] SAMPLES_WANTED = 8'd250;      // samples that fill the window
 
   reg         running_q;    // reset is over
   wire        running_d;
@@ -35,17 +35,20 @@ module histogram_window (
   reg         over_d;
   reg   [7:0] samples_q;    // samples since it began
   reg   [7:0] samples_d;
+  reg         full_q;       // it holds all its samples, one cycle late
+  wire        full_d;
   wire        tick;         // a tick is complete
-  wire        full;         // the window holds all its samples
   wire        old;          // its time to live has passed
 
   assign running_d = 1'b1;
   assign tick = running_q;
   assign step = tick & ~over_q;
   assign age = {2'd0, ticks_q};
-  assign full = samples_q == MAX_SAMPLES;
+
+  // In time: samples are two cycles apart at least.
+  assign full_d = samples_q == SAMPLES_WANTED;
   assign old = over_q | (step & last_tick_q);
-  assign due = full | old;
+  assign due = full_q | old;
 
   always @(*) begin
     ticks_d = ticks_q;
@@ -78,12 +81,14 @@ module histogram_window (
       last_tick_q <= 1'b0;
       over_q <= 1'b0;
       samples_q <= 8'd0;
+      full_q <= 1'b0;
     end else begin
       running_q <= running_d;
       ticks_q <= ticks_d;
       last_tick_q <= last_tick_d;
       over_q <= over_d;
       samples_q <= samples_d;
+      full_q <= full_d;
     end
   end
 

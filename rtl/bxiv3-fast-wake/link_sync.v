@@ -28,7 +28,8 @@ module link_sync (
     output wire       up_start,        // go up at the end of this cycle
     output wire       tx_enable,       // the port may start a packet
     output wire [2:0] message_out,     // message to the other end
-    output wire       sync_error       // the other end once did not answer in time
+    output wire       sync_error,      // the other end once did not answer in time
+    output wire       fails            // it has not, in this cycle
 );
 
   // States: Exchange
@@ -51,31 +52,32 @@ module link_sync (
   localparam [13:0] START_LAST = 14'd10577;  // last cycle of START: by now the other end has answered and is awake
   localparam [13:0] ONE = 14'd1;             // one bit
 
-  reg   [2:0] state_q;      // where the exchange stands
+  reg   [2:0] state_q;        // where the exchange stands
   reg   [2:0] state_d;
-  reg  [13:0] count_q;      // clock cycles in this state; SYNC_*: still to wait
+  reg  [13:0] count_q;        // clock cycles in this state; SYNC_*: still to wait
   reg  [13:0] count_d;
-  reg         cancelled_q;  // there was activity after REQ_DOWN
+  reg         cancelled_q;    // there was activity after REQ_DOWN
   reg         cancelled_d;
-  reg         rise_q;       // agreed to go up as soon as the transition down is over
+  reg         rise_q;         // agreed to go up as soon as the transition down is over
   wire        rise_d;
-  reg         unheard_q;    // the other end did not answer the last time
+  reg         unheard_q;      // the other end did not answer the last time
   reg         unheard_d;
-  reg   [2:0] message_q;    // message to the other end, for one cycle
+  reg   [2:0] message_q;      // message to the other end, for one cycle
   reg   [2:0] message_d;
-  reg         error_q;      // the other end once did not answer in time
+  reg         error_q;        // the other end once did not answer in time
   reg         error_d;
-  wire        is_req_down;  // REQ_DOWN arrives
-  wire        is_req_up;    // REQ_UP arrives
-  wire        is_ack;       // ACK arrives
-  wire        is_nack;      // NACK arrives
-  wire        is_sync;      // SYNC arrives
-  wire        wants_up;     // a packet waits on a link that is going to stay asleep
-  wire        refuses;      // this end does not accept a REQ_DOWN
-  wire        timed_out;    // the wait for a message ends with this cycle
-  reg         gives_up;     // and it has not come
-  reg         up_now;       // the agreed time of the start up, or no more waiting for it
-  wire [13:0] half;         // half a round trip
+  wire        is_req_down;    // REQ_DOWN arrives
+  wire        is_req_up;      // REQ_UP arrives
+  wire        is_ack;         // ACK arrives
+  wire        is_nack;        // NACK arrives
+  wire        is_sync;        // SYNC arrives
+  wire        wants_up;       // a packet waits on a link that is going to stay asleep
+  wire        refuses;        // this end does not accept a REQ_DOWN
+  wire        timed_out;      // the wait for a message ends with this cycle
+  reg         gives_up;       // and it has not come
+  reg         stays_unheard;  // no answer has come since reset
+  reg         up_now;         // the agreed time of the start up, or no more waiting for it
+  wire [13:0] half;           // half a round trip
 
   assign is_req_down = message_in == REQ_DOWN;
   assign is_req_up = message_in == REQ_UP;
@@ -93,8 +95,8 @@ module link_sync (
     state_d = state_q;
     cancelled_d = cancelled_q;
     unheard_d = unheard_q;
-    error_d = error_q;
     gives_up = 1'b0;
+    stays_unheard = 1'b0;
     down_start = 1'b0;
     up_now = 1'b0;
     message_d = NONE;
@@ -250,9 +252,7 @@ module link_sync (
         end
         if (count_q == START_LAST) begin
           state_d = EXCHANGE_IDLE;
-          if (unheard_q) begin
-            error_d = 1'b1;
-          end
+          stays_unheard = unheard_q;
         end
       end
     endcase
@@ -260,6 +260,14 @@ module link_sync (
       state_d = EXCHANGE_IDLE;
       up_now = 1'b1;
       unheard_d = 1'b1;
+    end
+  end
+
+  assign fails = gives_up | stays_unheard;
+
+  always @(*) begin
+    error_d = error_q;
+    if (fails) begin
       error_d = 1'b1;
     end
   end

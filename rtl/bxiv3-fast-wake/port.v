@@ -91,6 +91,8 @@ module port (
   wire        miss_now_d;
   reg         left_wake_q;               // the link has left wake in this idle period
   wire        left_wake_d;
+  wire  [3:0] read_group;                // group of bins to read
+  wire  [3:0] read_place;                // bin in it to read
   wire        active;                    // the port is active
   wire        expires;                   // the power-down timer of a port that sleeps expires
   wire        down_start;                // the link goes down at the end of this cycle
@@ -112,13 +114,14 @@ module port (
   wire        link_sync_tx_enable;       // the port may start a packet
   wire  [2:0] link_sync_message_out;     // message to the other end
   wire        link_sync_sync_error;      // the other end once did not answer in time
+  wire        link_sync_fails;           // it has not, in this cycle
   wire  [7:0] bin_meter_bin;             // bin of an idle period of this length
   wire        clearing_cleared;          // the sample clears the histogram
   wire [31:0] clearing_age;              // ticks since the clear, one cycle late
   wire        clearing_step;             // the age grows by a tick
   wire        clearing_taken;            // the search reads nothing in this cycle
-  wire  [7:0] clearing_group_sum;        // samples in the group read the cycle before
-  wire  [7:0] clearing_bin_count;        // samples in the bin read the cycle before
+  wire  [7:0] clearing_group_sum;        // samples in the group read two cycles before
+  wire  [7:0] clearing_bin_count;        // samples in the bin read two cycles before
   wire  [7:0] clearing_arrived;          // that bin
   wire  [3:0] perfbound_read_group;      // group to read, or group of the bin to read
   wire  [3:0] perfbound_read_place;      // place in the group of the bin to read
@@ -146,6 +149,8 @@ module port (
   assign miss_now_d = idle_meter_ended & left_wake_q;
   assign hit = hit_now_q;
   assign miss = miss_now_q;
+  assign read_group = perfbound_read_group;
+  assign read_place = perfbound_read_place;
   assign update = perfbound_update;
   assign t_pb = perfbound_t_pb;
   assign window = perfbound_window;
@@ -203,7 +208,8 @@ module port (
       .up_start       (link_sync_up_start),
       .tx_enable      (link_sync_tx_enable),
       .message_out    (link_sync_message_out),
-      .sync_error     (link_sync_sync_error)
+      .sync_error     (link_sync_sync_error),
+      .fails          (link_sync_fails)
   );
 
   bin_meter u_bin_meter (
@@ -216,8 +222,8 @@ module port (
       .rst        (rst),
       .ended      (idle_meter_ended),
       .sample_bin (bin_meter_bin),
-      .read_group (perfbound_read_group),
-      .read_place (perfbound_read_place),
+      .read_group (read_group),
+      .read_place (read_place),
       .cleared    (clearing_cleared),
       .age        (clearing_age),
       .step       (clearing_step),
@@ -262,6 +268,7 @@ module port (
   // What this configuration leaves unread.
   wire unused_packet_valid = &{1'b0, packet_valid};
   wire unused_packet_hops = &{1'b0, packet_hops};
+  wire unused_link_sync_fails = &{1'b0, link_sync_fails};
 
 `ifdef FORMAL
   // For proofs; no hardware.
@@ -343,7 +350,7 @@ module port (
         commitment_kept_holds = ~tx_enable;
         exchange_fits_holds = lpi_fsm_may_go_down & ~u_link_sync.rise_q;
         exchange_timed_holds = count <= HALF_WAIT;
-        wait_in_exchange_holds = (waiting_q + count) <= HALF_WAIT;
+        wait_in_exchange_holds = waiting_q <= (HALF_WAIT - count);
       end
       EXCHANGE_AWAIT_DOWN: begin
         commitment_kept_holds = ~tx_enable;
@@ -359,7 +366,7 @@ module port (
       EXCHANGE_SYNC_UP: begin
         exchange_fits_holds = to_wake;
         exchange_timed_holds = count <= HALF_WAIT;
-        wait_in_exchange_holds = (waiting_q + count) <= SYNC_WAIT;
+        wait_in_exchange_holds = waiting_q <= (SYNC_WAIT - count);
       end
       EXCHANGE_AWAIT_UP: begin
         exchange_timed_holds = count < MESSAGE_WAIT;

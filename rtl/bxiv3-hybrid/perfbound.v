@@ -42,19 +42,20 @@ module perfbound (
   localparam [2:0] SEARCH_ENTRIES = 3'd4;   // all entries of a map tell the answer
   localparam [2:0] SEARCH_FINISH = 3'd5;    // turning the bin into a time
 
-  localparam [8:0] GAIN = 9'd0;                   // packets that a tick of the window allows to delay, l / t_w:
-  localparam [25:0] GAIN_PART = 26'd23;           // whole ones, and this / 51200000
-  localparam [25:0] CARRIES_FROM = 26'd51199977;  // a part from which the next tick makes a whole packet
-  localparam [3:0] TOP_GROUP = 4'd15;             // highest group in use
-  localparam [31:0] HALF = 32'd8192;              // half a bin
-  localparam [8:0] NEVER_FROM = 9'd256;           // from this bin on, the middle is not below the longest threshold
-  localparam [31:0] MAX_VALUE = 32'd4194304;      // longest threshold, in ticks
-  localparam [3:0] TOP_PLACE = 4'd15;             // highest place in a group
+  localparam [8:0] GAIN = 9'd0;                       // packets that a tick of the window allows to delay, l / t_w:
+  localparam [26:0] GAIN_PART = 27'd23;               // whole ones, and this / 51200000
+  localparam [26:0] PART_AFTER_CARRY = 27'd83017751;  // that, less a whole packet
+  localparam [26:0] NO_CREDIT = 27'd83017751;         // a part of 0
+  localparam [3:0] TOP_GROUP = 4'd15;                 // highest group in use
+  localparam [31:0] HALF = 32'd8192;                  // half a bin
+  localparam [8:0] NEVER_FROM = 9'd256;               // from this bin on, the middle is not below the longest threshold
+  localparam [31:0] MAX_VALUE = 32'd4194304;          // longest threshold, in ticks
+  localparam [3:0] TOP_PLACE = 4'd15;                 // highest place in a group
 
   reg   [8:0] credit_q;         // budget of the live window
   reg   [8:0] credit_d;
-  reg  [25:0] credit_part_q;    // and this / 51200000
-  reg  [25:0] credit_part_d;
+  reg  [26:0] credit_part_q;    // and its part of a packet / 51200000, less what the next tick carries from
+  reg  [26:0] credit_part_d;
   reg   [2:0] state_q;          // where the search stands
   reg   [2:0] state_d;
   reg         pending_q;        // a sample came that no search covers yet
@@ -65,6 +66,14 @@ module perfbound (
   reg   [3:0] place_d;
   reg         reading_q;        // what was read the cycle before is the search's
   reg         reading_d;
+  reg         arriving_q;       // what arrives is the search's
+  reg         arriving_d;
+  reg         looking_q;        // samples is the search's
+  reg         looking_d;
+  reg   [7:0] bin_q;            // the bin that was read, or one of the group
+  wire  [7:0] bin_d;
+  reg   [8:0] samples_q;        // samples in what was read
+  reg   [8:0] samples_d;
   reg   [8:0] left_q;           // budget left after the bins passed
   reg   [8:0] left_d;
   reg   [7:0] found_q;          // the bin found
@@ -79,72 +88,73 @@ module perfbound (
   reg  [31:0] window_now_d;
   reg   [8:0] budget_now_q;     // budget of the search
   reg   [8:0] budget_now_d;
+  reg  [26:0] part_step;        // what a tick adds to the part
   wire        carry;            // the parts make a whole packet
-  wire  [3:0] arrived_group;    // group read the cycle before
-  wire  [3:0] arrived_place;    // place of the bin in it
-  reg   [9:0] samples;          // samples in what was read
+  wire  [3:0] bin_group;        // its group
+  wire  [3:0] bin_place;        // its place in it
   wire  [9:0] rest;             // what they leave of the budget
   wire        exceeds;          // they exceed it
   wire  [8:0] index;            // the answer, the number of bins if none will do
   reg  [31:0] threshold;        // its middle, at most the longest threshold
 
   // The budget l / t_w * X as a whole number and a fraction, both exact.
-  assign carry = ~(credit_part_q < CARRIES_FROM);
+  assign carry = ~credit_part_q[26];
+
+  always @(*) begin
+    if (carry) begin
+      part_step = PART_AFTER_CARRY;
+    end else begin
+      part_step = GAIN_PART;
+    end
+  end
 
   always @(*) begin
     credit_d = credit_q;
     credit_part_d = credit_part_q;
     if (window_step) begin
-      if (carry) begin
-        credit_part_d = credit_part_q - CARRIES_FROM;
-      end else begin
-        credit_part_d = credit_part_q + GAIN_PART;
-      end
+      credit_part_d = credit_part_q + part_step;
     end
     if (window_step) begin
       credit_d = credit_q + GAIN + {8'd0, carry};
     end
     if (cleared) begin
       credit_d = 9'd0;
-      credit_part_d = 26'd0;
+      credit_part_d = NO_CREDIT;
     end
   end
 
   assign read_group = group_q;
   assign read_place = place_q;
-  assign arrived_group = arrived[7:4];
-  assign arrived_place = arrived[3:0];
-
-  always @(*) begin
-    if (state_q == SEARCH_GROUPS) begin
-      samples = {2'd0, group_sum};
-    end else begin
-      samples = {2'd0, bin_count};
-    end
-  end
-
-  assign rest = {1'b0, left_q} - samples;
-  assign exceeds = rest[9];
-  assign index = {1'b0, found_q} + {8'd0, above_q};
-
-  always @(*) begin
-    threshold = {9'd0, index, 14'd0} | HALF;
-    if (~(index < NEVER_FROM)) begin
-      threshold = MAX_VALUE;
-    end
-  end
 
   always @(*) begin
     state_d = state_q;
     pending_d = pending_q;
     group_d = group_q;
     place_d = place_q;
-    left_d = left_q;
     found_d = found_q;
     above_d = above_q;
     threshold_now_d = threshold_now_q;
     window_now_d = window_now_q;
     budget_now_d = budget_now_q;
+    arriving_d = reading_q;
+    looking_d = arriving_q;
+    // What the search goes by follows the state alone: whether samples fit is known
+    // late in a cycle.
+    if (state_q == SEARCH_BINS) begin
+      if (~taken) begin
+        place_d = place_q - 4'd1;
+      end
+      if (looking_q) begin
+        found_d = bin_q;
+        above_d = exceeds;
+      end
+    end else begin
+      place_d = TOP_PLACE;
+    end
+    if (state_q == SEARCH_GROUPS) begin
+      found_d = 8'd0;
+      above_d = 1'b0;
+    end
     reading_d = 1'b0;
     update_now_d = 1'b0;
     case (state_q)
@@ -155,7 +165,6 @@ module perfbound (
           group_d = TOP_GROUP;
           budget_now_d = credit_q;
           state_d = SEARCH_GROUPS;
-          left_d = credit_q;
         end
       end
       SEARCH_MULTIPLY: begin
@@ -163,39 +172,30 @@ module perfbound (
         state_d = SEARCH_IDLE;
       end
       SEARCH_GROUPS: begin
-        if (reading_q & exceeds) begin
+        if (looking_q & exceeds) begin
+          // What was read since is not needed.
           state_d = SEARCH_BINS;
-          group_d = arrived_group;
-          place_d = TOP_PLACE;
-        end else if (reading_q & (arrived_group == 4'd0)) begin
+          arriving_d = 1'b0;
+          looking_d = 1'b0;
+          group_d = bin_group;
+        end else if (looking_q & (bin_group == 4'd0)) begin
           // All samples fit: even the lowest bin will do.
           state_d = SEARCH_FINISH;
-          found_d = 8'd0;
-          above_d = 1'b0;
-        end else begin
-          if (reading_q) begin
-            left_d = rest[8:0];
-          end
-          if (~taken) begin
-            reading_d = 1'b1;
-            group_d = group_q - 4'd1;
-          end
+          arriving_d = 1'b0;
+          looking_d = 1'b0;
+        end else if (~taken) begin
+          reading_d = 1'b1;
+          group_d = group_q - 4'd1;
         end
       end
       SEARCH_BINS: begin
         // The group exceeds the budget: if its other bins fit, the lowest does not.
-        if (reading_q & (exceeds | (arrived_place == 4'd1))) begin
+        if (looking_q & (exceeds | (bin_place == 4'd1))) begin
           state_d = SEARCH_FINISH;
-          found_d = arrived;
-          above_d = exceeds;
-        end else begin
-          if (reading_q) begin
-            left_d = rest[8:0];
-          end
-          if (~taken) begin
-            reading_d = 1'b1;
-            place_d = place_q - 4'd1;
-          end
+          arriving_d = 1'b0;
+          looking_d = 1'b0;
+        end else if (~taken) begin
+          reading_d = 1'b1;
         end
       end
       SEARCH_ENTRIES: begin
@@ -220,12 +220,49 @@ module perfbound (
       state_d = SEARCH_FINISH;
       pending_d = 1'b0;
       reading_d = 1'b0;
+      arriving_d = 1'b0;
+      looking_d = 1'b0;
       update_now_d = 1'b0;
       threshold_now_d = threshold_now_q;
       found_d = sample_bin;
       above_d = 1'b1;
       window_now_d = 32'd0;
       budget_now_d = 9'd0;
+    end
+  end
+
+  assign bin_d = arrived;
+
+  always @(*) begin
+    samples_d = samples_q;
+    if (state_q == SEARCH_GROUPS) begin
+      samples_d = {1'b0, group_sum};
+    end else begin
+      samples_d = {1'b0, bin_count};
+    end
+  end
+
+  assign bin_group = bin_q[7:4];
+  assign bin_place = bin_q[3:0];
+  assign rest = {1'b0, left_q} - {1'b0, samples_q};
+  assign exceeds = rest[9];
+  assign index = {1'b0, found_q} + {8'd0, above_q};
+
+  always @(*) begin
+    threshold = {9'd0, index, 14'd0} | HALF;
+    if (index >= NEVER_FROM) begin
+      threshold = MAX_VALUE;
+    end
+  end
+
+  always @(*) begin
+    left_d = left_q;
+    if ((state_q == SEARCH_GROUPS) | (state_q == SEARCH_BINS)) begin
+      if (looking_q & ~exceeds) begin
+        left_d = rest[8:0];
+      end
+    end else begin
+      left_d = credit_q;
     end
   end
 
@@ -237,12 +274,16 @@ module perfbound (
   always @(posedge clk) begin
     if (rst) begin
       credit_q <= 9'd0;
-      credit_part_q <= 26'd0;
+      credit_part_q <= 27'd83017751;
       state_q <= SEARCH_IDLE;
       pending_q <= 1'b0;
       group_q <= 4'd0;
       place_q <= 4'd0;
       reading_q <= 1'b0;
+      arriving_q <= 1'b0;
+      looking_q <= 1'b0;
+      bin_q <= 8'd0;
+      samples_q <= 9'd0;
       left_q <= 9'd0;
       found_q <= 8'd0;
       above_q <= 1'b0;
@@ -258,6 +299,10 @@ module perfbound (
       group_q <= group_d;
       place_q <= place_d;
       reading_q <= reading_d;
+      arriving_q <= arriving_d;
+      looking_q <= looking_d;
+      bin_q <= bin_d;
+      samples_q <= samples_d;
       left_q <= left_d;
       found_q <= found_d;
       above_q <= above_d;

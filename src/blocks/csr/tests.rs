@@ -30,7 +30,7 @@ pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
 }
 
 fn port(time: u64, bits: [u64; 8]) -> golden::Port {
-    let few = |place: usize, of: u64| bits[place] % of == 0;
+    let few = |place: usize, of: u64| bits[place].is_multiple_of(of);
     golden::Port {
         active: few(0, 3),
         hit: few(1, 5),
