@@ -6,7 +6,7 @@
 //
 // Instances: port.pdt_timer
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 2d002e56a754b25307a647993f12f808f9750998a3a9150b140abd0a45a78e91
+// SHA-256 of the configuration: dbbd9e7cfda2347a4e27b1978cd28e7a3860c75df8fa0221417702192f263502
 
 `default_nettype none
 

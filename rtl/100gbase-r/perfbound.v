@@ -5,28 +5,27 @@
 // delayed in the window of the histogram.
 //
 // One word is read per cycle, from the highest group down, until a group does
-// not fit into the budget; then the bins of that group, from the highest down.
-// A cycle with a sample is not available for reading. Samples that come during
-// a search are covered by the next. A sample that clears the histogram is
-// alone in it, with a budget of 0: the bin above it is the answer.
+// not fit into what is left of the budget; then the bins of that group, from
+// the highest down. Samples that come during a search are covered by the next.
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 2d002e56a754b25307a647993f12f808f9750998a3a9150b140abd0a45a78e91
+// SHA-256 of the configuration: dbbd9e7cfda2347a4e27b1978cd28e7a3860c75df8fa0221417702192f263502
 
 `default_nettype none
 
 module perfbound (
     input  wire        clk,          // clock
     input  wire        rst,          // synchronous reset
-    input  wire        ended,        // a sample is recorded; the histogram reads for it
+    input  wire        ended,        // a sample is recorded
     input  wire        cleared,      // that sample clears the histogram
     input  wire  [7:0] sample_bin,   // bin of that sample
-    input  wire [31:0] live_window,  // ticks since the clear, one cycle late
+    input  wire [31:0] live_window,  // window of the histogram, in ticks
     input  wire        window_step,  // the window grows by a tick
-    input  wire [11:0] group_sum,    // samples in the group read the cycle before
-    input  wire [15:0] group_mask,   // which of its bins hold samples
-    input  wire  [7:0] bin_count,    // counter read the cycle before
+    input  wire        taken,        // what is read in this cycle is not for the search
+    input  wire  [7:0] group_sum,    // samples in the group read the cycle before
+    input  wire  [7:0] bin_count,    // samples in the bin read the cycle before
+    input  wire  [7:0] arrived,      // that bin
     output wire  [3:0] read_group,   // group to read, or group of the bin to read
     output wire  [3:0] read_place,   // place in the group of the bin to read
     output wire        update,       // t_pb, window and budget are new
@@ -36,26 +35,29 @@ module perfbound (
 );
 
   // States: Search
-  localparam [1:0] SEARCH_IDLE = 2'd0;    // no sample to cover
-  localparam [1:0] SEARCH_GROUPS = 2'd1;  // adding up groups, highest first
-  localparam [1:0] SEARCH_BINS = 2'd2;    // adding up the bins of the group that does not fit
-  localparam [1:0] SEARCH_FINISH = 2'd3;  // turning the bin into a time
+  localparam [2:0] SEARCH_IDLE = 3'd0;      // waiting for a sample
+  localparam [2:0] SEARCH_MULTIPLY = 3'd1;  // multiplying the window into a budget
+  localparam [2:0] SEARCH_GROUPS = 3'd2;    // adding up whole groups from the highest down
+  localparam [2:0] SEARCH_BINS = 3'd3;      // adding up the bins of the group that holds the answer
+  localparam [2:0] SEARCH_ENTRIES = 3'd4;   // all entries of a map tell the answer
+  localparam [2:0] SEARCH_FINISH = 3'd5;    // turning the bin into a time
 
-  localparam [8:0] GAIN = 9'd0;                    // packets that a tick of the window allows to delay, l / t_w:
-  localparam [27:0] GAIN_PART = 28'd107;           // whole ones, and this / 165000000
-  localparam [27:0] CARRIES_FROM = 28'd164999893;  // a part from which the next tick makes a whole packet
-  localparam [3:0] TOP_GROUP = 4'd15;              // highest group in use
-  localparam [31:0] HALF = 32'd4096;               // half a bin
-  localparam [8:0] BIN_COUNT_TOTAL = 9'd256;       // number of bins
-  localparam [31:0] MAX_VALUE = 32'd2097152;       // longest threshold, in ticks
-  localparam [3:0] TOP_PLACE = 4'd15;              // highest place in a group
+  localparam [8:0] GAIN = 9'd0;                        // packets that a tick of the window allows to delay, l / t_w:
+  localparam [28:0] GAIN_PART = 29'd107;               // whole ones, and this / 165000000
+  localparam [28:0] PART_AFTER_CARRY = 29'd371871019;  // that, less a whole packet
+  localparam [28:0] NO_CREDIT = 29'd371871019;         // a part of 0
+  localparam [3:0] TOP_GROUP = 4'd15;                  // highest group in use
+  localparam [31:0] HALF = 32'd4096;                   // half a bin
+  localparam [8:0] NEVER_FROM = 9'd256;                // from this bin on, the middle is not below the longest threshold
+  localparam [31:0] MAX_VALUE = 32'd2097152;           // longest threshold, in ticks
+  localparam [3:0] TOP_PLACE = 4'd15;                  // highest place in a group
 
   reg   [8:0] credit_q;         // budget of the live window
   reg   [8:0] credit_d;
-  reg  [27:0] credit_part_q;    // and this / 165000000
-  reg  [27:0] credit_part_d;
-  reg   [1:0] state_q;          // where the search stands
-  reg   [1:0] state_d;
+  reg  [28:0] credit_part_q;    // and its part of a packet / 165000000, less what the next tick carries from
+  reg  [28:0] credit_part_d;
+  reg   [2:0] state_q;          // where the search stands
+  reg   [2:0] state_d;
   reg         pending_q;        // a sample came that no search covers yet
   reg         pending_d;
   reg   [3:0] group_q;          // next group to read, or group of the bins
@@ -64,12 +66,20 @@ module perfbound (
   reg   [3:0] place_d;
   reg         reading_q;        // what was read the cycle before is the search's
   reg         reading_d;
-  reg  [15:0] mask_q;           // bins of the group that held samples
-  reg  [15:0] mask_d;
-  reg  [16:0] passed_q;         // samples in the bins passed
-  reg  [16:0] passed_d;
-  reg   [8:0] index_q;          // the bin found
-  reg   [8:0] index_d;
+  reg         arriving_q;       // what arrives is the search's
+  reg         arriving_d;
+  reg         looking_q;        // samples is the search's
+  reg         looking_d;
+  reg   [7:0] bin_q;            // the bin that was read, or one of the group
+  wire  [7:0] bin_d;
+  reg   [8:0] samples_q;        // samples in what was read
+  reg   [8:0] samples_d;
+  reg   [8:0] left_q;           // budget left after the bins passed
+  reg   [8:0] left_d;
+  reg   [7:0] found_q;          // the bin found
+  reg   [7:0] found_d;
+  reg         above_q;          // the answer is the bin above it
+  reg         above_d;
   reg         update_now_q;     // t_pb, window and budget are new
   reg         update_now_d;
   reg  [31:0] threshold_now_q;  // the threshold
@@ -78,127 +88,119 @@ module perfbound (
   reg  [31:0] window_now_d;
   reg   [8:0] budget_now_q;     // budget of the search
   reg   [8:0] budget_now_d;
+  reg  [28:0] part_step;        // what a tick adds to the part
   wire        carry;            // the parts make a whole packet
-  wire  [3:0] arrived_group;    // group read the cycle before
-  wire  [3:0] arrived_place;    // bin of the group read the cycle before
-  reg  [16:0] arrived;          // samples in it
-  wire [16:0] tail;             // samples in it and in what was passed
-  wire        exceeds;          // they are more than the budget
-  wire [31:0] middle;           // middle of the bin found, in ticks
-  reg  [31:0] threshold;        // that, at most the longest threshold
+  wire  [3:0] bin_group;        // its group
+  wire  [3:0] bin_place;        // its place in it
+  wire  [9:0] rest;             // what they leave of the budget
+  wire        exceeds;          // they exceed it
+  wire  [8:0] index;            // the answer, the number of bins if none will do
+  reg  [31:0] threshold;        // its middle, at most the longest threshold
 
   // The budget l / t_w * X as a whole number and a fraction, both exact.
-  assign carry = ~(credit_part_q < CARRIES_FROM);
+  assign carry = ~credit_part_q[28];
 
   always @(*) begin
-    credit_part_d = credit_part_q;
-    if (cleared) begin
-      credit_part_d = 28'd0;
-    end else if (window_step) begin
-      if (carry) begin
-        credit_part_d = credit_part_q - CARRIES_FROM;
-      end else begin
-        credit_part_d = credit_part_q + GAIN_PART;
-      end
+    if (carry) begin
+      part_step = PART_AFTER_CARRY;
+    end else begin
+      part_step = GAIN_PART;
     end
   end
 
   always @(*) begin
     credit_d = credit_q;
-    if (cleared) begin
-      credit_d = 9'd0;
-    end else if (window_step) begin
+    credit_part_d = credit_part_q;
+    if (window_step) begin
+      credit_part_d = credit_part_q + part_step;
+    end
+    if (window_step) begin
       credit_d = credit_q + GAIN + {8'd0, carry};
     end
+    if (cleared) begin
+      credit_d = 9'd0;
+      credit_part_d = NO_CREDIT;
+    end
   end
 
-  // The address counts down with every read, so what arrives is one above it.
   assign read_group = group_q;
   assign read_place = place_q;
-  assign arrived_group = group_q + 4'd1;
-  assign arrived_place = place_q + 4'd1;
-
-  always @(*) begin
-    if (state_q == SEARCH_GROUPS) begin
-      arrived = {5'd0, group_sum};
-    end else if (mask_q[arrived_place]) begin
-      arrived = {9'd0, bin_count};
-    end else begin
-      arrived = 17'd0;
-    end
-  end
-
-  assign tail = passed_q + arrived;
-  assign exceeds = tail > {8'd0, budget_now_q};
-  assign middle = {10'd0, index_q, 13'd0} | HALF;
-
-  // Above the highest bin: never, as far as the histogram can tell.
-  always @(*) begin
-    if (index_q == BIN_COUNT_TOTAL) begin
-      threshold = MAX_VALUE;
-    end else begin
-      threshold = middle;
-    end
-  end
 
   always @(*) begin
     state_d = state_q;
     pending_d = pending_q;
     group_d = group_q;
     place_d = place_q;
-    mask_d = mask_q;
-    passed_d = passed_q;
-    index_d = index_q;
+    found_d = found_q;
+    above_d = above_q;
     threshold_now_d = threshold_now_q;
     window_now_d = window_now_q;
     budget_now_d = budget_now_q;
+    arriving_d = reading_q;
+    looking_d = arriving_q;
+    // What the search goes by follows the state alone: whether samples fit is known
+    // late in a cycle.
+    if (state_q == SEARCH_BINS) begin
+      if (~taken) begin
+        place_d = place_q - 4'd1;
+      end
+      if (looking_q) begin
+        found_d = bin_q;
+        above_d = exceeds;
+      end
+    end else begin
+      place_d = TOP_PLACE;
+    end
+    if (state_q == SEARCH_GROUPS) begin
+      found_d = 8'd0;
+      above_d = 1'b0;
+    end
     reading_d = 1'b0;
     update_now_d = 1'b0;
     case (state_q)
       SEARCH_IDLE: begin
         if (pending_q) begin
-          state_d = SEARCH_GROUPS;
           pending_d = 1'b0;
           window_now_d = live_window;
-          budget_now_d = credit_q;
-          passed_d = 17'd0;
           group_d = TOP_GROUP;
+          budget_now_d = credit_q;
+          state_d = SEARCH_GROUPS;
         end
       end
+      SEARCH_MULTIPLY: begin
+        // Not used in this configuration.
+        state_d = SEARCH_IDLE;
+      end
       SEARCH_GROUPS: begin
-        if (reading_q & exceeds) begin
+        if (looking_q & exceeds) begin
+          // What was read since is not needed.
           state_d = SEARCH_BINS;
-          group_d = arrived_group;
-          place_d = TOP_PLACE;
-          mask_d = group_mask;
-        end else if (reading_q & (arrived_group == 4'd0)) begin
+          arriving_d = 1'b0;
+          looking_d = 1'b0;
+          group_d = bin_group;
+        end else if (looking_q & (bin_group == 4'd0)) begin
           // All samples fit: even the lowest bin will do.
           state_d = SEARCH_FINISH;
-          index_d = 9'd0;
-        end else begin
-          if (reading_q) begin
-            passed_d = tail;
-          end
-          if (~ended) begin
-            reading_d = 1'b1;
-            group_d = group_q - 4'd1;
-          end
+          arriving_d = 1'b0;
+          looking_d = 1'b0;
+        end else if (~taken) begin
+          reading_d = 1'b1;
+          group_d = group_q - 4'd1;
         end
       end
       SEARCH_BINS: begin
         // The group exceeds the budget: if its other bins fit, the lowest does not.
-        if (reading_q & (exceeds | (arrived_place == 4'd1))) begin
+        if (looking_q & (exceeds | (bin_place == 4'd1))) begin
           state_d = SEARCH_FINISH;
-          index_d = {1'b0, group_q, arrived_place} + {8'd0, exceeds};
-        end else begin
-          if (reading_q) begin
-            passed_d = tail;
-          end
-          if (~ended) begin
-            reading_d = 1'b1;
-            place_d = place_q - 4'd1;
-          end
+          arriving_d = 1'b0;
+          looking_d = 1'b0;
+        end else if (~taken) begin
+          reading_d = 1'b1;
         end
+      end
+      SEARCH_ENTRIES: begin
+        // Not used in this configuration.
+        state_d = SEARCH_IDLE;
       end
       SEARCH_FINISH: begin
         state_d = SEARCH_IDLE;
@@ -209,18 +211,58 @@ module perfbound (
         state_d = SEARCH_IDLE;
       end
     endcase
-    // A sample that clears replaces whatever search is under way.
+    if (ended) begin
+      pending_d = 1'b1;
+    end
+    // A sample that clears is alone in the histogram, with a budget of 0: the bin
+    // above it is the answer. It replaces whatever search is under way.
     if (cleared) begin
       state_d = SEARCH_FINISH;
       pending_d = 1'b0;
       reading_d = 1'b0;
+      arriving_d = 1'b0;
+      looking_d = 1'b0;
       update_now_d = 1'b0;
       threshold_now_d = threshold_now_q;
-      index_d = {1'b0, sample_bin} + 9'd1;
+      found_d = sample_bin;
+      above_d = 1'b1;
       window_now_d = 32'd0;
       budget_now_d = 9'd0;
-    end else if (ended) begin
-      pending_d = 1'b1;
+    end
+  end
+
+  assign bin_d = arrived;
+
+  always @(*) begin
+    samples_d = samples_q;
+    if (state_q == SEARCH_GROUPS) begin
+      samples_d = {1'b0, group_sum};
+    end else begin
+      samples_d = {1'b0, bin_count};
+    end
+  end
+
+  assign bin_group = bin_q[7:4];
+  assign bin_place = bin_q[3:0];
+  assign rest = {1'b0, left_q} - {1'b0, samples_q};
+  assign exceeds = rest[9];
+  assign index = {1'b0, found_q} + {8'd0, above_q};
+
+  always @(*) begin
+    threshold = {10'd0, index, 13'd0} | HALF;
+    if (~(index < NEVER_FROM)) begin
+      threshold = MAX_VALUE;
+    end
+  end
+
+  always @(*) begin
+    left_d = left_q;
+    if ((state_q == SEARCH_GROUPS) | (state_q == SEARCH_BINS)) begin
+      if (looking_q & ~exceeds) begin
+        left_d = rest[8:0];
+      end
+    end else begin
+      left_d = credit_q;
     end
   end
 
@@ -232,15 +274,19 @@ module perfbound (
   always @(posedge clk) begin
     if (rst) begin
       credit_q <= 9'd0;
-      credit_part_q <= 28'd0;
+      credit_part_q <= 29'd371871019;
       state_q <= SEARCH_IDLE;
       pending_q <= 1'b0;
       group_q <= 4'd0;
       place_q <= 4'd0;
       reading_q <= 1'b0;
-      mask_q <= 16'd0;
-      passed_q <= 17'd0;
-      index_q <= 9'd0;
+      arriving_q <= 1'b0;
+      looking_q <= 1'b0;
+      bin_q <= 8'd0;
+      samples_q <= 9'd0;
+      left_q <= 9'd0;
+      found_q <= 8'd0;
+      above_q <= 1'b0;
       update_now_q <= 1'b0;
       threshold_now_q <= 32'd2097152;
       window_now_q <= 32'd0;
@@ -253,9 +299,13 @@ module perfbound (
       group_q <= group_d;
       place_q <= place_d;
       reading_q <= reading_d;
-      mask_q <= mask_d;
-      passed_q <= passed_d;
-      index_q <= index_d;
+      arriving_q <= arriving_d;
+      looking_q <= looking_d;
+      bin_q <= bin_d;
+      samples_q <= samples_d;
+      left_q <= left_d;
+      found_q <= found_d;
+      above_q <= above_d;
       update_now_q <= update_now_d;
       threshold_now_q <= threshold_now_d;
       window_now_q <= window_now_d;

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 2d002e56a754b25307a647993f12f808f9750998a3a9150b140abd0a45a78e91
+// SHA-256 of the configuration: dbbd9e7cfda2347a4e27b1978cd28e7a3860c75df8fa0221417702192f263502
 //
 // The configuration:
 //   [clock]
@@ -21,7 +21,7 @@
 //   t_pdt_ns = 4400
 //   t_pdt_init_ns = 4194304
 //   hybrid_hold_ns = 4400
-//   sync = "levels"
+//   sync = "messages"
 //   sync_timeout_ns = 20000
 //   registers = false
 //
@@ -68,20 +68,21 @@ module port (
     input  wire        queue_nonempty,  // the output queue holds a packet
     input  wire        transmitting,    // a packet is leaving over the link
     input  wire        receiving,       // a packet is arriving over the link
-    input  wire        sleep_permit,    // the other end has nothing to send
-    input  wire        remote_down,     // the other end has begun to go down
-    input  wire        remote_up,       // the other end wants the link awake
     input  wire        packet_valid,    // one cycle per packet sent
     input  wire  [5:0] packet_hops,     // hop count of that packet
+    input  wire        initiator,       // strap, 1 at one end: its request goes on if two cross
+    input  wire  [2:0] message_in,      // 0 none, 1 REQ_DOWN, 2 REQ_UP, 3 ACK, 4 NACK, 5 SYNC
     output wire        tx_enable,       // the port may start a packet
     output wire  [2:0] power_state,     // 0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up
     output wire        hit,             // an idle period ended, the link stayed awake
     output wire        miss,            // an idle period ended, the link had left wake
     output wire [31:0] t_pdt,           // threshold in force, in ticks
-    output wire        update,          // t_pb, window and budget are new
+    output wire        update,          // there is a new threshold
     output wire [31:0] t_pb,            // PerfBound's threshold, in ticks
     output wire [31:0] window,          // window it was computed for, in ticks
-    output wire  [8:0] budget           // packets that may be delayed in it
+    output wire  [8:0] budget,          // packets that may be delayed in it
+    output wire  [2:0] message_out,     // the same, each for one cycle
+    output wire        sync_error       // the other end once did not answer in time
 );
 
   reg         hit_now_q;                 // an idle period ended, the link stayed awake
@@ -90,26 +91,38 @@ module port (
   wire        miss_now_d;
   reg         left_wake_q;               // the link has left wake in this idle period
   wire        left_wake_d;
+  wire  [3:0] read_group;                // group of bins to read
+  wire  [3:0] read_place;                // bin in it to read
   wire        active;                    // the port is active
-  wire        expires;                   // the port wants to power down, and may
+  wire        expires;                   // the power-down timer of a port that sleeps expires
+  wire        down_start;                // the link goes down at the end of this cycle
   wire        idle_meter_ended;          // an idle period ends in this cycle: its length is ticks
   wire        idle_meter_tick;           // this idle cycle completes a tick
   wire [31:0] idle_meter_ticks;          // whole ticks idle before this cycle
   wire        idle_meter_saturated;      // ticks is at its largest value
   wire [31:0] pdt_timer_t_pdt_in_force;  // threshold of this idle period, or the next
   wire        pdt_timer_expired;         // the timer expires at the end of this cycle
-  wire        lpi_fsm_down_start;        // leave Wake at the end of this cycle
-  wire        lpi_fsm_up_start;          // a packet waits here, or the other end asks to wake
   wire        lpi_fsm_tx_enable;         // the port may start a packet
   wire        lpi_fsm_leaving;           // the link leaves Wake at the end of this cycle
+  wire        lpi_fsm_asleep;            // the link sleeps or is on the way down
+  wire        lpi_fsm_may_go_down;       // the link is in a state with a way down
+  wire        lpi_fsm_hold_over;         // it has been long enough in fast wake for deep sleep
   wire  [2:0] lpi_fsm_power_state;       // state of the link, encoded as LINK_*
-  wire [11:0] histogram_group_sum;       // samples in the group read the cycle before
-  wire [15:0] histogram_group_mask;      // which of its bins hold samples
-  wire  [7:0] histogram_bin_count;       // counter read the cycle before
-  wire        histogram_cleared;         // the sample clears the histogram
-  wire  [7:0] histogram_sample_bin;      // bin of the sample
-  wire [31:0] histogram_window;          // ticks since the clear, one cycle late
-  wire        histogram_window_step;     // the window grows by a tick
+  wire        link_sync_wants_down;      // this end would like to go down
+  wire        link_sync_down_start;      // go down at the end of this cycle
+  wire        link_sync_up_start;        // go up at the end of this cycle
+  wire        link_sync_tx_enable;       // the port may start a packet
+  wire  [2:0] link_sync_message_out;     // message to the other end
+  wire        link_sync_sync_error;      // the other end once did not answer in time
+  wire        link_sync_fails;           // it has not, in this cycle
+  wire  [7:0] bin_meter_bin;             // bin of an idle period of this length
+  wire        clearing_cleared;          // the sample clears the histogram
+  wire [31:0] clearing_age;              // ticks since the clear, one cycle late
+  wire        clearing_step;             // the age grows by a tick
+  wire        clearing_taken;            // the search reads nothing in this cycle
+  wire  [7:0] clearing_group_sum;        // samples in the group read two cycles before
+  wire  [7:0] clearing_bin_count;        // samples in the bin read two cycles before
+  wire  [7:0] clearing_arrived;          // that bin
   wire  [3:0] perfbound_read_group;      // group to read, or group of the bin to read
   wire  [3:0] perfbound_read_place;      // place in the group of the bin to read
   wire        perfbound_update;          // t_pb, window and budget are new
@@ -119,13 +132,15 @@ module port (
 
   assign active = queue_nonempty | transmitting | receiving;
   assign t_pdt = pdt_timer_t_pdt_in_force;
+  assign expires = pdt_timer_expired;
 
-  // The link goes down when the timer expires and the other end agrees, or when
-  // the other end goes down and nothing is leaving here.
-  assign expires = pdt_timer_expired & sleep_permit;
-  assign lpi_fsm_down_start = expires | (remote_down & ~transmitting);
-  assign lpi_fsm_up_start = queue_nonempty | remote_up;
-  assign tx_enable = lpi_fsm_tx_enable;
+  // Both holds in fast wake end together: one request is enough.
+  assign link_sync_wants_down = (expires & lpi_fsm_tx_enable)
+      | (lpi_fsm_hold_over & initiator & ~active);
+  assign down_start = link_sync_down_start;
+  assign tx_enable = link_sync_tx_enable;
+  assign message_out = link_sync_message_out;
+  assign sync_error = link_sync_sync_error;
   assign power_state = lpi_fsm_power_state;
 
   // A miss is an idle period in which the link left wake, for whatever reason.
@@ -134,6 +149,8 @@ module port (
   assign miss_now_d = idle_meter_ended & left_wake_q;
   assign hit = hit_now_q;
   assign miss = miss_now_q;
+  assign read_group = perfbound_read_group;
+  assign read_place = perfbound_read_place;
   assign update = perfbound_update;
   assign t_pb = perfbound_t_pb;
   assign window = perfbound_window;
@@ -165,40 +182,69 @@ module port (
   lpi_fsm u_lpi_fsm (
       .clk         (clk),
       .rst         (rst),
-      .down_start  (lpi_fsm_down_start),
-      .up_start    (lpi_fsm_up_start),
+      .down_start  (down_start),
+      .up_start    (link_sync_up_start),
       .tx_enable   (lpi_fsm_tx_enable),
       .leaving     (lpi_fsm_leaving),
+      .asleep      (lpi_fsm_asleep),
+      .may_go_down (lpi_fsm_may_go_down),
+      .hold_over   (lpi_fsm_hold_over),
       .power_state (lpi_fsm_power_state)
   );
 
-  histogram_clearing u_histogram (
-      .clk         (clk),
-      .rst         (rst),
-      .ended       (idle_meter_ended),
-      .ticks       (idle_meter_ticks),
-      .read_group  (perfbound_read_group),
-      .read_place  (perfbound_read_place),
-      .group_sum   (histogram_group_sum),
-      .group_mask  (histogram_group_mask),
-      .bin_count   (histogram_bin_count),
-      .cleared     (histogram_cleared),
-      .sample_bin  (histogram_sample_bin),
-      .window      (histogram_window),
-      .window_step (histogram_window_step)
+  link_sync u_link_sync (
+      .clk            (clk),
+      .rst            (rst),
+      .initiator      (initiator),
+      .message_in     (message_in),
+      .queue_nonempty (queue_nonempty),
+      .transmitting   (transmitting),
+      .active         (active),
+      .awake          (lpi_fsm_tx_enable),
+      .asleep         (lpi_fsm_asleep),
+      .may_go_down    (lpi_fsm_may_go_down),
+      .wants_down     (link_sync_wants_down),
+      .down_start     (link_sync_down_start),
+      .up_start       (link_sync_up_start),
+      .tx_enable      (link_sync_tx_enable),
+      .message_out    (link_sync_message_out),
+      .sync_error     (link_sync_sync_error),
+      .fails          (link_sync_fails)
+  );
+
+  bin_meter u_bin_meter (
+      .ticks (idle_meter_ticks),
+      .bin   (bin_meter_bin)
+  );
+
+  histogram_clearing u_clearing (
+      .clk        (clk),
+      .rst        (rst),
+      .ended      (idle_meter_ended),
+      .sample_bin (bin_meter_bin),
+      .read_group (read_group),
+      .read_place (read_place),
+      .cleared    (clearing_cleared),
+      .age        (clearing_age),
+      .step       (clearing_step),
+      .taken      (clearing_taken),
+      .group_sum  (clearing_group_sum),
+      .bin_count  (clearing_bin_count),
+      .arrived    (clearing_arrived)
   );
 
   perfbound u_perfbound (
       .clk         (clk),
       .rst         (rst),
       .ended       (idle_meter_ended),
-      .cleared     (histogram_cleared),
-      .sample_bin  (histogram_sample_bin),
-      .live_window (histogram_window),
-      .window_step (histogram_window_step),
-      .group_sum   (histogram_group_sum),
-      .group_mask  (histogram_group_mask),
-      .bin_count   (histogram_bin_count),
+      .cleared     (clearing_cleared),
+      .sample_bin  (bin_meter_bin),
+      .live_window (clearing_age),
+      .window_step (clearing_step),
+      .taken       (clearing_taken),
+      .group_sum   (clearing_group_sum),
+      .bin_count   (clearing_bin_count),
+      .arrived     (clearing_arrived),
       .read_group  (perfbound_read_group),
       .read_place  (perfbound_read_place),
       .update      (perfbound_update),
@@ -222,6 +268,170 @@ module port (
   // What this configuration leaves unread.
   wire unused_packet_valid = &{1'b0, packet_valid};
   wire unused_packet_hops = &{1'b0, packet_hops};
+  wire unused_link_sync_fails = &{1'b0, link_sync_fails};
+
+`ifdef FORMAL
+  // For proofs; no hardware.
+
+  (* hierconn *) wire [2:0] \u_lpi_fsm.state_q ;
+  (* hierconn *) wire [11:0] \u_lpi_fsm.age_q ;
+  (* hierconn *) wire [2:0] \u_link_sync.state_q ;
+  (* hierconn *) wire [13:0] \u_link_sync.count_q ;
+  (* hierconn *) wire \u_link_sync.rise_q ;
+
+  // States: Exchange
+  localparam [2:0] EXCHANGE_IDLE = 3'd1;        // no exchange under way
+  localparam [2:0] EXCHANGE_ASK_DOWN = 3'd2;    // REQ_DOWN sent, no answer yet
+  localparam [2:0] EXCHANGE_SYNC_DOWN = 3'd3;   // SYNC sent: down in half a round trip
+  localparam [2:0] EXCHANGE_AWAIT_DOWN = 3'd4;  // REQ_DOWN accepted: down when SYNC comes
+  localparam [2:0] EXCHANGE_ASK_UP = 3'd5;      // REQ_UP sent, no answer yet
+  localparam [2:0] EXCHANGE_SYNC_UP = 3'd6;     // SYNC sent: up in half a round trip
+  localparam [2:0] EXCHANGE_AWAIT_UP = 3'd7;    // REQ_UP accepted: up when SYNC comes
+
+  // States: Link
+  localparam [2:0] LINK_GOING_DOWN = 3'd1;  // on the way down, full power
+  localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
+
+  localparam [14:0] MESSAGE_WAIT = 15'd10001;  // w: longest wait for a message
+  localparam [14:0] HALF_WAIT = 15'd5000;      // longest wait from SYNC to the start
+  localparam [14:0] START_WAIT = 15'd13303;    // all of START
+  localparam [14:0] ASK_WAIT = 15'd10002;      // waited before this end asks to wake, at most
+  localparam [14:0] AWAIT_WAIT = 15'd20003;    // and before it follows a request that crossed
+  localparam [14:0] SYNC_WAIT = 15'd25003;     // and with its own SYNC
+  localparam [14:0] RISE_WAIT = 15'd30004;     // waited before the way up begins, at most
+  localparam [14:0] LONGEST_WAIT = 15'd32754;  // the longest wait, as `estimate` prints it
+
+  reg  [14:0] waiting_q;  // clock cycles for which a packet has waited
+  reg  [14:0] waiting_d;
+  wire        sends_awake_only_holds;
+  wire        wait_bounded_holds;
+  reg         commitment_kept_holds;
+  reg         exchange_fits_holds;
+  reg         exchange_timed_holds;
+  reg         wait_in_exchange_holds;
+  reg         wait_in_transition_holds;
+  wire        to_wake;    // the link sleeps and is not yet agreed to go up
+  wire [14:0] count;      // clock cycles in the state of the exchange
+  wire [14:0] age;        // clock cycles in the transition
+
+  assign sends_awake_only_holds = ~tx_enable | (power_state == 3'd0);
+
+  always @(*) begin
+    waiting_d = 15'd0;
+    if (queue_nonempty & ~tx_enable) begin
+      waiting_d = waiting_q + 15'd1;
+    end
+  end
+
+  assign wait_bounded_holds = waiting_q <= LONGEST_WAIT;
+  assign count = {1'b0, u_link_sync.count_q};
+  assign age = {3'd0, u_lpi_fsm.age_q};
+  assign to_wake = lpi_fsm_asleep & ~u_link_sync.rise_q;
+
+  always @(*) begin
+    commitment_kept_holds = 1'b1;
+    exchange_fits_holds = 1'b1;
+    exchange_timed_holds = 1'b1;
+    wait_in_exchange_holds = 1'b1;
+    case (u_link_sync.state_q)
+      EXCHANGE_IDLE: begin
+        if (to_wake) begin
+          wait_in_exchange_holds = waiting_q <= MESSAGE_WAIT;
+        end
+      end
+      EXCHANGE_ASK_DOWN: begin
+        exchange_fits_holds = lpi_fsm_may_go_down & ~u_link_sync.rise_q;
+        exchange_timed_holds = count < MESSAGE_WAIT;
+        if (to_wake) begin
+          wait_in_exchange_holds = waiting_q <= count;
+        end
+      end
+      EXCHANGE_SYNC_DOWN: begin
+        commitment_kept_holds = ~tx_enable;
+        exchange_fits_holds = lpi_fsm_may_go_down & ~u_link_sync.rise_q;
+        exchange_timed_holds = count <= HALF_WAIT;
+        wait_in_exchange_holds = (waiting_q + count) <= HALF_WAIT;
+      end
+      EXCHANGE_AWAIT_DOWN: begin
+        commitment_kept_holds = ~tx_enable;
+        exchange_fits_holds = lpi_fsm_may_go_down & ~u_link_sync.rise_q;
+        exchange_timed_holds = count < MESSAGE_WAIT;
+        wait_in_exchange_holds = waiting_q <= count;
+      end
+      EXCHANGE_ASK_UP: begin
+        exchange_fits_holds = to_wake;
+        exchange_timed_holds = count < MESSAGE_WAIT;
+        wait_in_exchange_holds = waiting_q <= (ASK_WAIT + count);
+      end
+      EXCHANGE_SYNC_UP: begin
+        exchange_fits_holds = to_wake;
+        exchange_timed_holds = count <= HALF_WAIT;
+        wait_in_exchange_holds = (waiting_q + count) <= SYNC_WAIT;
+      end
+      EXCHANGE_AWAIT_UP: begin
+        exchange_timed_holds = count < MESSAGE_WAIT;
+        if (to_wake) begin
+          wait_in_exchange_holds = waiting_q <= (AWAIT_WAIT + count);
+        end
+      end
+      default: begin  // EXCHANGE_START, and what encodes no state
+        exchange_fits_holds = lpi_fsm_tx_enable;
+        exchange_timed_holds = count < START_WAIT;
+        wait_in_exchange_holds = waiting_q <= count;
+      end
+    endcase
+    if (u_link_sync.rise_q
+        & (u_lpi_fsm.state_q != LINK_GOING_DOWN)
+        & (u_lpi_fsm.state_q != LINK_GOING_UP)) begin
+      exchange_fits_holds = 1'b0;
+    end
+  end
+
+  always @(*) begin
+    wait_in_transition_holds = 1'b1;
+    case (u_lpi_fsm.state_q)
+      LINK_GOING_DOWN: begin
+        wait_in_transition_holds = waiting_q <= (MESSAGE_WAIT + age);
+      end
+      LINK_GOING_UP: begin
+        wait_in_transition_holds = waiting_q <= (RISE_WAIT + age);
+      end
+      default: ;
+    endcase
+  end
+
+  always @(posedge clk) begin
+    if (rst) begin
+      waiting_q <= 15'd0;
+    end else begin
+      waiting_q <= waiting_d;
+    end
+  end
+
+  initial assume (rst);
+
+  // Nothing is transmitted unless the link is awake.
+  always @(*) if (!rst) sends_awake_only: assert (sends_awake_only_holds);
+
+  // Whatever the other end does, a packet never waits longer than `estimate` says.
+  always @(*) if (!rst) wait_bounded: assert (wait_bounded_holds);
+
+  // From its ACK or SYNC for going down on, the port starts no packet.
+  always @(*) if (!rst) commitment_kept: assert (commitment_kept_holds);
+
+  // An exchange for going down stands only where there is a way down, one of this end's own for
+  // going up only where the link sleeps.
+  always @(*) if (!rst) exchange_fits: assert (exchange_fits_holds);
+
+  // No wait for a message outlasts its time-out.
+  always @(*) if (!rst) exchange_timed: assert (exchange_timed_holds);
+
+  // What a packet has waited for is the exchange under way, and those before.
+  always @(*) if (!rst) wait_in_exchange: assert (wait_in_exchange_holds);
+
+  // What a packet has waited for is the transition under way, and what led to it.
+  always @(*) if (!rst) wait_in_transition: assert (wait_in_transition_holds);
+`endif
 
 endmodule
 

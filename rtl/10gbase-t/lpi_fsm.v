@@ -1,23 +1,26 @@
 // lpi_fsm
 //
 // Power states of the link at this end. Nothing is transmitted unless the
-// link is awake. A transition down always completes; if a packet waits or the
-// other end asks by then, the way up begins at once.
+// link is awake. A transition down always completes; if it is to go up by then,
+// the way up begins at once.
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 48c8e0e580f37530af8343e6fbb609c70280ab1ab912b29c8eca03754f4fcedd
+// SHA-256 of the configuration: 336e1e4856636b2ed30b1f8cec46bbdd589b469b02186b743de0767d065de1cd
 
 `default_nettype none
 
 module lpi_fsm (
-    input  wire       clk,         // clock
-    input  wire       rst,         // synchronous reset
-    input  wire       down_start,  // leave Wake at the end of this cycle
-    input  wire       up_start,    // a packet waits here, or the other end asks to wake
-    output wire       tx_enable,   // the port may start a packet
-    output wire       leaving,     // the link leaves Wake at the end of this cycle
-    output wire [2:0] power_state  // state of the link, encoded as LINK_*
+    input  wire       clk,          // clock
+    input  wire       rst,          // synchronous reset
+    input  wire       down_start,   // go down at the end of this cycle
+    input  wire       up_start,     // go up at the end of this cycle, or of the transition down
+    output wire       tx_enable,    // the port may start a packet
+    output wire       leaving,      // the link leaves Wake at the end of this cycle
+    output wire       asleep,       // the link sleeps or is on the way down
+    output wire       may_go_down,  // the link is in a state with a way down
+    output wire       hold_over,    // it has been long enough in fast wake for deep sleep
+    output wire [2:0] power_state   // state of the link, encoded as LINK_*
 );
 
   // States: Link
@@ -40,6 +43,9 @@ module lpi_fsm (
   assign over = cycles_q == 10'd0;
   assign tx_enable = state_q == LINK_WAKE;
   assign leaving = (state_q == LINK_WAKE) & down_start;
+  assign asleep = (state_q != LINK_WAKE) & (state_q != LINK_GOING_UP);
+  assign may_go_down = state_q == LINK_WAKE;
+  assign hold_over = 1'b0;
   assign power_state = state_q;
 
   always @(*) begin
@@ -102,6 +108,128 @@ module lpi_fsm (
       cycles_q <= cycles_d;
     end
   end
+
+`ifdef FORMAL
+  // For proofs; no hardware.
+
+  localparam [9:0] LAST_DOWN = 10'd449;       // clock cycles of the transition down, less one
+  localparam [9:0] LAST_UP = 10'd699;         // clock cycles of the transition up, less one
+  localparam [10:0] LONGEST_WAIT = 11'd1150;  // the longest transition down and the way up after it
+
+  reg   [9:0] age_q;      // clock cycles since the transition began
+  reg   [9:0] age_d;
+  reg  [10:0] waiting_q;  // clock cycles for which up_start has waited
+  reg  [10:0] waiting_d;
+  wire        transmits_awake_only_holds;
+  reg         legal_state_holds;
+  reg         down_completes_holds;
+  reg         up_completes_holds;
+  wire        wait_bounded_holds;
+  reg         sleep_known_holds;
+  reg         time_adds_up_holds;
+  reg         wait_explained_holds;
+
+  always @(*) begin
+    legal_state_holds = 1'b1;
+    down_completes_holds = 1'b1;
+    sleep_known_holds = 1'b1;
+    time_adds_up_holds = 1'b1;
+    wait_explained_holds = 1'b1;
+    age_d = 10'd0;
+    case (state_q)
+      LINK_WAKE: begin
+        wait_explained_holds = waiting_q <= LONGEST_WAIT;
+      end
+      LINK_GOING_DOWN: begin
+        if (~over) begin
+          age_d = age_q + 10'd1;
+        end
+        time_adds_up_holds = (cycles_q == (LAST_DOWN - age_q)) & (age_q <= LAST_DOWN);
+        down_completes_holds = (age_q <= LAST_DOWN)
+            & ((state_d == LINK_GOING_DOWN) | ((age_q == LAST_DOWN) & (state_d != LINK_WAKE)));
+        wait_explained_holds = waiting_q <= {1'b0, age_q};
+      end
+      LINK_FAST_WAKE: begin
+        legal_state_holds = 1'b0;
+        sleep_known_holds = 1'b0;
+        wait_explained_holds = waiting_q == 11'd0;
+      end
+      LINK_DEEP_SLEEP: begin
+        legal_state_holds = 1'b1;
+        sleep_known_holds = 1'b1;
+        wait_explained_holds = waiting_q == 11'd0;
+      end
+      LINK_REFRESH: begin
+        legal_state_holds = 1'b0;
+        sleep_known_holds = 1'b1;
+        wait_explained_holds = waiting_q == 11'd0;
+      end
+      LINK_GOING_UP: begin
+        if (~over) begin
+          age_d = age_q + 10'd1;
+        end
+        time_adds_up_holds = (cycles_q == (LAST_UP - age_q)) & (age_q <= LAST_UP);
+        wait_explained_holds = waiting_q <= ({1'b0, LAST_DOWN} + 11'd1 + {1'b0, age_q});
+      end
+      default: begin
+        legal_state_holds = 1'b0;
+      end
+    endcase
+  end
+
+  always @(*) begin
+    waiting_d = 11'd0;
+    if ((state_q != LINK_WAKE) & up_start) begin
+      waiting_d = waiting_q + 11'd1;
+    end
+  end
+
+  always @(*) begin
+    up_completes_holds = 1'b1;
+    if ((state_q != LINK_WAKE) & (state_d == LINK_WAKE)) begin
+      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == LAST_UP);
+    end
+  end
+
+  assign transmits_awake_only_holds = tx_enable == (state_q == LINK_WAKE);
+  assign wait_bounded_holds = waiting_q <= LONGEST_WAIT;
+
+  always @(posedge clk) begin
+    if (rst) begin
+      age_q <= 10'd0;
+      waiting_q <= 11'd0;
+    end else begin
+      age_q <= age_d;
+      waiting_q <= waiting_d;
+    end
+  end
+
+  initial assume (rst);
+
+  // Nothing is transmitted unless the link is awake.
+  always @(*) if (!rst) transmits_awake_only: assert (transmits_awake_only_holds);
+
+  // The link is in a state that this configuration has.
+  always @(*) if (!rst) legal_state: assert (legal_state_holds);
+
+  // A transition down lasts exactly t_s, and the link does not wake from within it.
+  always @(*) if (!rst) down_completes: assert (down_completes_holds);
+
+  // The link becomes awake only at the end of a transition up, after exactly t_w.
+  always @(*) if (!rst) up_completes: assert (up_completes_holds);
+
+  // up_start never waits longer than one transition down and one up.
+  always @(*) if (!rst) wait_bounded: assert (wait_bounded_holds);
+
+  // The link sleeps in the state that it went down to.
+  always @(*) if (!rst) sleep_known: assert (sleep_known_holds);
+
+  // The cycles spent in a transition and the cycles left are its duration.
+  always @(*) if (!rst) time_adds_up: assert (time_adds_up_holds);
+
+  // What up_start has waited for is the transition under way, and the one before.
+  always @(*) if (!rst) wait_explained: assert (wait_explained_holds);
+`endif
 
 endmodule
 

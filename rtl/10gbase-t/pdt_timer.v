@@ -6,7 +6,7 @@
 //
 // Instances: port.pdt_timer
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 48c8e0e580f37530af8343e6fbb609c70280ab1ab912b29c8eca03754f4fcedd
+// SHA-256 of the configuration: 336e1e4856636b2ed30b1f8cec46bbdd589b469b02186b743de0767d065de1cd
 
 `default_nettype none
 

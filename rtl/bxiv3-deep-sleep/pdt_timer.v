@@ -6,7 +6,7 @@
 //
 // Instances: port.pdt_timer
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 4bb23ea198a322fa05acf6313ac5483c57d78dec7105f2a93adf81e642d93953
+// SHA-256 of the configuration: 1b7c46b2c138d379224fe9625aafb3c0fd805bc0c488549344d7b49965d834af
 
 `default_nettype none
 

@@ -6,7 +6,7 @@
 //
 // Instances: port.idle_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 8f491c529a42dec02c5ab2291218ce36841136b7f31e942fc5d762bd1117f37f
+// SHA-256 of the configuration: c0e69843223dbaef4dc75a3926db3613a85e953f2f697dbbb1b144f149fcd95e
 
 `default_nettype none
 

@@ -6,7 +6,7 @@
 //
 // Instances: port.pdt_timer
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: ed1cf4f07119c7c73f710e41e7b22153447802214ce2bf268d454d3cbaa26127
+// SHA-256 of the configuration: a63644193801916c0ce06fe0e57c75825f0e35fb46e4a797ac29f6d7856fe075
 
 `default_nettype none
 
