@@ -6,12 +6,14 @@
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
 #   make registers  the registers against independent tools from PyPI
+#   make lint    Verible's lint on the checked-in Verilog
+#   make area    what every feature costs: the tables of docs/area.md (some 20 minutes)
 #   make rtl     regenerate the checked-in Verilog of the presets
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix pair bench registers rtl setup build clean
+.PHONY: demo test style matrix pair bench registers lint area rtl setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -45,6 +47,12 @@ bench: setup
 
 registers: build
 	@sh tools/registers.sh $(LINKDOZE)
+
+lint:
+	@sh tools/lint.sh
+
+area: build
+	@sh tools/area.sh $(LINKDOZE)
 
 rtl: build
 	@for preset in $$($(LINKDOZE) presets | cut -d' ' -f1); do \

@@ -6,7 +6,7 @@ use crate::blocks::histogram::golden::Histogram;
 use crate::config::plan::PortPlan;
 
 /// Clock cycles in which a window is multiplied into a budget.
-const MULTIPLY_CYCLES: u32 = 6;
+const MULTIPLY_CYCLES: u32 = 4;
 
 /// Where the search stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

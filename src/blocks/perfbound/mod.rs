@@ -21,7 +21,7 @@ states! {
 }
 
 /// Clock cycles of the multiplication, whatever the width of the window.
-const MULTIPLY_CYCLES: u32 = 6;
+const MULTIPLY_CYCLES: u32 = 4;
 
 /// Finds the threshold `t_PB` after each sample: the middle of the lowest bin such that
 /// the samples in it and above are at most the packets that may be delayed (SPEC 7,
@@ -138,9 +138,9 @@ pub struct PerfBound {
     _time_bits: usize,
 }
 
-/// Clock cycles that the budget is looked up in the histogram, at most, if every read
-/// takes `per_read`: every group is read, and of one group every bin but the lowest, and
-/// the last read of each level has to arrive. A map needs one cycle.
+/// Clock cycles that the budget is looked up in the histogram, at most, if a
+/// number of reads takes `cycles_of` it: every group is read, and of one group every bin but
+/// the lowest, and the last read of each level has to be looked at. A map needs one cycle.
 fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
     if plan.histogram.kind == HistogramKind::Map {
         return 1;
