@@ -47,6 +47,8 @@ module pair #(
   localparam [2:0] SYNC_UP = 3'd6;
   localparam [2:0] AWAIT_UP = 3'd7;
 
+  localparam [2:0] WAKE = 3'd0;
+
   // The delay of the link: any, fixed while in reset.
   reg [W-1:0] delay;
   always @(posedge clk) begin
@@ -144,6 +146,11 @@ module pair #(
   always @(*) if (!rst) same_sleep: assert (
       !HYBRID || \u_a.u_lpi_fsm.deep_q == \u_b.u_lpi_fsm.deep_q );
 
+  // Hybrid: only A asks to go from fast wake to deep sleep.
+  always @(*) if (!rst) one_deepens: assert (
+      link_a == WAKE || (a != AWAIT_DOWN && b != ASK_DOWN && b != SYNC_DOWN
+      && ba[8:6] != REQ_DOWN && ba[5:3] != REQ_DOWN && ba[2:0] != REQ_DOWN));
+
   // The delay is one that is asked for.
   always @(*) if (!rst) legal_delay: assert (delay <= LONGEST_DELAY);
 
@@ -174,7 +181,7 @@ module pair #(
   // earlier request, which is withdrawn.
   always @(*) if (!rst) when_ask_down: assert (a != ASK_DOWN
    || (b == IDLE && ab == {NONE, NONE, REQ_DOWN} && ba == EMPTY && ca == ab0)
-   || (b == IDLE && ab == EMPTY && ba == {NONE, NONE, NACK} && ca == ba0 + back)
+   || (b == IDLE && ab == EMPTY && ba == {NONE, NONE, NACK} && ca == ba0 + back && link_a == WAKE)
    || (b == IDLE && ab == EMPTY && ba == {NONE, REQ_DOWN, NACK} && ca == ba0 + back)
    || (b == AWAIT_DOWN && ab == EMPTY && ba == {NONE, NONE, ACK} && ca == ba0 + back && cb == ba0)
    || (b == AWAIT_DOWN && ab == EMPTY && ba == {NONE, REQ_DOWN, ACK} && ca == ba0 + back
@@ -350,6 +357,11 @@ module pair_end #(
   end
   wire data_under_way = transmitting || silent <= delay;
 
+  wire to_wake = link != WAKE && link != GOING_UP && !rise;
+  wire [W-1:0] w = 2 * delay + 2;  // longest wait for a message
+  wire [W-1:0] rise_wait = w + (2 * w + 1 > LONGEST_DOWN ? 2 * w + 1 : LONGEST_DOWN);
+  wire [W-1:0] longest = rise_wait + LONGEST_UP;
+
   // As long as data is under way to the other end, that end is awake.
   always @(*) if (!rst) data_meets_awake: assert (!data_under_way || link_of_other == WAKE);
 
@@ -361,17 +373,15 @@ module pair_end #(
 
   // No time-out ever fires: the other end answers in time.
   always @(*) if (!rst) no_error: assert (!error);
+
+  // The other end has been heard since the first answer could arrive.
   always @(*) if (!rst) heard_once: assert (
       !unheard || (exchange == IN_START && count <= 2 * delay + 2));
 
-  // A packet waits for three round trips and a transition up at most; less if it does not
-  // come at the worst moment.
-  wire [W-1:0] w = 2 * delay + 2;
-  wire [W-1:0] rise_wait = w + (2 * w + 1 > LONGEST_DOWN ? 2 * w + 1 : LONGEST_DOWN);
-  wire [W-1:0] longest = rise_wait + LONGEST_UP;
+  // A packet never waits longer than `estimate` says for a link of this delay.
   always @(*) if (!rst) wait_bounded: assert (waiting <= (longest > START ? longest : START));
 
-  wire to_wake = link != WAKE && link != GOING_UP && !rise;
+  // What a packet has waited for is the exchange under way, and those before.
   always @(*) if (!rst) wait_in_exchange: assert (
       (exchange != IN_START || waiting <= count)
    && (exchange != IDLE || !to_wake || waiting <= w)
@@ -381,6 +391,8 @@ module pair_end #(
    && (exchange != ASK_UP || waiting <= w + 1 + count)
    && (exchange != SYNC_UP || waiting <= 2 * w + 1 + delay - count)
    && (exchange != AWAIT_UP || !to_wake || waiting <= 2 * w + 1 + count));
+
+  // What a packet has waited for is the transition under way, and what led to it.
   always @(*) if (!rst) wait_in_transition: assert (
       (link != GOING_DOWN || waiting <= w + age)
    && (link != GOING_UP || waiting <= rise_wait + age));

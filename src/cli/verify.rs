@@ -30,6 +30,9 @@ pub struct Args {
     /// not prove.
     #[arg(long, value_name = "CYCLES", default_value_t = 30)]
     depth: u32,
+    /// How many seconds the solver may think about one claim.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    timeout: u64,
     /// Where waveforms (VCD) of violations go.
     #[arg(long, value_name = "DIR", default_value = ".")]
     traces: PathBuf,
@@ -44,14 +47,15 @@ pub struct Args {
 /// If the configuration is bad, has no hardware, or a tool is missing or fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = Config::load(&args.config)?;
+    let plan = rtl::plan(&config)?;
     let design = rtl::design(&config)?;
     let files = match &args.rtl {
         Some(folder) => read_folder(folder)?,
         None => rtl::emit(&config)?,
     };
-    let tools = Tools::find(args.solver)?;
+    let tools = Tools::find(args.solver, args.timeout)?;
     let mut reports = Vec::new();
-    for part in verify::parts(&design, files) {
+    for part in verify::parts(&plan, &design, &files) {
         let report = verify::prove(&part, &tools, args.depth)?;
         write_traces(args, &report)?;
         reports.push(report);
@@ -89,6 +93,7 @@ fn write_traces(args: &Args, report: &PartReport) -> anyhow::Result<()> {
     Ok(files::write_together(&traces.collect::<Vec<_>>())?)
 }
 
+/// Properties one by one; invariants only if they are not proved.
 fn text(reports: &[PartReport], tools: &Tools, args: &Args) -> String {
     let mut text = String::new();
     for report in reports {
@@ -98,32 +103,34 @@ fn text(reports: &[PartReport], tools: &Tools, args: &Args) -> String {
             .remove_style(TableComponent::HorizontalLines)
             .remove_style(TableComponent::MiddleIntersections)
             .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(["claim", "", "says", "verdict"]);
+            .set_header(["claim", "verdict", "s", "says"]);
+        let mut invariants = 0;
         for finding in &report.findings {
-            let kind = match finding.kind {
-                Claim::Property => "property",
-                Claim::Invariant => "invariant",
-            };
+            if finding.kind == Claim::Invariant && finding.proved() {
+                invariants += 1;
+                continue;
+            }
             let verdict = match finding.verdict {
-                Verdict::Proved { induction } => format!("PROVED (induction, k = {induction})"),
+                Verdict::Proved { induction } => format!("PROVED, k = {induction}"),
                 Verdict::Failed { cycle } => format!("FAILED in cycle {cycle}"),
-                Verdict::Unknown { cycles } => {
-                    format!("UNKNOWN (holds for {cycles} cycles after power-up)")
-                }
-                Verdict::Missing => "FAILED: the Verilog does not make this claim".into(),
+                Verdict::Unknown { cycles } => format!("UNKNOWN, true for {cycles} cycles"),
+                Verdict::Missing => "FAILED: not in the Verilog".into(),
             };
-            table.add_row([&finding.name, kind, &finding.says, &verdict]);
+            let seconds = format!("{:.1}", finding.seconds);
+            table.add_row([&finding.name, &verdict, &seconds, &finding.says]);
         }
         text += &format!(
-            "{}: {} claims, {:.1} s\n{table}\n",
-            report.top,
-            report.findings.len(),
-            report.seconds
+            "{}: {}\n{table}\n{invariants} invariants beside them PROVED; {:.1} s in all\n",
+            report.top, report.says, report.seconds
         );
         for finding in report.findings.iter().filter(|it| it.trace.is_some()) {
             text += &format!("waveform: {}\n", place(args, report, finding).display());
         }
+        text.push('\n');
     }
-    text += &format!("{}; {}\n", tools.yosys_version, tools.solver_version);
+    text += &format!(
+        "by induction over k cycles with {} and {}\n",
+        tools.yosys_version, tools.solver_version
+    );
     text
 }

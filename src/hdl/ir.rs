@@ -43,6 +43,54 @@ impl Design {
         .collect()
     }
 
+    /// The instances that neither make a claim, in themselves or below, nor are read by one, as
+    /// Yosys selects them: `port/u_fsm`.
+    pub fn instances_without_claims(&self) -> Vec<String> {
+        let claims: Vec<BlockId> = (0..self.blocks.len())
+            .filter(|&block| names::live_claims(self, block).next().is_some())
+            .collect();
+        let mut needed = vec![false; self.blocks.len()];
+        let mut need = |block: BlockId| {
+            let mut at = Some(block);
+            while let Some(block) = at {
+                needed[block] = true;
+                at = self.blocks[block].parent;
+            }
+        };
+        claims.iter().copied().for_each(&mut need);
+        for block in &self.blocks {
+            for group in block.groups.iter().filter(|group| group.formal) {
+                for_each_expr(&group.statements, &mut |expr| {
+                    expr.reads(&mut |net| match self.nets[net].role {
+                        Role::RegisterQ(_) => need(self.nets[net].block),
+                        _ => {}
+                    });
+                });
+            }
+        }
+        let cut = self.blocks.iter().enumerate().filter(|(id, block)| {
+            block.live && !needed[*id] && block.parent.is_some_and(|parent| needed[parent])
+        });
+        cut.map(|(_, block)| {
+            let parent = block
+                .parent
+                .map_or("", |parent| &self.blocks[parent].module);
+            format!("{parent}/{}", names::instance(block))
+        })
+        .collect()
+    }
+
+    /// The width in bits of a register, by its name from the top: `fsm.state`.
+    pub fn register_width(&self, name: &str) -> Option<u32> {
+        let top = &self.blocks[0].path;
+        let mut registers = self.registers.iter();
+        let register = registers.find(|register| {
+            format!("{}.{}", self.blocks[register.block].path, register.name)
+                == format!("{top}.{name}")
+        })?;
+        Some(self.nets[register.q].width)
+    }
+
     /// Every claim that the Verilog makes, blocks before their children.
     pub fn claims(&self) -> Vec<ClaimText> {
         let mut claims = Vec::new();

@@ -1,36 +1,44 @@
-//! Proofs about the emitted Verilog: every claim that the blocks make
-//! ([`Reg::property`](crate::hdl::Reg::property)) by k-induction, with Yosys and an SMT
-//! solver (`docs/proofs.md`).
+//! Proofs about the emitted Verilog (`docs/proofs.md`): every claim that the blocks make
+//! ([`Reg::property`](crate::hdl::Reg::property)), and every claim about two ports at the ends
+//! of a link, by k-induction with Yosys and an SMT solver.
 
+mod pair;
 mod tools;
 
 use std::collections::BTreeSet;
 use std::time::Instant;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
-use tools::{Check, Run};
+use tools::{asserted, Answer, Run, Scope};
 pub use tools::{Solver, ToolError, Tools};
 
+use crate::config::plan::PortPlan;
 use crate::hdl::{Claim, ClaimText, Design};
 
-/// Cycles that induction looks back, at most: invariants that need more are written too
-/// weakly.
-const INDUCTION: u32 = 4;
+/// Cycles that induction looks back, at most: claims that need more lack an invariant.
+const INDUCTION: u32 = 2;
 
 /// What is proved in one go: a design with its claims.
 #[derive(Debug)]
 pub struct Part {
     /// The module at the top.
     pub top: String,
+    /// What it is, for people.
+    pub says: String,
     /// The Verilog: names and texts.
     pub files: Vec<(String, String)>,
+    /// Parameters of the top and their values.
+    pub parameters: Vec<(&'static str, u64)>,
+    /// Instances that no claim says anything about, as Yosys selects them.
+    pub cuts: Vec<String>,
     /// What has to be proved.
     pub claims: Vec<ClaimText>,
 }
 
 /// What came of one claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 pub enum Verdict {
     /// It holds in every reachable state.
@@ -65,8 +73,10 @@ pub struct Finding {
     /// What came of it.
     #[serde(flatten)]
     pub verdict: Verdict,
+    /// How long the solver thought about it.
+    pub seconds: f64,
     /// A waveform (VCD) that ends in a violation: from power-up for a claim that failed, from
-    /// some unreachable state for an unknown one.
+    /// a state that may not be reachable for an unknown one.
     #[serde(skip)]
     pub trace: Option<Vec<u8>>,
 }
@@ -76,6 +86,8 @@ pub struct Finding {
 pub struct PartReport {
     /// The module at the top.
     pub top: String,
+    /// What it is.
+    pub says: String,
     /// The claims in the order of the design.
     pub findings: Vec<Finding>,
     /// How long it took.
@@ -85,102 +97,194 @@ pub struct PartReport {
 impl PartReport {
     /// Whether every claim is proved.
     pub fn proved(&self) -> bool {
-        let proved = |finding: &Finding| matches!(finding.verdict, Verdict::Proved { .. });
-        self.findings.iter().all(proved)
+        self.findings.iter().all(Finding::proved)
     }
 }
 
-/// Proves what can be proved of a part. All claims are proved together, each leaning on the
-/// others; a claim that does not follow is taken out, and the rest must hold without it.
-/// Claims are checked from power-up for `depth` cycles when induction does not prove them.
+impl Finding {
+    /// Whether the claim is proved.
+    pub fn proved(&self) -> bool {
+        matches!(self.verdict, Verdict::Proved { .. })
+    }
+}
+
+/// What there is to prove about the Verilog in `files`, which is to be that of `design`, made
+/// from `plan`.
+pub fn parts(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Vec<Part> {
+    let port = Part {
+        top: design.top().into(),
+        says: "one port; its inputs, and with them the other end, do what they like".into(),
+        files: files.to_vec(),
+        parameters: Vec::new(),
+        cuts: design.instances_without_claims(),
+        claims: design.claims(),
+    };
+    let pair = pair::part(plan, design, files);
+    std::iter::once(port).chain(pair).collect()
+}
+
+/// A proof under way.
+struct Proof<'a> {
+    run: Run<'a>,
+    findings: Vec<Finding>,
+    /// Claims that nothing may lean on.
+    dropped: BTreeSet<String>,
+}
+
+/// Proves what can be proved of a part: base case and induction step, each claim leaning on
+/// all others. A claim that does not follow is searched for a violation in the first `depth`
+/// cycles after power-up and taken out; the rest must hold without it.
 ///
 /// # Errors
 /// If a tool does not do its work, or Yosys refuses the Verilog.
 pub fn prove(part: &Part, tools: &Tools, depth: u32) -> Result<PartReport, ToolError> {
     let started = Instant::now();
     let run = Run::new(tools, part)?;
-    let asserted = run.asserted()?;
+    let made = asserted(&run.translate(Scope::Cut, &BTreeSet::new())?);
+    let finding = |name: &str, says: &str, kind| Finding {
+        name: name.into(),
+        says: says.into(),
+        kind,
+        verdict: match made.contains_key(name) {
+            true => Verdict::Unknown { cycles: 0 },
+            false => Verdict::Missing,
+        },
+        seconds: 0.0,
+        trace: None,
+    };
     let mut findings: Vec<Finding> = part
         .claims
         .iter()
-        .map(|claim| Finding {
-            name: claim.name.clone(),
-            says: claim.says.clone(),
-            kind: claim.kind,
-            verdict: match asserted.contains(&claim.name) {
-                true => Verdict::Proved { induction: 0 },
-                false => Verdict::Missing,
-            },
-            trace: None,
-        })
+        .map(|claim| finding(&claim.name, &claim.says, claim.kind))
         .collect();
-    let mut dropped = BTreeSet::new();
-    let mut base = INDUCTION + 1;
-    refute(&run, base, &mut dropped, &mut findings)?;
+    // Others lean on them, so they have to hold too.
+    for name in made.keys() {
+        if !findings.iter().any(|known| known.name == *name) {
+            findings.push(finding(
+                name,
+                "A claim beside those of this part.",
+                Claim::Invariant,
+            ));
+        }
+    }
+    let mut proof = Proof {
+        run,
+        findings,
+        dropped: BTreeSet::new(),
+    };
+    let mut searched = false;
     loop {
-        if asserted.is_subset(&dropped) {
+        let failing = proof.attempt()?;
+        if failing.is_empty() {
             break;
         }
-        match run.check(&dropped, Check::Induction(INDUCTION))? {
-            found if found.violations.is_empty() => {
-                for finding in &mut findings {
-                    if let Verdict::Proved { induction } = &mut finding.verdict {
-                        *induction = found.steps;
-                    }
-                }
-                break;
+        if !searched {
+            searched = true;
+            if proof.search(depth)? {
+                continue;
             }
-            _ if base < depth => {
-                base = depth;
-                refute(&run, base, &mut dropped, &mut findings)?;
-            }
-            found => {
-                for violation in found.violations {
-                    let verdict = Verdict::Unknown { cycles: base };
-                    note(&mut findings, &violation.name, verdict, violation.trace);
-                    dropped.insert(violation.name);
-                }
-            }
+        }
+        for name in failing {
+            proof.note(&name, Verdict::Unknown { cycles: depth });
+            proof.dropped.insert(name);
         }
     }
     Ok(PartReport {
         top: part.top.clone(),
-        findings,
+        says: part.says.clone(),
+        findings: proof.findings,
         seconds: started.elapsed().as_secs_f64(),
     })
 }
 
-/// Looks for violations in the first `cycles` cycles and takes out what it finds.
-fn refute(
-    run: &Run,
-    cycles: u32,
-    dropped: &mut BTreeSet<String>,
-    findings: &mut [Finding],
-) -> Result<(), ToolError> {
-    for violation in run.check(dropped, Check::Bounded(cycles))?.violations {
-        let verdict = Verdict::Failed {
-            cycle: violation.step,
-        };
-        note(findings, &violation.name, verdict, violation.trace);
-        dropped.insert(violation.name);
-    }
-    Ok(())
-}
-
-fn note(findings: &mut [Finding], name: &str, verdict: Verdict, trace: Option<Vec<u8>>) {
-    if let Some(finding) = findings.iter_mut().find(|finding| finding.name == name) {
+impl Proof<'_> {
+    fn note(&mut self, name: &str, verdict: Verdict) -> Option<&mut Finding> {
+        let mut findings = self.findings.iter_mut();
+        let finding = findings.find(|finding| finding.name == name)?;
         finding.verdict = verdict;
-        finding.trace = trace;
+        Some(finding)
     }
-}
 
-/// What there is to prove about the Verilog in `files`, which is to be that of `design`.
-pub fn parts(design: &Design, files: Vec<(String, String)>) -> Vec<Part> {
-    vec![Part {
-        top: design.top().into(),
-        files,
-        claims: design.claims(),
-    }]
+    /// Base case and step of the claims that are left; the names of those that do not follow.
+    fn attempt(&mut self) -> Result<Vec<String>, ToolError> {
+        let design = self.run.translate(Scope::Cut, &self.dropped)?;
+        let claims = asserted(&design);
+        // The base case has to reach as far as the step looks back.
+        let base = self.run.violations(INDUCTION)?;
+        if !base.is_empty() {
+            return Ok(base.into_iter().map(|violation| violation.name).collect());
+        }
+        let answers: Vec<(String, Option<u32>, f64, bool)> = claims
+            .par_iter()
+            .map(|(name, &number)| {
+                let started = Instant::now();
+                let mut refuted = false;
+                let mut proved = None;
+                for depth in 1..=INDUCTION {
+                    match self.run.step(&design, number, depth)? {
+                        Answer::Unsatisfiable => proved = Some(depth),
+                        Answer::Satisfiable => refuted = true,
+                        Answer::Unknown => {}
+                    }
+                    if proved.is_some() {
+                        break;
+                    }
+                }
+                Ok((
+                    name.clone(),
+                    proved,
+                    started.elapsed().as_secs_f64(),
+                    refuted,
+                ))
+            })
+            .collect::<Result<_, ToolError>>()?;
+        let mut failing = Vec::new();
+        let mut refuted = false;
+        for (name, proved, seconds, satisfiable) in answers {
+            let verdict = match proved {
+                Some(induction) => Verdict::Proved { induction },
+                None => Verdict::Unknown { cycles: INDUCTION },
+            };
+            if let Some(finding) = self.note(&name, verdict) {
+                finding.seconds = seconds;
+            }
+            if proved.is_none() {
+                refuted |= satisfiable;
+                failing.push(name);
+            }
+        }
+        if refuted {
+            // Shows the states from which the claims fail; some of them at least.
+            for violation in self.run.counterexample(INDUCTION)? {
+                let verdict = Verdict::Unknown { cycles: INDUCTION };
+                if let Some(finding) = self.note(&violation.name, verdict) {
+                    finding.trace = violation.trace;
+                }
+                failing.push(violation.name);
+            }
+            failing.sort();
+            failing.dedup();
+        }
+        Ok(failing)
+    }
+
+    /// Searches the whole design for violations in its first `depth` cycles and takes out what
+    /// it finds; whether it found something.
+    fn search(&mut self, depth: u32) -> Result<bool, ToolError> {
+        self.run.translate(Scope::Whole, &self.dropped)?;
+        let violations = self.run.violations(depth)?;
+        let found = !violations.is_empty();
+        for violation in violations {
+            let verdict = Verdict::Failed {
+                cycle: violation.step,
+            };
+            if let Some(finding) = self.note(&violation.name, verdict) {
+                finding.trace = violation.trace;
+            }
+            self.dropped.insert(violation.name);
+        }
+        Ok(found)
+    }
 }
 
 #[cfg(test)]

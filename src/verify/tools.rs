@@ -1,6 +1,6 @@
 //! Yosys and the SMT solvers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -59,31 +59,32 @@ pub enum Solver {
     Cvc5,
     /// CVC4, which Debian 12 has.
     Cvc4,
-    /// Yices 2.
-    Yices,
-    /// Bitwuzla.
-    Bitwuzla,
 }
 
 impl Solver {
-    /// The name, which is also that of the program (Yices aside).
+    /// The name, which is also that of the program.
     pub fn name(self) -> &'static str {
         match self {
             Solver::Z3 => "z3",
             Solver::Cvc5 => "cvc5",
             Solver::Cvc4 => "cvc4",
-            Solver::Yices => "yices",
-            Solver::Bitwuzla => "bitwuzla",
         }
+    }
+
+    /// The program on a file of SMT-LIB, which is the argument that is still missing, for at
+    /// most `seconds`.
+    fn command(self, seconds: u64) -> Command {
+        let mut command = Command::new(self.name());
+        command.arg(match self {
+            Solver::Z3 => format!("-T:{seconds}"),
+            Solver::Cvc5 | Solver::Cvc4 => format!("--tlimit={}", seconds * 1000),
+        });
+        command
     }
 
     /// What the program calls itself, if it is there.
     fn version(self) -> Option<String> {
-        let program = match self {
-            Solver::Yices => "yices-smt2",
-            solver => solver.name(),
-        };
-        let output = Command::new(program).arg("--version").output().ok()?;
+        let output = Command::new(self.name()).arg("--version").output().ok()?;
         let text = String::from_utf8_lossy(&output.stdout);
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
     }
@@ -100,6 +101,7 @@ fn z3_version(text: &str) -> Option<(u32, u32)> {
 #[derive(Clone, Debug)]
 pub struct Tools {
     solver: Solver,
+    timeout: u64,
     /// What the solver calls itself.
     pub solver_version: String,
     /// What Yosys calls itself.
@@ -108,11 +110,12 @@ pub struct Tools {
 
 impl Tools {
     /// Looks for Yosys, `yosys-smtbmc`, which comes with it, and `wanted` or else the first
-    /// of Z3 (4.12 or newer), cvc5 and CVC4 that is there and known to `yosys-smtbmc`.
+    /// of Z3 (4.12 or newer), cvc5 and CVC4 that is there and known to `yosys-smtbmc`. It may
+    /// think about one claim for `timeout` seconds.
     ///
     /// # Errors
     /// Which of them is missing, and how to install it.
-    pub fn find(wanted: Option<Solver>) -> Result<Tools, ToolError> {
+    pub fn find(wanted: Option<Solver>, timeout: u64) -> Result<Tools, ToolError> {
         let text = |program, argument| {
             let output = Command::new(program).arg(argument).output();
             output
@@ -135,19 +138,11 @@ impl Tools {
         };
         Ok(Tools {
             solver: found.0,
+            timeout,
             solver_version: found.1,
             yosys_version,
         })
     }
-}
-
-/// What `yosys-smtbmc` is to look for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Check {
-    /// Violations in the first cycles after power-up.
-    Bounded(u32),
-    /// A violation after at most so many cycles without one, from any state at all.
-    Induction(u32),
 }
 
 /// A claim that can be violated.
@@ -156,15 +151,27 @@ pub(super) struct Violation {
     pub(super) name: String,
     /// The cycle of the violation.
     pub(super) step: u32,
+    /// The waveform that leads to it.
     pub(super) trace: Option<Vec<u8>>,
 }
 
-/// What `yosys-smtbmc` found.
-#[derive(Debug)]
-pub(super) struct Found {
-    pub(super) violations: Vec<Violation>,
-    /// How far it went: cycles, or the depth at which induction succeeded.
-    pub(super) steps: u32,
+/// What a solver says of a formula.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Answer {
+    Satisfiable,
+    Unsatisfiable,
+    /// It gave up, or its time was over.
+    Unknown,
+}
+
+/// Which design is translated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// All of it.
+    Whole,
+    /// Blocks that claims say nothing about are cut: their outputs are arbitrary, so that what
+    /// holds here holds in the whole design.
+    Cut,
 }
 
 /// A part on its way to the solver.
@@ -192,23 +199,38 @@ impl<'a> Run<'a> {
         })
     }
 
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.folder.path().join(name)
-    }
-
-    /// Translates the design without the claims in `dropped`.
-    fn translate(&self, dropped: &BTreeSet<String>) -> Result<(), ToolError> {
+    /// The design without the claims in `dropped`, as SMT-LIB; it lies in `design.smt2` too.
+    pub(super) fn translate(
+        &self,
+        scope: Scope,
+        dropped: &BTreeSet<String>,
+    ) -> Result<String, ToolError> {
         let names = self.part.files.iter().map(|(name, _)| name.as_str());
         let sources: Vec<&str> = names.filter(|name| !name.ends_with(".f")).collect();
         let top = &self.part.top;
-        let mut script = format!(
-            "read_verilog -formal {}; prep -flatten -top {top};",
-            sources.join(" ")
+        let mut script = format!("read_verilog -formal {};", sources.join(" "));
+        if scope == Scope::Cut {
+            for cell in &self.part.cuts {
+                let _ = write!(script, " cutpoint {cell};");
+            }
+        }
+        for (name, value) in &self.part.parameters {
+            let _ = write!(script, " chparam -set {name} {value} {top};");
+        }
+        // Kept: two claims that come to the same thing are not to become one.
+        let _ = write!(
+            script,
+            " hierarchy -check -top {top}; proc; setattr -set keep 1 t:$assert; prep -flatten;"
         );
         for name in dropped {
             let _ = write!(script, " delete {top}/{name};");
         }
-        script.push_str(" write_smt2 -wires design.smt2");
+        // One bit vector holds the state, which leaves nothing but bit vectors to the solver;
+        // memories need arrays.
+        script.push_str(match scope {
+            Scope::Whole => " write_smt2 -wires design.smt2",
+            Scope::Cut => " opt_clean; write_smt2 -wires -stbv design.smt2",
+        });
         let output = Command::new("yosys")
             .args(["-q", "-p", &script])
             .current_dir(self.folder.path())
@@ -217,67 +239,107 @@ impl<'a> Run<'a> {
                 program: "yosys",
                 source,
             })?;
-        if output.status.success() {
-            Ok(())
-        } else {
-            Err(ToolError::Refused(last_lines(&output)))
+        if !output.status.success() {
+            return Err(ToolError::Refused(last_lines(&output)));
+        }
+        Ok(std::fs::read_to_string(
+            self.folder.path().join("design.smt2"),
+        )?)
+    }
+
+    /// Whether the claim with this number can be violated `depth` cycles after some state, while
+    /// every claim held before.
+    pub(super) fn step(
+        &self,
+        design: &str,
+        number: usize,
+        depth: u32,
+    ) -> Result<Answer, ToolError> {
+        let top = &self.part.top;
+        let mut text = format!("(set-logic QF_BV)\n{design}\n");
+        for at in 0..=depth {
+            let _ = writeln!(
+                text,
+                "(declare-fun s{at} () |{top}_s|)\n(assert (|{top}_h| s{at}))\n\
+                 (assert (|{top}_u| s{at}))"
+            );
+        }
+        for at in 0..depth {
+            let next = at + 1;
+            let _ = writeln!(
+                text,
+                "(assert (|{top}_a| s{at}))\n(assert (|{top}_t| s{at} s{next}))"
+            );
+        }
+        let _ = writeln!(
+            text,
+            "(assert (not (|{top}_a {number}| s{depth})))\n(check-sat)"
+        );
+        let file = self.folder.path().join(format!("step{number}.smt2"));
+        std::fs::write(&file, text)?;
+        let mut command = self.tools.solver.command(self.tools.timeout);
+        let output = command.arg(&file).output()?;
+        let answer = String::from_utf8_lossy(&output.stdout);
+        match answer.lines().map(str::trim).find(|line| !line.is_empty()) {
+            Some("sat") => Ok(Answer::Satisfiable),
+            Some("unsat") => Ok(Answer::Unsatisfiable),
+            Some(line) if line.contains("error") => Err(ToolError::Broken {
+                command: format!("{command:?}"),
+                output: last_lines(&output),
+            }),
+            _ => Ok(Answer::Unknown),
         }
     }
 
-    /// The claims that the Verilog makes.
-    pub(super) fn asserted(&self) -> Result<BTreeSet<String>, ToolError> {
-        self.translate(&BTreeSet::new())?;
-        let text = std::fs::read_to_string(self.path("design.smt2"))?;
-        let lines = text
-            .lines()
-            .filter_map(|line| line.strip_prefix("; yosys-smt2-assert "));
-        Ok(lines
-            .filter_map(|line| Some(line.split_whitespace().nth(1)?.to_owned()))
-            .collect())
+    /// The claims that are violated in the first `cycles` cycles after power-up.
+    pub(super) fn violations(&self, cycles: u32) -> Result<Vec<Violation>, ToolError> {
+        // --presat: an assumption that nothing satisfies would prove everything.
+        self.smtbmc(&[
+            "--presat",
+            "--keep-going",
+            "-t",
+            &cycles.to_string(),
+            "--dump-vcd",
+            "trace%.vcd",
+        ])
     }
 
-    /// Looks for violations of the claims that are not in `dropped`.
-    pub(super) fn check(
-        &self,
-        dropped: &BTreeSet<String>,
-        check: Check,
-    ) -> Result<Found, ToolError> {
-        self.translate(dropped)?;
+    /// A violation after `depth` cycles without one, from any state at all.
+    pub(super) fn counterexample(&self, depth: u32) -> Result<Vec<Violation>, ToolError> {
+        self.smtbmc(&["-i", "-t", &depth.to_string(), "--dump-vcd", "trace.vcd"])
+    }
+
+    fn smtbmc(&self, arguments: &[&str]) -> Result<Vec<Violation>, ToolError> {
         let mut command = Command::new("yosys-smtbmc");
         command
             .args(["-s", self.tools.solver.name(), "--noprogress"])
-            .current_dir(self.folder.path());
-        match check {
-            // --presat: an assumption that nothing satisfies would prove everything.
-            Check::Bounded(cycles) => command.args([
-                "--presat",
-                "--keep-going",
-                "-t",
-                &cycles.to_string(),
-                "--dump-vcd",
-                "trace%.vcd",
-            ]),
-            Check::Induction(cycles) => {
-                command.args(["-i", "-t", &cycles.to_string(), "--dump-vcd", "trace.vcd"])
-            }
-        };
-        let output = command
+            .args(arguments)
             .arg("design.smt2")
-            .output()
-            .map_err(|source| ToolError::NoYosys {
-                program: "yosys-smtbmc",
-                source,
-            })?;
-        let found = read(
-            &String::from_utf8_lossy(&output.stdout),
-            check,
-            self.folder.path(),
-        );
-        found.ok_or_else(|| ToolError::Broken {
+            .current_dir(self.folder.path());
+        let output = command.output().map_err(|source| ToolError::NoYosys {
+            program: "yosys-smtbmc",
+            source,
+        })?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        read(&text, self.folder.path()).ok_or_else(|| ToolError::Broken {
             command: format!("{command:?}"),
             output: last_lines(&output),
         })
     }
+}
+
+/// The claims that a translated design makes: their names and numbers.
+pub(super) fn asserted(design: &str) -> BTreeMap<String, usize> {
+    let lines = design
+        .lines()
+        .filter_map(|line| line.strip_prefix("; yosys-smt2-assert "));
+    lines
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let number = words.next()?.parse().ok()?;
+            Some((words.next()?.to_owned(), number))
+        })
+        .collect()
 }
 
 fn last_lines(output: &std::process::Output) -> String {
@@ -290,8 +352,8 @@ fn last_lines(output: &std::process::Output) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// What `yosys-smtbmc` printed; `None` if it did not come to its end.
-fn read(text: &str, check: Check, folder: &Path) -> Option<Found> {
+/// The violations that `yosys-smtbmc` printed; `None` if it did not come to its end.
+fn read(text: &str, folder: &Path) -> Option<Vec<Violation>> {
     let mut violations: Vec<Violation> = Vec::new();
     let mut step = 0;
     let mut without_trace = 0;
@@ -302,15 +364,8 @@ fn read(text: &str, check: Check, folder: &Path) -> Option<Found> {
         let line = line
             .split_once(char::is_whitespace)
             .map_or("", |(_, text)| text.trim_start());
-        let number = || line.rsplit(' ').next()?.trim_matches('.').parse().ok();
-        if line.starts_with("Checking assertions in step") {
-            step = number().unwrap_or(step);
-        } else if line.starts_with("Trying induction in step") {
-            // Counts down to the state without a predecessor.
-            let left = number().unwrap_or(0);
-            if let Check::Induction(cycles) = check {
-                step = cycles.saturating_sub(left);
-            }
+        if let Some(number) = line.strip_prefix("Checking assertions in step ") {
+            step = number.trim_matches('.').parse().unwrap_or(step);
         } else if let Some(found) = line.strip_prefix("Assert failed in ") {
             let name = found.split_whitespace().nth(1)?;
             violations.push(Violation {
@@ -328,13 +383,10 @@ fn read(text: &str, check: Check, folder: &Path) -> Option<Found> {
             status = found.trim();
         }
     }
-    let complete = match status {
-        "PASSED" | "passed" => violations.is_empty(),
-        "FAILED" | "failed" => !violations.is_empty(),
+    let complete = match status.to_ascii_uppercase().as_str() {
+        "PASSED" => violations.is_empty(),
+        "FAILED" => !violations.is_empty(),
         _ => false,
     };
-    complete.then_some(Found {
-        violations,
-        steps: step,
-    })
+    complete.then_some(violations)
 }

@@ -1,0 +1,81 @@
+//! Two ports joined by a link: `testbench/pair.v`.
+
+use super::Part;
+use crate::blocks::link_sync;
+use crate::config::plan::{PortPlan, Sleep};
+use crate::hdl::{Claim, ClaimText, Design};
+
+/// The longest delay of a link that is of interest, one way, in clock cycles: 400 m at 1 GHz.
+const LONGEST_DELAY: u64 = 2000;
+
+/// The claims of `pair.v` that are wanted for themselves; the others make them inductive.
+const PROPERTIES: [&str; 4] = ["same_state", "data_meets_awake", "no_error", "wait_bounded"];
+
+const TEXT: &str = include_str!("../../testbench/pair.v");
+
+/// The two ends of a link with ports of `plan`, if the ends exchange messages.
+pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Option<Part> {
+    let sync = plan.sync?;
+    let width = |register: &str| design.register_width(register).map(u64::from);
+    let (longest_down, longest_up) = link_sync::longest_transitions(plan);
+    let start = link_sync::start_cycles(plan, &sync);
+    // An answer has to come before the time-out, and the exchange of START within START.
+    let longest_delay = LONGEST_DELAY
+        .min(sync.timeout.saturating_sub(1) / 2)
+        .min((start - 3) / 3);
+    let mut all = files.to_vec();
+    all.push(("pair.v".into(), TEXT.into()));
+    Some(Part {
+        top: "pair".into(),
+        says: format!(
+            "two ports on a link with the same delay both ways, any from 0 to {longest_delay} \
+             clock cycles; packets come when they like"
+        ),
+        files: all,
+        parameters: vec![
+            ("LONGEST_DELAY", longest_delay),
+            ("START", start),
+            ("LONGEST_DOWN", longest_down),
+            ("LONGEST_UP", longest_up),
+            ("HYBRID", u64::from(plan.sleep == Sleep::Hybrid)),
+            ("COUNT_BITS", width("link_sync.count")?),
+            ("CYCLES_BITS", width("lpi_fsm.cycles")?),
+            ("WAIT_BITS", width("waiting")?),
+        ],
+        cuts: design.instances_without_claims(),
+        claims: claims(),
+    })
+}
+
+/// The claims of `pair.v`, each with the comment above it.
+fn claims() -> Vec<ClaimText> {
+    let mut claims = Vec::new();
+    let mut instances: &[&str] = &[""];
+    let mut comment = String::new();
+    for line in TEXT.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("// ") {
+            if !comment.is_empty() {
+                comment.push(' ');
+            }
+            comment.push_str(text);
+            continue;
+        }
+        if line.starts_with("module pair_end") {
+            instances = &["u_end_a.", "u_end_b."];
+        }
+        let claim = line.strip_prefix("always @(*) if (!rst) ");
+        if let Some((name, _)) = claim.and_then(|claim| claim.split_once(": assert")) {
+            let kind = match PROPERTIES.contains(&name) {
+                true => Claim::Property,
+                false => Claim::Invariant,
+            };
+            claims.extend(instances.iter().map(|instance| ClaimText {
+                name: format!("{instance}{name}"),
+                says: comment.clone(),
+                kind,
+            }));
+        }
+        comment.clear();
+    }
+    claims
+}
