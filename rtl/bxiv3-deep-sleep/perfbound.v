@@ -250,7 +250,7 @@ module perfbound (
 
   always @(*) begin
     threshold = {9'd0, index, 14'd0} | HALF;
-    if (~(index < NEVER_FROM)) begin
+    if (index >= NEVER_FROM) begin
       threshold = MAX_VALUE;
     end
   end

@@ -250,7 +250,7 @@ module perfbound (
 
   always @(*) begin
     threshold = {13'd0, index, 10'd0} | HALF;
-    if (~(index < NEVER_FROM)) begin
+    if (index >= NEVER_FROM) begin
       threshold = MAX_VALUE;
     end
   end

@@ -350,7 +350,7 @@ module port (
         commitment_kept_holds = ~tx_enable;
         exchange_fits_holds = lpi_fsm_may_go_down & ~u_link_sync.rise_q;
         exchange_timed_holds = count <= HALF_WAIT;
-        wait_in_exchange_holds = (waiting_q + count) <= HALF_WAIT;
+        wait_in_exchange_holds = waiting_q <= (HALF_WAIT - count);
       end
       EXCHANGE_AWAIT_DOWN: begin
         commitment_kept_holds = ~tx_enable;
@@ -366,7 +366,7 @@ module port (
       EXCHANGE_SYNC_UP: begin
         exchange_fits_holds = to_wake;
         exchange_timed_holds = count <= HALF_WAIT;
-        wait_in_exchange_holds = (waiting_q + count) <= SYNC_WAIT;
+        wait_in_exchange_holds = waiting_q <= (SYNC_WAIT - count);
       end
       EXCHANGE_AWAIT_UP: begin
         exchange_timed_holds = count < MESSAGE_WAIT;
