@@ -10,7 +10,7 @@
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: dbbd9e7cfda2347a4e27b1978cd28e7a3860c75df8fa0221417702192f263502
+// SHA-256 of the configuration: f4bd71b8fca08e61f5a421169512433813daecb11c845bb632463f11aab0859a
 
 `default_nettype none
 

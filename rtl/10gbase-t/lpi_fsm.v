@@ -6,7 +6,7 @@
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 336e1e4856636b2ed30b1f8cec46bbdd589b469b02186b743de0767d065de1cd
+// SHA-256 of the configuration: 4e5bb7230e7aca7d3e9703db329c4a334aa9d13ffe87d83b31918f8e3d018ec2
 
 `default_nettype none
 

@@ -5,7 +5,7 @@
 //
 // Instances: port.clearing
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 1b7c46b2c138d379224fe9625aafb3c0fd805bc0c488549344d7b49965d834af
+// SHA-256 of the configuration: 7c3de7d7a7685e358a91cff6b473e24e6c15b4b8bffdd3921fffacb356321311
 
 `default_nettype none
 

@@ -10,7 +10,7 @@
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: c0e69843223dbaef4dc75a3926db3613a85e953f2f697dbbb1b144f149fcd95e
+// SHA-256 of the configuration: 813549b3202908741ed370670ae49f0dffd209db4c5e09839c42e5beb210000c
 
 `default_nettype none
 

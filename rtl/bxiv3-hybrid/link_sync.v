@@ -8,7 +8,7 @@
 //
 // Instances: port.link_sync
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: a63644193801916c0ce06fe0e57c75825f0e35fb46e4a797ac29f6d7856fe075
+// SHA-256 of the configuration: 506d0796687088cfd3fefc30f36e69192ab2de8e63fb12ee230c91a83900d42c
 
 `default_nettype none
 

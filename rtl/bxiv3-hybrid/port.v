@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: a63644193801916c0ce06fe0e57c75825f0e35fb46e4a797ac29f6d7856fe075
+// SHA-256 of the configuration: 506d0796687088cfd3fefc30f36e69192ab2de8e63fb12ee230c91a83900d42c
 //
 // The configuration:
 //   [clock]
@@ -58,7 +58,7 @@
 //   [correction]
 //   history = 16
 //   mode = "at-least-one"
-//   fraction_bits = 16
+//   fraction_bits = 10
 
 `default_nettype none
 

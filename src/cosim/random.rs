@@ -867,7 +867,7 @@ mod tests {
                 };
                 for seed in 1..=3 {
                     let golden = golden::Port::new(&plan);
-                    let coverage = coverage(golden, plan, seed, 600_000);
+                    let coverage = coverage(golden, plan, seed, 1_500_000);
                     let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
                     assert!(
                         missed.is_empty(),

@@ -915,7 +915,7 @@ wrong! { what_is_inside_a_child, Bad { child: Timer = Timer::new(), } #[hdl_gen]
     self.child.idle.next = self.p.val();
     self.y.next = self.child.elapsed.q.val();
 }
-=> "bad: `child.elapsed.q` is neither a signal" }
+=> "bad: `child.elapsed.q` is a register of another block, which claims alone may read" }
 
 wrong! { a_clock_connected_twice, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), } #[hdl_gen] fn update(&mut self)
 {

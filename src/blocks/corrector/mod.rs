@@ -578,7 +578,9 @@ impl Logic for Corrector {
                     self.places.d.next = bit_cast(self.lifted.val(), self._places_bits);
                     if !self.at_least_one.val() {
                         comment!("So small a factor makes every threshold 0.");
-                        if self.lifted.val().get_bit(self.lifted_sign_at.val()) {
+                        if self.log2_cf_now.q.val().get_bit(self.sign_at.val())
+                            & self.lifted.val().get_bit(self.lifted_sign_at.val())
+                        {
                             self.factor.d.next = 0.into();
                         }
                     }
