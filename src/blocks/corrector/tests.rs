@@ -114,6 +114,9 @@ fn plans() -> impl Strategy<Value = PortPlan> {
                 }
             },
         )
+        .prop_filter("no vector is so wide", |plan| {
+            Arithmetic::new(plan).too_wide().is_none()
+        })
 }
 
 proptest! {

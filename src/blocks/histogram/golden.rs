@@ -31,6 +31,8 @@ pub struct Histogram {
     samples: u64,
     /// The cycle whose end began the present generation.
     since: u64,
+    /// The age at which the time to live was last changed: a shorter one makes none younger.
+    reached: u64,
     /// How long the generations before it lasted, in ticks, the latest first.
     lasted: VecDeque<u64>,
     /// The lengths that a circular histogram holds, the oldest first.
@@ -58,6 +60,7 @@ impl Histogram {
             edges,
             samples: 0,
             since: 0,
+            reached: 0,
             lasted: VecDeque::new(),
             stored: VecDeque::new(),
             stored_total: 0,
@@ -84,7 +87,7 @@ impl Histogram {
 
     /// Whole ticks in `cycles` of the present generation.
     fn age(&self, cycles: u64) -> u64 {
-        let longest = self.plan.ttl.unwrap_or(self.max_time);
+        let longest = self.plan.ttl.unwrap_or(self.max_time).max(self.reached);
         (cycles / self.clocks_per_tick).min(longest)
     }
 
@@ -111,7 +114,8 @@ impl Histogram {
         if (self.plan.max_samples, self.plan.ttl) != (max_samples, ttl) {
             // An age that stood still goes on from where it stood.
             let elapsed = now.saturating_sub(self.since);
-            let stood = elapsed / self.clocks_per_tick - self.age(elapsed);
+            self.reached = self.age(elapsed);
+            let stood = elapsed / self.clocks_per_tick - self.reached;
             self.since += stood * self.clocks_per_tick;
             self.plan.max_samples = max_samples;
             self.plan.ttl = ttl;
@@ -233,6 +237,7 @@ impl Histogram {
             self.samples = 0;
             self.populated = 0;
             self.since = now;
+            self.reached = 0;
         }
         self.samples += 1;
         if self.is_map() {
