@@ -88,11 +88,11 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let generate = ["generate", "port.toml", "-o"];
     for output in ["one", "two"] {
         let (out, err) = run(linkdoze(path).args(generate).arg(output), 0);
-        assert_eq!((out.lines().count(), err.as_str()), (7, ""));
+        assert_eq!((out.lines().count(), err.as_str()), (11, ""));
     }
     let one = files(&path.join("one"));
     assert_eq!(one, files(&path.join("two")));
-    assert_eq!(one.len(), 7);
+    assert_eq!(one.len(), 11);
     let list = String::from_utf8(one["port.f"].clone()).unwrap();
     for name in one.keys().filter(|name| name.ends_with(".v")) {
         assert!(list.lines().any(|line| line == name), "{name} in {list}");
@@ -129,19 +129,19 @@ fn random_activity_on_every_preset() {
     for preset in PRESETS {
         let folder = folder(preset);
         let random = ["cosim", "port.toml", "--random"];
-        let cycles = ["--cycles", "2000000", "--seed", "1..2"];
+        let cycles = ["--cycles", "20000000", "--seed", "1..2"];
         let report = json_of(folder.path(), &[&random[..], &cycles].concat());
         assert_eq!(report["mismatches"], 0, "{preset}");
-        assert_eq!(report["cycles"], 4_000_000, "{preset}");
+        assert_eq!(report["cycles"], 40_000_000, "{preset}");
         assert_eq!(report["engine"], "verilator");
         assert!(report["verilator"].as_str().unwrap().starts_with("Veril"));
         assert!(report["cycles_per_second"].as_f64().unwrap() > 0.0);
-        for count in ["hits", "misses", "updates"] {
-            assert!(report[count].as_u64().unwrap() > 100, "{preset}: {count}");
+        for (count, least) in [("hits", 100), ("misses", 20), ("updates", 100)] {
+            assert!(report[count].as_u64().unwrap() > least, "{preset}: {count}");
         }
         let states = report["state_cycles"].as_object().unwrap();
         let sum: u64 = states.values().map(|cycles| cycles.as_u64().unwrap()).sum();
-        assert_eq!(sum, 4_000_000, "{preset}");
+        assert_eq!(sum, 40_000_000, "{preset}");
         let reached = &report["coverage"]["reached"];
         for corner in ["hardest-traffic", "clear-by-samples", "reset-wake"] {
             assert!(reached[corner].as_u64().unwrap() > 0, "{preset}: {corner}");
@@ -240,11 +240,16 @@ fn sixteen_ports_of_a_switch_under_lammps() {
     );
     assert_eq!(report["mismatches"], 0);
     assert_eq!(report["engine"], "verilator");
-    assert_eq!(report["cycles"], 16 * cycles);
+    // The cycles before both ends of every link may send come on top.
+    assert!(report["cycles"].as_u64().unwrap() >= 16 * cycles);
     let ports = report["ports"].as_array().unwrap();
     assert_eq!(ports.len(), 16);
     for (index, port) in ports.iter().enumerate() {
-        assert_eq!(port["cycles"], cycles, "port {index}");
+        assert_eq!(
+            port["cycles"],
+            report["cycles"].as_u64().unwrap() / 16,
+            "port {index}"
+        );
         // Every rank sends and receives in this part of the trace.
         assert!(port["hits"].as_u64().unwrap() > 5, "port {index}: {port}");
     }
@@ -294,7 +299,16 @@ fn the_census_is_that_of_the_verilog() {
                 continue;
             }
             let text = String::from_utf8(text).unwrap();
-            for line in text.lines().filter_map(|line| line.strip_prefix("  reg ")) {
+            // What only provers see is no hardware.
+            let mut hardware = String::new();
+            for (place, part) in text.split("`ifdef FORMAL").enumerate() {
+                let rest = part.split_once("`endif").map_or(part, |(_, rest)| rest);
+                hardware += if place == 0 { part } else { rest };
+            }
+            for line in hardware
+                .lines()
+                .filter_map(|line| line.strip_prefix("  reg "))
+            {
                 let declaration = line.split(';').next().unwrap().trim();
                 let (width, rest) = match declaration.strip_prefix('[') {
                     Some(rest) => {
@@ -344,7 +358,7 @@ fn synthesis_counts_cells() {
         count("flip_flops")
     );
     assert!(
-        count("luts") > 100 && count("memory_blocks") >= 1,
+        count("luts") > 100 && count("memory_blocks") + count("lut_memories") >= 1,
         "{resources}"
     );
     let types = resources["cell_types"].as_object().unwrap();

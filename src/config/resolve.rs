@@ -488,7 +488,7 @@ fn bins_and_width(
         reader.fault_of(
             &bin,
             format!(
-                "{reach} bins of this width reach beyond the longest time \
+                "histogram.bins = {bins_value}: {reach} bins of this width reach beyond the longest time \
                  of port.time_width = {time_width} bits; must be {of} and at most {} ns; the \
                  nearest legal value is {}",
                 ns(largest),

@@ -61,9 +61,10 @@ impl Design {
         for block in &self.blocks {
             for group in block.groups.iter().filter(|group| group.formal) {
                 for_each_expr(&group.statements, &mut |expr| {
-                    expr.reads(&mut |net| match self.nets[net].role {
-                        Role::RegisterQ(_) => need(self.nets[net].block),
-                        _ => {}
+                    expr.reads(&mut |net| {
+                        if let Role::RegisterQ(_) = self.nets[net].role {
+                            need(self.nets[net].block);
+                        }
                     });
                 });
             }
