@@ -147,12 +147,11 @@ fn random_activity_on_every_preset() {
             assert!(reached[corner].as_u64().unwrap() > 0, "{preset}: {corner}");
         }
 
-        let native = ["--engine", "native", "--cycles", "20000"];
+        let native = ["--engine", "native", "--cycles", "80000"];
         let report = json_of(folder.path(), &[&random[..], &native].concat());
         assert_eq!(report["mismatches"], 0, "{preset}");
-        assert_eq!(report["cycles"], 20_000, "{preset}");
+        assert_eq!(report["cycles"], 80_000, "{preset}");
         assert_eq!(report["engine"], "native");
-        assert!(report["hits"].as_u64().unwrap() > 3, "{preset}");
     }
 }
 

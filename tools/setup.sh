@@ -11,6 +11,8 @@ need verilator verilator
 need iverilog iverilog
 need yosys yosys
 need g++ g++
+# The proofs of `linkdoze verify` need an SMT solver.
+command -v z3 >/dev/null 2>&1 || command -v cvc5 >/dev/null 2>&1 || need cvc4 cvc4
 need make make
 # Waveforms in FST are compressed with zlib.
 [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
