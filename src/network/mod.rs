@@ -1,12 +1,14 @@
 //! The network model: traces, their replay, and the packets they send.
 
 pub mod engine;
+pub mod fabric;
 mod link;
 pub mod replay;
 pub mod scenario;
 mod simulation;
 pub mod topology;
 pub mod trace;
+pub mod traffic;
 
 pub use link::{ActivitySink, NoSink, PortCycles};
 pub use simulation::{

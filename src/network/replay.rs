@@ -33,8 +33,8 @@ pub struct Message {
 
 /// What carries out the replay's wishes.
 pub trait Host {
-    /// [`Replay::finish`] is to be called for `op` `delay` ps from now.
-    fn after(&mut self, delay: u64, op: u32);
+    /// [`Replay::finish`] is to be called for `op` of `rank` `delay` ps from now.
+    fn after(&mut self, delay: u64, rank: usize, op: u32);
     /// A message leaves its rank now; [`Replay::deliver`] is to be called when its last
     /// byte has arrived.
     fn send(&mut self, message: Message);
@@ -116,7 +116,15 @@ impl<'p> Replay<'p> {
 
     /// Starts the operations that wait for nothing.
     pub fn start(&mut self, host: &mut impl Host) {
-        self.ready = (0..self.needs.len() as u32)
+        self.start_where(|_| true, host);
+    }
+
+    /// As [`Replay::start`], of those ranks only that `owns` names: the others are replayed
+    /// elsewhere, and their messages come from there.
+    pub fn start_where(&mut self, owns: impl Fn(usize) -> bool, host: &mut impl Host) {
+        self.ready = (0..self.program.ranks())
+            .filter(|&rank| owns(rank))
+            .flat_map(|rank| self.program.rank_ops(rank))
             .filter(|&op| self.needs[op as usize] == 0)
             .map(Reverse)
             .collect();
@@ -215,7 +223,7 @@ impl<'p> Replay<'p> {
                 OpKind::Send => self.overheads.send,
                 OpKind::Recv => self.overheads.recv,
             };
-            host.after(time, op);
+            host.after(time, self.program.rank_of(op), op);
             if what.kind != OpKind::Recv {
                 self.started(op);
             }

@@ -732,7 +732,11 @@ impl<'a> Network<'a> {
         self.packet_hops += 1;
         if let Some((switch, input)) = self.switch_port(port) {
             let destination = self.packets[packet].destination as usize;
-            let output = self.topology.route(switch, destination) as u32;
+            let output = u32::from(
+                self.topology
+                    .route(switch, input as usize, 0, destination)
+                    .port,
+            );
             self.switches[switch].end_arrival(&mut self.packets, packet, input, output);
             self.arbitrate(switch);
             return None;
@@ -894,7 +898,7 @@ impl<'a> Network<'a> {
 }
 
 impl Host for Network<'_> {
-    fn after(&mut self, delay: u64, op: u32) {
+    fn after(&mut self, delay: u64, _: usize, op: u32) {
         self.queue.schedule(self.now + delay, Event::Finish(op));
     }
 

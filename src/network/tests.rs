@@ -633,8 +633,17 @@ impl Topology for HalfEmpty {
         [Some(4), Some(5), None, None, Some(0), Some(1)][port]
     }
 
-    fn route(&self, _: usize, destination: usize) -> usize {
-        destination
+    fn route(
+        &self,
+        _: usize,
+        _: usize,
+        _: u8,
+        destination: usize,
+    ) -> crate::network::topology::Hop {
+        crate::network::topology::Hop {
+            port: (destination) as u8,
+            lane: 0,
+        }
     }
 
     fn hops(&self, _: usize, _: usize) -> u8 {

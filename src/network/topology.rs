@@ -1,10 +1,23 @@
 //! Which port is wired to which, and the way from node to node.
 
+/// The next step of a packet that is in a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The port.
+    pub port: u8,
+    /// The lane.
+    pub lane: u8,
+}
+
 /// The shape of a network of equal switches. Nodes have one NIC with one port.
 ///
 /// Ports are numbered through: port `p` of switch `s` is `s * radix + p`, the NIC of node
 /// `n` is `switches * radix + n`.
-pub trait Topology {
+pub trait Topology: Send + Sync {
+    /// Lanes.
+    fn lanes(&self) -> usize {
+        1
+    }
     /// Number of nodes.
     fn nodes(&self) -> usize;
     /// Number of switches.
@@ -13,8 +26,8 @@ pub trait Topology {
     fn radix(&self) -> usize;
     /// The other end of the cable at a port; `None` where there is no cable.
     fn peer(&self, port: usize) -> Option<usize>;
-    /// The port of `switch` through which a packet for `destination` leaves.
-    fn route(&self, switch: usize, destination: usize) -> usize;
+    /// The next step.
+    fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop;
     /// Links on the way from node to node, those of the NICs included.
     fn hops(&self, source: usize, destination: usize) -> u8;
 
@@ -69,8 +82,11 @@ impl Topology for SingleSwitch {
         Some((port + self.nodes) % (2 * self.nodes))
     }
 
-    fn route(&self, _: usize, destination: usize) -> usize {
-        destination
+    fn route(&self, _: usize, _: usize, _: u8, destination: usize) -> Hop {
+        Hop {
+            port: destination as u8,
+            lane: 0,
+        }
     }
 
     fn hops(&self, _: usize, _: usize) -> u8 {

@@ -10,6 +10,13 @@ pub trait PowerController: Model {
     /// are if `inputs` hold (a lower bound >= 1; `u64::MAX` is for ever).
     fn quiet_cycles(&self, inputs: &Inputs) -> u64;
 
+    /// Cycles, the present one included, for which `tx_enable`, `power_state` and
+    /// `message_out` will certainly stay as they are if `inputs` hold: what the other end
+    /// and the queue can notice (a lower bound >= 1; `u64::MAX` is for ever).
+    fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        self.quiet_cycles(inputs)
+    }
+
     /// Whether it exchanges messages with the other end of the link (SPEC 5); otherwise it
     /// sees it through levels.
     fn exchanges_messages(&self) -> bool {
@@ -43,6 +50,10 @@ impl PowerController for AlwaysOn {
 impl PowerController for golden::Port {
     fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
         golden::Port::quiet_cycles(self, inputs)
+    }
+
+    fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        golden::Port::outward_quiet_cycles(self, inputs)
     }
 
     fn exchanges_messages(&self) -> bool {

@@ -367,6 +367,13 @@ impl Port {
         if !steady {
             return 0;
         }
+        self.link_uneventful(inputs)
+    }
+
+    /// Cycles that pass, while `inputs` hold, before one that changes the state of the link
+    /// or of the exchange with the other end; `u64::MAX` if there is none.
+    fn link_uneventful(&self, inputs: &Inputs) -> u64 {
+        let active = inputs.active();
         let cycle = self.look(inputs);
         let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
         // The timer matters only while awake; later it has gone off for this period.
@@ -391,6 +398,16 @@ impl Port {
     /// `inputs` hold: at least 1; `u64::MAX` is for ever.
     pub fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
         self.uneventful(inputs).saturating_add(1)
+    }
+
+    /// Cycles, this one included, for which the other end and the queue notice no change if
+    /// `inputs` hold: at least 1; `u64::MAX` is for ever. What the controller learns
+    /// meanwhile governs later idle periods.
+    pub fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        match inputs.rst {
+            true => 1,
+            false => self.link_uneventful(inputs).saturating_add(1),
+        }
     }
 }
 

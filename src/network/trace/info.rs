@@ -221,7 +221,7 @@ struct Ideal {
 }
 
 impl Host for Ideal {
-    fn after(&mut self, delay: u64, op: u32) {
+    fn after(&mut self, delay: u64, _: usize, op: u32) {
         self.queue.schedule(self.now + delay, Event::Finish(op));
     }
 

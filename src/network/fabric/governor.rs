@@ -1,0 +1,311 @@
+//! What decides whether a port is awake, seen from the network: it is told what its port
+//! does when that begins, and says when it will next have something to say.
+//!
+//! Times are clock cycles since the simulation began. What happens at time `t` shows in the
+//! inputs of cycle `ceil(t/T)`. Calls come in order of their cycles.
+
+use crate::blocks::port::golden;
+use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
+use crate::config::plan::PortPlan;
+use crate::network::PortCycles;
+use crate::switch::power::PowerController;
+
+/// A controller did what none may do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The clock cycle.
+    pub cycle: u64,
+    /// What it did.
+    pub what: String,
+}
+
+/// The controller of one port.
+#[derive(Debug)]
+pub enum Governor {
+    /// Never sleeps; nothing to keep.
+    AlwaysOn,
+    /// A cycle-exact model, clocked only where something happens.
+    Clocked(Box<Clocked>),
+}
+
+impl Governor {
+    /// From cycle `from` until (without) `until` a packet that takes `hops` links leaves.
+    #[inline]
+    pub fn transmit(&mut self, from: u64, until: u64, hops: u8) {
+        if let Governor::Clocked(port) = self {
+            port.advance(from);
+            port.waiting = false;
+            port.transmits_until = until;
+            port.start = Some(hops);
+        }
+    }
+
+    /// From cycle `from` until (without) `until` a packet arrives.
+    #[inline]
+    pub fn receive(&mut self, from: u64, until: u64) {
+        if let Governor::Clocked(port) = self {
+            port.advance(from);
+            port.receives_until = until;
+        }
+    }
+
+    /// From cycle `from` on a packet waits that may not leave.
+    pub fn wait(&mut self, from: u64) {
+        if let Governor::Clocked(port) = self {
+            port.advance(from);
+            port.waiting = true;
+        }
+    }
+
+    /// In `cycle` a message of the other end arrives.
+    pub fn hear(&mut self, cycle: u64, message: Message) {
+        if let Governor::Clocked(port) = self {
+            port.advance(cycle);
+            port.message = Some(message);
+        }
+    }
+
+    /// Goes on to the beginning of `cycle`.
+    pub fn advance(&mut self, cycle: u64) {
+        if let Governor::Clocked(port) = self {
+            port.advance(cycle);
+        }
+    }
+
+    /// The port may start a packet in the present cycle.
+    #[inline]
+    pub fn tx_enable(&self) -> bool {
+        match self {
+            Governor::AlwaysOn => true,
+            Governor::Clocked(port) => port.outputs.tx_enable,
+        }
+    }
+
+    /// The message that it sends in the present cycle; told once.
+    #[inline]
+    pub fn said(&mut self) -> Option<Message> {
+        match self {
+            Governor::AlwaysOn => None,
+            Governor::Clocked(port) => port.said.take(),
+        }
+    }
+
+    /// The cycle after the present one in which it may next have something to say, or to
+    /// let the port send; `u64::MAX`: not before something happens.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        match self {
+            Governor::AlwaysOn => u64::MAX,
+            Governor::Clocked(port) => port.next(),
+        }
+    }
+
+    /// What it broke the rules with, if it did.
+    pub fn fault(&self) -> Option<&Fault> {
+        match self {
+            Governor::AlwaysOn => None,
+            Governor::Clocked(port) => port.fault.as_ref(),
+        }
+    }
+
+    /// What the port did in the first `cycles` clock cycles.
+    pub fn account(&mut self, cycles: u64) -> PortCycles {
+        match self {
+            Governor::AlwaysOn => {
+                let mut count = PortCycles::default();
+                count.states[PowerState::Wake as usize] = cycles;
+                count
+            }
+            Governor::Clocked(port) => {
+                port.advance(cycles);
+                port.count
+            }
+        }
+    }
+}
+
+/// A cycle-exact model between two changes of what its port does.
+pub struct Clocked {
+    model: Box<dyn PowerController + Send>,
+    /// It stands at the beginning of this cycle.
+    cycle: u64,
+    initiator: bool,
+    waiting: bool,
+    transmits_until: u64,
+    receives_until: u64,
+    /// What arrives in the present cycle.
+    message: Option<Message>,
+    start: Option<u8>,
+    outputs: Outputs,
+    said: Option<Message>,
+    count: PortCycles,
+    fault: Option<Fault>,
+}
+
+impl std::fmt::Debug for Clocked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Clocked")
+            .field("cycle", &self.cycle)
+            .field("outputs", &self.outputs)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Clocked {
+    fn new(model: Box<dyn PowerController + Send>, initiator: bool) -> Self {
+        Self {
+            outputs: model.outputs(),
+            model,
+            cycle: 0,
+            initiator,
+            waiting: false,
+            transmits_until: 0,
+            receives_until: 0,
+            message: None,
+            start: None,
+            said: None,
+            count: PortCycles::default(),
+            fault: None,
+        }
+    }
+
+    fn inputs(&self) -> Inputs {
+        let transmitting = self.cycle < self.transmits_until;
+        Inputs {
+            queue_nonempty: self.waiting || transmitting,
+            transmitting,
+            receiving: self.cycle < self.receives_until,
+            packet_valid: self.start.is_some(),
+            packet_hops: self.start.unwrap_or(0),
+            initiator: self.initiator,
+            message_in: self.message.map_or(0, |message| message as u8),
+            ..Inputs::default()
+        }
+    }
+
+    /// The next cycle in which its inputs change by themselves.
+    fn next_input(&self) -> u64 {
+        if self.start.is_some() || self.message.is_some() {
+            return self.cycle + 1;
+        }
+        [self.transmits_until, self.receives_until]
+            .into_iter()
+            .filter(|&until| until > self.cycle)
+            .min()
+            .unwrap_or(u64::MAX)
+    }
+
+    fn next(&self) -> u64 {
+        let quiet = self.model.outward_quiet_cycles(&self.inputs());
+        self.cycle.saturating_add(quiet).min(self.next_input())
+    }
+
+    fn advance(&mut self, to: u64) {
+        while self.cycle < to {
+            let inputs = self.inputs();
+            let most = self.next_input().min(to) - self.cycle;
+            let clocked = self.model.advance(&inputs, most);
+            let count = &mut self.count;
+            count.states[self.outputs.power_state as usize] += clocked;
+            count.hits += u64::from(self.outputs.hit) * clocked;
+            count.misses += u64::from(self.outputs.miss) * clocked;
+            self.cycle += clocked;
+            self.message = None;
+            self.start = None;
+            let before = std::mem::replace(&mut self.outputs, self.model.outputs());
+            self.look(&before, to);
+        }
+    }
+
+    /// Takes notice of new outputs, on the way to cycle `to`.
+    fn look(&mut self, before: &Outputs, to: u64) {
+        let now = &self.outputs;
+        if now.power_state != before.power_state {
+            let begins = matches!(now.power_state, PowerState::GoingDown | PowerState::GoingUp);
+            self.count.transitions += u64::from(begins);
+        }
+        let says = Some(now.message_out).filter(|message| *message != Message::None);
+        let enables = now.tx_enable && !before.tx_enable;
+        if (says.is_some() || enables) && self.cycle < to {
+            self.fault.get_or_insert(Fault {
+                cycle: self.cycle,
+                what: "its controller said something earlier than it had announced".into(),
+            });
+        }
+        self.said = says;
+        let busy = self.cycle < self.transmits_until.max(self.receives_until);
+        if busy && now.power_state != PowerState::Wake {
+            self.fault.get_or_insert(Fault {
+                cycle: self.cycle,
+                what: format!(
+                    "its controller went to {} while a packet was on the link",
+                    now.power_state.name()
+                ),
+            });
+        }
+        if now.sync_error {
+            self.fault.get_or_insert(Fault {
+                cycle: self.cycle,
+                what: "its controller did not wait for an answer: give it a longer \
+                       port.sync_timeout_ns"
+                    .into(),
+            });
+        }
+    }
+}
+
+/// Clock cycles from a message's cycle to the one in which the other end hears it: 64 bytes
+/// and the cable.
+pub fn message_delay(message_ps: u64, cable_ps: u64, clock_ps: u64) -> u64 {
+    (message_ps + cable_ps).div_ceil(clock_ps)
+}
+
+/// The controllers of the two ends of a link that has just come up: they have exchanged
+/// their first messages and may send. The first is the initiator.
+///
+/// # Errors
+/// If they never let a packet pass.
+pub fn awake_pair(plan: &PortPlan, delay: u64) -> Result<[golden::Port; 2], Fault> {
+    let mut ends = [golden::Port::new(plan), golden::Port::new(plan)];
+    let mut on_the_way: [std::collections::VecDeque<(u64, Message)>; 2] = Default::default();
+    use crate::blocks::port::model::Model;
+    for cycle in 0.. {
+        let outputs = [ends[0].outputs(), ends[1].outputs()];
+        if outputs.iter().all(|outputs| outputs.tx_enable) {
+            break;
+        }
+        if outputs.iter().any(|outputs| outputs.sync_error) || cycle > 1 << 32 {
+            return Err(Fault {
+                cycle,
+                what: "the controllers of a link never let a packet pass: a round trip takes \
+                       longer than port.sync_timeout_ns"
+                    .into(),
+            });
+        }
+        for (side, outputs) in outputs.iter().enumerate() {
+            if outputs.message_out != Message::None {
+                on_the_way[1 - side].push_back((cycle + delay, outputs.message_out));
+            }
+        }
+        for (side, end) in ends.iter_mut().enumerate() {
+            let queue = &mut on_the_way[side];
+            let due = queue.front().filter(|(at, _)| *at == cycle).copied();
+            if due.is_some() {
+                queue.pop_front();
+            }
+            end.clock(&Inputs {
+                initiator: side == 0,
+                message_in: due.map_or(0, |(_, message)| message as u8),
+                ..Inputs::default()
+            });
+        }
+    }
+    Ok(ends)
+}
+
+impl From<(Box<dyn PowerController + Send>, bool)> for Governor {
+    /// A model that is awake, and whether its end is the initiator.
+    fn from((model, initiator): (Box<dyn PowerController + Send>, bool)) -> Self {
+        Governor::Clocked(Box::new(Clocked::new(model, initiator)))
+    }
+}

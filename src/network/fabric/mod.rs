@@ -1,0 +1,574 @@
+//! The network engine: switches, links and NICs of any topology, on one thread or several.
+//!
+//! The network is split into parts ([`partition`]), one for each thread. All go on together,
+//! a window at a time: within a window, which is as long as the shortest cable, no part can
+//! notice what another one does. What happens at the same time at different switches has no
+//! order that matters, and at one switch or node the order is a fixed one ([`wheel`]), so
+//! the results are the same bytes for any number of threads.
+
+pub mod governor;
+mod packets;
+mod partition;
+mod port;
+mod wheel;
+
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+use super::replay::Overheads;
+use super::topology::Topology;
+use super::trace::{info::check_times, Program};
+use super::traffic::pattern::{Pattern, Sources};
+use super::traffic::{Ranks, Traffic};
+use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
+use crate::config::plan::PortPlan;
+use crate::switch::Parameters;
+use governor::{awake_pair, message_delay, Governor};
+use partition::{Common, Parcel, Partition, Places, Tally};
+
+/// What the nodes send.
+#[derive(Clone, Copy, Debug)]
+pub enum Load<'p> {
+    /// A program, with the node of each rank and what sends and receives cost their CPU.
+    Program {
+        /// The program.
+        program: &'p Program,
+        /// The node of each rank.
+        nodes: &'p [u32],
+        /// CPU time of sends and receives.
+        overheads: Overheads,
+    },
+    /// A pattern, which never ends.
+    Pattern(&'p Pattern),
+}
+
+/// What a run depends on, beside the topology and the load.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings<'p> {
+    /// Rates, latencies and buffers of switches and links.
+    pub switch: Parameters,
+    /// The controller of every port; `None`: links never sleep.
+    pub plan: Option<&'p PortPlan>,
+    /// Clock period of the port controllers, in ps; at most the time of the shortest packet.
+    pub clock_ps: u64,
+    /// End of the run in ps; `None` runs a program to its end.
+    pub duration_ps: Option<u64>,
+    /// Packets handed to a NIC before this time, in ps, do not count in the latency.
+    pub warm_up_ps: u64,
+    /// Threads, at least 1; more than 1 need cables with a delay.
+    pub threads: usize,
+}
+
+/// Events after which a part looks up from its work.
+const BREATH: u64 = 1 << 16;
+
+/// Runs a load on a network. `progress` is called now and then and may stop the run.
+///
+/// # Errors
+/// If load, settings and network do not fit each other; if the ranks wait for each other for
+/// ever; if a controller breaks the rules; if a packet would be lost.
+pub fn run(
+    topology: &dyn Topology,
+    load: Load,
+    settings: &Settings,
+    progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+) -> Result<RunSummary, RunError> {
+    check(topology, load, settings)?;
+    let parameters = settings.switch;
+    let message_ps = parameters.link_time(parameters.control);
+    let common = Common {
+        topology,
+        parameters,
+        clock_ps: settings.clock_ps,
+        message_cycles: message_delay(message_ps, parameters.cable_ps, settings.clock_ps),
+        warm_up_ps: settings.warm_up_ps,
+    };
+    let ends = settings
+        .plan
+        .map(|plan| awake_pair(plan, common.message_cycles))
+        .transpose()
+        .map_err(|fault| RunError::Unfit(fault.what))?;
+    let places = Places::new(topology, settings.threads);
+    let parts: Vec<Partition> = (0..settings.threads)
+        .map(|part| {
+            let governors = governors(topology, &places, part, ends.as_ref());
+            let traffic = match load {
+                Load::Program {
+                    program,
+                    nodes,
+                    overheads,
+                } => Traffic::Program(Ranks::new(
+                    program,
+                    overheads,
+                    nodes,
+                    &places.nodes,
+                    part as u16,
+                )),
+                Load::Pattern(pattern) => Traffic::Pattern(Sources::new(
+                    pattern,
+                    topology.nodes() as u32,
+                    &places.nodes_of[part],
+                )),
+            };
+            let shift = slot_shift(topology.nodes() / settings.threads);
+            Partition::new(&common, &places, part, governors, traffic, shift)
+        })
+        .collect();
+    let meeting = Meeting::new(parts.len(), settings.duration_ps, parameters.cable_ps);
+    let (parts, completed) = meeting.run(parts, load, progress)?;
+    summary(topology, &places, parts, settings, load, completed)
+}
+
+/// Slots of the wheel get narrower as a network gets larger, so that few events share one.
+fn slot_shift(nodes: usize) -> u32 {
+    let doublings = (nodes / 512).checked_ilog2().unwrap_or(0);
+    9u32.saturating_sub(doublings).max(4)
+}
+
+fn governors(
+    topology: &dyn Topology,
+    places: &Places,
+    part: usize,
+    ends: Option<&[crate::blocks::port::golden::Port; 2]>,
+) -> Vec<Governor> {
+    let ports = places.switches_of[part].len() * topology.radix() + places.nodes_of[part].len();
+    (0..ports)
+        .map(|place| {
+            let port = places.number(part, place);
+            match (ends, topology.peer(port)) {
+                (Some(ends), Some(peer)) => {
+                    let initiator = port < peer;
+                    let end = ends[usize::from(!initiator)].clone();
+                    Governor::from((Box::new(end) as Box<_>, initiator))
+                }
+                _ => Governor::AlwaysOn,
+            }
+        })
+        .collect()
+}
+
+fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(), RunError> {
+    let unfit = |what: String| Err(RunError::Unfit(what));
+    if let Err(error) = settings.switch.validate() {
+        return unfit(format!("{}: {error}", error.key));
+    }
+    let shortest = settings.switch.link_time(settings.switch.min_packet);
+    if settings.clock_ps == 0 || settings.clock_ps > shortest {
+        return unfit(format!(
+            "a clock period of {} ps: it must be at least 1 ps and at most {shortest} ps, the \
+             time of the shortest packet ({} bytes) on the link, so that the controllers see \
+             every packet",
+            settings.clock_ps, settings.switch.min_packet
+        ));
+    }
+    if settings.threads == 0 {
+        return unfit("0 threads: at least 1".into());
+    }
+    if settings.threads > 1 && settings.switch.cable_ps == 0 {
+        return unfit(
+            "cable_ns = 0 runs on one thread only: several need the delay of the cables to \
+             work independently of each other"
+                .into(),
+        );
+    }
+    if let Some(plan) = settings.plan {
+        if plan.sync.is_none() {
+            return unfit(
+                "the ends of a link agree by levels here (port.sync = \"levels\"), which a \
+                 network cannot carry; use port.sync = \"messages\""
+                    .into(),
+            );
+        }
+    }
+    match load {
+        Load::Pattern(_) if settings.duration_ps.is_none() => unfit(
+            "traffic that never ends needs an end of the run: give duration_ns in [run]".into(),
+        ),
+        Load::Pattern(_) => Ok(()),
+        Load::Program { program, nodes, .. } => check_program(topology, program, nodes),
+    }
+}
+
+fn check_program(
+    topology: &dyn Topology,
+    program: &Program,
+    nodes: &[u32],
+) -> Result<(), RunError> {
+    let unfit = |what: String| Err(RunError::Unfit(what));
+    if nodes.len() != program.ranks() {
+        return unfit(format!(
+            "the mapping places {} ranks, the program has {}",
+            nodes.len(),
+            program.ranks()
+        ));
+    }
+    if let Some(node) = nodes
+        .iter()
+        .find(|&&node| node as usize >= topology.nodes())
+    {
+        return unfit(format!(
+            "the mapping names node {node}; the network has nodes 0 to {}",
+            topology.nodes() - 1
+        ));
+    }
+    if let Err(problem) = check_times(program) {
+        return unfit(problem);
+    }
+    if let Some(number) = program.ops().iter().position(|op| op.nic > 0) {
+        let op = program.ops()[number];
+        return unfit(format!(
+            "rank {}: `{op}` names nic {}: a node has one NIC, number 0",
+            program.rank_of(number as u32),
+            op.nic
+        ));
+    }
+    Ok(())
+}
+
+/// Where the threads meet between two windows.
+struct Meeting {
+    threads: usize,
+    /// End of the run in ps, if it has one: events at this time still happen.
+    duration_ps: Option<u64>,
+    /// Length of a window in ps.
+    window_ps: u64,
+    cable_ps: u64,
+    /// What each part has for each other one: by receiver, then sender.
+    post: Vec<Mutex<Vec<Parcel>>>,
+    /// Time of the next event of each part.
+    next: Vec<AtomicU64>,
+    /// Operations of the program that each part has finished, and when its last one did.
+    finished: Vec<(AtomicUsize, AtomicU64)>,
+    arrived: AtomicUsize,
+    turn: AtomicUsize,
+    /// A part has met a fault, or the run is to stop.
+    stop: AtomicBool,
+    /// Packets that each part has delivered.
+    delivered: Vec<AtomicU64>,
+}
+
+/// Why the windows ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Completed {
+    /// The program has finished, and what followed within a cable's delay has happened.
+    Program,
+    /// Nothing is left to happen.
+    Nothing,
+    /// The duration is over.
+    Duration,
+    /// Stopped, after everything before this time.
+    Stopped(u64),
+}
+
+impl Meeting {
+    fn new(threads: usize, duration_ps: Option<u64>, cable_ps: u64) -> Self {
+        Self {
+            threads,
+            duration_ps,
+            window_ps: match threads {
+                1 => u64::MAX,
+                _ => cable_ps,
+            },
+            cable_ps,
+            post: (0..threads * threads).map(|_| Mutex::default()).collect(),
+            next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            arrived: AtomicUsize::new(0),
+            turn: AtomicUsize::new(0),
+            stop: AtomicBool::new(false),
+            finished: (0..threads).map(|_| Default::default()).collect(),
+            delivered: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Runs all parts to the end.
+    fn run<'a>(
+        &self,
+        mut parts: Vec<Partition<'a>>,
+        load: Load,
+        progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+    ) -> Result<(Vec<Partition<'a>>, Completed), RunError> {
+        let operations = match load {
+            Load::Program { program, .. } => program.ops().len(),
+            Load::Pattern(_) => 0,
+        };
+        let (first, others) = parts.split_first_mut().expect("a part for each thread");
+        let completed = std::thread::scope(|scope| {
+            for (number, part) in others.iter_mut().enumerate() {
+                scope.spawn(move || {
+                    self.work(number + 1, part, operations, &mut |_| {
+                        ControlFlow::Continue(())
+                    })
+                });
+            }
+            self.work(0, first, operations, progress)
+        });
+        match parts.iter_mut().find_map(|part| part.fault.take()) {
+            Some(fault) => Err(fault),
+            None => Ok((parts, completed)),
+        }
+    }
+
+    /// The work of one thread.
+    fn work(
+        &self,
+        number: usize,
+        part: &mut Partition,
+        operations: usize,
+        progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
+    ) -> Completed {
+        part.start();
+        let mut events = 0;
+        loop {
+            self.exchange(number, part);
+            let next = self.next.iter().map(|next| next.load(Ordering::Acquire));
+            let next = next.min().unwrap_or(u64::MAX);
+            if self.stop.load(Ordering::Acquire) {
+                return Completed::Stopped(next);
+            }
+            if next == u64::MAX {
+                return Completed::Nothing;
+            }
+            if self.duration_ps.is_some_and(|duration| next > duration) {
+                return Completed::Duration;
+            }
+            if operations > 0 && self.operations_finished() == operations {
+                // However the network is split, this much has happened.
+                let last = self
+                    .finished
+                    .iter()
+                    .map(|(_, at)| at.load(Ordering::Acquire));
+                let last = last.max().unwrap_or(0);
+                part.run(last + self.cable_ps + 1, u64::MAX);
+                return Completed::Program;
+            }
+            let end = self.duration_ps.map_or(u64::MAX, |duration| duration + 1);
+            let limit = next.saturating_add(self.window_ps).min(end);
+            // With several threads all must reach the limit; a single one may look up.
+            let most = match self.threads {
+                1 => BREATH,
+                _ => u64::MAX,
+            };
+            part.run(limit, most);
+            if part.fault.is_some() {
+                self.stop.store(true, Ordering::Release);
+            }
+            if part.tally.events - events >= BREATH {
+                events = part.tally.events;
+                let delivered = &self.delivered;
+                delivered[number].store(part.tally.packets, Ordering::Relaxed);
+                let packets = delivered
+                    .iter()
+                    .map(|packets| packets.load(Ordering::Relaxed));
+                let now = Progress {
+                    time_ps: next,
+                    operations_finished: self.operations_finished(),
+                    operations,
+                    packets: packets.sum(),
+                };
+                if progress(&now).is_break() {
+                    self.stop.store(true, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    fn operations_finished(&self) -> usize {
+        let counts = self
+            .finished
+            .iter()
+            .map(|(count, _)| count.load(Ordering::Acquire));
+        counts.sum()
+    }
+
+    /// Hands over what a part has for others, and takes what they have for it.
+    fn exchange(&self, number: usize, part: &mut Partition) {
+        for (to, outgoing) in part.outgoing.iter_mut().enumerate() {
+            if !outgoing.is_empty() {
+                let post = &self.post[to * self.threads + number];
+                std::mem::swap(outgoing, &mut post.lock().expect("no thread panics here"));
+            }
+        }
+        self.wait();
+        for from in 0..self.threads {
+            let post = &self.post[number * self.threads + from];
+            let mut parcels = post.lock().expect("no thread panics here");
+            for parcel in parcels.drain(..) {
+                part.receive(parcel);
+            }
+        }
+        let next = part.wheel.next_time().unwrap_or(u64::MAX);
+        self.next[number].store(next, Ordering::Release);
+        let (count, last) = &self.finished[number];
+        count.store(finished(part), Ordering::Release);
+        last.store(part.tally.last_ps, Ordering::Release);
+        self.wait();
+    }
+
+    /// Waits for all threads. A window takes microseconds, so they spin before they yield.
+    fn wait(&self) {
+        if self.threads == 1 {
+            return;
+        }
+        let turn = self.turn.load(Ordering::Acquire);
+        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
+            self.arrived.store(0, Ordering::Release);
+            self.turn.store(turn.wrapping_add(1), Ordering::Release);
+            return;
+        }
+        let mut spins = 0u32;
+        while self.turn.load(Ordering::Acquire) == turn {
+            spins += 1;
+            if spins < 2000 {
+                std::hint::spin_loop();
+            } else {
+                std::thread::yield_now();
+            }
+        }
+    }
+}
+
+/// Operations of a program that have finished in a part.
+fn finished(part: &Partition) -> usize {
+    match part.traffic.as_deref() {
+        Some(Traffic::Program(ranks)) => ranks.replay().operations_finished(),
+        _ => 0,
+    }
+}
+
+fn summary(
+    topology: &dyn Topology,
+    places: &Places,
+    mut parts: Vec<Partition>,
+    settings: &Settings,
+    load: Load,
+    completed: Completed,
+) -> Result<RunSummary, RunError> {
+    let operations_finished = parts.iter().map(finished).sum();
+    let operations = match load {
+        Load::Program { program, .. } => program.ops().len(),
+        Load::Pattern(_) => 0,
+    };
+    let last_ps = parts.iter().map(|part| part.tally.last_ps).max();
+    let last_ps = last_ps.unwrap_or(0);
+    let (ended, end_ps) = match completed {
+        Completed::Program => (Ended::Complete, last_ps),
+        // An empty program.
+        Completed::Nothing if operations == 0 => (Ended::Complete, last_ps),
+        Completed::Nothing => {
+            return Err(RunError::Deadlock {
+                time_ps: last_ps,
+                what: deadlock(topology, &parts),
+            })
+        }
+        Completed::Duration => (Ended::Duration, settings.duration_ps.unwrap_or(last_ps)),
+        Completed::Stopped(time) => (
+            Ended::Stopped,
+            time.min(settings.duration_ps.unwrap_or(time)),
+        ),
+    };
+    // Controllers have gone on to the last event of their link.
+    let accounted = match ended {
+        Ended::Complete => end_ps + settings.switch.cable_ps,
+        _ => end_ps,
+    };
+    let cycles = accounted.div_ceil(settings.clock_ps).max(1);
+    let mut ports: Vec<PortSummary> = Vec::with_capacity(topology.ports());
+    for number in 0..topology.ports() {
+        let (part, place) = places.port(number);
+        let (name, cabled) = (topology.port_name(number), topology.peer(number).is_some());
+        ports.push(parts[part as usize].port_summary(place as usize, name, cabled, cycles));
+    }
+    let mut calc_ps = vec![0; topology.nodes()];
+    let mut cpus = vec![0; topology.nodes()];
+    let mut sizes_differ = 0;
+    if let Load::Program { nodes, .. } = load {
+        for part in &parts {
+            let Some(Traffic::Program(ranks)) = part.traffic.as_deref() else {
+                continue;
+            };
+            sizes_differ += ranks.replay().sizes_differ();
+            let times = ranks.replay().calc_times().zip(ranks.replay().cpus());
+            for (rank, (time, count)) in times.enumerate() {
+                if ranks.owns(rank) {
+                    calc_ps[nodes[rank] as usize] += time;
+                    cpus[nodes[rank] as usize] += count;
+                }
+            }
+        }
+    }
+    let in_flight: usize = parts.iter().map(|part| part.packets.len()).sum();
+    let in_post: usize = parts
+        .iter()
+        .flat_map(|part| &part.outgoing)
+        .map(Vec::len)
+        .sum();
+    let mut parts = parts.into_iter();
+    let mut tally = parts.next().expect("a part for each thread").tally;
+    for part in parts {
+        add(&mut tally, &part.tally);
+    }
+    let count = tally.latency.len();
+    Ok(RunSummary {
+        ended,
+        time_ps: end_ps,
+        cycles,
+        clock_ps: settings.clock_ps,
+        messages: tally.messages,
+        packets: tally.packets,
+        delivered_bytes: tally.bytes,
+        packet_hops: tally.packet_hops,
+        packets_in_flight: in_flight + in_post,
+        latency: Latency {
+            packets: count,
+            mean_ps: match count {
+                0 => 0.0,
+                _ => tally.latency_sum as f64 / count as f64,
+            },
+            p50_ps: tally.latency.value_at_quantile(0.50).min(tally.latency_max),
+            p99_ps: tally.latency.value_at_quantile(0.99).min(tally.latency_max),
+            max_ps: tally.latency_max,
+        },
+        sizes_differ,
+        operations_finished,
+        operations,
+        calc_ps,
+        cpus,
+        ports,
+        events: tally.events,
+    })
+}
+
+fn add(sum: &mut Tally, part: &Tally) {
+    sum.messages += part.messages;
+    sum.packets += part.packets;
+    sum.bytes += part.bytes;
+    sum.packet_hops += part.packet_hops;
+    sum.latency.add(&part.latency).expect("the same precision");
+    sum.latency_sum += part.latency_sum;
+    sum.latency_max = sum.latency_max.max(part.latency_max);
+    sum.events += part.events;
+}
+
+fn deadlock(topology: &dyn Topology, parts: &[Partition]) -> String {
+    if let Some(port) = parts.iter().find_map(Partition::stuck) {
+        return format!(
+            "{} has a packet to send, but its link sleeps and no controller will ever wake it",
+            topology.port_name(port)
+        );
+    }
+    let packets: usize = parts.iter().map(|part| part.packets.len()).sum();
+    let mut what: Vec<String> = Vec::new();
+    if packets > 0 {
+        what.push(format!("{packets} packets are stuck in the network"));
+    }
+    for part in parts {
+        if let Some(Traffic::Program(ranks)) = part.traffic.as_deref() {
+            what.push(ranks.replay().deadlock());
+        }
+    }
+    what.join("; ")
+}
+
+#[cfg(test)]
+mod tests;

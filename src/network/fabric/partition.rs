@@ -1,0 +1,1007 @@
+//! A part of the network: some of its switches and NICs, with all that happens at them.
+//!
+//! What a part tells another one arrives a cable's delay later at the earliest, so all parts
+//! can go on for that long on their own.
+
+use std::collections::VecDeque;
+
+use hdrhistogram::Histogram;
+
+use super::governor::Governor;
+use super::packets::{List, Packet, Packets, NONE};
+use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
+use super::wheel::{Event, Wheel};
+use crate::blocks::port::pins::Message;
+use crate::network::topology::Topology;
+use crate::network::traffic::{Host, Outgoing, Traffic};
+use crate::network::{PortCycles, PortSummary, RunError};
+use crate::switch::{Overflow, Parameters};
+
+/// What happens, in the order in which it does at the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Kind {
+    /// A pause frame arrives at a port.
+    Pfc = 0,
+    /// A message of the other end arrives at a port's governor.
+    Hear,
+    /// A governor is to be looked at.
+    Attend,
+    /// The first byte of a packet arrives at a port.
+    Head,
+    /// The last byte of a packet arrives at a port.
+    Tail,
+    /// A packet has crossed from an input that had stopped the other end.
+    Release,
+    /// Something that packets wait for inside a switch is free.
+    Arbitrate,
+    /// Traffic asked to be called for a node.
+    Act,
+    /// A message between ranks of one node.
+    Local,
+    /// A port may have a packet to send.
+    Depart,
+}
+
+impl Kind {
+    const ALL: [Kind; 10] = [
+        Kind::Pfc,
+        Kind::Hear,
+        Kind::Attend,
+        Kind::Head,
+        Kind::Tail,
+        Kind::Release,
+        Kind::Arbitrate,
+        Kind::Act,
+        Kind::Local,
+        Kind::Depart,
+    ];
+}
+
+/// Bits of an event's key that say where.
+const PLACE_BITS: u32 = 28;
+
+fn event(time: u64, kind: Kind, place: u32, value: u32) -> Event {
+    Event {
+        time,
+        key: (kind as u32) << PLACE_BITS | place,
+        value,
+    }
+}
+
+/// Something that another part is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel {
+    event: Event,
+    /// A packet, and when its last byte arrives.
+    packet: Option<(Packet, u64)>,
+}
+
+/// What all parts have in common.
+pub struct Common<'a> {
+    pub topology: &'a dyn Topology,
+    pub parameters: Parameters,
+    pub clock_ps: u64,
+    /// Clock cycles that a message between governors takes.
+    pub message_cycles: u64,
+    pub warm_up_ps: u64,
+}
+
+/// A message that its NIC has not cut completely.
+#[derive(Clone, Copy, Debug)]
+struct Sending {
+    message: Outgoing,
+    generated: u64,
+    /// Bytes not yet cut into packets.
+    left: u64,
+}
+
+#[derive(Debug, Default)]
+struct Nic {
+    /// Oldest first.
+    messages: VecDeque<Sending>,
+    /// Messages to ranks of the same node, that arrive at once.
+    local: VecDeque<Outgoing>,
+}
+
+/// Inside a switch, beside its ports.
+#[derive(Clone, Debug)]
+struct Crossbar {
+    /// Outputs that packets want to cross to.
+    wanted: u64,
+    /// Next time to look again; [`NEVER`]: nothing waits for time to pass.
+    arbitrates_at: u64,
+    arrivals: u32,
+}
+
+/// Sums of what happened.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    pub messages: u64,
+    pub packets: u64,
+    pub bytes: u64,
+    pub packet_hops: u64,
+    pub latency: Histogram<u64>,
+    pub latency_sum: u128,
+    pub latency_max: u64,
+    pub events: u64,
+    /// When the last message arrived or the traffic did something, in ps.
+    pub last_ps: u64,
+}
+
+impl Tally {
+    fn new() -> Self {
+        Self {
+            messages: 0,
+            packets: 0,
+            bytes: 0,
+            packet_hops: 0,
+            latency: Histogram::new(3).expect("three digits"),
+            latency_sum: 0,
+            latency_max: 0,
+            events: 0,
+            last_ps: 0,
+        }
+    }
+}
+
+/// Which part every switch and node belongs to, and its place there.
+#[derive(Debug)]
+pub struct Places {
+    /// Part and place of each switch.
+    pub switches: Vec<(u16, u32)>,
+    /// Part and place of each node.
+    pub nodes: Vec<(u16, u32)>,
+    /// Switches of each part.
+    pub switches_of: Vec<Vec<u32>>,
+    /// Nodes of each part.
+    pub nodes_of: Vec<Vec<u32>>,
+    radix: usize,
+}
+
+impl Places {
+    /// Splits a network into `parts`: neighbours stay together, and every part gets its
+    /// share of every stretch of the numbering, so that no part has all the spines.
+    pub fn new(topology: &dyn Topology, parts: usize) -> Self {
+        let deal = |count: usize| {
+            let mut places = Vec::with_capacity(count);
+            let mut members: Vec<Vec<u32>> = vec![Vec::new(); parts];
+            // Sixteen blocks to a part.
+            let block = count.div_ceil(16 * parts).max(1);
+            for number in 0..count {
+                let part = number / block % parts;
+                places.push((part as u16, members[part].len() as u32));
+                members[part].push(number as u32);
+            }
+            (places, members)
+        };
+        let (switches, switches_of) = deal(topology.switches());
+        let mut nodes = Vec::with_capacity(topology.nodes());
+        let mut nodes_of: Vec<Vec<u32>> = vec![Vec::new(); parts];
+        let radix = topology.radix();
+        let first_nic = topology.switches() * radix;
+        for node in 0..topology.nodes() {
+            // With its switch.
+            let switch = topology
+                .peer(first_nic + node)
+                .map_or(0, |port| port / radix);
+            let part = switches[switch].0;
+            nodes.push((part, nodes_of[part as usize].len() as u32));
+            nodes_of[part as usize].push(node as u32);
+        }
+        Self {
+            switches,
+            nodes,
+            switches_of,
+            nodes_of,
+            radix,
+        }
+    }
+
+    /// Part of a port of the topology, and its place there.
+    pub fn port(&self, port: usize) -> (u16, u32) {
+        let first_nic = self.switches.len() * self.radix;
+        if port >= first_nic {
+            let (part, node) = self.nodes[port - first_nic];
+            let switches = self.switches_of[part as usize].len();
+            return (part, (switches * self.radix) as u32 + node);
+        }
+        let (part, switch) = self.switches[port / self.radix];
+        let place = switch as usize * self.radix + port % self.radix;
+        (part, place as u32)
+    }
+
+    /// The port of the topology at a place of a part.
+    pub fn number(&self, part: usize, place: usize) -> usize {
+        let switch_ports = self.switches_of[part].len() * self.radix;
+        if place >= switch_ports {
+            let first_nic = self.switches.len() * self.radix;
+            return first_nic + self.nodes_of[part][place - switch_ports] as usize;
+        }
+        self.switches_of[part][place / self.radix] as usize * self.radix + place % self.radix
+    }
+}
+
+/// A part of the network.
+pub struct Partition<'a> {
+    common: &'a Common<'a>,
+    places: &'a Places,
+    number: usize,
+    radix: u32,
+    lanes: u32,
+    /// Of the switches, then of the NICs.
+    pub ports: Vec<Port>,
+    pub governors: Vec<Governor>,
+    crossbars: Vec<Crossbar>,
+    /// By output, then slot.
+    slots: Vec<List>,
+    nics: Vec<Nic>,
+    pub packets: Packets,
+    pub wheel: Wheel,
+    pub traffic: Option<Box<Traffic<'a>>>,
+    /// For each part.
+    pub outgoing: Vec<Vec<Parcel>>,
+    pub tally: Tally,
+    pub fault: Option<RunError>,
+    /// All operations of the program have finished, and all of them here.
+    complete: bool,
+    now: u64,
+}
+
+impl<'a> Partition<'a> {
+    /// A part with nothing under way. `governors` in the order of its ports.
+    pub fn new(
+        common: &'a Common<'a>,
+        places: &'a Places,
+        number: usize,
+        governors: Vec<Governor>,
+        traffic: Traffic<'a>,
+        slot_shift: u32,
+    ) -> Self {
+        let topology = common.topology;
+        let radix = topology.radix();
+        let lanes = topology.lanes();
+        assert!(radix <= MAX_RADIX && lanes <= MAX_LANES);
+        let switches = places.switches_of[number].len();
+        let nodes = places.nodes_of[number].len();
+        let count = switches * radix + nodes;
+        let ports = (0..count)
+            .map(|place| {
+                let peer = topology.peer(places.number(number, place));
+                let (partition, peer) = peer.map_or((0, NONE), |peer| places.port(peer));
+                Port::new(partition, peer)
+            })
+            .collect();
+        Self {
+            common,
+            places,
+            number,
+            radix: radix as u32,
+            lanes: lanes as u32,
+            ports,
+            governors,
+            crossbars: vec![
+                Crossbar {
+                    wanted: 0,
+                    arbitrates_at: NEVER,
+                    arrivals: 0,
+                };
+                switches
+            ],
+            slots: vec![List::EMPTY; switches * radix * radix * lanes],
+            nics: (0..nodes).map(|_| Nic::default()).collect(),
+            packets: Packets::default(),
+            wheel: Wheel::new(slot_shift),
+            traffic: Some(Box::new(traffic)),
+            outgoing: vec![Vec::new(); places.switches_of.len()],
+            tally: Tally::new(),
+            fault: None,
+            complete: false,
+            now: 0,
+        }
+    }
+
+    /// Begins: governors say when they want to be looked at, traffic sends what it has.
+    pub fn start(&mut self) {
+        for port in 0..self.ports.len() as u32 {
+            if self.ports[port as usize].peer != NONE {
+                self.attend(port);
+            }
+        }
+        if let Some(mut traffic) = self.traffic.take() {
+            traffic.start(self);
+            self.traffic = Some(traffic);
+        }
+    }
+
+    /// Takes what another part has told.
+    pub fn receive(&mut self, parcel: Parcel) {
+        let Parcel { mut event, packet } = parcel;
+        if let Some((packet, tail)) = packet {
+            event.value = self.packets.add(packet);
+            self.wheel.schedule(event);
+            event.time = tail;
+            event.key += (Kind::Tail as u32 - Kind::Head as u32) << PLACE_BITS;
+        }
+        self.wheel.schedule(event);
+    }
+
+    /// Does all that happens before `limit` ps; stops early at a fault, and if `most` events
+    /// are set a limit, after these or when the program is complete.
+    pub fn run(&mut self, limit: u64, most: u64) {
+        let mut left = most;
+        while left > 0 && self.fault.is_none() && !(self.complete && most < u64::MAX) {
+            let Some(event) = self.wheel.next_before(limit) else {
+                break;
+            };
+            left -= 1;
+            self.fetch();
+            self.now = event.time;
+            let place = event.key & ((1 << PLACE_BITS) - 1);
+            match Kind::ALL[(event.key >> PLACE_BITS) as usize] {
+                Kind::Pfc => self.pause(place, event.value),
+                Kind::Hear => self.hear(place, event.value),
+                Kind::Attend => self.attend_now(place),
+                Kind::Head => self.head(place, event.value),
+                Kind::Tail => self.tail(place, event.value),
+                Kind::Release => self.release(place),
+                Kind::Arbitrate => {
+                    if self.crossbars[place as usize].arbitrates_at == self.now {
+                        self.crossbars[place as usize].arbitrates_at = NEVER;
+                        self.arbitrate(place);
+                    }
+                }
+                Kind::Act => self.act(place, event.value),
+                Kind::Local => self.local(place),
+                Kind::Depart => {
+                    if self.ports[place as usize].departs_at == self.now {
+                        self.ports[place as usize].departs_at = NEVER;
+                        self.depart(place);
+                    }
+                }
+            }
+        }
+        self.tally.events += most - left;
+    }
+
+    /// Fetches what a later event will touch: at scale everything is far away.
+    #[inline]
+    fn fetch(&self) {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(event) = self.wheel.ahead(6) {
+            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+            let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
+            let kind = event.key >> PLACE_BITS;
+            let port = self.ports.as_ptr().wrapping_add(place).cast::<i8>();
+            // SAFETY: prefetching has no effect but on the cache, whatever the address.
+            unsafe {
+                _mm_prefetch(port, _MM_HINT_T0);
+                _mm_prefetch(port.wrapping_add(64), _MM_HINT_T0);
+                let governor = self.governors.as_ptr().wrapping_add(place).cast::<i8>();
+                _mm_prefetch(governor, _MM_HINT_T0);
+                if kind == Kind::Head as u32 || kind == Kind::Tail as u32 {
+                    _mm_prefetch(self.packets.address(event.value).cast::<i8>(), _MM_HINT_T0);
+                }
+            }
+        }
+    }
+
+    fn switch_ports(&self) -> u32 {
+        self.crossbars.len() as u32 * self.radix
+    }
+
+    fn cycle(&self, time: u64) -> u64 {
+        time.div_ceil(self.common.clock_ps)
+    }
+
+    /// The first clock edge at or after `time`.
+    fn edge(&self, time: u64) -> u64 {
+        self.cycle(time) * self.common.clock_ps
+    }
+
+    /// Tells the other end of a port's link.
+    fn tell_peer(&mut self, port: u32, time: u64, kind: Kind, value: u32) {
+        let place = &self.ports[port as usize];
+        let event = event(time, kind, place.peer, value);
+        let part = place.peer_partition as usize;
+        if part == self.number {
+            self.wheel.schedule(event);
+        } else {
+            self.outgoing[part].push(Parcel {
+                event,
+                packet: None,
+            });
+        }
+    }
+
+    // Governors.
+
+    /// A governor has been told something, or has gone on: what does it say?
+    #[inline]
+    fn attend(&mut self, port: u32) {
+        let governor = &mut self.governors[port as usize];
+        if matches!(governor, Governor::AlwaysOn) {
+            return;
+        }
+        if let Some(message) = governor.said() {
+            let cycle = self.cycle(self.now) + self.common.message_cycles;
+            let time = cycle * self.common.clock_ps;
+            self.tell_peer(port, time, Kind::Hear, message as u32);
+        }
+        let governor = &self.governors[port as usize];
+        if let Some(fault) = governor.fault() {
+            let name = self.places.number(self.number, port as usize);
+            self.fault.get_or_insert(RunError::Controller {
+                port: self.common.topology.port_name(name),
+                cycle: fault.cycle,
+                what: fault.what.clone(),
+            });
+            return;
+        }
+        let next = governor.next();
+        let place = &mut self.ports[port as usize];
+        if next < place.attends_at {
+            place.attends_at = next;
+            if let Some(time) = next.checked_mul(self.common.clock_ps) {
+                self.wheel.schedule(event(time, Kind::Attend, port, 0));
+            }
+        }
+    }
+
+    fn attend_now(&mut self, port: u32) {
+        let cycle = self.now / self.common.clock_ps;
+        let place = &mut self.ports[port as usize];
+        if place.attends_at != cycle {
+            return;
+        }
+        place.attends_at = NEVER;
+        self.governors[port as usize].advance(cycle);
+        self.attend(port);
+        self.retry(port);
+    }
+
+    fn hear(&mut self, port: u32, message: u32) {
+        let cycle = self.now / self.common.clock_ps;
+        let message = Message::decode(message as u8);
+        self.governors[port as usize].hear(cycle, message);
+        self.attend(port);
+        self.retry(port);
+    }
+
+    /// Sends a packet that has waited for the governor, if it may go now.
+    fn retry(&mut self, port: u32) {
+        if self.ports[port as usize].waits && self.governors[port as usize].tx_enable() {
+            self.depart(port);
+        }
+    }
+
+    // Links.
+
+    fn pause(&mut self, port: u32, value: u32) {
+        let (lane, stop) = (value >> 1, value & 1 == 1);
+        let place = &mut self.ports[port as usize];
+        if stop {
+            place.paused |= 1 << lane;
+            place.pauses += 1;
+        } else {
+            place.paused &= !(1 << lane);
+            if place.waits {
+                let time = self.edge(self.now);
+                self.depart_at(port, time);
+            }
+        }
+    }
+
+    /// Has the port look for a packet to send at `time`, or earlier.
+    #[inline]
+    fn depart_at(&mut self, port: u32, time: u64) {
+        let place = &mut self.ports[port as usize];
+        if time < place.departs_at {
+            place.departs_at = time;
+            self.wheel.schedule(event(time, Kind::Depart, port, 0));
+        }
+    }
+
+    /// Sends a packet if there is one and it may go.
+    fn depart(&mut self, port: u32) {
+        let now = self.now;
+        if self.ports[port as usize].busy_until > now {
+            let time = self.ports[port as usize].busy_until;
+            return self.depart_at(port, time);
+        }
+        let is_switch = port < self.switch_ports();
+        let has = match is_switch {
+            true => self.settle_output(port),
+            false => {
+                let nic = &self.nics[(port - self.switch_ports()) as usize];
+                !nic.messages.is_empty()
+            }
+        };
+        if !has {
+            return;
+        }
+        let slot = match is_switch {
+            true => self.next_slot(port),
+            false => Some(0).filter(|_| self.ports[port as usize].paused & 1 == 0),
+        };
+        let cycle = self.cycle(now);
+        let governor = &mut self.governors[port as usize];
+        if !matches!(governor, Governor::AlwaysOn) {
+            governor.advance(cycle);
+        }
+        let Some(slot) = slot.filter(|_| governor.tx_enable()) else {
+            // The pause or the governor will have the port look again.
+            self.ports[port as usize].waits = true;
+            governor.wait(cycle);
+            return self.attend(port);
+        };
+        let packet = match is_switch {
+            true => self.take(port, slot),
+            false => self.cut(port),
+        };
+        self.send(port, packet);
+    }
+
+    /// Puts the packet on the link.
+    fn send(&mut self, port: u32, packet: u32) {
+        let now = self.now;
+        let Packet { wire, hops, .. } = self.packets[packet];
+        let end = now + self.common.parameters.link_time(wire);
+        let cable = self.common.parameters.cable_ps;
+        let place = &mut self.ports[port as usize];
+        place.waits = false;
+        place.busy_until = end;
+        place.packets += 1;
+        place.bytes += u64::from(wire);
+        let (part, peer) = (place.peer_partition as usize, place.peer);
+        let (from, until) = (self.cycle(now), self.cycle(end));
+        self.governors[port as usize].transmit(from, until, hops);
+        self.attend(port);
+        let head = event(now + cable, Kind::Head, peer, packet);
+        if part == self.number {
+            self.wheel.schedule(head);
+            self.wheel
+                .schedule(event(end + cable, Kind::Tail, peer, packet));
+        } else {
+            let packet = Some((self.packets.remove(packet), end + cable));
+            self.outgoing[part].push(Parcel {
+                event: Event { value: 0, ..head },
+                packet,
+            });
+        }
+        if port >= self.switch_ports() {
+            let nic = (port - self.switch_ports()) as usize;
+            if !self.nics[nic].messages.is_empty() {
+                self.depart_at(port, end);
+            }
+            return;
+        }
+        let place = &self.ports[port as usize];
+        if place.filled != 0 {
+            self.depart_at(port, end);
+        } else if place.coming != NONE {
+            let time = self.leaves_at(port);
+            self.depart_at(port, time);
+        }
+        if !self.ports[port as usize].wanted_by.is_empty() {
+            // A packet may wait for the room that this one leaves behind.
+            self.arbitrate_at(port / self.radix, end);
+        }
+    }
+
+    /// When the packet that crosses to an output can leave by it: right behind the one
+    /// before it, or with a clock edge.
+    fn leaves_at(&self, port: u32) -> u64 {
+        let place = &self.ports[port as usize];
+        if place.output_busy_until <= place.busy_until {
+            place.busy_until
+        } else {
+            self.edge(place.output_busy_until)
+        }
+    }
+
+    fn head(&mut self, port: u32, packet: u32) {
+        let now = self.now;
+        let Packet { wire, lane, .. } = self.packets[packet];
+        let until = now + self.common.parameters.link_time(wire);
+        let (from, until) = (self.cycle(now), self.cycle(until));
+        self.governors[port as usize].receive(from, until);
+        self.attend(port);
+        if port >= self.switch_ports() {
+            return;
+        }
+        let parameters = &self.common.parameters;
+        let place = &mut self.ports[port as usize];
+        place.settle_input(now);
+        let used = &mut place.input_used[lane as usize];
+        *used += wire;
+        let used = *used;
+        place.highest_input = place.highest_input.max(used);
+        if used > parameters.queue {
+            self.fault.get_or_insert(RunError::Overflow {
+                time_ps: now,
+                overflow: Overflow {
+                    input: port % self.radix,
+                    used: used.into(),
+                    capacity: parameters.queue,
+                },
+            });
+        }
+        if used >= parameters.pfc_stop && place.stopped & (1 << lane) == 0 {
+            place.stopped |= 1 << lane;
+            let release = (place.crossing > 0).then_some(place.input_busy_until);
+            let time = now + parameters.pause_delay();
+            self.tell_peer(port, time, Kind::Pfc, u32::from(lane) << 1 | 1);
+            if let Some(time) = release {
+                self.wheel.schedule(event(time, Kind::Release, port, 0));
+            }
+        }
+    }
+
+    fn release(&mut self, port: u32) {
+        let now = self.now;
+        let parameters = &self.common.parameters;
+        let (go, delay) = (parameters.pfc_go, parameters.pause_delay());
+        for lane in 0..self.lanes as usize {
+            let place = &mut self.ports[port as usize];
+            place.settle_input(now);
+            if place.stopped & (1 << lane) != 0 && place.input_used[lane] <= go {
+                place.stopped &= !(1 << lane);
+                self.tell_peer(port, now + delay, Kind::Pfc, (lane as u32) << 1);
+            }
+        }
+    }
+
+    fn tail(&mut self, port: u32, packet: u32) {
+        self.tally.packet_hops += 1;
+        if port >= self.switch_ports() {
+            return self.deliver(port, packet);
+        }
+        let switch = port / self.radix;
+        let input = port % self.radix;
+        let place = &mut self.packets[packet];
+        let number = self.places.switches_of[self.number][switch as usize];
+        let hop = self.common.topology.route(
+            number as usize,
+            input as usize,
+            place.lane,
+            place.destination as usize,
+        );
+        let crossbar = &mut self.crossbars[switch as usize];
+        place.input = input as u8;
+        place.output = hop.port;
+        place.next_lane = hop.lane;
+        place.age = crossbar.arrivals;
+        crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
+        crossbar.wanted |= 1 << hop.port;
+        let output = switch * self.radix + u32::from(hop.port);
+        let mut list = self.ports[output as usize].wanted_by;
+        list.push(&mut self.packets, packet);
+        self.ports[output as usize].wanted_by = list;
+        self.arbitrate(switch);
+    }
+
+    // Inside a switch.
+
+    /// Has a switch look at `time`, or earlier, what may cross.
+    fn arbitrate_at(&mut self, switch: u32, time: u64) {
+        let crossbar = &mut self.crossbars[switch as usize];
+        if time < crossbar.arbitrates_at {
+            crossbar.arbitrates_at = time;
+            self.wheel.schedule(event(time, Kind::Arbitrate, switch, 0));
+        }
+    }
+
+    /// Lets packets cross, the oldest first, until none can; and sees to it that the rest
+    /// is looked at again when an input or an output gets free.
+    fn arbitrate(&mut self, switch: u32) {
+        let now = self.now;
+        let first = switch * self.radix;
+        loop {
+            // The oldest packet of each output that may cross, and the oldest of these; with
+            // the packet before it in its list.
+            let mut best: Option<(u32, u32, Option<u32>, u32)> = None;
+            let mut next = NEVER;
+            let mut wanted = self.crossbars[switch as usize].wanted;
+            while wanted != 0 {
+                let output = first + wanted.trailing_zeros();
+                wanted &= wanted - 1;
+                let place = &mut self.ports[output as usize];
+                if place.output_busy_until > now {
+                    next = next.min(place.output_busy_until);
+                    continue;
+                }
+                place.settle_output(now);
+                let place = &self.ports[output as usize];
+                let mut before = None;
+                // Inputs that were looked at; without the first, as most lists are short.
+                for packet in place.wanted_by.iter(&self.packets) {
+                    let at = &self.packets[packet];
+                    let input = &self.ports[(first + u32::from(at.input)) as usize];
+                    if input.input_busy_until > now {
+                        next = next.min(input.input_busy_until);
+                        before = Some(packet);
+                        continue;
+                    }
+                    let used = place.output_used[at.next_lane as usize] + at.wire;
+                    let fits = used <= self.common.parameters.queue;
+                    if !fits && place.departing > 0 {
+                        next = next.min(place.busy_until);
+                    }
+                    let older = |(age, ..): (u32, u32, Option<u32>, u32)| {
+                        (at.age.wrapping_sub(age) as i32) < 0
+                    };
+                    if fits && best.is_none_or(older) {
+                        best = Some((at.age, output, before, packet));
+                    }
+                    // If the oldest does not fit, younger ones do not overtake it: the
+                    // next departure makes room, and has the switch look again.
+                    break;
+                }
+            }
+            let Some((_, output, before, packet)) = best else {
+                if next != NEVER {
+                    self.arbitrate_at(switch, next);
+                }
+                return;
+            };
+            self.grant(switch, output, before, packet);
+            if self.crossbars[switch as usize].wanted == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Lets a packet cross.
+    fn grant(&mut self, switch: u32, output: u32, before: Option<u32>, packet: u32) {
+        let now = self.now;
+        let at = self.packets[packet];
+        let until = now + self.common.parameters.crossbar_time(at.wire);
+        let mut list = self.ports[output as usize].wanted_by;
+        list.take_after(&mut self.packets, before);
+        self.ports[output as usize].wanted_by = list;
+        if list.is_empty() {
+            let bit = 1 << (output - switch * self.radix);
+            self.crossbars[switch as usize].wanted &= !bit;
+        }
+        let input = switch * self.radix + u32::from(at.input);
+        let place = &mut self.ports[input as usize];
+        place.settle_input(now);
+        place.input_busy_until = until;
+        place.crossing = at.wire;
+        place.crossing_lane = at.lane;
+        if place.stopped != 0 {
+            self.wheel.schedule(event(until, Kind::Release, input, 0));
+        }
+        self.settle_coming(output);
+        let place = &mut self.ports[output as usize];
+        place.output_busy_until = until;
+        place.coming = packet;
+        let used = &mut place.output_used[at.next_lane as usize];
+        *used += at.wire;
+        place.highest_output = place.highest_output.max(*used);
+        if !place.waits || self.lanes > 1 {
+            let time = self.leaves_at(output);
+            self.depart_at(output, time);
+        }
+    }
+
+    /// Puts the packet that has crossed to an output into its slot.
+    fn settle_coming(&mut self, output: u32) {
+        let place = &mut self.ports[output as usize];
+        if place.coming == NONE || place.output_busy_until > self.now {
+            return;
+        }
+        let packet = std::mem::replace(&mut place.coming, NONE);
+        let at = &self.packets[packet];
+        let slot = u32::from(at.next_lane) * self.radix + u32::from(at.input);
+        place.filled |= 1 << slot;
+        let list = self.slot(output, slot);
+        self.slots[list].push(&mut self.packets, packet);
+    }
+
+    fn slot(&self, output: u32, slot: u32) -> usize {
+        (output * self.lanes * self.radix + slot) as usize
+    }
+
+    /// Brings the buffer of an output up to date; whether it holds a packet.
+    fn settle_output(&mut self, output: u32) -> bool {
+        self.ports[output as usize].settle_output(self.now);
+        self.settle_coming(output);
+        let place = &self.ports[output as usize];
+        if place.filled == 0 && place.coming != NONE {
+            let time = self.leaves_at(output);
+            self.depart_at(output, time);
+        }
+        self.ports[output as usize].filled != 0
+    }
+
+    /// The first filled slot from the one whose turn it is, going round, without those of
+    /// paused lanes.
+    fn next_slot(&self, output: u32) -> Option<u32> {
+        let place = &self.ports[output as usize];
+        let mut filled = place.filled;
+        if place.paused != 0 {
+            let lane = (1u128 << self.radix) - 1;
+            for paused in 0..self.lanes {
+                if place.paused & (1 << paused) != 0 {
+                    filled &= !(lane << (paused * self.radix));
+                }
+            }
+        }
+        if filled == 0 {
+            return None;
+        }
+        let later = filled & (u128::MAX << place.turn);
+        Some(if later == 0 { filled } else { later }.trailing_zeros())
+    }
+
+    /// Takes the next packet out of a slot, to send it.
+    fn take(&mut self, output: u32, slot: u32) -> u32 {
+        let list = self.slot(output, slot);
+        let packet = self.slots[list].pop(&self.packets);
+        let place = &mut self.ports[output as usize];
+        if self.slots[list].is_empty() {
+            place.filled &= !(1 << slot);
+        }
+        place.turn = ((slot + 1) % (self.lanes * self.radix)) as u8;
+        let at = &mut self.packets[packet];
+        at.lane = at.next_lane;
+        place.departing = at.wire;
+        place.departing_lane = at.lane;
+        packet
+    }
+
+    // Nodes.
+
+    /// The next packet of a NIC's first message.
+    fn cut(&mut self, port: u32) -> u32 {
+        let node = (port - self.switch_ports()) as usize;
+        let parameters = &self.common.parameters;
+        let messages = &mut self.nics[node].messages;
+        let sending = messages.front_mut().expect("looked at by the caller");
+        let payload = sending.left.min(parameters.payload().into()) as u32;
+        sending.left -= u64::from(payload);
+        let last = sending.left == 0;
+        let Sending {
+            message, generated, ..
+        } = *sending;
+        if last {
+            messages.pop_front();
+        }
+        let source = self.places.nodes_of[self.number][node] as usize;
+        let hops = self
+            .common
+            .topology
+            .hops(source, message.destination as usize);
+        let mut packet = Packet::new(
+            message.destination,
+            parameters.wire(payload),
+            payload,
+            hops,
+            generated,
+        );
+        packet.message_bytes = message.bytes;
+        packet.from = message.from;
+        packet.to = message.to;
+        packet.tag = message.tag;
+        packet.last = last;
+        self.packets.add(packet)
+    }
+
+    /// The last byte of a packet has arrived at its node.
+    fn deliver(&mut self, port: u32, packet: u32) {
+        let packet = self.packets.remove(packet);
+        let tally = &mut self.tally;
+        tally.packets += 1;
+        tally.bytes += u64::from(packet.payload);
+        if packet.generated >= self.common.warm_up_ps {
+            let latency = self.now - packet.generated;
+            tally.latency.record(latency).expect("it grows as needed");
+            tally.latency_sum += u128::from(latency);
+            tally.latency_max = tally.latency_max.max(latency);
+        }
+        if packet.last {
+            let message = Outgoing {
+                destination: packet.destination,
+                bytes: packet.message_bytes,
+                from: packet.from,
+                to: packet.to,
+                tag: packet.tag,
+            };
+            self.arrived(port - self.switch_ports(), message);
+        }
+    }
+
+    /// A message has arrived completely at a node of this part.
+    fn arrived(&mut self, node: u32, message: Outgoing) {
+        self.tally.messages += 1;
+        self.tally.last_ps = self.now;
+        if let Some(mut traffic) = self.traffic.take() {
+            traffic.arrived(node, message, self);
+            self.complete = traffic.is_complete();
+            self.traffic = Some(traffic);
+        }
+    }
+
+    fn act(&mut self, node: u32, value: u32) {
+        self.tally.last_ps = self.now;
+        if let Some(mut traffic) = self.traffic.take() {
+            traffic.act(node, value, self);
+            self.complete = traffic.is_complete();
+            self.traffic = Some(traffic);
+        }
+    }
+
+    fn local(&mut self, node: u32) {
+        if let Some(message) = self.nics[node as usize].local.pop_front() {
+            self.arrived(node, message);
+        }
+    }
+
+    /// Ports whose packets wait for a link that sleeps; the first of them.
+    pub fn stuck(&self) -> Option<usize> {
+        (0..self.ports.len())
+            .find(|&port| self.ports[port].waits && self.ports[port].paused == 0)
+            .map(|port| self.places.number(self.number, port))
+    }
+
+    /// What a port did in the first `cycles` clock cycles.
+    pub fn port_summary(
+        &mut self,
+        place: usize,
+        name: String,
+        cabled: bool,
+        cycles: u64,
+    ) -> PortSummary {
+        let port = &self.ports[place];
+        PortSummary {
+            name,
+            cabled,
+            cycles: match cabled {
+                true => self.governors[place].account(cycles),
+                false => PortCycles::default(),
+            },
+            packets_sent: port.packets,
+            bytes_sent: port.bytes,
+            pauses: port.pauses,
+            highest_input: port.highest_input,
+            highest_output: port.highest_output,
+        }
+    }
+}
+
+impl Host for Partition<'_> {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn call(&mut self, delay: u64, node: u32, value: u32) {
+        let time = self.now + delay;
+        self.wheel.schedule(event(time, Kind::Act, node, value));
+    }
+
+    fn send(&mut self, node: u32, message: Outgoing) {
+        let source = self.places.nodes_of[self.number][node as usize];
+        if source == message.destination {
+            // Within a node a message does not touch the network, and takes no time.
+            self.nics[node as usize].local.push_back(message);
+            let local = event(self.now, Kind::Local, node, 0);
+            return self.wheel.schedule(local);
+        }
+        self.nics[node as usize].messages.push_back(Sending {
+            message,
+            generated: self.now,
+            left: message.bytes,
+        });
+        let port = self.switch_ports() + node;
+        let place = &self.ports[port as usize];
+        if !place.waits {
+            let time = match self.now <= place.busy_until {
+                true => place.busy_until,
+                false => self.edge(self.now),
+            };
+            self.depart_at(port, time);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+use std::path::Path;
+
+use super::*;
+use crate::blocks::port::golden::Port;
+use crate::config::Config;
+use crate::network::topology::SingleSwitch;
+use crate::network::trace;
+use crate::switch::power::{AlwaysOn, PowerController};
+
+const OVERHEADS: Overheads = Overheads {
+    send: 200_000,
+    recv: 0,
+};
+
+fn lammps() -> Program {
+    trace::read(Path::new("sim/lammps-lj-r16-s300.goal.zst")).unwrap()
+}
+
+fn go_on(_: &Progress) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// The engine that clocks every controller through every cycle in which anything happens, in
+/// the order of scheduling, is a different program: what both simulate is the same.
+#[test]
+fn both_engines_simulate_the_same_events() {
+    let program = lammps();
+    let topology = SingleSwitch { nodes: 16 };
+    let nodes: Vec<u32> = (0..16).collect();
+    let load = Load::Program {
+        program: &program,
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let duration_ps = Some(1_500_000_000);
+    let policies = ["always-on", "fixed", "perfbound", "perfbound-correct"];
+    for (policy, sleep) in policies
+        .into_iter()
+        .flat_map(|policy| ["fast-wake", "deep-sleep", "hybrid"].map(|sleep| (policy, sleep)))
+    {
+        let text = format!(
+            "[port]\npolicy = \"{policy}\"\nsleep = \"{sleep}\"\nt_pdt_ns = 5000\n\
+             t_pdt_init_ns = 20000\n"
+        );
+        let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
+        let sleeps = policy != "always-on";
+        let settings = Settings {
+            switch: Parameters::default(),
+            plan: Some(&plan).filter(|_| sleeps),
+            clock_ps: 1000,
+            duration_ps,
+            warm_up_ps: 0,
+            threads: 1,
+        };
+        let fabric = run(&topology, load, &settings, &mut go_on).unwrap();
+
+        let controller = |_| -> Box<dyn PowerController + Send> {
+            match sleeps {
+                true => Box::new(Port::new(&plan)),
+                false => Box::new(AlwaysOn),
+            }
+        };
+        let clocked = crate::network::simulate(
+            &topology,
+            &program,
+            &nodes,
+            &crate::network::Settings {
+                switch: Parameters::default(),
+                overheads: OVERHEADS,
+                clock_ps: 1000,
+                duration_ps,
+                warm_up_ps: 0,
+                window_cycles: 1 << 16,
+            },
+            (0..topology.ports()).map(controller).collect(),
+            &mut crate::network::NoSink,
+            &mut go_on,
+        )
+        .unwrap();
+        let sum = |summary: &RunSummary| {
+            let cycles = summary.ports.iter().map(|port| port.cycles);
+            cycles.fold((0, 0, 0), |(hits, misses, changes), cycles| {
+                (
+                    hits + cycles.hits,
+                    misses + cycles.misses,
+                    changes + cycles.transitions,
+                )
+            })
+        };
+        let (hits, misses, transitions) = sum(&fabric);
+        assert!(fabric.packets > 1000, "{}", fabric.packets);
+        if sleeps {
+            assert!(
+                hits > 500 && misses > 5 && transitions > 10,
+                "{policy} {sleep}"
+            );
+        }
+        // Both count their own events.
+        let events = fabric.events;
+        assert_eq!(fabric, RunSummary { events, ..clocked }, "{policy} {sleep}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_result() {
+    let program = lammps();
+    let topology = SingleSwitch { nodes: 16 };
+    // Two ranks to a node: messages within nodes take part.
+    let nodes: Vec<u32> = (0..16).map(|rank| rank / 2).collect();
+    let load = Load::Program {
+        program: &program,
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let plan = Config::parse("[port]\npolicy = \"fixed\"\nt_pdt_ns = 3000\n", "port.toml");
+    let plan = plan.unwrap().plan().unwrap();
+    let with = |threads| {
+        let settings = Settings {
+            switch: Parameters::default(),
+            plan: Some(&plan),
+            clock_ps: 1000,
+            duration_ps: None,
+            warm_up_ps: 0,
+            threads,
+        };
+        run(&topology, load, &settings, &mut go_on).unwrap()
+    };
+    let one = with(1);
+    assert_eq!(one.ended, Ended::Complete);
+    for threads in [2, 3] {
+        assert_eq!(one, with(threads), "{threads} threads");
+    }
+}

@@ -1,0 +1,283 @@
+//! The event queue: a timing wheel. Events of the near future lie in slots by time, those
+//! further away in a heap; scheduling and taking cost the same however many are pending.
+//!
+//! Events are ordered by time, then by what they are and where ([`Event::key`]), and never by
+//! the order in which they were scheduled: a run is the same however it is split over threads.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Slots of the wheel; a power of two.
+const SLOTS: usize = 1 << 14;
+
+/// No chunk.
+const NONE: u32 = u32::MAX;
+
+/// Events in a chunk: with its head a chunk is four cache lines.
+const CHUNK: usize = 15;
+
+/// Something that happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Event {
+    /// When, in ps.
+    pub time: u64,
+    /// What and where. No two events of the same time and key differ in what they lead to.
+    pub key: u32,
+    /// What it is about.
+    pub value: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    next: u32,
+    len: u32,
+    events: [Event; CHUNK],
+}
+
+const EMPTY: Event = Event {
+    time: 0,
+    key: 0,
+    value: 0,
+};
+
+/// Pending events.
+#[derive(Debug)]
+pub struct Wheel {
+    /// A slot spans `2^shift` ps.
+    shift: u32,
+    /// Newest chunk of each slot.
+    slots: Vec<u32>,
+    /// A bit per slot that holds events.
+    filled: Vec<u64>,
+    /// Slots are named by time: those from here on, for one turn of the wheel, are in it.
+    turn: u64,
+    chunks: Vec<Chunk>,
+    /// Chunks used last are used again first: they are in the cache.
+    free: u32,
+    /// The slot under way, in order, and how far it is done.
+    present: Vec<Event>,
+    done: usize,
+    far: BinaryHeap<Reverse<Event>>,
+}
+
+impl Wheel {
+    /// An empty wheel whose slots span `2^shift` ps. Best is a width that has some ten
+    /// events to a slot.
+    pub fn new(shift: u32) -> Self {
+        Self {
+            shift,
+            slots: vec![NONE; SLOTS],
+            filled: vec![0; SLOTS / 64],
+            turn: 0,
+            chunks: Vec::new(),
+            free: NONE,
+            present: Vec::new(),
+            done: 0,
+            far: BinaryHeap::new(),
+        }
+    }
+
+    /// Schedules an event, not before the last one taken.
+    #[inline]
+    pub fn schedule(&mut self, event: Event) {
+        let slot = event.time >> self.shift;
+        if slot < self.turn {
+            // In the slot under way.
+            let rest = &self.present[self.done..];
+            let place = self.done + rest.partition_point(|other| *other < event);
+            self.present.insert(place, event);
+        } else if slot - self.turn < SLOTS as u64 {
+            self.put(slot, event);
+        } else {
+            self.far.push(Reverse(event));
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, slot: u64, event: Event) {
+        let place = slot as usize % SLOTS;
+        let chunk = self.slots[place];
+        if chunk != NONE {
+            let chunk = &mut self.chunks[chunk as usize];
+            if (chunk.len as usize) < CHUNK {
+                chunk.events[chunk.len as usize] = event;
+                chunk.len += 1;
+                return;
+            }
+        }
+        let fresh = if self.free == NONE {
+            self.chunks.push(Chunk {
+                next: NONE,
+                len: 0,
+                events: [EMPTY; CHUNK],
+            });
+            self.chunks.len() as u32 - 1
+        } else {
+            let fresh = self.free;
+            self.free = self.chunks[fresh as usize].next;
+            fresh
+        };
+        let place_of = &mut self.chunks[fresh as usize];
+        place_of.next = chunk;
+        place_of.len = 1;
+        place_of.events[0] = event;
+        self.slots[place] = fresh;
+        self.filled[place / 64] |= 1 << (place % 64);
+    }
+
+    /// The first filled slot, as a time.
+    fn next_slot(&self) -> Option<u64> {
+        let start = self.turn as usize % SLOTS;
+        let word = start / 64;
+        let first = self.filled[word] & (u64::MAX << (start % 64));
+        let place = if first != 0 {
+            word * 64 + first.trailing_zeros() as usize
+        } else {
+            let words = SLOTS / 64;
+            // The word of the start comes again at the end, for the slots before the start.
+            let later = (1..=words).find(|step| self.filled[(word + step) % words] != 0)?;
+            let word = (word + later) % words;
+            word * 64 + self.filled[word].trailing_zeros() as usize
+        };
+        Some(self.turn + ((place + SLOTS - start) % SLOTS) as u64)
+    }
+
+    /// Makes the next slot with events the one under way, if it begins before `limit` ps;
+    /// whether there is one.
+    fn turn_to_next(&mut self, limit: u64) -> bool {
+        let near = self.next_slot();
+        let far = self
+            .far
+            .peek()
+            .map(|Reverse(event)| event.time >> self.shift);
+        let slot = match (near, far) {
+            (Some(near), Some(far)) => near.min(far),
+            (Some(slot), None) | (None, Some(slot)) => slot,
+            (None, None) => return false,
+        };
+        if slot << self.shift >= limit {
+            return false;
+        }
+        self.present.clear();
+        self.done = 0;
+        self.turn = slot + 1;
+        if near == Some(slot) {
+            let place = slot as usize % SLOTS;
+            let mut chunk = std::mem::replace(&mut self.slots[place], NONE);
+            self.filled[place / 64] &= !(1 << (place % 64));
+            while chunk != NONE {
+                let taken = &mut self.chunks[chunk as usize];
+                self.present
+                    .extend_from_slice(&taken.events[..taken.len as usize]);
+                let next = std::mem::replace(&mut taken.next, self.free);
+                self.free = chunk;
+                chunk = next;
+            }
+        }
+        while let Some(Reverse(event)) = self.far.peek() {
+            if event.time >> self.shift != slot {
+                break;
+            }
+            self.present.push(*event);
+            self.far.pop();
+        }
+        self.present.sort_unstable();
+        true
+    }
+
+    /// Takes the next event before `limit` ps.
+    #[inline]
+    pub fn next_before(&mut self, limit: u64) -> Option<Event> {
+        if self.done == self.present.len() && !self.turn_to_next(limit) {
+            return None;
+        }
+        let event = self.present[self.done];
+        if event.time >= limit {
+            return None;
+        }
+        self.done += 1;
+        Some(event)
+    }
+
+    /// The event that will be taken `ahead` (>= 0) events after the next one, if that is
+    /// known without looking for it.
+    #[inline]
+    pub fn ahead(&self, ahead: usize) -> Option<&Event> {
+        self.present.get(self.done + ahead)
+    }
+
+    /// Time of the next event in ps.
+    pub fn next_time(&mut self) -> Option<u64> {
+        if self.done == self.present.len() && !self.turn_to_next(u64::MAX) {
+            return None;
+        }
+        Some(self.present[self.done].time)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+
+    #[test]
+    fn order_is_that_of_a_sorted_list() {
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+        for shift in [0, 5, 9] {
+            let mut wheel = Wheel::new(shift);
+            let mut pending: Vec<Event> = Vec::new();
+            let mut now = 0;
+            let mut taken = 0u32;
+            for step in 0..200_000u32 {
+                if pending.len() < 300 && random.random_bool(0.52) {
+                    // Near and far, and often the same instant.
+                    let delay = match random.random_range(0..10) {
+                        0 => 0,
+                        1..6 => random.random_range(0..300),
+                        6..9 => random.random_range(0..200_000),
+                        _ => random.random_range(0..1 << 34),
+                    };
+                    let event = Event {
+                        time: now + delay,
+                        key: random.random_range(0..50),
+                        value: step,
+                    };
+                    wheel.schedule(event);
+                    pending.push(event);
+                } else {
+                    let limit = match random.random_bool(0.3) {
+                        true => now + random.random_range(0..5000),
+                        false => u64::MAX,
+                    };
+                    let expected = pending.iter().min().copied();
+                    let expected = expected.filter(|event| event.time < limit);
+                    let next = wheel.next_before(limit);
+                    assert_eq!(next, expected);
+                    if let Some(event) = next {
+                        pending.retain(|other| *other != event);
+                        now = event.time;
+                        taken += 1;
+                    }
+                }
+            }
+            assert!(taken > 50_000, "{taken}");
+        }
+    }
+
+    #[test]
+    fn the_next_time_is_known_without_taking() {
+        let mut wheel = Wheel::new(9);
+        assert_eq!(wheel.next_time(), None);
+        for time in [70_000_000, 40] {
+            wheel.schedule(Event {
+                time,
+                key: 1,
+                value: 0,
+            });
+        }
+        assert_eq!(wheel.next_time(), Some(40));
+        assert_eq!(wheel.next_before(41).map(|event| event.time), Some(40));
+        assert_eq!(wheel.next_before(70_000_000), None);
+        assert_eq!(wheel.next_time(), Some(70_000_000));
+    }
+}
