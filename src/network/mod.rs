@@ -16,6 +16,7 @@ pub use simulation::{
 };
 
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 
 use crate::switch::power::PowerController;
 
@@ -55,59 +56,125 @@ pub struct Controllers {
     pub ports: Vec<Box<dyn PowerController + Send>>,
 }
 
-/// Reads the trace of a scenario and replays it. The sink hears every cycle of every port;
-/// `progress` is called once per window and may stop the run.
-///
-/// # Errors
-/// If the trace cannot be used, does not fit the network, or the run fails.
-pub fn run(
-    scenario: &scenario::Scenario,
-    controllers: Controllers,
-    sink: &mut dyn ActivitySink,
-    progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-) -> Result<RunSummary, Error> {
-    let program = trace::read(&scenario.traffic.file)?;
-    run_program(scenario, &program, controllers, sink, progress)
+/// The programs of a scenario's jobs as one, and where its ranks run.
+#[derive(Debug)]
+pub struct Workload {
+    /// The ranks of all jobs, one job after the other.
+    pub program: trace::Program,
+    /// The node of each rank.
+    pub nodes: Vec<u32>,
+    /// CPU time of sends and receives.
+    pub overheads: replay::Overheads,
+    /// Where the program comes from, for messages.
+    pub source: PathBuf,
 }
 
-/// As [`run`], with a program that has been read already.
+impl Workload {
+    /// Reads the traces of a scenario's jobs and places their ranks; `None` if it has none.
+    ///
+    /// # Errors
+    /// If a trace cannot be used, or does not fit the network.
+    pub fn of(scenario: &scenario::Scenario) -> Result<Option<Self>, Error> {
+        let scenario::Traffic::Jobs(jobs) = &scenario.traffic else {
+            return Ok(None);
+        };
+        let programs = jobs
+            .jobs
+            .iter()
+            .map(|job| trace::read(&job.file))
+            .collect::<Result<Vec<_>, _>>()?;
+        let ranks: Vec<usize> = programs.iter().map(trace::Program::ranks).collect();
+        let fault = |problem| Error::Mapping {
+            scenario: scenario.path.clone(),
+            problem,
+        };
+        let nodes = jobs
+            .place(&ranks, scenario.topology.nodes(), scenario.seed)
+            .map_err(fault)?;
+        let source = match scenario.traffic.only_job() {
+            Some(job) => job.file.clone(),
+            None => scenario.path.clone(),
+        };
+        Ok(Some(Self {
+            program: trace::Program::join(programs).map_err(fault)?,
+            nodes,
+            overheads: jobs.overheads,
+            source,
+        }))
+    }
+}
+
+/// Runs a scenario with the network engine ([`fabric`]). `plan` governs every port; `None`:
+/// links never sleep.
+///
+/// # Errors
+/// If the run fails.
+pub fn run(
+    scenario: &scenario::Scenario,
+    workload: Option<&Workload>,
+    power: &fabric::Power,
+    threads: usize,
+    progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+) -> Result<RunSummary, Error> {
+    let load = match (&scenario.traffic, workload) {
+        (scenario::Traffic::Pattern(pattern), _) => fabric::Load::Pattern(pattern),
+        (scenario::Traffic::Jobs(_), Some(workload)) => fabric::Load::Program {
+            program: &workload.program,
+            nodes: &workload.nodes,
+            overheads: workload.overheads,
+        },
+        (scenario::Traffic::Jobs(_), None) => {
+            return match Workload::of(scenario)? {
+                Some(workload) => run(scenario, Some(&workload), power, threads, progress),
+                None => unreachable!("jobs make a workload"),
+            }
+        }
+    };
+    let settings = fabric::Settings {
+        switch: scenario.switch,
+        power: *power,
+        duration_ps: scenario.duration_ps,
+        warm_up_ps: scenario.warm_up_ps,
+        threads,
+    };
+    fabric::run(&*scenario.topology, load, &settings, progress).map_err(|problem| Error::Run {
+        trace: workload.map_or(&scenario.path, |workload| &workload.source).clone(),
+        problem,
+    })
+}
+
+/// Runs a scenario's program with controllers that are clocked through every cycle in which
+/// anything happens; the sink hears every cycle of every port. `progress` is called once per
+/// window and may stop the run.
 ///
 /// # Errors
 /// If the program does not fit the network, or the run fails.
-pub fn run_program(
+pub fn run_clocked(
     scenario: &scenario::Scenario,
-    program: &trace::Program,
+    workload: &Workload,
     controllers: Controllers,
     sink: &mut dyn ActivitySink,
     progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<RunSummary, Error> {
-    let nodes = scenario
-        .traffic
-        .mapping
-        .nodes(program.ranks(), scenario.topology.nodes)
-        .map_err(|problem| Error::Mapping {
-            scenario: scenario.path.clone(),
-            problem,
-        })?;
     let settings = Settings {
         switch: scenario.switch,
-        overheads: scenario.traffic.overheads,
+        overheads: workload.overheads,
         clock_ps: controllers.clock_ps,
         duration_ps: scenario.duration_ps,
         warm_up_ps: scenario.warm_up_ps,
         window_cycles: WINDOW_CYCLES,
     };
     simulate(
-        &scenario.topology,
-        program,
-        &nodes,
+        &*scenario.topology,
+        &workload.program,
+        &workload.nodes,
         &settings,
         controllers.ports,
         sink,
         progress,
     )
     .map_err(|problem| Error::Run {
-        trace: scenario.traffic.file.clone(),
+        trace: workload.source.clone(),
         problem,
     })
 }

@@ -35,14 +35,17 @@
 //! ```
 //! Every key but `file` has the default shown.
 
+mod traffic;
+
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
-use super::replay::Overheads;
 use super::topology::SingleSwitch;
+pub use traffic::{Job, Jobs, Mapping, Traffic};
+
 use crate::config::{Config, ConfigError};
 use crate::files::{read_text, FileError};
 use crate::switch::{Parameters, MAX_RADIX};
@@ -66,48 +69,6 @@ pub struct Scenario {
     pub warm_up_ps: u64,
     /// Seeds traffic with chance in it; the replay of a trace has none.
     pub seed: u64,
-}
-
-/// A GOAL trace and how it is replayed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Traffic {
-    /// The trace, relative to the working directory or absolute.
-    pub file: PathBuf,
-    /// The node of each rank.
-    pub mapping: Mapping,
-    /// CPU time of sends and receives, in ps.
-    pub overheads: Overheads,
-}
-
-/// Where the ranks run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Mapping {
-    /// Rank r on node r.
-    Linear,
-    /// The node of each rank.
-    List(Vec<u32>),
-}
-
-impl Mapping {
-    /// The node of each of `ranks` ranks on `nodes` nodes.
-    ///
-    /// # Errors
-    /// If there are too few nodes, or the list has another length.
-    pub fn nodes(&self, ranks: usize, nodes: usize) -> Result<Vec<u32>, String> {
-        match self {
-            Mapping::Linear if ranks > nodes => Err(format!(
-                "the trace has {ranks} ranks, the network {nodes} nodes: with the mapping \
-                 \"linear\" each rank needs a node of its own; set nodes = {ranks} or give the \
-                 node of each rank as a list"
-            )),
-            Mapping::Linear => Ok((0..ranks as u32).collect()),
-            Mapping::List(list) if list.len() != ranks => Err(format!(
-                "the mapping places {} ranks, the trace has {ranks}",
-                list.len()
-            )),
-            Mapping::List(list) => Ok(list.clone()),
-        }
-    }
 }
 
 /// What decides whether ports sleep.
@@ -151,13 +112,6 @@ pub enum ScenarioError {
 
 const SECTIONS: [&str; 5] = ["topology", "traffic", "switch", "power", "run"];
 const TOPOLOGY: [&str; 2] = ["kind", "nodes"];
-const TRAFFIC: [&str; 5] = [
-    "kind",
-    "file",
-    "mapping",
-    "send_overhead_ns",
-    "recv_overhead_ns",
-];
 const SWITCH: [&str; 10] = [
     "link_gbps",
     "mtu_bytes",
@@ -252,57 +206,21 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
     )?;
     let nodes = topology.integer("nodes", 16, 2..=MAX_RADIX as u64)? as usize;
 
-    let traffic = section("traffic", &TRAFFIC)?;
-    traffic.kind("goal", &["uniform", "hotspot"])?;
-    let Some((file, _)) = traffic.string("file")? else {
-        return problem(
-            traffic.at,
-            "`file` is missing in [traffic]: the GOAL trace to replay, such as \
-             file = \"trace.goal.zst\"",
-        );
-    };
-    let overheads = Overheads {
-        send: traffic.time("send_overhead_ns", 200_000, 1_000_000_000_000)?,
-        recv: traffic.time("recv_overhead_ns", 0, 1_000_000_000_000)?,
-    };
-
+    let switch = switch(&section("switch", &SWITCH)?)?;
     let run = section("run", &RUN)?;
     let longest = super::trace::info::MAX_CALC_NS * 1000;
     let duration = run.time("duration_ns", 0, longest)?;
+    let seed = run.integer("seed", 1, 0..=i64::MAX as u64)?;
     Ok(Scenario {
         path: path.into(),
         topology: SingleSwitch { nodes },
-        traffic: Traffic {
-            file: folder.join(file),
-            mapping: mapping(&traffic, nodes)?,
-            overheads,
-        },
-        switch: switch(&section("switch", &SWITCH)?)?,
+        traffic: traffic::read(&document, folder, nodes, &switch, seed)?,
+        switch,
         power: power(text, &document, folder)?,
         duration_ps: (duration > 0).then_some(duration),
         warm_up_ps: run.time("warm_up_ns", 0, longest)?,
-        seed: run.integer("seed", 1, 0..=i64::MAX as u64)?,
+        seed,
     })
-}
-
-fn mapping(traffic: &Section, nodes: usize) -> Checked<Mapping> {
-    let Some(value) = traffic.value("mapping") else {
-        return Ok(Mapping::Linear);
-    };
-    let expected = "\"linear\" or a list with the node of each rank, such as [0, 1, 2, 3]";
-    match value.get_ref() {
-        DeValue::String(name) if name == "linear" => Ok(Mapping::Linear),
-        DeValue::Array(list) => list
-            .iter()
-            .map(|node| integer(node, "a node in mapping", 0..=nodes as u64 - 1))
-            .map(|node| node.map(|node| node as u32))
-            .collect::<Checked<_>>()
-            .map(Mapping::List),
-        other => problem(
-            value.span().start,
-            format!("mapping is {}: it must be {expected}", shown(other)),
-        ),
-    }
 }
 
 fn switch(section: &Section) -> Checked<Parameters> {
@@ -537,6 +455,40 @@ impl<'a> Section<'a> {
             Some(number) if range.contains(&number) => Ok(number),
             Some(_) => wrong("out of range"),
             None => wrong("negative, not finite or too fine"),
+        }
+    }
+
+    /// A part of a whole with up to six decimals, in millionths.
+    fn millionths(
+        &self,
+        key: &str,
+        default: u64,
+        range: std::ops::RangeInclusive<u64>,
+    ) -> Checked<u64> {
+        let Some(value) = self.value(key) else {
+            return Ok(default.min(*range.end()));
+        };
+        let number = match value.get_ref() {
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
+            DeValue::Float(number) => number.as_str().parse().ok(),
+            _ => None,
+        };
+        let scaled = number.map(|number: f64| number * 1e6);
+        match scaled {
+            Some(scaled) if (scaled - scaled.round()).abs() < 1e-3
+                && range.contains(&(scaled.round().max(0.0) as u64)) =>
+            {
+                Ok(scaled.round() as u64)
+            }
+            _ => problem(
+                value.span().start,
+                format!(
+                    "{key} is {}: it must be a number from {} to {}, with at most 6 decimals",
+                    shown(value.get_ref()),
+                    *range.start() as f64 / 1e6,
+                    *range.end() as f64 / 1e6
+                ),
+            ),
         }
     }
 

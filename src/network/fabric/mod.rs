@@ -22,6 +22,7 @@ use super::trace::{info::check_times, Program};
 use super::traffic::pattern::{Pattern, Sources};
 use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
+use crate::blocks::port::golden::Port;
 use crate::config::plan::PortPlan;
 use crate::switch::Parameters;
 use governor::{awake_pair, message_delay, Governor};
@@ -43,15 +44,22 @@ pub enum Load<'p> {
     Pattern(&'p Pattern),
 }
 
+/// What governs the ports.
+#[derive(Clone, Copy, Debug)]
+pub struct Power<'p> {
+    /// Clock period of the port controllers, in ps; at most the time of the shortest packet.
+    pub clock_ps: u64,
+    /// The controller of every port, by its class in the topology; empty: links never sleep.
+    pub plans: &'p [PortPlan],
+}
+
 /// What a run depends on, beside the topology and the load.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings<'p> {
     /// Rates, latencies and buffers of switches and links.
     pub switch: Parameters,
-    /// The controller of every port; `None`: links never sleep.
-    pub plan: Option<&'p PortPlan>,
-    /// Clock period of the port controllers, in ps; at most the time of the shortest packet.
-    pub clock_ps: u64,
+    /// What governs the ports.
+    pub power: Power<'p>,
     /// End of the run in ps; `None` runs a program to its end.
     pub duration_ps: Option<u64>,
     /// Packets handed to a NIC before this time, in ps, do not count in the latency.
@@ -80,19 +88,21 @@ pub fn run(
     let common = Common {
         topology,
         parameters,
-        clock_ps: settings.clock_ps,
-        message_cycles: message_delay(message_ps, parameters.cable_ps, settings.clock_ps),
+        clock_ps: settings.power.clock_ps,
+        message_cycles: message_delay(message_ps, parameters.cable_ps, settings.power.clock_ps),
         warm_up_ps: settings.warm_up_ps,
     };
     let ends = settings
-        .plan
+        .power
+        .plans
+        .iter()
         .map(|plan| awake_pair(plan, common.message_cycles))
-        .transpose()
+        .collect::<Result<Vec<_>, _>>()
         .map_err(|fault| RunError::Unfit(fault.what))?;
     let places = Places::new(topology, settings.threads);
     let parts: Vec<Partition> = (0..settings.threads)
         .map(|part| {
-            let governors = governors(topology, &places, part, ends.as_ref());
+            let governors = governors(topology, &places, part, &ends);
             let traffic = match load {
                 Load::Program {
                     program,
@@ -130,16 +140,16 @@ fn governors(
     topology: &dyn Topology,
     places: &Places,
     part: usize,
-    ends: Option<&[crate::blocks::port::golden::Port; 2]>,
+    ends: &[[Port; 2]],
 ) -> Vec<Governor> {
     let ports = places.switches_of[part].len() * topology.radix() + places.nodes_of[part].len();
     (0..ports)
         .map(|place| {
             let port = places.number(part, place);
-            match (ends, topology.peer(port)) {
-                (Some(ends), Some(peer)) => {
+            match topology.peer(port) {
+                Some(peer) if !ends.is_empty() => {
                     let initiator = port < peer;
-                    let end = ends[usize::from(!initiator)].clone();
+                    let end = ends[topology.class(port)][usize::from(!initiator)].clone();
                     Governor::from((Box::new(end) as Box<_>, initiator))
                 }
                 _ => Governor::AlwaysOn,
@@ -154,12 +164,12 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
         return unfit(format!("{}: {error}", error.key));
     }
     let shortest = settings.switch.link_time(settings.switch.min_packet);
-    if settings.clock_ps == 0 || settings.clock_ps > shortest {
+    if settings.power.clock_ps == 0 || settings.power.clock_ps > shortest {
         return unfit(format!(
             "a clock period of {} ps: it must be at least 1 ps and at most {shortest} ps, the \
              time of the shortest packet ({} bytes) on the link, so that the controllers see \
              every packet",
-            settings.clock_ps, settings.switch.min_packet
+            settings.power.clock_ps, settings.switch.min_packet
         ));
     }
     if settings.threads == 0 {
@@ -172,14 +182,12 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
                 .into(),
         );
     }
-    if let Some(plan) = settings.plan {
-        if plan.sync.is_none() {
-            return unfit(
-                "the ends of a link agree by levels here (port.sync = \"levels\"), which a \
-                 network cannot carry; use port.sync = \"messages\""
-                    .into(),
-            );
-        }
+    if settings.power.plans.iter().any(|plan| plan.sync.is_none()) {
+        return unfit(
+            "the ends of a link agree by levels here (port.sync = \"levels\"), which a network \
+             cannot carry; use port.sync = \"messages\""
+                .into(),
+        );
     }
     match load {
         Load::Pattern(_) if settings.duration_ps.is_none() => unfit(
@@ -472,7 +480,7 @@ fn summary(
         Ended::Complete => end_ps + settings.switch.cable_ps,
         _ => end_ps,
     };
-    let cycles = accounted.div_ceil(settings.clock_ps).max(1);
+    let cycles = accounted.div_ceil(settings.power.clock_ps).max(1);
     let mut ports: Vec<PortSummary> = Vec::with_capacity(topology.ports());
     for number in 0..topology.ports() {
         let (part, place) = places.port(number);
@@ -513,7 +521,7 @@ fn summary(
         ended,
         time_ps: end_ps,
         cycles,
-        clock_ps: settings.clock_ps,
+        clock_ps: settings.power.clock_ps,
         messages: tally.messages,
         packets: tally.packets,
         delivered_bytes: tally.bytes,

@@ -43,11 +43,14 @@ fn both_engines_simulate_the_same_events() {
              t_pdt_init_ns = 20000\n"
         );
         let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
+        let plans = vec![plan; topology.classes().len()];
         let sleeps = policy != "always-on";
         let settings = Settings {
             switch: Parameters::default(),
-            plan: Some(&plan).filter(|_| sleeps),
-            clock_ps: 1000,
+            power: Power {
+                clock_ps: 1000,
+                plans: if sleeps { &plans } else { &[] },
+            },
             duration_ps,
             warm_up_ps: 0,
             threads: 1,
@@ -114,11 +117,14 @@ fn any_number_of_threads_gives_the_same_result() {
     };
     let plan = Config::parse("[port]\npolicy = \"fixed\"\nt_pdt_ns = 3000\n", "port.toml");
     let plan = plan.unwrap().plan().unwrap();
+    let plans = vec![plan; topology.classes().len()];
     let with = |threads| {
         let settings = Settings {
             switch: Parameters::default(),
-            plan: Some(&plan),
-            clock_ps: 1000,
+            power: Power {
+                clock_ps: 1000,
+                plans: &plans,
+            },
             duration_ps: None,
             warm_up_ps: 0,
             threads,

@@ -178,6 +178,53 @@ impl Program {
         &self.successors[self.successor_start[op] as usize..self.successor_start[op + 1] as usize]
     }
 
+    /// Several programs that run at the same time and do not meet: the ranks of the first,
+    /// then those of the second, and so on.
+    ///
+    /// # Errors
+    /// If together they have more operations or ranks than can be numbered.
+    pub fn join(programs: Vec<Program>) -> Result<Program, String> {
+        let mut programs = programs.into_iter();
+        let mut joined = programs.next().ok_or("no program to run")?;
+        for program in programs {
+            let (ranks, ops) = (joined.ranks() as u32, joined.ops.len() as u32);
+            let dependencies = joined.successors.len() as u32;
+            let all = joined.ops.len() + program.ops.len();
+            let links = joined.successors.len() + program.successors.len();
+            if all >= Successor::ON_START as usize || u32::try_from(links).is_err() {
+                return Err(format!(
+                    "the jobs have {all} operations and {links} dependencies together; there can \
+                     be {} and {}",
+                    Successor::ON_START - 1,
+                    u32::MAX
+                ));
+            }
+            let shifted = |start: &u32, by: u32| start + by;
+            let starts = program.rank_start.iter().skip(1);
+            joined.rank_start.extend(starts.map(|start| shifted(start, ops)));
+            joined.ops.extend(program.ops.iter().map(|op| match op.kind {
+                OpKind::Calc => *op,
+                _ if op.peer == ANY => *op,
+                _ => Op {
+                    peer: op.peer + ranks,
+                    ..*op
+                },
+            }));
+            joined.needs.extend(&program.needs);
+            let starts = program.successor_start.iter().skip(1);
+            joined
+                .successor_start
+                .extend(starts.map(|start| shifted(start, dependencies)));
+            joined.successors.extend(
+                program
+                    .successors
+                    .iter()
+                    .map(|next| Successor::new(next.op() + ops, next.on_start())),
+            );
+        }
+        Ok(joined)
+    }
+
     /// Number of dependencies.
     pub fn dependencies(&self) -> usize {
         self.successors.len()

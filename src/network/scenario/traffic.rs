@@ -1,0 +1,322 @@
+//! `[traffic]`: what the nodes send.
+
+use std::path::{Path, PathBuf};
+
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use toml::de::{DeTable, DeValue};
+use toml::Spanned;
+
+use super::{integer, problem, shown, unknown, Checked, Section};
+use crate::network::replay::Overheads;
+use crate::network::traffic::pattern::{Arrivals, Destinations, Pattern};
+use crate::switch::Parameters;
+
+/// Longest time in a pattern: 1000 s.
+const LONGEST_PS: u64 = 1_000_000_000_000_000;
+
+/// What the nodes send.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Traffic {
+    /// Applications, replayed from their traces.
+    Jobs(Jobs),
+    /// A pattern with chance in it.
+    Pattern(Pattern),
+}
+
+impl Traffic {
+    /// The trace of the only application, if there is just one.
+    pub fn only_job(&self) -> Option<&Job> {
+        match self {
+            Traffic::Jobs(jobs) if jobs.jobs.len() == 1 => jobs.jobs.first(),
+            _ => None,
+        }
+    }
+}
+
+/// Applications that run at the same time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Jobs {
+    /// At least one.
+    pub jobs: Vec<Job>,
+    /// CPU time of sends and receives, in ps.
+    pub overheads: Overheads,
+}
+
+/// A trace and where its ranks run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// The trace, relative to the working directory or absolute.
+    pub file: PathBuf,
+    /// The node of each rank.
+    pub mapping: Mapping,
+}
+
+/// Where the ranks of a job run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// One rank to a node, on the first nodes that no job before uses.
+    Linear,
+    /// One rank to a node, on nodes drawn from those that no job before uses (p002 V).
+    Random,
+    /// The node of each rank.
+    List(Vec<u32>),
+}
+
+impl Jobs {
+    /// The node of each rank, job by job, where the jobs have so many `ranks` and the
+    /// network so many `nodes`.
+    ///
+    /// # Errors
+    /// If there are too few nodes, or a list has another length.
+    pub fn place(&self, ranks: &[usize], nodes: usize, seed: u64) -> Result<Vec<u32>, String> {
+        let mut free: Vec<u32> = (0..nodes as u32).collect();
+        let mut random = Pcg64Mcg::seed_from_u64(seed);
+        let mut placed = Vec::new();
+        for (job, &ranks) in self.jobs.iter().zip(ranks) {
+            if let Mapping::List(list) = &job.mapping {
+                if list.len() != ranks {
+                    return Err(format!(
+                        "the mapping places {} ranks, {} has {ranks}",
+                        list.len(),
+                        job.file.display()
+                    ));
+                }
+                free.retain(|node| !list.contains(node));
+                placed.extend(list);
+                continue;
+            }
+            if ranks > free.len() {
+                return Err(format!(
+                    "{} has {ranks} ranks, and {} of the network's {nodes} nodes are free: \
+                     with the mappings \"linear\" and \"random\" each rank needs a node of its \
+                     own; take a larger network or give the node of each rank as a list",
+                    job.file.display(),
+                    free.len()
+                ));
+            }
+            if job.mapping == Mapping::Random {
+                free.shuffle(&mut random);
+            }
+            placed.extend(free.drain(..ranks));
+            free.sort_unstable();
+        }
+        Ok(placed)
+    }
+}
+
+const KINDS: [&str; 5] = ["goal", "uniform", "hotspot", "two-level", "on-off"];
+const JOB: [&str; 2] = ["file", "mapping"];
+const GOAL: [&str; 6] = [
+    "kind",
+    "file",
+    "mapping",
+    "jobs",
+    "send_overhead_ns",
+    "recv_overhead_ns",
+];
+const UNIFORM: [&str; 3] = ["kind", "load", "message_bytes"];
+const HOTSPOT: [&str; 5] = [
+    "kind",
+    "load",
+    "message_bytes",
+    "hot_nodes",
+    "hot_senders",
+];
+const TWO_LEVEL: [&str; 7] = [
+    "kind",
+    "load",
+    "message_bytes",
+    "high_load",
+    "low_ns",
+    "ramp_ns",
+    "high_ns",
+];
+const ON_OFF: [&str; 5] = ["kind", "load", "message_bytes", "on_ns", "off_ns"];
+
+/// Reads `[traffic]` for a network of `nodes` nodes.
+pub(super) fn read(
+    document: &Spanned<DeTable>,
+    folder: &Path,
+    nodes: usize,
+    switch: &Parameters,
+    seed: u64,
+) -> Checked<Traffic> {
+    let kind = kind(document)?;
+    let keys: &[&str] = match kind {
+        "uniform" => &UNIFORM,
+        "hotspot" => &HOTSPOT,
+        "two-level" => &TWO_LEVEL,
+        "on-off" => &ON_OFF,
+        _ => &GOAL,
+    };
+    let section = Section::of(document, "traffic", keys)?;
+    if kind == "goal" {
+        return jobs(&section, folder, nodes).map(Traffic::Jobs);
+    }
+    let load = section.millionths("load", 100_000, 1..=1_000_000)?;
+    let load = load as f64 / 1e6;
+    let message_bytes = section.integer("message_bytes", switch.payload().into(), 1..=1 << 40)?;
+    let destinations = match kind {
+        "hotspot" => Destinations::Hotspot {
+            nodes: hot_nodes(&section, nodes)?,
+            // p003 III: a quarter of the nodes sends to one.
+            senders: section.millionths("hot_senders", 250_000, 1..=1_000_000)? as f64 / 1e6,
+        },
+        _ => Destinations::Uniform,
+    };
+    let arrivals = match kind {
+        // p004 4: the load grows to seven times its low value, remains, and decreases.
+        "two-level" => Arrivals::TwoLevel {
+            low: load,
+            high: section.millionths("high_load", (load * 7e6) as u64, 1..=1_000_000)? as f64
+                / 1e6,
+            low_ps: section.time("low_ns", 100_000_000, LONGEST_PS)?,
+            ramp_ps: section.time("ramp_ns", 20_000_000, LONGEST_PS)?,
+            high_ps: section.time("high_ns", 60_000_000, LONGEST_PS)?,
+        },
+        "on-off" => Arrivals::OnOff {
+            load,
+            on_ps: section.time("on_ns", 10_000_000, LONGEST_PS)?.max(1),
+            off_ps: section.time("off_ns", 90_000_000, LONGEST_PS)?.max(1),
+        },
+        _ => Arrivals::Steady { load },
+    };
+    Ok(Traffic::Pattern(Pattern {
+        destinations,
+        arrivals,
+        message_bytes,
+        message_ps: wire_time(switch, message_bytes),
+        seed,
+    }))
+}
+
+/// Time on the link of all packets of a message.
+fn wire_time(switch: &Parameters, bytes: u64) -> u64 {
+    let payload = u64::from(switch.payload());
+    let (full, rest) = (bytes / payload, bytes % payload);
+    let last = match rest {
+        0 => 0,
+        rest => switch.link_time(switch.wire(rest as u32)),
+    };
+    full * switch.link_time(switch.wire(switch.payload())) + last
+}
+
+fn kind<'a>(document: &'a Spanned<DeTable<'a>>) -> Checked<&'a str> {
+    let table = document.get_ref().get("traffic");
+    let table = table.and_then(|traffic| traffic.get_ref().as_table());
+    let Some(value) = table.and_then(|table| table.get("kind")) else {
+        return Ok("goal");
+    };
+    match value.get_ref().as_str() {
+        Some(kind) if KINDS.contains(&kind) => Ok(kind),
+        Some(kind) => problem(
+            value.span().start,
+            unknown("kind", kind, "[traffic]", &KINDS),
+        ),
+        None => problem(
+            value.span().start,
+            format!("kind is {}: it must be a string", shown(value.get_ref())),
+        ),
+    }
+}
+
+fn hot_nodes(section: &Section, nodes: usize) -> Checked<Vec<u32>> {
+    let Some(value) = section.value("hot_nodes") else {
+        return Ok(vec![0]);
+    };
+    let DeValue::Array(list) = value.get_ref() else {
+        return problem(
+            value.span().start,
+            "hot_nodes must be a list of nodes, such as [0]",
+        );
+    };
+    if list.is_empty() {
+        return problem(value.span().start, "hot_nodes is empty: name a node");
+    }
+    list.iter()
+        .map(|node| integer(node, "a node in hot_nodes", 0..=nodes as u64 - 1))
+        .map(|node| node.map(|node| node as u32))
+        .collect()
+}
+
+fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
+    let overheads = Overheads {
+        send: section.time("send_overhead_ns", 200_000, 1_000_000_000_000)?,
+        recv: section.time("recv_overhead_ns", 0, 1_000_000_000_000)?,
+    };
+    let Some(list) = section.value("jobs") else {
+        let Some((file, _)) = section.string("file")? else {
+            return problem(
+                section.at,
+                "`file` is missing in [traffic]: the GOAL trace to replay, such as \
+                 file = \"trace.goal.zst\"",
+            );
+        };
+        let mapping = mapping(section.value("mapping"), nodes)?;
+        let file = folder.join(file);
+        return Ok(Jobs {
+            jobs: vec![Job { file, mapping }],
+            overheads,
+        });
+    };
+    if let Some(value) = section.value("file").or(section.value("mapping")) {
+        return problem(
+            value.span().start,
+            "`jobs` beside `file` or `mapping` in [traffic]: a single trace has the latter, \
+             several are all in [[traffic.jobs]]",
+        );
+    }
+    let at = list.span().start;
+    let jobs = match list.get_ref() {
+        DeValue::Array(jobs) if !jobs.is_empty() => jobs,
+        _ => return problem(at, "jobs must be tables: [[traffic.jobs]], each with a file"),
+    };
+    let job = |job: &Spanned<DeValue>| {
+        let at = job.span().start;
+        let Some(table) = job.get_ref().as_table() else {
+            return problem(at, "a job must be a table: [[traffic.jobs]]");
+        };
+        for (key, _) in table {
+            if !JOB.contains(&key.get_ref().as_ref()) {
+                let text = unknown("key", key.get_ref(), "[[traffic.jobs]]", &JOB);
+                return problem(key.span().start, text);
+            }
+        }
+        let file = table.get("file").and_then(|file| file.get_ref().as_str());
+        let Some(file) = file.filter(|file| !file.is_empty()) else {
+            return problem(at, "a job needs its trace, such as file = \"trace.goal.zst\"");
+        };
+        Ok(Job {
+            file: folder.join(file),
+            mapping: mapping(table.get("mapping"), nodes)?,
+        })
+    };
+    Ok(Jobs {
+        jobs: jobs.iter().map(job).collect::<Checked<_>>()?,
+        overheads,
+    })
+}
+
+fn mapping(value: Option<&Spanned<DeValue>>, nodes: usize) -> Checked<Mapping> {
+    let Some(value) = value else {
+        return Ok(Mapping::Linear);
+    };
+    let expected =
+        "\"linear\", \"random\" or a list with the node of each rank, such as [0, 1, 2, 3]";
+    match value.get_ref() {
+        DeValue::String(name) if name == "linear" => Ok(Mapping::Linear),
+        DeValue::String(name) if name == "random" => Ok(Mapping::Random),
+        DeValue::Array(list) => list
+            .iter()
+            .map(|node| integer(node, "a node in mapping", 0..=nodes as u64 - 1))
+            .map(|node| node.map(|node| node as u32))
+            .collect::<Checked<_>>()
+            .map(Mapping::List),
+        other => problem(
+            value.span().start,
+            format!("mapping is {}: it must be {expected}", shown(other)),
+        ),
+    }
+}
