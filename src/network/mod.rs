@@ -82,7 +82,7 @@ pub fn run_program(
     let nodes = scenario
         .traffic
         .mapping
-        .nodes(program.ranks(), scenario.topology.nodes)
+        .nodes(program.ranks(), scenario.topology.nodes())
         .map_err(|problem| Error::Mapping {
             scenario: scenario.path.clone(),
             problem,
@@ -96,7 +96,7 @@ pub fn run_program(
         window_cycles: WINDOW_CYCLES,
     };
     simulate(
-        &scenario.topology,
+        &*scenario.topology,
         program,
         &nodes,
         &settings,

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [topology]
-//! kind = "single-switch"
+//! kind = "single-switch"    # see docs/topologies.md for the other kinds
 //! nodes = 16                # 2 to 64, one at each port of the switch
 //!
 //! [traffic]
@@ -42,10 +42,10 @@ use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
 use super::replay::Overheads;
-use super::topology::SingleSwitch;
+use super::topology::{Initial, Kind, Parameter, Shape, Value, KINDS};
 use crate::config::{Config, ConfigError};
 use crate::files::{read_text, FileError};
-use crate::switch::{Parameters, MAX_RADIX};
+use crate::switch::Parameters;
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub struct Scenario {
     /// The file it was read from.
     pub path: PathBuf,
     /// The network.
-    pub topology: SingleSwitch,
+    pub topology: Shape,
     /// What the nodes send.
     pub traffic: Traffic,
     /// Rates, latencies and buffers of switches and links.
@@ -97,8 +97,8 @@ impl Mapping {
         match self {
             Mapping::Linear if ranks > nodes => Err(format!(
                 "the trace has {ranks} ranks, the network {nodes} nodes: with the mapping \
-                 \"linear\" each rank needs a node of its own; set nodes = {ranks} or give the \
-                 node of each rank as a list"
+                 \"linear\" each rank needs a node of its own; take a network of {ranks} nodes \
+                 or more, or give the node of each rank as a list"
             )),
             Mapping::Linear => Ok((0..ranks as u32).collect()),
             Mapping::List(list) if list.len() != ranks => Err(format!(
@@ -150,7 +150,6 @@ pub enum ScenarioError {
 }
 
 const SECTIONS: [&str; 5] = ["topology", "traffic", "switch", "power", "run"];
-const TOPOLOGY: [&str; 2] = ["kind", "nodes"];
 const TRAFFIC: [&str; 5] = [
     "kind",
     "file",
@@ -193,16 +192,18 @@ impl Scenario {
     /// # Errors
     /// Names line and column of what is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScenarioError> {
-        read(text, path).map_err(|Problem { at, text: problem }| {
-            let before = &text[..at.min(text.len())];
-            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-            ScenarioError::At {
-                path: path.into(),
-                line: before.matches('\n').count() + 1,
-                column: before[line_start..].chars().count() + 1,
-                problem,
-            }
-        })
+        read(text, path).map_err(|problem| problem.place(text, path))
+    }
+
+    /// Reads only the network of a scenario file; the rest of it may be missing.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or names line and column of what is wrong.
+    pub fn load_topology(path: &Path) -> Result<Shape, ScenarioError> {
+        let text = read_text(path)?;
+        document(&text)
+            .and_then(|document| topology(&document))
+            .map_err(|problem| problem.place(&text, path))
     }
 }
 
@@ -210,6 +211,19 @@ impl Scenario {
 struct Problem {
     at: usize,
     text: String,
+}
+
+impl Problem {
+    fn place(self, text: &str, path: &Path) -> ScenarioError {
+        let before = &text[..self.at.min(text.len())];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        ScenarioError::At {
+            path: path.into(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            problem: self.text,
+        }
+    }
 }
 
 type Checked<T> = Result<T, Problem>;
@@ -221,7 +235,8 @@ fn problem<T>(at: usize, text: impl Into<String>) -> Checked<T> {
     })
 }
 
-fn read(text: &str, path: &Path) -> Checked<Scenario> {
+/// The tables of a scenario, each of which it may have.
+fn document(text: &str) -> Checked<Spanned<DeTable<'_>>> {
     let document = DeTable::parse(text).map_err(|error| Problem {
         at: error.span().map_or(0, |span| span.start),
         text: error.message().trim_end().replace('\n', "; "),
@@ -234,23 +249,15 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
             );
         }
     }
+    Ok(document)
+}
+
+fn read(text: &str, path: &Path) -> Checked<Scenario> {
+    let document = document(text)?;
     let section = |name, keys: &'static [&'static str]| Section::of(&document, name, keys);
     let folder = path.parent().unwrap_or(Path::new(""));
 
-    let topology = section("topology", &TOPOLOGY)?;
-    topology.kind(
-        "single-switch",
-        &[
-            "megafly",
-            "rlft",
-            "torus",
-            "k-ary-n-tree",
-            "dragonfly",
-            "rc-dragonfly",
-            "hyperx",
-        ],
-    )?;
-    let nodes = topology.integer("nodes", 16, 2..=MAX_RADIX as u64)? as usize;
+    let topology = topology(&document)?;
 
     let traffic = section("traffic", &TRAFFIC)?;
     traffic.kind("goal", &["uniform", "hotspot"])?;
@@ -271,10 +278,9 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
     let duration = run.time("duration_ns", 0, longest)?;
     Ok(Scenario {
         path: path.into(),
-        topology: SingleSwitch { nodes },
         traffic: Traffic {
             file: folder.join(file),
-            mapping: mapping(&traffic, nodes)?,
+            mapping: mapping(&traffic, topology.nodes())?,
             overheads,
         },
         switch: switch(&section("switch", &SWITCH)?)?,
@@ -282,7 +288,67 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
         duration_ps: (duration > 0).then_some(duration),
         warm_up_ps: run.time("warm_up_ns", 0, longest)?,
         seed: run.integer("seed", 1, 0..=i64::MAX as u64)?,
+        topology,
     })
+}
+
+fn topology(document: &Spanned<DeTable>) -> Checked<Shape> {
+    let names = KINDS.each_ref().map(|kind| kind.name);
+    let mut kind: &'static Kind = &KINDS[0];
+    let written = document.get_ref().get("topology");
+    if let Some(value) = written.and_then(|table| table.get_ref().as_table()?.get("kind")) {
+        let name = value.get_ref().as_str();
+        let found = name.and_then(|name| KINDS.iter().find(|kind| kind.name == name));
+        kind = found.ok_or_else(|| Problem {
+            at: value.span().start,
+            text: match name {
+                Some(name) => unknown("kind", name, "[topology]", &names),
+                None => format!(
+                    "kind is {}: it must be one of {}",
+                    shown(value.get_ref()),
+                    names.join(", ")
+                ),
+            },
+        })?;
+    }
+    let mut keys = vec!["kind"];
+    keys.extend(kind.parameters.iter().map(|parameter| parameter.key));
+    let section = Section::of(document, "topology", &keys)?;
+    let mut given = Vec::new();
+    for parameter in kind.parameters {
+        if let Some(value) = section.value(parameter.key) {
+            given.push((parameter.key, topology_parameter(value, parameter)?));
+        }
+    }
+    Shape::new(kind, &given).map_err(|error| {
+        // Where the key is not written, its default does not go with one that is.
+        let mut keys = std::iter::once(error.key).chain(given.iter().map(|(key, _)| *key));
+        let blamed = keys.find_map(|key| section.value(key));
+        Problem {
+            at: blamed.map_or(section.at, |value| value.span().start),
+            text: format!("[topology] {error}"),
+        }
+    })
+}
+
+fn topology_parameter(value: &Spanned<DeValue>, parameter: &Parameter) -> Checked<Value> {
+    let number = |value| integer(value, parameter.key, parameter.range.clone());
+    match (parameter.initial, value.get_ref()) {
+        (Initial::List(_), DeValue::Array(list)) => list
+            .iter()
+            .map(|element| number(element).map(|number| number as usize))
+            .collect::<Checked<_>>()
+            .map(Value::List),
+        (Initial::List(example), other) => problem(
+            value.span().start,
+            format!(
+                "{} is {}: it must be a list such as {example:?}",
+                parameter.key,
+                shown(other)
+            ),
+        ),
+        _ => number(value).map(|number| Value::Number(number as usize)),
+    }
 }
 
 fn mapping(traffic: &Section, nodes: usize) -> Checked<Mapping> {
@@ -634,7 +700,7 @@ mod tests {
     fn defaults() {
         let scenario = parse(LEAST).unwrap();
         assert_eq!(scenario.switch, Parameters::default());
-        assert_eq!(scenario.topology.nodes, 16);
+        assert_eq!(scenario.topology.nodes(), 16);
         assert_eq!(scenario.traffic.file, Path::new("folder/a.goal"));
         assert_eq!(scenario.traffic.mapping, Mapping::Linear);
         assert_eq!(scenario.traffic.overheads.send, 200_000);
@@ -726,14 +792,64 @@ mod tests {
             ("[traffic\n", "1:9", "expected `]`"),
             ("traffic = 1\n", "1:11", "must be a table"),
             (
-                "[topology]\nkind = \"torus\"\n",
+                "[topology]\nkind = \"tours\"\n",
                 "2:8",
-                "cannot be simulated yet",
+                "unknown kind `tours` in [topology]; the nearest is `torus` (known: single-switch",
             ),
             (
-                "[topology]\nkind = \"ring\"\n",
+                "[topology]\nkind = 3\n",
                 "2:8",
-                "does not exist; what can be simulated is \"single-switch\"",
+                "kind is 3: it must be one of",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\nnodes = 4\n",
+                "3:1",
+                "unknown key `nodes` in [topology]",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\ndims = 4\n",
+                "3:8",
+                "dims is 4: it must be a list such as [4, 4, 4]",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\ndims = [4, 1]\n",
+                "3:12",
+                "dims is 1: it must be 2 to 64; the nearest is 2",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\ndims = []\n",
+                "3:8",
+                "dims is empty",
+            ),
+            (
+                "[topology]\nkind = \"megafly\"\ngroups = 66\n",
+                "3:10",
+                "connect at most 65 groups; 66 take radix = 18",
+            ),
+            (
+                "[topology]\nkind = \"rlft\"\nradix = 25\n",
+                "3:9",
+                "it must be even, as half of the ports point up; the nearest are 24 and 26",
+            ),
+            (
+                "[topology]\nkind = \"rlft\"\nradix = 66\n",
+                "3:9",
+                "it must be 2 to 64; the nearest is 64",
+            ),
+            (
+                "[topology]\nkind = \"dragonfly\"\n\nglobal_ports = 3\n",
+                "4:16",
+                "has cables for at most 25 groups; 33 take global_ports = 4",
+            ),
+            (
+                "[topology]\nkind = \"hyperx\"\ndims = [8, 8, 26]\n",
+                "3:8",
+                "radix is 48: the switches use 51 ports with these parameters",
+            ),
+            (
+                "[topology]\nkind = \"k-ary-n-tree\"\nn = 12\n",
+                "3:5",
+                "at most 10 levels",
             ),
             (
                 "[topology]\nnodes = 65\n",
@@ -838,7 +954,7 @@ mod tests {
         assert!(Mapping::Linear
             .nodes(5, 4)
             .unwrap_err()
-            .contains("set nodes = 5"));
+            .contains("take a network of 5 nodes"));
         assert!(Mapping::List(vec![0])
             .nodes(2, 4)
             .unwrap_err()

@@ -49,13 +49,15 @@ pub(super) fn run(
     }
     let cycles = scenario.duration_ps.map(|ps| ps.div_ceil(clock_ps));
     let program = trace::read(&scenario.traffic.file)?;
-    let ports = scenario.topology.nodes;
+    let ports = scenario.topology.switch_ports();
     let flag = interrupted()?;
     // Both ends of every link: the switch ports, then the NICs.
     let replay = |controller: &dyn Fn() -> Controller, sink: &mut dyn ActivitySink| {
         let controllers = network::Controllers {
             clock_ps,
-            ports: (0..2 * ports).map(|_| controller()).collect(),
+            ports: (0..scenario.topology.ports())
+                .map(|_| controller())
+                .collect(),
         };
         let mut go_on = |_: &network::Progress| {
             if flag.load(Ordering::Relaxed) {
