@@ -238,7 +238,7 @@ impl Parameters {
     /// Half of `radix`: as many ports up as down.
     pub(super) fn half_radix(&self) -> Result<usize, ParameterError> {
         let radix = self.number("radix");
-        if radix % 2 == 0 {
+        if radix.is_multiple_of(2) {
             return Ok(radix / 2);
         }
         Err(ParameterError {
