@@ -28,4 +28,5 @@ pub mod rtl;
 pub mod switch;
 pub mod synth;
 mod tools;
+pub mod usage;
 pub mod verify;

@@ -5,16 +5,15 @@ use std::path::Path;
 use std::time::Instant;
 
 use linkdoze::network::scenario::Scenario;
-use linkdoze::network::topology::Topology;
-use linkdoze::network::{run_program, trace, Controllers, Ended, NoSink};
+use linkdoze::network::{run_clocked, trace, Controllers, Ended, NoSink, Workload};
 use linkdoze::switch::power::AlwaysOn;
 
 #[test]
 fn the_whole_trace_runs_to_its_end() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scenario = Scenario::load(&root.join("sim/lammps-lj-r16.toml")).unwrap();
-    let program = trace::read(&scenario.traffic.file).unwrap();
-    let info = trace::info::info(&program).unwrap();
+    let workload = Workload::of(&scenario).unwrap().unwrap();
+    let info = trace::info::info(&workload.program).unwrap();
     // The figures that were published with the trace.
     assert_eq!(
         (info.ranks, info.calcs, info.sends, info.recvs),
@@ -32,7 +31,7 @@ fn the_whole_trace_runs_to_its_end() {
     };
     let begin = Instant::now();
     let mut calls = 0;
-    let summary = run_program(&scenario, &program, controllers, &mut NoSink, &mut |_| {
+    let summary = run_clocked(&scenario, &workload, controllers, &mut NoSink, &mut |_| {
         calls += 1;
         ControlFlow::Continue(())
     })

@@ -10,8 +10,7 @@ use linkdoze::blocks::port::pins::PowerState;
 use linkdoze::config::Config;
 use linkdoze::energy::{check_conservation, Energy, EnergyReport, SystemPower};
 use linkdoze::network::scenario::Scenario;
-use linkdoze::network::topology::Topology;
-use linkdoze::network::{run_program, trace, Controllers, Ended, NoSink, RunSummary};
+use linkdoze::network::{run_clocked, Controllers, Ended, NoSink, RunSummary, Workload};
 
 /// From the range that p000 sweeps (nine values from 0 to 1 s), in ns.
 const THRESHOLDS_NS: [u64; 6] = [0, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
@@ -95,7 +94,7 @@ fn check(summary: &RunSummary, energy: &EnergyReport, sleeper: PowerState) {
 fn fixed_thresholds_on_lammps() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scenario = Scenario::load(&root.join("sim/lammps-lj-r16.toml")).unwrap();
-    let program = trace::read(&scenario.traffic.file).unwrap();
+    let workload = Workload::of(&scenario).unwrap().unwrap();
     let run = |port: &str, sleeper: PowerState| {
         let config = Config::parse(&format!("[port]\n{port}\n"), "trends").unwrap();
         let plan = config.plan().unwrap();
@@ -105,7 +104,7 @@ fn fixed_thresholds_on_lammps() {
                 .map(|_| Box::new(golden::Port::new(&plan)) as _)
                 .collect(),
         };
-        let summary = run_program(&scenario, &program, controllers, &mut NoSink, &mut |_| {
+        let summary = run_clocked(&scenario, &workload, controllers, &mut NoSink, &mut |_| {
             ControlFlow::Continue(())
         })
         .unwrap();

@@ -12,7 +12,9 @@ mod init;
 mod output;
 mod predict;
 mod presets;
+mod simulate;
 mod synth;
+mod topology;
 mod trace;
 mod verify;
 
@@ -57,6 +59,10 @@ enum Command {
     Verify(verify::Args),
     /// Synthesise a controller: cells, clock frequency, slowest path.
     Synth(synth::Args),
+    /// Print the elements of a network and how far its packets go.
+    Topology(topology::Args),
+    /// Simulate a whole network under the traffic of applications or of a pattern.
+    Simulate(simulate::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
@@ -74,6 +80,8 @@ impl Command {
             Command::Cosim(args) => cosim::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Synth(args) => synth::run(args),
+            Command::Topology(args) => topology::run(args),
+            Command::Simulate(args) => simulate::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Completions(args) => completions::run(args),
         }

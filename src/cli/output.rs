@@ -1,8 +1,9 @@
-//! Standard output and error that survive a reader who goes away.
+//! Standard output and error that survive a reader who goes away; tables.
 
 use std::io::{self, ErrorKind, Write};
 
 use anyhow::Context;
+use comfy_table::{presets, Table};
 
 /// Writes `text` to standard output.
 ///
@@ -25,4 +26,24 @@ pub(super) fn finish(result: io::Result<()>) -> anyhow::Result<()> {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         result => result.context("cannot write to standard output"),
     }
+}
+
+/// An empty table without lines; without a header if all its names are empty.
+pub(super) fn table(header: &[&str]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    if header.iter().any(|name| !name.is_empty()) {
+        table.set_header(header);
+    }
+    table
+}
+
+/// The table without the blanks that fill its lines.
+pub(super) fn trimmed(table: &Table) -> String {
+    table
+        .to_string()
+        .lines()
+        .map(str::trim_end)
+        .collect::<Vec<_>>()
+        .join("\n")
 }

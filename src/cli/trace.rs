@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::{anyhow, Result};
-use comfy_table::{presets, CellAlignment, Table};
+use comfy_table::CellAlignment;
 
-use super::{output, Outcome};
+use super::output::{self, table, trimmed};
+use super::Outcome;
 use crate::network::trace::{self, info::TraceInfo};
 
 /// Look into the trace of an application.
@@ -109,23 +110,4 @@ fn tables(name: &str, info: &TraceInfo) -> String {
         trimmed(&total),
         trimmed(&ranks)
     )
-}
-
-fn table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    if header.iter().any(|name| !name.is_empty()) {
-        table.set_header(header);
-    }
-    table
-}
-
-/// The table without the blanks that fill its lines.
-fn trimmed(table: &Table) -> String {
-    table
-        .to_string()
-        .lines()
-        .map(str::trim_end)
-        .collect::<Vec<_>>()
-        .join("\n")
 }

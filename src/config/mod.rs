@@ -435,6 +435,23 @@ impl Config {
         }
     }
 
+    /// Whether `l` is made of the bound and of hop counts that are given.
+    pub fn computes_hop_factor(&self) -> bool {
+        matches!(self.perfbound, PerfBound::Hops { .. })
+    }
+
+    /// The same configuration where the packets of the port have `sum(p_i / h_i)` (0 to 1) as
+    /// given, to 12 decimals, if `l` is made of hop counts.
+    #[must_use]
+    pub fn with_hop_factor(&self, hop_factor: f64) -> Config {
+        let mut config = self.clone();
+        if let PerfBound::Hops { bound, .. } = &self.perfbound {
+            let parts = (hop_factor.clamp(0.0, 1.0) * bound.to_f64() * 1e12).round() as i64;
+            config.perfbound = PerfBound::Factor(Decimal::new(parts, 12));
+        }
+        config
+    }
+
     /// `l` of SPEC 7.2 exactly; of measured hop counts, that before the first measurement.
     pub fn degradation_factor(&self) -> BigRational {
         let (bound, hop_factor) = self.bound_and_hop_factor();

@@ -353,7 +353,7 @@ mod tests {
             ports: ports
                 .iter()
                 .map(|&states| PortSummary {
-                    name: "switch port 0".into(),
+                    name: "switch0.port0".into(),
                     cabled: true,
                     cycles: PortCycles {
                         states,

@@ -138,7 +138,9 @@ pub fn run(
         threads,
     };
     fabric::run(&*scenario.topology, load, &settings, progress).map_err(|problem| Error::Run {
-        trace: workload.map_or(&scenario.path, |workload| &workload.source).clone(),
+        trace: workload
+            .map_or(&scenario.path, |workload| &workload.source)
+            .clone(),
         problem,
     })
 }

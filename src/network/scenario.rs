@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [topology]
-//! kind = "single-switch"
+//! kind = "single-switch"    # see docs/topologies.md for the other kinds
 //! nodes = 16                # 2 to 64, one at each port of the switch
 //!
 //! [traffic]
@@ -43,12 +43,12 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
 use toml::Spanned;
 
-use super::topology::SingleSwitch;
+use super::topology::{Initial, Kind, Parameter, Shape, Value, KINDS};
 pub use traffic::{Job, Jobs, Mapping, Traffic};
 
 use crate::config::{Config, ConfigError};
 use crate::files::{read_text, FileError};
-use crate::switch::{Parameters, MAX_RADIX};
+use crate::switch::Parameters;
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,7 +56,7 @@ pub struct Scenario {
     /// The file it was read from.
     pub path: PathBuf,
     /// The network.
-    pub topology: SingleSwitch,
+    pub topology: Shape,
     /// What the nodes send.
     pub traffic: Traffic,
     /// Rates, latencies and buffers of switches and links.
@@ -111,7 +111,6 @@ pub enum ScenarioError {
 }
 
 const SECTIONS: [&str; 5] = ["topology", "traffic", "switch", "power", "run"];
-const TOPOLOGY: [&str; 2] = ["kind", "nodes"];
 const SWITCH: [&str; 10] = [
     "link_gbps",
     "mtu_bytes",
@@ -147,16 +146,18 @@ impl Scenario {
     /// # Errors
     /// Names line and column of what is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScenarioError> {
-        read(text, path).map_err(|Problem { at, text: problem }| {
-            let before = &text[..at.min(text.len())];
-            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-            ScenarioError::At {
-                path: path.into(),
-                line: before.matches('\n').count() + 1,
-                column: before[line_start..].chars().count() + 1,
-                problem,
-            }
-        })
+        read(text, path).map_err(|problem| problem.place(text, path))
+    }
+
+    /// Reads only the network of a scenario file; the rest of it may be missing.
+    ///
+    /// # Errors
+    /// If the file cannot be read, or names line and column of what is wrong.
+    pub fn load_topology(path: &Path) -> Result<Shape, ScenarioError> {
+        let text = read_text(path)?;
+        document(&text)
+            .and_then(|document| topology(&document))
+            .map_err(|problem| problem.place(&text, path))
     }
 }
 
@@ -164,6 +165,19 @@ impl Scenario {
 struct Problem {
     at: usize,
     text: String,
+}
+
+impl Problem {
+    fn place(self, text: &str, path: &Path) -> ScenarioError {
+        let before = &text[..self.at.min(text.len())];
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        ScenarioError::At {
+            path: path.into(),
+            line: before.matches('\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            problem: self.text,
+        }
+    }
 }
 
 type Checked<T> = Result<T, Problem>;
@@ -175,7 +189,8 @@ fn problem<T>(at: usize, text: impl Into<String>) -> Checked<T> {
     })
 }
 
-fn read(text: &str, path: &Path) -> Checked<Scenario> {
+/// The tables of a scenario, each of which it may have.
+fn document(text: &str) -> Checked<Spanned<DeTable<'_>>> {
     let document = DeTable::parse(text).map_err(|error| Problem {
         at: error.span().map_or(0, |span| span.start),
         text: error.message().trim_end().replace('\n', "; "),
@@ -188,23 +203,15 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
             );
         }
     }
+    Ok(document)
+}
+
+fn read(text: &str, path: &Path) -> Checked<Scenario> {
+    let document = document(text)?;
     let section = |name, keys: &'static [&'static str]| Section::of(&document, name, keys);
     let folder = path.parent().unwrap_or(Path::new(""));
 
-    let topology = section("topology", &TOPOLOGY)?;
-    topology.kind(
-        "single-switch",
-        &[
-            "megafly",
-            "rlft",
-            "torus",
-            "k-ary-n-tree",
-            "dragonfly",
-            "rc-dragonfly",
-            "hyperx",
-        ],
-    )?;
-    let nodes = topology.integer("nodes", 16, 2..=MAX_RADIX as u64)? as usize;
+    let topology = topology(&document)?;
 
     let switch = switch(&section("switch", &SWITCH)?)?;
     let run = section("run", &RUN)?;
@@ -213,14 +220,73 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
     let seed = run.integer("seed", 1, 0..=i64::MAX as u64)?;
     Ok(Scenario {
         path: path.into(),
-        topology: SingleSwitch { nodes },
-        traffic: traffic::read(&document, folder, nodes, &switch, seed)?,
+        traffic: traffic::read(&document, folder, topology.nodes(), &switch, seed)?,
         switch,
         power: power(text, &document, folder)?,
         duration_ps: (duration > 0).then_some(duration),
         warm_up_ps: run.time("warm_up_ns", 0, longest)?,
         seed,
+        topology,
     })
+}
+
+fn topology(document: &Spanned<DeTable>) -> Checked<Shape> {
+    let names = KINDS.each_ref().map(|kind| kind.name);
+    let mut kind: &'static Kind = &KINDS[0];
+    let written = document.get_ref().get("topology");
+    if let Some(value) = written.and_then(|table| table.get_ref().as_table()?.get("kind")) {
+        let name = value.get_ref().as_str();
+        let found = name.and_then(|name| KINDS.iter().find(|kind| kind.name == name));
+        kind = found.ok_or_else(|| Problem {
+            at: value.span().start,
+            text: match name {
+                Some(name) => unknown("kind", name, "[topology]", &names),
+                None => format!(
+                    "kind is {}: it must be one of {}",
+                    shown(value.get_ref()),
+                    names.join(", ")
+                ),
+            },
+        })?;
+    }
+    let mut keys = vec!["kind"];
+    keys.extend(kind.parameters.iter().map(|parameter| parameter.key));
+    let section = Section::of(document, "topology", &keys)?;
+    let mut given = Vec::new();
+    for parameter in kind.parameters {
+        if let Some(value) = section.value(parameter.key) {
+            given.push((parameter.key, topology_parameter(value, parameter)?));
+        }
+    }
+    Shape::new(kind, &given).map_err(|error| {
+        // Where the key is not written, its default does not go with one that is.
+        let mut keys = std::iter::once(error.key).chain(given.iter().map(|(key, _)| *key));
+        let blamed = keys.find_map(|key| section.value(key));
+        Problem {
+            at: blamed.map_or(section.at, |value| value.span().start),
+            text: format!("[topology] {error}"),
+        }
+    })
+}
+
+fn topology_parameter(value: &Spanned<DeValue>, parameter: &Parameter) -> Checked<Value> {
+    let number = |value| integer(value, parameter.key, parameter.range.clone());
+    match (parameter.initial, value.get_ref()) {
+        (Initial::List(_), DeValue::Array(list)) => list
+            .iter()
+            .map(|element| number(element).map(|number| number as usize))
+            .collect::<Checked<_>>()
+            .map(Value::List),
+        (Initial::List(example), other) => problem(
+            value.span().start,
+            format!(
+                "{} is {}: it must be a list such as {example:?}",
+                parameter.key,
+                shown(other)
+            ),
+        ),
+        _ => number(value).map(|number| Value::Number(number as usize)),
+    }
 }
 
 fn switch(section: &Section) -> Checked<Parameters> {
@@ -333,7 +399,6 @@ fn inline_power(text: &str, at: usize) -> Checked<Power> {
 
 /// One table of the file; empty if it is not there.
 struct Section<'a> {
-    name: &'static str,
     table: Option<&'a DeTable<'a>>,
     at: usize,
 }
@@ -345,11 +410,7 @@ impl<'a> Section<'a> {
         keys: &[&str],
     ) -> Checked<Section<'a>> {
         let Some(value) = document.get_ref().get(name) else {
-            return Ok(Section {
-                name,
-                table: None,
-                at: 0,
-            });
+            return Ok(Section { table: None, at: 0 });
         };
         let at = value.span().start;
         let Some(table) = value.get_ref().as_table() else {
@@ -365,7 +426,6 @@ impl<'a> Section<'a> {
             }
         }
         Ok(Section {
-            name,
             table: Some(table),
             at,
         })
@@ -386,29 +446,6 @@ impl<'a> Section<'a> {
             None => problem(
                 at,
                 format!("{key} is {}: it must be a string", shown(value.get_ref())),
-            ),
-        }
-    }
-
-    /// Checks `kind`, which must be `only`; `later` are kinds that are known but cannot be
-    /// simulated.
-    fn kind(&self, only: &str, later: &[&str]) -> Checked<()> {
-        match self.string("kind")? {
-            None => Ok(()),
-            Some((kind, _)) if kind == only => Ok(()),
-            Some((kind, at)) if later.contains(&kind) => problem(
-                at,
-                format!(
-                    "kind = \"{kind}\" of {} cannot be simulated yet; what can be is \"{only}\"",
-                    self.name
-                ),
-            ),
-            Some((kind, at)) => problem(
-                at,
-                format!(
-                    "kind = \"{kind}\" of {} does not exist; what can be simulated is \"{only}\"",
-                    self.name
-                ),
             ),
         }
     }
@@ -475,8 +512,9 @@ impl<'a> Section<'a> {
         };
         let scaled = number.map(|number: f64| number * 1e6);
         match scaled {
-            Some(scaled) if (scaled - scaled.round()).abs() < 1e-3
-                && range.contains(&(scaled.round().max(0.0) as u64)) =>
+            Some(scaled)
+                if (scaled - scaled.round()).abs() < 1e-3
+                    && range.contains(&(scaled.round().max(0.0) as u64)) =>
             {
                 Ok(scaled.round() as u64)
             }
@@ -575,6 +613,8 @@ fn shown(value: &DeValue) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::replay::Overheads;
+    use crate::network::traffic::pattern::{Arrivals, Destinations};
 
     fn parse(text: &str) -> Result<Scenario, String> {
         Scenario::parse(text, Path::new("folder/test.toml")).map_err(|error| error.to_string())
@@ -586,10 +626,17 @@ mod tests {
     fn defaults() {
         let scenario = parse(LEAST).unwrap();
         assert_eq!(scenario.switch, Parameters::default());
-        assert_eq!(scenario.topology.nodes, 16);
-        assert_eq!(scenario.traffic.file, Path::new("folder/a.goal"));
-        assert_eq!(scenario.traffic.mapping, Mapping::Linear);
-        assert_eq!(scenario.traffic.overheads.send, 200_000);
+        assert_eq!(scenario.topology.nodes(), 16);
+        let overheads = Overheads {
+            send: 200_000,
+            recv: 0,
+        };
+        let job = Job {
+            file: "folder/a.goal".into(),
+            mapping: Mapping::Linear,
+        };
+        let jobs = vec![job];
+        assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
         assert_eq!(scenario.power, Power::AlwaysOn);
         assert_eq!((scenario.duration_ps, scenario.seed), (None, 1));
     }
@@ -620,15 +667,16 @@ mod tests {
             cable_ps: 7250,
         };
         assert_eq!(scenario.switch, switch);
-        assert_eq!(scenario.traffic.mapping, Mapping::List(vec![3, 2, 1]));
-        assert_eq!(scenario.traffic.file, Path::new("/a"));
-        assert_eq!(
-            (
-                scenario.traffic.overheads.send,
-                scenario.traffic.overheads.recv
-            ),
-            (1500, 2000)
-        );
+        let overheads = Overheads {
+            send: 1500,
+            recv: 2000,
+        };
+        let job = Job {
+            file: "/a".into(),
+            mapping: Mapping::List(vec![3, 2, 1]),
+        };
+        let jobs = vec![job];
+        assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
         assert_eq!(scenario.power, Power::File("folder/port.toml".into()));
         assert_eq!(scenario.duration_ps, Some(1_000_000_000));
         assert_eq!((scenario.warm_up_ps, scenario.seed), (10_000, 7));
@@ -678,14 +726,64 @@ mod tests {
             ("[traffic\n", "1:9", "expected `]`"),
             ("traffic = 1\n", "1:11", "must be a table"),
             (
-                "[topology]\nkind = \"torus\"\n",
+                "[topology]\nkind = \"tours\"\n",
                 "2:8",
-                "cannot be simulated yet",
+                "unknown kind `tours` in [topology]; the nearest is `torus` (known: single-switch",
             ),
             (
-                "[topology]\nkind = \"ring\"\n",
+                "[topology]\nkind = 3\n",
                 "2:8",
-                "does not exist; what can be simulated is \"single-switch\"",
+                "kind is 3: it must be one of",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\nnodes = 4\n",
+                "3:1",
+                "unknown key `nodes` in [topology]",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\ndims = 4\n",
+                "3:8",
+                "dims is 4: it must be a list such as [4, 4, 4]",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\ndims = [4, 1]\n",
+                "3:12",
+                "dims is 1: it must be 2 to 64; the nearest is 2",
+            ),
+            (
+                "[topology]\nkind = \"torus\"\ndims = []\n",
+                "3:8",
+                "dims is empty",
+            ),
+            (
+                "[topology]\nkind = \"megafly\"\ngroups = 66\n",
+                "3:10",
+                "connect at most 65 groups; 66 take radix = 18",
+            ),
+            (
+                "[topology]\nkind = \"rlft\"\nradix = 25\n",
+                "3:9",
+                "it must be even, as half of the ports point up; the nearest are 24 and 26",
+            ),
+            (
+                "[topology]\nkind = \"rlft\"\nradix = 66\n",
+                "3:9",
+                "it must be 2 to 64; the nearest is 64",
+            ),
+            (
+                "[topology]\nkind = \"dragonfly\"\n\nglobal_ports = 3\n",
+                "4:16",
+                "has cables for at most 25 groups; 33 take global_ports = 4",
+            ),
+            (
+                "[topology]\nkind = \"hyperx\"\ndims = [8, 8, 26]\n",
+                "3:8",
+                "radix is 48: the switches use 51 ports with these parameters",
+            ),
+            (
+                "[topology]\nkind = \"k-ary-n-tree\"\nn = 12\n",
+                "3:5",
+                "at most 10 levels",
             ),
             (
                 "[topology]\nnodes = 65\n",
@@ -695,9 +793,9 @@ mod tests {
             ("[topology]\nnodes = -1\n", "2:9", "the nearest is 2"),
             ("[topology]\nnodes = 1.5\n", "2:9", "whole number"),
             (
-                "[traffic]\nfile = \"a\"\nmapping = \"random\"\n",
+                "[traffic]\nfile = \"a\"\nmapping = \"rand\"\n",
                 "3:11",
-                "\"linear\" or a list",
+                "\"linear\", \"random\" or a list",
             ),
             (
                 "[traffic]\nfile = \"a\"\nmapping = [0, 16]\n",
@@ -785,15 +883,64 @@ mod tests {
     }
 
     #[test]
-    fn mappings_must_fit() {
-        assert_eq!(Mapping::Linear.nodes(3, 4).unwrap(), [0, 1, 2]);
-        assert!(Mapping::Linear
-            .nodes(5, 4)
-            .unwrap_err()
-            .contains("set nodes = 5"));
-        assert!(Mapping::List(vec![0])
-            .nodes(2, 4)
-            .unwrap_err()
-            .contains("places 1 ranks"));
+    fn every_pattern() {
+        let pattern = |text: &str| match parse(&format!("[traffic]\n{text}")).unwrap().traffic {
+            Traffic::Pattern(pattern) => pattern,
+            Traffic::Jobs(jobs) => panic!("{jobs:?}"),
+        };
+        let uniform = pattern("kind = \"uniform\"\nload = 0.25\nmessage_bytes = 20_000\n");
+        assert_eq!(uniform.destinations, Destinations::Uniform);
+        assert_eq!(uniform.arrivals, Arrivals::Steady { load: 0.25 });
+        // Two packets of 9600 bytes and one of 800, 20 ps a byte.
+        assert_eq!(uniform.message_ps, 400_000);
+        let hotspot = pattern("kind = \"hotspot\"\nhot_nodes = [3, 4]\n");
+        // p003: a quarter of the nodes.
+        let destinations = Destinations::Hotspot {
+            nodes: vec![3, 4],
+            senders: 0.25,
+        };
+        assert_eq!(hotspot.destinations, destinations);
+        // p004: seven times the low load.
+        let two_level = pattern("kind = \"two-level\"\nload = 0.1\nramp_ns = 5\n");
+        let Arrivals::TwoLevel {
+            low, high, ramp_ps, ..
+        } = two_level.arrivals
+        else {
+            panic!("{two_level:?}");
+        };
+        assert_eq!((low, high, ramp_ps), (0.1, 0.7, 5000));
+        let on_off = pattern("kind = \"on-off\"\nload = 1\non_ns = 2\noff_ns = 3\n");
+        let arrivals = Arrivals::OnOff {
+            load: 1.0,
+            on_ps: 2000,
+            off_ps: 3000,
+        };
+        assert_eq!(on_off.arrivals, arrivals);
+    }
+
+    #[test]
+    fn several_jobs_share_the_nodes() {
+        let text = "[traffic]\n[[traffic.jobs]]\nfile = \"a\"\nmapping = [1, 5]\n\
+                    [[traffic.jobs]]\nfile = \"b\"\n\
+                    [[traffic.jobs]]\nfile = \"c\"\nmapping = \"random\"\n";
+        let Traffic::Jobs(jobs) = parse(text).unwrap().traffic else {
+            panic!("jobs");
+        };
+        let place = |seed| jobs.place(&[2, 3, 4], 16, seed).unwrap();
+        let placed = place(1);
+        assert_eq!(placed[..5], [1, 5, 0, 2, 3]);
+        let mut all = placed.clone();
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 9, "{placed:?}");
+        assert_eq!(placed, place(1));
+        assert!((2..9).any(|seed| place(seed)[5..] != placed[5..]));
+        let error = jobs.place(&[2, 3, 12], 16, 1).unwrap_err();
+        assert!(
+            error.contains("folder/c has 12 ranks, and 11 of"),
+            "{error}"
+        );
+        let error = jobs.place(&[3, 3, 4], 16, 1).unwrap_err();
+        assert!(error.contains("places 2 ranks, folder/a has 3"), "{error}");
     }
 }

@@ -384,6 +384,12 @@ fn check(
             topology.nodes() - 1
         ));
     }
+    if topology.lanes() > 1 {
+        return unfit(format!(
+            "the network needs {} lanes to be free of deadlock; switches have one",
+            topology.lanes()
+        ));
+    }
     if controllers != topology.ports() {
         return unfit(format!(
             "{controllers} power controllers for {} ports",
@@ -732,11 +738,8 @@ impl<'a> Network<'a> {
         self.packet_hops += 1;
         if let Some((switch, input)) = self.switch_port(port) {
             let destination = self.packets[packet].destination as usize;
-            let output = u32::from(
-                self.topology
-                    .route(switch, input as usize, 0, destination)
-                    .port,
-            );
+            let hop = self.topology.route(switch, input as usize, 0, destination);
+            let output = hop.port.into();
             self.switches[switch].end_arrival(&mut self.packets, packet, input, output);
             self.arbitrate(switch);
             return None;

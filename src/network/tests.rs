@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::topology::{SingleSwitch, Topology};
+use super::topology::{Hop, SingleSwitch, Topology};
 use super::trace::{from_text, Program};
 use super::*;
 use crate::blocks::port::golden;
@@ -614,6 +614,7 @@ fn a_sink_stops_a_run_at_a_window() {
 }
 
 /// Two nodes on a switch with four ports, two of them without a cable.
+#[derive(Debug)]
 struct HalfEmpty;
 
 impl Topology for HalfEmpty {
@@ -629,25 +630,35 @@ impl Topology for HalfEmpty {
         4
     }
 
+    fn nodes_per_switch(&self) -> usize {
+        2
+    }
+
+    fn switch_of(&self, _: usize) -> usize {
+        0
+    }
+
     fn peer(&self, port: usize) -> Option<usize> {
         [Some(4), Some(5), None, None, Some(0), Some(1)][port]
     }
 
-    fn route(
-        &self,
-        _: usize,
-        _: usize,
-        _: u8,
-        destination: usize,
-    ) -> crate::network::topology::Hop {
-        crate::network::topology::Hop {
-            port: (destination) as u8,
-            lane: 0,
+    fn route(&self, _: usize, _: usize, lane: u8, destination: usize) -> Hop {
+        Hop {
+            port: destination as u8,
+            lane,
         }
     }
 
     fn hops(&self, _: usize, _: usize) -> u8 {
         2
+    }
+
+    fn classes(&self) -> Vec<String> {
+        vec!["all".into()]
+    }
+
+    fn class(&self, _: usize) -> usize {
+        0
     }
 }
 
@@ -708,7 +719,7 @@ fn errors_say_what_is_wrong() {
     let on: fn() -> Controller = || Box::new(AlwaysOn);
     let dead = failure(&sends(&[1]), &settings(), || Box::new(Dead));
     assert!(
-        dead.contains("NIC 0") && dead.contains("no controller will ever wake it"),
+        dead.contains("nic0") && dead.contains("no controller will ever wake it"),
         "{dead}"
     );
     let slow = Settings {
@@ -738,7 +749,7 @@ fn errors_say_what_is_wrong() {
 fn lammps_over_sleeping_links() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let scenario = scenario::Scenario::load(&root.join("sim/lammps-lj-r16.toml")).unwrap();
-    let program = trace::read(&scenario.traffic.file).unwrap();
+    let workload = Workload::of(&scenario).unwrap().unwrap();
     let run = |controller: &dyn Fn() -> Controller| {
         let controllers = Controllers {
             clock_ps: 1000,
@@ -747,7 +758,7 @@ fn lammps_over_sleeping_links() {
                 .collect(),
         };
         let begin = std::time::Instant::now();
-        let summary = run_program(&scenario, &program, controllers, &mut NoSink, &mut |_| {
+        let summary = run_clocked(&scenario, &workload, controllers, &mut NoSink, &mut |_| {
             ControlFlow::Continue(())
         })
         .unwrap();
@@ -825,7 +836,7 @@ fn controllers_that_break_the_rules_are_reported() {
     let asleep = run(300, 1);
     assert!(asleep.contains("in clock cycle 300"), "{asleep}");
     assert!(
-        asleep.contains("switch port 0") && asleep.contains("while a packet was on its way to it"),
+        asleep.contains("switch0.port0") && asleep.contains("while a packet was on its way to it"),
         "{asleep}"
     );
     let liar = run(100, 150);

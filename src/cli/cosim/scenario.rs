@@ -19,7 +19,7 @@ use crate::cosim::scenario::{Bench, OnePort, Results};
 use crate::cosim::{Design, Run, Tally};
 use crate::energy::{check_conservation, LinkPower, SystemPower};
 use crate::network::scenario::{Power, Scenario};
-use crate::network::{self, trace, ActivitySink, Ended, NoSink, RunSummary};
+use crate::network::{self, ActivitySink, Ended, NoSink, RunSummary, Workload};
 use crate::switch::power::{AlwaysOn, PowerController};
 
 /// Replays the scenario's trace through the switch with a golden model at both ends of
@@ -48,14 +48,22 @@ pub(super) fn run(
         scenario.duration_ps = Some(scenario.duration_ps.unwrap_or(duration).min(duration));
     }
     let cycles = scenario.duration_ps.map(|ps| ps.div_ceil(clock_ps));
-    let program = trace::read(&scenario.traffic.file)?;
-    let ports = scenario.topology.nodes;
+    let Some(workload) = Workload::of(&scenario)? else {
+        bail!(
+            "{}: [traffic] is a pattern; the ports are driven by an application's trace here: \
+             kind = \"goal\" (`linkdoze simulate` runs patterns)",
+            path.display()
+        );
+    };
+    let ports = scenario.topology.switch_ports();
     let flag = interrupted()?;
     // Both ends of every link: the switch ports, then the NICs.
     let replay = |controller: &dyn Fn() -> Controller, sink: &mut dyn ActivitySink| {
         let controllers = network::Controllers {
             clock_ps,
-            ports: (0..2 * ports).map(|_| controller()).collect(),
+            ports: (0..scenario.topology.ports())
+                .map(|_| controller())
+                .collect(),
         };
         let mut go_on = |_: &network::Progress| {
             if flag.load(Ordering::Relaxed) {
@@ -64,7 +72,7 @@ pub(super) fn run(
                 ControlFlow::Continue(())
             }
         };
-        let summary = network::run_program(&scenario, &program, controllers, sink, &mut go_on)?;
+        let summary = network::run_clocked(&scenario, &workload, controllers, sink, &mut go_on)?;
         check_conservation(&summary)?;
         anyhow::Ok(summary)
     };
@@ -75,7 +83,7 @@ pub(super) fn run(
     };
     let tell = |summary: &RunSummary| {
         let always_on = replay(&|| Box::new(AlwaysOn), &mut NoSink)?;
-        Ok(told(summary, &always_on, &power, &scenario.traffic.file))
+        Ok(told(summary, &always_on, &power, &workload.source))
     };
     compare(args, design, (ports, cycles), &feed, &tell, out)
 }

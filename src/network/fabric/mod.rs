@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 use super::replay::Overheads;
+use super::topology::hop_counts::{by_class, HopCounts};
 use super::topology::Topology;
 use super::trace::{info::check_times, Program};
 use super::traffic::pattern::{Pattern, Sources};
@@ -24,6 +25,7 @@ use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
 use crate::blocks::port::golden::Port;
 use crate::config::plan::PortPlan;
+use crate::config::{Config, PlanError};
 use crate::switch::Parameters;
 use governor::{awake_pair, message_delay, Governor};
 use partition::{Common, Parcel, Partition, Places, Tally};
@@ -51,6 +53,25 @@ pub struct Power<'p> {
     pub clock_ps: u64,
     /// The controller of every port, by its class in the topology; empty: links never sleep.
     pub plans: &'p [PortPlan],
+}
+
+/// The controller of each class of ports of a network: the configuration with the hop counts
+/// of the packets that such ports send under uniform traffic (SPEC 7.2), in place of `hops`
+/// of its `[perfbound]`; `hop_factor` and `hops = "measured"` stay as they are.
+///
+/// # Errors
+/// If the configuration has no hardware.
+pub fn plans_of(config: &Config, topology: &dyn Topology) -> Result<Vec<PortPlan>, PlanError> {
+    let computed = config.predicts() && config.computes_hop_factor();
+    let classes = match computed {
+        true => by_class(topology),
+        false => vec![HopCounts::default(); topology.classes().len()],
+    };
+    let with = |counts: &HopCounts| match counts.factor() {
+        Some(factor) => config.with_hop_factor(factor).plan(),
+        None => config.plan(),
+    };
+    classes.iter().map(with).collect()
 }
 
 /// What a run depends on, beside the topology and the load.

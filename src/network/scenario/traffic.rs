@@ -117,13 +117,7 @@ const GOAL: [&str; 6] = [
     "recv_overhead_ns",
 ];
 const UNIFORM: [&str; 3] = ["kind", "load", "message_bytes"];
-const HOTSPOT: [&str; 5] = [
-    "kind",
-    "load",
-    "message_bytes",
-    "hot_nodes",
-    "hot_senders",
-];
+const HOTSPOT: [&str; 5] = ["kind", "load", "message_bytes", "hot_nodes", "hot_senders"];
 const TWO_LEVEL: [&str; 7] = [
     "kind",
     "load",
@@ -170,8 +164,7 @@ pub(super) fn read(
         // p004 4: the load grows to seven times its low value, remains, and decreases.
         "two-level" => Arrivals::TwoLevel {
             low: load,
-            high: section.millionths("high_load", (load * 7e6) as u64, 1..=1_000_000)? as f64
-                / 1e6,
+            high: section.millionths("high_load", (load * 7e6) as u64, 1..=1_000_000)? as f64 / 1e6,
             low_ps: section.time("low_ns", 100_000_000, LONGEST_PS)?,
             ramp_ps: section.time("ramp_ns", 20_000_000, LONGEST_PS)?,
             high_ps: section.time("high_ns", 60_000_000, LONGEST_PS)?,
@@ -271,7 +264,12 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
     let at = list.span().start;
     let jobs = match list.get_ref() {
         DeValue::Array(jobs) if !jobs.is_empty() => jobs,
-        _ => return problem(at, "jobs must be tables: [[traffic.jobs]], each with a file"),
+        _ => {
+            return problem(
+                at,
+                "jobs must be tables: [[traffic.jobs]], each with a file",
+            )
+        }
     };
     let job = |job: &Spanned<DeValue>| {
         let at = job.span().start;
@@ -286,7 +284,10 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
         }
         let file = table.get("file").and_then(|file| file.get_ref().as_str());
         let Some(file) = file.filter(|file| !file.is_empty()) else {
-            return problem(at, "a job needs its trace, such as file = \"trace.goal.zst\"");
+            return problem(
+                at,
+                "a job needs its trace, such as file = \"trace.goal.zst\"",
+            );
         };
         Ok(Job {
             file: folder.join(file),

@@ -201,15 +201,19 @@ impl Program {
             }
             let shifted = |start: &u32, by: u32| start + by;
             let starts = program.rank_start.iter().skip(1);
-            joined.rank_start.extend(starts.map(|start| shifted(start, ops)));
-            joined.ops.extend(program.ops.iter().map(|op| match op.kind {
-                OpKind::Calc => *op,
-                _ if op.peer == ANY => *op,
-                _ => Op {
-                    peer: op.peer + ranks,
-                    ..*op
-                },
-            }));
+            joined
+                .rank_start
+                .extend(starts.map(|start| shifted(start, ops)));
+            joined
+                .ops
+                .extend(program.ops.iter().map(|op| match op.kind {
+                    OpKind::Calc => *op,
+                    _ if op.peer == ANY => *op,
+                    _ => Op {
+                        peer: op.peer + ranks,
+                        ..*op
+                    },
+                }));
             joined.needs.extend(&program.needs);
             let starts = program.successor_start.iter().skip(1);
             joined

@@ -311,11 +311,15 @@ mod tests {
         let found = load(sent.len(), 16, time);
         assert!((found - 0.4).abs() < 0.01, "{found}");
         for node in 0..16 {
-            let to = sent.iter().filter(|(_, _, message)| message.destination == node);
+            let to = sent
+                .iter()
+                .filter(|(_, _, message)| message.destination == node);
             let share = to.count() as f64 * 16.0 / sent.len() as f64;
             assert!((share - 1.0).abs() < 0.1, "node {node}: {share}");
         }
-        assert!(sent.iter().all(|(_, node, message)| message.destination != *node));
+        assert!(sent
+            .iter()
+            .all(|(_, node, message)| message.destination != *node));
     }
 
     #[test]
@@ -324,7 +328,11 @@ mod tests {
             nodes: vec![5],
             senders: 0.25,
         };
-        let sent = sent(&pattern(hot, Arrivals::Steady { load: 0.4 }), 16, 50_000_000);
+        let sent = sent(
+            &pattern(hot, Arrivals::Steady { load: 0.4 }),
+            16,
+            50_000_000,
+        );
         let only_hot = (0..16).filter(|node| {
             let mut of_node = sent.iter().filter(|(_, from, _)| from == node);
             of_node.all(|(_, _, message)| message.destination == 5)
@@ -344,11 +352,21 @@ mod tests {
         let found = load(sent.len(), 16, time);
         assert!((found - 0.125).abs() < 0.01, "{found}");
         // A pause of more than 1 us at a load of 0.5 means that the node was off.
-        let mut times: Vec<u64> = sent.iter().filter(|(_, node, _)| *node == 3).map(|s| s.0).collect();
+        let mut times: Vec<u64> = sent
+            .iter()
+            .filter(|(_, node, _)| *node == 3)
+            .map(|s| s.0)
+            .collect();
         times.sort_unstable();
-        let pauses = times.windows(2).filter(|pair| pair[1] - pair[0] > 1_000_000).count();
+        let pauses = times
+            .windows(2)
+            .filter(|pair| pair[1] - pair[0] > 1_000_000)
+            .count();
         let expected = time as f64 / 8e6;
-        assert!((pauses as f64 / expected - 0.85).abs() < 0.25, "{pauses} of {expected}");
+        assert!(
+            (pauses as f64 / expected - 0.85).abs() < 0.25,
+            "{pauses} of {expected}"
+        );
     }
 
     #[test]
@@ -362,7 +380,10 @@ mod tests {
         };
         let sent = sent(&pattern(Destinations::Uniform, arrivals), 16, 90_000_000);
         let within = |from: u64, to: u64| {
-            let count = sent.iter().filter(|(at, ..)| (from..to).contains(at)).count();
+            let count = sent
+                .iter()
+                .filter(|(at, ..)| (from..to).contains(at))
+                .count();
             load(count, 16, to - from)
         };
         for (from, to, expected) in [

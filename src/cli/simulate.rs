@@ -1,0 +1,438 @@
+//! `linkdoze simulate`: a whole network under traffic.
+
+use std::fmt::Write as _;
+use std::num::NonZeroUsize;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use comfy_table::CellAlignment;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde_json::{json, Value};
+
+use super::output::{self, table, trimmed};
+use super::Outcome;
+use crate::blocks::port::pins::PowerState;
+use crate::config::Config;
+use crate::energy::{check_conservation, EnergyReport, LinkPower, SystemPower};
+use crate::files;
+use crate::network::fabric::{self, plans_of};
+use crate::network::scenario::{Power, Scenario};
+use crate::network::topology::Topology;
+use crate::network::{self, Ended, Progress, RunSummary, Workload};
+use crate::usage;
+
+/// Simulate a whole network under the traffic of applications or of a pattern.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The scenario: topology, traffic, switches, power saving.
+    scenario: PathBuf,
+    /// Write summary.json and ports.csv into this folder.
+    #[arg(short, long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Threads; the results do not depend on it. Default: all processors.
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Leave out the second run, with links that never sleep.
+    #[arg(long)]
+    no_baseline: bool,
+    /// Print JSON instead of a table.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// If the scenario cannot be used, the run fails, or the results not be written.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let scenario = Scenario::load(&args.scenario)?;
+    let workload = Workload::of(&scenario)?;
+    let config = scenario.power.config()?;
+    let power = SystemPower {
+        link: match &config {
+            Some(config) => LinkPower::of_states(&config.states)?,
+            None => LinkPower::default(),
+        },
+        ..SystemPower::default()
+    };
+    let plans = match &config {
+        Some(config) => plans_of(config, &*scenario.topology)?,
+        None => Vec::new(),
+    };
+    let clock_ps = config
+        .as_ref()
+        .map_or(1000, |config| config.clock.period_ps);
+    let threads = match args.threads {
+        Some(threads) => threads.get(),
+        None if scenario.switch.cable_ps == 0 => 1,
+        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+    };
+    let simulate = |what, plans| {
+        let power = fabric::Power { clock_ps, plans };
+        one_run(what, &scenario, workload.as_ref(), &power, threads)
+    };
+    let run = simulate("power saving", &plans)?;
+    let baseline = match args.no_baseline || plans.is_empty() {
+        true => None,
+        false => Some(simulate("always on", &[])?),
+    };
+    let report = Report {
+        scenario: &scenario,
+        threads,
+        energy: power.energy(scenario.topology.switches(), &run.summary),
+        baseline: baseline.map(|run| {
+            let energy = power.energy(scenario.topology.switches(), &run.summary);
+            (run, energy)
+        }),
+        run,
+    };
+    let json = serde_json::to_string_pretty(&report.json())? + "\n";
+    if let Some(folder) = &args.out {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        files::write_together(&[
+            (folder.join("summary.json"), json.as_bytes()),
+            (folder.join("ports.csv"), &report.ports()?),
+        ])?;
+    }
+    output::print(&if args.json { json } else { report.text() })?;
+    Ok(Outcome::Done)
+}
+
+/// A run and what it cost.
+struct Run {
+    summary: RunSummary,
+    cpu_seconds: Option<f64>,
+}
+
+fn one_run(
+    what: &'static str,
+    scenario: &Scenario,
+    workload: Option<&Workload>,
+    power: &fabric::Power,
+    threads: usize,
+) -> Result<Run> {
+    let bar = ProgressBar::new(match workload {
+        Some(workload) => workload.program.ops().len() as u64,
+        None => scenario.duration_ps.unwrap_or(0),
+    });
+    bar.set_style(ProgressStyle::with_template(
+        "{msg}  {wide_bar} {percent:>3} %  {eta} left",
+    )?);
+    bar.set_message(what);
+    let before = usage::cpu_seconds();
+    let summary = network::run(scenario, workload, power, threads, &mut |now: &Progress| {
+        bar.set_position(match now.operations {
+            0 => now.time_ps,
+            _ => now.operations_finished as u64,
+        });
+        ControlFlow::Continue(())
+    })?;
+    bar.finish_and_clear();
+    check_conservation(&summary)?;
+    Ok(Run {
+        summary,
+        cpu_seconds: usage::cpu_seconds()
+            .zip(before)
+            .map(|(now, then)| now - then),
+    })
+}
+
+struct Report<'a> {
+    scenario: &'a Scenario,
+    threads: usize,
+    run: Run,
+    energy: EnergyReport,
+    baseline: Option<(Run, EnergyReport)>,
+}
+
+/// What ports did together.
+#[derive(Default)]
+struct Sums {
+    hits: u64,
+    misses: u64,
+    transitions: u64,
+    pauses: u64,
+    states: [u64; 6],
+}
+
+impl Sums {
+    fn of(run: &RunSummary) -> Self {
+        let mut sums = Sums::default();
+        for port in run.ports.iter().filter(|port| port.cabled) {
+            sums.hits += port.cycles.hits;
+            sums.misses += port.cycles.misses;
+            sums.transitions += port.cycles.transitions;
+            sums.pauses += port.pauses;
+            for (sum, cycles) in sums.states.iter_mut().zip(port.cycles.states) {
+                *sum += cycles;
+            }
+        }
+        sums
+    }
+
+    /// The part of the time that the ports spent in each state.
+    fn parts(&self) -> impl Iterator<Item = (PowerState, f64)> + '_ {
+        let all: u64 = self.states.iter().sum();
+        let parts = PowerState::ALL.iter().zip(self.states);
+        parts.map(move |(&state, cycles)| (state, cycles as f64 / all.max(1) as f64))
+    }
+}
+
+fn ns(ps: u64) -> f64 {
+    ps as f64 / 1e3
+}
+
+/// How much larger `value` is than `base`, in percent; `None` of nothing.
+fn above(value: f64, base: f64) -> Option<f64> {
+    (base > 0.0).then(|| 100.0 * (value / base - 1.0))
+}
+
+fn run_json(run: &Run, energy: &EnergyReport) -> Value {
+    let summary = &run.summary;
+    let sums = Sums::of(summary);
+    let states: serde_json::Map<_, _> = sums
+        .parts()
+        .map(|(state, part)| (state.name().to_owned(), part.into()))
+        .collect();
+    json!({
+        "ended": summary.ended,
+        "time_ns": ns(summary.time_ps),
+        "messages": summary.messages,
+        "packets": summary.packets,
+        "packets_in_flight": summary.packets_in_flight,
+        "packet_hops": summary.packet_hops,
+        "delivered_bytes": summary.delivered_bytes,
+        "latency_ns": {
+            "mean": summary.latency.mean_ps / 1e3,
+            "p50": ns(summary.latency.p50_ps),
+            "p99": ns(summary.latency.p99_ps),
+            "max": ns(summary.latency.max_ps),
+        },
+        "energy_j": energy.joules(),
+        "ports": {
+            "hits": sums.hits,
+            "misses": sums.misses,
+            "transitions": sums.transitions,
+            "pauses": sums.pauses,
+            "states": states,
+        },
+        "operations": summary.operations,
+        "operations_finished": summary.operations_finished,
+        "events": summary.events,
+        "cpu_seconds": run.cpu_seconds,
+    })
+}
+
+impl Report<'_> {
+    fn json(&self) -> Value {
+        let topology: &dyn Topology = &*self.scenario.topology;
+        let mut json = run_json(&self.run, &self.energy);
+        json["threads"] = self.threads.into();
+        json["peak_bytes"] = usage::peak_bytes().into();
+        json["scenario"] = self.scenario.path.display().to_string().into();
+        json["nodes"] = topology.nodes().into();
+        json["switches"] = topology.switches().into();
+        json["links"] = topology.links().into();
+        if let Some((run, energy)) = &self.baseline {
+            json["always_on"] = run_json(run, energy);
+            json["against_always_on_percent"] = json!(self
+                .differences()
+                .into_iter()
+                .map(|(name, percent)| (name.to_owned(), percent))
+                .collect::<std::collections::BTreeMap<_, _>>());
+        }
+        json
+    }
+
+    /// What power saving changes, in percent, where both runs have the figure.
+    fn differences(&self) -> Vec<(&'static str, Option<f64>)> {
+        let Some((base, base_energy)) = &self.baseline else {
+            return Vec::new();
+        };
+        let (run, base) = (&self.run.summary, &base.summary);
+        let (energy, base_energy) = (self.energy.joules(), base_energy.joules());
+        // Two windows of the same length say nothing about execution time.
+        let time = match run.ended {
+            Ended::Complete => above(run.time_ps as f64, base.time_ps as f64),
+            _ => None,
+        };
+        vec![
+            ("time", time),
+            (
+                "latency_mean",
+                above(run.latency.mean_ps, base.latency.mean_ps),
+            ),
+            (
+                "latency_p99",
+                above(run.latency.p99_ps as f64, base.latency.p99_ps as f64),
+            ),
+            ("energy_links", above(energy.links, base_energy.links)),
+            ("energy_total", above(energy.total, base_energy.total)),
+        ]
+    }
+
+    fn text(&self) -> String {
+        let topology: &dyn Topology = &*self.scenario.topology;
+        let mut text = format!(
+            "{}: {} nodes, {} switches, {} links\n",
+            self.scenario.path.display(),
+            topology.nodes(),
+            topology.switches(),
+            topology.links()
+        );
+        let run = &self.run.summary;
+        // Writing to a string does not fail.
+        let _ = match run.ended {
+            Ended::Complete => writeln!(text, "the program has run to its end"),
+            _ if run.operations > 0 => writeln!(
+                text,
+                "the run was cut: {} of {} operations have finished",
+                run.operations_finished, run.operations
+            ),
+            _ => Ok(()),
+        };
+        let mut figures = table(match self.baseline {
+            Some(_) => &["", "power saving", "always on", "difference"],
+            None => &["", ""],
+        });
+        let runs: Vec<(&Run, &EnergyReport)> = std::iter::once((&self.run, &self.energy))
+            .chain(self.baseline.as_ref().map(|(run, energy)| (run, energy)))
+            .collect();
+        let differences = self.differences();
+        let mut row = |name: &str, key: &str, of: &dyn Fn(&Run, &EnergyReport) -> String| {
+            let mut cells = vec![name.to_owned()];
+            cells.extend(runs.iter().map(|(run, energy)| of(run, energy)));
+            let found = differences.iter().find(|(found, _)| *found == key);
+            if let Some((_, Some(percent))) = found {
+                cells.push(format!("{percent:+.3} %"));
+            }
+            figures.add_row(cells);
+        };
+        row("time, ms", "time", &|run, _| {
+            format!("{:.6}", run.summary.time_ps as f64 / 1e9)
+        });
+        row("packets", "", &|run, _| run.summary.packets.to_string());
+        row("link hops", "", &|run, _| {
+            run.summary.packet_hops.to_string()
+        });
+        row("bytes delivered", "", &|run, _| {
+            run.summary.delivered_bytes.to_string()
+        });
+        row("latency, mean, ns", "latency_mean", &|run, _| {
+            format!("{:.1}", run.summary.latency.mean_ps / 1e3)
+        });
+        row("latency, median, ns", "", &|run, _| {
+            format!("{:.1}", ns(run.summary.latency.p50_ps))
+        });
+        row("latency, p99, ns", "latency_p99", &|run, _| {
+            format!("{:.1}", ns(run.summary.latency.p99_ps))
+        });
+        row("latency, longest, ns", "", &|run, _| {
+            format!("{:.1}", ns(run.summary.latency.max_ps))
+        });
+        row("energy of links, J", "energy_links", &|_, energy| {
+            format!("{:.4}", energy.joules().links)
+        });
+        row("energy of switches, J", "", &|_, energy| {
+            format!("{:.4}", energy.joules().switches)
+        });
+        row("energy of nodes, J", "", &|_, energy| {
+            format!("{:.4}", energy.joules().nodes)
+        });
+        row("energy, J", "energy_total", &|_, energy| {
+            format!("{:.4}", energy.joules().total)
+        });
+        row("idle periods awake (hits)", "", &|run, _| {
+            Sums::of(&run.summary).hits.to_string()
+        });
+        row("idle periods asleep (misses)", "", &|run, _| {
+            Sums::of(&run.summary).misses.to_string()
+        });
+        row("transitions", "", &|run, _| {
+            Sums::of(&run.summary).transitions.to_string()
+        });
+        row("pauses", "", &|run, _| {
+            Sums::of(&run.summary).pauses.to_string()
+        });
+        row("CPU time, s", "", &|run, _| {
+            run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
+        });
+        for column in 1..=3 {
+            if let Some(column) = figures.column_mut(column) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        let _ = writeln!(text, "{}", trimmed(&figures));
+        let parts: Vec<String> = Sums::of(run)
+            .parts()
+            .filter(|(_, part)| *part > 0.0)
+            .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
+            .collect();
+        let _ = writeln!(text, "time of the link ends: {}", parts.join(", "));
+        if let Some(bytes) = usage::peak_bytes() {
+            let _ = writeln!(
+                text,
+                "memory: {:.1} MiB at most, {} threads",
+                bytes as f64 / f64::from(1 << 20),
+                self.threads
+            );
+        }
+        text
+    }
+
+    /// A line for each port, as CSV.
+    fn ports(&self) -> Result<Vec<u8>> {
+        let mut writer = csv::Writer::from_writer(Vec::new());
+        let mut header = vec!["port".to_owned()];
+        header.extend(
+            PowerState::ALL
+                .iter()
+                .map(|state| format!("{}_ns", state.name())),
+        );
+        let rest = [
+            "hits",
+            "misses",
+            "transitions",
+            "packets",
+            "bytes",
+            "pauses",
+        ];
+        header.extend(rest.iter().map(|name| (*name).to_owned()));
+        header.push("energy_j".to_owned());
+        writer.write_record(&header)?;
+        let summary = &self.run.summary;
+        for (port, energy) in summary.ports.iter().zip(&self.energy.ports) {
+            if !port.cabled {
+                continue;
+            }
+            let states = port.cycles.states.iter();
+            let mut record = vec![port.name.clone()];
+            record.extend(states.map(|&cycles| ns(cycles * summary.clock_ps).to_string()));
+            let counts = [
+                port.cycles.hits,
+                port.cycles.misses,
+                port.cycles.transitions,
+                port.packets_sent,
+                port.bytes_sent,
+                port.pauses,
+            ];
+            record.extend(counts.iter().map(u64::to_string));
+            record.push(energy.joules().to_string());
+            writer.write_record(&record)?;
+        }
+        Ok(writer.into_inner()?)
+    }
+}
+
+impl Power {
+    /// The port configuration, if links can sleep.
+    fn config(&self) -> Result<Option<Config>> {
+        Ok(match self {
+            Power::AlwaysOn => None,
+            Power::File(file) => Some(Config::load(file)?),
+            Power::Inline(text) => Some(Config::parse(text, "[power]")?),
+        })
+    }
+}

@@ -1,0 +1,211 @@
+//! `linkdoze topology`: the elements of a network and how far its packets go.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::{anyhow, Result};
+use comfy_table::CellAlignment;
+use serde::Serialize;
+
+use super::output::{self, table, trimmed};
+use super::Outcome;
+use crate::network::scenario::Scenario;
+use crate::network::topology::hop_counts::{self, HopCounts};
+use crate::network::topology::{Shape, Topology, Value, KINDS};
+
+/// Print the elements of a network and how far its packets go.
+#[derive(clap::Args)]
+pub struct Args {
+    /// A scenario file, of which only [topology] must be there; or the name of a kind of
+    /// network, with the parameters of the papers.
+    #[arg(value_name = "FILE|NAME")]
+    network: String,
+    /// Print JSON instead of tables.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// If the file cannot be used, or standard output not be written.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let shape = match Shape::named(&args.network) {
+        Some(shape) => shape,
+        None if Path::new(&args.network).exists() => {
+            Scenario::load_topology(Path::new(&args.network))?
+        }
+        None => {
+            let kinds = KINDS.each_ref().map(|kind| kind.name).join(", ");
+            return Err(anyhow!(
+                "{}: neither a file nor a kind of network; the kinds are {kinds}",
+                args.network
+            ));
+        }
+    };
+    let description = Description::new(&shape);
+    let text = if args.json {
+        serde_json::to_string_pretty(&description)? + "\n"
+    } else {
+        description.tables()
+    };
+    output::print(&text)?;
+    Ok(Outcome::Done)
+}
+
+/// What there is to say about a network.
+#[derive(Serialize)]
+struct Description {
+    kind: &'static str,
+    parameters: serde_json::Map<String, serde_json::Value>,
+    nodes: usize,
+    switches: usize,
+    radix: usize,
+    /// Virtual channels that keep it free of deadlock.
+    lanes: usize,
+    /// As p000 4.2 counts them.
+    links: usize,
+    /// Cables between switches.
+    switch_links: usize,
+    /// Switch ports without a cable.
+    free_ports: usize,
+    /// Most links between two nodes, those of the NICs included.
+    diameter: u8,
+    mean_hops: f64,
+    /// Ordered pairs of different nodes by hop count.
+    hops: BTreeMap<u8, u64>,
+    classes: Vec<Class>,
+}
+
+/// Ports that are alike, under uniform traffic.
+#[derive(Serialize)]
+struct Class {
+    name: String,
+    ports: u64,
+    /// Packets that they send together, if each node sends one to each other.
+    packets: u64,
+    /// Hop counts and the proportions of the packets that have them, as `hops` in
+    /// `[perfbound]`; `None`, as the mean and the factor, if they send none.
+    hops: Option<Vec<(u8, f64)>>,
+    mean_hops: Option<f64>,
+    /// `sum(p_i / h_i)`.
+    hop_factor: Option<f64>,
+}
+
+impl Description {
+    fn new(shape: &Shape) -> Self {
+        let topology: &dyn Topology = &**shape;
+        let mut ports = vec![0; topology.classes().len()];
+        let (mut switch_ends, mut free_ports) = (0, 0);
+        for port in 0..topology.ports() {
+            let Some(peer) = topology.peer(port) else {
+                free_ports += 1;
+                continue;
+            };
+            ports[topology.class(port)] += 1;
+            let between_switches = port.max(peer) < topology.switch_ports();
+            switch_ends += usize::from(between_switches);
+        }
+        let pairs = hop_counts::pairs(topology);
+        let parameters = shape.parameters().iter().map(|(key, value)| {
+            let value = match value {
+                Value::Number(number) => (*number).into(),
+                Value::List(list) => list.clone().into(),
+            };
+            ((*key).to_owned(), value)
+        });
+        Self {
+            kind: shape.kind(),
+            parameters: parameters.collect(),
+            nodes: topology.nodes(),
+            switches: topology.switches(),
+            radix: topology.radix(),
+            lanes: topology.lanes(),
+            links: topology.links(),
+            switch_links: switch_ends / 2,
+            free_ports,
+            diameter: pairs.max(),
+            mean_hops: pairs.mean().unwrap_or(0.0),
+            hops: pairs.iter().collect(),
+            classes: topology
+                .classes()
+                .into_iter()
+                .zip(ports)
+                .zip(hop_counts::by_class(topology))
+                .map(|((name, ports), counts)| Class::new(name, ports, &counts))
+                .collect(),
+        }
+    }
+
+    fn tables(&self) -> String {
+        let mut elements = table(&["", ""]);
+        let mut row = |name: &str, value: String| {
+            elements.add_row([name.to_owned(), value]);
+        };
+        for (key, value) in &self.parameters {
+            row(key, value.to_string().replace(',', ", "));
+        }
+        row("nodes", self.nodes.to_string());
+        row("switches", self.switches.to_string());
+        row("ports of a switch", self.radix.to_string());
+        row("lanes", self.lanes.to_string());
+        row("links (switches * radix + NICs)", self.links.to_string());
+        row("cables between switches", self.switch_links.to_string());
+        row("ports without a cable", self.free_ports.to_string());
+        row("longest way", format!("{} links", self.diameter));
+        row("mean way", format!("{:.4} links", self.mean_hops));
+
+        let mut pairs = table(&["links", "ordered pairs of nodes", "share"]);
+        let all: u64 = self.hops.values().sum();
+        for (hops, count) in &self.hops {
+            let share = *count as f64 / all as f64;
+            pairs.add_row([
+                hops.to_string(),
+                count.to_string(),
+                format!("{:.3} %", share * 100.0),
+            ]);
+        }
+        pairs
+            .column_iter_mut()
+            .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+
+        let mut classes = table(&["ports", "number", "packets", "mean way", "hop factor"]);
+        for class in &self.classes {
+            let figure =
+                |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.6}"));
+            classes.add_row([
+                class.name.clone(),
+                class.ports.to_string(),
+                class.packets.to_string(),
+                figure(class.mean_hops),
+                figure(class.hop_factor),
+            ]);
+        }
+        classes
+            .column_iter_mut()
+            .skip(1)
+            .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+        format!(
+            "{}\n{}\n\n{}\n\nPackets, if each node sends one to each other node; the hop factor is \
+             the mean of 1 / links.\n\n{}\n",
+            self.kind,
+            trimmed(&elements),
+            trimmed(&pairs),
+            trimmed(&classes)
+        )
+    }
+}
+
+impl Class {
+    fn new(name: String, ports: u64, counts: &HopCounts) -> Self {
+        let packets = counts.packets();
+        Self {
+            name,
+            ports,
+            packets,
+            hops: (packets > 0).then(|| counts.proportions()),
+            mean_hops: counts.mean(),
+            hop_factor: counts.factor(),
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Trees whose bandwidth is the same at every level: k-ary n-trees (p004 2) and real-life
+//! fat trees (RLFT; p000 4.2, Zahavi 2011).
+
+use super::kinds::Parameters;
+use super::{Hop, ParameterError, Topology};
+
+/// A tree of `levels` levels of switches with `k` ports down and `k` ports up. The top
+/// switches of an RLFT use all their ports downwards, those of a k-ary n-tree have no cable
+/// at the upper half.
+///
+/// Write a node as `levels` digits of base `k` (the highest one up to `top`), the lowest
+/// first. A subtree of height `l` is the nodes that share all digits from `l` on; it has
+/// `k^(l-1)` switches at its top. The parent of the `y`th of them at port `u` is the
+/// `y + u * k^(l-1)`th of the next higher subtree. This is the labelling of p004 2.
+///
+/// Switches are numbered subtree by subtree, the switches at a subtree's top last. Ports:
+/// `0..k` down (`0..2k` at the top of an RLFT), `k..2k` up.
+#[derive(Clone, Debug)]
+pub(super) struct FatTree {
+    k: usize,
+    /// `k` to the power of 0 to `levels - 1`.
+    powers: Vec<usize>,
+    /// Subtrees below the top switches.
+    top: usize,
+    /// By number of the switch.
+    places: Vec<Place>,
+}
+
+/// Where a switch is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// 0 at the leaves.
+    level: u8,
+    /// The first node of its subtree, and the one after the last.
+    nodes: (u32, u32),
+    /// Which of the top switches of its subtree it is.
+    index: u32,
+}
+
+impl FatTree {
+    /// The k-ary n-tree of p004 2.
+    pub(super) fn k_ary_n_tree(parameters: &Parameters) -> Result<Self, ParameterError> {
+        let (k, n) = (parameters.number("k"), parameters.number("n"));
+        Self::new(k, n, k, ("k", "n"))
+    }
+
+    /// The RLFT of p000 Table 7.
+    pub(super) fn rlft(parameters: &Parameters) -> Result<Self, ParameterError> {
+        let k = parameters.half_radix()?;
+        Self::new(k, parameters.number("levels"), 2 * k, ("radix", "levels"))
+    }
+
+    fn new(
+        k: usize,
+        levels: usize,
+        top: usize,
+        (width, height): (&'static str, &'static str),
+    ) -> Result<Self, ParameterError> {
+        super::fitting_radix(width, 2 * k)?;
+        let nodes = |levels: usize| top.checked_mul(k.checked_pow(levels as u32 - 1)?);
+        let fits = |levels: &usize| nodes(*levels).is_some_and(|nodes| nodes <= super::MAX_NODES);
+        if !fits(&levels) {
+            let most = (1..levels).rev().find(fits).unwrap_or(1);
+            return Err(ParameterError {
+                key: height,
+                problem: format!(
+                    "{height} is {levels}: the network would have more than {} nodes; with this \
+                     {width} at most {most} levels stay below",
+                    super::MAX_NODES
+                ),
+            });
+        }
+        let mut tree = Self {
+            k,
+            powers: (0..levels).map(|power| k.pow(power as u32)).collect(),
+            top,
+            places: Vec::new(),
+        };
+        tree.plant(levels - 1, 0);
+        Ok(tree)
+    }
+
+    /// Appends the switches of the subtree below and at `level` that begins at `first`.
+    fn plant(&mut self, level: usize, first: usize) {
+        let span = self.powers[level];
+        let children = self.children(level);
+        if level > 0 {
+            for child in 0..children {
+                self.plant(level - 1, first + child * span);
+            }
+        }
+        self.places.extend((0..span).map(|index| Place {
+            level: level as u8,
+            nodes: (first as u32, (first + children * span) as u32),
+            index: index as u32,
+        }));
+    }
+
+    fn children(&self, level: usize) -> usize {
+        if level + 1 == self.powers.len() {
+            self.top
+        } else {
+            self.k
+        }
+    }
+
+    /// Number of the `index`th of the switches at `level` above `node`.
+    fn number(&self, level: usize, node: usize, index: usize) -> usize {
+        // A subtree whose top is at level `l < levels - 1` has (l + 1) * k^l switches.
+        let size = |level: usize| (level + 1) * self.powers[level];
+        let mut number = index;
+        let mut node = node;
+        for above in (level + 1..self.powers.len()).rev() {
+            number += node / self.powers[above] * size(above - 1);
+            node %= self.powers[above];
+        }
+        if level > 0 {
+            number += self.children(level) * size(level - 1);
+        }
+        number
+    }
+}
+
+impl Topology for FatTree {
+    fn nodes(&self) -> usize {
+        self.top * self.powers[self.powers.len() - 1]
+    }
+
+    fn switches(&self) -> usize {
+        self.places.len()
+    }
+
+    fn radix(&self) -> usize {
+        2 * self.k
+    }
+
+    fn nodes_per_switch(&self) -> usize {
+        self.children(0)
+    }
+
+    fn switch_of(&self, node: usize) -> usize {
+        self.number(0, node, 0)
+    }
+
+    fn peer(&self, port: usize) -> Option<usize> {
+        let radix = self.radix();
+        if port >= self.switch_ports() {
+            let node = port - self.switch_ports();
+            let leaf = self.switch_of(node);
+            return Some(leaf * radix + node - self.places[leaf].nodes.0 as usize);
+        }
+        let place = self.places[port / radix];
+        let (level, index) = (usize::from(place.level), place.index as usize);
+        let first = place.nodes.0 as usize;
+        let port = port % radix;
+        if port >= self.children(level) {
+            if level + 1 == self.powers.len() {
+                return None;
+            }
+            let parent = self.number(
+                level + 1,
+                first,
+                index + (port - self.k) * self.powers[level],
+            );
+            let down = (first - self.places[parent].nodes.0 as usize) / self.powers[level + 1];
+            return Some(parent * radix + down);
+        }
+        let node = first + port * self.powers[level];
+        if level == 0 {
+            return Some(self.nic(node));
+        }
+        let below = self.powers[level - 1];
+        let child = self.number(level - 1, node, index % below);
+        Some(child * radix + self.k + index / below)
+    }
+
+    /// D-mod-k (Zahavi 2011; p000 4.2): upwards, the digit of the destination that belongs
+    /// to the level chooses the port; downwards there is one way. DESTRO, which p003 III.A
+    /// names, chooses the same in a k-ary n-tree. Up, then down: one lane.
+    fn route(&self, switch: usize, _: usize, lane: u8, destination: usize) -> Hop {
+        let Place { level, nodes, .. } = self.places[switch];
+        let (first, end) = (nodes.0 as usize, nodes.1 as usize);
+        let span = self.powers[usize::from(level)];
+        let port = if (first..end).contains(&destination) {
+            (destination - first) / span
+        } else {
+            self.k + destination / span % self.k
+        };
+        Hop {
+            port: port as u8,
+            lane,
+        }
+    }
+
+    fn hops(&self, source: usize, destination: usize) -> u8 {
+        if source == destination {
+            return 0;
+        }
+        // As high as the lowest subtree that holds both.
+        let levels = self.powers.len();
+        let same =
+            |level: &usize| source / self.powers[*level] == destination / self.powers[*level];
+        2 * (1..levels).find(same).unwrap_or(levels) as u8
+    }
+
+    fn classes(&self) -> Vec<String> {
+        let levels = self.powers.len();
+        let mut classes = vec!["node to level 1".to_owned()];
+        classes.extend((1..levels).map(|level| format!("level {level} to {}", level + 1)));
+        classes.extend(
+            (1..levels)
+                .rev()
+                .map(|level| format!("level {} to {level}", level + 1)),
+        );
+        classes.push("level 1 to node".into());
+        classes
+    }
+
+    fn class(&self, port: usize) -> usize {
+        if port >= self.switch_ports() {
+            return 0;
+        }
+        let level = usize::from(self.places[port / self.radix()].level);
+        if port % self.radix() < self.children(level) {
+            2 * self.powers.len() - 1 - level
+        } else {
+            level + 1
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Which port is wired to which, and the way from node to node.
+//!
+//! Every kind of network is arithmetic on the numbers of switches, ports and nodes: routes
+//! are computed where a packet is, from where it goes, and no table holds an entry per
+//! pair. `docs/topologies.md` says what the papers state and what was decided here.
+
+mod deadlock;
+mod dragonfly;
+mod fat_tree;
+mod global_links;
+pub mod hop_counts;
+mod hyperx;
+mod kinds;
+mod megafly;
+mod single_switch;
+mod torus;
+mod walk;
+
+use std::fmt::Debug;
+
+pub use deadlock::{deadlock_free, Cycle};
+pub use kinds::{Initial, Kind, Parameter, ParameterError, Shape, Value, KINDS};
+pub use single_switch::SingleSwitch;
+pub use walk::Walker;
+
+use crate::switch::MAX_RADIX;
+
+/// Most nodes of a network: twenty times the 100,000 for which p000 2.5 says BXIv3 is made.
+pub const MAX_NODES: usize = 1 << 21;
+
+/// The next step of a packet that is in a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hop {
+    /// The port through which it leaves, from 0 to the radix less one.
+    pub port: u8,
+    /// The lane on which it leaves, below [`Topology::lanes`].
+    pub lane: u8,
+}
+
+/// The shape of a network of equal switches. Nodes have one NIC with one port.
+///
+/// Ports are numbered through: port `p` of switch `s` is `s * radix + p`, the NIC of node
+/// `n` is `switches * radix + n`. Switches close to each other have numbers close to each
+/// other, and so have nodes: a group is a range of both.
+///
+/// A *lane* is a virtual channel: a PFC priority with buffers of its own at every input and
+/// output. Packets start on lane 0. There are as many as keep the network free of deadlock
+/// (see [`deadlock_free`]), and no more.
+pub trait Topology: Debug + Send + Sync {
+    /// Number of nodes.
+    fn nodes(&self) -> usize;
+    /// Number of switches.
+    fn switches(&self) -> usize;
+    /// Ports of a switch, with those that have no cable.
+    fn radix(&self) -> usize;
+    /// Number of lanes.
+    fn lanes(&self) -> usize {
+        1
+    }
+    /// Nodes of a switch that has any. The nodes of a switch have consecutive numbers, and
+    /// the first one's is a multiple of this.
+    fn nodes_per_switch(&self) -> usize;
+    /// The switch of a node.
+    fn switch_of(&self, node: usize) -> usize;
+    /// The other end of the cable at a port; `None` where there is no cable.
+    fn peer(&self, port: usize) -> Option<usize>;
+    /// How a packet for node `destination` that came in at port `input` (0 to radix less
+    /// one) on `lane` leaves `switch`. From which of its nodes a switch has got a packet
+    /// makes no difference.
+    fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop;
+    /// Links on the way from node to node, those of the NICs included; 0 from a node to
+    /// itself.
+    fn hops(&self, source: usize, destination: usize) -> u8;
+    /// The first so many nodes stand for all: in number of packets by class of port and by
+    /// hop count, what they send under uniform traffic is a proportional part of the whole.
+    fn representatives(&self) -> usize {
+        self.nodes_per_switch()
+    }
+    /// Names of the classes of ports, in an order that is good to read.
+    fn classes(&self) -> Vec<String>;
+    /// The class of a port that has a cable: an index into [`Topology::classes`].
+    fn class(&self, port: usize) -> usize;
+
+    /// Number of switch ports; the NICs are numbered from here.
+    fn switch_ports(&self) -> usize {
+        self.switches() * self.radix()
+    }
+
+    /// Number of ports, those of the NICs included.
+    fn ports(&self) -> usize {
+        self.switch_ports() + self.nodes()
+    }
+
+    /// Links as p000 4.2 counts them: switches times radix, plus NICs. That is every end of
+    /// a link, and the ports without a cable.
+    fn links(&self) -> usize {
+        self.ports()
+    }
+
+    /// The NIC's port of a node.
+    fn nic(&self, node: usize) -> usize {
+        self.switch_ports() + node
+    }
+
+    /// What a port is called: `switch3.port5`, `nic7`.
+    fn port_name(&self, port: usize) -> String {
+        match port.checked_sub(self.switch_ports()) {
+            Some(node) => format!("nic{node}"),
+            None => format!("switch{}.port{}", port / self.radix(), port % self.radix()),
+        }
+    }
+
+    /// The port of that name, if there is one.
+    fn port_named(&self, name: &str) -> Option<usize> {
+        let below = |digits: &str, end: usize| {
+            let number = digits.parse().ok().filter(|&number: &usize| number < end)?;
+            // One name per port: no sign, no leading zeros.
+            (number.to_string() == digits).then_some(number)
+        };
+        if let Some(node) = name.strip_prefix("nic") {
+            return Some(self.nic(below(node, self.nodes())?));
+        }
+        let (switch, port) = name.strip_prefix("switch")?.split_once(".port")?;
+        Some(below(switch, self.switches())? * self.radix() + below(port, self.radix())?)
+    }
+}
+
+/// The radix that a network needs, if a switch can have that many ports; `key` is the
+/// parameter to blame otherwise.
+fn fitting_radix(key: &'static str, ports: usize) -> Result<usize, ParameterError> {
+    if ports <= MAX_RADIX {
+        return Ok(ports);
+    }
+    Err(ParameterError {
+        key,
+        problem: format!(
+            "a switch would need {ports} ports with these parameters; it can have at most \
+             {MAX_RADIX}"
+        ),
+    })
+}
+
+/// The radix that is asked for, or as many ports as are used.
+fn chosen_radix(
+    asked: Option<usize>,
+    used: usize,
+    key: &'static str,
+) -> Result<usize, ParameterError> {
+    match asked {
+        Some(radix) if radix < used => Err(ParameterError {
+            key: "radix",
+            problem: format!(
+                "radix is {radix}: the switches use {used} ports with these parameters; the \
+                 least that fits is {used}"
+            ),
+        }),
+        Some(radix) => Ok(radix),
+        None => fitting_radix(key, used),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Tori (k-ary n-cubes) with one or several cables between neighbours (p001 4.1, p003 III.A).
+
+use super::kinds::Parameters;
+use super::{Hop, ParameterError, Topology};
+
+/// Switches at the points of a grid that closes on itself in every dimension.
+///
+/// The first dimension counts fastest in a switch's number. Ports: the nodes, then for each
+/// dimension those up, then those down, `cables` of each.
+#[derive(Clone, Debug)]
+pub(super) struct Torus {
+    dims: Vec<usize>,
+    cables: usize,
+    nodes_per_switch: usize,
+    switches: usize,
+    radix: usize,
+    lanes: usize,
+    /// Off only to show that without it there is a cycle.
+    dateline: bool,
+}
+
+impl Torus {
+    pub(super) fn new(parameters: &Parameters) -> Result<Self, ParameterError> {
+        let dims = parameters.list("dims").to_vec();
+        let cables = parameters.number("ports_per_link");
+        let nodes_per_switch = parameters.number("nodes_per_switch");
+        let between = 2 * dims.len() * cables;
+        // p001 4.1 connects a node by as many cables as a neighbour. A NIC here has one
+        // port; the others stay without a cable.
+        let used = between + nodes_per_switch;
+        let radix = match parameters.given("radix") {
+            None => super::fitting_radix("ports_per_link", between + cables.max(nodes_per_switch)),
+            asked => super::chosen_radix(asked, used, "radix"),
+        }?;
+        Ok(Self {
+            cables,
+            nodes_per_switch,
+            switches: parameters.points("dims", nodes_per_switch)?,
+            radix,
+            // With up to 3 switches in a row no packet takes two steps in it; with 4 those
+            // of two steps begin at every other switch, and no chain closes.
+            lanes: if dims.iter().any(|&size| size > 4) {
+                2
+            } else {
+                1
+            },
+            dateline: true,
+            dims,
+        })
+    }
+
+    #[cfg(test)]
+    pub(super) fn without_dateline(self) -> Self {
+        Self {
+            dateline: false,
+            ..self
+        }
+    }
+
+    fn first_port(&self, dimension: usize, down: bool) -> usize {
+        self.nodes_per_switch + (2 * dimension + usize::from(down)) * self.cables
+    }
+
+    /// Whether the shorter way from `from` to `to` goes down. Where both are equally long,
+    /// every other switch takes the one, the rest the other.
+    fn goes_down(from: usize, to: usize, size: usize) -> bool {
+        let up = (to + size - from) % size;
+        2 * up > size || (2 * up == size && from % 2 == 1)
+    }
+}
+
+impl Topology for Torus {
+    fn nodes(&self) -> usize {
+        self.switches * self.nodes_per_switch
+    }
+
+    fn switches(&self) -> usize {
+        self.switches
+    }
+
+    fn radix(&self) -> usize {
+        self.radix
+    }
+
+    fn lanes(&self) -> usize {
+        self.lanes
+    }
+
+    fn nodes_per_switch(&self) -> usize {
+        self.nodes_per_switch
+    }
+
+    fn switch_of(&self, node: usize) -> usize {
+        node / self.nodes_per_switch
+    }
+
+    fn peer(&self, port: usize) -> Option<usize> {
+        if port >= self.switch_ports() {
+            let node = port - self.switch_ports();
+            return Some(self.switch_of(node) * self.radix + node % self.nodes_per_switch);
+        }
+        let (switch, port) = (port / self.radix, port % self.radix);
+        let Some(link) = port.checked_sub(self.nodes_per_switch) else {
+            return Some(self.nic(switch * self.nodes_per_switch + port));
+        };
+        let (dimension, down) = (link / self.cables / 2, link / self.cables % 2 == 1);
+        let &size = self.dims.get(dimension)?;
+        let stride: usize = self.dims[..dimension].iter().product();
+        let at = switch / stride % size;
+        let next = if down { at + size - 1 } else { at + 1 } % size;
+        let neighbour = switch - at * stride + next * stride;
+        let back = self.first_port(dimension, !down) + link % self.cables;
+        Some(neighbour * self.radix + back)
+    }
+
+    /// Dimension order (p003 III.A), the shorter way round. Deadlock-free by a dateline
+    /// (Dally and Seitz 1987, as p001 3 for its deterministic channels): the cable that
+    /// closes a ring and what follows it in that dimension is on lane 1.
+    fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop {
+        let target = destination / self.nodes_per_switch;
+        if target == switch {
+            return Hop {
+                port: (destination % self.nodes_per_switch) as u8,
+                lane,
+            };
+        }
+        let (mut from, mut to) = (switch, target);
+        let mut dimension = 0;
+        let (from, to, size) = loop {
+            let size = self.dims[dimension];
+            if from % size != to % size {
+                break (from % size, to, size);
+            }
+            (from, to, dimension) = (from / size, to / size, dimension + 1);
+        };
+        let down = Self::goes_down(from, to % size, size);
+        let link = input.checked_sub(self.nodes_per_switch);
+        let closes = from == if down { 0 } else { size - 1 };
+        let crossed = lane > 0 && link.is_some_and(|link| link / self.cables / 2 == dimension);
+        // Neighbouring destinations, and packets from different inputs, on different cables.
+        let spread = link.map_or(0, |link| link + 1) + to % size + to / size;
+        Hop {
+            port: (self.first_port(dimension, down) + spread % self.cables) as u8,
+            lane: u8::from(self.lanes > 1 && self.dateline && (closes || crossed)),
+        }
+    }
+
+    fn hops(&self, source: usize, destination: usize) -> u8 {
+        if source == destination {
+            return 0;
+        }
+        let (mut from, mut to) = (self.switch_of(source), self.switch_of(destination));
+        let mut links = 2;
+        for size in &self.dims {
+            let distance = (from % size).abs_diff(to % size);
+            links += distance.min(size - distance);
+            (from, to) = (from / size, to / size);
+        }
+        links as u8
+    }
+
+    fn classes(&self) -> Vec<String> {
+        let mut classes = vec!["node to switch".to_owned(), "switch to node".into()];
+        classes.extend((1..=self.dims.len()).map(|dimension| format!("dimension {dimension}")));
+        classes
+    }
+
+    fn class(&self, port: usize) -> usize {
+        if port >= self.switch_ports() {
+            return 0;
+        }
+        match (port % self.radix).checked_sub(self.nodes_per_switch) {
+            None => 1,
+            Some(link) => 2 + link / self.cables / 2,
+        }
+    }
+}
