@@ -151,10 +151,11 @@ pub fn run(
     summary(topology, &places, parts, settings, load, completed)
 }
 
-/// Slots of the wheel get narrower as a network gets larger, so that few events share one.
+/// Slots of the wheel get narrower as a network gets larger: with some hundred events to a
+/// slot, those that come next are known early enough to fetch what they touch.
 fn slot_shift(nodes: usize) -> u32 {
-    let doublings = (nodes / 512).checked_ilog2().unwrap_or(0);
-    9u32.saturating_sub(doublings).max(4)
+    let doublings = (nodes / 2048).checked_ilog2().unwrap_or(0);
+    9u32.saturating_sub(doublings).max(3)
 }
 
 fn governors(

@@ -3,8 +3,9 @@
 /// No packet; the end of a list.
 pub const NONE: u32 = u32::MAX;
 
-/// A packet under way.
+/// A packet under way: a cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct Packet {
     /// When its message was handed to the NIC, in ps.
     pub generated: u64,

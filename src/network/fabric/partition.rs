@@ -58,6 +58,25 @@ impl Kind {
     ];
 }
 
+/// So many events before its turn, the port of an event is fetched, and its packet.
+const FAR_AHEAD: usize = 12;
+
+/// So many events before its turn, what those lead to is fetched.
+const NEAR_AHEAD: usize = 5;
+
+/// Asks for the cache line at an address.
+#[inline]
+fn near<T>(address: *const T) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        // SAFETY: prefetching has no effect but on the cache, whatever the address.
+        unsafe { _mm_prefetch(address.cast::<i8>(), _MM_HINT_T0) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}
+
 /// Bits of an event's key that say where.
 const PLACE_BITS: u32 = 28;
 
@@ -364,25 +383,50 @@ impl<'a> Partition<'a> {
         self.tally.events += most - left;
     }
 
-    /// Fetches what a later event will touch: at scale everything is far away.
+    /// Fetches what later events will touch, in two steps: at scale everything is far away,
+    /// and what an event leads to is known only when its port or packet is near.
     #[inline]
     fn fetch(&self) {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(event) = self.wheel.ahead(6) {
-            use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
+        if let Some(event) = self.wheel.ahead(FAR_AHEAD) {
             let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
             let kind = event.key >> PLACE_BITS;
-            let port = self.ports.as_ptr().wrapping_add(place).cast::<i8>();
-            // SAFETY: prefetching has no effect but on the cache, whatever the address.
-            unsafe {
-                _mm_prefetch(port, _MM_HINT_T0);
-                _mm_prefetch(port.wrapping_add(64), _MM_HINT_T0);
-                let governor = self.governors.as_ptr().wrapping_add(place).cast::<i8>();
-                _mm_prefetch(governor, _MM_HINT_T0);
-                if kind == Kind::Head as u32 || kind == Kind::Tail as u32 {
-                    _mm_prefetch(self.packets.address(event.value).cast::<i8>(), _MM_HINT_T0);
+            self.fetch_port(place);
+            near(self.governors.as_ptr().wrapping_add(place));
+            if kind == Kind::Head as u32 || kind == Kind::Tail as u32 {
+                near(self.packets.address(event.value));
+            }
+        }
+        if let Some(event) = self.wheel.ahead(NEAR_AHEAD) {
+            let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
+            let kind = event.key >> PLACE_BITS;
+            if place >= self.switch_ports() as usize {
+                return;
+            }
+            let switch = place / self.radix as usize;
+            if kind == Kind::Tail as u32 {
+                let output = self.packets[event.value].output as usize;
+                self.fetch_port(switch * self.radix as usize + output);
+                near(self.crossbars.as_ptr().wrapping_add(switch));
+            } else if kind == Kind::Depart as u32 {
+                let port = &self.ports[place];
+                let slot = match port.filled {
+                    0 => 0,
+                    filled => filled.trailing_zeros(),
+                };
+                let list = self.slot(place as u32, slot);
+                near(self.slots.as_ptr().wrapping_add(list));
+                if port.coming != NONE {
+                    near(self.packets.address(port.coming));
                 }
             }
+        }
+    }
+
+    #[inline]
+    fn fetch_port(&self, place: usize) {
+        let port = self.ports.as_ptr().wrapping_add(place).cast::<u8>();
+        for line in 0..std::mem::size_of::<Port>() / 64 {
+            near(port.wrapping_add(64 * line));
         }
     }
 
@@ -610,6 +654,18 @@ impl<'a> Partition<'a> {
         if port >= self.switch_ports() {
             return;
         }
+        // Where it goes is known long before the switch asks.
+        let number = self.places.switches_of[self.number][(port / self.radix) as usize];
+        let place = &mut self.packets[packet];
+        let hop = self.common.topology.route(
+            number as usize,
+            (port % self.radix) as usize,
+            place.lane,
+            place.destination as usize,
+        );
+        place.input = (port % self.radix) as u8;
+        place.output = hop.port;
+        place.next_lane = hop.lane;
         let parameters = &self.common.parameters;
         let place = &mut self.ports[port as usize];
         place.settle_input(now);
@@ -658,23 +714,12 @@ impl<'a> Partition<'a> {
             return self.deliver(port, packet);
         }
         let switch = port / self.radix;
-        let input = port % self.radix;
-        let place = &mut self.packets[packet];
-        let number = self.places.switches_of[self.number][switch as usize];
-        let hop = self.common.topology.route(
-            number as usize,
-            input as usize,
-            place.lane,
-            place.destination as usize,
-        );
         let crossbar = &mut self.crossbars[switch as usize];
-        place.input = input as u8;
-        place.output = hop.port;
-        place.next_lane = hop.lane;
+        let place = &mut self.packets[packet];
         place.age = crossbar.arrivals;
         crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
-        crossbar.wanted |= 1 << hop.port;
-        let output = switch * self.radix + u32::from(hop.port);
+        crossbar.wanted |= 1 << place.output;
+        let output = switch * self.radix + u32::from(place.output);
         let mut list = self.ports[output as usize].wanted_by;
         list.push(&mut self.packets, packet);
         self.ports[output as usize].wanted_by = list;
