@@ -694,3 +694,26 @@ fn the_largest_megafly_is_within_the_limit() {
     assert_eq!(megafly.nodes(), 1025 * 1024);
     assert!(megafly.nodes() <= MAX_NODES);
 }
+/// Destinations spread evenly: under uniform traffic all ports of a class send as much. Two
+/// exceptions: a turn of the torus, and the 8 destinations of a switch over 3 cables.
+#[test]
+fn uniform_traffic_loads_the_ports_of_a_class_alike() {
+    for shape in defaults() {
+        let counts = by_port(&*shape);
+        for (class, name) in shape.classes().iter().enumerate() {
+            let cabled = (0..shape.ports()).filter(|&port| shape.peer(port).is_some());
+            let loads: Vec<u64> = cabled
+                .filter(|&port| shape.class(port) == class)
+                .map(|port| counts[port].packets())
+                .collect();
+            let least = *loads.iter().min().unwrap();
+            let most = *loads.iter().max().unwrap();
+            let expected = match (shape.kind(), name.as_str()) {
+                ("torus", "dimension 3") => (6, 10),
+                ("rc-dragonfly", "in a column") => (1536, 2304),
+                _ => (most, most),
+            };
+            assert_eq!((least, most), expected, "{} {name}", shape.kind());
+        }
+    }
+}

@@ -134,13 +134,21 @@ impl Topology for Torus {
             (from, to, dimension) = (from / size, to / size, dimension + 1);
         };
         let down = Self::goes_down(from, to % size, size);
-        let link = input.checked_sub(self.nodes_per_switch);
         let closes = from == if down { 0 } else { size - 1 };
-        let crossed = lane > 0 && link.is_some_and(|link| link / self.cables / 2 == dimension);
-        // Neighbouring destinations, and packets from different inputs, on different cables.
-        let spread = link.map_or(0, |link| link + 1) + to % size + to / size;
+        // From where in this dimension, or another one, the packet comes, and on which cable.
+        let link = input.checked_sub(self.nodes_per_switch);
+        let goes_on = link.is_some_and(|link| link / self.cables / 2 == dimension);
+        let cable = link.map_or(0, |link| link % self.cables);
+        // A packet keeps its cable as long as it goes straight on. At a turn, what it comes
+        // from, and where it goes, spread the packets over the cables.
+        let cable = if goes_on {
+            cable
+        } else {
+            (cable + from + to % size + to / size) % self.cables
+        };
+        let crossed = goes_on && lane > 0;
         Hop {
-            port: (self.first_port(dimension, down) + spread % self.cables) as u8,
+            port: (self.first_port(dimension, down) + cable) as u8,
             lane: u8::from(self.lanes > 1 && self.dateline && (closes || crossed)),
         }
     }
