@@ -1,6 +1,5 @@
 //! The kinds of networks and their parameters.
 
-use std::fmt;
 use std::ops::{Deref, RangeInclusive};
 use std::sync::Arc;
 
@@ -53,15 +52,6 @@ pub enum Value {
     Number(usize),
     /// A list of numbers.
     List(Vec<usize>),
-}
-
-impl fmt::Display for Value {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Self::Number(number) => write!(f, "{number}"),
-            Self::List(list) => write!(f, "{list:?}"),
-        }
-    }
 }
 
 /// Parameters that no network can have.

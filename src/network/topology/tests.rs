@@ -205,7 +205,7 @@ fn tree_of_p001() {
 }
 
 /// p002 Table V: 576 switches with 8 nodes, 6 x 16; 384 switches with 12 nodes, 8 x 8 x 6;
-/// radix 48, 4608 nodes both. Its fat tree of 192 switches has 24 nodes per switch.
+/// radix 48, 4608 nodes both.
 #[test]
 fn networks_of_p002() {
     let dragonfly = Shape::named("rc-dragonfly").unwrap();
@@ -247,40 +247,54 @@ fn tree_of_p004() {
     assert_eq!(counts(&tree), [64, 48, 8, 48 * 8 + 64, 128]);
 }
 
-/// p004 2: switches `w, l` and `w', l + 1` are connected if they differ in digit `l` only.
+/// p004 2: "any path starting from a level 0 switch and leading to a given node traverses the
+/// same sequence of edge labels", the node's digits; and the ways up from a leaf lead to
+/// every root, one each. The same holds for an RLFT.
 #[test]
 fn trees_are_labelled_as_in_p004() {
-    let (k, levels) = (3, 3);
-    let tree = shape("k-ary-n-tree", &[("k", n(k)), ("n", n(levels))]);
-    // A switch's level, from the hops to a node below it, is found by walking down.
-    let below = |switch: usize| {
-        let mut height = 0;
-        let mut port = switch * tree.radix();
-        while tree.peer(port).unwrap() < tree.switch_ports() {
-            port = tree.peer(port).unwrap() / tree.radix() * tree.radix();
-            height += 1;
-        }
-        height
-    };
-    let mut by_level = vec![0; levels];
-    for switch in 0..tree.switches() {
-        let height = below(switch);
-        by_level[height] += 1;
-        for port in 0..tree.radix() {
-            match tree.peer(switch * tree.radix() + port) {
-                Some(peer) if peer < tree.switch_ports() => {
-                    let up = port >= k;
-                    assert_eq!(
-                        below(peer / tree.radix()) + usize::from(!up),
-                        height + usize::from(up)
-                    );
+    for (tree, k, levels, roots) in [
+        (shape("k-ary-n-tree", &[("k", n(3)), ("n", n(3))]), 3, 3, 9),
+        (shape("k-ary-n-tree", &[("k", n(2)), ("n", n(5))]), 2, 5, 16),
+        (shape("rlft", &[("radix", n(6)), ("levels", n(3))]), 3, 3, 9),
+    ] {
+        let follow = |switch: usize, port: usize| {
+            let peer = tree.peer(switch * tree.radix() + port);
+            peer.expect("a cable")
+        };
+        // The roots have the highest numbers.
+        for node in 0..tree.nodes() {
+            for root in tree.switches() - roots..tree.switches() {
+                let mut at = root * tree.radix();
+                for level in (0..levels).rev() {
+                    let span = usize::pow(k, level as u32);
+                    // The highest digit of an RLFT goes up to 2k.
+                    let top = level + 1 == levels;
+                    let digit = if top { node / span } else { node / span % k };
+                    at = follow(at / tree.radix(), digit);
                 }
-                Some(_) => assert!(height == 0 && port < k),
-                None => assert!(height == levels - 1 && port >= k),
+                assert_eq!(at, tree.nic(node));
             }
         }
+        for leaf in (0..tree.nodes())
+            .step_by(k)
+            .map(|node| tree.switch_of(node))
+        {
+            let mut reached = vec![leaf];
+            for _ in 1..levels {
+                let up = |&switch: &usize| {
+                    let ports = k..2 * k;
+                    ports
+                        .map(|port| follow(switch, port) / tree.radix())
+                        .collect::<Vec<_>>()
+                };
+                reached = reached.iter().flat_map(up).collect();
+            }
+            reached.sort_unstable();
+            assert!(reached
+                .into_iter()
+                .eq(tree.switches() - roots..tree.switches()));
+        }
     }
-    assert_eq!(by_level, [9, 9, 9]);
 }
 
 #[test]
@@ -317,8 +331,8 @@ fn hops_are_the_links_of_the_way() {
     }
 }
 
-/// Breadth first: no way is shorter. But those of a Dragonfly may be: two links between
-/// groups, or another cable to the group; its way is the shortest of those with one.
+/// Breadth first: there is no shorter way. In a Dragonfly there may be, by a third group or by
+/// another cable to the group than the one that the destination chooses.
 #[test]
 fn ways_are_shortest() {
     for shape in small()
@@ -482,8 +496,7 @@ fn a_dragonfly_with_one_lane_has_a_cycle() {
     deadlock_free(&OneLane(dragonfly(9, 4, 2, 2))).unwrap_err();
 }
 
-/// p000 3.2 names two ways to the hop counts; both give the same. The third column counts
-/// every packet by itself.
+/// p000 3.2 names two ways to the hop counts; both give the same, at every port.
 #[test]
 fn hop_counts_from_routing_and_from_discovery_are_equal() {
     for shape in &small() {
