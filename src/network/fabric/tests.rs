@@ -125,14 +125,14 @@ fn any_number_of_threads_gives_the_same_result() {
                 clock_ps: 1000,
                 plans: &plans,
             },
-            duration_ps: None,
+            duration_ps: Some(4_000_000_000),
             warm_up_ps: 0,
             threads,
         };
         run(&topology, load, &settings, &mut go_on).unwrap()
     };
     let one = with(1);
-    assert_eq!(one.ended, Ended::Complete);
+    assert!(one.packets > 1000, "{}", one.packets);
     for threads in [2, 3] {
         assert_eq!(one, with(threads), "{threads} threads");
     }
