@@ -1,11 +1,13 @@
 //! `linkdoze simulate`: a whole network under traffic.
 
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::sync::PoisonError;
 
-use anyhow::{Context, Result};
+use anyhow::{bail, ensure, Context, Result};
 use comfy_table::CellAlignment;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{json, Value};
@@ -13,10 +15,15 @@ use serde_json::{json, Value};
 use super::output::{self, table, trimmed};
 use super::Outcome;
 use crate::blocks::port::pins::PowerState;
+use crate::config::plan::PortPlan;
 use crate::config::Config;
+use crate::cosim::in_loop::{self, Findings, InLoop};
+use crate::cosim::port::PortDesign;
+use crate::cosim::verilator::Compiled;
+use crate::cosim::Design;
 use crate::energy::{check_conservation, EnergyReport, LinkPower, SystemPower};
 use crate::files;
-use crate::network::fabric::{self, plans_of};
+use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario};
 use crate::network::topology::Topology;
 use crate::network::{self, Ended, Progress, RunSummary, Workload};
@@ -33,6 +40,10 @@ pub struct Args {
     /// Threads; the results do not depend on it. Default: all processors.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// Put the Verilog, compiled by Verilator, in the place of these ports' controllers:
+    /// switch3.port5, nic7, ... The run must come out the same as with the golden models.
+    #[arg(long, value_name = "PORTS", value_delimiter = ',')]
+    rtl_ports: Vec<String>,
     /// Leave out the second run, with links that never sleep.
     #[arg(long)]
     no_baseline: bool,
@@ -56,10 +67,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
         },
         ..SystemPower::default()
     };
-    let plans = match &config {
-        Some(config) => plans_of(config, &*scenario.topology)?,
+    let configs = match &config {
+        Some(config) => configs_of(config, &*scenario.topology),
         None => Vec::new(),
     };
+    let plans = configs
+        .iter()
+        .map(Config::plan)
+        .collect::<Result<Vec<_>, _>>()?;
+    let hardware = Hardware::new(&args.rtl_ports, &configs, &*scenario.topology)?;
     let clock_ps = config
         .as_ref()
         .map_or(1000, |config| config.clock.period_ps);
@@ -68,14 +84,28 @@ pub fn run(args: &Args) -> Result<Outcome> {
         None if scenario.switch.cable_ps == 0 => 1,
         None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
     };
-    let simulate = |what, plans| {
+    let simulate = |what, plans, replacements| {
         let power = fabric::Power { clock_ps, plans };
-        one_run(what, &scenario, workload.as_ref(), &power, threads)
+        let workload = workload.as_ref();
+        one_run(what, &scenario, workload, &power, threads, replacements)
     };
-    let run = simulate("power saving", &plans)?;
+    let run = simulate("power saving", &plans, Replacements::new())?;
+    let loops = match hardware.ports.is_empty() {
+        true => None,
+        false => {
+            let (replacements, findings) = hardware.replacements(&plans, &*scenario.topology)?;
+            let in_loop = simulate("hardware in the loop", &plans, replacements);
+            Some(Loops::new(
+                hardware.ports,
+                &findings,
+                in_loop,
+                &run.summary,
+            )?)
+        }
+    };
     let baseline = match args.no_baseline || plans.is_empty() {
         true => None,
-        false => Some(simulate("always on", &[])?),
+        false => Some(simulate("always on", &[], Replacements::new())?),
     };
     let report = Report {
         scenario: &scenario,
@@ -86,6 +116,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             (run, energy)
         }),
         run,
+        loops,
     };
     let json = serde_json::to_string_pretty(&report.json())? + "\n";
     if let Some(folder) = &args.out {
@@ -97,7 +128,180 @@ pub fn run(args: &Args) -> Result<Outcome> {
         ])?;
     }
     output::print(&if args.json { json } else { report.text() })?;
-    Ok(Outcome::Done)
+    Ok(match &report.loops {
+        Some(loops) if !loops.equal() => Outcome::CheckFailed,
+        _ => Outcome::Done,
+    })
+}
+
+/// The compiled Verilog of some ports.
+struct Hardware {
+    /// Numbers of the ports and their names.
+    ports: Vec<(usize, String)>,
+    /// By class of port.
+    compiled: BTreeMap<usize, Compiled>,
+}
+
+impl Hardware {
+    /// Finds the ports and compiles what they need.
+    fn new(names: &[String], configs: &[Config], topology: &dyn Topology) -> Result<Self> {
+        ensure!(
+            names.is_empty() || !configs.is_empty(),
+            "--rtl-ports: the scenario has no controllers; name one in [power]"
+        );
+        let mut ports = Vec::new();
+        let mut compiled = BTreeMap::new();
+        for name in names {
+            let Some(port) = topology.port_named(name) else {
+                bail!(
+                    "--rtl-ports: there is no port {name}; ports are named switch0.port0 to \
+                     {} and nic0 to {}",
+                    topology.port_name(topology.switch_ports() - 1),
+                    topology.port_name(topology.ports() - 1)
+                );
+            };
+            ensure!(
+                topology.peer(port).is_some(),
+                "--rtl-ports: {name} has no cable"
+            );
+            ensure!(
+                ports.iter().all(|(other, _)| *other != port),
+                "--rtl-ports names {name} twice"
+            );
+            ports.push((port, name.clone()));
+            let class = topology.class(port);
+            if let Entry::Vacant(place) = compiled.entry(class) {
+                let design = PortDesign::new(&configs[class])?;
+                place.insert(Compiled::fast(&design.verilog()?, design.plan())?);
+            }
+        }
+        Ok(Self { ports, compiled })
+    }
+
+    /// An engine for each port, and what it will find.
+    fn replacements(
+        &self,
+        plans: &[PortPlan],
+        topology: &dyn Topology,
+    ) -> Result<(Replacements, Vec<in_loop::Shared>)> {
+        let mut replacements = Replacements::new();
+        let mut all = Vec::new();
+        for (port, _) in &self.ports {
+            let class = topology.class(*port);
+            let findings = in_loop::Shared::default();
+            let engine = self.compiled[&class].engine()?;
+            let controller = InLoop::new(engine, &plans[class], findings.clone());
+            replacements.insert(*port, Box::new(controller));
+            all.push(findings);
+        }
+        Ok((replacements, all))
+    }
+}
+
+/// What came of the run with hardware in the loop.
+struct Loops {
+    ports: Vec<(String, Findings)>,
+    /// The run came out as the one with golden models alone.
+    same_run: bool,
+    /// Why the run ended early, if it did.
+    failure: Option<String>,
+    cpu_seconds: Option<f64>,
+}
+
+impl Loops {
+    fn new(
+        ports: Vec<(usize, String)>,
+        findings: &[in_loop::Shared],
+        run: Result<Run>,
+        golden: &RunSummary,
+    ) -> Result<Self> {
+        let ports: Vec<(String, Findings)> = ports
+            .into_iter()
+            .zip(findings)
+            .map(|((_, name), findings)| {
+                let findings = findings.lock().unwrap_or_else(PoisonError::into_inner);
+                (name, findings.clone())
+            })
+            .collect();
+        if let Some((name, why)) = ports.iter().find_map(|(name, findings)| {
+            let why = findings.failure.as_ref()?;
+            Some((name, why))
+        }) {
+            bail!("{name}: {why}");
+        }
+        let departed = ports.iter().any(|(_, found)| found.mismatch.is_some());
+        Ok(match run {
+            Ok(run) => Self {
+                ports,
+                same_run: run.summary == *golden,
+                failure: None,
+                cpu_seconds: run.cpu_seconds,
+            },
+            // Hardware that departs can break the rules.
+            Err(error) if departed => Self {
+                ports,
+                same_run: false,
+                failure: Some(format!("{error:#}")),
+                cpu_seconds: None,
+            },
+            Err(error) => return Err(error),
+        })
+    }
+
+    fn mismatches(&self) -> usize {
+        let departed = |(_, found): &&(String, Findings)| found.mismatch.is_some();
+        self.ports.iter().filter(departed).count()
+    }
+
+    fn cycles(&self) -> u64 {
+        self.ports.iter().map(|(_, found)| found.cycles).sum()
+    }
+
+    fn equal(&self) -> bool {
+        self.same_run && self.mismatches() == 0
+    }
+
+    fn json(&self) -> Value {
+        let ports = self.ports.iter().map(|(name, found)| {
+            json!({
+                "port": name,
+                "cycles": found.cycles,
+                "first_mismatch": found.mismatch,
+            })
+        });
+        json!({
+            "ports": ports.collect::<Vec<_>>(),
+            "cycles": self.cycles(),
+            "mismatches": self.mismatches(),
+            "same_run": self.same_run,
+            "failure": self.failure,
+            "cpu_seconds": self.cpu_seconds,
+        })
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!(
+            "Verilog in the loop at {} ports: {} clock cycles, every output compared, {} \
+             mismatches; the run came out {}\n",
+            self.ports.len(),
+            self.cycles(),
+            self.mismatches(),
+            if self.same_run {
+                "the same"
+            } else {
+                "DIFFERENT"
+            }
+        );
+        for (name, found) in &self.ports {
+            if let Some(cycle) = found.mismatch {
+                text += &format!("{name}: first mismatch in cycle {cycle} after reset\n");
+            }
+        }
+        if let Some(failure) = &self.failure {
+            text += &format!("the run ended early: {failure}\n");
+        }
+        text
+    }
 }
 
 /// A run and what it cost.
@@ -112,6 +316,7 @@ fn one_run(
     workload: Option<&Workload>,
     power: &fabric::Power,
     threads: usize,
+    replacements: Replacements,
 ) -> Result<Run> {
     let bar = ProgressBar::new(match workload {
         Some(workload) => workload.program.ops().len() as u64,
@@ -122,13 +327,20 @@ fn one_run(
     )?);
     bar.set_message(what);
     let before = usage::cpu_seconds();
-    let summary = network::run(scenario, workload, power, threads, &mut |now: &Progress| {
-        bar.set_position(match now.operations {
-            0 => now.time_ps,
-            _ => now.operations_finished as u64,
-        });
-        ControlFlow::Continue(())
-    })?;
+    let summary = network::run(
+        scenario,
+        workload,
+        power,
+        threads,
+        replacements,
+        &mut |now: &Progress| {
+            bar.set_position(match now.operations {
+                0 => now.time_ps,
+                _ => now.operations_finished as u64,
+            });
+            ControlFlow::Continue(())
+        },
+    )?;
     bar.finish_and_clear();
     check_conservation(&summary)?;
     Ok(Run {
@@ -145,6 +357,7 @@ struct Report<'a> {
     run: Run,
     energy: EnergyReport,
     baseline: Option<(Run, EnergyReport)>,
+    loops: Option<Loops>,
 }
 
 /// What ports did together.
@@ -235,6 +448,9 @@ impl Report<'_> {
         json["nodes"] = topology.nodes().into();
         json["switches"] = topology.switches().into();
         json["links"] = topology.links().into();
+        if let Some(loops) = &self.loops {
+            json["rtl"] = loops.json();
+        }
         if let Some((run, energy)) = &self.baseline {
             json["always_on"] = run_json(run, energy);
             json["against_always_on_percent"] = json!(self
@@ -371,6 +587,9 @@ impl Report<'_> {
             .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
             .collect();
         let _ = writeln!(text, "time of the link ends: {}", parts.join(", "));
+        if let Some(loops) = &self.loops {
+            text += &loops.text();
+        }
         if let Some(bytes) = usage::peak_bytes() {
             let _ = writeln!(
                 text,

@@ -11,6 +11,7 @@ pub mod coverage;
 #[cfg(test)]
 pub(crate) mod fixture;
 mod glue;
+pub mod in_loop;
 pub mod line_rate;
 pub mod native;
 pub mod open_loop;

@@ -105,7 +105,7 @@ impl Workload {
 }
 
 /// Runs a scenario with the network engine ([`fabric`]). `plan` governs every port; `None`:
-/// links never sleep.
+/// links never sleep. `replacements` take the places of golden models.
 ///
 /// # Errors
 /// If the run fails.
@@ -114,6 +114,7 @@ pub fn run(
     workload: Option<&Workload>,
     power: &fabric::Power,
     threads: usize,
+    replacements: fabric::Replacements,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunSummary, Error> {
     let load = match (&scenario.traffic, workload) {
@@ -125,7 +126,14 @@ pub fn run(
         },
         (scenario::Traffic::Jobs(_), None) => {
             return match Workload::of(scenario)? {
-                Some(workload) => run(scenario, Some(&workload), power, threads, progress),
+                Some(workload) => run(
+                    scenario,
+                    Some(&workload),
+                    power,
+                    threads,
+                    replacements,
+                    progress,
+                ),
                 None => unreachable!("jobs make a workload"),
             }
         }
@@ -137,11 +145,13 @@ pub fn run(
         warm_up_ps: scenario.warm_up_ps,
         threads,
     };
-    fabric::run(&*scenario.topology, load, &settings, progress).map_err(|problem| Error::Run {
-        trace: workload
-            .map_or(&scenario.path, |workload| &workload.source)
-            .clone(),
-        problem,
+    fabric::run(&*scenario.topology, load, &settings, replacements, progress).map_err(|problem| {
+        Error::Run {
+            trace: workload
+                .map_or(&scenario.path, |workload| &workload.source)
+                .clone(),
+            problem,
+        }
     })
 }
 

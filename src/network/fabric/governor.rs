@@ -260,13 +260,33 @@ pub fn message_delay(message_ps: u64, cable_ps: u64, clock_ps: u64) -> u64 {
     (message_ps + cable_ps).div_ceil(clock_ps)
 }
 
-/// The controllers of the two ends of a link that has just come up: they have exchanged
-/// their first messages and may send. The first is the initiator.
+/// The two ends of a link that has just come up: they have exchanged their first messages
+/// and may send. The first is the initiator.
+#[derive(Clone, Debug)]
+pub struct AwakePair {
+    /// Golden models of both controllers.
+    pub ends: [golden::Port; 2],
+    /// What each heard since reset, cycle by cycle.
+    heard: [Vec<Inputs>; 2],
+}
+
+impl AwakePair {
+    /// Takes a controller just after reset through the same cycles as the one that is the
+    /// initiator, or the other one.
+    pub fn wake(&self, controller: &mut dyn PowerController, initiator: bool) {
+        for inputs in &self.heard[usize::from(!initiator)] {
+            controller.advance(inputs, 1);
+        }
+    }
+}
+
+/// The controllers of the two ends of a link that has just come up.
 ///
 /// # Errors
 /// If they never let a packet pass.
-pub fn awake_pair(plan: &PortPlan, delay: u64) -> Result<[golden::Port; 2], Fault> {
+pub fn awake_pair(plan: &PortPlan, delay: u64) -> Result<AwakePair, Fault> {
     let mut ends = [golden::Port::new(plan), golden::Port::new(plan)];
+    let mut heard = [Vec::new(), Vec::new()];
     let mut on_the_way: [std::collections::VecDeque<(u64, Message)>; 2] = Default::default();
     use crate::blocks::port::model::Model;
     for cycle in 0.. {
@@ -293,14 +313,16 @@ pub fn awake_pair(plan: &PortPlan, delay: u64) -> Result<[golden::Port; 2], Faul
             if due.is_some() {
                 queue.pop_front();
             }
-            end.clock(&Inputs {
+            let inputs = Inputs {
                 initiator: side == 0,
                 message_in: due.map_or(0, |(_, message)| message as u8),
                 ..Inputs::default()
-            });
+            };
+            end.clock(&inputs);
+            heard[side].push(inputs);
         }
     }
-    Ok(ends)
+    Ok(AwakePair { ends, heard })
 }
 
 impl From<(Box<dyn PowerController + Send>, bool)> for Governor {

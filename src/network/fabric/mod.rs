@@ -12,22 +12,23 @@ mod partition;
 mod port;
 mod wheel;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::Mutex;
 
 use super::replay::Overheads;
-use super::topology::hop_counts::{by_class, HopCounts};
+use super::topology::hop_counts::by_class;
 use super::topology::Topology;
 use super::trace::{info::check_times, Program};
 use super::traffic::pattern::{Pattern, Sources};
 use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
-use crate::blocks::port::golden::Port;
 use crate::config::plan::PortPlan;
-use crate::config::{Config, PlanError};
+use crate::config::Config;
+use crate::switch::power::PowerController;
 use crate::switch::Parameters;
-use governor::{awake_pair, message_delay, Governor};
+use governor::{awake_pair, message_delay, AwakePair, Governor};
 use partition::{Common, Parcel, Partition, Places, Tally};
 
 /// What the nodes send.
@@ -55,23 +56,20 @@ pub struct Power<'p> {
     pub plans: &'p [PortPlan],
 }
 
-/// The controller of each class of ports of a network: the configuration with the hop counts
+/// The configuration of each class of ports of a network: the one given with the hop counts
 /// of the packets that such ports send under uniform traffic (SPEC 7.2), in place of `hops`
 /// of its `[perfbound]`; `hop_factor` and `hops = "measured"` stay as they are.
-///
-/// # Errors
-/// If the configuration has no hardware.
-pub fn plans_of(config: &Config, topology: &dyn Topology) -> Result<Vec<PortPlan>, PlanError> {
-    let computed = config.predicts() && config.computes_hop_factor();
-    let classes = match computed {
-        true => by_class(topology),
-        false => vec![HopCounts::default(); topology.classes().len()],
-    };
-    let with = |counts: &HopCounts| match counts.factor() {
-        Some(factor) => config.with_hop_factor(factor).plan(),
-        None => config.plan(),
-    };
-    classes.iter().map(with).collect()
+pub fn configs_of(config: &Config, topology: &dyn Topology) -> Vec<Config> {
+    if !(config.predicts() && config.computes_hop_factor()) {
+        return vec![config.clone(); topology.classes().len()];
+    }
+    by_class(topology)
+        .iter()
+        .map(|counts| match counts.factor() {
+            Some(factor) => config.with_hop_factor(factor),
+            None => config.clone(),
+        })
+        .collect()
 }
 
 /// What a run depends on, beside the topology and the load.
@@ -89,6 +87,10 @@ pub struct Settings<'p> {
     pub threads: usize,
 }
 
+/// Controllers just after reset that take the places of golden models, by the numbers of
+/// their ports.
+pub type Replacements = BTreeMap<usize, Box<dyn PowerController + Send>>;
+
 /// Events after which a part looks up from its work.
 const BREATH: u64 = 1 << 16;
 
@@ -101,6 +103,7 @@ pub fn run(
     topology: &dyn Topology,
     load: Load,
     settings: &Settings,
+    mut replacements: Replacements,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunSummary, RunError> {
     check(topology, load, settings)?;
@@ -123,7 +126,7 @@ pub fn run(
     let places = Places::new(topology, settings.threads);
     let parts: Vec<Partition> = (0..settings.threads)
         .map(|part| {
-            let governors = governors(topology, &places, part, &ends);
+            let governors = governors(topology, &places, part, &ends, &mut replacements);
             let traffic = match load {
                 Load::Program {
                     program,
@@ -162,20 +165,26 @@ fn governors(
     topology: &dyn Topology,
     places: &Places,
     part: usize,
-    ends: &[[Port; 2]],
+    pairs: &[AwakePair],
+    replacements: &mut Replacements,
 ) -> Vec<Governor> {
     let ports = places.switches_of[part].len() * topology.radix() + places.nodes_of[part].len();
     (0..ports)
         .map(|place| {
             let port = places.number(part, place);
-            match topology.peer(port) {
-                Some(peer) if !ends.is_empty() => {
-                    let initiator = port < peer;
-                    let end = ends[topology.class(port)][usize::from(!initiator)].clone();
-                    Governor::from((Box::new(end) as Box<_>, initiator))
+            let Some(peer) = topology.peer(port).filter(|_| !pairs.is_empty()) else {
+                return Governor::AlwaysOn;
+            };
+            let pair = &pairs[topology.class(port)];
+            let initiator = port < peer;
+            let controller: Box<dyn PowerController + Send> = match replacements.remove(&port) {
+                Some(mut controller) => {
+                    pair.wake(&mut *controller, initiator);
+                    controller
                 }
-                _ => Governor::AlwaysOn,
-            }
+                None => Box::new(pair.ends[usize::from(!initiator)].clone()),
+            };
+            Governor::from((controller, initiator))
         })
         .collect()
 }

@@ -55,7 +55,7 @@ fn both_engines_simulate_the_same_events() {
             warm_up_ps: 0,
             threads: 1,
         };
-        let fabric = run(&topology, load, &settings, &mut go_on).unwrap();
+        let fabric = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
 
         let controller = |_| -> Box<dyn PowerController + Send> {
             match sleeps {
@@ -129,7 +129,7 @@ fn any_number_of_threads_gives_the_same_result() {
             warm_up_ps: 0,
             threads,
         };
-        run(&topology, load, &settings, &mut go_on).unwrap()
+        run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
     };
     let one = with(1);
     assert!(one.packets > 1000, "{}", one.packets);
