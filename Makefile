@@ -2,7 +2,7 @@
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
 #   make test    all tests, the way CI runs them
-#   make matrix  the long co-simulation matrix: every preset, five seeds, 20 million cycles
+#   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
