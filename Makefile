@@ -2,7 +2,9 @@
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
 #   make test    all tests, the way CI runs them
-#   make matrix  the long co-simulation matrix: every preset, five seeds, 20 million cycles
+#   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
+#   make verify  proofs: every claim about every preset, and about its links
+#   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
 #   make registers  the registers against independent tools from PyPI
@@ -13,7 +15,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix pair bench registers lint area rtl setup build clean
+.PHONY: demo test style matrix verify predict pair bench registers lint area rtl setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -38,6 +40,12 @@ style:
 
 matrix: build
 	@sh tools/matrix.sh $(LINKDOZE)
+
+verify: build
+	@sh tools/verify.sh $(LINKDOZE)
+
+predict: build
+	@sh tools/predict.sh $(LINKDOZE)
 
 pair: build
 	@sh tools/pair.sh $(LINKDOZE)

@@ -86,7 +86,7 @@ shift 9
 history=$1 seed=$2
 if "$linkdoze" cosim "$out/$name.toml" --random --cycles "$cycles" --seed "$seed" \
     >"$out/$name.txt" 2>&1; then result=equal; else result=FAILED; fi
-figure() { grep -o "$1:* [0-9]*" "$out/$name.txt" | head -n 1 | tr -dc "0-9"; }
+figure() { grep -o "$1:* [0-9][0-9]*" "$out/$name.txt" | head -n 1 | tr -dc "0-9"; }
 printf '%-9s %-7s %-18s %-11s %5s %5s %5s %11s %9s %8s %10s  %s\n' \
     "$kind" "$scale" "$policy" "$sleep" "$width" "$history" "$seed" \
     "$(figure cycles)" "$(figure hits)" "$(figure misses)" "$(figure mismatches)" "$result"

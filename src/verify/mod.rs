@@ -11,7 +11,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use tools::{asserted, Answer, Run, Scope};
+use tools::{asserted, Answer, Run, Scope, Violation};
 pub use tools::{Solver, ToolError, Tools};
 
 use crate::config::plan::PortPlan;
@@ -129,6 +129,8 @@ struct Proof<'a> {
     findings: Vec<Finding>,
     /// Claims that nothing may lean on.
     dropped: BTreeSet<String>,
+    /// Cycles after power-up in which the claims that are left are known to hold.
+    held: u32,
 }
 
 /// Proves what can be proved of a part: base case and induction step, each claim leaning on
@@ -171,6 +173,7 @@ pub fn prove(part: &Part, tools: &Tools, depth: u32) -> Result<PartReport, ToolE
         run,
         findings,
         dropped: BTreeSet::new(),
+        held: 0,
     };
     let mut searched = false;
     loop {
@@ -185,7 +188,8 @@ pub fn prove(part: &Part, tools: &Tools, depth: u32) -> Result<PartReport, ToolE
             }
         }
         for name in failing {
-            proof.note(&name, Verdict::Unknown { cycles: depth });
+            let cycles = proof.held;
+            proof.note(&name, Verdict::Unknown { cycles });
             proof.dropped.insert(name);
         }
     }
@@ -210,10 +214,15 @@ impl Proof<'_> {
         let design = self.run.translate(Scope::Cut, &self.dropped)?;
         let claims = asserted(&design);
         // The base case has to reach as far as the step looks back.
-        let base = self.run.violations(INDUCTION)?;
-        if !base.is_empty() {
-            return Ok(base.into_iter().map(|violation| violation.name).collect());
+        let base = self.run.violated(&design, INDUCTION)?;
+        if base.gave_up {
+            return Ok(claims.into_keys().collect());
         }
+        if !base.violations.is_empty() {
+            let names = base.violations.into_iter().map(|violation| violation.name);
+            return Ok(names.collect());
+        }
+        self.held = self.held.max(INDUCTION);
         let answers: Vec<(String, Option<u32>, f64, bool)> = claims
             .par_iter()
             .map(|(name, &number)| {
@@ -255,7 +264,7 @@ impl Proof<'_> {
         }
         if refuted {
             // Shows the states from which the claims fail; some of them at least.
-            for violation in self.run.counterexample(INDUCTION)? {
+            for violation in self.run.counterexample(INDUCTION)?.violations {
                 let verdict = Verdict::Unknown { cycles: INDUCTION };
                 if let Some(finding) = self.note(&violation.name, verdict) {
                     finding.trace = violation.trace;
@@ -271,17 +280,28 @@ impl Proof<'_> {
     /// Searches the whole design for violations in its first `depth` cycles and takes out what
     /// it finds; whether it found something.
     fn search(&mut self, depth: u32) -> Result<bool, ToolError> {
-        self.run.translate(Scope::Whole, &self.dropped)?;
-        let violations = self.run.violations(depth)?;
-        let found = !violations.is_empty();
-        for violation in violations {
-            let verdict = Verdict::Failed {
-                cycle: violation.step,
-            };
-            if let Some(finding) = self.note(&violation.name, verdict) {
-                finding.trace = violation.trace;
+        let design = self.run.translate(Scope::Whole, &self.dropped)?;
+        let mut search = self.run.violated(&design, depth)?;
+        let steps: BTreeSet<u32> = search.violations.iter().map(|found| found.step).collect();
+        for step in steps {
+            for shown in self.run.traces(step)?.violations {
+                let mut violations = search.violations.iter_mut();
+                if let Some(found) = violations.find(|found| found.name == shown.name) {
+                    if found.step == step {
+                        found.trace = shown.trace;
+                    }
+                }
             }
-            self.dropped.insert(violation.name);
+        }
+        if !search.gave_up {
+            self.held = self.held.max(depth);
+        }
+        let found = !search.violations.is_empty();
+        for Violation { name, step, trace } in search.violations {
+            if let Some(finding) = self.note(&name, Verdict::Failed { cycle: step }) {
+                finding.trace = trace;
+            }
+            self.dropped.insert(name);
         }
         Ok(found)
     }

@@ -9,9 +9,10 @@ use crate::hdl::{Claim, ClaimText, Design};
 const LONGEST_DELAY: u64 = 2000;
 
 /// The claims of `pair.v` that are wanted for themselves; the others make them inductive.
-const PROPERTIES: [&str; 4] = ["same_state", "data_meets_awake", "no_error", "wait_bounded"];
+pub(super) const PROPERTIES: [&str; 4] =
+    ["same_state", "data_meets_awake", "no_error", "wait_bounded"];
 
-const TEXT: &str = include_str!("../../testbench/pair.v");
+pub(super) const TEXT: &str = include_str!("../../testbench/pair.v");
 
 /// The two ends of a link with ports of `plan`, if the ends exchange messages.
 pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Option<Part> {
@@ -48,7 +49,7 @@ pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)])
 }
 
 /// The claims of `pair.v`, each with the comment above it.
-fn claims() -> Vec<ClaimText> {
+pub(super) fn claims() -> Vec<ClaimText> {
     let mut claims = Vec::new();
     let mut instances: &[&str] = &[""];
     let mut comment = String::new();

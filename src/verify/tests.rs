@@ -1,1 +1,130 @@
 //! What the tools say is understood; the proofs themselves are in `tests/verify.rs`.
+
+use super::tools::{asserted, read, z3_version, Search, Violation};
+use super::{pair, Claim};
+
+fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
+    Violation {
+        name: name.into(),
+        step,
+        trace: trace.map(|text| text.as_bytes().to_vec()),
+    }
+}
+
+#[test]
+fn versions_of_z3() {
+    assert_eq!(z3_version("Z3 version 4.8.12 - 64 bit"), Some((4, 8)));
+    assert_eq!(z3_version("Z3 version 4.13.0 - 64 bit"), Some((4, 13)));
+    assert_eq!(z3_version("This is cvc5 version 1.0.3"), None);
+    assert_eq!(z3_version(""), None);
+}
+
+#[test]
+fn the_claims_of_a_translated_design() {
+    let design = "; yosys-smt2-module port\n; yosys-smt2-assert 0 same_state pair.v:1.2-3.4\n\
+                  ; yosys-smt2-assert 12 u_end_a.no_error\n(define-fun |port_a| () Bool true)\n";
+    let claims: Vec<(String, usize)> = asserted(design).into_iter().collect();
+    assert_eq!(
+        claims,
+        [("same_state".into(), 0), ("u_end_a.no_error".into(), 12)]
+    );
+}
+
+/// With `--keep-going` a claim is printed again at every later violation; the first counts.
+#[test]
+fn violations_with_their_waveforms() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("t0.vcd"), "first").unwrap();
+    std::fs::write(folder.path().join("t1.vcd"), "second").unwrap();
+    let text = "\
+##   0:00:00  Solver: cvc4
+##   0:00:00  Checking assumptions in step 2..
+##   0:00:00  Checking assertions in step 2..
+##   0:00:00  BMC failed!
+##   0:00:00  Assert failed in lpi_fsm: transmits_awake_only
+##   0:00:00  Writing trace to VCD file: t0.vcd
+##   0:00:00  Checking remaining assertions..
+##   0:00:00  Checking assertions in step 15..
+##   0:01:00  waiting for solver (1 minute)
+##   0:01:00  Assert failed in lpi_fsm: transmits_awake_only [failed before]
+##   0:01:00  Assert failed in lpi_fsm: wait_bounded
+##   0:01:00  Writing trace to VCD file: t1.vcd
+##   0:01:02  Status: FAILED
+";
+    let found = read(text, folder.path()).unwrap();
+    assert_eq!(
+        found,
+        Search {
+            violations: vec![
+                violation("transmits_awake_only", 2, Some("first")),
+                violation("wait_bounded", 15, Some("second")),
+            ],
+            gave_up: false,
+        }
+    );
+}
+
+#[test]
+fn a_search_that_finds_nothing() {
+    let text = "##   0:00:00  Checking assertions in step 1..\n##   0:00:00  Status: PASSED\n";
+    let nothing = Search::default();
+    assert_eq!(read(text, "".as_ref()), Some(nothing));
+}
+
+/// A solver that gives up has not shown anything; what it found before stands.
+#[test]
+fn a_search_without_an_end() {
+    for answer in [
+        "Unexpected response from solver: unknown",
+        "Unexpected response from solver: timeout",
+        "Unexpected EOF response from solver.",
+    ] {
+        let text = format!(
+            "##   0:00:00  Checking assertions in step 3..\n\
+             ##   0:00:00  Assert failed in pair: u_end_b.no_error\n##   0:00:07  {answer}\n"
+        );
+        let found = Search {
+            violations: vec![violation("u_end_b.no_error", 3, None)],
+            gave_up: true,
+        };
+        assert_eq!(read(&text, "".as_ref()), Some(found), "{answer}");
+    }
+}
+
+/// Whatever else is printed is no proof.
+#[test]
+fn what_is_not_understood() {
+    for text in [
+        "",
+        "##   0:00:00  Checking assertions in step 1..\n",
+        "##   0:00:00  Status: FAILED\n",
+        "##   0:00:00  Status: PREUNSAT\n",
+        "##   0:00:00  Assert failed in port: legal_state\n##   0:00:00  Status: PASSED\n",
+        "##   0:00:00  Unexpected response from solver: (error \"line 3\")\n",
+    ] {
+        assert_eq!(read(text, "".as_ref()), None, "{text}");
+    }
+}
+
+/// A claim of `pair.v` that is written in another way would be lost.
+#[test]
+fn every_claim_about_the_pair_is_found() {
+    let claims = pair::claims();
+    let (both, each) = pair::TEXT.split_once("module pair_end").unwrap();
+    let asserts = |text: &str| text.matches(": assert").count();
+    assert!(asserts(both) > 0 && asserts(each) > 0);
+    assert_eq!(claims.len(), asserts(both) + 2 * asserts(each));
+    assert_eq!(
+        claims.len(),
+        pair::TEXT.matches("assert (").count() + asserts(each)
+    );
+    for claim in &claims {
+        assert!(claim.says.ends_with(['.', ':']), "{claim:?}");
+    }
+    for wanted in pair::PROPERTIES {
+        let named = |name: &str| name == wanted || name.ends_with(&format!(".{wanted}"));
+        let mut kinds = claims.iter().filter(|claim| named(&claim.name));
+        assert!(kinds.next().is_some(), "{wanted}");
+        assert!(kinds.all(|claim| claim.kind == Claim::Property), "{wanted}");
+    }
+}

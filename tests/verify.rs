@@ -1,0 +1,179 @@
+//! `verify`: what the emitted Verilog claims is proved; what is wrong with an edited one is
+//! found. `make verify` proves every preset, with its links.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{linkdoze, run};
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Times so short that a search sees several transitions.
+const CONFIG: &str = "\
+[port]
+time_width = 16
+policy = \"fixed\"
+sleep = \"hybrid\"
+t_pdt_ns = 2
+hybrid_hold_ns = 3
+sync = \"levels\"
+[states.fast-wake]
+t_w_ns = 4
+t_s_ns = 3
+[states.deep-sleep]
+t_w_ns = 6
+t_s_ns = 5
+t_q_ns = 8
+t_r_ns = 2
+";
+
+fn folder(config: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("port.toml"), config).unwrap();
+    folder
+}
+
+fn with_messages() -> String {
+    let messages = "sync = \"messages\"\nsync_timeout_ns = 12";
+    let config = CONFIG.replace("sync = \"levels\"", messages);
+    assert_ne!(config, CONFIG);
+    config
+}
+
+fn verify(path: &Path, words: &[&str], status: i32) -> Value {
+    let verify = ["verify", "port.toml", "--json"];
+    let (json, _) = run(linkdoze(path).args(verify).args(words), status);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["proved"], status == 0, "{json}");
+    json
+}
+
+/// The verdicts on every claim of a part.
+fn verdicts<'a>(report: &'a Value, part: &str) -> Vec<(&'a str, &'a str)> {
+    let parts = report["parts"].as_array().unwrap();
+    let part = parts.iter().find(|it| it["top"] == part).unwrap();
+    let findings = part["findings"].as_array().unwrap().iter();
+    findings
+        .map(|it| {
+            (
+                it["name"].as_str().unwrap(),
+                it["verdict"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// Verifies the emitted Verilog after one change of one file.
+fn edited(config: &str, file: &str, from: &str, to: &str, words: &[&str]) -> (TempDir, Value) {
+    let folder = folder(config);
+    let path = folder.path();
+    let generate = ["generate", "port.toml", "-o", "rtl"];
+    run(linkdoze(path).args(generate), 0);
+    let file = path.join("rtl").join(file);
+    let text = fs::read_to_string(&file).unwrap();
+    assert_eq!(text.matches(from).count(), 1, "`{from}`");
+    fs::write(&file, text.replace(from, to)).unwrap();
+    let report = verify(path, &[&["--rtl", "rtl"], words].concat(), 1);
+    (folder, report)
+}
+
+#[test]
+fn a_preset_with_level_pins() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let init = ["init", "--preset", "bxiv3-hybrid", "-o", "port.toml"];
+    run(linkdoze(path).args(init), 0);
+    let text = fs::read_to_string(path.join("port.toml")).unwrap();
+    assert_eq!(text.matches("sync = \"messages\"").count(), 1);
+    let text = text.replace("sync = \"messages\"", "sync = \"levels\"");
+    fs::write(path.join("port.toml"), text).unwrap();
+    let report = verify(path, &[], 0);
+    assert_eq!(report["parts"].as_array().unwrap().len(), 1);
+    let verdicts = verdicts(&report, "port");
+    for claim in [
+        "sends_awake_only",
+        "u_lpi_fsm.down_completes",
+        "u_lpi_fsm.up_completes",
+        "u_lpi_fsm.wait_bounded",
+    ] {
+        assert!(verdicts.contains(&(claim, "proved")), "{claim}");
+    }
+    assert!(verdicts.iter().all(|(_, verdict)| *verdict == "proved"));
+}
+
+#[test]
+fn a_link_that_exchanges_messages() {
+    let folder = folder(&with_messages());
+    let report = verify(folder.path(), &[], 0);
+    assert!(verdicts(&report, "port").contains(&("wait_bounded", "proved")));
+    let pair = verdicts(&report, "pair");
+    for claim in [
+        "same_state",
+        "u_end_a.wait_bounded",
+        "u_end_b.data_meets_awake",
+    ] {
+        assert!(pair.contains(&(claim, "proved")), "{claim}");
+    }
+}
+
+/// Every wrong edit breaks the claim that speaks of it, and a waveform shows how.
+#[test]
+fn what_is_wrong_is_found() {
+    for (from, to, claim) in [
+        (
+            "tx_enable = state_q == LINK_WAKE;",
+            "tx_enable = state_q != LINK_DEEP_SLEEP;",
+            "sends_awake_only",
+        ),
+        (
+            "over = cycles_q == 3'd0;",
+            "over = 1'b0;",
+            "u_lpi_fsm.down_completes",
+        ),
+        (
+            "T_W_FAST_WAKE = 3'd3;",
+            "T_W_FAST_WAKE = 3'd2;",
+            "u_lpi_fsm.up_completes",
+        ),
+    ] {
+        let (folder, report) = edited(CONFIG, "lpi_fsm.v", from, to, &["--depth", "10"]);
+        assert!(
+            verdicts(&report, "port").contains(&(claim, "failed")),
+            "{to}: {report}"
+        );
+        let trace = folder.path().join(format!("port.{claim}.vcd"));
+        let trace = fs::read_to_string(trace).unwrap();
+        assert!(trace.contains("$enddefinitions"), "{to}");
+    }
+}
+
+/// A violation that lies beyond the search is at least no proof.
+#[test]
+fn what_is_not_proved_is_unknown() {
+    let words = ["--depth", "3"];
+    let (from, to) = ("over = cycles_q == 3'd0;", "over = 1'b0;");
+    let (_, report) = edited(CONFIG, "lpi_fsm.v", from, to, &words);
+    let verdicts = verdicts(&report, "port");
+    assert!(
+        verdicts.contains(&("u_lpi_fsm.down_completes", "unknown")),
+        "{report}"
+    );
+    assert!(
+        verdicts.contains(&("sends_awake_only", "proved")),
+        "{report}"
+    );
+}
+
+/// Whoever takes a claim out of the files has not proved it.
+#[test]
+fn a_claim_that_is_gone_is_missing() {
+    let claim = "down_completes: assert (down_completes_holds);";
+    let (_, report) = edited(CONFIG, "lpi_fsm.v", claim, ";", &[]);
+    let verdicts = verdicts(&report, "port");
+    assert!(
+        verdicts.contains(&("u_lpi_fsm.down_completes", "missing")),
+        "{report}"
+    );
+}
