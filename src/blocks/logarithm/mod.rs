@@ -38,6 +38,7 @@ pub struct Logarithm {
     start: Reg<Bits>,
     rise: Reg<Bits>,
     rest_bits: Constant<Bits>,
+    slope_rest_bits: Constant<Bits>,
     shift: Constant<Bits>,
     fraction: Constant<Bits>,
     _coarse: usize,
@@ -46,6 +47,7 @@ pub struct Logarithm {
     _last_fine: usize,
     _operand_bits: usize,
     _segment_bits: usize,
+    _slope_index_bits: usize,
     _rest_bits: usize,
     _product_bits: usize,
     _rise_bits: usize,
@@ -125,6 +127,10 @@ impl Logarithm {
             start: Reg::bits(result, 0, "whole part and the line's value where its segment begins"),
             rise: Reg::bits(product - lines.shift, 0, "how far the line has risen since"),
             rest_bits: amount(rest, "bits of the mantissa below the segment"),
+            slope_rest_bits: amount(
+                mantissa - lines.slope_index_bits,
+                "bits of the mantissa below those that choose the slope",
+            ),
             shift: amount(lines.shift, "fraction bits of the product that are dropped"),
             fraction: amount(numbers.fraction, "fraction bits of the logarithm"),
             _coarse: half as usize,
@@ -133,6 +139,7 @@ impl Logarithm {
             _last_fine: (steps - half) as usize - 1,
             _operand_bits: operand as usize,
             _segment_bits: segment as usize,
+            _slope_index_bits: lines.slope_index_bits as usize,
             _rest_bits: rest as usize,
             _product_bits: product as usize,
             _rise_bits: (product - lines.shift) as usize,
@@ -189,8 +196,8 @@ impl Logic for Logarithm {
             self._segment_bits,
         );
         self.log2_slope.index.next = bit_cast(
-            self.mantissa.q.val() >> self.rest_bits.val(),
-            self._segment_bits,
+            self.mantissa.q.val() >> self.slope_rest_bits.val(),
+            self._slope_index_bits,
         );
         self.line_whole.d.next = self.whole.q.val();
         self.offset.d.next = self.log2_offset.value.val();

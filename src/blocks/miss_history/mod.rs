@@ -61,10 +61,14 @@ pub struct MissHistory {
     tail: Reg<Bits>,
     wraps: Constant<Bit>,
     last_place: Constant<Bits>,
+    addend: Signal<Local, Bits>,
+    change: Signal<Local, Bits>,
+    minus_one: Constant<Bits>,
     sum_now: Reg<Bits>,
     misses_now: Reg<Bits>,
     _ratio_bits: usize,
     _sum_bits: usize,
+    _addend_bits: usize,
     _outcome_bits: usize,
     _stages: usize,
 }
@@ -143,10 +147,17 @@ impl MissHistory {
                 "the last place is not the last address",
             ),
             last_place: Constant::bits(address, u128::from(history) - 1, "last place"),
+            addend: Signal::bits(
+                numbers.sum_bits() + 1,
+                "added to the sum, with a bit below for the carry",
+            ),
+            change: Signal::bits(count, "added to the number of misses"),
+            minus_one: Constant::bits(count, (1 << count) - 1, "-1"),
             sum_now: Reg::bits(numbers.sum_bits(), 0, "sum of the ratios"),
             misses_now: Reg::bits(count, 0, "number of misses"),
             _ratio_bits: ratio as usize,
             _sum_bits: numbers.sum_bits() as usize,
+            _addend_bits: numbers.sum_bits() as usize + 1,
             _outcome_bits: outcomes as usize,
             _stages: STAGES as usize,
         }
@@ -225,14 +236,22 @@ impl Logic for MissHistory {
             }
         }
 
+        comment!("One adder takes out and adds: a - b is a + ~b + 1, and two 1s below carry.");
         if self.oldest.val() {
-            self.sum_now.d.next =
-                self.sum_now.q.val() - bit_cast(self.ratios.read_data.val(), self._sum_bits);
-            self.misses_now.d.next = self.misses_now.q.val() - 1;
-        } else if self.adding.val() {
-            self.sum_now.d.next =
-                self.sum_now.q.val() + bit_cast(self.ratio.q.val(), self._sum_bits);
-            self.misses_now.d.next = self.misses_now.q.val() + 1;
+            self.addend.next = (!bit_cast(self.ratios.read_data.val(), self._addend_bits) << 1) | 1;
+            self.change.next = self.minus_one.val();
+        } else {
+            self.addend.next = bit_cast(self.ratio.q.val(), self._addend_bits) << 1;
+            self.change.next = 1.into();
+        }
+        if self.oldest.val() | self.adding.val() {
+            self.sum_now.d.next = bit_cast(
+                (((bit_cast(self.sum_now.q.val(), self._addend_bits) << 1) | 1)
+                    + self.addend.val())
+                    >> 1,
+                self._sum_bits,
+            );
+            self.misses_now.d.next = self.misses_now.q.val() + self.change.val();
         }
         self.sum.next = self.sum_now.q.val();
         self.misses.next = self.misses_now.q.val();
