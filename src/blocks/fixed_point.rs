@@ -367,13 +367,15 @@ impl Arithmetic {
         self.power.rest_bits
     }
 
-    /// Clock cycles in which the mantissa moves to its place.
+    /// Clock cycles in which the mantissa moves to its place, but for the last: a
+    /// multiplication that begins then does not use the factor yet.
     pub fn place_cycles(&self) -> u32 {
         let steps = |places: u32| match self.leaps() {
             true => places / 4 + places % 4,
             false => places,
         };
-        (0..=self.places()).map(steps).max().unwrap_or(0).max(1)
+        let longest = (0..=self.places()).map(steps).max().unwrap_or(0);
+        longest.saturating_sub(1).max(1)
     }
 
     /// Clock cycles from the first of the computation of a factor to the first in which it
@@ -426,7 +428,7 @@ impl Arithmetic {
 
 /// Clock cycles from the first active cycle after an idle period to the first in which the
 /// history covers it.
-pub const ARRIVAL_CYCLES: u64 = 8;
+pub const ARRIVAL_CYCLES: u64 = 9;
 
 #[cfg(test)]
 mod tests {

@@ -2,10 +2,12 @@
 
 mod digit_step;
 pub mod golden;
+mod quotient_step;
 #[cfg(test)]
 mod tests;
 
 use self::digit_step::DigitStep;
+use self::quotient_step::QuotientStep;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::miss_history::STAGES;
 use crate::blocks::perfbound;
@@ -82,20 +84,11 @@ pub struct Corrector {
     quotient: Reg<Bits>,
     remainder: Reg<Bits>,
     divisor: Reg<Bits>,
+    thrice: Reg<Bits>,
     guard: Constant<Bits>,
     ratio_bits: Constant<Bits>,
-    top_bit: Constant<Bits>,
-    next_bit: Constant<Bits>,
-    divisor_wide: Signal<Local, Bits>,
-    first: Signal<Local, Bits>,
-    first_less: Signal<Local, Bits>,
-    first_fits: Signal<Local, Bit>,
-    first_left: Signal<Local, Bits>,
-    second: Signal<Local, Bits>,
-    second_less: Signal<Local, Bits>,
-    second_fits: Signal<Local, Bit>,
-    borrow_at: Constant<Bits>,
-    second_left: Signal<Local, Bits>,
+    digit_at: Constant<Bits>,
+    quotient_step: QuotientStep,
     log2_rate: Table,
     joined: Signal<Local, Bits>,
     log2_cf_now: Reg<Bits>,
@@ -147,7 +140,7 @@ pub struct Corrector {
     _quotient_bits: usize,
     _count_bits: usize,
     _rate_index_bits: usize,
-    _wide_count_bits: usize,
+    _thrice_bits: usize,
     _log2_cf_bits: usize,
     _segment_bits: usize,
     _rest_bits: usize,
@@ -274,23 +267,14 @@ impl Corrector {
             quotient: Reg::bits(quotient, 0, "dividend above, quotient below"),
             remainder: Reg::bits(count, 0, "remainder of the division"),
             divisor: Reg::bits(count, 0, "misses that the factor covers"),
+            thrice: Reg::bits(count + 2, 0, "three times that"),
             guard: amount(
                 numbers.fraction - numbers.ratio_fraction,
                 "fraction bits of the mean beyond those of a ratio",
             ),
             ratio_bits: amount(numbers.ratio_bits(), "bits of a ratio"),
-            top_bit: amount(quotient - 1, "highest bit of the dividend"),
-            next_bit: amount(quotient - 2, "the next"),
-            divisor_wide: Signal::bits(count + 1, "the divisor, as wide as what it is taken from"),
-            first: Signal::bits(count + 1, "remainder and highest bit"),
-            first_less: Signal::bits(count + 1, "that less the divisor, two's complement"),
-            first_fits: Signal::bit("the divisor fits in"),
-            first_left: Signal::bits(count, "what it leaves"),
-            second: Signal::bits(count + 1, "that and the next bit"),
-            second_less: Signal::bits(count + 1, "that less the divisor, two's complement"),
-            borrow_at: amount(count, "place of the sign of a remainder less the divisor"),
-            second_fits: Signal::bit("the divisor fits in"),
-            second_left: Signal::bits(count, "what it leaves"),
+            digit_at: amount(quotient - 2, "bits below the upper two"),
+            quotient_step: QuotientStep::new(count),
             log2_rate: Table::new(
                 About::new(
                     "log2_rate",
@@ -394,7 +378,7 @@ impl Corrector {
             _quotient_bits: quotient as usize,
             _count_bits: count as usize,
             _rate_index_bits: rate_index as usize,
-            _wide_count_bits: count as usize + 1,
+            _thrice_bits: count as usize + 2,
             _log2_cf_bits: log2_cf as usize,
             _segment_bits: numbers.power.segment_bits as usize,
             _rest_bits: numbers.power.rest_bits as usize,
@@ -429,6 +413,7 @@ impl Logic for Corrector {
             quotient,
             remainder,
             divisor,
+            thrice,
             log2_cf_now,
             rest,
             rise,
@@ -488,32 +473,10 @@ impl Logic for Corrector {
         }
 
         comment!("Two bits of the quotient a cycle.");
-        self.divisor_wide.next = bit_cast(self.divisor.q.val(), self._wide_count_bits);
-        self.first.next = (bit_cast(self.remainder.q.val(), self._wide_count_bits) << 1)
-            | bit_cast(
-                self.quotient.q.val().get_bit(self.top_bit.val()),
-                self._wide_count_bits,
-            );
-        comment!("A remainder is below the divisor, so the sign tells whether it fits in.");
-        self.first_less.next = self.first.val() - self.divisor_wide.val();
-        self.first_fits.next = !self.first_less.val().get_bit(self.borrow_at.val());
-        if self.first_fits.val() {
-            self.first_left.next = bit_cast(self.first_less.val(), self._count_bits);
-        } else {
-            self.first_left.next = bit_cast(self.first.val(), self._count_bits);
-        }
-        self.second.next = (bit_cast(self.first_left.val(), self._wide_count_bits) << 1)
-            | bit_cast(
-                self.quotient.q.val().get_bit(self.next_bit.val()),
-                self._wide_count_bits,
-            );
-        self.second_less.next = self.second.val() - self.divisor_wide.val();
-        self.second_fits.next = !self.second_less.val().get_bit(self.borrow_at.val());
-        if self.second_fits.val() {
-            self.second_left.next = bit_cast(self.second_less.val(), self._count_bits);
-        } else {
-            self.second_left.next = bit_cast(self.second.val(), self._count_bits);
-        }
+        self.quotient_step.remainder.next = self.remainder.q.val();
+        self.quotient_step.digit.next = bit_cast(self.quotient.q.val() >> self.digit_at.val(), 2);
+        self.quotient_step.divisor.next = self.divisor.q.val();
+        self.quotient_step.thrice.next = self.thrice.q.val();
 
         self.log2_rate.index.next = bit_cast(self.divisor.q.val(), self._rate_index_bits);
         self.joined.next =
@@ -548,13 +511,24 @@ impl Logic for Corrector {
         if !(self.step.q.val() == 0) {
             self.step.d.next = self.step.q.val() - 1;
         }
+        comment!("The mantissa may take its last step when the phase is over: a multiplication");
+        comment!("that begins then uses the factor from the next cycle on.");
+        if self.places.q.val().any() {
+            self.factor.d.next = self.factor.q.val() << 1;
+            self.places.d.next = self.places.q.val() - 1;
+        }
+        if self.leaps.val() {
+            if (self.places.q.val() >> 2).any() {
+                self.factor.d.next = self.factor.q.val() << 4;
+                self.places.d.next = self.places.q.val() - 4;
+            }
+        }
         match self.phase.q.val() {
             Phase::Idle => {}
             Phase::Divide => {
-                self.remainder.d.next = self.second_left.val();
+                self.remainder.d.next = self.quotient_step.next_remainder.val();
                 self.quotient.d.next = (self.quotient.q.val() << 2)
-                    | (bit_cast(self.first_fits.val(), self._quotient_bits) << 1)
-                    | bit_cast(self.second_fits.val(), self._quotient_bits);
+                    | bit_cast(self.quotient_step.quotient.val(), self._quotient_bits);
                 if self.step.q.val() == 0 {
                     self.phase.d.next = Phase::Join;
                 }
@@ -612,16 +586,6 @@ impl Logic for Corrector {
                 self.phase.d.next = Phase::Place;
             }
             Phase::Place => {
-                if self.places.q.val().any() {
-                    self.factor.d.next = self.factor.q.val() << 1;
-                    self.places.d.next = self.places.q.val() - 1;
-                }
-                if self.leaps.val() {
-                    if (self.places.q.val() >> 2).any() {
-                        self.factor.d.next = self.factor.q.val() << 4;
-                        self.places.d.next = self.places.q.val() - 4;
-                    }
-                }
                 if self.step.q.val() == 0 {
                     self.phase.d.next = Phase::Idle;
                 }
@@ -638,6 +602,8 @@ impl Logic for Corrector {
             self.remainder.d.next =
                 bit_cast(self.sum.val() >> self.ratio_bits.val(), self._count_bits);
             self.divisor.d.next = self.misses.val();
+            self.thrice.d.next = bit_cast(self.misses.val(), self._thrice_bits)
+                + (bit_cast(self.misses.val(), self._thrice_bits) << 1);
             self.step.d.next = self.last_division.val();
             self.phase.d.next = Phase::Divide;
         }

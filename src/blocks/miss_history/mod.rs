@@ -37,6 +37,7 @@ pub struct MissHistory {
     pub misses: Signal<Out, Bits>,
     pub under_way: Signal<Out, Bits>,
     logarithm: Logarithm,
+    upper_from: Constant<Bits>,
     // What goes with the values through the logarithm.
     samples: Reg<Bits>,
     missed: Reg<Bits>,
@@ -115,6 +116,10 @@ impl MissHistory {
                 "idle periods that sum and misses do not cover yet, the youngest lowest",
             ),
             logarithm: Logarithm::new(plan),
+            upper_from: amount(
+                logarithm::upper_from(plan),
+                "lowest of the upper half of a time's bits",
+            ),
             samples: Reg::bits(STAGES, 0, "idle periods under way"),
             missed: Reg::bits(STAGES, 0, "which of them were misses"),
             before: Reg::bits(logarithm, 0, "logarithm of the threshold that governed it"),
@@ -185,8 +190,10 @@ impl Logic for MissHistory {
         self.logarithm.rst.next = self.rst.val();
         if self.ended.val() {
             self.logarithm.value.next = self.ticks.val();
+            self.logarithm.upper.next = (self.ticks.val() >> self.upper_from.val()).any();
         } else {
             self.logarithm.value.next = self.t_pdt_in_force.val();
+            self.logarithm.upper.next = (self.t_pdt_in_force.val() >> self.upper_from.val()).any();
         }
         self.before.d.next = self.logarithm.logarithm.val();
         if self.subtracting.val() {
