@@ -249,7 +249,11 @@ impl Arithmetic {
         let log_segment_bits = ratio_fraction.saturating_sub(2).clamp(4, 8);
         let log_slope_bits = (2 * segment_bits + 2 - log_segment_bits).clamp(4, log_segment_bits);
         let mantissa = fraction - 1;
-        let power_segment_bits = (segment_bits - 1).max(4);
+        // Sixteen lines of the power, a LUT a bit, serve as long as they suffice.
+        let power_segment_bits = match segment_bits {
+            4 | 5 => 4,
+            finer => finer,
+        };
         let half_cut = exp2(ratio_fraction + 1).recip();
         let rate = |misses: u32| {
             let rate = f64::from(misses) / f64::from(correction.history);
@@ -347,9 +351,10 @@ impl Arithmetic {
         self.highest + self.lowest.unsigned_abs()
     }
 
-    /// Whether the mantissa moves by four places at a time where it can.
+    /// Whether the mantissa moves by four places at a time where it can: where they are many,
+    /// or where the long division and power of a fine logarithm leave few cycles.
     pub fn leaps(&self) -> bool {
-        self.places() > 12
+        self.places() > 12 || self.ratio_fraction > 14
     }
 
     /// Bits of the factor, of which `mantissa - lowest` are a fraction.
