@@ -21,11 +21,14 @@ const LATENCY_GOAL: u64 = 48;
 const SHORTEST_MULTIPLICATION: u64 = 4;
 
 /// A function on [0, 1) as straight lines, one in each of `2^segment_bits` equal segments:
-/// `offsets[i] + (slopes[i] * rest >> shift)`, `rest` being the argument within segment `i`.
+/// `offsets[i] + (slopes[j] * rest >> shift)`, `rest` being the argument within segment `i`,
+/// and `j` the upper `slope_index_bits` bits of `i`: neighbours may share a slope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     /// Bits of the argument that choose the line.
     pub segment_bits: u32,
+    /// How many of them choose the slope.
+    pub slope_index_bits: u32,
     /// Bits of the argument below them.
     pub rest_bits: u32,
     /// Bits of the product that are dropped.
@@ -45,13 +48,18 @@ impl Lines {
     /// The lines of `log2(1 + f)`, `f` and the result in units of `2^-argument_bits` and
     /// `2^-fraction`. All offsets are raised alike so that none is negative: what is used
     /// is the difference of two logarithms, whose error is at most the width of `error`.
-    fn logarithm(segment_bits: u32, argument_bits: u32, fraction: u32) -> Lines {
-        let slope_fraction = segment_bits + 1;
+    fn logarithm(
+        segment_bits: u32,
+        slope_index_bits: u32,
+        argument_bits: u32,
+        fraction: u32,
+    ) -> Lines {
+        let slope_fraction = slope_index_bits + 1;
         let unit = exp2(fraction);
         let (step, cut) = (exp2(slope_fraction).recip(), exp2(argument_bits).recip());
         let shift = argument_bits + slope_fraction - fraction;
         let dropped = (1.0 - exp2(shift).recip()) / unit;
-        let line = |from: f64, to: f64, slope: f64| -> Errors {
+        let line = |(from, to): (f64, f64), slope: f64| -> Errors {
             // The line through the curve where the segment begins. A line less a concave
             // function: greatest at an end, least where the slopes are the same.
             let error = |f: f64| (1.0 + from).log2() + slope * (f - from) - (1.0 + f).log2();
@@ -64,6 +72,7 @@ impl Lines {
         };
         let mut lines = Lines {
             segment_bits,
+            slope_index_bits,
             rest_bits: argument_bits - segment_bits,
             shift,
             offsets: Vec::new(),
@@ -71,15 +80,27 @@ impl Lines {
             error: (f64::INFINITY, f64::NEG_INFINITY),
         };
         let mut offsets = Vec::new();
-        for (from, to) in segments(segment_bits) {
+        let all: Vec<_> = segments(segment_bits).collect();
+        for alike in all.chunks(1 << (segment_bits - slope_index_bits)) {
+            let (from, to) = (alike[0].0, alike[alike.len() - 1].1);
             let chord = ((1.0 + to).log2() - (1.0 + from).log2()) / (to - from);
-            let (slope, (least, greatest)) = narrowest(chord, step, |s| line(from, to, s));
-            let exact = (1.0 + from).log2() - (least + greatest) / 2.0;
-            let offset = (exact * unit).round();
-            let moved = offset / unit - (1.0 + from).log2();
-            lines.cover((least + moved, greatest + moved));
+            // Every offset centres the errors of its own segment.
+            let (slope, _) = narrowest(chord, step, |slope| {
+                let widths = alike.iter().map(|&segment| {
+                    let (least, greatest) = line(segment, slope);
+                    greatest - least
+                });
+                (0.0, widths.fold(0.0, f64::max))
+            });
+            for &segment in alike {
+                let (least, greatest) = line(segment, slope as f64 * step);
+                let start = (1.0 + segment.0).log2();
+                let offset = ((start - (least + greatest) / 2.0) * unit).round();
+                let moved = offset / unit - start;
+                lines.cover((least + moved, greatest + moved));
+                offsets.push(offset as i64);
+            }
             lines.slopes.push(slope);
-            offsets.push(offset as i64);
         }
         // The logarithm of the largest ratio must not reach `2^exponent_bits`.
         let first = offsets.first().copied().unwrap_or(0);
@@ -114,6 +135,7 @@ impl Lines {
         };
         let mut lines = Lines {
             segment_bits,
+            slope_index_bits: segment_bits,
             rest_bits: argument_bits - segment_bits,
             shift,
             offsets: Vec::new(),
@@ -203,10 +225,10 @@ pub struct Arithmetic {
     pub highest: u32,
     /// Below this negative whole part every `t_PB` is corrected to 0; 0 if `cf >= 1`.
     pub lowest: i32,
-    /// Digits of `t_PB` in the multiplication.
+    /// Digits of `t_PB` in the multiplication, each -1, 0, 1 or 2, in base 4.
     pub digits: u32,
-    /// Bits of a digit.
-    pub digit_bits: u32,
+    /// How many of them it takes in a cycle.
+    pub digits_a_cycle: u32,
 }
 
 impl Arithmetic {
@@ -222,9 +244,16 @@ impl Arithmetic {
         // The finer the stored logarithms, the more lines; their error falls with the
         // square of their number.
         let segment_bits = (ratio_fraction / 2).clamp(4, 8);
+        // The error of a line is the product of the widths that its slope and its offset
+        // serve: many offsets, up to a block RAM of 256, need few slopes and a small product.
+        let log_segment_bits = ratio_fraction.saturating_sub(2).clamp(4, 8);
+        let log_slope_bits = (2 * segment_bits + 2 - log_segment_bits).clamp(4, log_segment_bits);
         let mantissa = fraction - 1;
-        // An even number of bits below the segment: two are taken a cycle.
-        let power_segment_bits = segment_bits - (fraction - segment_bits) % 2;
+        // Sixteen lines of the power, a LUT a bit, serve as long as they suffice.
+        let power_segment_bits = match segment_bits {
+            4 | 5 => 4,
+            finer => finer,
+        };
         let half_cut = exp2(ratio_fraction + 1).recip();
         let rate = |misses: u32| {
             let rate = f64::from(misses) / f64::from(correction.history);
@@ -253,7 +282,7 @@ impl Arithmetic {
             exponent_bits,
             ratio_fraction,
             fraction,
-            logarithm: Lines::logarithm(segment_bits, fraction - 1, fraction),
+            logarithm: Lines::logarithm(log_segment_bits, log_slope_bits, fraction - 1, fraction),
             power: Lines::power(power_segment_bits, fraction, mantissa),
             mantissa,
             rate: (0..=correction.history)
@@ -264,7 +293,7 @@ impl Arithmetic {
             highest,
             lowest,
             digits: 1,
-            digit_bits: t_pb_bits,
+            digits_a_cycle: 1,
         };
         // One cycle to begin, one to compare with the largest; the factor must stand
         // while the next one is computed.
@@ -275,9 +304,13 @@ impl Arithmetic {
             .min(u64::from(
                 arithmetic.division_cycles() + arithmetic.power_cycles(),
             ));
-        let digits = u32::try_from(cycles - 2).unwrap_or(1);
-        arithmetic.digit_bits = t_pb_bits.div_ceil(digits);
-        arithmetic.digits = t_pb_bits.div_ceil(arithmetic.digit_bits);
+        let cycles = u32::try_from(cycles - 2).unwrap_or(1);
+        // The largest number of so many digits is 2 (4^digits - 1) / 3.
+        let needed = (1..64u32)
+            .find(|&digits| largest <= ((1u128 << (2 * digits)) - 1) / 3 * 2)
+            .unwrap_or(64);
+        arithmetic.digits_a_cycle = needed.div_ceil(cycles);
+        arithmetic.digits = needed.div_ceil(arithmetic.digits_a_cycle) * arithmetic.digits_a_cycle;
         arithmetic
     }
 
@@ -318,9 +351,10 @@ impl Arithmetic {
         self.highest + self.lowest.unsigned_abs()
     }
 
-    /// Whether the mantissa moves by four places at a time where it can.
+    /// Whether the mantissa moves by four places at a time where it can: where they are many,
+    /// or where the long division and power of a fine logarithm leave few cycles.
     pub fn leaps(&self) -> bool {
-        self.places() > 12
+        self.places() > 12 || self.ratio_fraction > 14
     }
 
     /// Bits of the factor, of which `mantissa - lowest` are a fraction.
@@ -335,16 +369,18 @@ impl Arithmetic {
 
     /// Clock cycles of the power's multiplication.
     pub fn power_cycles(&self) -> u32 {
-        self.power.rest_bits / 2
+        self.power.rest_bits
     }
 
-    /// Clock cycles in which the mantissa moves to its place.
+    /// Clock cycles in which the mantissa moves to its place, but for the last: a
+    /// multiplication that begins then does not use the factor yet.
     pub fn place_cycles(&self) -> u32 {
         let steps = |places: u32| match self.leaps() {
             true => places / 4 + places % 4,
             false => places,
         };
-        (0..=self.places()).map(steps).max().unwrap_or(0).max(1)
+        let longest = (0..=self.places()).map(steps).max().unwrap_or(0);
+        longest.saturating_sub(1).max(1)
     }
 
     /// Clock cycles from the first of the computation of a factor to the first in which it
@@ -364,13 +400,13 @@ impl Arithmetic {
     /// Clock cycles from that in which both `t_PB` and the factor stand to that in which
     /// the corrected threshold does.
     pub fn multiplication_cycles(&self) -> u64 {
-        u64::from(self.digits) + 2
+        u64::from(self.digits / self.digits_a_cycle) + 2
     }
 
     /// Why there is no hardware for this arithmetic, in terms of the configuration; `None`
     /// if there is.
     pub fn too_wide(&self) -> Option<String> {
-        let bits = self.factor_bits() + self.digit_bits;
+        let bits = self.factor_bits() + 3;
         (bits > MAX_WIDTH).then(|| {
             format!(
                 "the correction multiplies in {bits} bits, and no vector is wider than \
@@ -397,7 +433,7 @@ impl Arithmetic {
 
 /// Clock cycles from the first active cycle after an idle period to the first in which the
 /// history covers it.
-pub const ARRIVAL_CYCLES: u64 = 8;
+pub const ARRIVAL_CYCLES: u64 = 9;
 
 #[cfg(test)]
 mod tests {
@@ -422,7 +458,8 @@ mod tests {
         fn at(&self, argument: u64) -> u64 {
             let segment = (argument >> self.rest_bits) as usize;
             let rest = argument & ((1 << self.rest_bits) - 1);
-            self.offsets[segment] + ((self.slopes[segment] * rest) >> self.shift)
+            let alike = segment >> (self.segment_bits - self.slope_index_bits);
+            self.offsets[segment] + ((self.slopes[alike] * rest) >> self.shift)
         }
     }
 

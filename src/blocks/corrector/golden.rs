@@ -142,7 +142,8 @@ impl Corrector {
             again: false,
         };
         if multiplies {
-            self.product = Some((now + u64::from(self.numbers.digits) + 1, self.times(t_pb)));
+            let last = now + self.numbers.multiplication_cycles() - 1;
+            self.product = Some((last, self.times(t_pb)));
             let again = self.waiting.is_some_and(|waiting| waiting.again || update);
             self.waiting = again.then_some(comes);
         } else if let Some(waiting) = &mut self.waiting {

@@ -1,9 +1,13 @@
 //! The correction of PerfBound's threshold (SPEC 8).
 
+mod digit_step;
 pub mod golden;
+mod quotient_step;
 #[cfg(test)]
 mod tests;
 
+use self::digit_step::DigitStep;
+use self::quotient_step::QuotientStep;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::miss_history::STAGES;
 use crate::blocks::perfbound;
@@ -24,7 +28,7 @@ states! {
 
 /// Clock cycles from the first active cycle after an idle period to the corrected
 /// threshold, at most, if no further idle period ends before: from the later of PerfBound's
-/// threshold and the factor one to begin, one per digit of the multiplication, one to
+/// threshold and the factor one to begin, one per digit or some of the multiplication, one to
 /// compare with the longest threshold.
 pub fn latency(plan: &PortPlan) -> u64 {
     let numbers = Arithmetic::new(plan);
@@ -80,20 +84,11 @@ pub struct Corrector {
     quotient: Reg<Bits>,
     remainder: Reg<Bits>,
     divisor: Reg<Bits>,
+    thrice: Reg<Bits>,
     guard: Constant<Bits>,
     ratio_bits: Constant<Bits>,
-    top_bit: Constant<Bits>,
-    next_bit: Constant<Bits>,
-    divisor_wide: Signal<Local, Bits>,
-    first: Signal<Local, Bits>,
-    first_less: Signal<Local, Bits>,
-    first_fits: Signal<Local, Bit>,
-    first_left: Signal<Local, Bits>,
-    second: Signal<Local, Bits>,
-    second_less: Signal<Local, Bits>,
-    second_fits: Signal<Local, Bit>,
-    borrow_at: Constant<Bits>,
-    second_left: Signal<Local, Bits>,
+    digit_at: Constant<Bits>,
+    quotient_step: QuotientStep,
     log2_rate: Table,
     joined: Signal<Local, Bits>,
     log2_cf_now: Reg<Bits>,
@@ -102,6 +97,8 @@ pub struct Corrector {
     sign_at: Constant<Bits>,
     rest: Reg<Bits>,
     rise: Reg<Bits>,
+    summand: Signal<Local, Bits>,
+    lowest: Constant<Bits>,
     exp2_offset: Table,
     exp2_slope: Table,
     rest_bits: Constant<Bits>,
@@ -119,14 +116,13 @@ pub struct Corrector {
     leaps: Constant<Bit>,
     // The multiplication.
     multiplying: Reg<Bit>,
-    digits_left: Reg<Bits>,
-    digits: Constant<Bits>,
-    digit_bits: Constant<Bits>,
-    digits_above: Constant<Bits>,
+    steps_left: Reg<Bits>,
+    steps: Constant<Bits>,
     multiplier: Reg<Bits>,
+    carry: Reg<Bit>,
     product: Reg<Bits>,
+    digit_steps: Vec<DigitStep>,
     half: Constant<Bits>,
-    total: Signal<Local, Bits>,
     high_moves_up: Constant<Bit>,
     high_shift: Constant<Bits>,
     low_moves_up: Constant<Bit>,
@@ -143,7 +139,8 @@ pub struct Corrector {
     _ratio_bits: usize,
     _quotient_bits: usize,
     _count_bits: usize,
-    _wide_count_bits: usize,
+    _rate_index_bits: usize,
+    _thrice_bits: usize,
     _log2_cf_bits: usize,
     _segment_bits: usize,
     _rest_bits: usize,
@@ -153,9 +150,9 @@ pub struct Corrector {
     _mantissa_bits: usize,
     _places_bits: usize,
     _factor_bits: usize,
-    _digit_bits: usize,
+    _digits: usize,
+    _last_digit: usize,
     _multiplier_bits: usize,
-    _total_bits: usize,
     _result_bits: usize,
     _time_bits: usize,
 }
@@ -174,8 +171,8 @@ impl Corrector {
         let rise = numbers.power.slope_bits();
         let places = clog2(u128::from(numbers.places()) + 1);
         let factor = numbers.factor_bits();
-        let multiplier = numbers.digits * numbers.digit_bits;
-        let total = factor + numbers.digit_bits;
+        let multiplier = 2 * numbers.digits;
+        let cycles = numbers.digits / numbers.digits_a_cycle;
         // Ticks are the product without so many bits; with so many zeros if negative.
         let below = numbers.mantissa as i32 - numbers.lowest - numbers.t_pb_zeros as i32;
         let high = multiplier as i32 - below;
@@ -193,7 +190,15 @@ impl Corrector {
         let signed = |value: i64| value as u128 & (u128::MAX >> (128 - log2_cf));
         // The ratios are stored 2^exponent_bits too high, and so is their mean.
         let bias = 1i64 << (numbers.exponent_bits + numbers.fraction);
-        let rates: Vec<_> = numbers.rate.iter().map(|r| signed(r - bias)).collect();
+        // As many as the index has bits for; if n_R is a power of two, it takes the place of 0.
+        let rate_index = clog2(numbers.history.into()).max(1);
+        let rates: Vec<_> = (0..=numbers.history.min((1 << rate_index) - 1))
+            .map(|misses| match misses {
+                0 => numbers.history as usize,
+                _ => misses as usize,
+            })
+            .map(|misses| signed(numbers.rate[misses] - bias))
+            .collect();
         let exp2 = |name: &str, what: &str, words: &[u64], bits| {
             let about = About::new(
                 name,
@@ -262,30 +267,22 @@ impl Corrector {
             quotient: Reg::bits(quotient, 0, "dividend above, quotient below"),
             remainder: Reg::bits(count, 0, "remainder of the division"),
             divisor: Reg::bits(count, 0, "misses that the factor covers"),
+            thrice: Reg::bits(count + 2, 0, "three times that"),
             guard: amount(
                 numbers.fraction - numbers.ratio_fraction,
                 "fraction bits of the mean beyond those of a ratio",
             ),
             ratio_bits: amount(numbers.ratio_bits(), "bits of a ratio"),
-            top_bit: amount(quotient - 1, "highest bit of the dividend"),
-            next_bit: amount(quotient - 2, "the next"),
-            divisor_wide: Signal::bits(count + 1, "the divisor, as wide as what it is taken from"),
-            first: Signal::bits(count + 1, "remainder and highest bit"),
-            first_less: Signal::bits(count + 1, "that less the divisor, two's complement"),
-            first_fits: Signal::bit("the divisor fits in"),
-            first_left: Signal::bits(count, "what it leaves"),
-            second: Signal::bits(count + 1, "that and the next bit"),
-            second_less: Signal::bits(count + 1, "that less the divisor, two's complement"),
-            borrow_at: amount(count, "place of the sign of a remainder less the divisor"),
-            second_fits: Signal::bit("the divisor fits in"),
-            second_left: Signal::bits(count, "what it leaves"),
+            digit_at: amount(quotient - 2, "bits below the upper two"),
+            quotient_step: QuotientStep::new(count),
             log2_rate: Table::new(
                 About::new(
                     "log2_rate",
                     format!(
                         "Binary logarithm of the rate of misses, misses / {}, with {} fraction bits,\n\
                          less the {} that the stored ratios are too high; what is cut off in storing\n\
-                         them and in dividing is made good on average. Two's complement.",
+                         them and in dividing is made good on average. Two's complement. Entry 0 is\n\
+                         that of a rate of 1, for a number of misses without its highest bit.",
                         numbers.history,
                         numbers.fraction,
                         1u64 << numbers.exponent_bits
@@ -301,6 +298,8 @@ impl Corrector {
             sign_at: amount(log2_cf - 1, "place of the sign"),
             rest: Reg::bits(numbers.power.rest_bits, 0, "how far into the segment"),
             rise: Reg::bits(rise, 0, "slope times rest so far"),
+            summand: Signal::bits(rise, "slope times the lowest bit of rest"),
+            lowest: amount(0, "place of the lowest bit"),
             exp2_offset: exp2(
                 "exp2_offset",
                 "Where the segments begin",
@@ -338,28 +337,29 @@ impl Corrector {
             places: Reg::bits(places, 0, "places by which it is still to move up"),
             leaps: Constant::bit(numbers.leaps(), "four places at a time where possible"),
             multiplying: Reg::bit(false, "t_pb is being multiplied"),
-            digits_left: Reg::bits(
-                clog2(u128::from(numbers.digits) + 1),
+            steps_left: Reg::bits(
+                clog2(u128::from(cycles) + 1),
                 0,
-                "digits of t_pb that are left",
+                "cycles until every digit of t_pb is multiplied",
             ),
-            digits: amount(numbers.digits, "digits of t_pb"),
-            digit_bits: amount(numbers.digit_bits, "bits of a digit"),
-            digits_above: amount(multiplier - numbers.digit_bits, "bits of the other digits"),
+            steps: amount(cycles, "cycles for all digits"),
             multiplier: Reg::bits(multiplier, 0, "digits left of t_pb, above them the product's"),
-            product: Reg::bits(factor, 0, "upper part of the product"),
+            carry: Reg::bit(false, "1 more in the lowest of them"),
+            product: Reg::bits(factor + 1, 0, "upper part of the product, two's complement"),
+            digit_steps: (0..numbers.digits_a_cycle)
+                .map(|_| DigitStep::new(factor, multiplier))
+                .collect(),
             half: Constant::bits(
-                factor,
+                factor + 1,
                 if below > 0 { 1 << (below - 1) } else { 0 },
                 "half a tick",
             ),
-            total: Signal::bits(total, "product with the next digit"),
             high_moves_up: Constant::bit(high >= 0, "the lower part has bits above the point"),
             high_shift: amount(high.unsigned_abs(), "place of the upper part, in ticks"),
             low_moves_up: Constant::bit(below < 0, "t_pb has more zeros than the factor bits"),
             low_shift: amount(below.unsigned_abs(), "bits of the product below a tick"),
             overflows: Constant::bit(
-                over < factor as i32,
+                over <= factor as i32,
                 "the product can be longer than the longest threshold's bits",
             ),
             overflow_shift: amount(over.max(0) as u32, "bits of the upper part in result"),
@@ -377,19 +377,20 @@ impl Corrector {
             _ratio_bits: numbers.ratio_bits() as usize,
             _quotient_bits: quotient as usize,
             _count_bits: count as usize,
-            _wide_count_bits: count as usize + 1,
+            _rate_index_bits: rate_index as usize,
+            _thrice_bits: count as usize + 2,
             _log2_cf_bits: log2_cf as usize,
             _segment_bits: numbers.power.segment_bits as usize,
             _rest_bits: numbers.power.rest_bits as usize,
             _rise_bits: rise as usize,
-            _wide_rise_bits: rise as usize + 2,
+            _wide_rise_bits: rise as usize + 1,
             _whole_bits: whole as usize,
             _mantissa_bits: numbers.mantissa as usize + 1,
             _places_bits: places as usize,
             _factor_bits: factor as usize,
-            _digit_bits: numbers.digit_bits as usize,
+            _digits: numbers.digits_a_cycle as usize,
+            _last_digit: numbers.digits_a_cycle as usize - 1,
             _multiplier_bits: multiplier as usize,
-            _total_bits: total as usize,
             _result_bits: result as usize,
             _time_bits: time as usize,
         }
@@ -412,14 +413,16 @@ impl Logic for Corrector {
             quotient,
             remainder,
             divisor,
+            thrice,
             log2_cf_now,
             rest,
             rise,
             factor,
             places,
             multiplying,
-            digits_left,
+            steps_left,
             multiplier,
+            carry,
             product,
             t_pdt_now,
             update_now
@@ -470,34 +473,12 @@ impl Logic for Corrector {
         }
 
         comment!("Two bits of the quotient a cycle.");
-        self.divisor_wide.next = bit_cast(self.divisor.q.val(), self._wide_count_bits);
-        self.first.next = (bit_cast(self.remainder.q.val(), self._wide_count_bits) << 1)
-            | bit_cast(
-                self.quotient.q.val().get_bit(self.top_bit.val()),
-                self._wide_count_bits,
-            );
-        comment!("A remainder is below the divisor, so the sign tells whether it fits in.");
-        self.first_less.next = self.first.val() - self.divisor_wide.val();
-        self.first_fits.next = !self.first_less.val().get_bit(self.borrow_at.val());
-        if self.first_fits.val() {
-            self.first_left.next = bit_cast(self.first_less.val(), self._count_bits);
-        } else {
-            self.first_left.next = bit_cast(self.first.val(), self._count_bits);
-        }
-        self.second.next = (bit_cast(self.first_left.val(), self._wide_count_bits) << 1)
-            | bit_cast(
-                self.quotient.q.val().get_bit(self.next_bit.val()),
-                self._wide_count_bits,
-            );
-        self.second_less.next = self.second.val() - self.divisor_wide.val();
-        self.second_fits.next = !self.second_less.val().get_bit(self.borrow_at.val());
-        if self.second_fits.val() {
-            self.second_left.next = bit_cast(self.second_less.val(), self._count_bits);
-        } else {
-            self.second_left.next = bit_cast(self.second.val(), self._count_bits);
-        }
+        self.quotient_step.remainder.next = self.remainder.q.val();
+        self.quotient_step.digit.next = bit_cast(self.quotient.q.val() >> self.digit_at.val(), 2);
+        self.quotient_step.divisor.next = self.divisor.q.val();
+        self.quotient_step.thrice.next = self.thrice.q.val();
 
-        self.log2_rate.index.next = self.divisor.q.val();
+        self.log2_rate.index.next = bit_cast(self.divisor.q.val(), self._rate_index_bits);
         self.joined.next =
             bit_cast(self.quotient.q.val(), self._log2_cf_bits) + self.log2_rate.value.val();
 
@@ -521,16 +502,33 @@ impl Logic for Corrector {
             self.corrects.next = self.divisor.q.val().any();
         }
 
+        if self.rest.q.val().get_bit(self.lowest.val()) {
+            self.summand.next = self.exp2_slope.value.val();
+        } else {
+            self.summand.next = 0.into();
+        }
+
         if !(self.step.q.val() == 0) {
             self.step.d.next = self.step.q.val() - 1;
+        }
+        comment!("The mantissa may take its last step when the phase is over: a multiplication");
+        comment!("that begins then uses the factor from the next cycle on.");
+        if self.places.q.val().any() {
+            self.factor.d.next = self.factor.q.val() << 1;
+            self.places.d.next = self.places.q.val() - 1;
+        }
+        if self.leaps.val() {
+            if (self.places.q.val() >> 2).any() {
+                self.factor.d.next = self.factor.q.val() << 4;
+                self.places.d.next = self.places.q.val() - 4;
+            }
         }
         match self.phase.q.val() {
             Phase::Idle => {}
             Phase::Divide => {
-                self.remainder.d.next = self.second_left.val();
+                self.remainder.d.next = self.quotient_step.next_remainder.val();
                 self.quotient.d.next = (self.quotient.q.val() << 2)
-                    | (bit_cast(self.first_fits.val(), self._quotient_bits) << 1)
-                    | bit_cast(self.second_fits.val(), self._quotient_bits);
+                    | bit_cast(self.quotient_step.quotient.val(), self._quotient_bits);
                 if self.step.q.val() == 0 {
                     self.phase.d.next = Phase::Join;
                 }
@@ -547,15 +545,14 @@ impl Logic for Corrector {
                 self.phase.d.next = Phase::Power;
             }
             Phase::Power => {
-                comment!("Two bits a cycle, from the lowest; what is shifted out is final.");
+                comment!("A bit a cycle, from the lowest; what is shifted out is final.");
                 self.rise.d.next = bit_cast(
                     (bit_cast(self.rise.q.val(), self._wide_rise_bits)
-                        + bit_cast(self.exp2_slope.value.val(), self._wide_rise_bits)
-                            * bit_cast(bit_cast(self.rest.q.val(), 2), self._wide_rise_bits))
-                        >> 2,
+                        + bit_cast(self.summand.val(), self._wide_rise_bits))
+                        >> 1,
                     self._rise_bits,
                 );
-                self.rest.d.next = self.rest.q.val() >> 2;
+                self.rest.d.next = self.rest.q.val() >> 1;
                 if self.step.q.val() == 0 {
                     self.phase.d.next = Phase::Compose;
                 }
@@ -589,16 +586,6 @@ impl Logic for Corrector {
                 self.phase.d.next = Phase::Place;
             }
             Phase::Place => {
-                if self.places.q.val().any() {
-                    self.factor.d.next = self.factor.q.val() << 1;
-                    self.places.d.next = self.places.q.val() - 1;
-                }
-                if self.leaps.val() {
-                    if (self.places.q.val() >> 2).any() {
-                        self.factor.d.next = self.factor.q.val() << 4;
-                        self.places.d.next = self.places.q.val() - 4;
-                    }
-                }
                 if self.step.q.val() == 0 {
                     self.phase.d.next = Phase::Idle;
                 }
@@ -615,18 +602,25 @@ impl Logic for Corrector {
             self.remainder.d.next =
                 bit_cast(self.sum.val() >> self.ratio_bits.val(), self._count_bits);
             self.divisor.d.next = self.misses.val();
+            self.thrice.d.next = bit_cast(self.misses.val(), self._thrice_bits)
+                + (bit_cast(self.misses.val(), self._thrice_bits) << 1);
             self.step.d.next = self.last_division.val();
             self.phase.d.next = Phase::Divide;
         }
 
         comment!("From the lowest digit up; what the product has shifted out is final and");
         comment!("takes the place of the digits.");
-        self.total.next = bit_cast(self.product.q.val(), self._total_bits)
-            + bit_cast(self.factor.q.val(), self._total_bits)
-                * bit_cast(
-                    bit_cast(self.multiplier.q.val(), self._digit_bits),
-                    self._total_bits,
-                );
+        self.digit_steps[0].product.next = self.product.q.val();
+        self.digit_steps[0].multiplier.next = self.multiplier.q.val();
+        self.digit_steps[0].carry.next = self.carry.q.val();
+        for i in 1..self._digits {
+            self.digit_steps[i].product.next = self.digit_steps[i - 1].next_product.val();
+            self.digit_steps[i].multiplier.next = self.digit_steps[i - 1].next_multiplier.val();
+            self.digit_steps[i].carry.next = self.digit_steps[i - 1].next_carry.val();
+        }
+        for i in 0..self._digits {
+            self.digit_steps[i].factor.next = self.factor.q.val();
+        }
         if self.low_moves_up.val() {
             self.result.next = (bit_cast(self.product.q.val(), self._result_bits)
                 << self.high_shift.val())
@@ -654,18 +648,17 @@ impl Logic for Corrector {
         if self.multiply.val() {
             self.multiplier.d.next = bit_cast(self.t_pb.val(), self._multiplier_bits);
             self.product.d.next = self.half.val();
-            self.digits_left.d.next = self.digits.val();
+            self.carry.d.next = false;
+            self.steps_left.d.next = self.steps.val();
             self.multiplying.d.next = true;
         } else if self.multiplying.q.val() {
-            if self.digits_left.q.val().any() {
-                self.multiplier.d.next = (self.multiplier.q.val() >> self.digit_bits.val())
-                    | (bit_cast(
-                        bit_cast(self.total.val(), self._digit_bits),
-                        self._multiplier_bits,
-                    ) << self.digits_above.val());
-                self.product.d.next =
-                    bit_cast(self.total.val() >> self.digit_bits.val(), self._factor_bits);
-                self.digits_left.d.next = self.digits_left.q.val() - 1;
+            if self.steps_left.q.val().any() {
+                for i in self._last_digit..self._digits {
+                    self.multiplier.d.next = self.digit_steps[i].next_multiplier.val();
+                    self.product.d.next = self.digit_steps[i].next_product.val();
+                    self.carry.d.next = self.digit_steps[i].next_carry.val();
+                }
+                self.steps_left.d.next = self.steps_left.q.val() - 1;
             } else {
                 if self.too_long.val() {
                     self.t_pdt_now.d.next = self.max_value.val();

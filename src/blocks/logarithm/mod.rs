@@ -10,7 +10,12 @@ use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
 /// Clock cycles from a value to its logarithm.
-pub const LATENCY: u64 = 5;
+pub const LATENCY: u64 = 6;
+
+/// The lowest bit of a time that its logarithm's `upper` is of.
+pub fn upper_from(plan: &PortPlan) -> u32 {
+    1 << (clog2(plan.time_width.into()) - 1)
+}
 
 /// `log2` of a time in ticks, up to a constant that a difference of two does not contain:
 /// a value every cycle, each after [`LATENCY`] cycles. 0 counts as 1 (SPEC 8).
@@ -20,8 +25,10 @@ pub struct Logarithm {
     pub clk: Signal<In, Clock>,
     pub rst: Signal<In, Bit>,
     pub value: Signal<In, Bits>,
+    pub upper: Signal<In, Bit>,
     pub logarithm: Signal<Out, Bits>,
     operand: Reg<Bits>,
+    operand_upper: Reg<Bit>,
     padding: Constant<Bits>,
     coarse: Vec<Normalise>,
     partly: Reg<Bits>,
@@ -36,8 +43,15 @@ pub struct Logarithm {
     slope: Reg<Bits>,
     rest: Reg<Bits>,
     start: Reg<Bits>,
+    row_at: Vec<Constant<Bits>>,
+    rows: Vec<Signal<Local, Bits>>,
+    sums: Vec<Signal<Local, Bits>>,
+    low: Reg<Bits>,
+    high: Reg<Bits>,
+    start_then: Reg<Bits>,
     rise: Reg<Bits>,
     rest_bits: Constant<Bits>,
+    slope_rest_bits: Constant<Bits>,
     shift: Constant<Bits>,
     fraction: Constant<Bits>,
     _coarse: usize,
@@ -46,8 +60,14 @@ pub struct Logarithm {
     _last_fine: usize,
     _operand_bits: usize,
     _segment_bits: usize,
+    _slope_index_bits: usize,
     _rest_bits: usize,
     _product_bits: usize,
+    _rows: usize,
+    _half: usize,
+    _last_of_half: usize,
+    _after_half: usize,
+    _last_row: usize,
     _rise_bits: usize,
     _result_bits: usize,
 }
@@ -78,7 +98,8 @@ impl Logarithm {
         let coarse: Vec<_> = (0..half).map(&mut normalise).collect();
         let fine: Vec<_> = (half..steps).map(&mut normalise).collect();
         let between = operand.min(mantissa + (1 << (steps - half)));
-        let product = lines.slope_bits() + rest;
+        let rows = lines.slope_bits();
+        let product = rows + rest;
         let result = numbers.exponent_bits + 1 + numbers.fraction;
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
@@ -107,8 +128,10 @@ impl Logarithm {
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
             value: Signal::bits(plan.time_width, "a time, in ticks"),
+            upper: Signal::bit(format!("it is at least 2^{}", upper_from(plan))),
             logarithm: Signal::bits(result, "its logarithm"),
             operand: Reg::bits(plan.time_width, 0, "the time"),
+            operand_upper: Reg::bit(false, "its first bit of the whole part"),
             padding: amount(operand - top, "bits below the time"),
             coarse,
             partly: Reg::bits(between, 0, "the time, moved up in big steps"),
@@ -123,8 +146,24 @@ impl Logarithm {
             slope: Reg::bits(lines.slope_bits(), 0, "the line's slope"),
             rest: Reg::bits(rest, 0, "how far into the segment"),
             start: Reg::bits(result, 0, "whole part and the line's value where its segment begins"),
+            row_at: (0..rows)
+                .map(|place| amount(place, "place of a bit of the slope"))
+                .collect(),
+            rows: (0..rows)
+                .map(|_| Signal::bits(product, "rest times a bit of the slope"))
+                .collect(),
+            sums: (0..rows)
+                .map(|_| Signal::bits(product, "rows so far"))
+                .collect(),
+            low: Reg::bits(product, 0, "rest times the lower half of the slope"),
+            high: Reg::bits(product, 0, "rest times the upper half of the slope"),
+            start_then: Reg::bits(result, 0, "start, a cycle later"),
             rise: Reg::bits(product - lines.shift, 0, "how far the line has risen since"),
             rest_bits: amount(rest, "bits of the mantissa below the segment"),
+            slope_rest_bits: amount(
+                mantissa - lines.slope_index_bits,
+                "bits of the mantissa below those that choose the slope",
+            ),
             shift: amount(lines.shift, "fraction bits of the product that are dropped"),
             fraction: amount(numbers.fraction, "fraction bits of the logarithm"),
             _coarse: half as usize,
@@ -133,8 +172,14 @@ impl Logarithm {
             _last_fine: (steps - half) as usize - 1,
             _operand_bits: operand as usize,
             _segment_bits: segment as usize,
+            _slope_index_bits: lines.slope_index_bits as usize,
             _rest_bits: rest as usize,
             _product_bits: product as usize,
+            _rows: rows as usize,
+            _half: rows as usize / 2,
+            _last_of_half: rows as usize / 2 - 1,
+            _after_half: rows as usize / 2 + 1,
+            _last_row: rows as usize - 1,
             _rise_bits: (product - lines.shift) as usize,
             _result_bits: result as usize,
         }
@@ -148,6 +193,7 @@ impl Logic for Logarithm {
             self,
             clk,
             operand,
+            operand_upper,
             partly,
             partly_whole,
             mantissa,
@@ -157,13 +203,18 @@ impl Logic for Logarithm {
             slope,
             rest,
             start,
+            low,
+            high,
+            start_then,
             rise
         );
 
         self.operand.d.next = self.value.val();
+        self.operand_upper.d.next = self.upper.val();
 
         self.coarse[0].value.next =
             bit_cast(self.operand.q.val(), self._operand_bits) << self.padding.val();
+        self.coarse[0].upper.next = self.operand_upper.q.val();
         for i in 1..self._coarse {
             self.coarse[i].value.next = self.coarse[i - 1].normalised.val();
             self.coarse[i].exponent.next = self.coarse[i - 1].whole.val();
@@ -189,8 +240,8 @@ impl Logic for Logarithm {
             self._segment_bits,
         );
         self.log2_slope.index.next = bit_cast(
-            self.mantissa.q.val() >> self.rest_bits.val(),
-            self._segment_bits,
+            self.mantissa.q.val() >> self.slope_rest_bits.val(),
+            self._slope_index_bits,
         );
         self.line_whole.d.next = self.whole.q.val();
         self.offset.d.next = self.log2_offset.value.val();
@@ -200,13 +251,39 @@ impl Logic for Logarithm {
         self.start.d.next = (bit_cast(self.line_whole.q.val(), self._result_bits)
             << self.fraction.val())
             | bit_cast(self.offset.q.val(), self._result_bits);
+        comment!("Slope times rest, in two halves.");
+        for i in 0..self._rows {
+            if self.slope.q.val().get_bit(self.row_at[i].val()) {
+                self.rows[i].next =
+                    bit_cast(self.rest.q.val(), self._product_bits) << self.row_at[i].val();
+            } else {
+                self.rows[i].next = 0.into();
+            }
+        }
+        self.sums[0].next = self.rows[0].val();
+        for i in 1..self._half {
+            self.sums[i].next = self.sums[i - 1].val() + self.rows[i].val();
+        }
+        for i in self._half..self._after_half {
+            self.sums[i].next = self.rows[i].val();
+        }
+        for i in self._after_half..self._rows {
+            self.sums[i].next = self.sums[i - 1].val() + self.rows[i].val();
+        }
+        for i in self._last_of_half..self._half {
+            self.low.d.next = self.sums[i].val();
+        }
+        for i in self._last_row..self._rows {
+            self.high.d.next = self.sums[i].val();
+        }
+
+        self.start_then.d.next = self.start.q.val();
         self.rise.d.next = bit_cast(
-            (bit_cast(self.slope.q.val(), self._product_bits)
-                * bit_cast(self.rest.q.val(), self._product_bits))
-                >> self.shift.val(),
+            (self.low.q.val() + self.high.q.val()) >> self.shift.val(),
             self._rise_bits,
         );
 
-        self.logarithm.next = self.start.q.val() + bit_cast(self.rise.q.val(), self._result_bits);
+        self.logarithm.next =
+            self.start_then.q.val() + bit_cast(self.rise.q.val(), self._result_bits);
     }
 }

@@ -9,6 +9,7 @@ pub struct Normalise {
     about: About,
     pub value: Signal<In, Bits>,
     pub exponent: Optional<Signal<In, Bits>>,
+    pub upper: Optional<Signal<In, Bit>>,
     pub normalised: Signal<Out, Bits>,
     pub whole: Signal<Out, Bits>,
     among_top: Signal<Local, Bit>,
@@ -24,7 +25,7 @@ pub struct Normalise {
 
 impl Normalise {
     /// A step that moves by `span` bits; `found` bits of the whole part come from the steps
-    /// before. Of the `width` bits of the value the lowest `drops` are dropped, and of a
+    /// before. The first step is told whether its top bits, half of all, hold a 1. Of the `width` bits of the value the lowest `drops` are dropped, and of a
     /// last step's result the highest, which is known to be 1.
     pub fn new(width: u32, span: u32, found: u32, drops: u32, last: bool) -> Self {
         let kept = width - drops - u32::from(last);
@@ -42,6 +43,10 @@ impl Normalise {
             exponent: Optional::when(
                 found > 0,
                 Signal::bits(found.max(1), "whole part of the logarithm so far"),
+            ),
+            upper: Optional::when(
+                found == 0,
+                Signal::bit("one of the upper half of its bits is 1"),
             ),
             normalised: Signal::bits(kept, "the value, moved"),
             whole: Signal::bits(found + 1, "the whole part with this step's bit"),
@@ -61,7 +66,11 @@ impl Normalise {
 impl Logic for Normalise {
     #[hdl_gen]
     fn update(&mut self) {
-        self.among_top.next = (self.value.val() >> self.below_top.val()).any();
+        if self.goes_on.val() {
+            self.among_top.next = (self.value.val() >> self.below_top.val()).any();
+        } else {
+            self.among_top.next = self.upper.val();
+        }
         if self.among_top.val() {
             self.normalised.next = bit_cast(self.value.val() >> self.drops.val(), self._kept_bits);
         } else {

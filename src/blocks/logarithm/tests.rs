@@ -1,6 +1,6 @@
 //! The description against its Verilog, and against the real logarithm.
 
-use super::{Logarithm, LATENCY};
+use super::{upper_from, Logarithm, LATENCY};
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
@@ -43,7 +43,11 @@ fn differences_are_those_of_real_logarithms() {
         let mut bench = Bench::new(Logarithm::new(&plan));
         let mut logarithms = Vec::new();
         for cycle in 0..values.len() + LATENCY as usize {
-            bench.drive(&[("value", values.get(cycle).copied().unwrap_or(1))]);
+            let value = values.get(cycle).copied().unwrap_or(1);
+            bench.drive(&[
+                ("value", value),
+                ("upper", (value >> upper_from(&plan) != 0).into()),
+            ]);
             if cycle >= LATENCY as usize {
                 logarithms.push(bench.get("logarithm"));
             }

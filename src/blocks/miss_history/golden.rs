@@ -23,7 +23,8 @@ pub fn units(count: i64, bits: u32) -> I64F64 {
 pub fn line(lines: &Lines, argument: I64F64, offset_bits: u32, slope_bits: u32) -> I64F64 {
     let segment = (argument << lines.segment_bits).to_num::<usize>();
     let rest = argument - units(segment as i64, lines.segment_bits);
-    let (offset, slope) = (lines.offsets[segment], lines.slopes[segment]);
+    let alike = segment >> (lines.segment_bits - lines.slope_index_bits);
+    let (offset, slope) = (lines.offsets[segment], lines.slopes[alike]);
     let rise = units(slope as i64, slope_bits) * rest;
     units(offset as i64, offset_bits) + floor_to(rise, offset_bits)
 }

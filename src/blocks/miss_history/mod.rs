@@ -37,6 +37,7 @@ pub struct MissHistory {
     pub misses: Signal<Out, Bits>,
     pub under_way: Signal<Out, Bits>,
     logarithm: Logarithm,
+    upper_from: Constant<Bits>,
     // What goes with the values through the logarithm.
     samples: Reg<Bits>,
     missed: Reg<Bits>,
@@ -61,10 +62,14 @@ pub struct MissHistory {
     tail: Reg<Bits>,
     wraps: Constant<Bit>,
     last_place: Constant<Bits>,
+    addend: Signal<Local, Bits>,
+    change: Signal<Local, Bits>,
+    minus_one: Constant<Bits>,
     sum_now: Reg<Bits>,
     misses_now: Reg<Bits>,
     _ratio_bits: usize,
     _sum_bits: usize,
+    _addend_bits: usize,
     _outcome_bits: usize,
     _stages: usize,
 }
@@ -111,6 +116,10 @@ impl MissHistory {
                 "idle periods that sum and misses do not cover yet, the youngest lowest",
             ),
             logarithm: Logarithm::new(plan),
+            upper_from: amount(
+                logarithm::upper_from(plan),
+                "lowest of the upper half of a time's bits",
+            ),
             samples: Reg::bits(STAGES, 0, "idle periods under way"),
             missed: Reg::bits(STAGES, 0, "which of them were misses"),
             before: Reg::bits(logarithm, 0, "logarithm of the threshold that governed it"),
@@ -143,10 +152,17 @@ impl MissHistory {
                 "the last place is not the last address",
             ),
             last_place: Constant::bits(address, u128::from(history) - 1, "last place"),
+            addend: Signal::bits(
+                numbers.sum_bits() + 1,
+                "added to the sum, with a bit below for the carry",
+            ),
+            change: Signal::bits(count, "added to the number of misses"),
+            minus_one: Constant::bits(count, (1 << count) - 1, "-1"),
             sum_now: Reg::bits(numbers.sum_bits(), 0, "sum of the ratios"),
             misses_now: Reg::bits(count, 0, "number of misses"),
             _ratio_bits: ratio as usize,
             _sum_bits: numbers.sum_bits() as usize,
+            _addend_bits: numbers.sum_bits() as usize + 1,
             _outcome_bits: outcomes as usize,
             _stages: STAGES as usize,
         }
@@ -174,8 +190,10 @@ impl Logic for MissHistory {
         self.logarithm.rst.next = self.rst.val();
         if self.ended.val() {
             self.logarithm.value.next = self.ticks.val();
+            self.logarithm.upper.next = (self.ticks.val() >> self.upper_from.val()).any();
         } else {
             self.logarithm.value.next = self.t_pdt_in_force.val();
+            self.logarithm.upper.next = (self.t_pdt_in_force.val() >> self.upper_from.val()).any();
         }
         self.before.d.next = self.logarithm.logarithm.val();
         if self.subtracting.val() {
@@ -225,14 +243,22 @@ impl Logic for MissHistory {
             }
         }
 
+        comment!("One adder takes out and adds: a - b is a + ~b + 1, and two 1s below carry.");
         if self.oldest.val() {
-            self.sum_now.d.next =
-                self.sum_now.q.val() - bit_cast(self.ratios.read_data.val(), self._sum_bits);
-            self.misses_now.d.next = self.misses_now.q.val() - 1;
-        } else if self.adding.val() {
-            self.sum_now.d.next =
-                self.sum_now.q.val() + bit_cast(self.ratio.q.val(), self._sum_bits);
-            self.misses_now.d.next = self.misses_now.q.val() + 1;
+            self.addend.next = (!bit_cast(self.ratios.read_data.val(), self._addend_bits) << 1) | 1;
+            self.change.next = self.minus_one.val();
+        } else {
+            self.addend.next = bit_cast(self.ratio.q.val(), self._addend_bits) << 1;
+            self.change.next = 1.into();
+        }
+        if self.oldest.val() | self.adding.val() {
+            self.sum_now.d.next = bit_cast(
+                (((bit_cast(self.sum_now.q.val(), self._addend_bits) << 1) | 1)
+                    + self.addend.val())
+                    >> 1,
+                self._sum_bits,
+            );
+            self.misses_now.d.next = self.misses_now.q.val() + self.change.val();
         }
         self.sum.next = self.sum_now.q.val();
         self.misses.next = self.misses_now.q.val();
