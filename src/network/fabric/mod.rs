@@ -359,17 +359,11 @@ impl Meeting {
         part.start();
         let mut events = 0;
         loop {
-            self.exchange(number, part);
+            let stop = self.exchange(number, part);
             let next = self.next.iter().map(|next| next.load(Ordering::Acquire));
             let next = next.min().unwrap_or(u64::MAX);
-            if self.stop.load(Ordering::Acquire) {
+            if stop {
                 return Completed::Stopped(next);
-            }
-            if next == u64::MAX {
-                return Completed::Nothing;
-            }
-            if self.duration_ps.is_some_and(|duration| next > duration) {
-                return Completed::Duration;
             }
             if operations > 0 && self.operations_finished() == operations {
                 // However the network is split, this much has happened.
@@ -380,6 +374,12 @@ impl Meeting {
                 let last = last.max().unwrap_or(0);
                 part.run(last + self.cable_ps + 1, u64::MAX);
                 return Completed::Program;
+            }
+            if next == u64::MAX {
+                return Completed::Nothing;
+            }
+            if self.duration_ps.is_some_and(|duration| next > duration) {
+                return Completed::Duration;
             }
             let end = self.duration_ps.map_or(u64::MAX, |duration| duration + 1);
             let limit = next.saturating_add(self.window_ps).min(end);
@@ -420,8 +420,9 @@ impl Meeting {
         counts.sum()
     }
 
-    /// Hands over what a part has for others, and takes what they have for it.
-    fn exchange(&self, number: usize, part: &mut Partition) {
+    /// Hands over what a part has for others, and takes what they have for it; whether all
+    /// are to stop.
+    fn exchange(&self, number: usize, part: &mut Partition) -> bool {
         for (to, outgoing) in part.outgoing.iter_mut().enumerate() {
             if !outgoing.is_empty() {
                 let post = &self.post[to * self.threads + number];
@@ -441,7 +442,10 @@ impl Meeting {
         let (count, last) = &self.finished[number];
         count.store(finished(part), Ordering::Release);
         last.store(part.tally.last_ps, Ordering::Release);
+        // Read here, where no thread is at work, it is the same for all.
+        let stop = self.stop.load(Ordering::Acquire);
         self.wait();
+        stop
     }
 
     /// Waits for all threads. A window takes microseconds, so they spin before they yield.
