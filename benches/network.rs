@@ -113,7 +113,10 @@ fn simulate(folder: &Path, scenario: &str, threads: usize) -> Result<Measured> {
             bytes: number("peak_bytes")?,
             nodes: number("nodes")?,
         };
-        if best.as_ref().is_none_or(|best| measured.cpu_seconds < best.cpu_seconds) {
+        if best
+            .as_ref()
+            .is_none_or(|best| measured.cpu_seconds < best.cpu_seconds)
+        {
             best = Some(measured);
         }
     }
