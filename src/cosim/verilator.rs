@@ -616,6 +616,10 @@ fn compile(
         .current_dir(folder)
         .args(["-shared", "-I.", "-Imodel"]);
     common_flags(&mut compiler, tools, kind);
+    if traced {
+        // A waveform is short: the compiler would take longer than it saves.
+        compiler.arg("-O1");
+    }
     if cfg!(target_os = "linux") {
         compiler.arg("-Wl,-z,defs,-Bsymbolic");
     }
