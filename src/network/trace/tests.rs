@@ -441,3 +441,34 @@ fn files_are_told_apart_by_content() {
         assert!(same_but_for_format(&program, &again));
     }
 }
+
+#[test]
+fn joined_programs_keep_to_themselves() {
+    let ping = "num_ranks 2\nrank 0 {\nl0: send 80b to 1 tag 3\nl1: recv 70b from -1\n\
+                l1 irequires l0\n}\nrank 1 {\nl0: recv 80b from 0 tag 3\nl1: send 70b to 0\n\
+                l1 requires l0\n}\n";
+    let calc = "num_ranks 1\nrank 0 {\nl0: calc 5\nl1: calc 7\nl1 requires l0\n}\n";
+    let programs = [ping, calc, ping].map(|text| from_text(text).unwrap());
+    let alone = ideal_time(&programs[0]).unwrap();
+    let joined = Program::join(programs.to_vec()).unwrap();
+    assert_eq!((joined.ranks(), joined.dependencies()), (5, 2 + 1 + 2));
+    let shown: Vec<String> = joined.ops().iter().map(Op::to_string).collect();
+    assert_eq!(
+        shown[..2],
+        ["send 80b to 1 tag 3", "recv 70b from -1 tag 0"]
+    );
+    assert_eq!(
+        shown[4..8],
+        [
+            "calc 5",
+            "calc 7",
+            "send 80b to 4 tag 3",
+            "recv 70b from -1 tag 0"
+        ]
+    );
+    assert_eq!(joined.rank_of(6), 3);
+    let next = joined.successors(6)[0];
+    assert_eq!((next.op(), next.on_start()), (7, true));
+    // They run side by side, as fast as the slowest alone.
+    assert_eq!(ideal_time(&joined).unwrap(), alone);
+}
