@@ -57,10 +57,12 @@ impl Common {
     }
 }
 
-/// An event-driven port controller. The first cache line is all that most calls touch; times
-/// within are clock cycles since reset.
+/// An event-driven port controller. Times within are clock cycles since reset.
+///
+/// In a large network nothing is in a cache, so the two lines that most calls touch lie
+/// together, and hits that cannot matter soon stay there until there are some.
 #[derive(Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct LazyPort {
     /// It stands at the beginning of this cycle.
     cycle: u64,
@@ -81,6 +83,52 @@ pub struct LazyPort {
     /// `rest.expiry` is that of the present idle period.
     resolved: bool,
     faulty: bool,
+    /// The link has left `Wake` in the present idle period.
+    left_wake: bool,
+    recent: Recent,
+}
+
+/// Hits that are held that many at a time.
+const HELD: usize = 5;
+
+/// Hits of which the threshold has not been told.
+#[derive(Debug, Default)]
+struct Recent {
+    /// Hits before this cycle do not lower the floor of the threshold,
+    until: u64,
+    /// and so many of them.
+    left: u32,
+    held: u32,
+    /// The cycle in which the first one came.
+    first: u64,
+    /// How many cycles later each came, and how many idle cycles it ended.
+    hits: [(u32, u32); HELD],
+}
+
+impl Recent {
+    /// Holds a hit that comes in `cycle`, after activity that ended with `idle_since`; whether
+    /// it does.
+    #[inline]
+    fn hold(&mut self, cycle: u64, idle_since: u64) -> bool {
+        let held = self.held as usize;
+        if cycle >= self.until || self.left == 0 || held == HELD {
+            return false;
+        }
+        if held == 0 {
+            self.first = cycle;
+        }
+        let times = (
+            u32::try_from(cycle - self.first),
+            u32::try_from(cycle - idle_since),
+        );
+        let (Ok(later), Ok(idle)) = times else {
+            return false;
+        };
+        self.hits[held] = (later, idle);
+        self.held += 1;
+        self.left -= 1;
+        true
+    }
 }
 
 #[derive(Debug)]
@@ -92,8 +140,6 @@ struct Rest {
     initiator: bool,
     /// What arrives in the present cycle.
     message: Message,
-    /// The link has left `Wake` in the present idle period.
-    left_wake: bool,
     /// The cycle in which the timer goes off.
     expiry: u64,
     /// The cycle of the latest sample.
@@ -132,7 +178,6 @@ impl LazyPort {
                 threshold,
                 initiator,
                 message: Message::None,
-                left_wake: false,
                 expiry: u64::MAX,
                 sampled: 0,
                 sample_is_miss: false,
@@ -146,6 +191,8 @@ impl LazyPort {
             calm: false,
             resolved: false,
             faulty: false,
+            left_wake: false,
+            recent: Recent::default(),
         };
         lazy.look_ahead();
         lazy
@@ -227,6 +274,7 @@ impl LazyPort {
     /// What the port did in the first `cycles` clock cycles.
     pub fn account(&mut self, cycles: u64) -> PortCycles {
         self.advance(cycles);
+        self.tell();
         let rest = &self.rest;
         let mut count = rest.count;
         count.states[rest.fsm.state() as usize] += self.cycle - rest.counted;
@@ -266,12 +314,49 @@ impl LazyPort {
     fn begin_activity(&mut self, from: u64) {
         self.advance(from);
         let idle_since = self.idle_since();
-        if self.cycle > idle_since && !self.waiting {
-            let floor = self.rest.sample(self.cycle, idle_since);
-            if let Some(floor) = floor {
-                self.hold = self.rest.common.hold(floor);
-            }
+        if self.cycle > idle_since
+            && !self.waiting
+            && (self.left_wake || !self.recent.hold(self.cycle, idle_since))
+        {
+            self.sample(idle_since);
         }
+    }
+
+    /// The idle period from `idle_since` on ends in the present cycle.
+    fn sample(&mut self, idle_since: u64) {
+        self.tell();
+        let miss = std::mem::take(&mut self.left_wake);
+        // What comes before the first activity is no idle period.
+        if idle_since > 0 {
+            self.rest.sample(self.cycle, idle_since, miss);
+            self.follow();
+        }
+    }
+
+    /// Tells the threshold of the hits that were held.
+    fn tell(&mut self) {
+        if self.recent.held == 0 {
+            return;
+        }
+        let held = std::mem::take(&mut self.recent.held) as usize;
+        for (later, idle) in self.recent.hits[..held].iter().copied() {
+            let cycle = self.recent.first + u64::from(later);
+            self.rest.sample(cycle, cycle - u64::from(idle), false);
+        }
+        self.follow();
+    }
+
+    /// Follows the floor of the threshold.
+    fn follow(&mut self) {
+        let (until, left) = match (&self.rest.threshold, &self.rest.common.numbers) {
+            (Some(threshold), Some(numbers)) => {
+                self.hold = self.rest.common.hold(threshold.floor());
+                threshold.firm(numbers)
+            }
+            _ => (u64::MAX, u32::MAX),
+        };
+        self.recent.until = until;
+        self.recent.left = left;
     }
 
     #[inline]
@@ -302,6 +387,7 @@ impl LazyPort {
         let expired = !active && {
             if !self.resolved && self.cycle >= self.expiry() {
                 let floor = self.expiry();
+                self.tell();
                 let expiry = self.rest.expiry(self.idle_since());
                 assert!(expiry >= floor, "a threshold lies below its floor");
                 self.rest.expiry = expiry;
@@ -398,10 +484,11 @@ impl LazyPort {
     fn clock_edge(&mut self) {
         let now = self.cycle;
         let view = self.view();
+        let left_wake = self.left_wake;
         let rest = &mut *self.rest;
         let (down, up) = rest.sync.starts(now, &view);
         let leaves = down && view.state == PowerState::Wake;
-        rest.left_wake = !view.active && (rest.left_wake || leaves);
+        self.left_wake = !view.active && (left_wake || leaves);
         rest.fsm.clock(now, down, up);
         rest.sync.clock(now, &view);
         rest.message = Message::None;
@@ -423,21 +510,17 @@ impl LazyPort {
 }
 
 impl Rest {
-    /// An idle period from `idle_since` on ends in cycle `now`. Returns the new floor of the
-    /// threshold, if it can change.
+    /// The idle period from `idle_since` on ends in cycle `now`.
     #[inline]
-    fn sample(&mut self, now: u64, idle_since: u64) -> Option<u64> {
-        let miss = std::mem::take(&mut self.left_wake);
-        if idle_since == 0 {
-            // What comes before the first activity is no idle period.
-            return None;
-        }
+    fn sample(&mut self, now: u64, idle_since: u64, miss: bool) {
         self.count.hits += u64::from(!miss);
         self.count.misses += u64::from(miss);
         self.sampled = now;
         self.sample_is_miss = miss;
         let plan = &self.common.plan;
-        let (threshold, numbers) = (self.threshold.as_mut()?, self.common.numbers.as_ref()?);
+        let (Some(threshold), Some(numbers)) = (&mut self.threshold, &self.common.numbers) else {
+            return;
+        };
         let cycles = now - idle_since;
         let ticks = match plan.clocks_per_tick {
             1 => cycles,
@@ -453,7 +536,6 @@ impl Rest {
             miss,
         };
         threshold.record(numbers, now, sample);
-        Some(threshold.floor())
     }
 
     /// When the timer goes off in the idle period from `idle_since` on.

@@ -18,6 +18,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use super::HELD;
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::golden::Edges;
@@ -264,6 +265,32 @@ impl Threshold {
     #[inline]
     pub fn floor(&self) -> u64 {
         self.floor
+    }
+
+    /// Hits before a cycle, and so many of them, leave the floor where it is, or raise it: they
+    /// end no generation, take no miss out of the history, and leave the budget as it is.
+    pub fn firm(&self, numbers: &Numbers) -> (u64, u32) {
+        let kind = numbers.kind();
+        if kind == HistogramKind::Circular || self.renews || self.shortened {
+            return (0, 0);
+        }
+        let mut until = self.grows_at.saturating_sub(numbers.chained);
+        let mut left = u32::MAX as usize;
+        if kind.ages() {
+            until = until.min(self.renewal.0);
+            left = left.min(self.renewal.1 as usize);
+        }
+        if kind == HistogramKind::Map {
+            let entries = numbers.plan.histogram.map_entries as usize;
+            left = left.min(entries.saturating_sub(self.populated as usize + self.log.len()));
+        }
+        if let Some((history, _)) = self.correction.as_deref() {
+            if history.misses() > 0 {
+                let later = (0..HELD).find(|k| history.loses_a_miss(self.log.len() + k));
+                left = left.min(later.unwrap_or(HELD));
+            }
+        }
+        (until, left as u32)
     }
 
     /// A sample that came in `cycle`; the threshold that governed a hit does not matter.
