@@ -131,23 +131,27 @@ impl Recent {
     }
 }
 
+/// In the order in which hits need it.
 #[derive(Debug)]
+#[repr(C)]
 struct Rest {
     common: Arc<Common>,
-    fsm: LpiFsm,
-    sync: LinkSync,
-    threshold: Option<Threshold>,
-    initiator: bool,
-    /// What arrives in the present cycle.
-    message: Message,
-    /// The cycle in which the timer goes off.
-    expiry: u64,
     /// The cycle of the latest sample.
     sampled: u64,
     sample_is_miss: bool,
+    initiator: bool,
+    /// What arrives in the present cycle.
+    message: Message,
+    hits: u64,
+    threshold: Option<Threshold>,
+    /// The cycle in which the timer goes off.
+    expiry: u64,
     /// The first cycle that is not in `count.states`.
     counted: u64,
+    /// Without the hits.
     count: PortCycles,
+    fsm: LpiFsm,
+    sync: LinkSync,
     fault: Option<Fault>,
 }
 
@@ -181,6 +185,7 @@ impl LazyPort {
                 expiry: u64::MAX,
                 sampled: 0,
                 sample_is_miss: false,
+                hits: 0,
                 counted: now,
                 count: PortCycles::default(),
                 fault: None,
@@ -277,6 +282,7 @@ impl LazyPort {
         self.tell();
         let rest = &self.rest;
         let mut count = rest.count;
+        count.hits = rest.hits;
         count.states[rest.fsm.state() as usize] += self.cycle - rest.counted;
         // Hit and miss show in the cycle after the sample.
         if rest.sampled > 0 && rest.sampled + 2 > self.cycle {
@@ -513,7 +519,7 @@ impl Rest {
     /// The idle period from `idle_since` on ends in cycle `now`.
     #[inline]
     fn sample(&mut self, now: u64, idle_since: u64, miss: bool) {
-        self.count.hits += u64::from(!miss);
+        self.hits += u64::from(!miss);
         self.count.misses += u64::from(miss);
         self.sampled = now;
         self.sample_is_miss = miss;

@@ -168,8 +168,10 @@ struct Entry {
     sample: Sample,
 }
 
-/// The threshold of one port. What is not about the log is as it was before it.
+/// The threshold of one port. What is not about the log is as it was before it; what a hit
+/// needs comes first.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Threshold {
     /// Under the threshold of every idle period that begins before the next sample.
     floor: u64,
