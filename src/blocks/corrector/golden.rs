@@ -1,5 +1,7 @@
 //! Golden model of the correction.
 
+use std::sync::Arc;
+
 use fixed::types::I64F64;
 
 use crate::blocks::fixed_point::Arithmetic;
@@ -28,7 +30,7 @@ struct Waiting {
 /// Cycle-exact model of the correction (SPEC 8).
 #[derive(Clone, Debug)]
 pub struct Corrector {
-    numbers: Arithmetic,
+    numbers: Arc<Arithmetic>,
     at_least_one: bool,
     max_value: u64,
     /// The history has changed since the last run began.
@@ -48,7 +50,7 @@ impl Corrector {
     /// A correction just after reset.
     pub fn new(plan: &PortPlan) -> Self {
         Corrector {
-            numbers: Arithmetic::new(plan),
+            numbers: Arc::new(Arithmetic::new(plan)),
             at_least_one: plan.correction.at_least_one,
             max_value: plan.histogram.max_value,
             stale: false,
@@ -82,6 +84,24 @@ impl Corrector {
     pub fn steady(&self) -> bool {
         let busy = self.run.is_some() || self.waiting.is_some() || self.product.is_some();
         !(busy || self.stale || self.update)
+    }
+
+    /// What all clock edges do to the factor of a steady correction until it covers a history
+    /// that has changed and is steady again.
+    pub fn settle_factor(&mut self, history: &MissHistory) {
+        let run = Run {
+            begun: 0,
+            sum: history.sum(),
+            misses: history.misses(),
+        };
+        self.log2_cf = self.logarithm(&run);
+        self.factor = self.power(&run);
+    }
+
+    /// What all clock edges do to the threshold of a steady correction until PerfBound's
+    /// new one is corrected.
+    pub fn settle_threshold(&mut self, t_pb: u64) {
+        self.t_pdt = self.times(t_pb);
     }
 
     /// The clock edge at the end of cycle `now`; `history` and PerfBound's new threshold as
@@ -180,7 +200,7 @@ impl Corrector {
     }
 
     /// `min(t_pb * cf, h_maxval)`, to the nearest tick.
-    fn times(&self, t_pb: u64) -> u64 {
+    pub fn times(&self, t_pb: u64) -> u64 {
         let (mantissa, exponent) = self.factor;
         let bits = self.numbers.mantissa;
         let mantissa = (mantissa.to_bits() >> (I64F64::FRAC_NBITS - bits)) as u128;

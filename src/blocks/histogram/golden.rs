@@ -1,6 +1,7 @@
 //! Golden model of the histograms: an array of counters.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use super::bin_meter::golden::Edges;
 use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
@@ -14,13 +15,28 @@ struct Change {
     removes: bool,
 }
 
+/// What a histogram holds while no sample is on its way into the counters.
+#[derive(Clone, Debug)]
+pub struct Contents {
+    /// Counters per generation, the present one first.
+    pub generations: VecDeque<Vec<u64>>,
+    /// Samples of the present generation.
+    pub samples: u64,
+    /// The cycle whose end began the present generation.
+    pub since: u64,
+    /// How long the generations before it lasted, in ticks, the latest first.
+    pub lasted: VecDeque<u64>,
+    /// The lengths that a circular histogram holds, the oldest first, in ticks.
+    pub stored: VecDeque<u64>,
+}
+
 /// Cycle-exact model of the histograms of every kind (SPEC 6, `docs/histograms.md`).
 ///
 /// Time is the caller's count of clock cycles since reset.
 #[derive(Clone, Debug)]
 pub struct Histogram {
     plan: HistogramPlan,
-    edges: Edges,
+    edges: Arc<Edges>,
     clocks_per_tick: u64,
     max_time: u64,
     /// The next sample ends the present generation, whatever its age.
@@ -57,7 +73,7 @@ impl Histogram {
             max_time: plan.max_time(),
             renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
-            edges,
+            edges: Arc::new(edges),
             samples: 0,
             since: 0,
             reached: 0,
@@ -66,6 +82,27 @@ impl Histogram {
             stored_total: 0,
             changes: VecDeque::new(),
             populated: 0,
+        }
+    }
+
+    /// A histogram that holds `contents`, and no sample on its way into the counters.
+    pub fn holding(plan: &PortPlan, edges: Arc<Edges>, contents: Contents) -> Self {
+        let populated = contents.generations[0].iter().filter(|count| **count > 0);
+        Histogram {
+            plan: plan.histogram,
+            edges,
+            clocks_per_tick: plan.clocks_per_tick,
+            max_time: plan.max_time(),
+            renew: false,
+            populated: populated.count() as u32,
+            generations: contents.generations,
+            samples: contents.samples,
+            since: contents.since,
+            reached: 0,
+            lasted: contents.lasted,
+            stored_total: contents.stored.iter().copied().map(u128::from).sum(),
+            stored: contents.stored,
+            changes: VecDeque::new(),
         }
     }
 

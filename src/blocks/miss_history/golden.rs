@@ -1,6 +1,7 @@
 //! Golden model of the history of misses.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use fixed::types::I64F64;
 
@@ -43,7 +44,7 @@ pub struct Sample {
 /// Cycle-exact model of the history of misses (SPEC 8).
 #[derive(Clone, Debug)]
 pub struct MissHistory {
-    numbers: Arithmetic,
+    numbers: Arc<Arithmetic>,
     /// Idle periods on their way into the history: the cycle in which each ended, and its
     /// ratio if it was a miss.
     under_way: VecDeque<(u64, Option<I64F64>)>,
@@ -58,7 +59,7 @@ impl MissHistory {
     /// A history just after reset.
     pub fn new(plan: &PortPlan) -> Self {
         MissHistory {
-            numbers: Arithmetic::new(plan),
+            numbers: Arc::new(Arithmetic::new(plan)),
             under_way: VecDeque::new(),
             outcomes: VecDeque::new(),
             ratios: VecDeque::new(),
@@ -106,13 +107,33 @@ impl MissHistory {
             }
         }
         if let Some(sample) = sample {
-            let ratio = || {
-                let ratio = self.logarithm(sample.ticks) - self.logarithm(sample.t_pdt);
-                floor_to(ratio, self.numbers.ratio_fraction)
-            };
-            let ratio = sample.miss.then(ratio);
-            self.under_way.push_back((now, ratio));
+            self.under_way.push_back((now, self.ratio(&sample)));
         }
+    }
+
+    /// What all clock edges until the history covers `sample` do to a steady history.
+    pub fn settle(&mut self, sample: &Sample) {
+        self.shift(sample.miss);
+        if let Some(ratio) = self.ratio(sample) {
+            self.ratios.push_back(ratio);
+            self.sum += ratio;
+        }
+    }
+
+    /// The idle period that leaves a steady history when the one after the next `later` ones
+    /// enters was a miss.
+    pub fn loses_a_miss(&self, later: usize) -> bool {
+        let place = (self.outcomes.len() + later).checked_sub(self.numbers.history as usize);
+        place.is_some_and(|place| self.outcomes.get(place) == Some(&true))
+    }
+
+    /// The logarithm of the ratio of a miss.
+    fn ratio(&self, sample: &Sample) -> Option<I64F64> {
+        let ratio = || {
+            let ratio = self.logarithm(sample.ticks) - self.logarithm(sample.t_pdt);
+            floor_to(ratio, self.numbers.ratio_fraction)
+        };
+        sample.miss.then(ratio)
     }
 
     /// Shifts an outcome in; what is shifted out takes its ratio along.

@@ -83,6 +83,14 @@ impl PerfBound {
         }
     }
 
+    /// A search that rests, after it has found the threshold `t_pb`.
+    pub fn resting(plan: PortPlan, t_pb: u64) -> Self {
+        PerfBound {
+            t_pb,
+            ..PerfBound::new(plan)
+        }
+    }
+
     /// The threshold in ticks.
     pub fn t_pb(&self) -> u64 {
         self.t_pb

@@ -115,6 +115,12 @@ impl Port {
             .map_or_else(axi::Outputs::default, |registers| registers.axi.outputs())
     }
 
+    /// Clock cycles since the last reset; the state of the link; what has been said between
+    /// its ends.
+    pub fn link(&self) -> (u64, &LpiFsm, Option<&LinkSync>) {
+        (self.now, &self.fsm, self.sync.as_ref())
+    }
+
     /// Whether the ends of the link agree by messages (SPEC 5), not levels.
     pub fn exchanges_messages(&self) -> bool {
         self.sync.is_some()

@@ -4,6 +4,7 @@
 //! Times are clock cycles since the simulation began. What happens at time `t` shows in the
 //! inputs of cycle `ceil(t/T)`. Calls come in order of their cycles.
 
+use super::lazy::LazyPort;
 use crate::blocks::port::golden;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
 use crate::config::plan::PortPlan;
@@ -24,6 +25,8 @@ pub struct Fault {
 pub enum Governor {
     /// Never sleeps; nothing to keep.
     AlwaysOn,
+    /// The golden model, clocked only where the other end or the queue may notice it.
+    Lazy(LazyPort),
     /// A cycle-exact model, clocked only where something happens.
     Clocked(Box<Clocked>),
 }
@@ -32,43 +35,62 @@ impl Governor {
     /// From cycle `from` until (without) `until` a packet that takes `hops` links leaves.
     #[inline]
     pub fn transmit(&mut self, from: u64, until: u64, hops: u8) {
-        if let Governor::Clocked(port) = self {
-            port.advance(from);
-            port.waiting = false;
-            port.transmits_until = until;
-            port.start = Some(hops);
+        match self {
+            Governor::AlwaysOn => {}
+            Governor::Lazy(port) => port.transmit(from, until),
+            Governor::Clocked(port) => {
+                port.advance(from);
+                port.waiting = false;
+                port.transmits_until = until;
+                port.start = Some(hops);
+            }
         }
     }
 
     /// From cycle `from` until (without) `until` a packet arrives.
     #[inline]
     pub fn receive(&mut self, from: u64, until: u64) {
-        if let Governor::Clocked(port) = self {
-            port.advance(from);
-            port.receives_until = until;
+        match self {
+            Governor::AlwaysOn => {}
+            Governor::Lazy(port) => port.receive(from, until),
+            Governor::Clocked(port) => {
+                port.advance(from);
+                port.receives_until = until;
+            }
         }
     }
 
     /// From cycle `from` on a packet waits that may not leave.
     pub fn wait(&mut self, from: u64) {
-        if let Governor::Clocked(port) = self {
-            port.advance(from);
-            port.waiting = true;
+        match self {
+            Governor::AlwaysOn => {}
+            Governor::Lazy(port) => port.wait(from),
+            Governor::Clocked(port) => {
+                port.advance(from);
+                port.waiting = true;
+            }
         }
     }
 
     /// In `cycle` a message of the other end arrives.
     pub fn hear(&mut self, cycle: u64, message: Message) {
-        if let Governor::Clocked(port) = self {
-            port.advance(cycle);
-            port.message = Some(message);
+        match self {
+            Governor::AlwaysOn => {}
+            Governor::Lazy(port) => port.hear(cycle, message),
+            Governor::Clocked(port) => {
+                port.advance(cycle);
+                port.message = Some(message);
+            }
         }
     }
 
     /// Goes on to the beginning of `cycle`.
+    #[inline]
     pub fn advance(&mut self, cycle: u64) {
-        if let Governor::Clocked(port) = self {
-            port.advance(cycle);
+        match self {
+            Governor::AlwaysOn => {}
+            Governor::Lazy(port) => port.advance(cycle),
+            Governor::Clocked(port) => port.advance(cycle),
         }
     }
 
@@ -77,6 +99,7 @@ impl Governor {
     pub fn tx_enable(&self) -> bool {
         match self {
             Governor::AlwaysOn => true,
+            Governor::Lazy(port) => port.tx_enable(),
             Governor::Clocked(port) => port.outputs.tx_enable,
         }
     }
@@ -86,6 +109,7 @@ impl Governor {
     pub fn said(&mut self) -> Option<Message> {
         match self {
             Governor::AlwaysOn => None,
+            Governor::Lazy(port) => port.said(),
             Governor::Clocked(port) => port.said.take(),
         }
     }
@@ -96,6 +120,7 @@ impl Governor {
     pub fn next(&self) -> u64 {
         match self {
             Governor::AlwaysOn => u64::MAX,
+            Governor::Lazy(port) => port.next(),
             Governor::Clocked(port) => port.next(),
         }
     }
@@ -104,6 +129,7 @@ impl Governor {
     pub fn fault(&self) -> Option<&Fault> {
         match self {
             Governor::AlwaysOn => None,
+            Governor::Lazy(port) => port.fault(),
             Governor::Clocked(port) => port.fault.as_ref(),
         }
     }
@@ -116,6 +142,7 @@ impl Governor {
                 count.states[PowerState::Wake as usize] = cycles;
                 count
             }
+            Governor::Lazy(port) => port.account(cycles),
             Governor::Clocked(port) => {
                 port.advance(cycles);
                 port.count

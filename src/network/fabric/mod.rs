@@ -7,6 +7,7 @@
 //! the results are the same bytes for any number of threads.
 
 pub mod governor;
+pub mod lazy;
 mod packets;
 mod partition;
 mod port;
@@ -15,7 +16,7 @@ mod wheel;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::replay::Overheads;
 use super::topology::hop_counts::by_class;
@@ -29,6 +30,7 @@ use crate::config::Config;
 use crate::switch::power::PowerController;
 use crate::switch::Parameters;
 use governor::{awake_pair, message_delay, AwakePair, Governor};
+use lazy::LazyPort;
 use partition::{Common, Parcel, Partition, Places, Tally};
 
 /// What the nodes send.
@@ -103,7 +105,21 @@ pub fn run(
     topology: &dyn Topology,
     load: Load,
     settings: &Settings,
+    replacements: Replacements,
+    progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
+) -> Result<RunSummary, RunError> {
+    let lazy = lazy::Common::new;
+    run_governed(topology, load, settings, replacements, lazy, progress)
+}
+
+/// [`run`], with lazy ports for plans for which `lazy` says what they have in common, and
+/// clocked ones for others.
+fn run_governed(
+    topology: &dyn Topology,
+    load: Load,
+    settings: &Settings,
     mut replacements: Replacements,
+    lazy: fn(&PortPlan) -> Option<lazy::Common>,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunSummary, RunError> {
     check(topology, load, settings)?;
@@ -120,7 +136,10 @@ pub fn run(
         .power
         .plans
         .iter()
-        .map(|plan| awake_pair(plan, common.message_cycles))
+        .map(|plan| {
+            let pair = awake_pair(plan, common.message_cycles);
+            pair.map(|pair| (pair, lazy(plan).map(Arc::new)))
+        })
         .collect::<Result<Vec<_>, _>>()
         .map_err(|fault| RunError::Unfit(fault.what))?;
     let places = Places::new(topology, settings.threads);
@@ -165,7 +184,7 @@ fn governors(
     topology: &dyn Topology,
     places: &Places,
     part: usize,
-    pairs: &[AwakePair],
+    pairs: &[(AwakePair, Option<Arc<lazy::Common>>)],
     replacements: &mut Replacements,
 ) -> Vec<Governor> {
     let ports = places.switches_of[part].len() * topology.radix() + places.nodes_of[part].len();
@@ -175,15 +194,20 @@ fn governors(
             let Some(peer) = topology.peer(port).filter(|_| !pairs.is_empty()) else {
                 return Governor::AlwaysOn;
             };
-            let pair = &pairs[topology.class(port)];
+            let (pair, lazy) = &pairs[topology.class(port)];
             let initiator = port < peer;
-            let controller: Box<dyn PowerController + Send> = match replacements.remove(&port) {
-                Some(mut controller) => {
-                    pair.wake(&mut *controller, initiator);
-                    controller
-                }
-                None => Box::new(pair.ends[usize::from(!initiator)].clone()),
-            };
+            let golden = &pair.ends[usize::from(!initiator)];
+            let controller: Box<dyn PowerController + Send> =
+                match (replacements.remove(&port), lazy) {
+                    (Some(mut controller), _) => {
+                        pair.wake(&mut *controller, initiator);
+                        controller
+                    }
+                    (None, Some(common)) => {
+                        return Governor::Lazy(LazyPort::new(common, golden, initiator))
+                    }
+                    (None, None) => Box::new(golden.clone()),
+                };
             Governor::from((controller, initiator))
         })
         .collect()

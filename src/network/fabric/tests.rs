@@ -2,6 +2,7 @@ use std::path::Path;
 
 use super::*;
 use crate::blocks::port::golden::Port;
+use crate::config::plan::HistogramKind;
 use crate::config::Config;
 use crate::network::topology::SingleSwitch;
 use crate::network::trace;
@@ -135,5 +136,49 @@ fn any_number_of_threads_gives_the_same_result() {
     assert!(one.packets > 1000, "{}", one.packets);
     for threads in [2, 3] {
         assert_eq!(one, with(threads), "{threads} threads");
+    }
+}
+
+/// Lazy ports against golden models that are clocked through every update: the same run.
+#[test]
+fn lazy_ports_decide_as_clocked_ones() {
+    let program = lammps();
+    let topology = SingleSwitch { nodes: 16 };
+    let nodes: Vec<u32> = (0..16).collect();
+    let load = Load::Program {
+        program: &program,
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    for kind in HistogramKind::ALL {
+        for policy in ["perfbound", "perfbound-correct"] {
+            let text = format!(
+                "[port]\npolicy = \"{policy}\"\nsleep = \"fast-wake\"\nt_pdt_init_ns = 20000\n\
+                 [perfbound]\nbound = 0.05\n\
+                 [histogram]\nkind = \"{}\"\nbin_ns = 256\nmax_value_ns = 65536\n",
+                kind.name()
+            );
+            let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
+            let plans = vec![plan; topology.classes().len()];
+            let settings = Settings {
+                switch: Parameters::default(),
+                power: Power {
+                    clock_ps: 1000,
+                    plans: &plans,
+                },
+                duration_ps: Some(3_000_000_000),
+                warm_up_ps: 0,
+                threads: 1,
+            };
+            let with = |lazy| {
+                let none = Replacements::new();
+                run_governed(&topology, load, &settings, none, lazy, &mut go_on).unwrap()
+            };
+            let (lazy, clocked) = (with(lazy::Common::new), with(|_| None));
+            let misses: u64 = lazy.ports.iter().map(|port| port.cycles.misses).sum();
+            assert!(misses > 100, "{text}: {misses} misses");
+            let events = clocked.events;
+            assert_eq!(clocked, RunSummary { events, ..lazy }, "{text}");
+        }
     }
 }

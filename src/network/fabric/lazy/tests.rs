@@ -1,0 +1,372 @@
+use std::collections::VecDeque;
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+use super::*;
+use crate::blocks::port::model::Model;
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::{
+    BinScale, BudgetPlan, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan, Product,
+    RefreshPlan, Sleep, SleepTimes, SyncPlan,
+};
+use crate::network::fabric::governor::{awake_pair, Governor};
+
+/// Cycles that messages and packets are on the cable.
+const DELAY: u64 = 7;
+
+/// Thresholds of some ten cycles, histograms that are cleared after some ten samples.
+fn plan() -> PortPlan {
+    PortPlan {
+        time_width: 16,
+        clocks_per_tick: 1,
+        policy: Policy::PerfBound,
+        sleep: Sleep::Hybrid,
+        t_pdt_init: 40,
+        link: LinkPlan {
+            fast_wake: SleepTimes { t_s: 3, t_w: 5 },
+            deep_sleep: SleepTimes { t_s: 7, t_w: 11 },
+            hybrid_hold: 9,
+            refresh: Some(RefreshPlan { t_q: 60, t_r: 20 }),
+        },
+        sync: Some(SyncPlan { timeout: 60 }),
+        registers: None,
+        histogram: HistogramPlan {
+            kind: HistogramKind::Clearing,
+            scale: BinScale::Linear,
+            bins: 20,
+            bin_shift: 3,
+            counter_bits: 6,
+            max_samples: 40,
+            ttl: Some(9000),
+            max_value: 150,
+            map_entries: 8,
+        },
+        budget: BudgetPlan {
+            numerator: 3,
+            denominator: 301,
+            product: None,
+            width: 32,
+            rate: None,
+        },
+        correction: CorrectionPlan {
+            history: 8,
+            at_least_one: true,
+            fraction_bits: 12,
+        },
+    }
+}
+
+/// A histogram of this kind: counters that count down must not be full.
+fn with_kind(plan: PortPlan, kind: HistogramKind, scale: BinScale) -> PortPlan {
+    let multiplies = !kind.window_only_grows();
+    PortPlan {
+        histogram: HistogramPlan {
+            kind,
+            scale,
+            ..plan.histogram
+        },
+        budget: BudgetPlan {
+            product: multiplies.then_some(Product { k: 1, s: 1 }),
+            ..plan.budget
+        },
+        ..plan
+    }
+}
+
+/// What happened to a pair.
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    cycles: u64,
+    hits: u64,
+    misses: u64,
+    transitions: u64,
+    messages: u64,
+    /// Golden models clocked, logs shortened, generations ended.
+    happened: [u64; 3],
+}
+
+impl std::ops::AddAssign for Seen {
+    fn add_assign(&mut self, other: Self) {
+        self.cycles += other.cycles;
+        self.hits += other.hits;
+        self.misses += other.misses;
+        self.transitions += other.transitions;
+        self.messages += other.messages;
+        for (sum, more) in self.happened.iter_mut().zip(other.happened) {
+            *sum += more;
+        }
+    }
+}
+
+/// One end of a link: a lazy port, and the golden model that is clocked every cycle.
+struct End {
+    lazy: LazyPort,
+    golden: golden::Port,
+    /// Lengths of the packets that wait, in cycles.
+    queue: VecDeque<u64>,
+    arrives_at: u64,
+    paused_until: u64,
+    waiting: bool,
+    transmits_until: u64,
+    receives_until: u64,
+    /// Packets on the way to this end: when they begin to arrive, and how long they are.
+    packets: VecDeque<(u64, u64)>,
+    messages: VecDeque<(u64, Message)>,
+    count: PortCycles,
+}
+
+/// Random packets between two ends for so many cycles; everything that can be noticed is the
+/// same in every one of them.
+fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    let common = Arc::new(Common::new(plan).unwrap());
+    let mut initiator = false;
+    let mut ends = awake_pair(plan, DELAY).unwrap().ends.map(|golden| {
+        initiator = !initiator;
+        End {
+            lazy: LazyPort::new(&common, &golden, initiator),
+            golden,
+            queue: VecDeque::new(),
+            arrives_at: 5,
+            paused_until: 0,
+            waiting: false,
+            transmits_until: 0,
+            receives_until: 0,
+            packets: VecDeque::new(),
+            messages: VecDeque::new(),
+            count: PortCycles::default(),
+        }
+    });
+    let mut seen = Seen::default();
+    // Of each end: lengths of packets, cycles between them, how many come at once.
+    let mut traffic = [(2, 3, 3, 1); 2];
+    let mut before = ends.each_ref().map(|end| end.golden.outputs());
+    for cycle in 0..cycles {
+        if random.random_ratio(1, 1500) {
+            traffic = std::array::from_fn(|_| {
+                let lengths = [(1, 1), (2, 2), (2, 8), (41, 42)];
+                let (shortest, longest) = lengths[random.random_range(0..lengths.len())];
+                let gaps = [1, 2, 3, 10, 25, 45, 60, 100, 400, 5000];
+                let gap = gaps[random.random_range(0..gaps.len())];
+                (shortest, longest, gap, random.random_range(1..3))
+            });
+        }
+        let outputs = ends.each_ref().map(|end| end.golden.outputs());
+        for side in 0..2 {
+            let at = format!("seed {seed}, end {side}, cycle {cycle}");
+            let [first, second] = &mut ends;
+            let (end, other) = match side {
+                0 => (first, second),
+                _ => (second, first),
+            };
+            let now = &outputs[side];
+            count(&mut end.count, &before[side], now);
+            if end.lazy.next() == cycle || random.random_ratio(1, 50) {
+                end.lazy.advance(cycle);
+            }
+            assert!(end.lazy.next() > cycle, "{at}: it stands still");
+            let said = end.lazy.said();
+            assert_eq!(said.unwrap_or_default(), now.message_out, "{at}");
+            assert_eq!(end.lazy.tx_enable(), now.tx_enable, "{at}");
+            assert_eq!(end.lazy.power_state(), now.power_state, "{at}");
+            assert_eq!(end.lazy.fault(), None, "{at}");
+            if let Some(message) = said {
+                seen.messages += 1;
+                other.messages.push_back((cycle + DELAY, message));
+            }
+
+            let mut message_in = Message::None;
+            if let Some((_, message)) = end.messages.pop_front_if(|(due, _)| *due == cycle) {
+                message_in = message;
+                end.lazy.hear(cycle, message);
+            }
+            if let Some((_, length)) = end.packets.pop_front_if(|(due, _)| *due == cycle) {
+                end.receives_until = cycle + length;
+                end.lazy.receive(cycle, cycle + length);
+            }
+            if cycle >= end.arrives_at {
+                let (shortest, longest, gap, most) = traffic[side];
+                for _ in 0..random.random_range(1..=most) {
+                    end.queue.push_back(random.random_range(shortest..=longest));
+                }
+                end.arrives_at = cycle + longest + random.random_range(1..=2 * gap);
+                if random.random_ratio(1, 300) {
+                    end.arrives_at += 500;
+                    end.paused_until = cycle + random.random_range(0..200);
+                }
+            }
+            if !end.queue.is_empty() && cycle >= end.transmits_until {
+                if now.tx_enable && cycle >= end.paused_until {
+                    let length = end.queue.pop_front().unwrap();
+                    end.waiting = false;
+                    end.transmits_until = cycle + length;
+                    end.lazy.transmit(cycle, cycle + length);
+                    other.packets.push_back((cycle + DELAY, length));
+                } else if !end.waiting {
+                    end.waiting = true;
+                    end.lazy.wait(cycle);
+                }
+            }
+            let transmitting = cycle < end.transmits_until;
+            end.golden.clock(&Inputs {
+                queue_nonempty: end.waiting || transmitting,
+                transmitting,
+                receiving: cycle < end.receives_until,
+                initiator: side == 0,
+                message_in: message_in as u8,
+                ..Inputs::default()
+            });
+        }
+        before = outputs;
+        if cycle % 997 == 0 {
+            // It has not counted the present cycle, the golden model has.
+            for (end, outputs) in ends.iter_mut().zip(&outputs) {
+                let mut count = end.lazy.account(cycle);
+                count.states[outputs.power_state as usize] += 1;
+                count.hits += u64::from(outputs.hit);
+                count.misses += u64::from(outputs.miss);
+                assert_eq!(count, end.count, "seed {seed}, cycle {cycle}");
+            }
+        }
+    }
+    seen.cycles = cycles;
+    for end in &mut ends {
+        seen.hits += end.count.hits;
+        seen.misses += end.count.misses;
+        seen.transitions += end.count.transitions;
+        for (sum, more) in seen.happened.iter_mut().zip(end.lazy.happened()) {
+            *sum += more;
+        }
+    }
+    seen
+}
+
+/// Counts a cycle as `governor::Clocked` does.
+fn count(count: &mut PortCycles, before: &Outputs, now: &Outputs) {
+    count.states[now.power_state as usize] += 1;
+    count.hits += u64::from(now.hit);
+    count.misses += u64::from(now.miss);
+    let begins = matches!(now.power_state, PowerState::GoingDown | PowerState::GoingUp);
+    count.transitions += u64::from(begins && now.power_state != before.power_state);
+}
+
+#[test]
+fn a_fixed_threshold_is_the_golden_one() {
+    let mut sum = Seen::default();
+    for (number, sleep) in Sleep::ALL.into_iter().enumerate() {
+        for (t_pdt_init, clocks_per_tick) in [(0, 1), (5, 1), (60, 1), (9, 3), (65535, 1)] {
+            let plan = PortPlan {
+                policy: Policy::Fixed,
+                sleep,
+                t_pdt_init,
+                clocks_per_tick,
+                ..plan()
+            };
+            let seen = run_pair(&plan, 30_000, number as u64);
+            assert_eq!(seen.misses == 0, t_pdt_init == 65535, "{plan:?}");
+            sum += seen;
+        }
+    }
+    assert!(
+        sum.hits > 5000 && sum.misses > 1000 && sum.transitions > 2000,
+        "{sum:?}"
+    );
+}
+
+#[test]
+fn predicted_thresholds_are_the_golden_ones() {
+    let mut seed = 0;
+    for kind in HistogramKind::ALL {
+        let mut sum = Seen::default();
+        for scale in [BinScale::Linear, BinScale::Log { mantissa_bits: 2 }] {
+            for policy in [Policy::PerfBound, Policy::PerfBoundCorrect] {
+                for sleep in Sleep::ALL {
+                    for at_least_one in [true, false] {
+                        seed += 1;
+                        let mut plan = with_kind(plan(), kind, scale);
+                        plan.policy = policy;
+                        plan.sleep = sleep;
+                        plan.correction.at_least_one = at_least_one;
+                        plan.time_width = if seed % 2 == 0 { 16 } else { 32 };
+                        plan.clocks_per_tick = if seed % 5 == 0 { 3 } else { 1 };
+                        plan.budget.denominator = [301, 1501, 30_001][seed as usize % 3];
+                        sum += run_pair(&plan, 40_000, seed);
+                    }
+                }
+            }
+        }
+        println!("{}: {sum:?}", kind.name());
+        let [emulated, shortened, renewed] = sum.happened;
+        assert!(sum.hits > 20_000 && sum.misses > 1000, "{kind:?} {sum:?}");
+        assert!(emulated > 500 && shortened > 5, "{kind:?} {sum:?}");
+        assert!(renewed > 200 || !kind.ages(), "{kind:?} {sum:?}");
+    }
+}
+
+#[test]
+fn a_governor_is_two_cache_lines() {
+    assert_eq!(std::mem::offset_of!(LazyPort, recent), 64);
+    assert_eq!(std::mem::size_of::<Governor>(), 128);
+}
+
+/// Nanoseconds that a hit costs, as the network engine asks for it: `packets` packets of
+/// `length` cycles that leave or arrive in turn, with `gaps` idle cycles between them.
+fn cost(governor: &mut Governor, packets: u64, length: u64, gaps: (u64, u64)) -> f64 {
+    let mut random = Pcg64Mcg::seed_from_u64(1);
+    let gaps: Vec<u64> = (0..1 << 12)
+        .map(|_| random.random_range(gaps.0..=gaps.1))
+        .collect();
+    let (mut now, mut attends_at) = (1000, u64::MAX);
+    let start = std::time::Instant::now();
+    for packet in 0..packets {
+        while attends_at <= now {
+            governor.advance(attends_at);
+            assert_eq!(governor.said(), None, "no miss");
+            attends_at = governor.next();
+        }
+        governor.advance(now);
+        match packet % 2 {
+            0 => governor.transmit(now, now + length, 2),
+            _ => governor.receive(now, now + length),
+        }
+        assert!(governor.said().is_none() && governor.fault().is_none());
+        attends_at = attends_at.min(governor.next());
+        now += length + gaps[packet as usize % gaps.len()];
+    }
+    start.elapsed().as_nanos() as f64 / packets as f64
+}
+
+/// Prints what an idle period costs (`cargo test --release --lib what_a_hit_costs -- --ignored
+/// --nocapture`).
+#[test]
+#[ignore = "a measurement"]
+fn what_a_hit_costs() {
+    for (policy, kind) in [
+        ("fixed", "clearing"),
+        ("perfbound", "clearing"),
+        ("perfbound-correct", "clearing"),
+        ("perfbound", "regular"),
+        ("perfbound", "map"),
+        ("perfbound", "circular"),
+        ("perfbound-correct", "circular"),
+        ("perfbound", "decaying"),
+    ] {
+        let text = format!("[port]\npolicy = \"{policy}\"\n[histogram]\nkind = \"{kind}\"\n");
+        let config = crate::config::Config::parse(&text, "port.toml").unwrap();
+        let plan = config.plan().unwrap();
+        let common = Arc::new(Common::new(&plan).unwrap());
+        let [golden, _] = awake_pair(&plan, 17).unwrap().ends;
+        for (what, length, gaps) in [
+            ("2 KiB packets, gaps 60 to 400", 41, (60, 400)),
+            ("2 KiB packets, gaps 1 to 120", 41, (1, 120)),
+            ("64 byte packets, gaps 1 to 60", 2, (1, 60)),
+        ] {
+            let mut lazy = Governor::Lazy(LazyPort::new(&common, &golden, true));
+            let mut clocked = Governor::from((Box::new(golden.clone()) as Box<_>, true));
+            let fast = cost(&mut lazy, 2_000_000, length, gaps);
+            let slow = cost(&mut clocked, 20_000, length, gaps);
+            println!("{policy}, {kind}, {what}: lazy {fast:.1} ns, clocked {slow:.0} ns");
+        }
+    }
+}
