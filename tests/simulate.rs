@@ -192,3 +192,33 @@ fn what_cannot_be_simulated_is_said_to_be_so() {
         "load.toml:3:8",
     );
 }
+
+/// Twice the load that a network carries fills every buffer; what arrives goes on at the same
+/// rate, or the network has locked up. Two lanes, or one.
+#[test]
+fn overload_does_not_stop_a_network() {
+    let folder = tempfile::tempdir().unwrap();
+    for (kind, least) in [
+        ("dragonfly", 0.3),
+        ("torus", 0.4),
+        ("megafly\"\nradix = 8\ngroups = 9\n#", 0.4),
+    ] {
+        let delivered = |duration: f64| {
+            let text = format!(
+                "[topology]\nkind = \"{kind}\"\n[traffic]\nkind = \"uniform\"\nload = 1\n\
+                 message_bytes = 20000\n[run]\nduration_ns = {duration}\n"
+            );
+            let scenario = written(folder.path(), "overload.toml", &text);
+            let found = json(folder.path(), &["simulate", &scenario, "--json"]);
+            assert!(number(&found, "/ports/pauses") > 10.0, "{kind}");
+            number(&found, "/delivered_bytes") / number(&found, "/nodes")
+        };
+        let (first, all) = (delivered(60_000.0), delivered(120_000.0));
+        // 50 bytes to the nanosecond.
+        let rate = (all - first) / (60_000.0 * 50.0);
+        assert!(
+            rate > least,
+            "{kind}: {rate} of the links' rate in the second half"
+        );
+    }
+}

@@ -759,28 +759,40 @@ impl<'a> Partition<'a> {
                 place.settle_output(now);
                 let place = &self.ports[output as usize];
                 let mut before = None;
-                // Inputs that were looked at; without the first, as most lists are short.
+                // If the oldest packet for a lane of the output does not fit, younger ones do
+                // not overtake it there: the next departure makes room, and has the switch
+                // look again. Those for another lane do, or lanes would block each other.
+                let mut full = 0u32;
                 for packet in place.wanted_by.iter(&self.packets) {
                     let at = &self.packets[packet];
                     let input = &self.ports[(first + u32::from(at.input)) as usize];
+                    if full & (1 << at.next_lane) != 0 {
+                        before = Some(packet);
+                        continue;
+                    }
                     if input.input_busy_until > now {
                         next = next.min(input.input_busy_until);
                         before = Some(packet);
                         continue;
                     }
                     let used = place.output_used[at.next_lane as usize] + at.wire;
-                    let fits = used <= self.common.parameters.queue;
-                    if !fits && place.departing > 0 {
-                        next = next.min(place.busy_until);
+                    if used > self.common.parameters.queue {
+                        if place.departing > 0 {
+                            next = next.min(place.busy_until);
+                        }
+                        full |= 1 << at.next_lane;
+                        if full.count_ones() == self.lanes {
+                            break;
+                        }
+                        before = Some(packet);
+                        continue;
                     }
                     let older = |(age, ..): (u32, u32, Option<u32>, u32)| {
                         (at.age.wrapping_sub(age) as i32) < 0
                     };
-                    if fits && best.is_none_or(older) {
+                    if best.is_none_or(older) {
                         best = Some((at.age, output, before, packet));
                     }
-                    // If the oldest does not fit, younger ones do not overtake it: the
-                    // next departure makes room, and has the switch look again.
                     break;
                 }
             }
