@@ -229,7 +229,7 @@ fn the_correction_is_exact_and_quick_enough() {
 fn a_factor_wider_than_a_vector_is_refused() {
     let text = "[port]\ntime_width = 64\npolicy = \"perfbound-correct\"\n\
                 [histogram]\nbin_ns = 1\nmax_value_ns = 9007199254740992\n\
-                [correction]\nmode = \"raw\"\n";
+                [correction]\nmode = \"raw\"\nfraction_bits = 16\n";
     let estimate = estimate(text);
     assert!(estimate.no_hardware.unwrap().contains("max_value_ns"));
 }

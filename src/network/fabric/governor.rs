@@ -94,6 +94,15 @@ impl Governor {
         }
     }
 
+    /// What the next call may touch beside the governor itself, to fetch it early.
+    #[inline]
+    pub fn far_side(&self) -> Option<*const u8> {
+        match self {
+            Governor::Lazy(port) => port.far_side(),
+            _ => None,
+        }
+    }
+
     /// The port may start a packet in the present cycle.
     #[inline]
     pub fn tx_enable(&self) -> bool {

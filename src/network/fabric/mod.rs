@@ -176,7 +176,7 @@ fn run_governed(
 /// Slots of the wheel get narrower as a network gets larger: with some hundred events to a
 /// slot, those that come next are known early enough to fetch what they touch.
 fn slot_shift(nodes: usize) -> u32 {
-    let doublings = (nodes / 2048).checked_ilog2().unwrap_or(0);
+    let doublings = (nodes / 4096).checked_ilog2().unwrap_or(0);
     9u32.saturating_sub(doublings).max(3)
 }
 

@@ -77,6 +77,15 @@ fn near<T>(address: *const T) {
     let _ = address;
 }
 
+/// Asks for all cache lines of an element.
+#[inline]
+fn fetch<T>(elements: &[T], place: usize) {
+    let element = elements.as_ptr().wrapping_add(place).cast::<u8>();
+    for line in 0..std::mem::size_of::<T>().div_ceil(64) {
+        near(element.wrapping_add(64 * line));
+    }
+}
+
 /// Bits of an event's key that say where.
 const PLACE_BITS: u32 = 28;
 
@@ -390,8 +399,8 @@ impl<'a> Partition<'a> {
         if let Some(event) = self.wheel.ahead(FAR_AHEAD) {
             let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
             let kind = event.key >> PLACE_BITS;
-            self.fetch_port(place);
-            near(self.governors.as_ptr().wrapping_add(place));
+            fetch(&self.ports, place);
+            fetch(&self.governors, place);
             if kind == Kind::Head as u32 || kind == Kind::Tail as u32 {
                 near(self.packets.address(event.value));
             }
@@ -399,34 +408,31 @@ impl<'a> Partition<'a> {
         if let Some(event) = self.wheel.ahead(NEAR_AHEAD) {
             let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
             let kind = event.key >> PLACE_BITS;
+            if kind == Kind::Head as u32 || kind == Kind::Depart as u32 {
+                if let Some(address) = self.governors[place].far_side() {
+                    for line in 0..3 {
+                        near(address.wrapping_add(64 * line));
+                    }
+                }
+            }
             if place >= self.switch_ports() as usize {
                 return;
             }
             let switch = place / self.radix as usize;
             if kind == Kind::Tail as u32 {
                 let output = self.packets[event.value].output as usize;
-                self.fetch_port(switch * self.radix as usize + output);
+                fetch(&self.ports, switch * self.radix as usize + output);
                 near(self.crossbars.as_ptr().wrapping_add(switch));
             } else if kind == Kind::Depart as u32 {
                 let port = &self.ports[place];
-                let slot = match port.filled {
-                    0 => 0,
-                    filled => filled.trailing_zeros(),
-                };
-                let list = self.slot(place as u32, slot);
-                near(self.slots.as_ptr().wrapping_add(list));
+                if port.filled != 0 {
+                    let list = self.slot(place as u32, port.coming_slot.into());
+                    near(self.slots.as_ptr().wrapping_add(list));
+                }
                 if port.coming != NONE {
                     near(self.packets.address(port.coming));
                 }
             }
-        }
-    }
-
-    #[inline]
-    fn fetch_port(&self, place: usize) {
-        let port = self.ports.as_ptr().wrapping_add(place).cast::<u8>();
-        for line in 0..std::mem::size_of::<Port>() / 64 {
-            near(port.wrapping_add(64 * line));
         }
     }
 
@@ -554,8 +560,9 @@ impl<'a> Partition<'a> {
             return self.depart_at(port, time);
         }
         let is_switch = port < self.switch_ports();
+        let direct = is_switch && self.comes_directly(port);
         let has = match is_switch {
-            true => self.settle_output(port),
+            true => direct || self.settle_output(port),
             false => {
                 let nic = &self.nics[(port - self.switch_ports()) as usize];
                 !nic.messages.is_empty()
@@ -565,6 +572,7 @@ impl<'a> Partition<'a> {
             return;
         }
         let slot = match is_switch {
+            true if direct => Some(self.ports[port as usize].coming_slot.into()),
             true => self.next_slot(port),
             false => Some(0).filter(|_| self.ports[port as usize].paused & 1 == 0),
         };
@@ -577,9 +585,17 @@ impl<'a> Partition<'a> {
             // The pause or the governor will have the port look again.
             self.ports[port as usize].waits = true;
             governor.wait(cycle);
+            if direct {
+                self.settle_coming(port);
+            }
             return self.attend(port);
         };
         let packet = match is_switch {
+            true if direct => {
+                let packet = std::mem::replace(&mut self.ports[port as usize].coming, NONE);
+                self.departs(port, slot, packet);
+                packet
+            }
             true => self.take(port, slot),
             false => self.cut(port),
         };
@@ -834,6 +850,7 @@ impl<'a> Partition<'a> {
         let place = &mut self.ports[output as usize];
         place.output_busy_until = until;
         place.coming = packet;
+        place.coming_slot = (u32::from(at.next_lane) * self.radix + u32::from(at.input)) as u8;
         let used = &mut place.output_used[at.next_lane as usize];
         *used += at.wire;
         place.highest_output = place.highest_output.max(*used);
@@ -850,8 +867,7 @@ impl<'a> Partition<'a> {
             return;
         }
         let packet = std::mem::replace(&mut place.coming, NONE);
-        let at = &self.packets[packet];
-        let slot = u32::from(at.next_lane) * self.radix + u32::from(at.input);
+        let slot = place.coming_slot.into();
         place.filled |= 1 << slot;
         let list = self.slot(output, slot);
         self.slots[list].push(&mut self.packets, packet);
@@ -901,12 +917,32 @@ impl<'a> Partition<'a> {
         if self.slots[list].is_empty() {
             place.filled &= !(1 << slot);
         }
+        self.departs(output, slot, packet);
+        packet
+    }
+
+    /// A packet of this slot departs.
+    #[inline]
+    fn departs(&mut self, output: u32, slot: u32, packet: u32) {
+        let place = &mut self.ports[output as usize];
         place.turn = ((slot + 1) % (self.lanes * self.radix)) as u8;
         let at = &mut self.packets[packet];
         at.lane = at.next_lane;
         place.departing = at.wire;
         place.departing_lane = at.lane;
-        packet
+    }
+
+    /// The packet that has just crossed to an output is alone there and may depart: it need
+    /// not be put into its slot.
+    #[inline]
+    fn comes_directly(&mut self, output: u32) -> bool {
+        let place = &mut self.ports[output as usize];
+        place.settle_output(self.now);
+        let lane = u32::from(place.coming_slot) / self.radix;
+        place.filled == 0
+            && place.coming != NONE
+            && place.output_busy_until <= self.now
+            && place.paused & (1 << lane) == 0
     }
 
     // Nodes.

@@ -49,6 +49,8 @@ pub struct Port {
     /// Packets in this switch that want to cross to this output, by arrival.
     pub wanted_by: List,
     pub departing_lane: u8,
+    /// The slot of the packet that crosses.
+    pub coming_slot: u8,
     /// The slot whose turn it is.
     pub turn: u8,
 
@@ -89,6 +91,7 @@ impl Port {
             filled: 0,
             wanted_by: List::EMPTY,
             departing_lane: 0,
+            coming_slot: 0,
             turn: 0,
             input_busy_until: 0,
             crossing: 0,

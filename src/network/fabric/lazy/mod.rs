@@ -245,6 +245,13 @@ impl LazyPort {
         }
     }
 
+    /// What the next hit may touch beside the port itself: nothing while it can be held.
+    #[inline]
+    pub fn far_side(&self) -> Option<*const u8> {
+        let held = self.recent.held as usize;
+        (held == HELD || self.recent.left == 0).then(|| std::ptr::from_ref(&*self.rest).cast())
+    }
+
     /// The port may start a packet in the present cycle.
     #[inline]
     pub fn tx_enable(&self) -> bool {
