@@ -5,7 +5,19 @@ use nix::sys::time::TimeValLike;
 
 /// CPU time of all threads so far, in s; `None` where the system does not tell.
 pub fn cpu_seconds() -> Option<f64> {
-    let usage = getrusage(UsageWho::RUSAGE_SELF).ok()?;
+    cpu_of(UsageWho::RUSAGE_SELF)
+}
+
+/// CPU time of the calling thread so far, in s; `None` where the system does not tell.
+pub fn thread_cpu_seconds() -> Option<f64> {
+    #[cfg(target_os = "linux")]
+    return cpu_of(UsageWho::RUSAGE_THREAD);
+    #[cfg(not(target_os = "linux"))]
+    None
+}
+
+fn cpu_of(who: UsageWho) -> Option<f64> {
+    let usage = getrusage(who).ok()?;
     let micros = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
     Some(micros as f64 / 1e6)
 }
