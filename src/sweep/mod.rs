@@ -24,7 +24,7 @@ use crate::config::plan::{HistogramKind, Sleep};
 use crate::config::{Config, ConfigError, PlanError, Preset};
 use crate::energy::{check_conservation, LinkPower, NotConserved, PowerRange, SystemPower};
 use crate::files::{self, FileError};
-use crate::network::fabric::{self, plans_of};
+use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario, ScenarioError, Traffic};
 use crate::network::topology::Topology;
 use crate::network::{self, Workload};
@@ -427,7 +427,10 @@ impl Prepared {
         let before = usage::thread_cpu_seconds();
         let plans = match experiment {
             Experiment::AlwaysOn => Vec::new(),
-            _ => plans_of(config, &*self.scenario.topology)?,
+            _ => configs_of(config, &*self.scenario.topology)
+                .iter()
+                .map(Config::plan)
+                .collect::<Result<_, _>>()?,
         };
         let power = fabric::Power {
             clock_ps: config.clock.period_ps,
@@ -439,6 +442,7 @@ impl Prepared {
             self.workload.as_ref(),
             &power,
             1,
+            Replacements::new(),
             &mut |now| {
                 let operations = now.operations_finished as f64 / now.operations.max(1) as f64;
                 let time = duration.map_or(0.0, |all| now.time_ps as f64 / all as f64);
