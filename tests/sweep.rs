@@ -115,6 +115,22 @@ fn killed_and_resumed_gives_the_same() {
     let after: Vec<_> = kept.iter().map(modified).collect();
     assert_eq!(before, after, "results that were there were computed again");
     assert_eq!(results(&killed).len(), EXPERIMENTS);
+
+    let (out, _) = run(linkdoze(folder.path()).args(["report", "killed"]), 0);
+    let page = std::fs::read_to_string(killed.join("report.html")).unwrap();
+    // The runs are cut: there are no execution times, and all other figures.
+    assert_eq!(page.matches("<section id=").count(), 9 + 2);
+    assert_eq!(page.matches("<svg ").count(), 7);
+    assert!(!page.contains("http"));
+    assert!(page.contains("linkdoze sweep sweep.toml -o killed\nlinkdoze report killed"));
+    let files: Vec<&str> = out.lines().collect();
+    assert_eq!(files.len(), 1 + 7);
+    for file in files {
+        assert!(
+            folder.path().join(file).metadata().unwrap().len() > 10_000,
+            "{file}"
+        );
+    }
 }
 
 #[test]

@@ -103,7 +103,7 @@ impl ValueFormatter<f64> for Axis {
 }
 
 impl Axis {
-    /// An axis over numbers, with round ticks, a little longer than they reach.
+    /// An axis from 0 over numbers, with round ticks, a little longer than they reach.
     fn over(values: impl Iterator<Item = f64>) -> Self {
         let (mut low, mut high) = (0.0_f64, 0.0_f64);
         for value in values {
@@ -121,11 +121,29 @@ impl Axis {
             range: bottom..top,
         }
     }
+
+    /// An axis over numbers only.
+    fn around(values: impl Iterator<Item = f64>) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if low > high {
+            return Axis::over(std::iter::empty());
+        }
+        let margin = (0.08 * (high - low)).max(1e-3);
+        let range = low - margin..high + margin;
+        Axis {
+            ticks: round_ticks(range.start, range.end),
+            range,
+        }
+    }
 }
 
-/// Some five ticks at multiples of 1, 2 or 5 times a power of ten.
+/// Four to eight ticks at multiples of 1, 2 or 5 times a power of ten.
 fn round_ticks(low: f64, high: f64) -> Vec<Tick> {
-    let rough = (high - low) / 5.0;
+    let rough = (high - low) / 8.0;
     let power = rough.log10().floor() as i32;
     let unit = 10_f64.powi(power);
     let factor = [1.0, 2.0, 5.0, 10.0]
@@ -182,7 +200,7 @@ impl Pen {
     /// What colours and shapes mean, in a row.
     fn legend<D: DrawingBackend>(&self, area: &Area<D>, plot: &Plot) -> Result<(), Fault<D>> {
         let unit = |units: u32| self.length(units) as i32;
-        let style = self.text(13);
+        let style = self.text(14);
         let (mut x, y) = (unit(70), unit(18));
         for (mark, label) in &plot.legend {
             self.mark(area, mark, (x + unit(8), y), 5)?;
@@ -266,7 +284,7 @@ impl Pen {
             .x_label_area_size(self.length(46))
             .y_label_area_size(self.length(64));
         if !title.is_empty() {
-            builder.caption(title, self.text(14));
+            builder.caption(title, self.text(15));
         }
         let mut chart = builder.build_cartesian_2d(axes.0, axes.1)?;
         let mut mesh = chart.configure_mesh();
@@ -274,8 +292,8 @@ impl Pen {
             .bold_line_style(INK.mix(0.16).stroke_width(self.length(1)))
             .axis_style(INK.mix(0.7).stroke_width(self.length(1)))
             .set_all_tick_mark_size(self.length(4))
-            .label_style(self.text(12))
-            .axis_desc_style(self.text(13))
+            .label_style(self.text(13))
+            .axis_desc_style(self.text(14))
             .x_desc(labels.0)
             .y_desc(labels.1);
         if !x_lines {
@@ -356,8 +374,8 @@ impl Pen {
 
     fn trades<D: DrawingBackend>(&self, area: &Area<D>, trades: &Trades) -> Result<(), Fault<D>> {
         let ends = || trades.pairs.iter().flat_map(|(_, from, to)| [from, to]);
-        let x = Axis::over(ends().map(|end| end.0));
-        let y = Axis::over(ends().map(|end| end.1));
+        let x = Axis::around(ends().map(|end| end.0));
+        let y = Axis::around(ends().map(|end| end.1));
         let labels = (trades.x_label.as_str(), trades.y_label.as_str());
         let mut chart = self.axes(area, &trades.title, labels, (x, y), true)?;
         for (mark, from, to) in &trades.pairs {
@@ -391,12 +409,15 @@ mod tests {
             let ticks = round_ticks(low, high);
             ticks.into_iter().map(|tick| tick.label).collect()
         };
-        assert_eq!(labels(0.0, 1.06), ["0.0", "0.5", "1.0"]);
         assert_eq!(
-            labels(-3.0, 1.4),
-            ["\u{2212}3", "\u{2212}2", "\u{2212}1", "0", "1"]
+            labels(0.0, 1.06),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
         );
-        assert_eq!(labels(0.0, 0.0105), ["0.000", "0.005", "0.010"]);
-        assert_eq!(labels(0.0, 1400.0), ["0", "500", "1000"]);
+        let signed = ["\u{2212}3", "\u{2212}2", "\u{2212}1", "0", "1"];
+        assert_eq!(labels(-3.0, 1.4), signed);
+        assert_eq!(labels(0.0, 1400.0)[..3], ["0", "200", "400"]);
+        let fine = round_ticks(52.41, 52.47);
+        assert!((4..=8).contains(&fine.len()), "{}", fine.len());
+        assert_eq!(fine[0].label, "52.41");
     }
 }

@@ -148,49 +148,49 @@ pub fn figures(rows: &[Row]) -> Vec<Figure> {
         fixed(
             "fixed-time",
             "Execution time with fixed thresholds",
-            "p000 Figures 7a, 13a and 16a",
+            "Compare p000 Figures 7a, 13a and 16a",
             TIME,
         ),
         fixed(
             "fixed-system",
             "Energy of the system saved with fixed thresholds",
-            "p000 Figures 7b, 10b, 13c and 16c",
+            "Compare p000 Figures 7b, 10b, 13c and 16c",
             SYSTEM,
         ),
         fixed(
             "fixed-links",
             "Energy of the links saved with fixed thresholds",
-            "not in the papers",
+            "Not in the papers",
             LINKS,
         ),
         fixed(
             "fixed-latency",
             "Packet latency with fixed thresholds",
-            "p000 Figures 7c, 10a, 13b and 16b",
+            "Compare p000 Figures 7c, 10a, 13b and 16b",
             LATENCY,
         ),
         predicted(
             "predicted-time",
             "Execution time with PerfBound and PerfBoundCorrect",
-            "p000 Figures 8a, 14a and 17a",
+            "Compare p000 Figures 8a, 14a and 17a",
             TIME,
         ),
         predicted(
             "predicted-system",
             "Energy of the system saved with PerfBound and PerfBoundCorrect",
-            "p000 Figures 8b, 11b, 14b and 17b",
+            "Compare p000 Figures 8b, 11b, 14b and 17b",
             SYSTEM,
         ),
         predicted(
             "predicted-links",
             "Energy of the links saved with PerfBound and PerfBoundCorrect",
-            "not in the papers",
+            "Not in the papers",
             LINKS,
         ),
         predicted(
             "predicted-latency",
             "Packet latency with PerfBound and PerfBoundCorrect",
-            "p000 Figures 8c, 11a, 14c and 17c",
+            "Compare p000 Figures 8c, 11a, 14c and 17c",
             LATENCY,
         ),
         correction(rows),
@@ -333,7 +333,9 @@ fn fixed_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
 
 fn number_cell(value: Option<f64>) -> String {
     value.map_or("\u{2013}".into(), |value| {
-        format!("{value:.3}").replace('-', "\u{2212}")
+        // Not -0.000.
+        let rounded = (value * 1e3).round() / 1e3 + 0.0;
+        format!("{rounded:.3}").replace('-', "\u{2212}")
     })
 }
 
@@ -358,22 +360,31 @@ const PREDICTIONS: [(bool, &str); 2] = [(false, "perfbound"), (true, "perfbound-
 
 fn predicted_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
     let (histograms, bounds) = (histograms(rows), bounds(rows));
+    let occurs = |correction| {
+        let with = |row: &Row| is_predicted(row) && row.setting.correction == correction;
+        rows.iter().any(with)
+    };
+    let policies = PREDICTIONS
+        .iter()
+        .filter(|(correction, _)| occurs(*correction));
+    let policies: Vec<&(bool, &str)> = policies.collect();
     let mut series = Vec::new();
     let mut legend = Vec::new();
     for (number, histogram) in histograms.iter().enumerate() {
-        for (correction, policy) in PREDICTIONS {
-            if rows
-                .iter()
-                .any(|row| is_predicted(row) && row.setting.correction == correction)
-            {
-                let mark = Mark {
-                    pale: !correction,
-                    ..Mark::series(number, Shape::Swatch)
-                };
-                series.push((mark, *histogram, correction));
-                legend.push((mark, format!("{histogram}, {policy}")));
-            }
+        let mark = Mark::series(number, Shape::Swatch);
+        legend.push((mark, (*histogram).to_owned()));
+        for (correction, _) in &policies {
+            let pale = !correction;
+            series.push((Mark { pale, ..mark }, *histogram, *correction));
         }
+    }
+    for (correction, policy) in &policies {
+        let mark = Mark {
+            colour: None,
+            shape: Shape::Swatch,
+            pale: !correction,
+        };
+        legend.push((mark, (*policy).to_owned()));
     }
     let panel = |state: &&str| {
         let group = |&bound: &f64| {
@@ -517,8 +528,7 @@ fn correction(rows: &[Row]) -> Figure {
     Figure {
         id: "correction",
         title: "PerfBound against PerfBoundCorrect",
-        source:
-            "p000 4.4.2 compares them in Figure 8; a plot of cost and gain is not in the papers",
+        source: "Cost and gain together; p000 4.4.2 compares the two in Figure 8",
         plot: panels
             .iter()
             .any(|panel| !panel.pairs.is_empty())
@@ -543,6 +553,8 @@ mod tests {
         let labels = [0.0, 6.4, 100.0, 1e3, 2.5e4, 1e6, 1e9].map(time_label);
         let expected = ["0", "6.4 ns", "100 ns", "1 µs", "25 µs", "1 ms", "1 s"];
         assert_eq!(labels, expected);
+        assert_eq!(number_cell(Some(-0.0004)), "0.000");
+        assert_eq!(number_cell(Some(-0.0006)), "\u{2212}0.001");
         assert_eq!(percent_label(0.07), "7 %");
         assert_eq!(percent_label(0.005), "0.5 %");
     }

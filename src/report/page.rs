@@ -45,7 +45,7 @@ pub fn html(
     ));
     for (figure, svg) in figures {
         put(format_args!(
-            "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"source\">Compare: {}.</p>\n",
+            "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"source\">{}.</p>\n",
             figure.id, figure.title, figure.source
         ));
         match svg {

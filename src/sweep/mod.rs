@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use matrix::{Experiment, MatrixError, Sweep};
+#[cfg(test)]
+pub(crate) use table::tests::row as plausible_row;
 pub use table::{from_parquet, to_parquet, Against, Measured, Row, Setting, TableError};
 
 use crate::config::plan::{HistogramKind, Sleep};
@@ -188,6 +190,10 @@ impl Description {
     }
 }
 
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
 fn hex(digest: &[u8]) -> String {
     digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -256,12 +262,12 @@ impl Prepared {
             sweep: path.into(),
             scenario: sweep.scenario,
             scenario_sha256: hex(&Sha256::digest(&text)),
-            network: format!(
-                "{} nodes, {} switches, {} links",
-                topology.nodes(),
-                topology.switches(),
-                topology.links()
-            ),
+            network: [
+                counted(topology.nodes(), "node", "nodes"),
+                counted(topology.switches(), "switch", "switches"),
+                counted(topology.links(), "link", "links"),
+            ]
+            .join(", "),
             traces,
             ports_sha256: bases
                 .iter()

@@ -491,7 +491,9 @@ pub(crate) mod tests {
 
     #[test]
     fn differences_are_signed_and_cut_runs_have_no_execution_time() {
-        let base = row(&Experiment::AlwaysOn, 0.0).measured;
+        let mut base = row(&Experiment::AlwaysOn, 0.0).measured;
+        base.energy_links_j = 0.5;
+        base.energy_total_j = 12.0;
         let mut run = base.clone();
         run.time_ns *= 1.5;
         run.energy_links_j *= 0.25;
