@@ -373,20 +373,26 @@ impl Pen {
     }
 
     fn trades<D: DrawingBackend>(&self, area: &Area<D>, trades: &Trades) -> Result<(), Fault<D>> {
-        let ends = || trades.pairs.iter().flat_map(|(_, from, to)| [from, to]);
+        let ends = || {
+            trades
+                .pairs
+                .iter()
+                .flat_map(|pair| [pair.plain, pair.corrected])
+        };
         let x = Axis::around(ends().map(|end| end.0));
         let y = Axis::around(ends().map(|end| end.1));
         let labels = (trades.x_label.as_str(), trades.y_label.as_str());
         let mut chart = self.axes(area, &trades.title, labels, (x, y), true)?;
-        for (mark, from, to) in &trades.pairs {
-            let colour = COLOURS[mark.colour.unwrap_or(0) % COLOURS.len()];
+        for pair in &trades.pairs {
+            let colour = COLOURS[pair.mark.colour.unwrap_or(0) % COLOURS.len()];
             chart.draw_series(LineSeries::new(
-                [*from, *to],
+                [pair.plain, pair.corrected],
                 colour.mix(0.6).stroke_width(self.length(1)),
             ))?;
-            for (end, pale) in [(from, true), (to, false)] {
-                let at = chart.backend_coord(end);
-                self.mark(area, &Mark { pale, ..*mark }, at_area(area, at), 5)?;
+            for (end, pale) in [(pair.plain, true), (pair.corrected, false)] {
+                let at = chart.backend_coord(&end);
+                let mark = Mark { pale, ..pair.mark };
+                self.mark(area, &mark, at_area(area, at), 5)?;
             }
         }
         Ok(())

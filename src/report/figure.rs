@@ -58,12 +58,19 @@ pub struct Bars {
     pub groups: Vec<(String, Vec<Option<f64>>)>,
 }
 
-/// From one setting to another: what one figure gains and another loses.
+/// What the correction gains in one figure and loses in another.
 pub struct Trades {
     pub title: String,
     pub x_label: String,
     pub y_label: String,
-    pub pairs: Vec<(Mark, (f64, f64), (f64, f64))>,
+    pub pairs: Vec<Pair>,
+}
+
+/// A setting with PerfBound and with PerfBoundCorrect.
+pub struct Pair {
+    pub mark: Mark,
+    pub plain: (f64, f64),
+    pub corrected: (f64, f64),
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -479,7 +486,11 @@ fn correction(rows: &[Row]) -> Figure {
                 histograms.iter().position(|name| *name == setting.1)?,
                 Shape::of(bounds.iter().position(|bound| *bound == setting.2)?),
             );
-            Some((mark, place(setting, false)?, place(setting, true)?))
+            Some(Pair {
+                mark,
+                plain: place(setting, false)?,
+                corrected: place(setting, true)?,
+            })
         });
         Trades {
             title: (*state).into(),
