@@ -96,6 +96,14 @@ pub fn read_text(path: &Path) -> Result<String, FileError> {
     })
 }
 
+/// How the names of temporary files begin.
+const TEMPORARY: &str = ".linkdoze-";
+
+/// Whether a file of this name is one that a killed process may have left half-written.
+pub fn is_temporary(name: &std::ffi::OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(TEMPORARY.as_bytes())
+}
+
 /// Temporary files and folders that a sudden end of the process would leave behind.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -226,7 +234,7 @@ fn stage(path: &Path, content: &[u8]) -> Result<Staged, FileError> {
         source,
     })?;
     let mut builder = tempfile::Builder::new();
-    builder.prefix(".linkdoze-");
+    builder.prefix(TEMPORARY);
     // A temporary file is private; what a user keeps follows the umask.
     #[cfg(unix)]
     {

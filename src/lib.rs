@@ -25,6 +25,7 @@ pub mod reference;
 pub mod registers;
 pub mod report;
 pub mod rtl;
+pub mod sweep;
 pub mod switch;
 pub mod synth;
 mod tools;

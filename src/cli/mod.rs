@@ -12,7 +12,9 @@ mod init;
 mod output;
 mod predict;
 mod presets;
+mod report;
 mod simulate;
+mod sweep;
 mod synth;
 mod topology;
 mod trace;
@@ -63,6 +65,10 @@ enum Command {
     Topology(topology::Args),
     /// Simulate a whole network under the traffic of applications or of a pattern.
     Simulate(simulate::Args),
+    /// Run a scenario with many settings of its ports, on and on until all are done.
+    Sweep(sweep::Args),
+    /// Draw the results of a sweep: a page, and a PNG file of each figure.
+    Report(report::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
     /// Write the completions of a shell to standard output.
@@ -82,6 +88,8 @@ impl Command {
             Command::Synth(args) => synth::run(args),
             Command::Topology(args) => topology::run(args),
             Command::Simulate(args) => simulate::run(args),
+            Command::Sweep(args) => sweep::run(args),
+            Command::Report(args) => report::run(args),
             Command::Trace(args) => trace::run(args),
             Command::Completions(args) => completions::run(args),
         }

@@ -1,1 +1,238 @@
-//! report
+//! The results of a sweep as a page to read: the figures of p000 4.4 to 4.7, drawn from the
+//! table of results, and PNG files of them.
+
+mod draw;
+mod figure;
+mod page;
+
+use std::path::{Path, PathBuf};
+
+use crate::files::{self, FileError};
+use crate::sweep::{self, from_parquet, TableError, RESULTS};
+
+/// A report cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The table of results.
+    #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
+    Table(#[from] TableError),
+    /// What the results depend on.
+    #[error(transparent)]
+    Description(#[from] sweep::Error),
+    /// There is nothing to compare with.
+    #[error("{0}: the table has no run without power saving")]
+    NoBaseline(PathBuf),
+    /// A figure cannot be drawn.
+    #[error("figure {figure}: {problem}")]
+    Draw {
+        /// Its name.
+        figure: &'static str,
+        /// Why.
+        problem: String,
+    },
+    /// A file cannot be written.
+    #[error(transparent)]
+    File(#[from] FileError),
+}
+
+/// Writes the report of a sweep's folder as `page`, an HTML file that needs no other, and a
+/// PNG file of each figure beside it; returns the files.
+///
+/// # Errors
+/// If the folder has no results, or a file cannot be written.
+pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
+    let results = folder.join(RESULTS);
+    let rows = from_parquet(&results)?;
+    let description = sweep::read_description(folder)?;
+    let Some(base) = rows.iter().find(|row| row.setting.policy == "always-on") else {
+        return Err(Error::NoBaseline(results));
+    };
+    let stem = page.file_stem().unwrap_or_default().to_string_lossy();
+    let mut files = Vec::new();
+    let mut drawn = Vec::new();
+    for figure in figure::figures(&rows) {
+        let fault = |problem| Error::Draw {
+            figure: figure.id,
+            problem,
+        };
+        let svg = match &figure.plot {
+            Some(plot) => {
+                let png = draw::png(plot).map_err(fault)?;
+                files.push((
+                    page.with_file_name(format!("{stem}-{}.png", figure.id)),
+                    png,
+                ));
+                Some(draw::svg(plot).map_err(fault)?)
+            }
+            None => None,
+        };
+        drawn.push((figure, svg));
+    }
+    let commands = [
+        format!(
+            "linkdoze sweep {} -o {}",
+            description.sweep.display(),
+            folder.display()
+        ),
+        format!("linkdoze report {} -o {}", folder.display(), page.display()),
+    ];
+    let html = page::html(&rows, base, &description, &drawn, &commands);
+    files.insert(0, (page.to_owned(), html.into_bytes()));
+    let contents: Vec<(PathBuf, &[u8])> = files
+        .iter()
+        .map(|(path, content)| (path.clone(), content.as_slice()))
+        .collect();
+    files::write_together(&contents)?;
+    Ok(files.into_iter().map(|(path, _)| path).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::{plausible_row, to_parquet, Description, Row, Sweep, DESCRIPTION};
+
+    /// The report of rows that measured nothing but have every figure.
+    fn report(sweep: &str, change: fn(&mut Row)) -> (tempfile::TempDir, String, Vec<PathBuf>) {
+        let folder = tempfile::tempdir().unwrap();
+        let text = format!("scenario = \"s.toml\"\n{sweep}");
+        let sweep = Sweep::parse(&text, Path::new("sweep.toml")).unwrap();
+        let mut rows: Vec<Row> = (0..)
+            .zip(&sweep.experiments)
+            .map(|(number, experiment)| plausible_row(experiment, f64::from(number % 7)))
+            .collect();
+        rows.iter_mut().for_each(change);
+        std::fs::write(folder.path().join(RESULTS), to_parquet(&rows).unwrap()).unwrap();
+        let description = Description {
+            linkdoze: "0".into(),
+            sweep: "sweep.toml".into(),
+            scenario: "<s>.toml".into(),
+            scenario_sha256: "0".repeat(64),
+            network: "2 nodes".into(),
+            traces: vec![("a.goal".into(), "1".repeat(64))],
+            ports_sha256: Default::default(),
+        };
+        let description = serde_json::to_vec(&description).unwrap();
+        std::fs::write(folder.path().join(DESCRIPTION), description).unwrap();
+        let page = folder.path().join("page.html");
+        let files = write(folder.path(), &page).unwrap();
+        let html = std::fs::read_to_string(&page).unwrap();
+        (folder, html, files)
+    }
+
+    const FIGURES: [&str; 9] = [
+        "fixed-time",
+        "fixed-system",
+        "fixed-links",
+        "fixed-latency",
+        "predicted-time",
+        "predicted-system",
+        "predicted-links",
+        "predicted-latency",
+        "correction",
+    ];
+
+    #[test]
+    fn every_figure_and_nothing_from_outside() {
+        let (folder, html, files) = report("", |_| ());
+        for figure in FIGURES {
+            let section = html
+                .split(&format!("<section id=\"{figure}\">"))
+                .nth(1)
+                .unwrap();
+            let section = section.split("</section>").next().unwrap();
+            assert!(
+                section.contains("<svg ") && section.contains("<table>"),
+                "{figure}"
+            );
+            assert!(section.contains(" overhead, %") || section.contains(" saved, %"));
+            let png = folder.path().join(format!("page-{figure}.png"));
+            assert!(files.contains(&png));
+            let pixels = std::fs::read(&png).unwrap();
+            assert_eq!(pixels[..8], *b"\x89PNG\r\n\x1a\n");
+            // An empty canvas of this size takes less than 5 kB.
+            assert!(pixels.len() > 10_000, "{figure}: {}", pixels.len());
+        }
+        for outside in ["http", "src=", "href=", "url(", "@import"] {
+            assert!(!html.contains(outside), "{outside}");
+        }
+        // Names are text, not HTML; figures take the page's colour.
+        assert!(html.contains("&lt;s&gt;.toml") && !html.contains("<s>"));
+        assert!(html.contains("fill=\"currentColor\"") && !html.contains("#1F2933"));
+        for label in [
+            "100 ns",
+            "1 \u{b5}s",
+            "10 ms",
+            "1 s",
+            "deep-sleep",
+            "circular",
+            "5 %",
+        ] {
+            assert!(html.contains(label), "{label}");
+        }
+    }
+
+    #[test]
+    fn text_stays_within_its_figure_and_apart() {
+        // The fullest figures: all states, all histograms.
+        let sweep = "states = [\"fast-wake\", \"deep-sleep\", \"hybrid\"]\n[perfbound]\n\
+                     histograms = [\"regular\", \"clearing\", \"circular\", \"map\", \"decaying\"]\n";
+        let (_folder, html, _) = report(sweep, |_| ());
+        let number = |text: &str, key: &str| -> f64 {
+            let value = text.split(&format!(" {key}=\"")).nth(1).unwrap();
+            value.split('"').next().unwrap().parse().unwrap()
+        };
+        for svg in html.split("<svg ").skip(1) {
+            let svg = svg.split("</svg>").next().unwrap();
+            // Legends: text from the left at one height; the next one begins after it.
+            let mut ends: Vec<(f64, f64)> = Vec::new();
+            for text in svg.split("<text ").skip(1) {
+                let text = format!(" {text}");
+                if !text.contains("text-anchor=\"start\"") {
+                    continue;
+                }
+                let label = text
+                    .split(">\n")
+                    .nth(1)
+                    .unwrap()
+                    .split('\n')
+                    .next()
+                    .unwrap();
+                let (x, y) = (number(&text, "x"), number(&text, "y"));
+                // Letters of DejaVu Sans, wider than most, take 0.62 of their height.
+                let end = x + 0.55 * 14.0 * label.chars().count() as f64;
+                assert!(end < f64::from(draw::SIZE.0), "{label} ends at {end}");
+                assert!(
+                    ends.iter().all(|&(row, last)| row != y || last < x),
+                    "{label}"
+                );
+                ends.push((y, end));
+            }
+            assert!(!ends.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_said() {
+        let cut = |row: &mut Row| {
+            row.measured.ended = "duration".into();
+            row.against.time_overhead_percent = None;
+        };
+        let (_folder, html, files) = report("", cut);
+        assert!(html.contains("The runs were cut after 1 s"));
+        assert_eq!(html.matches("<svg ").count(), 7);
+        assert_eq!(html.matches("No values").count(), 2);
+        assert_eq!(files.len(), 1 + 7);
+        let (_folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
+        assert_eq!(html.matches("<svg ").count(), 5);
+    }
+
+    #[test]
+    fn a_folder_without_results_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = write(folder.path(), &folder.path().join("r.html")).unwrap_err();
+        assert!(
+            error.to_string().contains("`linkdoze sweep` writes it"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,38 @@
+//! `linkdoze report`: the figures of a sweep.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+
+use super::output;
+use super::Outcome;
+use crate::report;
+
+/// Draw the results of a sweep: an HTML page that needs no other file, and a PNG file of each
+/// figure beside it.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The folder of a sweep.
+    folder: PathBuf,
+    /// The page. Default: report.html in the folder.
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// If the folder has no results, or a file cannot be written.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let page = args
+        .out
+        .clone()
+        .unwrap_or_else(|| args.folder.join("report.html"));
+    let files = report::write(&args.folder, &page)?;
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| format!("{}\n", file.display()))
+        .collect();
+    output::print(&names.concat())?;
+    Ok(Outcome::Done)
+}

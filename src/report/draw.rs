@@ -1,0 +1,429 @@
+//! Figures on any canvas of `plotters`: SVG for the page, pixels for PNG files.
+
+use std::ops::Range;
+use std::sync::Once;
+
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::register_font;
+
+use super::figure::{Bars, Lines, Mark, Panel, Plot, Shape, Tick, Trades};
+
+/// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
+pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
+/// Of series, told apart on white and on black.
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(0x3B, 0x82, 0xC4),
+    RGBColor(0xE0, 0x7B, 0x39),
+    RGBColor(0x2E, 0x9E, 0x6B),
+    RGBColor(0x9B, 0x6B, 0xC4),
+    RGBColor(0xB0, 0x7A, 0x4A),
+];
+/// Size of every figure in units of SVG.
+pub const SIZE: (u32, u32) = (960, 400);
+/// How pale the uncorrected prediction is beside the corrected one.
+const PALE: f64 = 0.4;
+const FONT: &str = "sans-serif";
+
+type Fault<D> = DrawingAreaErrorKind<<D as DrawingBackend>::ErrorType>;
+type Area<D> = DrawingArea<D, Shift>;
+
+/// The figure as SVG, to stand in a page: ink has the page's colour.
+///
+/// # Errors
+/// If drawing fails.
+pub fn svg(plot: &Plot) -> Result<String, String> {
+    let mut text = String::new();
+    {
+        let root = SVGBackend::with_string(&mut text, SIZE).into_drawing_area();
+        draw(&root, plot, 1.0).map_err(|error| error.to_string())?;
+        root.present().map_err(|error| error.to_string())?;
+    }
+    let ink = format!("#{:02X}{:02X}{:02X}", INK.0, INK.1, INK.2);
+    Ok(text
+        .replace(&ink, "currentColor")
+        .replace(" xmlns=\"http://www.w3.org/2000/svg\"", "")
+        .trim_end()
+        .to_owned())
+}
+
+/// The figure as a PNG file on white, with two pixels for each unit of SVG.
+///
+/// # Errors
+/// If drawing fails.
+pub fn png(plot: &Plot) -> Result<Vec<u8>, String> {
+    let (width, height) = (2 * SIZE.0, 2 * SIZE.1);
+    let mut pixels = vec![0; (width * height * 3) as usize];
+    {
+        let root = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        root.fill(&WHITE).map_err(|error| error.to_string())?;
+        draw(&root, plot, 2.0).map_err(|error| error.to_string())?;
+        root.present().map_err(|error| error.to_string())?;
+    }
+    let mut file = Vec::new();
+    let mut encoder = png::Encoder::new(&mut file, width, height);
+    encoder.set_color(png::ColorType::Rgb);
+    let written = encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(&pixels));
+    written.map_err(|error| error.to_string())?;
+    Ok(file)
+}
+
+/// An axis with its own ticks.
+struct Axis {
+    range: Range<f64>,
+    ticks: Vec<Tick>,
+}
+
+impl Ranged for Axis {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        let part = (value - self.range.start) / (self.range.end - self.range.start);
+        limit.0 + (part * f64::from(limit.1 - limit.0)).round() as i32
+    }
+
+    fn key_points<H: KeyPointHint>(&self, _hint: H) -> Vec<f64> {
+        self.ticks.iter().map(|tick| tick.at).collect()
+    }
+
+    fn range(&self) -> Range<f64> {
+        self.range.clone()
+    }
+}
+
+impl ValueFormatter<f64> for Axis {
+    fn format_ext(&self, value: &f64) -> String {
+        let tick = self.ticks.iter().find(|tick| tick.at == *value);
+        tick.map_or(String::new(), |tick| tick.label.clone())
+    }
+}
+
+impl Axis {
+    /// An axis from 0 over numbers, with round ticks, a little longer than they reach.
+    fn over(values: impl Iterator<Item = f64>) -> Self {
+        let (mut low, mut high) = (0.0_f64, 0.0_f64);
+        for value in values {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if high - low < 1e-9 {
+            high = low + 1.0;
+        }
+        let margin = (high - low) * 0.06;
+        let bottom = if low < 0.0 { low - margin } else { 0.0 };
+        let top = if high > 0.0 { high + margin } else { 0.0 };
+        Axis {
+            ticks: round_ticks(bottom, top),
+            range: bottom..top,
+        }
+    }
+
+    /// An axis over numbers only.
+    fn around(values: impl Iterator<Item = f64>) -> Self {
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for value in values {
+            low = low.min(value);
+            high = high.max(value);
+        }
+        if low > high {
+            return Axis::over(std::iter::empty());
+        }
+        let margin = (0.08 * (high - low)).max(1e-3);
+        let range = low - margin..high + margin;
+        Axis {
+            ticks: round_ticks(range.start, range.end),
+            range,
+        }
+    }
+}
+
+/// Four to eight ticks at multiples of 1, 2 or 5 times a power of ten.
+fn round_ticks(low: f64, high: f64) -> Vec<Tick> {
+    let rough = (high - low) / 8.0;
+    let power = rough.log10().floor() as i32;
+    let unit = 10_f64.powi(power);
+    let factor = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .find(|factor| factor * unit >= rough)
+        .unwrap_or(10.0);
+    let step = factor * unit;
+    let decimals = (-step.log10().floor()).max(0.0) as usize;
+    let first = (low / step).ceil() as i64;
+    let last = (high / step).floor() as i64;
+    (first..=last)
+        .map(|number| {
+            let at = number as f64 * step;
+            let label = format!("{at:.decimals$}").replace('-', "\u{2212}");
+            Tick { at, label }
+        })
+        .collect()
+}
+
+fn draw<D: DrawingBackend>(root: &Area<D>, plot: &Plot, scale: f64) -> Result<(), Fault<D>> {
+    static FONTS: Once = Once::new();
+    FONTS.call_once(|| {
+        let font = include_bytes!("font/DejaVuSans-subset.ttf");
+        assert!(register_font(FONT, FontStyle::Normal, font).is_ok());
+    });
+    let pen = Pen { scale };
+    let (legend, rest) = root.split_vertically(pen.length(34));
+    pen.legend(&legend, plot)?;
+    let parts = rest.split_evenly((1, plot.panels.len()));
+    for (panel, area) in plot.panels.iter().zip(&parts) {
+        match panel {
+            Panel::Lines(lines) => pen.lines(area, lines)?,
+            Panel::Bars(bars) => pen.bars(area, bars)?,
+            Panel::Trades(trades) => pen.trades(area, trades)?,
+        }
+    }
+    Ok(())
+}
+
+/// Draws in units of SVG on a canvas with `scale` pixels for each.
+struct Pen {
+    scale: f64,
+}
+
+impl Pen {
+    fn length(&self, units: u32) -> u32 {
+        (f64::from(units) * self.scale).round() as u32
+    }
+
+    fn text<'a>(&self, size: u32) -> TextStyle<'a> {
+        (FONT, self.length(size)).into_font().color(&INK)
+    }
+
+    /// What colours and shapes mean, in a row.
+    fn legend<D: DrawingBackend>(&self, area: &Area<D>, plot: &Plot) -> Result<(), Fault<D>> {
+        let unit = |units: u32| self.length(units) as i32;
+        let style = self.text(14);
+        let (mut x, y) = (unit(70), unit(18));
+        for (mark, label) in &plot.legend {
+            self.mark(area, mark, (x + unit(8), y), 5)?;
+            x += unit(20);
+            let (width, height) = area.estimate_text_size(label, &style)?;
+            area.draw_text(label, &style, (x, y - height as i32 / 2))?;
+            x += width as i32 + unit(20);
+        }
+        Ok(())
+    }
+
+    fn mark<D: DrawingBackend>(
+        &self,
+        area: &Area<D>,
+        mark: &Mark,
+        (x, y): (i32, i32),
+        size: u32,
+    ) -> Result<(), Fault<D>> {
+        let size = self.length(size) as i32;
+        let colour = mark
+            .colour
+            .map_or(INK, |number| COLOURS[number % COLOURS.len()]);
+        let style = match (mark.pale, mark.shape) {
+            (true, Shape::Swatch) => colour.mix(PALE).filled(),
+            (true, _) => colour.stroke_width(self.length(2).max(1)),
+            (false, _) => colour.filled(),
+        };
+        match mark.shape {
+            Shape::Swatch => area.draw(&Rectangle::new(
+                [(x - size, y - size), (x + size, y + size)],
+                style,
+            )),
+            Shape::Circle => area.draw(&Circle::new((x, y), size, style)),
+            Shape::Square => {
+                let half = size - size / 6;
+                let corners = [
+                    (x - half, y - half),
+                    (x + half, y - half),
+                    (x + half, y + half),
+                    (x - half, y + half),
+                ];
+                self.polygon(area, &corners, mark.pale, style)
+            }
+            Shape::Triangle => {
+                let half = size + size / 6;
+                let corners = [(x, y - half), (x + half, y + size), (x - half, y + size)];
+                self.polygon(area, &corners, mark.pale, style)
+            }
+        }
+    }
+
+    fn polygon<D: DrawingBackend>(
+        &self,
+        area: &Area<D>,
+        corners: &[(i32, i32)],
+        outline: bool,
+        style: ShapeStyle,
+    ) -> Result<(), Fault<D>> {
+        match outline {
+            true => {
+                let closed = corners.iter().chain(&corners[..1]).copied();
+                area.draw(&PathElement::new(closed.collect::<Vec<_>>(), style))
+            }
+            false => area.draw(&Polygon::new(corners, style)),
+        }
+    }
+
+    /// The axes of a panel.
+    fn axes<'a, D: DrawingBackend>(
+        &self,
+        area: &'a Area<D>,
+        title: &str,
+        labels: (&str, &str),
+        axes: (Axis, Axis),
+        x_lines: bool,
+    ) -> Result<ChartContext<'a, D, Cartesian2d<Axis, Axis>>, Fault<D>> {
+        let mut builder = ChartBuilder::on(area);
+        builder
+            .margin(self.length(8))
+            .margin_right(self.length(24))
+            .x_label_area_size(self.length(46))
+            .y_label_area_size(self.length(64));
+        if !title.is_empty() {
+            builder.caption(title, self.text(15));
+        }
+        let mut chart = builder.build_cartesian_2d(axes.0, axes.1)?;
+        let mut mesh = chart.configure_mesh();
+        mesh.light_line_style(TRANSPARENT)
+            .bold_line_style(INK.mix(0.16).stroke_width(self.length(1)))
+            .axis_style(INK.mix(0.7).stroke_width(self.length(1)))
+            .set_all_tick_mark_size(self.length(4))
+            .label_style(self.text(13))
+            .axis_desc_style(self.text(14))
+            .x_desc(labels.0)
+            .y_desc(labels.1);
+        if !x_lines {
+            mesh.disable_x_mesh();
+        }
+        mesh.draw()?;
+        Ok(chart)
+    }
+
+    fn lines<D: DrawingBackend>(&self, area: &Area<D>, lines: &Lines) -> Result<(), Fault<D>> {
+        let y = Axis::over(lines.series.iter().flatten().map(|&(_, y)| y));
+        let first = lines.ticks.first().map_or(0.0, |tick| tick.at);
+        let last = lines.ticks.last().map_or(1.0, |tick| tick.at);
+        let x = Axis {
+            range: first - 0.15..last + 0.15,
+            ticks: lines.ticks.clone(),
+        };
+        let labels = (lines.x_label.as_str(), lines.y_label.as_str());
+        let bounds = x.range.clone();
+        let mut chart = self.axes(area, "", labels, (x, y), true)?;
+        chart.draw_series(LineSeries::new(
+            [(bounds.start, 0.0), (bounds.end, 0.0)],
+            INK.mix(0.7).stroke_width(self.length(1)),
+        ))?;
+        for (number, points) in lines.series.iter().enumerate() {
+            let colour = COLOURS[number % COLOURS.len()];
+            chart.draw_series(LineSeries::new(
+                points.iter().copied(),
+                colour.stroke_width(self.length(2)),
+            ))?;
+            for point in points {
+                let mark = Mark::series(number, Shape::of(number));
+                let at = chart.backend_coord(point);
+                self.mark(area, &mark, at_area(area, at), 5)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bars<D: DrawingBackend>(&self, area: &Area<D>, bars: &Bars) -> Result<(), Fault<D>> {
+        let values = bars.groups.iter().flat_map(|(_, values)| values);
+        let y = Axis::over(values.flatten().copied());
+        let ticks = bars
+            .groups
+            .iter()
+            .enumerate()
+            .map(|(place, (label, _))| Tick {
+                at: place as f64 + 0.5,
+                label: label.clone(),
+            });
+        let x = Axis {
+            range: 0.0..bars.groups.len() as f64,
+            ticks: ticks.collect(),
+        };
+        let labels = (bars.x_label.as_str(), bars.y_label.as_str());
+        let mut chart = self.axes(area, &bars.title, labels, (x, y), false)?;
+        for (place, (_, values)) in bars.groups.iter().enumerate() {
+            let width = 0.84 / values.len().max(1) as f64;
+            for (number, value) in values.iter().enumerate() {
+                let Some(value) = *value else { continue };
+                let left = place as f64 + 0.08 + width * number as f64;
+                let mark = &bars.series[number];
+                let colour = COLOURS[mark.colour.unwrap_or(0) % COLOURS.len()];
+                let style = match mark.pale {
+                    true => colour.mix(PALE).filled(),
+                    false => colour.filled(),
+                };
+                let corners = [(left + 0.06 * width, 0.0), (left + 0.94 * width, value)];
+                chart.draw_series([Rectangle::new(corners, style)])?;
+            }
+        }
+        chart.draw_series(LineSeries::new(
+            [(0.0, 0.0), (bars.groups.len() as f64, 0.0)],
+            INK.mix(0.7).stroke_width(self.length(1)),
+        ))?;
+        Ok(())
+    }
+
+    fn trades<D: DrawingBackend>(&self, area: &Area<D>, trades: &Trades) -> Result<(), Fault<D>> {
+        let ends = || {
+            trades
+                .pairs
+                .iter()
+                .flat_map(|pair| [pair.plain, pair.corrected])
+        };
+        let x = Axis::around(ends().map(|end| end.0));
+        let y = Axis::around(ends().map(|end| end.1));
+        let labels = (trades.x_label.as_str(), trades.y_label.as_str());
+        let mut chart = self.axes(area, &trades.title, labels, (x, y), true)?;
+        for pair in &trades.pairs {
+            let colour = COLOURS[pair.mark.colour.unwrap_or(0) % COLOURS.len()];
+            chart.draw_series(LineSeries::new(
+                [pair.plain, pair.corrected],
+                colour.mix(0.6).stroke_width(self.length(1)),
+            ))?;
+            for (end, pale) in [(pair.plain, true), (pair.corrected, false)] {
+                let at = chart.backend_coord(&end);
+                let mark = Mark { pale, ..pair.mark };
+                self.mark(area, &mark, at_area(area, at), 5)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A place of the canvas as one of an area.
+fn at_area<D: DrawingBackend>(area: &Area<D>, (x, y): (i32, i32)) -> (i32, i32) {
+    let (left, top) = area.get_base_pixel();
+    (x - left, y - top)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round() {
+        let labels = |low, high| -> Vec<String> {
+            let ticks = round_ticks(low, high);
+            ticks.into_iter().map(|tick| tick.label).collect()
+        };
+        assert_eq!(
+            labels(0.0, 1.06),
+            ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]
+        );
+        let signed = ["\u{2212}3", "\u{2212}2", "\u{2212}1", "0", "1"];
+        assert_eq!(labels(-3.0, 1.4), signed);
+        assert_eq!(labels(0.0, 1400.0)[..3], ["0", "200", "400"]);
+        let fine = round_ticks(52.41, 52.47);
+        assert!((4..=8).contains(&fine.len()), "{}", fine.len());
+        assert_eq!(fine[0].label, "52.41");
+    }
+}

@@ -1,0 +1,213 @@
+//! The page: HTML without a reference to anything outside of it.
+
+use std::fmt::Write as _;
+
+use super::figure::{percent_label, time_label, Figure, Table};
+use crate::sweep::{Description, Row};
+
+const STYLE: &str = include_str!("page.css");
+
+/// The page of a sweep; each figure comes with its SVG, if it has values.
+pub fn html(
+    rows: &[Row],
+    base: &Row,
+    description: &Description,
+    figures: &[(Figure, Option<String>)],
+    commands: &[String],
+) -> String {
+    let mut page = String::new();
+    let scenario = escaped(&description.scenario.display().to_string());
+    // Writing to a string does not fail.
+    let mut put = |text: std::fmt::Arguments| {
+        let _ = page.write_fmt(text);
+    };
+    put(format_args!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{scenario}: power saving</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <main>\n<h1>Power saving: {scenario}</h1>\n\
+         <p>{}; {} experiments, computed by linkdoze {}. Percentages are against the run \
+         whose links never sleep.</p>\n",
+        escaped(&description.network),
+        rows.len(),
+        escaped(&description.linkdoze),
+    ));
+    if base.measured.ended != "complete" {
+        put(format_args!(
+            "<p class=\"note\">The runs were cut after {}: there are no execution times to \
+             compare, and energies are those of the same time.</p>\n",
+            time_label(base.measured.time_ns)
+        ));
+    }
+    put(format_args!(
+        "<h2>Links that never sleep</h2>\n{}",
+        table(&baseline(base))
+    ));
+    for (figure, svg) in figures {
+        put(format_args!(
+            "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"source\">{}.</p>\n",
+            figure.id, figure.title, figure.source
+        ));
+        match svg {
+            Some(svg) => put(format_args!("<figure>\n{svg}\n</figure>\n")),
+            None => put(format_args!(
+                "<p class=\"note\">No values: the sweep has no such experiments, or its runs \
+                 were cut before the program's end.</p>\n"
+            )),
+        }
+        if !figure.table.rows.is_empty() {
+            put(format_args!("{}", table(&figure.table)));
+        }
+        put(format_args!("</section>\n"));
+    }
+    put(format_args!(
+        "<section id=\"all\">\n<h2>All experiments</h2>\n<details>\n<summary>Table</summary>\n\
+         {}</details>\n</section>\n",
+        table(&everything(rows))
+    ));
+    put(format_args!(
+        "<section id=\"sources\">\n<h2>Made by</h2>\n<pre>{}</pre>\n<p>Scenario: SHA-256 \
+         {}.</p>\n",
+        escaped(&commands.join("\n")),
+        description.scenario_sha256
+    ));
+    for (trace, digest) in &description.traces {
+        let trace = escaped(&trace.display().to_string());
+        put(format_args!("<p>Trace {trace}: SHA-256 {digest}.</p>\n"));
+    }
+    put(format_args!(
+        "<p>p000: M. S\u{e1}nchez de la Rosa, F. J. And\u{fa}jar, J. Escudero-Sahuquillo, \
+         J. L. S\u{e1}nchez, F. J. Alfaro-Cort\u{e9}s: <cite>On the Power Saving in High-Speed \
+         Ethernet-based Networks for Supercomputers and Data Centers</cite>. The matrix of \
+         settings is that of its section 4.3.</p>\n</section>\n</main>\n</body>\n</html>\n"
+    ));
+    page
+}
+
+/// What the run without power saving measured.
+fn baseline(base: &Row) -> Table {
+    let measured = &base.measured;
+    let figure = |name: &str, value: String| vec![name.to_owned(), value];
+    Table {
+        names: 1,
+        header: vec!["figure".into(), "value".into()],
+        rows: vec![
+            figure("time, ms", format!("{:.6}", measured.time_ns / 1e6)),
+            figure("messages", measured.messages.to_string()),
+            figure("packets", measured.packets.to_string()),
+            figure("link hops", measured.packet_hops.to_string()),
+            figure(
+                "latency, mean, ns",
+                format!("{:.1}", measured.latency_mean_ns),
+            ),
+            figure(
+                "latency, median, ns",
+                format!("{:.1}", measured.latency_p50_ns),
+            ),
+            figure(
+                "latency, p99, ns",
+                format!("{:.1}", measured.latency_p99_ns),
+            ),
+            figure(
+                "latency, longest, ns",
+                format!("{:.1}", measured.latency_max_ns),
+            ),
+            figure(
+                "energy of links, J",
+                format!("{:.4}", measured.energy_links_j),
+            ),
+            figure(
+                "energy of switches, J",
+                format!("{:.4}", measured.energy_switches_j),
+            ),
+            figure(
+                "energy of nodes, J",
+                format!("{:.4}", measured.energy_nodes_j),
+            ),
+            figure("energy, J", format!("{:.4}", measured.energy_total_j)),
+        ],
+    }
+}
+
+/// What every experiment measured.
+fn everything(rows: &[Row]) -> Table {
+    let header = [
+        "policy",
+        "state",
+        "setting",
+        "time, ms",
+        "latency: mean, ns",
+        "median",
+        "p99",
+        "longest",
+        "links, J",
+        "all, J",
+        "hits",
+        "misses",
+        "transitions",
+        "awake, %",
+        "fast wake, %",
+        "deep sleep, %",
+        "changing, %",
+    ];
+    let row = |row: &Row| {
+        let (setting, measured) = (&row.setting, &row.measured);
+        let name = |name: &Option<String>| name.clone().unwrap_or_default();
+        let what = match (setting.t_pdt_ns, setting.bound) {
+            (Some(ns), _) => time_label(ns),
+            (_, Some(bound)) => format!("{}, {}", name(&setting.histogram), percent_label(bound)),
+            _ => String::new(),
+        };
+        let part = |part: f64| format!("{:.2}", 100.0 * part);
+        vec![
+            setting.policy.clone(),
+            name(&setting.state),
+            what,
+            format!("{:.6}", measured.time_ns / 1e6),
+            format!("{:.1}", measured.latency_mean_ns),
+            format!("{:.1}", measured.latency_p50_ns),
+            format!("{:.1}", measured.latency_p99_ns),
+            format!("{:.1}", measured.latency_max_ns),
+            format!("{:.4}", measured.energy_links_j),
+            format!("{:.4}", measured.energy_total_j),
+            measured.hits.to_string(),
+            measured.misses.to_string(),
+            measured.transitions.to_string(),
+            part(measured.part_wake),
+            part(measured.part_fast_wake),
+            part(measured.part_deep_sleep),
+            part(measured.part_going_down + measured.part_going_up + measured.part_refresh),
+        ]
+    };
+    Table {
+        names: 3,
+        header: header.map(str::to_owned).into(),
+        rows: rows.iter().map(row).collect(),
+    }
+}
+
+fn table(table: &Table) -> String {
+    let line = |cells: &[String], tag: &str| {
+        let cells = cells.iter().enumerate().map(|(place, cell)| {
+            let class = if place < table.names {
+                ""
+            } else {
+                " class=\"n\""
+            };
+            format!("<{tag}{class}>{}</{tag}>", escaped(cell))
+        });
+        format!("<tr>{}</tr>\n", cells.collect::<String>())
+    };
+    let rows: String = table.rows.iter().map(|row| line(row, "td")).collect();
+    format!(
+        "<div class=\"wide\"><table>\n<thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
+        line(&table.header, "th").trim_end()
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}

@@ -1,0 +1,729 @@
+//! Many runs of one scenario, each with another setting of the ports (p000 4.3), that go on
+//! where they stopped.
+//!
+//! A result is a file of its own, written whole as soon as its run has ended. It carries the
+//! digest of everything that it depends on; a folder never mixes results of different inputs.
+
+mod matrix;
+mod table;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+pub use matrix::{Experiment, MatrixError, Sweep};
+#[cfg(test)]
+pub(crate) use table::tests::row as plausible_row;
+pub use table::{from_parquet, to_parquet, Against, Measured, Row, Setting, TableError};
+
+use crate::config::plan::{HistogramKind, Sleep};
+use crate::config::{Config, ConfigError, PlanError, Preset};
+use crate::energy::{check_conservation, LinkPower, NotConserved, PowerRange, SystemPower};
+use crate::files::{self, FileError};
+use crate::network::fabric::{self, configs_of, Replacements};
+use crate::network::scenario::{Power, Scenario, ScenarioError, Traffic};
+use crate::network::topology::Topology;
+use crate::network::{self, Workload};
+use crate::usage;
+
+/// In the folder of a sweep: the table of all results.
+pub const RESULTS: &str = "results.parquet";
+/// What the results depend on.
+pub const DESCRIPTION: &str = "sweep.json";
+/// A result each.
+const EXPERIMENTS: &str = "experiments";
+
+/// A sweep cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The sweep file.
+    #[error(transparent)]
+    Matrix(#[from] MatrixError),
+    /// The scenario.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// A file.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// The folder, or a trace.
+    #[error("{path}: {source}")]
+    System {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// A result or the description is not what a sweep writes.
+    #[error("{path}: {source}; it is no file of a sweep: remove it, or name another folder")]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: serde_json::Error,
+    },
+    /// The folder's results are of other inputs.
+    #[error(
+        "{folder}: its results were computed with {what}; name another folder with -o, or remove \
+         this one to compute everything again", folder = folder.display()
+    )]
+    OtherInputs {
+        /// The folder.
+        folder: PathBuf,
+        /// What is not the same.
+        what: String,
+    },
+    /// Another process works in the folder.
+    #[error("{0}: another sweep writes into this folder; wait for it, or name another folder")]
+    Busy(PathBuf),
+    /// An experiment is not possible.
+    #[error("{experiment}: {source}")]
+    Experiment {
+        /// Its name.
+        experiment: String,
+        /// Why.
+        source: Box<ExperimentError>,
+    },
+    /// The traffic cannot be used.
+    #[error(transparent)]
+    Network(#[from] network::Error),
+    /// The table cannot be made.
+    #[error("{RESULTS}: {0}")]
+    Table(#[from] parquet::errors::ParquetError),
+}
+
+/// Why an experiment is not possible.
+#[derive(Debug, thiserror::Error)]
+pub enum ExperimentError {
+    /// The base does not go with the setting.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The configuration has no controller.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// A power is out of range.
+    #[error(transparent)]
+    Power(#[from] PowerRange),
+    /// The run failed.
+    #[error(transparent)]
+    Run(#[from] network::Error),
+    /// The run's times do not add up.
+    #[error(transparent)]
+    NotConserved(#[from] NotConserved),
+}
+
+impl ExperimentError {
+    fn of(self, experiment: &Experiment) -> Error {
+        Error::Experiment {
+            experiment: experiment.name(),
+            source: Box::new(self),
+        }
+    }
+}
+
+/// What all results of a folder depend on, by digest (SHA-256); kept beside them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// The version that computes them.
+    pub linkdoze: String,
+    /// The sweep file as it was named.
+    pub sweep: PathBuf,
+    /// The scenario's file.
+    pub scenario: PathBuf,
+    /// The text of the scenario.
+    pub scenario_sha256: String,
+    /// The network in a few words.
+    pub network: String,
+    /// Each trace's file and content.
+    pub traces: Vec<(PathBuf, String)>,
+    /// The base of the port's configuration, by sleep state.
+    pub ports_sha256: BTreeMap<String, String>,
+}
+
+impl Description {
+    /// What differs from `other`, for a message; names of files do not count.
+    fn difference(&self, other: &Description) -> Option<String> {
+        let contents = |of: &Description| -> Vec<String> {
+            of.traces.iter().map(|(_, digest)| digest.clone()).collect()
+        };
+        if self.linkdoze != other.linkdoze {
+            return Some(format!(
+                "version {} (this is {})",
+                self.linkdoze, other.linkdoze
+            ));
+        }
+        if self.scenario_sha256 != other.scenario_sha256 {
+            return Some(format!(
+                "another text of the scenario {}",
+                other.scenario.display()
+            ));
+        }
+        if contents(self) != contents(other) {
+            return Some("other traces".into());
+        }
+        // States may be added and left out.
+        let same = |(state, digest): (&String, &String)| {
+            other.ports_sha256.get(state).is_none_or(|of| of == digest)
+        };
+        let changed = !self.ports_sha256.iter().all(same);
+        changed.then(|| "another port configuration".into())
+    }
+
+    /// The digest of all inputs of an experiment with this configuration.
+    fn digest(&self, config: &Config) -> String {
+        let mut all = Sha256::new();
+        let traces = self.traces.iter().map(|(_, digest)| digest);
+        for part in [&self.linkdoze, &self.scenario_sha256]
+            .into_iter()
+            .chain(traces)
+        {
+            all.update(part);
+            all.update("\n");
+        }
+        all.update(config.canonical());
+        hex(&all.finalize())
+    }
+}
+
+fn counted(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
+}
+
+fn hex(digest: &[u8]) -> String {
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A sweep, with everything read that it needs.
+pub struct Prepared {
+    description: Description,
+    scenario: Scenario,
+    workload: Option<Workload>,
+    experiments: Vec<(Experiment, Config)>,
+}
+
+/// A result as it lies in the folder.
+#[derive(Serialize, Deserialize)]
+struct Stored {
+    /// Digest of what it depends on.
+    inputs_sha256: String,
+    setting: Setting,
+    measured: Measured,
+}
+
+/// How far a sweep has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Experiments finished.
+    pub done: usize,
+    /// Experiments of the sweep.
+    pub total: usize,
+    /// Experiments finished, counting the running ones by what they have done.
+    pub work: f64,
+}
+
+impl Prepared {
+    /// Reads a sweep file and all that it names.
+    ///
+    /// # Errors
+    /// If something cannot be read or does not go together.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let sweep = Sweep::load(path)?;
+        let text = files::read_text(&sweep.scenario)?;
+        let scenario = Scenario::parse(&text, &sweep.scenario)?;
+        let mut bases = BTreeMap::new();
+        for experiment in &sweep.experiments {
+            let state = base_state(experiment, &sweep);
+            if !bases.contains_key(state.name()) {
+                bases.insert(state.name().to_owned(), base(&scenario.power, state)?);
+            }
+        }
+        let mut experiments = Vec::new();
+        for experiment in &sweep.experiments {
+            let base = &bases[base_state(experiment, &sweep).name()];
+            let config = config(experiment, base, &scenario).map_err(|e| e.of(experiment))?;
+            experiments.push((*experiment, config));
+        }
+        let traces = match &scenario.traffic {
+            Traffic::Jobs(jobs) => jobs
+                .jobs
+                .iter()
+                .map(|job| Ok((job.file.clone(), file_digest(&job.file)?)))
+                .collect::<Result<_, Error>>()?,
+            Traffic::Pattern(_) => Vec::new(),
+        };
+        let topology: &dyn Topology = &*scenario.topology;
+        let description = Description {
+            linkdoze: env!("CARGO_PKG_VERSION").into(),
+            sweep: path.into(),
+            scenario: sweep.scenario,
+            scenario_sha256: hex(&Sha256::digest(&text)),
+            network: [
+                counted(topology.nodes(), "node", "nodes"),
+                counted(topology.switches(), "switch", "switches"),
+                counted(topology.links(), "link", "links"),
+            ]
+            .join(", "),
+            traces,
+            ports_sha256: bases
+                .iter()
+                .map(|(state, text)| (state.clone(), hex(&Sha256::digest(text))))
+                .collect(),
+        };
+        Ok(Self {
+            description,
+            workload: Workload::of(&scenario)?,
+            scenario,
+            experiments,
+        })
+    }
+
+    /// Runs what has no result in `folder` yet, up to `threads` experiments at a time, and
+    /// writes the table of all results.
+    ///
+    /// # Errors
+    /// If the folder is in use, or holds results of other inputs; if a run fails, or a file
+    /// cannot be written. Results that are there by then stay.
+    pub fn run(
+        &self,
+        folder: &Path,
+        threads: usize,
+        progress: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Vec<Row>, Error> {
+        let _lock = lock(folder)?;
+        self.claim(folder)?;
+        let mut results = Vec::new();
+        for (experiment, config) in &self.experiments {
+            results.push(self.stored(folder, experiment, config)?);
+        }
+        let missing: Vec<usize> = (0..results.len())
+            .filter(|&place| results[place].is_none())
+            .collect();
+        let parts = Parts {
+            parts: Mutex::new(vec![0.0; missing.len()]),
+            before: results.len() - missing.len(),
+            tell: progress,
+        };
+        parts.set(None);
+        let next = AtomicUsize::new(0);
+        let stop = AtomicBool::new(false);
+        let found = Mutex::new((results, None));
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(missing.len()) {
+                scope.spawn(|| loop {
+                    let turn = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(&place) = missing.get(turn) else {
+                        return;
+                    };
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let outcome = self.one(folder, place, &stop, &|part| {
+                        parts.set(Some((turn, part)));
+                    });
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    match outcome {
+                        Ok(measured) => found.0[place] = measured,
+                        Err(error) => {
+                            stop.store(true, Ordering::Relaxed);
+                            found.1.get_or_insert(error);
+                        }
+                    }
+                });
+            }
+        });
+        let (results, error) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = error {
+            return Err(error);
+        }
+        let results: Vec<Measured> = results.into_iter().flatten().collect();
+        let rows: Vec<Row> = self
+            .experiments
+            .iter()
+            .zip(&results)
+            .map(|((experiment, _), measured)| Row {
+                setting: experiment.into(),
+                measured: measured.clone(),
+                against: match experiment {
+                    Experiment::AlwaysOn => Against::default(),
+                    _ => Against::new(measured, &results[0]),
+                },
+            })
+            .collect();
+        files::write_whole(&folder.join(RESULTS), &to_parquet(&rows)?)?;
+        Ok(rows)
+    }
+
+    /// Makes sure that the folder holds results of the same inputs only.
+    fn claim(&self, folder: &Path) -> Result<(), Error> {
+        let path = folder.join(DESCRIPTION);
+        let mut description = self.description.clone();
+        if path.exists() {
+            let there = read_description(folder)?;
+            if let Some(what) = there.difference(&self.description) {
+                return Err(Error::OtherInputs {
+                    folder: folder.into(),
+                    what,
+                });
+            }
+            // Results of states that this sweep leaves out may lie there still.
+            description.ports_sha256.extend(there.ports_sha256);
+        }
+        files::write_whole(&path, &json(&description))?;
+        Ok(())
+    }
+
+    /// The result that lies in the folder.
+    fn stored(
+        &self,
+        folder: &Path,
+        experiment: &Experiment,
+        config: &Config,
+    ) -> Result<Option<Measured>, Error> {
+        let path = result_path(folder, experiment);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let stored: Stored = read_json(&path)?;
+        if stored.inputs_sha256 != self.description.digest(config) {
+            return Err(Error::OtherInputs {
+                folder: folder.into(),
+                what: format!("other inputs for {}", experiment.name()),
+            });
+        }
+        Ok(Some(stored.measured))
+    }
+
+    /// Runs an experiment and writes its result; `None` if it was stopped.
+    fn one(
+        &self,
+        folder: &Path,
+        place: usize,
+        stop: &AtomicBool,
+        part: &(dyn Fn(f64) + Sync),
+    ) -> Result<Option<Measured>, Error> {
+        let (experiment, config) = &self.experiments[place];
+        let measured = self
+            .measure(experiment, config, stop, part)
+            .map_err(|error| error.of(experiment))?;
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let stored = Stored {
+            inputs_sha256: self.description.digest(config),
+            setting: experiment.into(),
+            measured,
+        };
+        files::write_whole(&result_path(folder, experiment), &json(&stored))?;
+        part(1.0);
+        Ok(Some(stored.measured))
+    }
+
+    fn measure(
+        &self,
+        experiment: &Experiment,
+        config: &Config,
+        stop: &AtomicBool,
+        part: &(dyn Fn(f64) + Sync),
+    ) -> Result<Measured, ExperimentError> {
+        let before = usage::thread_cpu_seconds();
+        let plans = match experiment {
+            Experiment::AlwaysOn => Vec::new(),
+            _ => configs_of(config, &*self.scenario.topology)
+                .iter()
+                .map(Config::plan)
+                .collect::<Result<_, _>>()?,
+        };
+        let power = fabric::Power {
+            clock_ps: config.clock.period_ps,
+            plans: &plans,
+        };
+        let duration = self.scenario.duration_ps;
+        let run = network::run(
+            &self.scenario,
+            self.workload.as_ref(),
+            &power,
+            1,
+            Replacements::new(),
+            &mut |now| {
+                let operations = now.operations_finished as f64 / now.operations.max(1) as f64;
+                let time = duration.map_or(0.0, |all| now.time_ps as f64 / all as f64);
+                part(operations.max(time).min(1.0));
+                match stop.load(Ordering::Relaxed) {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            },
+        )?;
+        check_conservation(&run)?;
+        let system = SystemPower {
+            link: LinkPower::of_states(&config.states)?,
+            ..SystemPower::default()
+        };
+        let energy = system.energy(self.scenario.topology.switches(), &run);
+        let cpu = usage::thread_cpu_seconds().zip(before);
+        Ok(Measured::new(
+            &run,
+            &energy,
+            cpu.map(|(now, then)| now - then),
+        ))
+    }
+}
+
+/// What the running experiments have done.
+struct Parts<'a> {
+    parts: Mutex<Vec<f64>>,
+    /// Experiments whose result was there.
+    before: usize,
+    tell: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Parts<'_> {
+    /// The experiment whose turn it is has come to `part`.
+    fn set(&self, turn: Option<(usize, f64)>) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((turn, part)) = turn {
+            parts[turn] = part;
+        }
+        let finished = parts.iter().filter(|&&part| part >= 1.0).count();
+        (self.tell)(Progress {
+            done: self.before + finished,
+            total: self.before + parts.len(),
+            work: self.before as f64 + parts.iter().sum::<f64>(),
+        });
+    }
+}
+
+/// The state whose base an experiment takes; without power saving it makes no difference.
+fn base_state(experiment: &Experiment, sweep: &Sweep) -> Sleep {
+    let states = std::iter::once(experiment).chain(&sweep.experiments);
+    states
+        .filter_map(Experiment::state)
+        .next()
+        .unwrap_or(Sleep::DeepSleep)
+}
+
+/// The port's configuration before the setting comes in: that of the scenario, or the preset
+/// of p000's switch for the sleep state.
+fn base(power: &Power, state: Sleep) -> Result<String, Error> {
+    Ok(match power {
+        Power::File(file) => files::read_text(file)?,
+        Power::Inline(text) => text.clone(),
+        Power::AlwaysOn => {
+            let name = format!("bxiv3-{}", state.name());
+            let preset = Preset::find(&name).expect("a preset for each state");
+            preset.text.into()
+        }
+    })
+}
+
+/// The configuration of an experiment's ports.
+fn config(
+    experiment: &Experiment,
+    base: &str,
+    scenario: &Scenario,
+) -> Result<Config, ExperimentError> {
+    // Says what is wrong with the base by itself, with its own lines.
+    let name = match &scenario.power {
+        Power::File(file) => file.display().to_string(),
+        _ => "[power]".into(),
+    };
+    Config::parse(base, &name)?;
+    let mut text: toml::Table = base.parse().expect("a configuration is TOML");
+    let mut set = |table: &str, key: &str, value: toml::Value| {
+        let table = text
+            .entry(table)
+            .or_insert_with(|| toml::Table::new().into());
+        if let Some(table) = table.as_table_mut() {
+            table.insert(key.into(), value);
+        }
+    };
+    set("port", "policy", experiment.policy().name().into());
+    if let Some(state) = experiment.state() {
+        set("port", "sleep", state.name().into());
+    }
+    match *experiment {
+        Experiment::AlwaysOn => {}
+        Experiment::Fixed { t_pdt_ns, .. } => set("port", "t_pdt_ns", number(t_pdt_ns)),
+        Experiment::Predicted {
+            histogram, bound, ..
+        } => {
+            set("histogram", "kind", histogram.name().into());
+            set("perfbound", "bound", bound.into());
+            // p000 3.2: it records every idle period; the preset's counters suit 250.
+            if histogram == HistogramKind::Regular && scenario.power == Power::AlwaysOn {
+                set("histogram", "counter_bits", 32.into());
+            }
+        }
+    }
+    let text = toml::to_string(&text).expect("a table of TOML values is TOML");
+    Ok(Config::parse(&text, &name)?)
+}
+
+/// A number as a person would write it.
+fn number(value: f64) -> toml::Value {
+    match value.fract() == 0.0 && value < 1e15 {
+        true => toml::Value::Integer(value as i64),
+        false => value.into(),
+    }
+}
+
+fn result_path(folder: &Path, experiment: &Experiment) -> PathBuf {
+    let name = format!("{}.json", experiment.name());
+    folder.join(EXPERIMENTS).join(name)
+}
+
+/// What lies in a folder: the inputs of its results.
+///
+/// # Errors
+/// If it is not the folder of a sweep.
+pub fn read_description(folder: &Path) -> Result<Description, Error> {
+    read_json(&folder.join(DESCRIPTION))
+}
+
+fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
+    let text = files::read_text(path)?;
+    serde_json::from_str(&text).map_err(|source| Error::Content {
+        path: path.into(),
+        source,
+    })
+}
+
+fn json(value: &impl Serialize) -> Vec<u8> {
+    let mut text = serde_json::to_vec_pretty(value).expect("figures have a JSON form");
+    text.push(b'\n');
+    text
+}
+
+fn file_digest(path: &Path) -> Result<String, Error> {
+    let digest = || -> std::io::Result<String> {
+        let mut digest = Sha256::new();
+        std::io::copy(&mut std::fs::File::open(path)?, &mut digest)?;
+        Ok(hex(&digest.finalize()))
+    };
+    digest().map_err(|source| Error::System {
+        path: path.into(),
+        source,
+    })
+}
+
+/// Takes the folder for this process, as long as it lives however it ends, and removes what
+/// a process that was killed has left half-written.
+fn lock(folder: &Path) -> Result<Flock<std::fs::File>, Error> {
+    let system = |source| Error::System {
+        path: folder.into(),
+        source,
+    };
+    let experiments = folder.join(EXPERIMENTS);
+    std::fs::create_dir_all(&experiments).map_err(system)?;
+    let file = std::fs::File::open(folder).map_err(system)?;
+    let lock =
+        Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
+            nix::errno::Errno::EWOULDBLOCK => Error::Busy(folder.into()),
+            error => system(error.into()),
+        })?;
+    for place in [folder, &experiments] {
+        for entry in std::fs::read_dir(place).map_err(system)? {
+            let entry = entry.map_err(system)?;
+            if files::is_temporary(&entry.file_name()) {
+                std::fs::remove_file(entry.path()).map_err(system)?;
+            }
+        }
+    }
+    Ok(lock)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::plan::Policy;
+
+    fn config_of(experiment: &Experiment, power: Power) -> Config {
+        let mut scenario = Scenario::parse("", Path::new("s.toml"))
+            .or_else(|_| {
+                let text = "[traffic]\nkind = \"uniform\"\n[run]\nduration_ns = 1000\n";
+                Scenario::parse(text, Path::new("s.toml"))
+            })
+            .unwrap();
+        scenario.power = power;
+        let base = base(&scenario.power, experiment.state().unwrap()).unwrap();
+        config(experiment, &base, &scenario).unwrap()
+    }
+
+    #[test]
+    fn the_setting_goes_into_the_base() {
+        let fixed = Experiment::Fixed {
+            state: Sleep::FastWake,
+            t_pdt_ns: 1e9,
+        };
+        let port = config_of(&fixed, Power::AlwaysOn).port;
+        assert_eq!((port.policy, port.sleep), (Policy::Fixed, Sleep::FastWake));
+        assert_eq!(port.t_pdt_ps, 1_000_000_000_000);
+        let predicted = |histogram| Experiment::Predicted {
+            policy: Policy::PerfBoundCorrect,
+            state: Sleep::DeepSleep,
+            histogram,
+            bound: 0.05,
+        };
+        let regular = config_of(&predicted(HistogramKind::Regular), Power::AlwaysOn);
+        assert_eq!(regular.histogram.kind, HistogramKind::Regular);
+        assert_eq!(regular.histogram.counter_bits, 32);
+        assert_eq!(regular.port.policy, Policy::PerfBoundCorrect);
+        let circular = predicted(HistogramKind::Circular);
+        let (preset, own) = (
+            config_of(&circular, Power::AlwaysOn),
+            config_of(&circular, Power::Inline("[histogram]\nbins = 64\n".into())),
+        );
+        assert_eq!((preset.histogram.bins, own.histogram.bins), (256, 64));
+        assert_eq!(preset.histogram.counter_bits, 8);
+        assert_ne!(preset.hash(), own.hash());
+    }
+
+    #[test]
+    fn what_differs_is_named() {
+        let one = Description {
+            linkdoze: "1".into(),
+            sweep: "a".into(),
+            scenario: "s".into(),
+            scenario_sha256: "x".into(),
+            network: String::new(),
+            traces: vec![("t".into(), "y".into())],
+            ports_sha256: [("fast-wake".to_owned(), "z".to_owned())].into(),
+        };
+        let against = |change: &dyn Fn(&mut Description)| {
+            let mut other = one.clone();
+            change(&mut other);
+            one.difference(&other).unwrap_or_default()
+        };
+        assert!(against(&|other| other.linkdoze = "2".into()).contains("version 1"));
+        assert!(against(&|other| other.scenario_sha256.clear()).contains("text of the scenario"));
+        assert!(against(&|other| other.traces[0].1.clear()).contains("traces"));
+        let port = against(&|other| {
+            other.ports_sha256.insert("fast-wake".into(), "w".into());
+        });
+        assert!(port.contains("port configuration"), "{port}");
+        let free = against(&|other| {
+            other.traces[0].0 = "elsewhere".into();
+            other.scenario = "elsewhere".into();
+            other.ports_sha256.clear();
+        });
+        assert_eq!(free, "");
+    }
+
+    #[test]
+    fn a_folder_is_one_process_s() {
+        let folder = tempfile::tempdir().unwrap();
+        let held = lock(folder.path()).unwrap();
+        let left = folder.path().join(EXPERIMENTS).join(".linkdoze-half");
+        std::fs::write(&left, "{").unwrap();
+        assert!(matches!(lock(folder.path()), Err(Error::Busy(_))));
+        assert!(left.exists());
+        drop(held);
+        lock(folder.path()).unwrap();
+        assert!(!left.exists());
+    }
+}

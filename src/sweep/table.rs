@@ -1,0 +1,509 @@
+//! Results as a table: a row for each experiment, and its Parquet file.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::matrix::Experiment;
+use crate::blocks::port::pins::PowerState;
+use crate::config::plan::Policy;
+use crate::energy::EnergyReport;
+use crate::network::{Ended, RunSummary};
+
+/// What governs the ports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setting {
+    /// The experiment's name.
+    pub experiment: String,
+    /// `always-on`, `fixed`, `perfbound` or `perfbound-correct`.
+    pub policy: String,
+    /// The sleep state; none of `always-on`.
+    pub state: Option<String>,
+    /// The histogram of the predicting policies.
+    pub histogram: Option<String>,
+    /// The admitted degradation of the predicting policies, as a fraction.
+    pub bound: Option<f64>,
+    /// The threshold of `fixed`, in ns.
+    pub t_pdt_ns: Option<f64>,
+    /// Thresholds are corrected (SPEC 8).
+    pub correction: bool,
+}
+
+/// What a run measured. Counts are sums over all ports with a cable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// `complete`, or `duration` if the run was cut.
+    pub ended: String,
+    /// The last operation finished, or the run was cut, at this time.
+    pub time_ns: f64,
+    /// Packet latency: the mean, in ns.
+    pub latency_mean_ns: f64,
+    /// The median.
+    pub latency_p50_ns: f64,
+    /// The 99th percentile.
+    pub latency_p99_ns: f64,
+    /// The longest.
+    pub latency_max_ns: f64,
+    /// Energy of all link ends, in J.
+    pub energy_links_j: f64,
+    /// Of all switches without their links.
+    pub energy_switches_j: f64,
+    /// Of all nodes.
+    pub energy_nodes_j: f64,
+    /// Of everything.
+    pub energy_total_j: f64,
+    /// Idle periods that ended awake.
+    pub hits: u64,
+    /// Idle periods in which the port left `Wake`.
+    pub misses: u64,
+    /// Changes of the power state.
+    pub transitions: u64,
+    /// Pause frames that stopped a port.
+    pub pauses: u64,
+    /// The part of the ports' time awake.
+    pub part_wake: f64,
+    /// On the way to sleep.
+    pub part_going_down: f64,
+    /// In fast wake.
+    pub part_fast_wake: f64,
+    /// In deep sleep.
+    pub part_deep_sleep: f64,
+    /// Refreshing.
+    pub part_refresh: f64,
+    /// On the way to awake.
+    pub part_going_up: f64,
+    /// Messages that arrived completely.
+    pub messages: u64,
+    /// Packets that arrived completely.
+    pub packets: u64,
+    /// Packets that crossed a link, summed over all links.
+    pub packet_hops: u64,
+    /// Payload bytes that arrived.
+    pub delivered_bytes: u64,
+    /// Operations of the program that have finished.
+    pub operations_finished: u64,
+    /// Events of the engine.
+    pub events: u64,
+    /// CPU time that the run took, in s, where the system tells. All other figures are the
+    /// same in every run.
+    pub cpu_seconds: Option<f64>,
+}
+
+/// A run against the one without power saving, in percent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Against {
+    /// Execution time: how much longer. None if a run was cut.
+    pub time_overhead_percent: Option<f64>,
+    /// Mean packet latency: how much longer.
+    pub latency_mean_overhead_percent: Option<f64>,
+    /// 99th percentile of the latency: how much longer.
+    pub latency_p99_overhead_percent: Option<f64>,
+    /// Energy of the links: how much less.
+    pub energy_links_saved_percent: Option<f64>,
+    /// Energy of links, switches and nodes: how much less.
+    pub energy_total_saved_percent: Option<f64>,
+}
+
+/// The result of an experiment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Row {
+    /// What governed the ports.
+    #[serde(flatten)]
+    pub setting: Setting,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: Measured,
+    /// What power saving changed.
+    #[serde(flatten)]
+    pub against: Against,
+}
+
+impl From<&Experiment> for Setting {
+    fn from(experiment: &Experiment) -> Self {
+        let mut setting = Setting {
+            experiment: experiment.name(),
+            policy: experiment.policy().name().into(),
+            state: experiment.state().map(|state| state.name().into()),
+            histogram: None,
+            bound: None,
+            t_pdt_ns: None,
+            correction: experiment.policy() == Policy::PerfBoundCorrect,
+        };
+        match experiment {
+            Experiment::AlwaysOn => {}
+            Experiment::Fixed { t_pdt_ns, .. } => setting.t_pdt_ns = Some(*t_pdt_ns),
+            Experiment::Predicted {
+                histogram, bound, ..
+            } => {
+                setting.histogram = Some(histogram.name().into());
+                setting.bound = Some(*bound);
+            }
+        }
+        setting
+    }
+}
+
+impl Measured {
+    /// The figures of a run.
+    pub fn new(run: &RunSummary, energy: &EnergyReport, cpu_seconds: Option<f64>) -> Self {
+        let ns = |ps: u64| ps as f64 / 1e3;
+        let cabled = || run.ports.iter().filter(|port| port.cabled);
+        let all: u64 = cabled().flat_map(|port| port.cycles.states).sum();
+        let part = |state: PowerState| {
+            let cycles: u64 = cabled().map(|p| p.cycles.states[state as usize]).sum();
+            cycles as f64 / all.max(1) as f64
+        };
+        let joules = energy.joules();
+        Self {
+            ended: match run.ended {
+                Ended::Complete => "complete",
+                Ended::Duration => "duration",
+                Ended::Stopped => "stopped",
+            }
+            .into(),
+            time_ns: ns(run.time_ps),
+            latency_mean_ns: run.latency.mean_ps / 1e3,
+            latency_p50_ns: ns(run.latency.p50_ps),
+            latency_p99_ns: ns(run.latency.p99_ps),
+            latency_max_ns: ns(run.latency.max_ps),
+            energy_links_j: joules.links,
+            energy_switches_j: joules.switches,
+            energy_nodes_j: joules.nodes,
+            energy_total_j: joules.total,
+            hits: cabled().map(|port| port.cycles.hits).sum(),
+            misses: cabled().map(|port| port.cycles.misses).sum(),
+            transitions: cabled().map(|port| port.cycles.transitions).sum(),
+            pauses: cabled().map(|port| port.pauses).sum(),
+            part_wake: part(PowerState::Wake),
+            part_going_down: part(PowerState::GoingDown),
+            part_fast_wake: part(PowerState::FastWake),
+            part_deep_sleep: part(PowerState::DeepSleep),
+            part_refresh: part(PowerState::Refresh),
+            part_going_up: part(PowerState::GoingUp),
+            messages: run.messages,
+            packets: run.packets,
+            packet_hops: run.packet_hops,
+            delivered_bytes: run.delivered_bytes,
+            operations_finished: run.operations_finished as u64,
+            events: run.events,
+            cpu_seconds,
+        }
+    }
+}
+
+impl Against {
+    /// `run` against `base`, the run without power saving.
+    pub fn new(run: &Measured, base: &Measured) -> Self {
+        let above = |run: f64, base: f64| (base > 0.0).then(|| 100.0 * (run - base) / base);
+        let below = |run: f64, base: f64| above(run, base).map(|percent| 0.0 - percent);
+        // Two windows of the same length say nothing about execution time.
+        let complete = run.ended == "complete" && base.ended == "complete";
+        Self {
+            time_overhead_percent: above(run.time_ns, base.time_ns).filter(|_| complete),
+            latency_mean_overhead_percent: above(run.latency_mean_ns, base.latency_mean_ns),
+            latency_p99_overhead_percent: above(run.latency_p99_ns, base.latency_p99_ns),
+            energy_links_saved_percent: below(run.energy_links_j, base.energy_links_j),
+            energy_total_saved_percent: below(run.energy_total_j, base.energy_total_j),
+        }
+    }
+}
+
+/// The columns of the file: the fields of [`Row`]. Each may hold nulls.
+const COLUMNS: [(&str, Kind); 39] = [
+    ("experiment", Kind::Text),
+    ("policy", Kind::Text),
+    ("state", Kind::Text),
+    ("histogram", Kind::Text),
+    ("bound", Kind::Real),
+    ("t_pdt_ns", Kind::Real),
+    ("correction", Kind::Flag),
+    ("ended", Kind::Text),
+    ("time_ns", Kind::Real),
+    ("latency_mean_ns", Kind::Real),
+    ("latency_p50_ns", Kind::Real),
+    ("latency_p99_ns", Kind::Real),
+    ("latency_max_ns", Kind::Real),
+    ("energy_links_j", Kind::Real),
+    ("energy_switches_j", Kind::Real),
+    ("energy_nodes_j", Kind::Real),
+    ("energy_total_j", Kind::Real),
+    ("hits", Kind::Count),
+    ("misses", Kind::Count),
+    ("transitions", Kind::Count),
+    ("pauses", Kind::Count),
+    ("part_wake", Kind::Real),
+    ("part_going_down", Kind::Real),
+    ("part_fast_wake", Kind::Real),
+    ("part_deep_sleep", Kind::Real),
+    ("part_refresh", Kind::Real),
+    ("part_going_up", Kind::Real),
+    ("messages", Kind::Count),
+    ("packets", Kind::Count),
+    ("packet_hops", Kind::Count),
+    ("delivered_bytes", Kind::Count),
+    ("operations_finished", Kind::Count),
+    ("events", Kind::Count),
+    ("cpu_seconds", Kind::Real),
+    ("time_overhead_percent", Kind::Real),
+    ("latency_mean_overhead_percent", Kind::Real),
+    ("latency_p99_overhead_percent", Kind::Real),
+    ("energy_links_saved_percent", Kind::Real),
+    ("energy_total_saved_percent", Kind::Real),
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Flag,
+    Count,
+    Real,
+}
+
+impl Kind {
+    fn schema(self, name: &str) -> Result<Type, ParquetError> {
+        let (physical, logical) = match self {
+            Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            Kind::Flag => (Physical::BOOLEAN, None),
+            Kind::Count => (Physical::INT64, None),
+            Kind::Real => (Physical::DOUBLE, None),
+        };
+        Type::primitive_type_builder(name, physical)
+            .with_repetition(Repetition::OPTIONAL)
+            .with_logical_type(logical)
+            .build()
+    }
+}
+
+/// A table file cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum TableError {
+    /// The file cannot be opened.
+    #[error("{path}: cannot read: {source}")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
+    /// The file is no Parquet file.
+    #[error("{path}: {source}")]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: ParquetError,
+    },
+    /// The columns are not those of a sweep.
+    #[error("{path}: not the results of a sweep of this version: {problem}")]
+    Columns {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
+}
+
+/// The rows as a Parquet file.
+///
+/// # Errors
+/// If the Parquet library fails.
+pub fn to_parquet(rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
+    let fields = COLUMNS.map(|(name, kind)| kind.schema(name).map(Arc::new));
+    let fields = fields.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let schema = Type::group_type_builder("sweep")
+        .with_fields(fields)
+        .build()?;
+    let version = KeyValue::new("linkdoze".into(), env!("CARGO_PKG_VERSION").to_owned());
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![version]));
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build()))?;
+    let records = rows
+        .iter()
+        .map(serde_json::to_value)
+        .collect::<Result<Vec<_>, _>>()
+        .map_err(|error| ParquetError::External(error.into()))?;
+    let mut group = file.next_row_group()?;
+    for (name, kind) in COLUMNS {
+        let cells: Vec<&Value> = records.iter().map(|record| &record[name]).collect();
+        let Some(mut column) = group.next_column()? else {
+            unreachable!("the schema has as many columns");
+        };
+        match kind {
+            Kind::Text => write::<ByteArrayType>(&mut column, &cells, |cell| {
+                cell.as_str().map(ByteArray::from)
+            })?,
+            Kind::Flag => write::<BoolType>(&mut column, &cells, Value::as_bool)?,
+            // Counts of a run stay far below 2^63.
+            Kind::Count => write::<Int64Type>(&mut column, &cells, Value::as_i64)?,
+            Kind::Real => write::<DoubleType>(&mut column, &cells, Value::as_f64)?,
+        }
+        column.close()?;
+    }
+    group.close()?;
+    file.into_inner()
+}
+
+fn write<T: DataType>(
+    column: &mut SerializedColumnWriter,
+    cells: &[&Value],
+    value: impl Fn(&Value) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let cells: Vec<Option<T::T>> = cells.iter().map(|cell| value(cell)).collect();
+    let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    let values: Vec<T::T> = cells.into_iter().flatten().collect();
+    column
+        .typed::<T>()
+        .write_batch(&values, Some(&present), None)
+        .map(|_written| ())
+}
+
+/// Reads the rows of a Parquet file that [`to_parquet`] made.
+///
+/// # Errors
+/// If it cannot be read, or has other columns.
+pub fn from_parquet(path: &Path) -> Result<Vec<Row>, TableError> {
+    let file = std::fs::File::open(path).map_err(|source| TableError::Open {
+        path: path.into(),
+        source,
+    })?;
+    let fault = |source| TableError::Parquet {
+        path: path.into(),
+        source,
+    };
+    let reader = SerializedFileReader::new(file).map_err(fault)?;
+    let mut rows = Vec::new();
+    for record in reader.get_row_iter(None).map_err(fault)? {
+        let record = record.map_err(fault)?;
+        let cells = record
+            .get_column_iter()
+            .map(|(name, field)| (name.clone(), cell(field)));
+        let row = serde_json::from_value(Value::Object(cells.collect()));
+        rows.push(row.map_err(|error| TableError::Columns {
+            path: path.into(),
+            problem: error.to_string(),
+        })?);
+    }
+    Ok(rows)
+}
+
+fn cell(field: &Field) -> Value {
+    match field {
+        Field::Bool(flag) => (*flag).into(),
+        Field::Long(count) => (*count).into(),
+        Field::Double(number) => (*number).into(),
+        Field::Str(text) => text.clone().into(),
+        _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A row of plausible figures, some of which differ with `seed`.
+    pub(crate) fn row(experiment: &Experiment, seed: f64) -> Row {
+        Row {
+            setting: experiment.into(),
+            measured: Measured {
+                ended: "complete".into(),
+                time_ns: 1e9 + seed / 3.0,
+                latency_mean_ns: 800.0 + seed,
+                latency_p50_ns: 500.0,
+                latency_p99_ns: 2000.1,
+                latency_max_ns: 9000.0,
+                energy_links_j: 1.0 / 3.0,
+                energy_switches_j: 0.25,
+                energy_nodes_j: 12.0,
+                energy_total_j: 12.25 + 1.0 / 3.0,
+                hits: 1 << 40,
+                misses: 3,
+                transitions: 4,
+                pauses: 0,
+                part_wake: 0.7,
+                part_going_down: 0.0,
+                part_fast_wake: 0.1,
+                part_deep_sleep: 0.2,
+                part_refresh: 0.0,
+                part_going_up: 0.0,
+                messages: 10,
+                packets: 20,
+                packet_hops: 40,
+                delivered_bytes: 4000,
+                operations_finished: 30,
+                events: 99,
+                cpu_seconds: None,
+            },
+            against: Against {
+                time_overhead_percent: Some(seed),
+                latency_mean_overhead_percent: Some(10.0 * seed),
+                latency_p99_overhead_percent: None,
+                energy_links_saved_percent: Some(50.0 - seed),
+                energy_total_saved_percent: Some(0.0 - seed),
+            },
+        }
+    }
+
+    #[test]
+    fn a_table_comes_back_as_it_was() {
+        let sweep = super::super::Sweep::parse("scenario = \"a\"", Path::new("s.toml")).unwrap();
+        let rows: Vec<Row> = sweep
+            .experiments
+            .iter()
+            .zip(0..)
+            .map(|(experiment, number)| row(experiment, f64::from(number) / 7.0))
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.parquet");
+        std::fs::write(&path, to_parquet(&rows).unwrap()).unwrap();
+        assert_eq!(from_parquet(&path).unwrap(), rows);
+    }
+
+    #[test]
+    fn every_figure_has_a_column() {
+        let value = serde_json::to_value(row(&Experiment::AlwaysOn, 1.0)).unwrap();
+        let names: Vec<&String> = value.as_object().unwrap().keys().collect();
+        assert_eq!(names, COLUMNS.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn other_files_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.parquet");
+        assert!(from_parquet(&path)
+            .unwrap_err()
+            .to_string()
+            .contains("cannot read"));
+        std::fs::write(&path, "no table").unwrap();
+        let error = from_parquet(&path).unwrap_err();
+        assert!(matches!(error, TableError::Parquet { .. }), "{error}");
+    }
+
+    #[test]
+    fn differences_are_signed_and_cut_runs_have_no_execution_time() {
+        let mut base = row(&Experiment::AlwaysOn, 0.0).measured;
+        base.energy_links_j = 0.5;
+        base.energy_total_j = 12.0;
+        let mut run = base.clone();
+        run.time_ns *= 1.5;
+        run.energy_links_j *= 0.25;
+        run.energy_total_j *= 2.0;
+        let against = Against::new(&run, &base);
+        assert_eq!(against.time_overhead_percent, Some(50.0));
+        assert_eq!(against.energy_links_saved_percent, Some(75.0));
+        assert_eq!(against.energy_total_saved_percent, Some(-100.0));
+        assert_eq!(against.latency_mean_overhead_percent, Some(0.0));
+        run.ended = "duration".into();
+        assert_eq!(Against::new(&run, &base).time_overhead_percent, None);
+    }
+}

@@ -1,0 +1,195 @@
+//! `linkdoze sweep` and `linkdoze report`: killed and resumed, with other threads, with other
+//! inputs.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use linkdoze::sweep::{from_parquet, Row};
+
+mod common;
+
+use common::{linkdoze, run};
+
+/// The LAMMPS trace of `sim/` cut to its first `ns`, and a few settings.
+fn inputs(ns: u64) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("scenario.toml", scenario(ns));
+    write(
+        "sweep.toml",
+        "scenario = \"scenario.toml\"\n[fixed]\nt_pdt_ns = [0, 1e4]\n[perfbound]\n\
+         bounds = [0.01]\nhistograms = [\"clearing\", \"circular\"]\n"
+            .into(),
+    );
+    folder
+}
+
+fn scenario(ns: u64) -> String {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("sim/lammps-lj-r16-s300.goal.zst");
+    format!(
+        "[traffic]\nkind = \"goal\"\nfile = \"{}\"\n[run]\nduration_ns = {ns}\n",
+        trace.display()
+    )
+}
+
+/// Experiments of [`inputs`]: 1 + 2 * 2 + 2 * 2 * 2.
+const EXPERIMENTS: usize = 13;
+
+/// Runs the sweep and returns its rows without the CPU time they took.
+fn sweep(inputs: &Path, out: &str, threads: &str) -> Vec<Row> {
+    let args = ["sweep", "sweep.toml", "-o", out, "--threads", threads];
+    run(linkdoze(inputs).args(args), 0);
+    rows(&inputs.join(out))
+}
+
+fn rows(out: &Path) -> Vec<Row> {
+    let mut rows = from_parquet(&out.join("results.parquet")).unwrap();
+    for row in &mut rows {
+        let seconds = row.measured.cpu_seconds.take();
+        assert!(seconds.is_none_or(|seconds| seconds > 0.0));
+    }
+    rows
+}
+
+/// The results that lie in the folder.
+fn results(out: &Path) -> Vec<PathBuf> {
+    let folder = std::fs::read_dir(out.join("experiments"));
+    let entries = folder.into_iter().flatten();
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "json")
+        })
+        .collect();
+    paths.sort();
+    paths
+}
+
+#[test]
+fn killed_and_resumed_gives_the_same() {
+    let folder = inputs(20_000_000);
+    let whole = sweep(folder.path(), "whole", "1");
+    assert_eq!(whole.len(), EXPERIMENTS);
+    assert_eq!(whole[0].setting.policy, "always-on");
+    // The runs did differ, and links did sleep.
+    for row in &whole[1..] {
+        assert!(row.measured.transitions > 0, "{row:?}");
+        let asleep = row.measured.part_fast_wake + row.measured.part_deep_sleep;
+        assert!(asleep > 0.0, "{row:?}");
+        assert_ne!(
+            row.measured.energy_links_j,
+            whole[0].measured.energy_links_j
+        );
+    }
+
+    let killed = folder.path().join("killed");
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_linkdoze"))
+        .current_dir(folder.path())
+        .args(["sweep", "sweep.toml", "-o", "killed", "--threads", "1"])
+        .stderr(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begin = Instant::now();
+    while results(&killed).len() < 3 {
+        assert!(child.try_wait().unwrap().is_none(), "it has ended already");
+        assert!(begin.elapsed() < Duration::from_secs(120));
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // SIGKILL: no chance to tidy up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let kept = results(&killed);
+    assert!((3..EXPERIMENTS).contains(&kept.len()), "{kept:?}");
+    assert!(!killed.join("results.parquet").exists());
+    let modified = |path: &PathBuf| path.metadata().unwrap().modified().unwrap();
+    let before: Vec<_> = kept.iter().map(modified).collect();
+    // A half-written file of a killed process is neither taken for a result nor kept.
+    let half = killed.join("experiments/.linkdoze-half");
+    std::fs::write(&half, "{").unwrap();
+
+    assert_eq!(sweep(folder.path(), "killed", "3"), whole);
+    assert!(!half.exists());
+    let after: Vec<_> = kept.iter().map(modified).collect();
+    assert_eq!(before, after, "results that were there were computed again");
+    assert_eq!(results(&killed).len(), EXPERIMENTS);
+
+    let (out, _) = run(linkdoze(folder.path()).args(["report", "killed"]), 0);
+    let page = std::fs::read_to_string(killed.join("report.html")).unwrap();
+    // The runs are cut: there are no execution times, and all other figures.
+    assert_eq!(page.matches("<section id=").count(), 9 + 2);
+    assert_eq!(page.matches("<svg ").count(), 7);
+    assert!(!page.contains("http"));
+    assert!(page.contains("linkdoze sweep sweep.toml -o killed\nlinkdoze report killed"));
+    let files: Vec<&str> = out.lines().collect();
+    assert_eq!(files.len(), 1 + 7);
+    for file in files {
+        assert!(
+            folder.path().join(file).metadata().unwrap().len() > 10_000,
+            "{file}"
+        );
+    }
+}
+
+#[test]
+fn other_inputs_are_refused() {
+    let folder = inputs(200_000);
+    let first = sweep(folder.path(), "out", "2");
+    let refused = |what: &str| {
+        let args = ["sweep", "sweep.toml", "-o", "out"];
+        let (out, err) = run(linkdoze(folder.path()).args(args), 2);
+        assert_eq!(out, "");
+        assert!(err.contains(what), "{err}");
+        assert!(
+            err.contains("name another folder with -o, or remove this one"),
+            "{err}"
+        );
+        assert_eq!(rows(&folder.path().join("out")), first);
+    };
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("scenario.toml", &scenario(300_000));
+    refused("another text of the scenario");
+    write("scenario.toml", &scenario(200_000));
+
+    // A result of other inputs that was put there.
+    let result = folder
+        .path()
+        .join("out/experiments/fixed-fast-wake-0ns.json");
+    let text = std::fs::read_to_string(&result).unwrap();
+    let digest = text.find("\"inputs_sha256\": \"").unwrap() + 18;
+    let other = if text.as_bytes()[digest] == b'0' {
+        "1"
+    } else {
+        "0"
+    };
+    let mut changed = text.clone();
+    changed.replace_range(digest..=digest, other);
+    std::fs::write(&result, changed).unwrap();
+    refused("other inputs for fixed-fast-wake-0ns");
+    std::fs::write(&result, &text).unwrap();
+
+    // The same inputs, and a narrower matrix: what is there is used.
+    write(
+        "sweep.toml",
+        "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\nt_pdt_ns = [0]\n\
+         [perfbound]\nbounds = []\n",
+    );
+    let narrow = sweep(folder.path(), "out", "1");
+    assert_eq!(narrow, first[..2]);
+}
+
+#[test]
+fn a_setting_that_the_port_cannot_have_is_refused() {
+    let folder = inputs(200_000);
+    let text = "scenario = \"scenario.toml\"\n[fixed]\nt_pdt_ns = [0.3]\n";
+    std::fs::write(folder.path().join("sweep.toml"), text).unwrap();
+    let args = ["sweep", "sweep.toml", "-o", "out"];
+    let (_, err) = run(linkdoze(folder.path()).args(args), 2);
+    assert!(
+        err.contains("fixed-fast-wake-0.3ns") && err.contains("t_pdt_ns"),
+        "{err}"
+    );
+    assert!(!folder.path().join("out").exists());
+}
