@@ -867,7 +867,7 @@ impl<'a> Partition<'a> {
             return;
         }
         let packet = std::mem::replace(&mut place.coming, NONE);
-        let slot = place.coming_slot.into();
+        let slot = u32::from(place.coming_slot);
         place.filled |= 1 << slot;
         let list = self.slot(output, slot);
         self.slots[list].push(&mut self.packets, packet);
