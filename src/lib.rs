@@ -8,7 +8,7 @@
 //! ([`switch`], [`network`]).
 //!
 //! Dependencies point one way:
-//! `cli -> {cosim, report} -> {network, switch} -> blocks -> hdl -> config`.
+//! `cli -> {cosim, report -> sweep} -> {network, switch} -> blocks -> hdl -> config`.
 //! A block's golden model never imports its description; [`mod@reference`] imports neither.
 
 pub mod blocks;

@@ -69,7 +69,7 @@ fn results(out: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn killed_and_resumed_gives_the_same() {
-    let folder = inputs(20_000_000);
+    let folder = inputs(100_000_000);
     let whole = sweep(folder.path(), "whole", "1");
     assert_eq!(whole.len(), EXPERIMENTS);
     assert_eq!(whole[0].setting.policy, "always-on");
