@@ -37,7 +37,8 @@ pub struct Args {
     /// Write summary.json and ports.csv into this folder.
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads; the results do not depend on it. Default: all processors.
+    /// Threads; the results do not depend on it. Default: one for every thousand nodes that
+    /// send, and no more than there are processors.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Put the Verilog, compiled by Verilator, in the place of these ports' controllers:
@@ -79,10 +80,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let clock_ps = config
         .as_ref()
         .map_or(1000, |config| config.clock.period_ps);
+    let senders = match &workload {
+        Some(workload) => workload.nodes.len(),
+        None => scenario.topology.nodes(),
+    };
     let threads = match args.threads {
         Some(threads) => threads.get(),
         None if scenario.switch.cable_ps == 0 => 1,
-        None => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+        // Threads meet after every cable's delay: there must be something to do in between.
+        None => std::thread::available_parallelism()
+            .map_or(1, NonZeroUsize::get)
+            .min(1 + senders / 1000),
     };
     let simulate = |what, plans, replacements| {
         let power = fabric::Power { clock_ps, plans };
