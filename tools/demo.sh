@@ -1,11 +1,12 @@
 #!/bin/sh
-# The main job on real input: one configuration file becomes Verilog, and the Verilog runs
-# cycle by cycle beside the golden model in every port of a BXIv3 switch that carries the
-# messages of a real LAMMPS run.
+# The whole story on a real trace: one configuration file becomes Verilog; the Verilog runs
+# cycle by cycle beside the golden model in every port of a switch that carries LAMMPS; then it
+# decides itself, in the loop; and what it saves and costs, for every setting of p000, is drawn.
 set -eu
 
 linkdoze=$1
 out=target/demo
+rm -rf "$out"
 mkdir -p "$out"
 
 echo '== configuration =='
@@ -17,9 +18,27 @@ echo '== Verilog =='
 echo '== estimate =='
 "$linkdoze" estimate "$out/port.toml" | tail -n 7
 
-echo '== co-simulation: the first 100 ms of the trace, every output of 16 ports in every cycle =='
+echo '== co-simulation: the first 50 ms of the trace, every output of 16 ports in every cycle =='
 echo '   (the whole trace, 256 ms, takes about a minute: leave --cycles out)'
-"$linkdoze" cosim "$out/port.toml" --scenario sim/lammps-lj-r16.toml --cycles 100000000 \
+"$linkdoze" cosim "$out/port.toml" --scenario sim/lammps-lj-r16.toml --cycles 50000000 \
     --rtl "$out/rtl" --wave "$out/port0.fst"
 
-echo "Verilog: $out/rtl    estimate: linkdoze estimate $out/port.toml    waveform: $out/port0.fst"
+for policy in perfbound perfbound-correct; do
+    echo "== the whole trace under $policy, deep sleep, 2 %; the Verilog in the loop at 3 ports =="
+    cat sim/lammps-lj-r16.toml - >"$out/$policy.toml" <<TOML
+
+[power.port]
+policy = "$policy"
+sleep = "deep-sleep"
+[power.perfbound]
+bound = 0.02
+TOML
+    sed -i.bak "s|^file = \"|&$PWD/sim/|" "$out/$policy.toml"
+    "$linkdoze" simulate "$out/$policy.toml" --rtl-ports switch0.port0,switch0.port5,nic7
+done
+
+echo '== every setting of p000: nine thresholds, three bounds, three histograms, two states =='
+"$linkdoze" sweep sim/sweep-lammps.toml -o "$out/sweep"
+"$linkdoze" report "$out/sweep" -o "$out/report.html"
+
+echo "Verilog: $out/rtl    waveform: $out/port0.fst    report: $out/report.html"

@@ -152,6 +152,7 @@ pub struct Tally {
     pub latency: Histogram<u64>,
     pub latency_sum: u128,
     pub latency_max: u64,
+    /// Without those in which a governor was only looked at.
     pub events: u64,
     /// When the last message arrived or the traffic did something, in ps.
     pub last_ps: u64,
@@ -358,6 +359,8 @@ impl<'a> Partition<'a> {
     /// are set a limit, after these or when the program is complete.
     pub fn run(&mut self, limit: u64, most: u64) {
         let mut left = most;
+        // How often governors want to be looked at is their own affair.
+        let mut looks = 0;
         while left > 0 && self.fault.is_none() && !(self.complete && most < u64::MAX) {
             let Some(event) = self.wheel.next_before(limit) else {
                 break;
@@ -369,7 +372,10 @@ impl<'a> Partition<'a> {
             match Kind::ALL[(event.key >> PLACE_BITS) as usize] {
                 Kind::Pfc => self.pause(place, event.value),
                 Kind::Hear => self.hear(place, event.value),
-                Kind::Attend => self.attend_now(place),
+                Kind::Attend => {
+                    looks += 1;
+                    self.attend_now(place);
+                }
                 Kind::Head => self.head(place, event.value),
                 Kind::Tail => self.tail(place, event.value),
                 Kind::Release => self.release(place),
@@ -389,7 +395,7 @@ impl<'a> Partition<'a> {
                 }
             }
         }
-        self.tally.events += most - left;
+        self.tally.events += most - left - looks;
     }
 
     /// Fetches what later events will touch, in two steps: at scale everything is far away,
