@@ -20,7 +20,8 @@ pub struct Args {
 enum Command {
     /// Check a trace and print what it holds.
     Info {
-        /// GOAL text or GOAL binary, each also compressed with zstd.
+        /// GOAL, VEF, or a tar archive or folder of MPI logs, files also compressed with zstd;
+        /// the `.meta` file of DUMPI; the file of rank 0 of liballprof.
         file: PathBuf,
         /// Print JSON instead of tables.
         #[arg(long)]

@@ -614,6 +614,7 @@ fn shown(value: &DeValue) -> String {
 mod tests {
     use super::*;
     use crate::network::replay::Overheads;
+    use crate::network::traffic::inactivity::Shape;
     use crate::network::traffic::pattern::{Arrivals, Destinations};
 
     fn parse(text: &str) -> Result<Scenario, String> {
@@ -916,6 +917,17 @@ mod tests {
             off_ps: 3000,
         };
         assert_eq!(on_off.arrivals, arrivals);
+        let mlwf = pattern("kind = \"inactivity\"\nshape = \"mlwf\"\nidle_scale = 0.25\n");
+        let arrivals = Arrivals::Inactivity {
+            shape: Shape::Mlwf,
+            scale: 0.25,
+        };
+        assert_eq!(mlwf.arrivals, arrivals);
+        for (text, what) in [("shape = \"mwlf\"\n", "mlwf"), ("", "`shape` is missing")] {
+            let text = format!("[traffic]\nkind = \"inactivity\"\n{text}");
+            let message = parse(&text).unwrap_err().to_string();
+            assert!(message.contains(what), "{message}");
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::{integer, problem, shown, unknown, Checked, Section};
 use crate::network::replay::Overheads;
+use crate::network::traffic::inactivity::Shape;
 use crate::network::traffic::pattern::{Arrivals, Destinations, Pattern};
 use crate::switch::Parameters;
 
@@ -106,7 +107,14 @@ impl Jobs {
     }
 }
 
-const KINDS: [&str; 5] = ["goal", "uniform", "hotspot", "two-level", "on-off"];
+const KINDS: [&str; 6] = [
+    "goal",
+    "uniform",
+    "hotspot",
+    "two-level",
+    "on-off",
+    "inactivity",
+];
 const JOB: [&str; 2] = ["file", "mapping"];
 const GOAL: [&str; 6] = [
     "kind",
@@ -128,6 +136,7 @@ const TWO_LEVEL: [&str; 7] = [
     "high_ns",
 ];
 const ON_OFF: [&str; 5] = ["kind", "load", "message_bytes", "on_ns", "off_ns"];
+const INACTIVITY: [&str; 4] = ["kind", "shape", "idle_scale", "message_bytes"];
 
 /// Reads `[traffic]` for a network of `nodes` nodes.
 pub(super) fn read(
@@ -143,6 +152,7 @@ pub(super) fn read(
         "hotspot" => &HOTSPOT,
         "two-level" => &TWO_LEVEL,
         "on-off" => &ON_OFF,
+        "inactivity" => &INACTIVITY,
         _ => &GOAL,
     };
     let section = Section::of(document, "traffic", keys)?;
@@ -173,6 +183,10 @@ pub(super) fn read(
             load,
             on_ps: section.time("on_ns", 10_000_000, LONGEST_PS)?.max(1),
             off_ps: section.time("off_ns", 90_000_000, LONGEST_PS)?.max(1),
+        },
+        "inactivity" => Arrivals::Inactivity {
+            shape: shape(&section)?,
+            scale: section.millionths("idle_scale", 1_000_000, 1..=1_000_000)? as f64 / 1e6,
         },
         _ => Arrivals::Steady { load },
     };
@@ -215,6 +229,22 @@ fn kind<'a>(document: &'a Spanned<DeTable<'a>>) -> Checked<&'a str> {
     }
 }
 
+fn shape(section: &Section) -> Checked<Shape> {
+    let names = Shape::ALL.map(Shape::name);
+    let Some((name, at)) = section.string("shape")? else {
+        let text = format!(
+            "`shape` is missing in [traffic]: one of {}",
+            names.join(", ")
+        );
+        return problem(section.at, text);
+    };
+    let found = Shape::ALL.into_iter().find(|shape| shape.name() == name);
+    match found {
+        Some(shape) => Ok(shape),
+        None => problem(at, unknown("shape", name, "[traffic]", &names)),
+    }
+}
+
 fn hot_nodes(section: &Section, nodes: usize) -> Checked<Vec<u32>> {
     let Some(value) = section.value("hot_nodes") else {
         return Ok(vec![0]);
@@ -243,7 +273,7 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
         let Some((file, _)) = section.string("file")? else {
             return problem(
                 section.at,
-                "`file` is missing in [traffic]: the GOAL trace to replay, such as \
+                "`file` is missing in [traffic]: the trace to replay, such as \
                  file = \"trace.goal.zst\"",
             );
         };

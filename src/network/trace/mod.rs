@@ -2,16 +2,22 @@
 //!
 //! A [`Program`] holds, for every rank, sends, receives and computations with the
 //! dependencies between them; ranks meet only through messages. It is read from GOAL
-//! text ([`goal`]), the same compressed with zstd, or GOAL binary ([`goalbin`]); the
-//! format is told from the content, not from the name.
+//! text ([`goal`]) or binary ([`goalbin`]), or made from logs of MPI calls (mpilog, DUMPI,
+//! liballprof) or from VEF; the format is told from the content as far as possible.
 
+mod collectives;
+mod dumpi;
 pub mod goal;
 pub mod goalbin;
 pub mod info;
+mod liballprof;
 mod matching;
+mod mpi;
+mod mpilog;
+mod vef;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use crate::files::FileError;
@@ -105,6 +111,14 @@ pub enum Format {
     GoalText,
     /// The binary form of LogGOPSim's `txt2bin`.
     GoalBinary,
+    /// Logs of the MPI calls of each rank, with CPU times, in a tar archive or a folder.
+    Mpilog,
+    /// A `.meta` file and one binary file of MPI calls per rank, of SST.
+    Dumpi,
+    /// Text of UCLM's VEF-TraceLIB: messages and collectives with what each waits for.
+    Vef,
+    /// Text logs of the MPI calls of each rank, of LogGOPSim's tracer.
+    Liballprof,
 }
 
 impl Format {
@@ -113,6 +127,10 @@ impl Format {
         match self {
             Format::GoalText => "GOAL text",
             Format::GoalBinary => "GOAL binary",
+            Format::Mpilog => "mpilog",
+            Format::Dumpi => "DUMPI",
+            Format::Vef => "VEF",
+            Format::Liballprof => "liballprof",
         }
     }
 }
@@ -317,6 +335,12 @@ impl Builder {
         Ok(program.ops.len() as u32 - 1 - start)
     }
 
+    /// An operation of the rank under way.
+    fn op_mut(&mut self, op: u32) -> &mut Op {
+        let start = *self.program.rank_start.last().expect("holds at least 0");
+        &mut self.program.ops[(start + op) as usize]
+    }
+
     fn dependency(&mut self, waits: u32, for_op: u32, on_start: bool) -> Result<(), TooLarge> {
         if self.program.successors.len() + self.dependencies.len() >= u32::MAX as usize {
             return Err(TooLarge);
@@ -400,13 +424,32 @@ fn find_cycle(program: &Program, start: u32, count: usize) -> Result<(), Cycle> 
     Err(Cycle(cycle))
 }
 
-/// Reads a trace: GOAL text or GOAL binary, each also compressed with zstd.
+/// Reads a trace: GOAL, VEF or a tar archive of mpilog, each also compressed with zstd; a
+/// folder of mpilog; the `.meta` file of DUMPI; the log of rank 0 of liballprof.
 ///
 /// # Errors
 /// If the file cannot be read, is not one of the formats, is damaged, or describes a
 /// program that cannot run to its end: dependencies in a circle, messages without a
 /// receive, receives without a message.
 pub fn read(path: &Path) -> Result<Program, TraceError> {
+    let program = if path.is_dir() {
+        mpilog::folder(path)?
+    } else if path
+        .extension()
+        .is_some_and(|extension| extension == "meta")
+    {
+        dumpi::read(path)?
+    } else {
+        read_file(path)?
+    };
+    matching::check(&program).map_err(|problem| TraceError::Whole {
+        path: path.into(),
+        problem,
+    })?;
+    Ok(program)
+}
+
+fn read_file(path: &Path) -> Result<Program, TraceError> {
     let fail = |source| read_failure(path, source);
     let file = File::open(path).map_err(fail)?;
     let mut file = BufReader::with_capacity(1 << 16, file);
@@ -421,10 +464,6 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
         read_plain(path, file)?
     };
     program.compressed = zstd;
-    matching::check(&program).map_err(|problem| TraceError::Whole {
-        path: path.into(),
-        problem,
-    })?;
     Ok(program)
 }
 
@@ -442,22 +481,46 @@ fn read_failure(path: &Path, source: std::io::Error) -> TraceError {
     })
 }
 
+/// So much tells the formats apart: the first block of a tar archive.
+const HEAD_BYTES: u64 = 512;
+
 fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
     let fail = |source| read_failure(path, source);
-    let start = input.fill_buf().map_err(fail)?;
+    let mut start = Vec::new();
+    let mut head = input.by_ref().take(HEAD_BYTES);
+    head.read_to_end(&mut start).map_err(fail)?;
     if start.is_empty() {
         return Err(TraceError::Whole {
             path: path.into(),
             problem: "the file is empty; a GOAL trace begins with `num_ranks N`".into(),
         });
     }
+    let begins = |with: &[u8]| start.starts_with(with);
     // The magic number's first bytes are control characters, which no text begins with.
-    if start.starts_with(&goalbin::MAGIC.to_le_bytes()[..4])
-        || start.starts_with(&goalbin::MAGIC_SPOILT.to_le_bytes()[..4])
-    {
+    let goal_binary = begins(&goalbin::MAGIC.to_le_bytes()[..4])
+        || begins(&goalbin::MAGIC_SPOILT.to_le_bytes()[..4]);
+    let tar = start.get(257..262) == Some(b"ustar");
+    let vef = begins(b"VEF ");
+    let liballprof = begins(b"# ") || begins(b"MPI_");
+    let one_mpilog = begins(b"#mpilog");
+    let mut input = Cursor::new(start).chain(input);
+    if goal_binary {
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes).map_err(fail)?;
         goalbin::parse(path, &bytes)
+    } else if tar {
+        mpilog::archive(path, input)
+    } else if vef {
+        vef::parse(path, input)
+    } else if liballprof {
+        liballprof::read(path)
+    } else if one_mpilog {
+        Err(TraceError::Whole {
+            path: path.into(),
+            problem: "the log of one rank: give the folder with the logs of all, or their tar \
+                      archive"
+                .into(),
+        })
     } else {
         goal::parse(path, input)
     }

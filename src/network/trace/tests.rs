@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::info::{ideal_time, info};
 use super::*;
@@ -471,4 +471,598 @@ fn joined_programs_keep_to_themselves() {
     assert_eq!((next.op(), next.on_start()), (7, true));
     // They run side by side, as fast as the slowest alone.
     assert_eq!(ideal_time(&joined).unwrap(), alone);
+}
+
+#[test]
+fn mpi_logs_hold_the_same_as_the_goal_files_made_of_them() {
+    let mut compared = 0;
+    for entry in std::fs::read_dir("sim").unwrap() {
+        let log = entry.unwrap().path();
+        let name = log.file_name().unwrap().to_str().unwrap();
+        let Some(name) = name.strip_suffix(".mpilog.tar.zst") else {
+            continue;
+        };
+        let goal = log.with_file_name(format!("{name}.goal.zst"));
+        let (from_log, from_goal) = (read(&log).unwrap(), read(&goal).unwrap());
+        assert_eq!(from_log.format(), Format::Mpilog);
+        let ops = from_log.ops().iter().zip(from_goal.ops()).enumerate();
+        for (number, (ours, theirs)) in ops {
+            assert_eq!(ours, theirs, "{name}: operation {number}");
+        }
+        assert!(same_but_for_format(&from_log, &from_goal), "{name}");
+        compared += 1;
+    }
+    assert!(compared >= 2, "{compared}");
+}
+
+/// All members of communicators of 1 to 9 ranks call it.
+#[test]
+fn the_messages_of_every_collective_meet() {
+    use super::collectives::Collective;
+    use super::mpi::{Comm, Rank, Tags};
+    for size in 1..10usize {
+        let ramp: Vec<u64> = (1..=size as u64).map(|n| 100 * n).collect();
+        let root = size / 2;
+        // The vector that member `me` receives holds what the others send to it.
+        let all = |me: usize| {
+            [
+                Collective::Barrier,
+                Collective::Broadcast { root, bytes: 10 },
+                Collective::Reduce { root, bytes: 10 },
+                Collective::AllReduce {
+                    bytes: 64,
+                    element: 8,
+                },
+                Collective::AllReduce {
+                    bytes: 80_000,
+                    element: 8,
+                },
+                Collective::AllGather { bytes: 10 },
+                Collective::AllGatherV {
+                    blocks: ramp.clone(),
+                },
+                Collective::AllToAll { bytes: 10 },
+                Collective::AllToAllV {
+                    to: ramp.clone(),
+                    from: vec![100 * (me as u64 + 1); size],
+                },
+                Collective::Scan { bytes: 10 },
+                Collective::Gather {
+                    root,
+                    blocks: ramp.clone(),
+                },
+                Collective::Scatter {
+                    root,
+                    blocks: ramp.clone(),
+                },
+            ]
+        };
+        for kind in 0..all(0).len() {
+            let mut builder = Builder::new(Format::Mpilog);
+            let mut tags = Tags::default();
+            for me in 0..size {
+                // Places and ranks run against each other.
+                let members: Vec<u32> = (0..size as u32).rev().collect();
+                let mut comm = Comm::new(0, members, me as u32).unwrap();
+                let place = comm.me;
+                let mut rank = Rank::new(&mut builder);
+                rank.compute(1);
+                all(place)[kind]
+                    .expand(&mut comm, &mut tags, &mut rank)
+                    .unwrap();
+                rank.end().unwrap();
+            }
+            let what = format!("{:?} of {size}", all(0)[kind]);
+            let program = builder.program;
+            matching::check(&program).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let info = info(&program).unwrap_or_else(|error| panic!("{what}: {error}"));
+            assert_eq!(info.sizes_differ, 0, "{what}");
+            assert_eq!(info.sends == 0, size == 1, "{what}");
+        }
+    }
+}
+
+/// A DUMPI file of one rank (version 1.0.0, wall times): its calls by function and arguments.
+/// A call takes 1 us, and 2 us pass between calls.
+fn dumpi_rank(calls: &[(u16, Vec<u8>)]) -> Vec<u8> {
+    let mut bytes = b"\xff\xaa\xddDUMPI".to_vec();
+    let header = bytes.len() as u64;
+    bytes.extend([1, 0, 0]);
+    bytes.extend([0; 8 + 2 + 2 + 4]);
+    let body = bytes.len() as u64;
+    bytes.extend([0; 4]);
+    bytes.extend(7i32.to_be_bytes());
+    let mut at = 0u32;
+    for (function, arguments) in calls {
+        bytes.extend(function.to_be_bytes());
+        bytes.push(8 | 1);
+        for time in [at, at + 1000] {
+            bytes.extend(3u16.to_be_bytes());
+            bytes.extend(time.to_be_bytes());
+        }
+        bytes.extend(arguments);
+        at += 3000;
+    }
+    bytes.extend(293u16.to_be_bytes());
+    let footer = bytes.len() as u64;
+    bytes.extend(b"\xff\xaa\xddDUMPI");
+    for offset in [0, 0, 0, header, body, footer, 0] {
+        bytes.extend(u64::to_be_bytes(offset));
+    }
+    bytes
+}
+
+/// Arguments: `i` an int, `s` a short, `b` a byte.
+fn arguments(list: &[(char, i32)]) -> Vec<u8> {
+    let one = |&(kind, value): &(char, i32)| match kind {
+        'i' => value.to_be_bytes().to_vec(),
+        's' => (value as u16).to_be_bytes().to_vec(),
+        _ => vec![value as u8],
+    };
+    list.iter().flat_map(one).collect()
+}
+
+/// Writes a DUMPI trace and returns its description.
+fn dumpi_trace(folder: &Path, ranks: &[Vec<u8>]) -> PathBuf {
+    for (rank, bytes) in ranks.iter().enumerate() {
+        std::fs::write(folder.join(format!("run-{rank:04}.bin")), bytes).unwrap();
+    }
+    let meta = folder.join("run.meta");
+    let text = format!(
+        "hostname=here\nnumprocs={}\nfileprefix=/else/where/run\n",
+        ranks.len()
+    );
+    std::fs::write(&meta, text).unwrap();
+    meta
+}
+
+/// Two ranks that receive from anyone and reduce within halves of the world.
+fn dumpi_example() -> Vec<Vec<u8>> {
+    (0..2i32)
+        .map(|me| {
+            let other = 1 - me;
+            let send = [('i', 3), ('s', 9), ('i', other), ('i', 5), ('s', 2)];
+            let recv = [('i', 9), ('s', 9), ('i', -1), ('i', -1), ('s', 2), ('i', 2)];
+            let status = [('i', 12), ('i', other), ('b', 0), ('b', 0), ('i', 5)];
+            let wait = [&[('i', 2), ('i', 1)], &status[..]].concat();
+            // The other order than in the world.
+            let split = [('s', 2), ('i', 1), ('i', -me), ('s', 4)];
+            let allreduce = [('i', 2), ('s', 14), ('b', 3), ('s', 4)];
+            dumpi_rank(&[
+                (124, arguments(&[('i', 0)])),
+                (12, arguments(&recv)),
+                (0, arguments(&send)),
+                (13, arguments(&wait)),
+                (86, arguments(&split)),
+                (65, arguments(&allreduce)),
+                (53, arguments(&[('i', 1), ('s', 5), ('i', 0), ('s', 4)])),
+                (125, Vec::new()),
+            ])
+        })
+        .collect()
+}
+
+#[test]
+fn dumpi_calls_become_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = read(&dumpi_trace(folder.path(), &dumpi_example())).unwrap();
+    assert_eq!(program.format(), Format::Dumpi);
+    let text = |rank: usize| {
+        let ops = &program.ops()[program.rank_ops(rank).start as usize..];
+        let ops = &ops[..program.rank_ops(rank).len()];
+        ops.iter().map(Op::to_string).collect::<Vec<_>>()
+    };
+    // Tags of the new communicator begin at 2^30 + 2 * 2^20. Its first member is rank 1.
+    let tag = (1 << 30) + (2 << 20);
+    let common = |other: u32| {
+        vec![
+            "calc 2000".to_owned(),
+            format!("recv 12b from {other} tag 5"),
+            "calc 2000".to_owned(),
+            format!("send 12b to {other} tag 5"),
+            "calc 2000".to_owned(),
+            "calc 4000".to_owned(),
+            format!("recv 16b from {other} tag {tag}"),
+            format!("send 16b to {other} tag {tag}"),
+            "calc 2000".to_owned(),
+        ]
+    };
+    let with = |other: u32, last: String| {
+        let mut ops = common(other);
+        ops.extend([last, "calc 2000".to_owned()]);
+        ops
+    };
+    assert_eq!(text(0), with(1, format!("recv 1b from 1 tag {}", tag + 1)));
+    assert_eq!(text(1), with(0, format!("send 1b to 0 tag {}", tag + 1)));
+    assert_eq!(info(&program).unwrap().sizes_differ, 0);
+}
+
+#[test]
+fn damaged_dumpi_is_refused_where_the_fault_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = dumpi_example();
+    let message = |ranks: &[Vec<u8>]| {
+        let meta = dumpi_trace(folder.path(), ranks);
+        read(&meta).unwrap_err().to_string()
+    };
+    let changed = |rank: usize, change: &dyn Fn(&mut Vec<u8>)| {
+        let mut ranks = good.clone();
+        change(&mut ranks[rank]);
+        message(&ranks)
+    };
+    let text = changed(1, &|bytes| bytes.truncate(100));
+    assert!(text.contains("run-0001.bin: at byte 100: "), "{text}");
+    assert!(text.contains("truncated"), "{text}");
+    let text = changed(0, &|bytes| bytes[0] = 0);
+    assert!(
+        text.contains("run-0000.bin: at byte 0: does not begin"),
+        "{text}"
+    );
+    // The first call's function, behind magic, header and the two biases.
+    let text = changed(0, &|bytes| bytes[36] = 200);
+    assert!(text.contains("at byte 35: function 200 of MPI"), "{text}");
+    let meta = dumpi_trace(folder.path(), &good);
+    for (content, what) in [
+        ("numprocs=0\nfileprefix=run\n", "run.meta:1:10: `0` ranks"),
+        ("fileprefix=run\n", "`numprocs=` is missing"),
+        ("numprocs=3\nfileprefix=run\n", "run-0002.bin"),
+    ] {
+        std::fs::write(&meta, content).unwrap();
+        let text = read(&meta).unwrap_err().to_string();
+        assert!(text.contains(what), "{text}");
+    }
+    // Whatever a byte becomes, the reader comes back.
+    for at in 0..good[0].len() {
+        for flip in [1, 0x80, 0xff] {
+            let mut ranks = good.clone();
+            ranks[0][at] ^= flip;
+            let _ = read(&dumpi_trace(folder.path(), &ranks));
+        }
+    }
+}
+
+#[test]
+fn faults_of_mpi_logs_are_found_where_they_stand() {
+    let head = "#mpilog 1\n#rank 0 of 1\n#clock_overhead_ns 10\n#comm 0 0\n";
+    for (line, place, what) in [
+        ("Send 1 2 3", "5:11", "four times in ns"),
+        (
+            "Send 1 2 x 4 c=0 d=0 t=0 b=1",
+            "5:10",
+            "`x` is no time in ns",
+        ),
+        ("Send 1 2 3 4 c=0 d=0 t=0", "5:1", "`b=` is missing"),
+        (
+            "Send 1 2 3 4 c=0 d=1 t=0 b=1",
+            "5:20",
+            "rank 1 does not exist",
+        ),
+        ("Send 1 2 3 4 c=7 d=0 t=0 b=1", "5:16", "communicator 7"),
+        ("Send 1 2 3 4 c=0 d=0 t=-1 b=1", "5:24", "no tag -1"),
+        ("Send 1 2 3 4 c=0 5", "5:18", "`5` is no `key=value`"),
+        ("Wait 1 2 3 4 Q=0", "5:16", "request 0 is not under way"),
+        (
+            "Bcast 1 2 3 4 c=0 b=4 root=3",
+            "5:28",
+            "not in the communicator",
+        ),
+        (
+            "Alltoallv 1 2 3 4 c=0 sc=1,1 rc=1",
+            "5:1",
+            "a list of 2 sizes",
+        ),
+        ("Spawn 1 2 3 4 c=0", "5:1", "`Spawn` is no call"),
+        ("#unsupported 3", "5:14", "not complete"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("rank-0000.log");
+        std::fs::write(&log, format!("{head}{line}\n")).unwrap();
+        let text = read(folder.path()).unwrap_err().to_string();
+        let start = format!("{}:{place}: ", log.display());
+        assert!(
+            text.starts_with(&start) && text.contains(what),
+            "{line}: {text}"
+        );
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let text = read(folder.path()).unwrap_err().to_string();
+    assert!(text.contains("no log of a rank"), "{text}");
+    std::fs::write(folder.path().join("rank-0001.log"), head).unwrap();
+    let text = read(folder.path()).unwrap_err().to_string();
+    assert!(text.contains("the log of rank 0 is missing"), "{text}");
+    let one = folder.path().join("rank-0001.log");
+    let text = read(&one).unwrap_err().to_string();
+    assert!(text.contains("the log of one rank"), "{text}");
+}
+
+#[test]
+fn a_truncated_archive_of_mpi_logs_is_refused() {
+    let packed = std::fs::read("sim/alexnet-dp-bucket-r8-i3.mpilog.tar.zst").unwrap();
+    let tar = zstd::decode_all(&packed[..]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("logs.tar");
+    std::fs::write(&path, &tar).unwrap();
+    assert_eq!(read(&path).unwrap().ranks(), 8);
+    // Within the content of the last rank's log.
+    let at = tar.windows(13).rposition(|name| name == b"rank-0007.log");
+    std::fs::write(&path, &tar[..at.unwrap() + 600]).unwrap();
+    let text = read(&path).unwrap_err().to_string();
+    assert!(
+        text.contains("rank-0007.log: the archive ends after"),
+        "{text}"
+    );
+    std::fs::write(&path, &packed[..packed.len() / 2]).unwrap();
+    let text = read(&path).unwrap_err().to_string();
+    assert!(text.contains("truncated"), "{text}");
+}
+
+#[test]
+fn damaged_mpi_logs_never_panic() {
+    let text = "#mpilog 1\n#rank 0 of 1\n#clock_overhead_ns 10\n#comm 0 0\n\
+                Isend 1 2 3 4 c=0 d=0 t=1 b=8 q=0\nRecv 1 2 3 4 c=0 s=0 st=1 rb=8\n\
+                Wait 1 2 3 4 Q=0\nBcast 1 2 3 4 c=0 b=4 root=0\n";
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("rank-0000.log");
+    std::fs::write(&log, text).unwrap();
+    assert_eq!(read(folder.path()).unwrap().ops().len(), 2);
+    for at in 0..text.len() {
+        for with in ["", "-", ",", "9999999999999999999999", "=", "\n"] {
+            let damaged = format!("{}{with}{}", &text[..at], &text[at + 1..]);
+            std::fs::write(&log, damaged).unwrap();
+            let _ = read(folder.path());
+        }
+    }
+}
+
+/// Two messages, the second after the first, and a broadcast from task 2 by all four tasks.
+const VEF: &str = "VEF 4 2 1 1 4 FALSE\n\
+    C0 0 1 2 3\n\
+    0 0 1 1024 0 500 -1\n\
+    1 1 0 2048 2 300 0\n\
+    G0 0 0 0 0 64 1 150 0\n\
+    G0 0 0 1 0 64 0 700 -1\n\
+    G0 0 0 2 64 0 0 20 -1\n\
+    G0 0 0 3 0 64 0 10 -1\n";
+
+#[test]
+fn vef_records_wait_for_their_events() {
+    let program = from_text(VEF).unwrap();
+    assert_eq!(program.format(), Format::Vef);
+    let ops = |rank: usize| {
+        let range = program.rank_ops(rank);
+        let ops = &program.ops()[range.start as usize..range.end as usize];
+        ops.iter().map(Op::to_string).collect::<Vec<_>>()
+    };
+    // Counted from the root, task 0 is the third member and task 3 the second: the root
+    // sends to both, and task 3 to task 1.
+    let tag = 1 << 30;
+    let expected = [
+        vec![
+            "recv 2048b from 1 tag 1".to_owned(),
+            "calc 500".to_owned(),
+            "send 1024b to 1 tag 0".to_owned(),
+            "calc 150".to_owned(),
+            format!("recv 64b from 2 tag {tag}"),
+        ],
+        vec![
+            "recv 1024b from 0 tag 0".to_owned(),
+            "calc 700".to_owned(),
+            format!("recv 64b from 3 tag {tag}"),
+            "calc 300".to_owned(),
+            "send 2048b to 0 tag 1".to_owned(),
+        ],
+        vec![
+            "calc 20".to_owned(),
+            format!("send 64b to 3 tag {tag}"),
+            format!("send 64b to 0 tag {tag}"),
+        ],
+        vec![
+            "calc 10".to_owned(),
+            format!("recv 64b from 2 tag {tag}"),
+            format!("send 64b to 1 tag {tag}"),
+        ],
+    ];
+    for (rank, expected) in expected.iter().enumerate() {
+        assert_eq!(&ops(rank), expected, "rank {rank}");
+    }
+    // Message 1: 500 ns, 200 ns to send 1024 bytes, 1000 ns and 20 ps a byte on the way,
+    // 300 ns, and the same with 2048 bytes.
+    let answer = 500_000 + 1_200_000 + 1024 * 20 + 300_000 + 1_200_000 + 2048 * 20;
+    assert_eq!(ideal_time(&program).unwrap().0, answer);
+}
+
+/// Two records after the same event, and two delays at the same time, do not add up.
+#[test]
+fn vef_delays_run_side_by_side() {
+    let text = "VEF 2 3 1 0 0 FALSE\nC0 0 1\n\
+                0 0 1 50 0 5000 -1\n1 0 1 50 0 2000 -1\n2 0 1 50 1 1000 1\n";
+    // The last message leaves after 5000 ns and 200 ns, and takes 1001 ns.
+    let program = from_text(text).unwrap();
+    assert_eq!(ideal_time(&program).unwrap().0, 6_201_000);
+}
+
+#[test]
+fn faults_of_vef_are_found_where_they_stand() {
+    let all = |op: u8, sizes: [(u64, u64); 2]| {
+        let mut text = "VEF 2 0 1 1 2 FALSE\nC0 0 1\n".to_owned();
+        for (task, (sent, received)) in sizes.iter().enumerate() {
+            text += &format!("G0 0 {op} {task} {sent} {received} 0 0 -1\n");
+        }
+        text
+    };
+    for (op, sizes) in [
+        (0, [(8, 0), (0, 8)]),
+        (1, [(8, 0), (0, 8)]),
+        (2, [(8, 8), (8, 8)]),
+        (3, [(8, 16), (8, 0)]),
+        (4, [(16, 8), (0, 8)]),
+        (5, [(8, 16), (8, 16)]),
+        (6, [(0, 0), (0, 0)]),
+        (7, [(8, 0), (8, 0)]),
+        (7, [(8, 1), (8, 1)]),
+    ] {
+        let program = from_text(&all(op, sizes)).unwrap();
+        assert!(info(&program).unwrap().bytes_sent > 0, "{op}");
+    }
+    assert!(error(&all(0, [(0, 8), (0, 8)])).contains("sizes of a root"));
+    let head = "VEF 2 1 1 0 0 FALSE\nC0 0 1\n";
+    for (text, place, what) in [
+        ("VEF 0 1 1 0 0 FALSE\n", "1:5", "0 tasks"),
+        ("VEF 2 1 1 0 0 MAYBE\n", "1:15", "neither TRUE nor FALSE"),
+        ("VEF 2 1 1 0\n", "1:12", "the line ends where"),
+        (
+            "VEF 2 0 1 0 0 TRUE\nC1 0\n",
+            "2:1",
+            "expected communicator C0",
+        ),
+        ("VEF 2 0 1 0 0 TRUE\nC0 0 0\n", "2:7", "stands here twice"),
+        (
+            &format!("{head}0 0 2 8 0 0 -1\n"),
+            "3:5",
+            "task 2 does not exist",
+        ),
+        (
+            &format!("{head}0 0 1 8 4 0 -1\n"),
+            "3:9",
+            "it is 0, 1, 2 or 3",
+        ),
+        (&format!("{head}0 0 1 8 1 0 0\n"), "3:1", "never comes to"),
+        (&format!("{head}0 0 1 8 2 0 7\n"), "3:1", "never comes to"),
+        (
+            &format!("{head}0 0 1 8 0 0 -1 9\n"),
+            "3:16",
+            "after the end",
+        ),
+        (head, "2:1", "after 0 messages; its first line says 1"),
+        (
+            &format!("{head}0 0 1 8 0 0 -1\n1 0 1 8 0 0 -1\n"),
+            "4:1",
+            "the first line says 1 messages",
+        ),
+    ] {
+        let message = error(text);
+        let start = format!("test.goal:{place}: ");
+        assert!(
+            message.starts_with(&start) && message.contains(what),
+            "{text}: {message}"
+        );
+    }
+}
+
+#[test]
+fn damaged_vef_never_panics() {
+    for at in 0..VEF.len() {
+        let _ = from_text(&VEF[..at]);
+        for with in ["", "-", "9999999999999999999999", " ", "G", "7", "\n"] {
+            let _ = from_text(&format!("{}{with}{}", &VEF[..at], &VEF[at + 1..]));
+        }
+    }
+}
+
+/// Writes the logs of liballprof and returns that of rank 0.
+fn liballprof_logs(folder: &Path, logs: &[String]) -> PathBuf {
+    for (rank, log) in logs.iter().enumerate() {
+        std::fs::write(folder.join(format!("run-{rank}.dat")), log).unwrap();
+    }
+    folder.join("run-0.dat")
+}
+
+/// Requests are `size` bytes apart.
+fn liballprof_example(size: u64) -> Vec<String> {
+    let log = |me: u32| {
+        let (other, comm, second) = (1 - me, format!("7,{me},2"), 900 + size);
+        format!(
+            "# collprof 0.9 output file\n\nMPI_Init:-:1:2:100\n\
+             MPI_Comm_rank:103:{comm}:5:104.000000\n\
+             MPI_Isend:106.5:50:3:11,8,8:{other}:4:{comm}:900:107\n\
+             MPI_Irecv:107:50:3:11,8,8:-1:4:{comm}:{second}:108\n\
+             MPI_Waitall:110:2:900:0:120\n\
+             MPI_Allreduce:120:1:2:1:10,8,8:3:{comm}:130\nMPI_Finalize:131:-\n"
+        )
+    };
+    vec![log(0), log(1)]
+}
+
+#[test]
+fn liballprof_calls_become_operations() {
+    for size in [4, 8] {
+        let folder = tempfile::tempdir().unwrap();
+        let program = read(&liballprof_logs(folder.path(), &liballprof_example(size))).unwrap();
+        assert_eq!(program.format(), Format::Liballprof);
+        let tag = 1 << 30;
+        for rank in 0..2 {
+            let other = 1 - rank;
+            let range = program.rank_ops(rank);
+            let ops = &program.ops()[range.start as usize..range.end as usize];
+            let ops: Vec<String> = ops.iter().map(Op::to_string).collect();
+            let expected = [
+                // 3 us before MPI_Comm_rank, 2.5 us after it.
+                "calc 5500".to_owned(),
+                format!("send 24b to {other} tag 4"),
+                "recv 24b from -1 tag 4".to_owned(),
+                "calc 2000".to_owned(),
+                format!("recv 8b from {other} tag {tag}"),
+                format!("send 8b to {other} tag {tag}"),
+                "calc 1000".to_owned(),
+            ];
+            assert_eq!(ops, expected);
+        }
+        assert_eq!(info(&program).unwrap().sizes_differ, 0);
+    }
+}
+
+#[test]
+fn faults_of_liballprof_are_found_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    for (line, place, what) in [
+        ("Send:1:2:3", "1:1", "its name begins with MPI_"),
+        ("MPI_Send:x:1", "1:10", "`x` is no time in us"),
+        (
+            "MPI_Send:1:2:3:1,4,4:0:0:7,0",
+            "1:29",
+            "ends before field 11",
+        ),
+        (
+            "MPI_Send:1:2:3:1,4,4:1:0:7,0,1:9",
+            "1:22",
+            "rank 1 does not exist",
+        ),
+        ("MPI_Send:1:2:3:1,4,4:0:-1:7,0,1:9", "1:24", "tag -1"),
+        ("MPI_Barrier:1:7,0,2:9", "1:15", "rank 0 of 2"),
+        ("MPI_Wait:1:5:6:9", "1:12", "request 5 is not under way"),
+        ("MPI_Waitall:1:2:5:6:9", "1:15", "not all of 2 requests"),
+        ("MPI_Spawn:1:9", "1:1", "MPI_Spawn is no call"),
+    ] {
+        let log = liballprof_logs(folder.path(), &[format!("{line}\n")]);
+        let text = match line.starts_with("MPI_") {
+            true => read(&log),
+            false => liballprof::read(&log),
+        };
+        let text = text.unwrap_err().to_string();
+        let start = format!("{}:{place}: ", log.display());
+        assert!(
+            text.starts_with(&start) && text.contains(what),
+            "{line}: {text}"
+        );
+    }
+    let nameless = folder.path().join("log");
+    std::fs::write(&nameless, "# log\n").unwrap();
+    assert!(read(&nameless)
+        .unwrap_err()
+        .to_string()
+        .contains("must hold `-0`"));
+}
+
+#[test]
+fn damaged_liballprof_never_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    let good = liballprof_example(8);
+    let text = &good[0];
+    for at in 0..text.len() {
+        for with in ["", "-", "99999999999999999999", ":", ",", "\n"] {
+            let damaged = format!("{}{with}{}", &text[..at], &text[at + 1..]);
+            let log = liballprof_logs(folder.path(), &[damaged, good[1].clone()]);
+            let _ = read(&log);
+        }
+    }
 }

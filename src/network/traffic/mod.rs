@@ -1,5 +1,6 @@
 //! What the nodes of a network send: the replay of a program, or a pattern.
 
+pub mod inactivity;
 pub mod pattern;
 
 use super::replay::{self, Overheads, Replay};

@@ -6,6 +6,7 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
+use super::inactivity::Shape;
 use super::{Host, Outgoing};
 
 /// Who sends how much to whom, and when.
@@ -68,6 +69,14 @@ pub enum Arrivals {
         /// Mean time that it is off, in ps.
         off_ps: u64,
     },
+    /// Each node for itself sends, then idles as the ports of an application do (p000
+    /// Figure 1).
+    Inactivity {
+        /// The application.
+        shape: Shape,
+        /// What its idle times are multiplied with.
+        scale: f64,
+    },
 }
 
 impl Destinations {
@@ -115,6 +124,10 @@ impl Source {
         let mean = |load: f64| pattern.message_ps as f64 / load;
         let wait = match pattern.arrivals {
             Arrivals::Steady { load } => exponential(mean(load), random),
+            Arrivals::Inactivity { shape, scale } => {
+                // The run begins with a message that is just being sent.
+                pattern.message_ps as f64 + 1000.0 * scale * shape.draw(random)
+            }
             Arrivals::OnOff {
                 load,
                 on_ps,
@@ -135,7 +148,9 @@ impl Source {
                 let mut at = now as f64;
                 loop {
                     at += exponential(mean(high), random);
-                    if random.random::<f64>() * high <= pattern.arrivals.load_at(at) {
+                    if random.random::<f64>() * high
+                        <= pattern.arrivals.load_at(at, pattern.message_ps)
+                    {
                         break at - now as f64;
                     }
                 }
@@ -148,7 +163,7 @@ impl Source {
 
 impl Arrivals {
     /// The load that all nodes offer at `at` ps, on the mean.
-    fn load_at(&self, at: f64) -> f64 {
+    fn load_at(&self, at: f64, message_ps: u64) -> f64 {
         match *self {
             Arrivals::Steady { load } => load,
             Arrivals::OnOff {
@@ -156,6 +171,10 @@ impl Arrivals {
                 on_ps,
                 off_ps,
             } => load * on_ps as f64 / (on_ps + off_ps) as f64,
+            Arrivals::Inactivity { shape, scale } => {
+                let message = message_ps as f64;
+                message / (message + 1000.0 * scale * shape.mean())
+            }
             Arrivals::TwoLevel {
                 low,
                 high,
@@ -395,5 +414,30 @@ mod tests {
             let found = within(from, to);
             assert!((found - expected).abs() < 0.03, "{from}: {found}");
         }
+    }
+
+    #[test]
+    fn idle_times_between_messages_have_the_shape() {
+        let shape = Shape::Lammps;
+        let arrivals = Arrivals::Inactivity { shape, scale: 0.5 };
+        let pattern = pattern(Destinations::Uniform, arrivals);
+        let sent = sent(&pattern, 4, 2_000_000_000_000);
+        let mut idle = Vec::new();
+        let mut last = [0; 4];
+        for &(at, node, _) in &sent {
+            let before = std::mem::replace(&mut last[node as usize], at);
+            // A message lasts 20 ns.
+            idle.push((at - before - 20_000) as f64 / 1000.0);
+        }
+        assert!(idle.len() > 100_000, "{}", idle.len());
+        for (part, ns) in shape.quantiles() {
+            let up_to = idle.iter().filter(|&&time| time <= ns * 0.5).count();
+            let found = up_to as f64 / idle.len() as f64;
+            assert!((found - part).abs() < 0.005, "{ns}: {found}, not {part}");
+        }
+        let time = 4.0 * 2_000_000_000_000.0;
+        let load = sent.len() as f64 * 20_000.0 / time;
+        let expected = pattern.arrivals.load_at(0.0, pattern.message_ps);
+        assert!((load / expected - 1.0).abs() < 0.05, "{load}: {expected}");
     }
 }
