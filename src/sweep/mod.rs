@@ -29,7 +29,7 @@ use crate::files::{self, FileError};
 use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario, ScenarioError, Traffic};
 use crate::network::topology::Topology;
-use crate::network::{self, Workload};
+use crate::network::{self, trace, Workload};
 use crate::usage;
 
 /// In the folder of a sweep: the table of all results.
@@ -252,7 +252,7 @@ impl Prepared {
             Traffic::Jobs(jobs) => jobs
                 .jobs
                 .iter()
-                .map(|job| Ok((job.file.clone(), file_digest(&job.file)?)))
+                .map(|job| Ok((job.file.clone(), trace_digest(&job.file)?)))
                 .collect::<Result<_, Error>>()?,
             Traffic::Pattern(_) => Vec::new(),
         };
@@ -599,16 +599,12 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     text
 }
 
-fn file_digest(path: &Path) -> Result<String, Error> {
-    let digest = || -> std::io::Result<String> {
-        let mut digest = Sha256::new();
-        std::io::copy(&mut std::fs::File::open(path)?, &mut digest)?;
-        Ok(hex(&digest.finalize()))
-    };
-    digest().map_err(|source| Error::System {
-        path: path.into(),
-        source,
-    })
+/// Of the program that a trace holds, however many files it lies in.
+fn trace_digest(path: &Path) -> Result<String, Error> {
+    let program = trace::read(path).map_err(network::Error::from)?;
+    let mut digest = Sha256::new();
+    program.describe(|bytes| digest.update(bytes));
+    Ok(hex(&digest.finalize()))
 }
 
 /// Takes the folder for this process, as long as it lives however it ends, and removes what

@@ -247,6 +247,26 @@ impl Program {
         Ok(joined)
     }
 
+    /// Tells all that a replay depends on, as bytes: equal for equal programs.
+    pub fn describe(&self, mut tell: impl FnMut(&[u8])) {
+        let mut numbers = |numbers: &[u32]| {
+            tell(&(numbers.len() as u64).to_le_bytes());
+            numbers
+                .iter()
+                .for_each(|number| tell(&number.to_le_bytes()));
+        };
+        numbers(&self.rank_start);
+        numbers(&self.successor_start);
+        let successors: Vec<u32> = self.successors.iter().map(|next| next.0).collect();
+        numbers(&successors);
+        for op in &self.ops {
+            tell(&op.size.to_le_bytes());
+            tell(&op.peer.to_le_bytes());
+            tell(&op.tag.to_le_bytes());
+            tell(&[op.kind as u8, op.cpu, op.nic]);
+        }
+    }
+
     /// Number of dependencies.
     pub fn dependencies(&self) -> usize {
         self.successors.len()
