@@ -1,5 +1,6 @@
 //! One step of the correction's multiplication.
 
+use crate::blocks::fixed_point::DIGIT_BITS;
 use crate::hdl::prelude::*;
 
 /// Multiplies the lowest digit of the multiplier and adds it to the product. In base 4, with
@@ -36,8 +37,7 @@ impl DigitStep {
     /// A step for a factor and a multiplier of so many bits.
     pub fn new(factor: u32, multiplier: u32) -> Self {
         let product = factor + 1;
-        // Below 8/3 of the factor, its sign, and a bit for the carry.
-        let total = factor + 4;
+        let total = factor + DIGIT_BITS;
         let amount =
             |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
         DigitStep {

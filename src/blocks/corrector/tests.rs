@@ -154,6 +154,47 @@ proptest! {
     }
 }
 
+/// The widest product that a vector holds is hardware, a bit more is not.
+#[test]
+fn a_product_has_all_its_bits_or_no_hardware() {
+    let widest = |max_value: u64| {
+        let base = plan(48, 3, 32);
+        PortPlan {
+            histogram: HistogramPlan {
+                max_value,
+                bin_shift: 0,
+                ..base.histogram
+            },
+            correction: CorrectionPlan {
+                at_least_one: false,
+                ..base.correction
+            },
+            ..base
+        }
+    };
+    let (mut held, mut refused) = (0, 0);
+    for bits in 30..48 {
+        let plan = widest((1 << bits) + 1);
+        if Arithmetic::new(&plan).too_wide().is_some() {
+            refused += 1;
+            continue;
+        }
+        held += 1;
+        let mut pair = Pair::new(plan);
+        let sample = Sample {
+            ticks: 1,
+            t_pdt: 1,
+            miss: false,
+        };
+        for cycle in 0..100 {
+            let new = cycle == 3;
+            let result = pair.cycle(sample, false, 11_776, new);
+            assert!(result.is_ok(), "2^{bits}: {result:?}");
+        }
+    }
+    assert!(held > 5 && refused > 2, "{held} {refused}");
+}
+
 /// What the golden models make of a history and a threshold.
 fn corrected(plan: &PortPlan, samples: &[Sample], t_pb: u64) -> (u64, f64) {
     let mut history = history::MissHistory::new(plan);
