@@ -733,7 +733,7 @@ impl<'a> Partition<'a> {
     fn tail(&mut self, port: u32, packet: u32) {
         self.tally.packet_hops += 1;
         if port >= self.switch_ports() {
-            return self.deliver(port, packet);
+            return self.deliver(packet);
         }
         let switch = port / self.radix;
         let crossbar = &mut self.crossbars[switch as usize];
@@ -989,7 +989,7 @@ impl<'a> Partition<'a> {
     }
 
     /// The last byte of a packet has arrived at its node.
-    fn deliver(&mut self, port: u32, packet: u32) {
+    fn deliver(&mut self, packet: u32) {
         let packet = self.packets.remove(packet);
         let tally = &mut self.tally;
         tally.packets += 1;
@@ -1008,16 +1008,16 @@ impl<'a> Partition<'a> {
                 to: packet.to,
                 tag: packet.tag,
             };
-            self.arrived(port - self.switch_ports(), message);
+            self.arrived(message);
         }
     }
 
     /// A message has arrived completely at a node of this part.
-    fn arrived(&mut self, node: u32, message: Outgoing) {
+    fn arrived(&mut self, message: Outgoing) {
         self.tally.messages += 1;
         self.tally.last_ps = self.now;
         if let Some(mut traffic) = self.traffic.take() {
-            traffic.arrived(node, message, self);
+            traffic.arrived(message, self);
             self.complete = traffic.is_complete();
             self.traffic = Some(traffic);
         }
@@ -1034,7 +1034,7 @@ impl<'a> Partition<'a> {
 
     fn local(&mut self, node: u32) {
         if let Some(message) = self.nics[node as usize].local.pop_front() {
-            self.arrived(node, message);
+            self.arrived(message);
         }
     }
 

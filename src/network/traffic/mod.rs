@@ -67,8 +67,8 @@ impl Traffic<'_> {
         }
     }
 
-    /// A message has arrived completely at a node.
-    pub fn arrived(&mut self, _node: u32, message: Outgoing, host: &mut impl Host) {
+    /// A message has arrived completely at its node.
+    pub fn arrived(&mut self, message: Outgoing, host: &mut impl Host) {
         match self {
             Traffic::Program(ranks) => ranks.deliver(&message, host),
             Traffic::Pattern(_) => {}
