@@ -216,13 +216,14 @@ fn trailing_junk() {
 #[test]
 fn missing_file_and_folder() {
     let folder = Folder::new();
-    for path in [
-        folder.0.path().join("none.goal"),
-        folder.0.path().to_owned(),
+    for (path, what) in [
+        (folder.0.path().join("none.goal"), "cannot read"),
+        // A folder can be a trace: the logs of its ranks.
+        (folder.0.path().to_owned(), "holds no log of a rank"),
     ] {
         let (status, _, message) = trace_info(&path);
         assert_eq!(status, Some(2), "{message}");
         assert!(message.contains(&path.display().to_string()), "{message}");
-        assert!(message.contains("cannot read"), "{message}");
+        assert!(message.contains(what), "{message}");
     }
 }
