@@ -109,14 +109,16 @@ fn threads_do_not_change_a_byte() {
             summary.as_object_mut().unwrap().remove(volatile);
         }
         summary["always_on"]["cpu_seconds"] = Value::Null;
-        (summary, std::fs::read(out.join("ports.csv")).unwrap())
+        let table = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+        (summary, table("ports.csv"), table("idle.csv"))
     };
     let one = with("1");
     assert!(number(&one.0, "/packets") > 1000.0);
     assert!(number(&one.0, "/ports/misses") > 10.0);
     // The hot node's link is full: others are paused.
     assert!(number(&one.0, "/ports/pauses") > 0.0);
-    assert!(one.1.starts_with(b"port,wake_ns,"));
+    assert!(one.1.starts_with("port,wake_ns,"));
+    assert!(one.2.lines().count() > 1000);
     for threads in ["2", "3"] {
         assert!(one == with(threads), "{threads} threads");
     }
@@ -220,5 +222,89 @@ fn overload_does_not_stop_a_network() {
             rate > least,
             "{kind}: {rate} of the links' rate in the second half"
         );
+    }
+}
+
+/// Two messages, 10 us of computing between them: every time can be computed by hand.
+const TWO_MESSAGES: &str = "num_ranks 2\n\
+     rank 0 {\na: send 1000b to 1 tag 1\nb: calc 10000\nb requires a\n\
+     c: send 1000b to 1 tag 2\nc requires b\n}\n\
+     rank 1 {\na: recv 1000b from 0 tag 1\nb: recv 1000b from 0 tag 2\nb requires a\n}\n";
+
+#[test]
+fn idle_periods_and_models_of_two_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "two.goal", TWO_MESSAGES);
+    let text = "[topology]\nkind = \"single-switch\"\nnodes = 2\n\
+                [traffic]\nkind = \"goal\"\nfile = \"two.goal\"\n";
+    let plain = written(folder.path(), "plain.toml", text);
+    let found = json(folder.path(), &["simulate", &plain, "--json", "-o", "out"]);
+    // A message takes 200 ns of its CPU and 20 ns on a link. The second one leaves 10,200 ns
+    // after the first, so every port is idle for 10,180 ns; all four see both messages.
+    let lines = std::fs::read_to_string(folder.path().join("out/idle.csv")).unwrap();
+    let expected: Vec<String> = ["switch0.port0", "switch0.port1", "nic0", "nic1"]
+        .iter()
+        .map(|port| format!("{port},10000.0,20000.0,1,10180.0"))
+        .collect();
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!(lines[0], "port,from_ns,to_ns,periods,idle_ns");
+    assert_eq!(lines[1..], expected);
+    let idle = |what: &str| number(&found, &format!("/idle_periods/{what}"));
+    assert_eq!(idle("bins/0/from_ns"), 1e4);
+    assert_eq!(idle("bins/0/to_ns"), 2e4);
+    assert_eq!((idle("periods"), idle("bins/0/periods")), (4.0, 4.0));
+    assert_eq!(
+        (idle("idle_ns"), idle("bins/0/idle_ns")),
+        (40720.0, 40720.0)
+    );
+    assert_eq!(idle("busy_ns"), 4.0 * 2.0 * 20.0);
+    // The run, and one cable delay.
+    let length = (number(&found, "/time_ns") + 15.0).ceil();
+    let rest = idle("before_first_ns") + idle("after_last_ns");
+    assert_eq!(idle("idle_ns") + idle("busy_ns") + rest, 4.0 * length);
+    // nic0 sends from 200 ns on, the others follow: 4 cables' ends, and the switch.
+    assert!(idle("before_first_ns") > 4.0 * 200.0);
+
+    // Always on: the network of p001 draws its maximum.
+    let model = |what: &str| number(&found, &format!("/models/{what}"));
+    let close = |found: f64, expected: f64| {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    };
+    close(model("p001/w_net_fraction"), 1.0);
+    close(model("p001/e_net_full_power_s"), length / 1e9);
+    close(model("p002/average_power_w"), 4.0 * 24.0);
+    assert_eq!(model("p002/saving_percent"), 0.0);
+    // 4 * 24 W and 250 W for 2,000 bytes.
+    close(
+        model("p003/network_nj_per_bit"),
+        (96.0 + 250.0) * length / 16_000.0,
+    );
+
+    // With power saving they are those of the run with links that never sleep.
+    let saving =
+        format!("{text}[power.port]\npolicy = \"fixed\"\nsleep = \"fast-wake\"\nt_pdt_ns = 1000\n");
+    let saving = written(folder.path(), "saving.toml", &saving);
+    let saved = json(folder.path(), &["simulate", &saving, "--json"]);
+    assert_eq!(saved["idle_periods"], found["idle_periods"]);
+    assert_eq!(saved["always_on"]["models"], found["models"]);
+    let less = |what: &str| number(&saved, &format!("/against_always_on_percent/{what}"));
+    for what in ["p001_e_net", "p002_average_power", "p003_energy_per_data"] {
+        assert!(less(what) < -1.0, "{what}");
+    }
+    let percent = number(&saved, "/models/p002/saving_percent");
+    close(-less("p002_average_power"), percent);
+
+    // Left out with the run that shows them.
+    let none = ["simulate", &saving, "--json", "--no-baseline", "-o", "none"];
+    assert!(json(folder.path(), &none).get("idle_periods").is_none());
+    assert!(!folder.path().join("none/idle.csv").exists());
+    let (text, _) = run(linkdoze(folder.path()).args(["simulate", &saving]), 0);
+    let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let lines: Vec<String> = text.lines().map(words).collect();
+    for line in [
+        "idle periods of ports whose links never sleep: 4",
+        "100 us 100.000 100.000",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{text}");
     }
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use linkdoze::network::fabric::idle::IdleTable;
 use linkdoze::sweep::{from_parquet, Row};
 
 mod common;
@@ -112,6 +113,13 @@ fn killed_and_resumed_gives_the_same() {
 
     assert_eq!(sweep(folder.path(), "killed", "3"), whole);
     assert!(!half.exists());
+    let idle = |out: &str| {
+        let path = folder.path().join(out).join("idle-periods.json");
+        std::fs::read_to_string(path).unwrap()
+    };
+    assert_eq!(idle("killed"), idle("whole"));
+    let table: IdleTable = serde_json::from_str(&idle("whole")).unwrap();
+    assert!(table.periods > 1000, "{}", table.periods);
     let after: Vec<_> = kept.iter().map(modified).collect();
     assert_eq!(before, after, "results that were there were computed again");
     assert_eq!(results(&killed).len(), EXPERIMENTS);
@@ -119,12 +127,12 @@ fn killed_and_resumed_gives_the_same() {
     let (out, _) = run(linkdoze(folder.path()).args(["report", "killed"]), 0);
     let page = std::fs::read_to_string(killed.join("report.html")).unwrap();
     // The runs are cut: there are no execution times, and all other figures.
-    assert_eq!(page.matches("<section id=").count(), 9 + 2);
-    assert_eq!(page.matches("<svg ").count(), 7);
+    assert_eq!(page.matches("<section id=").count(), 10 + 2);
+    assert_eq!(page.matches("<svg ").count(), 8);
     assert!(!page.contains("http"));
     assert!(page.contains("linkdoze sweep sweep.toml -o killed\nlinkdoze report killed"));
     let files: Vec<&str> = out.lines().collect();
-    assert_eq!(files.len(), 1 + 7);
+    assert_eq!(files.len(), 1 + 8);
     for file in files {
         assert!(
             folder.path().join(file).metadata().unwrap().len() > 10_000,

@@ -21,8 +21,9 @@ use crate::cosim::in_loop::{self, Findings, InLoop};
 use crate::cosim::port::PortDesign;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::Design;
-use crate::energy::{check_conservation, EnergyReport, LinkPower, SystemPower};
+use crate::energy::{check_conservation, EnergyReport, LinkPower, Models, SystemPower};
 use crate::files;
+use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario};
 use crate::network::topology::Topology;
@@ -34,7 +35,7 @@ use crate::usage;
 pub struct Args {
     /// The scenario: topology, traffic, switches, power saving.
     scenario: PathBuf,
-    /// Write summary.json and ports.csv into this folder.
+    /// Write summary.json, ports.csv and, of links that never sleep, idle.csv into this folder.
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Threads; the results do not depend on it. Default: one for every thousand nodes that
@@ -45,7 +46,7 @@ pub struct Args {
     /// switch3.port5, nic7, ... The run must come out the same as with the golden models.
     #[arg(long, value_name = "PORTS", value_delimiter = ',')]
     rtl_ports: Vec<String>,
-    /// Leave out the second run, with links that never sleep.
+    /// Leave out the second run, with links that never sleep, and idle periods.
     #[arg(long)]
     no_baseline: bool,
     /// Print JSON instead of a table.
@@ -93,7 +94,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
             .min(1 + senders / 1000),
     };
     let simulate = |what, plans, replacements| {
-        let power = fabric::Power { clock_ps, plans };
+        let power = fabric::Power {
+            clock_ps,
+            plans,
+            metered: plans.is_empty() && !args.no_baseline,
+        };
         let workload = workload.as_ref();
         one_run(what, &scenario, workload, &power, threads, replacements)
     };
@@ -117,25 +122,39 @@ pub fn run(args: &Args) -> Result<Outcome> {
         true => None,
         false => Some(simulate("always on", &[], Replacements::new())?),
     };
+    let found = |run: Run| {
+        let switches = scenario.topology.switches();
+        let energy = power.energy(switches, &run.summary);
+        let models = Models::new(&power.link, switches, &run.summary, &energy);
+        Found {
+            run,
+            energy,
+            models,
+        }
+    };
+    let baseline = baseline.map(found);
+    let found = found(run);
     let report = Report {
         scenario: &scenario,
         threads,
-        energy: power.energy(scenario.topology.switches(), &run.summary),
-        baseline: baseline.map(|run| {
-            let energy = power.energy(scenario.topology.switches(), &run.summary);
-            (run, energy)
-        }),
-        run,
+        idle: IdleTable::of(&baseline.as_ref().unwrap_or(&found).run.summary),
+        found,
+        baseline,
         loops,
     };
     let json = serde_json::to_string_pretty(&report.json())? + "\n";
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
-        files::write_together(&[
+        let (ports, idle) = (report.ports()?, report.idle_periods()?);
+        let mut files = vec![
             (folder.join("summary.json"), json.as_bytes()),
-            (folder.join("ports.csv"), &report.ports()?),
-        ])?;
+            (folder.join("ports.csv"), &ports),
+        ];
+        if let Some(idle) = &idle {
+            files.push((folder.join("idle.csv"), idle));
+        }
+        files::write_together(&files)?;
     }
     output::print(&if args.json { json } else { report.text() })?;
     Ok(match &report.loops {
@@ -362,12 +381,21 @@ fn one_run(
     })
 }
 
+/// What came of a run.
+struct Found {
+    run: Run,
+    energy: EnergyReport,
+    models: Models,
+}
+
 struct Report<'a> {
     scenario: &'a Scenario,
     threads: usize,
-    run: Run,
-    energy: EnergyReport,
-    baseline: Option<(Run, EnergyReport)>,
+    found: Found,
+    /// With links that never sleep.
+    baseline: Option<Found>,
+    /// Of links that never sleep.
+    idle: Option<IdleTable>,
     loops: Option<Loops>,
 }
 
@@ -413,8 +441,8 @@ fn above(value: f64, base: f64) -> Option<f64> {
     (base > 0.0).then(|| 100.0 * (value / base - 1.0))
 }
 
-fn run_json(run: &Run, energy: &EnergyReport) -> Value {
-    let summary = &run.summary;
+fn run_json(found: &Found) -> Value {
+    let summary = &found.run.summary;
     let sums = Sums::of(summary);
     let states: serde_json::Map<_, _> = sums
         .parts()
@@ -434,7 +462,8 @@ fn run_json(run: &Run, energy: &EnergyReport) -> Value {
             "p99": ns(summary.latency.p99_ps),
             "max": ns(summary.latency.max_ps),
         },
-        "energy_j": energy.joules(),
+        "energy_j": found.energy.joules(),
+        "models": found.models,
         "ports": {
             "hits": sums.hits,
             "misses": sums.misses,
@@ -445,14 +474,14 @@ fn run_json(run: &Run, energy: &EnergyReport) -> Value {
         "operations": summary.operations,
         "operations_finished": summary.operations_finished,
         "events": summary.events,
-        "cpu_seconds": run.cpu_seconds,
+        "cpu_seconds": found.run.cpu_seconds,
     })
 }
 
 impl Report<'_> {
     fn json(&self) -> Value {
         let topology: &dyn Topology = &*self.scenario.topology;
-        let mut json = run_json(&self.run, &self.energy);
+        let mut json = run_json(&self.found);
         json["threads"] = self.threads.into();
         json["peak_bytes"] = usage::peak_bytes().into();
         json["scenario"] = self.scenario.path.display().to_string().into();
@@ -462,8 +491,11 @@ impl Report<'_> {
         if let Some(loops) = &self.loops {
             json["rtl"] = loops.json();
         }
-        if let Some((run, energy)) = &self.baseline {
-            json["always_on"] = run_json(run, energy);
+        if let Some(idle) = &self.idle {
+            json["idle_periods"] = json!(idle);
+        }
+        if let Some(baseline) = &self.baseline {
+            json["always_on"] = run_json(baseline);
             json["against_always_on_percent"] = json!(self
                 .differences()
                 .into_iter()
@@ -475,11 +507,13 @@ impl Report<'_> {
 
     /// What power saving changes, in percent, where both runs have the figure.
     fn differences(&self) -> Vec<(&'static str, Option<f64>)> {
-        let Some((base, base_energy)) = &self.baseline else {
+        let Some(base) = &self.baseline else {
             return Vec::new();
         };
-        let (run, base) = (&self.run.summary, &base.summary);
-        let (energy, base_energy) = (self.energy.joules(), base_energy.joules());
+        let (models, base_models) = (&self.found.models, &base.models);
+        let (energy, base_energy) = (self.found.energy.joules(), base.energy.joules());
+        let (run, base) = (&self.found.run.summary, &base.run.summary);
+        let data = |models: &Models| models.p003.network_nj_per_bit.unwrap_or(0.0);
         // Two windows of the same length say nothing about execution time.
         let time = match run.ended {
             Ended::Complete => above(run.time_ps as f64, base.time_ps as f64),
@@ -497,6 +531,31 @@ impl Report<'_> {
             ),
             ("energy_links", above(energy.links, base_energy.links)),
             ("energy_total", above(energy.total, base_energy.total)),
+            (
+                "p001_e_net",
+                above(
+                    models.p001.e_net_full_power_s,
+                    base_models.p001.e_net_full_power_s,
+                ),
+            ),
+            (
+                "p001_e_cluster",
+                above(
+                    models.p001.e_cluster_full_power_s,
+                    base_models.p001.e_cluster_full_power_s,
+                ),
+            ),
+            (
+                "p002_average_power",
+                above(
+                    models.p002.average_power_w,
+                    base_models.p002.average_power_w,
+                ),
+            ),
+            (
+                "p003_energy_per_data",
+                above(data(models), data(base_models)),
+            ),
         ]
     }
 
@@ -509,7 +568,7 @@ impl Report<'_> {
             topology.switches(),
             topology.links()
         );
-        let run = &self.run.summary;
+        let run = &self.found.run.summary;
         // Writing to a string does not fail.
         let _ = match run.ended {
             Ended::Complete => writeln!(text, "the program has run to its end"),
@@ -524,67 +583,86 @@ impl Report<'_> {
             Some(_) => &["", "power saving", "always on", "difference"],
             None => &["", ""],
         });
-        let runs: Vec<(&Run, &EnergyReport)> = std::iter::once((&self.run, &self.energy))
-            .chain(self.baseline.as_ref().map(|(run, energy)| (run, energy)))
-            .collect();
+        let runs: Vec<&Found> = std::iter::once(&self.found).chain(&self.baseline).collect();
         let differences = self.differences();
-        let mut row = |name: &str, key: &str, of: &dyn Fn(&Run, &EnergyReport) -> String| {
+        let mut row = |name: &str, key: &str, of: &dyn Fn(&Found) -> String| {
             let mut cells = vec![name.to_owned()];
-            cells.extend(runs.iter().map(|(run, energy)| of(run, energy)));
+            cells.extend(runs.iter().map(|found| of(found)));
             let found = differences.iter().find(|(found, _)| *found == key);
             if let Some((_, Some(percent))) = found {
                 cells.push(format!("{percent:+.3} %"));
             }
             figures.add_row(cells);
         };
-        row("time, ms", "time", &|run, _| {
-            format!("{:.6}", run.summary.time_ps as f64 / 1e9)
+        row("time, ms", "time", &|it| {
+            format!("{:.6}", it.run.summary.time_ps as f64 / 1e9)
         });
-        row("packets", "", &|run, _| run.summary.packets.to_string());
-        row("link hops", "", &|run, _| {
-            run.summary.packet_hops.to_string()
+        row("packets", "", &|it| it.run.summary.packets.to_string());
+        row("link hops", "", &|it| {
+            it.run.summary.packet_hops.to_string()
         });
-        row("bytes delivered", "", &|run, _| {
-            run.summary.delivered_bytes.to_string()
+        row("bytes delivered", "", &|it| {
+            it.run.summary.delivered_bytes.to_string()
         });
-        row("latency, mean, ns", "latency_mean", &|run, _| {
-            format!("{:.1}", run.summary.latency.mean_ps / 1e3)
+        row("latency, mean, ns", "latency_mean", &|it| {
+            format!("{:.1}", it.run.summary.latency.mean_ps / 1e3)
         });
-        row("latency, median, ns", "", &|run, _| {
-            format!("{:.1}", ns(run.summary.latency.p50_ps))
+        row("latency, median, ns", "", &|it| {
+            format!("{:.1}", ns(it.run.summary.latency.p50_ps))
         });
-        row("latency, p99, ns", "latency_p99", &|run, _| {
-            format!("{:.1}", ns(run.summary.latency.p99_ps))
+        row("latency, p99, ns", "latency_p99", &|it| {
+            format!("{:.1}", ns(it.run.summary.latency.p99_ps))
         });
-        row("latency, longest, ns", "", &|run, _| {
-            format!("{:.1}", ns(run.summary.latency.max_ps))
+        row("latency, longest, ns", "", &|it| {
+            format!("{:.1}", ns(it.run.summary.latency.max_ps))
         });
-        row("energy of links, J", "energy_links", &|_, energy| {
-            format!("{:.4}", energy.joules().links)
+        row("energy of links, J", "energy_links", &|it| {
+            format!("{:.4}", it.energy.joules().links)
         });
-        row("energy of switches, J", "", &|_, energy| {
-            format!("{:.4}", energy.joules().switches)
+        row("energy of switches, J", "", &|it| {
+            format!("{:.4}", it.energy.joules().switches)
         });
-        row("energy of nodes, J", "", &|_, energy| {
-            format!("{:.4}", energy.joules().nodes)
+        row("energy of nodes, J", "", &|it| {
+            format!("{:.4}", it.energy.joules().nodes)
         });
-        row("energy, J", "energy_total", &|_, energy| {
-            format!("{:.4}", energy.joules().total)
+        row("energy, J", "energy_total", &|it| {
+            format!("{:.4}", it.energy.joules().total)
         });
-        row("idle periods awake (hits)", "", &|run, _| {
-            Sums::of(&run.summary).hits.to_string()
+        row("p001: power of network, part", "", &|it| {
+            format!("{:.6}", it.models.p001.w_net_fraction)
         });
-        row("idle periods asleep (misses)", "", &|run, _| {
-            Sums::of(&run.summary).misses.to_string()
+        row("p001: power of cluster, part", "", &|it| {
+            format!("{:.6}", it.models.p001.w_cluster_fraction)
         });
-        row("transitions", "", &|run, _| {
-            Sums::of(&run.summary).transitions.to_string()
+        row("p001: E_net, s at full power", "p001_e_net", &|it| {
+            format!("{:.9}", it.models.p001.e_net_full_power_s)
         });
-        row("pauses", "", &|run, _| {
-            Sums::of(&run.summary).pauses.to_string()
+        row(
+            "p001: E_cluster, s at full power",
+            "p001_e_cluster",
+            &|it| format!("{:.9}", it.models.p001.e_cluster_full_power_s),
+        );
+        row("p002: power of links, W", "p002_average_power", &|it| {
+            format!("{:.4}", it.models.p002.average_power_w)
         });
-        row("CPU time, s", "", &|run, _| {
-            run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
+        row("p003: energy/data, nJ/bit", "p003_energy_per_data", &|it| {
+            let per_bit = it.models.p003.network_nj_per_bit;
+            per_bit.map_or("-".into(), |nj| format!("{nj:.4}"))
+        });
+        row("idle periods awake (hits)", "", &|it| {
+            Sums::of(&it.run.summary).hits.to_string()
+        });
+        row("idle periods asleep (misses)", "", &|it| {
+            Sums::of(&it.run.summary).misses.to_string()
+        });
+        row("transitions", "", &|it| {
+            Sums::of(&it.run.summary).transitions.to_string()
+        });
+        row("pauses", "", &|it| {
+            Sums::of(&it.run.summary).pauses.to_string()
+        });
+        row("CPU time, s", "", &|it| {
+            it.run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
         });
         for column in 1..=3 {
             if let Some(column) = figures.column_mut(column) {
@@ -598,6 +676,9 @@ impl Report<'_> {
             .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
             .collect();
         let _ = writeln!(text, "time of the link ends: {}", parts.join(", "));
+        if let Some(idle) = &self.idle {
+            text += &idle_text(idle);
+        }
         if let Some(loops) = &self.loops {
             text += &loops.text();
         }
@@ -632,8 +713,8 @@ impl Report<'_> {
         header.extend(rest.iter().map(|name| (*name).to_owned()));
         header.push("energy_j".to_owned());
         writer.write_record(&header)?;
-        let summary = &self.run.summary;
-        for (port, energy) in summary.ports.iter().zip(&self.energy.ports) {
+        let summary = &self.found.run.summary;
+        for (port, energy) in summary.ports.iter().zip(&self.found.energy.ports) {
             if !port.cabled {
                 continue;
             }
@@ -654,6 +735,60 @@ impl Report<'_> {
         }
         Ok(writer.into_inner()?)
     }
+
+    /// A line for each port and length of idle periods, as CSV.
+    fn idle_periods(&self) -> Result<Option<Vec<u8>>> {
+        if self.idle.is_none() {
+            return Ok(None);
+        }
+        let run = self.baseline.as_ref().unwrap_or(&self.found);
+        let summary = &run.run.summary;
+        let mut writer = csv::WriterBuilder::new()
+            .has_headers(false)
+            .from_writer(Vec::new());
+        writer.write_record(["port", "from_ns", "to_ns", "periods", "idle_ns"])?;
+        for port in &summary.ports {
+            let Some(idle) = &port.idle else { continue };
+            for bin in IdleTable::new(idle, summary.clock_ps).bins {
+                if bin.periods > 0 {
+                    writer.serialize((&port.name, bin))?;
+                }
+            }
+        }
+        Ok(Some(writer.into_inner()?))
+    }
+}
+
+/// How many idle periods are shorter than each power of ten, and how much of the time.
+fn idle_text(idle: &IdleTable) -> String {
+    let mut text = format!(
+        "idle periods of ports whose links never sleep: {}\n",
+        idle.periods
+    );
+    let (Some(first), Some(last)) = (idle.bins.first(), idle.bins.last()) else {
+        return text;
+    };
+    let mut lengths = table(&["shorter than", "periods, %", "idle time, %"]);
+    let units = ["ns", "us", "ms", "s"];
+    let from = first.to_ns.log10().ceil() as usize;
+    for power in from..=last.to_ns.log10().ceil() as usize {
+        let end = 10_f64.powi(power as i32);
+        let within = idle.bins.iter().filter(|bin| bin.to_ns <= end);
+        let (periods, time) = within.fold((0, 0.0), |(periods, time), bin| {
+            (periods + bin.periods, time + bin.idle_ns)
+        });
+        let unit = (power / 3).min(3);
+        lengths.add_row([
+            format!("{} {}", 10_u64.pow((power - 3 * unit) as u32), units[unit]),
+            format!("{:.3}", 100.0 * periods as f64 / idle.periods as f64),
+            format!("{:.3}", 100.0 * time / idle.idle_ns),
+        ]);
+    }
+    for column in lengths.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let _ = writeln!(text, "{}", trimmed(&lengths));
+    text
 }
 
 impl Power {

@@ -1,10 +1,15 @@
-//! Energy from the time that ports spend in each power state (p000 3.1, 4.2, Tables 7, 8).
+//! Energy from the time that ports spend in each power state (p000 3.1, 4.2, Tables 7, 8),
+//! and the models of other papers ([`p001`], [`p002`], [`p003`]).
 //!
 //! Powers are whole microwatts and times whole picoseconds, so energies are whole
 //! attojoules: sums are exact, and turn into joules only where they are printed.
 //!
 //! p000 counts links as switches * radix + NICs, that is, every port counts as one link
 //! with the power of a link. Transitions and refreshes draw the power of `Wake`.
+
+pub mod p001;
+pub mod p002;
+pub mod p003;
 
 use serde::Serialize;
 
@@ -275,39 +280,70 @@ impl EnergyReport {
     }
 }
 
-/// A port whose times per state do not add up to the run.
+/// What the other papers' models say of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Models {
+    /// Power of network and cluster as parts of their maximum.
+    pub p001: p001::Cluster,
+    /// Average power of the links.
+    pub p002: p002::AveragePower,
+    /// Energy per data.
+    pub p003: p003::EnergyPerData,
+}
+
+impl Models {
+    /// Of a run on so many switches, whose energy is that.
+    pub fn new(link: &LinkPower, switches: usize, run: &RunSummary, energy: &EnergyReport) -> Self {
+        Self {
+            p001: p001::Cluster::of(switches, run),
+            p002: p002::AveragePower::of(link, run),
+            p003: p003::EnergyPerData::of(run, energy),
+        }
+    }
+}
+
+/// A port whose times do not add up to the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{port}: its power states last {states} clock cycles together, the run {cycles}")]
+#[error("{port}: its {what} last {found} clock cycles together, the run {cycles}")]
 pub struct NotConserved {
     /// The port's name.
     pub port: String,
-    /// Clock cycles in all its states together.
-    pub states: u64,
+    /// Power states, or idle periods and activity.
+    pub what: &'static str,
+    /// Clock cycles of all of them together.
+    pub found: u64,
     /// Clock cycles of the run.
     pub cycles: u64,
 }
 
-/// Checks that the times per state of every port with a cable add up to the duration of the run.
+/// Checks that the times per state of every port with a cable add up to the duration of the
+/// run, and its idle and busy times too if they were kept.
 ///
 /// # Errors
 /// Names the first port for which they do not.
 pub fn check_conservation(run: &RunSummary) -> Result<(), NotConserved> {
     for port in run.ports.iter().filter(|port| port.cabled) {
-        let states = port.cycles.states.iter().sum();
-        if states != run.cycles {
-            return Err(NotConserved {
-                port: port.name.clone(),
-                states,
-                cycles: run.cycles,
-            });
+        let states = ("power states", port.cycles.states.iter().sum());
+        let idle = port.idle.as_ref();
+        let idle = idle.map(|idle| ("idle periods and activity", idle.cycles()));
+        for (what, found) in std::iter::once(states).chain(idle) {
+            if found != run.cycles {
+                return Err(NotConserved {
+                    port: port.name.clone(),
+                    what,
+                    found,
+                    cycles: run.cycles,
+                });
+            }
         }
     }
     Ok(())
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use crate::network::fabric::idle::IdlePeriods;
     use crate::network::{Ended, Latency, PortCycles, PortSummary};
 
     /// p000 Table 7, power in kW: switches, radix, nodes, switch power, link power, total
@@ -333,7 +369,8 @@ mod tests {
         }
     }
 
-    fn run(ports: &[[u64; 6]], cycles: u64) -> RunSummary {
+    /// A run in which the first of two nodes computed half of the time.
+    pub(crate) fn run(ports: &[[u64; 6]], cycles: u64) -> RunSummary {
         RunSummary {
             ended: Ended::Complete,
             time_ps: cycles * 1000,
@@ -364,6 +401,7 @@ mod tests {
                     pauses: 0,
                     highest_input: 0,
                     highest_output: 0,
+                    idle: None,
                 })
                 .collect(),
             events: 0,
@@ -409,7 +447,21 @@ mod tests {
         check_conservation(&run).unwrap();
         run.cycles = 11;
         let error = check_conservation(&run).unwrap_err();
-        assert_eq!((error.states, error.cycles), (10, 11));
+        assert_eq!((error.what, error.found), ("power states", 10));
+        run.cycles = 10;
+        let kept = IdlePeriods {
+            busy: 4,
+            after: 6,
+            ..IdlePeriods::default()
+        };
+        run.ports[0].idle = Some(kept.clone());
+        check_conservation(&run).unwrap();
+        run.ports[0].idle = Some(IdlePeriods { before: 2, ..kept });
+        let error = check_conservation(&run).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "switch0.port0: its idle periods and activity last 12 clock cycles together, the run 10"
+        );
     }
 
     #[test]

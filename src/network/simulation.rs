@@ -10,6 +10,7 @@ use std::ops::ControlFlow;
 use hdrhistogram::Histogram;
 
 use super::engine::EventQueue;
+use super::fabric::idle::IdlePeriods;
 use super::link::{ActivitySink, ControllerFault, Link, PortCycles};
 use super::replay::{Host, Message, Overheads, Replay};
 use super::topology::Topology;
@@ -132,6 +133,8 @@ pub struct PortSummary {
     pub highest_input: u32,
     /// Most bytes in the output buffer (switch ports only).
     pub highest_output: u32,
+    /// Its idle periods, if the run kept them ([`super::fabric::Power::metered`]).
+    pub idle: Option<IdlePeriods>,
 }
 
 /// What a run did.
@@ -865,6 +868,7 @@ impl<'a> Network<'a> {
                     pauses: port.pauses,
                     highest_input,
                     highest_output,
+                    idle: None,
                 }
             })
             .collect();

@@ -8,7 +8,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::register_font;
 
-use super::figure::{Bars, Lines, Mark, Panel, Plot, Shape, Tick, Trades};
+use super::figure::{Bars, Counts, Lines, Mark, Panel, Plot, Shape, Tick, Trades};
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
 pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
@@ -176,6 +176,7 @@ fn draw<D: DrawingBackend>(root: &Area<D>, plot: &Plot, scale: f64) -> Result<()
     for (panel, area) in plot.panels.iter().zip(&parts) {
         match panel {
             Panel::Lines(lines) => pen.lines(area, lines)?,
+            Panel::Counts(counts) => pen.counts(area, counts)?,
             Panel::Bars(bars) => pen.bars(area, bars)?,
             Panel::Trades(trades) => pen.trades(area, trades)?,
         }
@@ -329,6 +330,24 @@ impl Pen {
                 let at = chart.backend_coord(point);
                 self.mark(area, &mark, at_area(area, at), 5)?;
             }
+        }
+        Ok(())
+    }
+
+    fn counts<D: DrawingBackend>(&self, area: &Area<D>, counts: &Counts) -> Result<(), Fault<D>> {
+        let y = Axis::over(counts.bars.iter().map(|&(_, _, y)| y));
+        let first = counts.ticks.first().map_or(0.0, |tick| tick.at);
+        let last = counts.ticks.last().map_or(1.0, |tick| tick.at);
+        let x = Axis {
+            range: first - 0.15..last + 0.15,
+            ticks: counts.ticks.clone(),
+        };
+        let labels = (counts.x_label.as_str(), counts.y_label.as_str());
+        let mut chart = self.axes(area, "", labels, (x, y), false)?;
+        for &(from, to, count) in &counts.bars {
+            let gap = 0.06 * (to - from);
+            let corners = [(from + gap, 0.0), (to - gap, count)];
+            chart.draw_series([Rectangle::new(corners, COLOURS[0].filled())])?;
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What the figures of a report show, and the tables with their values.
 
 use crate::config::plan::{HistogramKind, Sleep};
+use crate::network::fabric::idle::{IdleBin, IdleTable};
 use crate::sweep::{Against, Row};
 
 /// A figure: a plot, its values, and where the like of it stands in p000.
@@ -30,6 +31,7 @@ pub struct Plot {
 
 pub enum Panel {
     Lines(Lines),
+    Counts(Counts),
     Bars(Bars),
     Trades(Trades),
 }
@@ -47,6 +49,14 @@ pub struct Lines {
     pub x_label: String,
     pub y_label: String,
     pub series: Vec<Vec<(f64, f64)>>,
+}
+
+/// A bar from one place of the axis to another: where from, where to, how high.
+pub struct Counts {
+    pub ticks: Vec<Tick>,
+    pub x_label: String,
+    pub y_label: String,
+    pub bars: Vec<(f64, f64, f64)>,
 }
 
 /// Groups of bars, each with a bar for every one of `series`.
@@ -136,7 +146,7 @@ const THRESHOLD: &str = "threshold t_PDT (logarithmic; 0 at the left end)";
 const BOUND: &str = "bound: admitted degradation";
 
 /// Every figure, in the order of the page.
-pub fn figures(rows: &[Row]) -> Vec<Figure> {
+pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
     let fixed = |id, title, source, merit| Figure {
         id,
         title,
@@ -152,6 +162,7 @@ pub fn figures(rows: &[Row]) -> Vec<Figure> {
         table: predicted_table(rows, merit),
     };
     vec![
+        idle_periods(idle),
         fixed(
             "fixed-time",
             "Execution time with fixed thresholds",
@@ -202,6 +213,100 @@ pub fn figures(rows: &[Row]) -> Vec<Figure> {
         ),
         correction(rows),
     ]
+}
+
+/// How long ports are idle when links never sleep (p000 Figure 1): how many periods of each
+/// length there are, and which part of the periods and of their time is no longer.
+fn idle_periods(idle: &IdleTable) -> Figure {
+    let percent = |part: f64, all: f64| 100.0 * part / if all > 0.0 { all } else { 1.0 };
+    let (mut periods, mut time) = (0.0, 0.0);
+    let shares: Vec<[f64; 4]> = idle
+        .bins
+        .iter()
+        .map(|bin| {
+            periods += bin.periods as f64;
+            time += bin.idle_ns;
+            [
+                percent(bin.periods as f64, idle.periods as f64),
+                percent(periods, idle.periods as f64),
+                percent(bin.idle_ns, idle.idle_ns),
+                percent(time, idle.idle_ns),
+            ]
+        })
+        .collect();
+    let row = |(bin, shares): (&IdleBin, &[f64; 4])| {
+        let mut cells = vec![
+            format!("{} to {}", time_label(bin.from_ns), time_label(bin.to_ns)),
+            bin.periods.to_string(),
+        ];
+        cells.extend(shares.map(|share| number_cell(Some(share))));
+        cells
+    };
+    let header = [
+        "length",
+        "periods",
+        "periods, %",
+        "summed, %",
+        "idle time, %",
+        "summed, %",
+    ];
+    Figure {
+        id: "idle-periods",
+        title: "Idle periods of ports whose links never sleep",
+        source: "Compare p000 Figure 1, which has one port and bins of the same width; here all \
+                 ports. Not counted: before the first and after the last activity of a port",
+        plot: (idle.periods > 0).then(|| idle_plot(idle, &shares)),
+        table: Table {
+            names: 1,
+            header: header.map(str::to_owned).into(),
+            rows: idle.bins.iter().zip(&shares).map(row).collect(),
+        },
+    }
+}
+
+fn idle_plot(idle: &IdleTable, shares: &[[f64; 4]]) -> Plot {
+    // What is shorter than 1 ns has no place on the axis but the decade before.
+    let place = |ns: f64| if ns > 0.0 { ns.log10() } else { -1.0 };
+    let from = idle.bins.first().map_or(0.0, |bin| place(bin.from_ns));
+    let to = idle.bins.last().map_or(1.0, |bin| place(bin.to_ns));
+    let (first, last) = (from.floor() as i32, to.ceil() as i32);
+    let ticks: Vec<Tick> = (first..=last)
+        .map(|power| Tick {
+            at: f64::from(power),
+            label: match power {
+                ..0 => "0".into(),
+                // Labels need some 50 units of a panel 380 wide.
+                _ if last - first > 7 && power % 3 != 0 => String::new(),
+                _ => time_label(10_f64.powi(power)),
+            },
+        })
+        .collect();
+    let bar = |bin: &IdleBin| (place(bin.from_ns), place(bin.to_ns), bin.periods as f64);
+    let cumulative = |share: usize| {
+        let ends = idle.bins.iter().zip(shares);
+        let points = ends.map(|(bin, shares)| (place(bin.to_ns), shares[share]));
+        std::iter::once((from, 0.0)).chain(points).collect()
+    };
+    Plot {
+        legend: vec![
+            (Mark::series(0, Shape::of(0)), "periods".into()),
+            (Mark::series(1, Shape::of(1)), "their time".into()),
+        ],
+        panels: vec![
+            Panel::Counts(Counts {
+                ticks: ticks.clone(),
+                x_label: "length of an idle period".into(),
+                y_label: "idle periods".into(),
+                bars: idle.bins.iter().map(bar).collect(),
+            }),
+            Panel::Lines(Lines {
+                ticks,
+                x_label: "length".into(),
+                y_label: "shorter than a length, %".into(),
+                series: vec![cumulative(1), cumulative(3)],
+            }),
+        ],
+    }
 }
 
 /// The names that occur, in their usual order.

@@ -44,13 +44,14 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
     let results = folder.join(RESULTS);
     let rows = from_parquet(&results)?;
     let description = sweep::read_description(folder)?;
+    let idle = sweep::read_idle_periods(folder)?;
     let Some(base) = rows.iter().find(|row| row.setting.policy == "always-on") else {
         return Err(Error::NoBaseline(results));
     };
     let stem = page.file_stem().unwrap_or_default().to_string_lossy();
     let mut files = Vec::new();
     let mut drawn = Vec::new();
-    for figure in figure::figures(&rows) {
+    for figure in figure::figures(&rows, &idle) {
         let fault = |problem| Error::Draw {
             figure: figure.id,
             problem,
@@ -89,7 +90,10 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sweep::{plausible_row, to_parquet, Description, Row, Sweep, DESCRIPTION};
+    use crate::network::fabric::idle::{IdleBin, IdleTable};
+    use crate::sweep::{
+        plausible_row, to_parquet, Description, Row, Sweep, DESCRIPTION, IDLE_PERIODS,
+    };
 
     /// The report of rows that measured nothing but have every figure.
     fn report(sweep: &str, change: fn(&mut Row)) -> (tempfile::TempDir, String, Vec<PathBuf>) {
@@ -113,13 +117,30 @@ mod tests {
         };
         let description = serde_json::to_vec(&description).unwrap();
         std::fs::write(folder.path().join(DESCRIPTION), description).unwrap();
+        let bins = [(1, 90), (2, 0), (20, 10)].map(|(from, periods)| IdleBin {
+            from_ns: f64::from(from),
+            to_ns: f64::from(from) * 2.5,
+            periods,
+            idle_ns: f64::from(from) * periods as f64,
+        });
+        let idle = IdleTable {
+            bins: bins.into(),
+            periods: 100,
+            idle_ns: 290.0,
+            busy_ns: 10.0,
+            before_first_ns: 0.0,
+            after_last_ns: 0.0,
+        };
+        let idle = serde_json::to_vec(&idle).unwrap();
+        std::fs::write(folder.path().join(IDLE_PERIODS), idle).unwrap();
         let page = folder.path().join("page.html");
         let files = write(folder.path(), &page).unwrap();
         let html = std::fs::read_to_string(&page).unwrap();
         (folder, html, files)
     }
 
-    const FIGURES: [&str; 9] = [
+    const FIGURES: [&str; 10] = [
+        "idle-periods",
         "fixed-time",
         "fixed-system",
         "fixed-links",
@@ -144,7 +165,8 @@ mod tests {
                 section.contains("<svg ") && section.contains("<table>"),
                 "{figure}"
             );
-            assert!(section.contains(" overhead, %") || section.contains(" saved, %"));
+            let labels = [" overhead, %", " saved, %", "shorter than a length, %"];
+            assert!(labels.iter().any(|label| section.contains(label)));
             let png = folder.path().join(format!("page-{figure}.png"));
             assert!(files.contains(&png));
             let pixels = std::fs::read(&png).unwrap();
@@ -158,6 +180,34 @@ mod tests {
         // Names are text, not HTML; figures take the page's colour.
         assert!(html.contains("&lt;s&gt;.toml") && !html.contains("<s>"));
         assert!(html.contains("fill=\"currentColor\"") && !html.contains("#1F2933"));
+        // 90 of 100 periods with 90 of 290 ns; then 10 with 200 ns.
+        let row = |cells: [&str; 6]| -> String {
+            let class = |place| if place == 0 { "" } else { " class=\"n\"" };
+            let cells = cells.iter().enumerate();
+            cells
+                .map(|(place, cell)| format!("<td{}>{cell}</td>", class(place)))
+                .collect()
+        };
+        for cells in [
+            [
+                "1 ns to 2.5 ns",
+                "90",
+                "90.000",
+                "90.000",
+                "31.034",
+                "31.034",
+            ],
+            [
+                "20 ns to 50 ns",
+                "10",
+                "10.000",
+                "100.000",
+                "68.966",
+                "100.000",
+            ],
+        ] {
+            assert!(html.contains(&row(cells)), "{}", row(cells));
+        }
         for label in [
             "100 ns",
             "1 \u{b5}s",
@@ -219,11 +269,11 @@ mod tests {
         };
         let (_folder, html, files) = report("", cut);
         assert!(html.contains("The runs were cut after 1 s"));
-        assert_eq!(html.matches("<svg ").count(), 7);
+        assert_eq!(html.matches("<svg ").count(), 8);
         assert_eq!(html.matches("No values").count(), 2);
-        assert_eq!(files.len(), 1 + 7);
+        assert_eq!(files.len(), 1 + 8);
         let (_folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
-        assert_eq!(html.matches("<svg ").count(), 5);
+        assert_eq!(html.matches("<svg ").count(), 6);
     }
 
     #[test]

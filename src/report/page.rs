@@ -125,8 +125,28 @@ fn baseline(base: &Row) -> Table {
                 format!("{:.4}", measured.energy_nodes_j),
             ),
             figure("energy, J", format!("{:.4}", measured.energy_total_j)),
+            figure(
+                "p001: power of cluster, part",
+                format!("{:.6}", measured.p001_w_cluster_fraction),
+            ),
+            figure(
+                "p001: E_cluster, s at full power",
+                format!("{:.9}", measured.p001_e_cluster_full_power_s),
+            ),
+            figure(
+                "p002: power of links, W",
+                format!("{:.4}", measured.p002_average_power_w),
+            ),
+            figure(
+                "p003: energy/data, nJ/bit",
+                real(measured.p003_network_nj_per_bit),
+            ),
         ],
     }
+}
+
+fn real(value: Option<f64>) -> String {
+    value.map_or("\u{2013}".into(), |value| format!("{value:.4}"))
 }
 
 /// What every experiment measured.
@@ -149,6 +169,10 @@ fn everything(rows: &[Row]) -> Table {
         "fast wake, %",
         "deep sleep, %",
         "changing, %",
+        "p001: E_net, s",
+        "E_cluster, s",
+        "p002: links, W",
+        "p003: nJ/bit",
     ];
     let row = |row: &Row| {
         let (setting, measured) = (&row.setting, &row.measured);
@@ -177,6 +201,10 @@ fn everything(rows: &[Row]) -> Table {
             part(measured.part_fast_wake),
             part(measured.part_deep_sleep),
             part(measured.part_going_down + measured.part_going_up + measured.part_refresh),
+            format!("{:.6}", measured.p001_e_net_full_power_s),
+            format!("{:.6}", measured.p001_e_cluster_full_power_s),
+            format!("{:.4}", measured.p002_average_power_w),
+            real(measured.p003_network_nj_per_bit),
         ]
     };
     Table {

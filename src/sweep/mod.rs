@@ -24,8 +24,9 @@ pub use table::{from_parquet, to_parquet, Against, Measured, Row, Setting, Table
 
 use crate::config::plan::{HistogramKind, Sleep};
 use crate::config::{Config, ConfigError, PlanError, Preset};
-use crate::energy::{check_conservation, LinkPower, NotConserved, PowerRange, SystemPower};
+use crate::energy::{check_conservation, LinkPower, Models, NotConserved, PowerRange, SystemPower};
 use crate::files::{self, FileError};
+use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario, ScenarioError, Traffic};
 use crate::network::topology::Topology;
@@ -36,6 +37,8 @@ use crate::usage;
 pub const RESULTS: &str = "results.parquet";
 /// What the results depend on.
 pub const DESCRIPTION: &str = "sweep.json";
+/// The idle periods of links that never sleep, by length ([`IdleTable`]).
+pub const IDLE_PERIODS: &str = "idle-periods.json";
 /// A result each.
 const EXPERIMENTS: &str = "experiments";
 
@@ -213,6 +216,9 @@ struct Stored {
     inputs_sha256: String,
     setting: Setting,
     measured: Measured,
+    /// Of the run without power saving.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle_periods: Option<IdleTable>,
 }
 
 /// How far a sweep has come.
@@ -327,7 +333,7 @@ impl Prepared {
                     });
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                     match outcome {
-                        Ok(measured) => found.0[place] = measured,
+                        Ok(stored) => found.0[place] = stored,
                         Err(error) => {
                             stop.store(true, Ordering::Relaxed);
                             found.1.get_or_insert(error);
@@ -340,21 +346,26 @@ impl Prepared {
         if let Some(error) = error {
             return Err(error);
         }
-        let results: Vec<Measured> = results.into_iter().flatten().collect();
+        let results: Vec<Stored> = results.into_iter().flatten().collect();
         let rows: Vec<Row> = self
             .experiments
             .iter()
             .zip(&results)
-            .map(|((experiment, _), measured)| Row {
+            .map(|((experiment, _), stored)| Row {
                 setting: experiment.into(),
-                measured: measured.clone(),
+                measured: stored.measured.clone(),
                 against: match experiment {
                     Experiment::AlwaysOn => Against::default(),
-                    _ => Against::new(measured, &results[0]),
+                    _ => Against::new(&stored.measured, &results[0].measured),
                 },
             })
             .collect();
-        files::write_whole(&folder.join(RESULTS), &to_parquet(&rows)?)?;
+        let idle = &results[0].idle_periods;
+        let (table, idle) = (to_parquet(&rows)?, json(idle));
+        files::write_together(&[
+            (folder.join(RESULTS), &table),
+            (folder.join(IDLE_PERIODS), &idle),
+        ])?;
         Ok(rows)
     }
 
@@ -383,7 +394,7 @@ impl Prepared {
         folder: &Path,
         experiment: &Experiment,
         config: &Config,
-    ) -> Result<Option<Measured>, Error> {
+    ) -> Result<Option<Stored>, Error> {
         let path = result_path(folder, experiment);
         if !path.exists() {
             return Ok(None);
@@ -395,7 +406,9 @@ impl Prepared {
                 what: format!("other inputs for {}", experiment.name()),
             });
         }
-        Ok(Some(stored.measured))
+        // A result from before idle periods were kept.
+        let lacks = *experiment == Experiment::AlwaysOn && stored.idle_periods.is_none();
+        Ok(Some(stored).filter(|_| !lacks))
     }
 
     /// Runs an experiment and writes its result; `None` if it was stopped.
@@ -405,9 +418,9 @@ impl Prepared {
         place: usize,
         stop: &AtomicBool,
         part: &(dyn Fn(f64) + Sync),
-    ) -> Result<Option<Measured>, Error> {
+    ) -> Result<Option<Stored>, Error> {
         let (experiment, config) = &self.experiments[place];
-        let measured = self
+        let (measured, idle_periods) = self
             .measure(experiment, config, stop, part)
             .map_err(|error| error.of(experiment))?;
         if stop.load(Ordering::Relaxed) {
@@ -417,10 +430,11 @@ impl Prepared {
             inputs_sha256: self.description.digest(config),
             setting: experiment.into(),
             measured,
+            idle_periods,
         };
         files::write_whole(&result_path(folder, experiment), &json(&stored))?;
         part(1.0);
-        Ok(Some(stored.measured))
+        Ok(Some(stored))
     }
 
     fn measure(
@@ -429,7 +443,7 @@ impl Prepared {
         config: &Config,
         stop: &AtomicBool,
         part: &(dyn Fn(f64) + Sync),
-    ) -> Result<Measured, ExperimentError> {
+    ) -> Result<(Measured, Option<IdleTable>), ExperimentError> {
         let before = usage::thread_cpu_seconds();
         let plans = match experiment {
             Experiment::AlwaysOn => Vec::new(),
@@ -441,6 +455,7 @@ impl Prepared {
         let power = fabric::Power {
             clock_ps: config.clock.period_ps,
             plans: &plans,
+            metered: plans.is_empty(),
         };
         let duration = self.scenario.duration_ps;
         let run = network::run(
@@ -464,12 +479,14 @@ impl Prepared {
             link: LinkPower::of_states(&config.states)?,
             ..SystemPower::default()
         };
-        let energy = system.energy(self.scenario.topology.switches(), &run);
+        let switches = self.scenario.topology.switches();
+        let energy = system.energy(switches, &run);
+        let models = Models::new(&system.link, switches, &run, &energy);
         let cpu = usage::thread_cpu_seconds().zip(before);
-        Ok(Measured::new(
-            &run,
-            &energy,
-            cpu.map(|(now, then)| now - then),
+        let cpu = cpu.map(|(now, then)| now - then);
+        Ok((
+            Measured::new(&run, &energy, &models, cpu),
+            IdleTable::of(&run),
         ))
     }
 }
@@ -575,6 +592,14 @@ fn number(value: f64) -> toml::Value {
 fn result_path(folder: &Path, experiment: &Experiment) -> PathBuf {
     let name = format!("{}.json", experiment.name());
     folder.join(EXPERIMENTS).join(name)
+}
+
+/// What lies in a folder: the idle periods of links that never sleep.
+///
+/// # Errors
+/// If it is not the folder of a sweep that has ended.
+pub fn read_idle_periods(folder: &Path) -> Result<IdleTable, Error> {
+    read_json(&folder.join(IDLE_PERIODS))
 }
 
 /// What lies in a folder: the inputs of its results.

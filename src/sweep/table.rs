@@ -18,7 +18,7 @@ use serde_json::Value;
 use super::matrix::Experiment;
 use crate::blocks::port::pins::PowerState;
 use crate::config::plan::Policy;
-use crate::energy::EnergyReport;
+use crate::energy::{EnergyReport, Models};
 use crate::network::{Ended, RunSummary};
 
 /// What governs the ports.
@@ -63,6 +63,20 @@ pub struct Measured {
     pub energy_nodes_j: f64,
     /// Of everything.
     pub energy_total_j: f64,
+    /// Power of the network, part of the maximum (p001 Equation 3).
+    pub p001_w_net_fraction: f64,
+    /// Power of network and nodes, part of the maximum (p001 Equation 5).
+    pub p001_w_cluster_fraction: f64,
+    /// Energy of the network, in seconds at full power (p001 Equation 6).
+    pub p001_e_net_full_power_s: f64,
+    /// Energy of network and nodes, in seconds at full power (p001 Equation 7).
+    pub p001_e_cluster_full_power_s: f64,
+    /// Average power of the links, in W (p002 IV.B).
+    pub p002_average_power_w: f64,
+    /// What that saves with the powers of p002 Table VI, in percent.
+    pub p002_saving_table_vi_percent: Option<f64>,
+    /// Energy of links and switches per bit that arrived, in nJ (p003 IV).
+    pub p003_network_nj_per_bit: Option<f64>,
     /// Idle periods that ended awake.
     pub hits: u64,
     /// Idle periods in which the port left `Wake`.
@@ -156,7 +170,12 @@ impl From<&Experiment> for Setting {
 
 impl Measured {
     /// The figures of a run.
-    pub fn new(run: &RunSummary, energy: &EnergyReport, cpu_seconds: Option<f64>) -> Self {
+    pub fn new(
+        run: &RunSummary,
+        energy: &EnergyReport,
+        models: &Models,
+        cpu_seconds: Option<f64>,
+    ) -> Self {
         let ns = |ps: u64| ps as f64 / 1e3;
         let cabled = || run.ports.iter().filter(|port| port.cabled);
         let all: u64 = cabled().flat_map(|port| port.cycles.states).sum();
@@ -181,6 +200,13 @@ impl Measured {
             energy_switches_j: joules.switches,
             energy_nodes_j: joules.nodes,
             energy_total_j: joules.total,
+            p001_w_net_fraction: models.p001.w_net_fraction,
+            p001_w_cluster_fraction: models.p001.w_cluster_fraction,
+            p001_e_net_full_power_s: models.p001.e_net_full_power_s,
+            p001_e_cluster_full_power_s: models.p001.e_cluster_full_power_s,
+            p002_average_power_w: models.p002.average_power_w,
+            p002_saving_table_vi_percent: models.p002.saving_table_vi_percent,
+            p003_network_nj_per_bit: models.p003.network_nj_per_bit,
             hits: cabled().map(|port| port.cycles.hits).sum(),
             misses: cabled().map(|port| port.cycles.misses).sum(),
             transitions: cabled().map(|port| port.cycles.transitions).sum(),
@@ -220,7 +246,7 @@ impl Against {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 39] = [
+const COLUMNS: [(&str, Kind); 46] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -238,6 +264,13 @@ const COLUMNS: [(&str, Kind); 39] = [
     ("energy_switches_j", Kind::Real),
     ("energy_nodes_j", Kind::Real),
     ("energy_total_j", Kind::Real),
+    ("p001_w_net_fraction", Kind::Real),
+    ("p001_w_cluster_fraction", Kind::Real),
+    ("p001_e_net_full_power_s", Kind::Real),
+    ("p001_e_cluster_full_power_s", Kind::Real),
+    ("p002_average_power_w", Kind::Real),
+    ("p002_saving_table_vi_percent", Kind::Real),
+    ("p003_network_nj_per_bit", Kind::Real),
     ("hits", Kind::Count),
     ("misses", Kind::Count),
     ("transitions", Kind::Count),
@@ -426,6 +459,13 @@ pub(crate) mod tests {
                 energy_switches_j: 0.25,
                 energy_nodes_j: 12.0,
                 energy_total_j: 12.25 + 1.0 / 3.0,
+                p001_w_net_fraction: 0.75,
+                p001_w_cluster_fraction: 0.875,
+                p001_e_net_full_power_s: 0.75,
+                p001_e_cluster_full_power_s: 0.875,
+                p002_average_power_w: 400.5,
+                p002_saving_table_vi_percent: Some(31.25),
+                p003_network_nj_per_bit: Some(21.5),
                 hits: 1 << 40,
                 misses: 3,
                 transitions: 4,

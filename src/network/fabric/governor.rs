@@ -4,6 +4,7 @@
 //! Times are clock cycles since the simulation began. What happens at time `t` shows in the
 //! inputs of cycle `ceil(t/T)`. Calls come in order of their cycles.
 
+use super::idle::{IdleMeter, IdlePeriods};
 use super::lazy::LazyPort;
 use crate::blocks::port::golden;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
@@ -25,6 +26,8 @@ pub struct Fault {
 pub enum Governor {
     /// Never sleeps; nothing to keep.
     AlwaysOn,
+    /// Never sleeps; keeps its idle periods.
+    Metered(IdleMeter),
     /// The golden model, clocked only where the other end or the queue may notice it.
     Lazy(LazyPort),
     /// A cycle-exact model, clocked only where something happens.
@@ -37,6 +40,7 @@ impl Governor {
     pub fn transmit(&mut self, from: u64, until: u64, hops: u8) {
         match self {
             Governor::AlwaysOn => {}
+            Governor::Metered(meter) => meter.transmit(from, until),
             Governor::Lazy(port) => port.transmit(from, until),
             Governor::Clocked(port) => {
                 port.advance(from);
@@ -52,6 +56,7 @@ impl Governor {
     pub fn receive(&mut self, from: u64, until: u64) {
         match self {
             Governor::AlwaysOn => {}
+            Governor::Metered(meter) => meter.receive(from, until),
             Governor::Lazy(port) => port.receive(from, until),
             Governor::Clocked(port) => {
                 port.advance(from);
@@ -64,6 +69,7 @@ impl Governor {
     pub fn wait(&mut self, from: u64) {
         match self {
             Governor::AlwaysOn => {}
+            Governor::Metered(meter) => meter.wait(from),
             Governor::Lazy(port) => port.wait(from),
             Governor::Clocked(port) => {
                 port.advance(from);
@@ -75,7 +81,7 @@ impl Governor {
     /// In `cycle` a message of the other end arrives.
     pub fn hear(&mut self, cycle: u64, message: Message) {
         match self {
-            Governor::AlwaysOn => {}
+            Governor::AlwaysOn | Governor::Metered(_) => {}
             Governor::Lazy(port) => port.hear(cycle, message),
             Governor::Clocked(port) => {
                 port.advance(cycle);
@@ -88,7 +94,7 @@ impl Governor {
     #[inline]
     pub fn advance(&mut self, cycle: u64) {
         match self {
-            Governor::AlwaysOn => {}
+            Governor::AlwaysOn | Governor::Metered(_) => {}
             Governor::Lazy(port) => port.advance(cycle),
             Governor::Clocked(port) => port.advance(cycle),
         }
@@ -99,6 +105,7 @@ impl Governor {
     pub fn far_side(&self) -> Option<*const u8> {
         match self {
             Governor::Lazy(port) => port.far_side(),
+            Governor::Metered(meter) => Some(meter.bins()),
             _ => None,
         }
     }
@@ -107,7 +114,7 @@ impl Governor {
     #[inline]
     pub fn tx_enable(&self) -> bool {
         match self {
-            Governor::AlwaysOn => true,
+            Governor::AlwaysOn | Governor::Metered(_) => true,
             Governor::Lazy(port) => port.tx_enable(),
             Governor::Clocked(port) => port.outputs.tx_enable,
         }
@@ -117,7 +124,7 @@ impl Governor {
     #[inline]
     pub fn said(&mut self) -> Option<Message> {
         match self {
-            Governor::AlwaysOn => None,
+            Governor::AlwaysOn | Governor::Metered(_) => None,
             Governor::Lazy(port) => port.said(),
             Governor::Clocked(port) => port.said.take(),
         }
@@ -128,7 +135,7 @@ impl Governor {
     #[inline]
     pub fn next(&self) -> u64 {
         match self {
-            Governor::AlwaysOn => u64::MAX,
+            Governor::AlwaysOn | Governor::Metered(_) => u64::MAX,
             Governor::Lazy(port) => port.next(),
             Governor::Clocked(port) => port.next(),
         }
@@ -137,7 +144,7 @@ impl Governor {
     /// What it broke the rules with, if it did.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
-            Governor::AlwaysOn => None,
+            Governor::AlwaysOn | Governor::Metered(_) => None,
             Governor::Lazy(port) => port.fault(),
             Governor::Clocked(port) => port.fault.as_ref(),
         }
@@ -146,7 +153,7 @@ impl Governor {
     /// What the port did in the first `cycles` clock cycles.
     pub fn account(&mut self, cycles: u64) -> PortCycles {
         match self {
-            Governor::AlwaysOn => {
+            Governor::AlwaysOn | Governor::Metered(_) => {
                 let mut count = PortCycles::default();
                 count.states[PowerState::Wake as usize] = cycles;
                 count
@@ -156,6 +163,14 @@ impl Governor {
                 port.advance(cycles);
                 port.count
             }
+        }
+    }
+
+    /// The port's idle periods in the first `cycles` clock cycles, if it keeps them.
+    pub fn idle_periods(&self, cycles: u64) -> Option<IdlePeriods> {
+        match self {
+            Governor::Metered(meter) => Some(meter.account(cycles)),
+            _ => None,
         }
     }
 }

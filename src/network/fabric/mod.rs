@@ -7,6 +7,7 @@
 //! the results are the same bytes for any number of threads.
 
 pub mod governor;
+pub mod idle;
 pub mod lazy;
 mod packets;
 mod partition;
@@ -30,6 +31,7 @@ use crate::config::Config;
 use crate::switch::power::PowerController;
 use crate::switch::Parameters;
 use governor::{awake_pair, message_delay, AwakePair, Governor};
+use idle::IdleMeter;
 use lazy::LazyPort;
 use partition::{Common, Parcel, Partition, Places, Tally};
 
@@ -56,6 +58,8 @@ pub struct Power<'p> {
     pub clock_ps: u64,
     /// The controller of every port, by its class in the topology; empty: links never sleep.
     pub plans: &'p [PortPlan],
+    /// Links that never sleep keep the idle periods of their ports.
+    pub metered: bool,
 }
 
 /// The configuration of each class of ports of a network: the one given with the hop counts
@@ -145,7 +149,8 @@ fn run_governed(
     let places = Places::new(topology, settings.threads);
     let parts: Vec<Partition> = (0..settings.threads)
         .map(|part| {
-            let governors = governors(topology, &places, part, &ends, &mut replacements);
+            let power = settings.power;
+            let governors = governors(topology, &places, part, power, &ends, &mut replacements);
             let traffic = match load {
                 Load::Program {
                     program,
@@ -184,6 +189,7 @@ fn governors(
     topology: &dyn Topology,
     places: &Places,
     part: usize,
+    power: Power,
     pairs: &[(AwakePair, Option<Arc<lazy::Common>>)],
     replacements: &mut Replacements,
 ) -> Vec<Governor> {
@@ -191,9 +197,15 @@ fn governors(
     (0..ports)
         .map(|place| {
             let port = places.number(part, place);
-            let Some(peer) = topology.peer(port).filter(|_| !pairs.is_empty()) else {
+            let Some(peer) = topology.peer(port) else {
                 return Governor::AlwaysOn;
             };
+            if pairs.is_empty() {
+                return match power.metered {
+                    true => Governor::Metered(IdleMeter::new(power.clock_ps)),
+                    false => Governor::AlwaysOn,
+                };
+            }
             let (pair, lazy) = &pairs[topology.class(port)];
             let initiator = port < peer;
             let golden = &pair.ends[usize::from(!initiator)];

@@ -1066,6 +1066,7 @@ impl<'a> Partition<'a> {
             pauses: port.pauses,
             highest_input: port.highest_input,
             highest_output: port.highest_output,
+            idle: self.governors[place].idle_periods(cycles),
         }
     }
 }

@@ -1,11 +1,14 @@
 use std::path::Path;
 
+use super::idle::{bin, Count, IdlePeriods};
 use super::*;
 use crate::blocks::port::golden::Port;
+use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::HistogramKind;
 use crate::config::Config;
 use crate::network::topology::SingleSwitch;
 use crate::network::trace;
+use crate::network::ActivitySink;
 use crate::switch::power::{AlwaysOn, PowerController};
 
 const OVERHEADS: Overheads = Overheads {
@@ -51,6 +54,7 @@ fn both_engines_simulate_the_same_events() {
             power: Power {
                 clock_ps: 1000,
                 plans: if sleeps { &plans } else { &[] },
+                metered: false,
             },
             duration_ps,
             warm_up_ps: 0,
@@ -125,6 +129,7 @@ fn any_number_of_threads_gives_the_same_result() {
             power: Power {
                 clock_ps: 1000,
                 plans: &plans,
+                metered: false,
             },
             duration_ps: Some(4_000_000_000),
             warm_up_ps: 0,
@@ -165,6 +170,7 @@ fn lazy_ports_decide_as_clocked_ones() {
                 power: Power {
                     clock_ps: 1000,
                     plans: &plans,
+                    metered: false,
                 },
                 duration_ps: Some(3_000_000_000),
                 warm_up_ps: 0,
@@ -180,5 +186,94 @@ fn lazy_ports_decide_as_clocked_ones() {
             let events = clocked.events;
             assert_eq!(clocked, RunSummary { events, ..lazy }, "{text}");
         }
+    }
+}
+
+/// The idle periods of every port, from what each of its cycles was like.
+struct CycleByCycle(Vec<(IdlePeriods, Option<u64>)>);
+
+impl ActivitySink for CycleByCycle {
+    fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, _: Outputs) {
+        let (periods, idle) = &mut self.0[port];
+        if !(inputs.queue_nonempty || inputs.transmitting || inputs.receiving) {
+            match idle {
+                Some(length) => *length += cycles,
+                None => periods.before += cycles,
+            }
+            return;
+        }
+        periods.busy += cycles;
+        if let Some(length) = idle.replace(0).filter(|length| *length > 0) {
+            let bin = bin(length * 1000);
+            periods
+                .bins
+                .resize(periods.bins.len().max(bin + 1), Count::default());
+            periods.bins[bin].periods += 1;
+            periods.bins[bin].cycles += length;
+        }
+    }
+}
+
+/// The engine that clocks every port tells its cycles to a sink: counting them one by one
+/// gives the same idle periods, and busy and idle time together are the run.
+#[test]
+fn idle_periods_are_those_of_the_cycles() {
+    let program = trace::read(Path::new("sim/lammps-lj-r8-s20.goal.zst")).unwrap();
+    let topology = SingleSwitch { nodes: 8 };
+    let nodes: Vec<u32> = (0..8).collect();
+    let load = Load::Program {
+        program: &program,
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let duration_ps = Some(40_000_000_000);
+    let with = |threads| {
+        let settings = Settings {
+            switch: Parameters::default(),
+            power: Power {
+                clock_ps: 1000,
+                plans: &[],
+                metered: true,
+            },
+            duration_ps,
+            warm_up_ps: 0,
+            threads,
+        };
+        run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+    };
+    let fabric = with(1);
+    assert_eq!(fabric, with(2));
+    let mut counted = CycleByCycle(vec![Default::default(); topology.ports()]);
+    let clocked = crate::network::simulate(
+        &topology,
+        &program,
+        &nodes,
+        &crate::network::Settings {
+            switch: Parameters::default(),
+            overheads: OVERHEADS,
+            clock_ps: 1000,
+            duration_ps,
+            warm_up_ps: 0,
+            window_cycles: 1 << 16,
+        },
+        (0..topology.ports())
+            .map(|_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) })
+            .collect(),
+        &mut counted,
+        &mut go_on,
+    )
+    .unwrap();
+    assert_eq!(fabric.cycles, clocked.cycles);
+    let wire = Parameters::default().link_time(1);
+    for (port, (mut expected, idle)) in fabric.ports.iter().zip(counted.0) {
+        let Some(found) = &port.idle else {
+            assert!(!port.cabled);
+            continue;
+        };
+        expected.after = idle.unwrap_or(0);
+        assert_eq!(*found, expected, "{}", port.name);
+        assert_eq!(found.cycles(), fabric.cycles, "{}", port.name);
+        assert!(found.idle().periods > 100, "{}", port.name);
+        assert!(found.busy * 1000 >= port.bytes_sent * wire, "{}", port.name);
     }
 }
