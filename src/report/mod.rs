@@ -16,6 +16,9 @@ pub enum Error {
     /// The table of results.
     #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
     Table(#[from] TableError),
+    /// The idle periods of links that never sleep.
+    #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
+    IdlePeriods(sweep::Error),
     /// What the results depend on.
     #[error(transparent)]
     Description(#[from] sweep::Error),
@@ -44,7 +47,7 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
     let results = folder.join(RESULTS);
     let rows = from_parquet(&results)?;
     let description = sweep::read_description(folder)?;
-    let idle = sweep::read_idle_periods(folder)?;
+    let idle = sweep::read_idle_periods(folder).map_err(Error::IdlePeriods)?;
     let Some(base) = rows.iter().find(|row| row.setting.policy == "always-on") else {
         return Err(Error::NoBaseline(results));
     };
@@ -272,8 +275,15 @@ mod tests {
         assert_eq!(html.matches("<svg ").count(), 8);
         assert_eq!(html.matches("No values").count(), 2);
         assert_eq!(files.len(), 1 + 8);
-        let (_folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
+        let (folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
         assert_eq!(html.matches("<svg ").count(), 6);
+        std::fs::remove_file(folder.path().join(IDLE_PERIODS)).unwrap();
+        let error = write(folder.path(), &folder.path().join("r.html")).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains(IDLE_PERIODS) && error.contains("`linkdoze sweep` writes it"),
+            "{error}"
+        );
     }
 
     #[test]
