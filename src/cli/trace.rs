@@ -20,8 +20,9 @@ pub struct Args {
 enum Command {
     /// Check a trace and print what it holds.
     Info {
-        /// GOAL, VEF, or a tar archive or folder of MPI logs, files also compressed with zstd;
-        /// the `.meta` file of DUMPI; the file of rank 0 of liballprof.
+        /// GOAL, VEF, or a tar archive or folder of MPI logs or Chakra traces, files also
+        /// compressed with zstd or gzip; the `.meta` file of DUMPI; the file of rank 0 of
+        /// liballprof; the `.otf2` file; one of the `.et` files.
         file: PathBuf,
         /// Print JSON instead of tables.
         #[arg(long)]
@@ -103,9 +104,16 @@ fn tables(name: &str, info: &TraceInfo) -> String {
             rank.cpus.to_string(),
         ]);
     }
-    let packed = if info.compressed { ", zstd" } else { "" };
+    let packed = if info.compressed { ", compressed" } else { "" };
+    let mut left_out = String::new();
+    for (what, count) in &info.left_out {
+        left_out += &format!("\nleft out or assumed: {count} {what}");
+    }
+    if !left_out.is_empty() {
+        left_out += "\n";
+    }
     format!(
-        "{name}: {}{packed}\n{}\n\nThe critical path is the run time without contention: 200 ns of \
+        "{name}: {}{packed}\n{}\n{left_out}\nThe critical path is the run time without contention: 200 ns of \
          CPU per send, 1000 ns latency, 400 Gb/s.\n\n{}\n",
         info.format,
         trimmed(&total),

@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::trace::{OpKind, Program, ANY};
+use super::trace::{is_wildcard, wildcards, OpKind, Program};
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,10 +165,8 @@ impl<'p> Replay<'p> {
         let mut best: Option<(u64, (u32, u32))> = None;
         let (from, tag) = (message.from, message.tag);
         let exact = [(from, tag)];
-        let wild = [(ANY, tag), (from, ANY), (ANY, ANY)];
-        let keys = exact
-            .into_iter()
-            .chain(wild.into_iter().filter(|_| rank.wildcards > 0));
+        let wild = (rank.wildcards > 0).then(|| wildcards(from, tag));
+        let keys = exact.into_iter().chain(wild.into_iter().flatten());
         for key in keys {
             if let Some(order) = rank.posted.front(key) {
                 if best.is_none_or(|(oldest, _)| order < oldest) {
@@ -240,12 +238,13 @@ impl<'p> Replay<'p> {
         self.started(op);
         let what = self.program.ops()[op as usize];
         let place = &mut self.ranks[rank];
-        let found = if what.peer == ANY || what.tag == ANY {
-            place.arrived.oldest(|(from, tag)| {
-                (what.peer == ANY || what.peer == from) && (what.tag == ANY || what.tag == tag)
-            })
+        let key = (what.peer, what.tag);
+        let wildcard = is_wildcard(what.peer, what.tag);
+        let found = if wildcard {
+            place
+                .arrived
+                .oldest(|(from, tag)| wildcards(from, tag).any(|wild| wild == key))
         } else {
-            let key = (what.peer, what.tag);
             place.arrived.front(key).map(|_| key)
         };
         match found {
@@ -255,10 +254,8 @@ impl<'p> Replay<'p> {
             }
             None => {
                 place.order += 1;
-                place.wildcards += usize::from(what.peer == ANY || what.tag == ANY);
-                place
-                    .posted
-                    .push((what.peer, what.tag), place.order, op.into());
+                place.wildcards += usize::from(wildcard);
+                place.posted.push(key, place.order, op.into());
             }
         }
     }

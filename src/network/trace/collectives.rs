@@ -8,6 +8,7 @@
 //! | reduce | 5, binomial tree |
 //! | allreduce | 3, recursive doubling, below 65536 bytes; 4, ring, from there on |
 //! | allgather | 2, Bruck; with blocks of different sizes 3, ring |
+//! | reduce-scatter | 2, ring |
 //! | all-to-all | 2, pairwise |
 //! | scan | 1, linear |
 //! | gather, scatter | 1, linear |
@@ -43,6 +44,10 @@ pub(super) enum Collective {
     },
     /// The block of each member.
     AllGatherV {
+        blocks: Vec<u64>,
+    },
+    /// The block that each member keeps.
+    ReduceScatter {
         blocks: Vec<u64>,
     },
     /// `bytes` from each member to each.
@@ -102,6 +107,7 @@ impl Collective {
                 ))
             }
             Collective::AllGatherV { blocks }
+            | Collective::ReduceScatter { blocks }
             | Collective::Gather { blocks, .. }
             | Collective::Scatter { blocks, .. } => list(blocks)?,
             Collective::AllToAllV { to, from } => {
@@ -113,6 +119,14 @@ impl Collective {
         let tag = comm.next_tag(tags);
         Member { comm, rank, tag }.run(self)
     }
+}
+
+/// A vector of `bytes` in one part for each of `members`; the first ones are a byte longer.
+pub(super) fn split(bytes: u64, members: usize) -> Vec<u64> {
+    let members = members as u64;
+    (0..members)
+        .map(|part| bytes / members + u64::from(part < bytes % members))
+        .collect()
 }
 
 /// A member of a communicator within a collective.
@@ -134,11 +148,12 @@ impl Member<'_, '_> {
                     return self.recursive_doubling(bytes);
                 }
                 let blocks = self.blocks(elements, element.max(1));
-                self.ring_reduce_scatter(&blocks)?;
+                self.ring_reduce_scatter(&blocks, 1)?;
                 self.ring_allgather(&blocks, 1)
             }
             &Collective::AllGather { bytes } => self.bruck(bytes),
             Collective::AllGatherV { blocks } => self.ring_allgather(blocks, 0),
+            Collective::ReduceScatter { blocks } => self.ring_reduce_scatter(blocks, 0),
             &Collective::AllToAll { bytes } => {
                 let each = vec![bytes; self.size()];
                 self.pairwise(&each, &each)
@@ -176,10 +191,8 @@ impl Member<'_, '_> {
 
     /// A vector cut into one block for each member; the first ones hold one element more.
     fn blocks(&self, elements: u64, element: u64) -> Vec<u64> {
-        let size = self.size() as u64;
-        (0..size)
-            .map(|block| (elements / size + u64::from(block < elements % size)) * element)
-            .collect()
+        let parts = split(elements, self.size()).into_iter();
+        parts.map(|part| part * element).collect()
     }
 
     /// The members beyond the largest power of two wait for their partners below it.
@@ -287,14 +300,15 @@ impl Member<'_, '_> {
         Ok(())
     }
 
-    /// Each block goes round once; a receive is posted one step ahead.
-    fn ring_reduce_scatter(&mut self, blocks: &[u64]) -> Result<(), String> {
+    /// Each block goes round once; a receive is posted one step ahead. Each member ends with
+    /// the block `last` places further on than its own.
+    fn ring_reduce_scatter(&mut self, blocks: &[u64], last: usize) -> Result<(), String> {
         let size = self.size();
         let mut pending = None;
         for step in 1..size {
             let (before, next) = (self.back(1), self.on(1));
-            let received = blocks[self.place(size - step)];
-            let sent = blocks[self.place(size - step + 1)];
+            let received = blocks[self.place(size + last - step - 1)];
+            let sent = blocks[self.place(size + last - step)];
             let recv = self.rank.irecv(before, received, self.tag)?;
             if let Some(earlier) = pending.replace(recv) {
                 self.rank.wait(earlier);

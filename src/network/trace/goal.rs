@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use super::{Builder, Cycle, Format, Op, OpKind, Program, TooLarge, TraceError, ANY};
+use super::{Builder, Cycle, Format, Op, OpKind, Program, TooLarge, TraceError, ANY, ANY_OF_USERS};
 
 /// A statement takes some 100 characters; a file of another kind may have no line ends.
 const LONGEST_LINE: u64 = 1 << 16;
@@ -467,7 +467,16 @@ impl Reader {
             cursor.blanks();
             match word {
                 "tag" if op.kind == OpKind::Recv && cursor.take("-1") => op.tag = ANY,
-                "tag" => op.tag = cursor.number("a tag", u64::from(ANY) - 1)? as u32,
+                "tag" => {
+                    let at = cursor.at;
+                    op.tag = cursor.number("a tag", u64::from(ANY) - 1)? as u32;
+                    if op.tag == ANY_OF_USERS {
+                        return problem(
+                            at,
+                            format!("the tag {ANY_OF_USERS} means something else here: take another one"),
+                        );
+                    }
+                }
                 "cpu" => op.cpu = cursor.number("a CPU", 255)? as u8,
                 _ => op.nic = cursor.number("a NIC", 255)? as u8,
             }

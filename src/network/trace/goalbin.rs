@@ -10,7 +10,7 @@
 
 use std::path::Path;
 
-use super::{Builder, Cycle, Format, Op, OpKind, Program, TooLarge, TraceError, ANY};
+use super::{Builder, Cycle, Format, Op, OpKind, Program, TooLarge, TraceError, ANY, ANY_OF_USERS};
 
 /// The first 8 bytes of the file.
 pub const MAGIC: u64 = 4223;
@@ -291,6 +291,12 @@ impl Reader<'_> {
             return Err((
                 at + 17,
                 "a send with the tag -1: only a receive takes any tag".into(),
+            ));
+        }
+        if op.tag == ANY_OF_USERS {
+            return Err((
+                at + 17,
+                format!("the tag {ANY_OF_USERS} means something else here: take another one"),
             ));
         }
         Ok(op)

@@ -1,8 +1,10 @@
 //! What a trace holds, in figures.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
-use super::{OpKind, Program, ANY};
+use super::{is_wildcard, OpKind, Program};
 use crate::network::engine::EventQueue;
 use crate::network::replay::{Host, Message, Overheads, Replay};
 
@@ -44,8 +46,10 @@ pub struct RankInfo {
 pub struct TraceInfo {
     /// What [`Format::name`](super::Format::name) calls the format.
     pub format: &'static str,
-    /// Compressed with zstd.
+    /// Compressed with zstd or gzip.
     pub compressed: bool,
+    /// What of the file is not in the program, or had to be assumed, and how often.
+    pub left_out: BTreeMap<String, u64>,
     /// Number of ranks.
     pub ranks: usize,
     /// Calcs, sends and receives.
@@ -105,7 +109,7 @@ pub fn info(program: &Program) -> Result<TraceInfo, String> {
                     (&mut one.sends, &mut one.bytes_sent, "messages")
                 }
                 OpKind::Recv => {
-                    wildcard_recvs += u64::from(op.peer == ANY || op.tag == ANY);
+                    wildcard_recvs += u64::from(is_wildcard(op.peer, op.tag));
                     (&mut one.recvs, &mut one.bytes_received, "receives")
                 }
             };
@@ -128,6 +132,7 @@ pub fn info(program: &Program) -> Result<TraceInfo, String> {
     Ok(TraceInfo {
         format: program.format().name(),
         compressed: program.compressed(),
+        left_out: program.left_out().clone(),
         ranks: program.ranks(),
         operations: program.ops().len(),
         calcs: total(|rank| rank.calcs)?,

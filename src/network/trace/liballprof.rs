@@ -252,14 +252,26 @@ impl Log<'_> {
         if size == ranks && rank == self.me as usize {
             return Ok(&self.world);
         }
-        problem(
-            call.field(place)?.0,
-            format!(
-                "rank {rank} of {size} in the log of rank {} of {ranks}: only the world and the \
-                 rank alone can be read, because the log does not tell members",
-                self.me
+        let me = self.me;
+        let (at, text) = match size == ranks {
+            true => (
+                call.field(place + 1)?.0,
+                format!(
+                    "the call is by rank {rank} of its communicator, but by its name this is the \
+                     log of rank {me}: the file is another rank's or not a recorded one (then \
+                     write {me} here), or the communicator numbers the ranks anew, which the log \
+                     does not tell"
+                ),
             ),
-        )
+            false => (
+                call.field(place + 2)?.0,
+                format!(
+                    "a communicator of {size} of the {ranks} ranks: the log does not tell which; \
+                     only calls in that of all ranks and in that of one alone can be read"
+                ),
+            ),
+        };
+        problem(at, text)
     }
 
     /// Posts the message whose buffer is field `buffer`.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{OpKind, Program, ANY};
+use super::{is_wildcard, wildcards, OpKind, Program, ANY, ANY_OF_USERS};
 
 /// Checks that the messages and the receives of every rank can be paired.
 ///
@@ -39,60 +39,54 @@ pub(super) fn check(program: &Program) -> Result<(), String> {
 
 /// The channels of one destination.
 fn destination(channels: &[(u32, u32, u32, i64)]) -> Result<(), String> {
-    let mut any = Wildcards::default();
+    // The receives with wildcards, and the messages that each could take.
+    let mut takers: BTreeMap<(u32, u32), Count> = BTreeMap::new();
     for &(to, from, tag, surplus) in channels {
-        match (from, tag) {
-            (ANY, ANY) => any.both -= surplus,
-            (ANY, tag) => any.source.entry(tag).or_default().receives -= surplus,
-            (from, ANY) => any.tag.entry(from).or_default().receives -= surplus,
-            _ if surplus < 0 => {
-                return Err(format!(
-                    "{} receives of rank {to} from rank {from} with tag {tag} have no message: \
-                     rank {from} sends fewer than rank {to} receives",
-                    -surplus
-                ))
-            }
-            _ => {}
+        if is_wildcard(from, tag) {
+            takers.entry((from, tag)).or_default().receives -= surplus;
+        } else if surplus < 0 {
+            return Err(format!(
+                "{} receives of rank {to} from rank {from} with tag {tag} have no message: \
+                 rank {from} sends fewer than rank {to} receives",
+                -surplus
+            ));
         }
     }
     let to = channels[0].0;
     let mut left = 0;
     for &(_, from, tag, surplus) in channels {
-        if from == ANY || tag == ANY || surplus == 0 {
+        if is_wildcard(from, tag) || surplus == 0 {
             continue;
         }
-        let takers = any.both > 0 || any.source.contains_key(&tag) || any.tag.contains_key(&from);
-        if !takers {
+        let mut taken = false;
+        for wild in wildcards(from, tag) {
+            if let Some(count) = takers.get_mut(&wild) {
+                count.messages += surplus;
+                taken = true;
+            }
+        }
+        if !taken {
             return Err(format!(
                 "{surplus} messages of rank {from} to rank {to} with tag {tag} have no receive"
             ));
         }
-        if let Some(count) = any.source.get_mut(&tag) {
-            count.messages += surplus;
-        }
-        if let Some(count) = any.tag.get_mut(&from) {
-            count.messages += surplus;
-        }
         left += surplus;
     }
-    let mut receives = any.both;
-    for (tag, count) in &any.source {
+    let mut receives = 0;
+    for (&(from, tag), count) in &takers {
         receives += count.receives;
         if count.messages < count.receives {
+            let any = |value: u32, one: &str| match value {
+                ANY | ANY_OF_USERS => format!("any {one}"),
+                _ => format!("{one} {value}"),
+            };
+            let from = any(from, "source").replace("source ", "rank ");
             return Err(format!(
-                "{} receives of rank {to} from any source with tag {tag}, but only {} messages \
-                 are left for them",
-                count.receives, count.messages
-            ));
-        }
-    }
-    for (from, count) in &any.tag {
-        receives += count.receives;
-        if count.messages < count.receives {
-            return Err(format!(
-                "{} receives of rank {to} from rank {from} with any tag, but only {} messages \
-                 are left for them",
-                count.receives, count.messages
+                "{} receives of rank {to} from {from} with {}, but only {} messages are left \
+                 for them",
+                count.receives,
+                any(tag, "tag"),
+                count.messages
             ));
         }
     }
@@ -103,15 +97,6 @@ fn destination(channels: &[(u32, u32, u32, i64)]) -> Result<(), String> {
         ));
     }
     Ok(())
-}
-
-#[derive(Default)]
-struct Wildcards {
-    both: i64,
-    /// By tag.
-    source: BTreeMap<u32, Count>,
-    /// By source.
-    tag: BTreeMap<u32, Count>,
 }
 
 #[derive(Default)]

@@ -3,8 +3,10 @@
 //! A [`Program`] holds, for every rank, sends, receives and computations with the
 //! dependencies between them; ranks meet only through messages. It is read from GOAL
 //! text ([`goal`]) or binary ([`goalbin`]), or made from logs of MPI calls (mpilog, DUMPI,
-//! liballprof) or from VEF; the format is told from the content as far as possible.
+//! liballprof, OTF2), from VEF or from the graphs of Chakra; the format is told from the
+//! content as far as possible.
 
+mod chakra;
 mod collectives;
 mod dumpi;
 pub mod goal;
@@ -14,8 +16,10 @@ mod liballprof;
 mod matching;
 mod mpi;
 mod mpilog;
+mod otf2;
 mod vef;
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
@@ -24,6 +28,28 @@ use crate::files::FileError;
 
 /// Stands for "any source" and "any tag" of a receive, as GOAL binary stores it.
 pub const ANY: u32 = u32::MAX;
+
+/// Tags with this bit belong to the messages of MPI's collectives, in traces that
+/// have such messages next to receives of any tag.
+const COLLECTIVE: u32 = 1 << 30;
+
+/// Stands for "any tag but those of collectives": what MPI_ANY_TAG means.
+pub const ANY_OF_USERS: u32 = ANY & !COLLECTIVE;
+
+/// Whether a receive with this source and tag can meet more than one kind of message.
+pub fn is_wildcard(from: u32, tag: u32) -> bool {
+    from == ANY || tag == ANY || tag == ANY_OF_USERS
+}
+
+/// The source and tag of all receives with wildcards that a message can meet.
+pub fn wildcards(from: u32, tag: u32) -> impl Iterator<Item = (u32, u32)> {
+    let users = (tag & COLLECTIVE == 0).then_some(ANY_OF_USERS);
+    [(ANY, tag), (from, ANY), (ANY, ANY)].into_iter().chain(
+        users
+            .into_iter()
+            .flat_map(move |any| [(from, any), (ANY, any)]),
+    )
+}
 
 /// What an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -54,7 +80,7 @@ pub struct Op {
     pub size: u64,
     /// The other rank; [`ANY`] on a receive from any source; 0 on a calc.
     pub peer: u32,
-    /// Tag; [`ANY`] on a receive of any tag; 0 on a calc.
+    /// Tag; [`ANY`] or [`ANY_OF_USERS`] on a receive of any tag; 0 on a calc.
     pub tag: u32,
     /// What it does.
     pub kind: OpKind,
@@ -66,12 +92,9 @@ pub struct Op {
 
 impl std::fmt::Display for Op {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let any = |value: u32| {
-            if value == ANY {
-                "-1".to_owned()
-            } else {
-                value.to_string()
-            }
+        let any = |value: u32| match value {
+            ANY | ANY_OF_USERS => "-1".to_owned(),
+            _ => value.to_string(),
         };
         let (peer, tag) = (any(self.peer), any(self.tag));
         match self.kind {
@@ -119,6 +142,10 @@ pub enum Format {
     Vef,
     /// Text logs of the MPI calls of each rank, of LogGOPSim's tracer.
     Liballprof,
+    /// The archive of Score-P and others, as `otf2-print` shows it.
+    Otf2,
+    /// Execution traces of MLCommons Chakra, one graph per accelerator.
+    Chakra,
 }
 
 impl Format {
@@ -131,6 +158,8 @@ impl Format {
             Format::Dumpi => "DUMPI",
             Format::Vef => "VEF",
             Format::Liballprof => "liballprof",
+            Format::Otf2 => "OTF2",
+            Format::Chakra => "Chakra",
         }
     }
 }
@@ -141,6 +170,7 @@ impl Format {
 pub struct Program {
     format: Format,
     compressed: bool,
+    left_out: BTreeMap<String, u64>,
     rank_start: Vec<u32>,
     ops: Vec<Op>,
     needs: Vec<u32>,
@@ -154,9 +184,14 @@ impl Program {
         self.format
     }
 
-    /// The file was compressed with zstd.
+    /// The file was compressed with zstd or gzip.
     pub fn compressed(&self) -> bool {
         self.compressed
+    }
+
+    /// What of the file is not in the program, or had to be assumed, and how often.
+    pub fn left_out(&self) -> &BTreeMap<String, u64> {
+        &self.left_out
     }
 
     /// Number of ranks.
@@ -233,6 +268,9 @@ impl Program {
                     },
                 }));
             joined.needs.extend(&program.needs);
+            for (what, count) in program.left_out {
+                *joined.left_out.entry(what).or_default() += count;
+            }
             let starts = program.successor_start.iter().skip(1);
             joined
                 .successor_start
@@ -334,6 +372,7 @@ impl Builder {
             program: Program {
                 format,
                 compressed: false,
+                left_out: BTreeMap::new(),
                 rank_start: vec![0],
                 ops: Vec::new(),
                 needs: Vec::new(),
@@ -341,6 +380,13 @@ impl Builder {
                 successors: Vec::new(),
             },
             dependencies: Vec::new(),
+        }
+    }
+
+    /// Something of the file that the program does not hold.
+    fn left_out(&mut self, what: &str, count: u64) {
+        if count > 0 {
+            *self.program.left_out.entry(what.to_owned()).or_default() += count;
         }
     }
 
@@ -444,8 +490,9 @@ fn find_cycle(program: &Program, start: u32, count: usize) -> Result<(), Cycle> 
     Err(Cycle(cycle))
 }
 
-/// Reads a trace: GOAL, VEF or a tar archive of mpilog, each also compressed with zstd; a
-/// folder of mpilog; the `.meta` file of DUMPI; the log of rank 0 of liballprof.
+/// Reads a trace: GOAL or VEF; a folder or tar archive of mpilog or Chakra, all of these also
+/// compressed with zstd or gzip; the `.meta` file of DUMPI; the log of rank 0 of liballprof; the
+/// `.otf2` file; any `.et` file of Chakra, with the others beside it.
 ///
 /// # Errors
 /// If the file cannot be read, is not one of the formats, is damaged, or describes a
@@ -453,14 +500,21 @@ fn find_cycle(program: &Program, start: u32, count: usize) -> Result<(), Cycle> 
 /// receive, receives without a message.
 pub fn read(path: &Path) -> Result<Program, TraceError> {
     let program = if path.is_dir() {
-        mpilog::folder(path)?
-    } else if path
-        .extension()
-        .is_some_and(|extension| extension == "meta")
-    {
-        dumpi::read(path)?
+        read_members(path, Members::of_folder(path)?)?
+    } else if chakra::place(path).is_some() {
+        let beside = path.parent().unwrap_or(Path::new(""));
+        let mut members = Members::of_folder(match beside.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => beside,
+        })?;
+        members.keep_only(|member| chakra::belong_together(member, path));
+        read_members(path, members)?
     } else {
-        read_file(path)?
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("meta") => dumpi::read(path)?,
+            Some("otf2") => otf2::read(path)?,
+            _ => read_file(path)?,
+        }
     };
     matching::check(&program).map_err(|problem| TraceError::Whole {
         path: path.into(),
@@ -472,22 +526,26 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
 fn read_file(path: &Path) -> Result<Program, TraceError> {
     let fail = |source| read_failure(path, source);
     let file = File::open(path).map_err(fail)?;
-    let mut file = BufReader::with_capacity(1 << 16, file);
-    let zstd = file
-        .fill_buf()
-        .map_err(fail)?
-        .starts_with(&[0x28, 0xb5, 0x2f, 0xfd]);
-    let mut program = if zstd {
-        let decoder = zstd::stream::read::Decoder::with_buffer(file).map_err(fail)?;
-        read_plain(path, BufReader::with_capacity(1 << 16, decoder))?
-    } else {
-        read_plain(path, file)?
-    };
-    program.compressed = zstd;
+    let (compressed, plain) = unpacked(BufReader::with_capacity(1 << 16, file)).map_err(fail)?;
+    let mut program = read_plain(path, plain)?;
+    program.compressed |= compressed;
     Ok(program)
 }
 
-/// A file that cannot be read; zstd reports a truncated file as an unexpected end.
+/// What a file holds that may be compressed, and whether it is.
+fn unpacked<'i>(mut input: impl BufRead + 'i) -> std::io::Result<(bool, Box<dyn BufRead + 'i>)> {
+    let start = input.fill_buf()?;
+    let packed: Box<dyn Read> = if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+        Box::new(zstd::stream::read::Decoder::with_buffer(input)?)
+    } else if start.starts_with(&[0x1f, 0x8b]) {
+        Box::new(flate2::bufread::MultiGzDecoder::new(input))
+    } else {
+        return Ok((false, Box::new(input)));
+    };
+    Ok((true, Box::new(BufReader::with_capacity(1 << 16, packed))))
+}
+
+/// A file that cannot be read; zstd and gzip report a truncated file as an unexpected end.
 fn read_failure(path: &Path, source: std::io::Error) -> TraceError {
     if source.kind() == std::io::ErrorKind::UnexpectedEof {
         return TraceError::Whole {
@@ -501,19 +559,157 @@ fn read_failure(path: &Path, source: std::io::Error) -> TraceError {
     })
 }
 
+/// The files of a folder or tar archive whose names belong to a trace.
+struct Members {
+    files: Vec<(PathBuf, Vec<u8>)>,
+    /// How many have other names.
+    others: u64,
+    /// One of the others that is JSON.
+    json: Option<(PathBuf, Vec<u8>)>,
+    compressed: bool,
+}
+
+impl Members {
+    fn new() -> Self {
+        Self {
+            files: Vec::new(),
+            others: 0,
+            json: None,
+            compressed: false,
+        }
+    }
+
+    /// Whether to read a file, which is counted if not.
+    fn wants(&mut self, path: &Path) -> bool {
+        let wanted = mpilog::rank_of(path).is_some() || chakra::place(path).is_some();
+        self.others += u64::from(!wanted);
+        let name = path.file_name().and_then(|name| name.to_str());
+        let json = name.is_some_and(|name| name.ends_with(".json") && !name.starts_with("._"));
+        wanted || (json && self.json.is_none())
+    }
+
+    fn add(&mut self, path: PathBuf, bytes: Vec<u8>) -> Result<(), TraceError> {
+        let fail = |source| read_failure(&path, source);
+        let mut plain = Vec::new();
+        let (compressed, mut input) = unpacked(bytes.as_slice()).map_err(fail)?;
+        input.read_to_end(&mut plain).map_err(fail)?;
+        drop(input);
+        self.compressed |= compressed;
+        match path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            true => self.json = Some((path, plain)),
+            false => self.files.push((path, plain)),
+        }
+        Ok(())
+    }
+
+    fn of_folder(path: &Path) -> Result<Self, TraceError> {
+        let fail = |path: &Path, source| {
+            TraceError::File(FileError::Read {
+                path: path.into(),
+                source,
+            })
+        };
+        let mut members = Self::new();
+        for entry in std::fs::read_dir(path).map_err(|source| fail(path, source))? {
+            let file = entry.map_err(|source| fail(path, source))?.path();
+            if file.is_file() && members.wants(&file) {
+                let bytes = std::fs::read(&file).map_err(|source| fail(&file, source))?;
+                members.add(file, bytes)?;
+            }
+        }
+        Ok(members)
+    }
+
+    fn of_archive(path: &Path, input: impl Read) -> Result<Self, TraceError> {
+        let fail = |source| read_failure(path, source);
+        let mut members = Self::new();
+        let mut archive = tar::Archive::new(input);
+        for entry in archive.entries().map_err(fail)? {
+            let mut entry = entry.map_err(fail)?;
+            let name = entry.path().map_err(fail)?.into_owned();
+            if !entry.header().entry_type().is_file() || !members.wants(&name) {
+                continue;
+            }
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).map_err(fail)?;
+            if bytes.len() as u64 != entry.size() {
+                return Err(TraceError::Whole {
+                    path: path.join(name),
+                    problem: format!(
+                        "the archive ends after {} of its {} bytes: it is truncated",
+                        bytes.len(),
+                        entry.size()
+                    ),
+                });
+            }
+            members.add(path.join(name), bytes)?;
+        }
+        Ok(members)
+    }
+
+    /// Forgets the other files.
+    fn keep_only(&mut self, wanted: impl Fn(&Path) -> bool) {
+        self.files.retain(|(path, _)| wanted(path));
+        self.others = 0;
+    }
+}
+
+/// Reads the logs of all ranks or the traces of all accelerators.
+fn read_members(path: &Path, members: Members) -> Result<Program, TraceError> {
+    let whole = |problem: &str| TraceError::Whole {
+        path: path.into(),
+        problem: problem.into(),
+    };
+    let graphs = |(file, _): &(PathBuf, _)| chakra::place(file).is_some();
+    let count = members.files.iter().filter(|file| graphs(file)).count();
+    if count > 0 && count < members.files.len() {
+        return Err(whole(
+            "holds logs of MPI calls and traces of Chakra: put one trace in a folder",
+        ));
+    }
+    if let (true, Some((file, json))) = (members.files.is_empty(), &members.json) {
+        return Err(TraceError::Whole {
+            path: file.clone(),
+            problem: chakra::why_not_json(json.as_slice()),
+        });
+    }
+    if members.files.is_empty() {
+        return Err(whole(
+            "holds no log of a rank (rank-0000.log, rank-0001.log, ...) and no trace of an \
+             accelerator (NAME.0.et, NAME.1.et, ...); for other formats give the file",
+        ));
+    }
+    let mut program = match count {
+        0 => mpilog::program(path, members.files)?,
+        _ => chakra::program(path, members.files)?,
+    };
+    program.compressed = members.compressed;
+    if members.others > 0 {
+        let what = "files with other names".to_owned();
+        program.left_out.insert(what, members.others);
+    }
+    Ok(program)
+}
+
 /// So much tells the formats apart: the first block of a tar archive.
 const HEAD_BYTES: u64 = 512;
 
 fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
     let fail = |source| read_failure(path, source);
+    let whole = |problem: String| TraceError::Whole {
+        path: path.into(),
+        problem,
+    };
     let mut start = Vec::new();
     let mut head = input.by_ref().take(HEAD_BYTES);
     head.read_to_end(&mut start).map_err(fail)?;
     if start.is_empty() {
-        return Err(TraceError::Whole {
-            path: path.into(),
-            problem: "the file is empty; a GOAL trace begins with `num_ranks N`".into(),
-        });
+        return Err(whole(
+            "the file is empty; a GOAL trace begins with `num_ranks N`".into(),
+        ));
     }
     let begins = |with: &[u8]| start.starts_with(with);
     // The magic number's first bytes are control characters, which no text begins with.
@@ -523,24 +719,25 @@ fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceErro
     let vef = begins(b"VEF ");
     let liballprof = begins(b"# ") || begins(b"MPI_");
     let one_mpilog = begins(b"#mpilog");
+    let json = start.trim_ascii_start().starts_with(b"{");
     let mut input = Cursor::new(start).chain(input);
     if goal_binary {
         let mut bytes = Vec::new();
         input.read_to_end(&mut bytes).map_err(fail)?;
         goalbin::parse(path, &bytes)
     } else if tar {
-        mpilog::archive(path, input)
+        read_members(path, Members::of_archive(path, input)?)
     } else if vef {
         vef::parse(path, input)
     } else if liballprof {
         liballprof::read(path)
     } else if one_mpilog {
-        Err(TraceError::Whole {
-            path: path.into(),
-            problem: "the log of one rank: give the folder with the logs of all, or their tar \
-                      archive"
+        Err(whole(
+            "the log of one rank: give the folder with the logs of all, or their tar archive"
                 .into(),
-        })
+        ))
+    } else if json {
+        Err(whole(chakra::why_not_json(input)))
     } else {
         goal::parse(path, input)
     }

@@ -8,13 +8,11 @@
 
 use std::collections::HashMap;
 
-use super::{Builder, Op, OpKind, TooLarge, ANY};
+use super::{Builder, Cycle, Op, OpKind, TooLarge, ANY, ANY_OF_USERS, COLLECTIVE};
 
 /// Tags of a communicator's messages: as many for users, as many for collectives.
 const TAGS_PER_COMM: u32 = 1 << 20;
-/// From here on: tags of collectives.
-const COLLECTIVE: u32 = 1 << 30;
-/// From here on: pairs of communicator and tag that do not fit below.
+/// With this bit: pairs of communicator and tag that do not fit below.
 const LARGE: u32 = 1 << 31;
 
 /// The most ranks that a log may announce.
@@ -23,31 +21,31 @@ pub(super) const MAX_RANKS: u32 = 1 << 20;
 /// Tags of the program, in which the communicators of MPI share one space.
 #[derive(Default)]
 pub(super) struct Tags {
-    large: HashMap<(u32, u32), u32>,
+    /// Their tags, by communicator, tag and kind (0 or [`COLLECTIVE`]).
+    large: HashMap<(u32, u32, u32), u32>,
 }
 
 impl Tags {
     /// The tag of a message between two ranks, where the user of communicator `comm` gave
-    /// it `tag`; [`ANY`] remains what it is, and meets any communicator.
+    /// it `tag`; [`ANY`] becomes [`ANY_OF_USERS`], and meets any communicator.
     pub(super) fn message(&mut self, comm: u32, tag: u32) -> u32 {
-        if tag == ANY {
-            return ANY;
+        match tag {
+            ANY => ANY_OF_USERS,
+            _ => self.of(comm, tag, 0),
         }
+    }
+
+    fn of(&mut self, comm: u32, tag: u32, kind: u32) -> u32 {
         if tag < TAGS_PER_COMM && comm < COLLECTIVE / TAGS_PER_COMM {
-            return comm * TAGS_PER_COMM + tag;
+            return kind + comm * TAGS_PER_COMM + tag;
         }
-        let next = LARGE + self.large.len() as u32;
-        *self.large.entry((comm, tag)).or_insert(next)
+        let next = LARGE + kind + self.large.len() as u32;
+        *self.large.entry((comm, tag, kind)).or_insert(next)
     }
 
     /// The tag of the messages of the collective that follows `before` others in `comm`.
     fn collective(&mut self, comm: u32, before: u32) -> u32 {
-        let number = before % TAGS_PER_COMM;
-        if comm < COLLECTIVE / TAGS_PER_COMM {
-            return COLLECTIVE + comm * TAGS_PER_COMM + number;
-        }
-        // No user's tag is that large.
-        self.message(comm, LARGE + number)
+        self.of(comm, before % TAGS_PER_COMM, COLLECTIVE)
     }
 }
 
@@ -116,6 +114,10 @@ impl CommNumbers {
     }
 }
 
+fn too_large(TooLarge: TooLarge) -> String {
+    "more than 2147483648 operations or 4294967295 dependencies: too large".to_owned()
+}
+
 /// A rank under way.
 pub(super) struct Rank<'b> {
     builder: &'b mut Builder,
@@ -157,9 +159,6 @@ impl<'b> Rank<'b> {
 
     /// Adds an operation; the next one waits for its start.
     pub(super) fn add(&mut self, op: Op) -> Result<u32, String> {
-        let too_large = |TooLarge| {
-            "more than 2147483648 operations or 4294967295 dependencies: too large".to_owned()
-        };
         let number = self.builder.op(op).map_err(too_large)?;
         for (other, on_start) in self.after.drain(..) {
             self.builder
@@ -262,11 +261,21 @@ impl<'b> Rank<'b> {
         self.builder.op_mut(op).kind == OpKind::Recv
     }
 
+    /// `op` waits for the end of `other`, whatever stands between them.
+    pub(super) fn depend(&mut self, op: u32, other: u32) -> Result<(), String> {
+        let added = self.builder.dependency(op, other, false);
+        added.map_err(too_large)
+    }
+
     /// Ends the rank. Computing after the last message remains.
-    pub(super) fn end(mut self) -> Result<(), String> {
+    pub(super) fn end(self) -> Result<(), String> {
+        self.end_acyclic()?
+            .map_err(|Cycle(cycle)| format!("operations {cycle:?} wait for each other"))
+    }
+
+    /// As [`Rank::end`]; which operations wait for each other, if any do.
+    pub(super) fn end_acyclic(mut self) -> Result<Result<(), Cycle>, String> {
         self.calc()?;
-        self.builder
-            .end_rank()
-            .map_err(|super::Cycle(cycle)| format!("operations {cycle:?} wait for each other"))
+        Ok(self.builder.end_rank())
     }
 }

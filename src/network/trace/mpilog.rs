@@ -13,13 +13,11 @@
 //! those that their status told. Files with other names than `rank-RRRR.log` are left aside.
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use super::collectives::Collective;
 use super::mpi::{Comm, CommNumbers, Rank, Tags};
-use super::{read_failure, Builder, Format, Program, TraceError, ANY};
-use crate::files::FileError;
+use super::{Builder, Format, Program, TraceError, ANY_OF_USERS};
 
 /// Stands for no rank at all (`MPI_PROC_NULL`).
 const NOBODY: i64 = -2;
@@ -27,60 +25,8 @@ const NOBODY: i64 = -2;
 /// The texts of the ranks, and where they come from.
 type Logs = BTreeMap<u32, (PathBuf, String)>;
 
-/// Reads the logs in a folder.
-///
-/// # Errors
-/// As [`super::read`].
-pub(super) fn folder(path: &Path) -> Result<Program, TraceError> {
-    let fail = |path: &Path, source| {
-        TraceError::File(FileError::Read {
-            path: path.into(),
-            source,
-        })
-    };
-    let mut logs = Logs::new();
-    for entry in std::fs::read_dir(path).map_err(|source| fail(path, source))? {
-        let file = entry.map_err(|source| fail(path, source))?.path();
-        if let Some(rank) = rank_of(&file) {
-            let bytes = std::fs::read(&file).map_err(|source| fail(&file, source))?;
-            insert(&mut logs, rank, file, bytes)?;
-        }
-    }
-    program(path, &logs)
-}
-
-/// Reads the logs in a tar archive.
-///
-/// # Errors
-/// As [`super::read`].
-pub(super) fn archive(path: &Path, input: impl Read) -> Result<Program, TraceError> {
-    let fail = |source| read_failure(path, source);
-    let mut logs = Logs::new();
-    let mut archive = tar::Archive::new(input);
-    for entry in archive.entries().map_err(fail)? {
-        let mut entry = entry.map_err(fail)?;
-        let name = entry.path().map_err(fail)?.into_owned();
-        if let Some(rank) = rank_of(&name) {
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).map_err(fail)?;
-            if bytes.len() as u64 != entry.size() {
-                return Err(TraceError::Whole {
-                    path: path.join(name),
-                    problem: format!(
-                        "the archive ends after {} of its {} bytes: it is truncated",
-                        bytes.len(),
-                        entry.size()
-                    ),
-                });
-            }
-            insert(&mut logs, rank, path.join(name), bytes)?;
-        }
-    }
-    program(path, &logs)
-}
-
 /// The rank whose log has this name.
-fn rank_of(path: &Path) -> Option<u32> {
+pub(super) fn rank_of(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
     name.strip_prefix("rank-")?
         .strip_suffix(".log")?
@@ -106,17 +52,22 @@ fn insert(logs: &mut Logs, rank: u32, path: PathBuf, bytes: Vec<u8>) -> Result<(
     }
 }
 
-fn program(path: &Path, logs: &Logs) -> Result<Program, TraceError> {
+/// Reads the logs of all ranks, with the paths they have in `path`.
+///
+/// # Errors
+/// As [`super::read`].
+pub(super) fn program(path: &Path, files: Vec<(PathBuf, Vec<u8>)>) -> Result<Program, TraceError> {
+    let mut logs = Logs::new();
+    for (file, bytes) in files {
+        if let Some(rank) = rank_of(&file) {
+            insert(&mut logs, rank, file, bytes)?;
+        }
+    }
     let count = logs.len() as u32;
     let whole = |problem: String| TraceError::Whole {
         path: path.into(),
         problem,
     };
-    if count == 0 {
-        return Err(whole(
-            "holds no log of a rank: they are called rank-0000.log, rank-0001.log, ...".into(),
-        ));
-    }
     if let Some(missing) = (0..count).find(|rank| !logs.contains_key(rank)) {
         return Err(whole(format!(
             "the log of rank {missing} is missing: {count} logs are those of ranks 0 to {}",
@@ -126,7 +77,7 @@ fn program(path: &Path, logs: &Logs) -> Result<Program, TraceError> {
     let mut builder = Builder::new(Format::Mpilog);
     let mut tags = Tags::default();
     let mut numbers = CommNumbers::new();
-    for (&rank, (path, text)) in logs {
+    for (&rank, (path, text)) in &logs {
         let mut log = Log {
             me: rank,
             ranks: count,
@@ -460,7 +411,7 @@ impl Log<'_> {
 
     fn tag_of(&mut self, comm: u32, word: Word) -> Result<u32, Problem> {
         match word.text {
-            "-1" => Ok(ANY),
+            "-1" => Ok(ANY_OF_USERS),
             _ => {
                 let tag: i32 = word.number("tag")?;
                 let tag = u32::try_from(tag)
@@ -477,7 +428,7 @@ impl Log<'_> {
             return Ok(None);
         }
         let tag = self.tag(call, "t")?;
-        if tag == ANY {
+        if tag == ANY_OF_USERS {
             return problem(call.value("t")?.at, "a message has no tag -1");
         }
         Ok(Some((self.member(to)?, call.bytes()?, tag)))
@@ -488,7 +439,7 @@ impl Log<'_> {
         let from = call.value("s")?;
         let from = match from.number::<i64>("rank")? {
             NOBODY => return Ok(None),
-            -1 => ANY,
+            -1 => super::ANY,
             _ => self.member(from)?,
         };
         let bytes = call.value("rb")?.number("number of bytes")?;

@@ -521,6 +521,9 @@ fn the_messages_of_every_collective_meet() {
                 Collective::AllGatherV {
                     blocks: ramp.clone(),
                 },
+                Collective::ReduceScatter {
+                    blocks: ramp.clone(),
+                },
                 Collective::AllToAll { bytes: 10 },
                 Collective::AllToAllV {
                     to: ramp.clone(),
@@ -1028,7 +1031,12 @@ fn faults_of_liballprof_are_found_where_they_stand() {
             "rank 1 does not exist",
         ),
         ("MPI_Send:1:2:3:1,4,4:0:-1:7,0,1:9", "1:24", "tag -1"),
-        ("MPI_Barrier:1:7,0,2:9", "1:15", "rank 0 of 2"),
+        ("MPI_Barrier:1:7,0,2:9", "1:19", "2 of the 1 ranks"),
+        (
+            "MPI_Barrier:1:7,1,1:9",
+            "1:17",
+            "by rank 1 of its communicator",
+        ),
         ("MPI_Wait:1:5:6:9", "1:12", "request 5 is not under way"),
         ("MPI_Waitall:1:2:5:6:9", "1:15", "not all of 2 requests"),
         ("MPI_Spawn:1:9", "1:1", "MPI_Spawn is no call"),
@@ -1065,4 +1073,726 @@ fn damaged_liballprof_never_panics() {
             let _ = read(&log);
         }
     }
+}
+
+/// Rank 0 takes two messages of anything from anyone between two barriers.
+#[test]
+fn receives_of_any_tag_do_not_take_the_messages_of_collectives() {
+    let log = |me: u32| {
+        let world = format!("7,{me},3");
+        let middle = match me {
+            0 => format!(
+                "MPI_Irecv:30:50:3:11,8,8:-1:-1:{world}:900:31\n\
+                 MPI_Irecv:31:50:3:11,8,8:-1:-1:{world}:904:32\n\
+                 MPI_Waitall:32:2:900:0:50\n"
+            ),
+            _ => format!("MPI_Send:40:50:3:11,8,8:0:4:{world}:50\n"),
+        };
+        format!("MPI_Init:-:1:2:10\nMPI_Barrier:10:{world}:20\n{middle}MPI_Barrier:60:{world}:70\n")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let program = read(&liballprof_logs(folder.path(), &[log(0), log(1), log(2)])).unwrap();
+    let told = info(&program).unwrap();
+    // 24 bytes, where the messages of barriers have 1.
+    assert_eq!((told.wildcard_recvs, told.sizes_differ), (2, 0));
+    let ops = program.ops().iter();
+    let any: Vec<String> = ops
+        .filter(|op| is_wildcard(op.peer, op.tag))
+        .map(Op::to_string)
+        .collect();
+    assert_eq!(any, ["recv 24b from -1 tag -1"; 2]);
+    // In GOAL any tag is any tag, and no tag means something else.
+    let goal = |tag: &str, sent: u32| {
+        from_text(&format!(
+            "num_ranks 2\nrank 0 {{\nl0: send 8b to 1 tag {sent}\n}}\nrank 1 {{\n\
+             l0: recv 8b from 0 tag {tag}\n}}\n"
+        ))
+    };
+    assert!(ideal_time(&goal("-1", COLLECTIVE + 5).unwrap()).is_ok());
+    let reserved = ANY_OF_USERS.to_string();
+    let text = goal(&reserved, 5).unwrap_err();
+    assert!(text.contains("test.goal:6:24: the tag"), "{text}");
+}
+
+use super::chakra::{Attribute, Bools, Metadata, Node, Value};
+
+/// A file of Chakra.
+fn chakra_file(nodes: &[Node]) -> Vec<u8> {
+    use prost::Message;
+    let metadata = Metadata {
+        version: "0.0.4".into(),
+        attributes: Vec::new(),
+    };
+    let mut bytes = metadata.encode_length_delimited_to_vec();
+    for node in nodes {
+        bytes.extend(node.encode_length_delimited_to_vec());
+    }
+    bytes
+}
+
+fn chakra_trace(folder: &Path, accelerators: &[Vec<Node>]) -> PathBuf {
+    for (number, nodes) in accelerators.iter().enumerate() {
+        let path = folder.join(format!("run.{number}.et"));
+        std::fs::write(path, chakra_file(nodes)).unwrap();
+    }
+    folder.join("run.0.et")
+}
+
+fn node(id: u64, kind: i32, data: &[u64], attributes: &[(&str, Value)]) -> Node {
+    Node {
+        id,
+        name: format!("n{id}"),
+        kind,
+        control: Vec::new(),
+        data: data.to_vec(),
+        duration_us: 0,
+        attributes: attributes
+            .iter()
+            .map(|(name, value)| Attribute {
+                name: (*name).into(),
+                value: Some(value.clone()),
+            })
+            .collect(),
+    }
+}
+
+fn lasting(us: u64, node: Node) -> Node {
+    Node {
+        duration_us: us,
+        ..node
+    }
+}
+
+/// Computes 3 us, on the host 2 us at the same time; then a message from 0 to 1, and what
+/// `collective` is.
+fn chakra_example(me: u64, collective: (u64, u64)) -> Vec<Node> {
+    let other = Value::Int32(1 - me as i32);
+    let size = ("comm_size", Value::Int64(1000));
+    let message = match me {
+        0 => node(3, 5, &[1, 2], &[size, ("comm_dst", other)]),
+        _ => node(3, 6, &[1, 2], &[size, ("comm_src", other)]),
+    };
+    let whole = Value::Bools(Bools {
+        values: vec![true, true],
+    });
+    vec![
+        lasting(3, node(1, 4, &[], &[])),
+        lasting(2, node(2, 4, &[77], &[("is_cpu_op", Value::Bool(true))])),
+        message,
+        node(
+            0,
+            7,
+            &[3],
+            &[
+                ("comm_type", Value::Int64(collective.0 as i64)),
+                ("comm_size", Value::Uint64(collective.1)),
+                ("involved_dim", whole),
+            ],
+        ),
+    ]
+}
+
+#[test]
+fn chakra_nodes_become_operations() {
+    let folder = tempfile::tempdir().unwrap();
+    let example = |me| chakra_example(me, (0, 64));
+    let path = chakra_trace(folder.path(), &[example(0), example(1)]);
+    let program = read(&path).unwrap();
+    assert_eq!(
+        (program.format(), program.compressed()),
+        (Format::Chakra, false)
+    );
+    let range = program.rank_ops(0);
+    let ops: Vec<(String, u8)> = program.ops()[range.start as usize..range.end as usize]
+        .iter()
+        .map(|op| (op.to_string(), op.cpu))
+        .collect();
+    let tag = 1 << 30;
+    let expected = [
+        ("calc 3000".to_owned(), 1),
+        ("calc 2000".to_owned(), 2),
+        ("send 1000b to 1 tag 0".to_owned(), 0),
+        ("calc 0".to_owned(), 0),
+        (format!("recv 64b from 1 tag {tag}"), 0),
+        (format!("send 64b to 1 tag {tag}"), 0),
+        ("calc 0".to_owned(), 0),
+    ];
+    assert_eq!(ops, expected);
+    assert_eq!(program.needs()[..7], [0, 0, 2, 1, 1, 1, 2]);
+    let missing = "dependencies on nodes that are not in the file".to_owned();
+    assert_eq!(program.left_out(), &BTreeMap::from([(missing, 2)]));
+    // 3 us of computing, then the message (1000 bytes), then the exchange (64 bytes).
+    let (time, _) = ideal_time(&program).unwrap();
+    assert_eq!(time, 3_000_000 + 2 * 1_200_000 + 1064 * 20);
+
+    // A folder, an archive and compressed files hold the same.
+    assert_eq!(read(folder.path()).unwrap(), program);
+    let mut tar = tar::Builder::new(Vec::new());
+    for me in 0..2 {
+        use std::io::Write;
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(&chakra_file(&example(me))).unwrap();
+        let bytes = gzip.finish().unwrap();
+        let mut header = tar::Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        tar.append_data(&mut header, format!("a/run.{me}.et.gz"), &bytes[..])
+            .unwrap();
+    }
+    let archive = folder.path().join("run.tar");
+    std::fs::write(&archive, tar.into_inner().unwrap()).unwrap();
+    let again = read(&archive).unwrap();
+    assert!(again.compressed());
+    assert_eq!(again.ops(), program.ops());
+}
+
+#[test]
+fn every_collective_of_chakra_runs() {
+    for kind in 0..10 {
+        for accelerators in 2..6 {
+            let folder = tempfile::tempdir().unwrap();
+            let all: Vec<Vec<Node>> = (0..accelerators)
+                .map(|_| chakra_example(0, (kind, 1001))[3..].to_vec())
+                .collect();
+            let program = read(&chakra_trace(folder.path(), &all)).unwrap();
+            let told = info(&program).unwrap();
+            assert_eq!(told.sizes_differ, 0, "{kind} of {accelerators}");
+            let count = accelerators as u64;
+            let bytes = match kind {
+                // Whole vectors or blocks through trees, to or from one, or by everyone to all.
+                1 | 3 | 5 => (count - 1) * 1001,
+                2 => count * (count - 1) * 1001,
+                // All parts but those that stay.
+                4 => 1001 - 1001u64.div_ceil(count),
+                6..=8 => (count - 1) * 1001,
+                _ => told.bytes_sent,
+            };
+            assert_eq!(told.bytes_sent, bytes, "{kind} of {accelerators}");
+            let roots = told.left_out.values().sum::<u64>();
+            // The dependency on node 3, and the root.
+            let expected = if matches!(kind, 1 | 3 | 4 | 5) { 2 } else { 1 };
+            assert_eq!(roots, expected * count);
+        }
+    }
+}
+
+#[test]
+fn control_dependencies_that_close_a_circle_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut nodes = vec![
+        lasting(1, node(1, 4, &[], &[])),
+        lasting(1, node(2, 4, &[1], &[])),
+    ];
+    nodes[1].control = vec![1];
+    let path = chakra_trace(folder.path(), &[nodes.clone()]);
+    assert_eq!(read(&path).unwrap().left_out(), &BTreeMap::new());
+    nodes[0].control = vec![2];
+    chakra_trace(folder.path(), &[nodes.clone()]);
+    let program = read(&path).unwrap();
+    assert_eq!((program.dependencies(), program.left_out().len()), (1, 1));
+    nodes[0].data = vec![2];
+    chakra_trace(folder.path(), &[nodes]);
+    let text = read(&path).unwrap_err().to_string();
+    assert!(
+        text.contains("run.0.et: at byte 8: node 1 (`n1`)"),
+        "{text}"
+    );
+    assert!(text.contains("wait for each other: 1 -> 2 -> 1"), "{text}");
+}
+
+#[test]
+fn process_groups_of_chakra_are_those_that_use_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let collective = |name: &str, size: u64| {
+        let mut node = chakra_example(0, (7, 90)).remove(3);
+        node.attributes[2] = Attribute {
+            name: "pg_name".into(),
+            value: Some(Value::Text(name.into())),
+        };
+        node.attributes.push(Attribute {
+            name: "pg_size".into(),
+            value: Some(Value::Uint64(size)),
+        });
+        vec![node]
+    };
+    let all: Vec<Vec<Node>> = ["even", "odd", "even", "odd", "even"]
+        .map(|name| collective(name, if name == "even" { 3 } else { 2 }))
+        .to_vec();
+    let path = chakra_trace(folder.path(), &all);
+    let told = info(&read(&path).unwrap()).unwrap();
+    let sent: Vec<u64> = told.per_rank.iter().map(|rank| rank.bytes_sent).collect();
+    assert_eq!(sent, [60, 45, 60, 45, 60]);
+    std::fs::remove_file(folder.path().join("run.4.et")).unwrap();
+    let text = read(&path).unwrap_err().to_string();
+    assert!(
+        text.contains("2 of the 4 traces have collectives"),
+        "{text}"
+    );
+}
+
+#[test]
+fn faults_of_chakra_are_found_where_they_stand() {
+    let folder = tempfile::tempdir().unwrap();
+    let example = |me| chakra_example(me, (0, 64));
+    let changed = |change: &dyn Fn(&mut Vec<Node>)| {
+        let mut nodes = example(0);
+        change(&mut nodes);
+        read(&chakra_trace(folder.path(), &[nodes, example(1)]))
+            .unwrap_err()
+            .to_string()
+    };
+    let set = |place: usize, name: &'static str, value: Value| {
+        changed(&move |nodes: &mut Vec<Node>| {
+            nodes[place].attributes.retain(|one| one.name != name);
+            let value = Some(value.clone());
+            nodes[place].attributes.insert(
+                0,
+                Attribute {
+                    name: name.into(),
+                    value,
+                },
+            );
+        })
+    };
+    for (text, what) in [
+        (changed(&|nodes| nodes[2].kind = 9), "its type is 9"),
+        (changed(&|nodes| nodes[2].id = 1), "node 1 stands at byte 8"),
+        (
+            changed(&|nodes| nodes[2].attributes.clear()),
+            "`comm_dst` is missing",
+        ),
+        (set(2, "comm_dst", Value::Int32(5)), "`comm_dst` is 5"),
+        (
+            set(2, "comm_size", Value::Int32(-5)),
+            "`comm_size` is no whole number",
+        ),
+        (
+            set(2, "comm_tag", Value::Uint64(1 << 40)),
+            "`comm_tag` 1099511627776 is too large",
+        ),
+        (
+            set(2, "comm_src", Value::Int32(1)),
+            "this is the trace of accelerator 0",
+        ),
+        (set(3, "comm_type", Value::Int32(10)), "it is 0 to 9"),
+        (
+            set(3, "comm_size", Value::Int64(65)),
+            "collective 0 of its process group `` is an all-reduce of 64 bytes, that of \
+             accelerator 0 (node 0) an all-reduce of 65 bytes",
+        ),
+        (
+            set(
+                3,
+                "involved_dim",
+                Value::Bools(Bools {
+                    values: vec![true, false],
+                }),
+            ),
+            "give the members as a process group",
+        ),
+        (set(3, "pg_name", Value::Int32(1)), "`pg_name` is no text"),
+        (
+            changed(&|nodes| {
+                nodes.pop();
+            }),
+            "a collective of all, but accelerator 0 has none",
+        ),
+        (
+            changed(&|nodes| {
+                let again = Node {
+                    id: 9,
+                    ..nodes[3].clone()
+                };
+                nodes.push(again);
+            }),
+            "they must be as many",
+        ),
+        (
+            changed(&|nodes| {
+                nodes[0] = node(1, 4, &[], &[("num_ops", Value::Int64(5))]);
+            }),
+            "`num_ops` but no `duration_micros`",
+        ),
+        (changed(&|nodes| nodes.clear()), "the file holds no node"),
+        (
+            changed(&|nodes| {
+                nodes.remove(2);
+            }),
+            "1 receives of rank 1 from rank 0 with tag 0 have no message",
+        ),
+    ] {
+        assert!(text.contains(what), "{what}: {text}");
+        let place = "run.0.et: at byte ";
+        let place = text.contains(place) || text.contains("run.1.et: at byte ");
+        assert!(place || what.contains("no message"), "{text}");
+    }
+
+    let path = chakra_trace(folder.path(), &[example(0), example(1)]);
+    let refused = |path: &Path, what: &str| {
+        let text = read(path).unwrap_err().to_string();
+        assert!(text.contains(what), "{what}: {text}");
+    };
+    let other = folder.path().join("other.0.et");
+    std::fs::copy(&path, &other).unwrap();
+    // Its folder holds another run, but the file tells which one is meant.
+    assert_eq!(read(&path).unwrap().ranks(), 2);
+    refused(folder.path(), "holds two traces");
+    refused(&other, "a collective, but this is the trace of one");
+    std::fs::rename(&other, folder.path().join("run.3.et")).unwrap();
+    refused(&path, "here that of accelerator 2 should stand");
+    std::fs::write(folder.path().join("rank-0000.log"), "").unwrap();
+    refused(folder.path(), "put one trace in a folder");
+    let nameless = folder.path().join("trace.et");
+    std::fs::copy(&path, &nameless).unwrap();
+    refused(&nameless, "does not tell the accelerator");
+}
+
+#[test]
+fn damaged_chakra_never_panics() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = chakra_trace(
+        folder.path(),
+        &[chakra_example(0, (0, 64)), chakra_example(1, (0, 64))],
+    );
+    let good = std::fs::read(&path).unwrap();
+    for at in 0..good.len() {
+        std::fs::write(&path, &good[..at]).unwrap();
+        let text = read(&path).unwrap_err().to_string();
+        assert!(
+            text.contains(".et: ") || text.contains("no message"),
+            "{text}"
+        );
+        for flip in [1, 2, 0x40, 0x80, 0xff] {
+            let mut damaged = good.clone();
+            damaged[at] ^= flip;
+            std::fs::write(&path, &damaged).unwrap();
+            // Whether the change matters or not, the reader must come back.
+            let _ = read(&path);
+        }
+    }
+}
+
+#[test]
+fn json_is_refused_with_what_to_give_instead() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.json");
+    for (json, what) in [
+        (r#"{"schema": "1.1.0", "nodes": []}"#, "sizes, but no times"),
+        (r#" {"traceEvents": []}"#, "a profile of Kineto"),
+        (r#"{"workload_graph": []}"#, "a workload graph"),
+        (r#"{"a": 1}"#, "JSON that is no trace"),
+        (r#"{"a": "#, "EOF while parsing a value at line 1"),
+    ] {
+        std::fs::write(&path, json).unwrap();
+        for given in [&path, folder.path()] {
+            let text = read(given).unwrap_err().to_string();
+            assert!(text.starts_with(&format!("{}: ", path.display())), "{text}");
+            assert!(text.contains(what), "{text}");
+        }
+    }
+}
+
+/// Two ranks on locations 4 and 9, a third location, 2 ticks to a ns.
+const OTF2_DEFINITIONS: &str = r#"
+=== Global Definitions ===
+Definition  ID  Attributes
+--------------------------------
+CLOCK_PROPERTIES     Ticks per Seconds: 2000000000, Global Offset: 7, Length: 9, Date: UNDEFINED
+LOCATION          4  Name: "Master, thread" <12>, Type: CPU_THREAD, # Events: 60, Group: "R" <0>
+GROUP             0  Name: "" <0>, Type: COMM_LOCATIONS, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: "Master, thread" <4>, "Master, thread" <9>
+GROUP             1  Name: "" <0>, Type: COMM_GROUP, Paradigm: MEASUREMENT_SYSTEM, Flags: NONE, 1 Members: 5 ("Master, thread" <4>)
+GROUP             3  Name: "" <0>, Type: COMM_SELF, Paradigm: "MPI" <4>, Flags: NONE, 0 Members
+GROUP             4  Name: "" <0>, Type: COMM_GROUP, Paradigm: "MPI" <4>, Flags: NONE, 2 Members: 1 ("Master, thread" <9>), 0 ("Master, thread" <4>)
+COMM              0  Name: "Process x Threads" <262>, Group: "P" <1>, Parent: UNDEFINED, Flags: NONE
+COMM              1  Name: "MPI_COMM_WORLD" <257>, Group: "" <4>, Parent: UNDEFINED, Flags: NONE
+COMM              2  Name: "MPI_COMM_SELF" <258>, Group: "" <3>, Parent: UNDEFINED, Flags: NONE
+"#;
+
+/// Each sends to the other, once without and once with a request, then both reduce. In the
+/// communicator the ranks run against those in the world.
+fn otf2_events() -> String {
+    let mut text = "Event  Location  Timestamp  Attributes\n--------\n".to_owned();
+    for (location, other) in [(4, 0), (9, 1)] {
+        let place = format!("{other} (\"x\" <8>), Communicator: \"MPI_COMM_WORLD\" <1>");
+        for (name, ticks, rest) in [
+            ("PROGRAM_BEGIN", 100, "Name: \"a\" <8>, 0 Arguments".to_owned()),
+            ("ENTER", 120, "Region: \"main\" <3>".into()),
+            ("ENTER", 140, "Region: \"MPI_Sendrecv\" <5>".into()),
+            ("MPI_SEND", 141, format!("Receiver: {place}, Tag: 3, Length: 80")),
+            ("MPI_RECV", 150, format!("Sender: {place}, Tag: 3, Length: 80")),
+            ("LEAVE", 200, "Region: \"MPI_Sendrecv\" <5>".into()),
+            ("ENTER", 210, "Region: \"MPI_Irecv\" <6>".into()),
+            ("MPI_IRECV_REQUEST", 211, "Request: 17".into()),
+            ("LEAVE", 214, "Region: \"MPI_Irecv\" <6>".into()),
+            ("ENTER", 214, "Region: \"MPI_Isend\" <7>".into()),
+            (
+                "MPI_ISEND",
+                215,
+                format!("Receiver: {place}, Tag: 4, Length: 90, Request: 18"),
+            ),
+            ("LEAVE", 216, "Region: \"MPI_Isend\" <7>".into()),
+            ("METRIC", 217, "Metric: 0, 1 Values".into()),
+            ("ENTER", 220, "Region: \"MPI_Waitall\" <8>".into()),
+            (
+                "MPI_IRECV",
+                230,
+                format!("Sender: {place}, Tag: 4, Length: 90, Request: 17"),
+            ),
+            ("MPI_ISEND_COMPLETE", 231, "Request: 18".into()),
+            ("LEAVE", 240, "Region: \"MPI_Waitall\" <8>".into()),
+            ("ENTER", 240, "Region: \"MPI_Allreduce\" <9>".into()),
+            ("MPI_COLLECTIVE_BEGIN", 241, String::new()),
+            (
+                "MPI_COLLECTIVE_END",
+                250,
+                "Operation: ALLREDUCE, Communicator: \"MPI_COMM_WORLD\" <1>, Root: NONE, Sent: 16, \
+                 Received: 16"
+                    .into(),
+            ),
+            ("LEAVE", 251, "Region: \"MPI_Allreduce\" <9>".into()),
+            ("LEAVE", 261, "Region: \"main\" <3>".into()),
+            ("PROGRAM_END", 271, "Exit status: 0".into()),
+        ] {
+            text += &format!("{name:<20} {location:>6} {ticks:>20}  {rest}\n");
+            if name == "PROGRAM_BEGIN" {
+                text += &format!("{:<40}ADDITIONAL ATTRIBUTES: (\"P\" <2>)\n", "");
+            }
+        }
+    }
+    text + "ENTER    11    5  Region: \"f\" <1>\n"
+}
+
+#[test]
+fn otf2_events_become_operations() {
+    let program = otf2::from_output(OTF2_DEFINITIONS, &otf2_events()).unwrap();
+    matching::check(&program).unwrap();
+    assert_eq!((program.format(), program.ranks()), (Format::Otf2, 2));
+    for rank in 0..2 {
+        // The place of each in the communicator is the other's rank: they send to each other.
+        let other = 1 - rank;
+        let range = program.rank_ops(rank);
+        let ops = &program.ops()[range.start as usize..range.end as usize];
+        let ops: Vec<String> = ops.iter().map(Op::to_string).collect();
+        let (tag, collective) = (1 << 20, (1 << 30) + (1 << 20));
+        let expected = [
+            "calc 20".to_owned(),
+            format!("recv 80b from {other} tag {}", tag + 3),
+            format!("send 80b to {other} tag {}", tag + 3),
+            "calc 5".to_owned(),
+            format!("recv 90b from {other} tag {}", tag + 4),
+            format!("send 90b to {other} tag {}", tag + 4),
+            "calc 2".to_owned(),
+            format!("recv 8b from {other} tag {collective}"),
+            format!("send 8b to {other} tag {collective}"),
+            "calc 10".to_owned(),
+        ];
+        assert_eq!(ops, expected);
+    }
+    let left_out = [
+        ("METRIC events".to_owned(), 2),
+        ("events of locations that are no ranks".to_owned(), 1),
+    ];
+    assert_eq!(program.left_out(), &BTreeMap::from(left_out));
+    assert_eq!(info(&program).unwrap().sizes_differ, 0);
+}
+
+/// The sizes that Score-P gives, by place in the communicator, and what is sent in all.
+#[test]
+fn every_collective_of_otf2_runs() {
+    let good = otf2_events();
+    let line =
+        "ALLREDUCE, Communicator: \"MPI_COMM_WORLD\" <1>, Root: NONE, Sent: 16, Received: 16";
+    let rank_1 = good.find("MPI_RECV             ").unwrap();
+    let rank_1 = good[rank_1..].find("PROGRAM_BEGIN").unwrap() + rank_1;
+    let root = "1 (\"x\" <4>)";
+    for (name, root, parts, sent) in [
+        ("BARRIER", "NONE", [(0, 0), (0, 0)], 2),
+        // Member 1 is rank 0.
+        ("BCAST", root, [(0, 10), (20, 10)], 10),
+        ("REDUCE", root, [(10, 0), (10, 20)], 10),
+        ("GATHERV", root, [(11, 0), (10, 21)], 11),
+        ("SCATTERV", root, [(0, 11), (21, 10)], 11),
+        ("ALLREDUCE", "NONE", [(20, 20), (20, 20)], 20),
+        ("ALLGATHERV", "NONE", [(20, 30), (40, 30)], 30),
+        ("ALLTOALL", "NONE", [(20, 20), (20, 20)], 20),
+        // The first member's share of 21 bytes is 11, the other's of 15 is 7.
+        ("ALLTOALLV", "NONE", [(21, 15), (15, 21)], 10 + 8),
+        ("REDUCE_SCATTER", "NONE", [(30, 20), (30, 40)], 30),
+        ("CREATE_HANDLE", "NONE", [(0, 0), (0, 0)], 0),
+    ] {
+        let with = |(sent, received): (u64, u64)| {
+            format!(
+                "{name}, Communicator: \"MPI_COMM_WORLD\" <1>, Root: {root}, Sent: {sent}, \
+                 Received: {received}"
+            )
+        };
+        let events = good[..rank_1].replace(line, &with(parts[1]))
+            + &good[rank_1..].replace(line, &with(parts[0]));
+        let program = otf2::from_output(OTF2_DEFINITIONS, &events).unwrap();
+        let told = info(&program).unwrap();
+        assert_eq!(
+            (told.sizes_differ, told.bytes_sent),
+            (0, 340 + sent),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn faults_of_otf2_are_found_where_they_stand() {
+    let (definitions, events) = (OTF2_DEFINITIONS.to_owned(), otf2_events());
+    for (from, to, line, what) in [
+        (
+            "Ticks per Seconds: 2000000000",
+            "x",
+            "5",
+            "CLOCK_PROPERTIES",
+        ),
+        (
+            "2 Members: \"Master, thread\" <4>",
+            "2 Members: <4>",
+            "7",
+            "`GROUP`",
+        ),
+        ("COMM_LOCATIONS", "LOCATIONS", "13", "0 locations of MPI"),
+        ("<9>), 0 (", "<9>), 2 (", "12", "ranks that do not exist"),
+        (
+            "<4>, \"Master, thread\" <9>",
+            "<4>, \"M\" <4>",
+            "13",
+            "location 4 is two ranks",
+        ),
+        (
+            "--------------------------------",
+            "",
+            "13",
+            "before its headline",
+        ),
+    ] {
+        assert!(definitions.contains(from), "{from}");
+        let text = otf2::from_output(&definitions.replace(from, to), &events).unwrap_err();
+        let place = text.starts_with(&format!("{line}: "));
+        assert!(place && text.contains(what), "{what}: {text}");
+    }
+    for (from, to, line, what) in [
+        (
+            "MPI_IRECV_REQUEST ",
+            "IGNORED ",
+            "18",
+            "request 17 was not posted",
+        ),
+        (
+            "  Request: 18\n",
+            "  Request: 19\n",
+            "19",
+            "request 19 is not under way",
+        ),
+        (
+            "<1>, Tag: 3, Length: 80",
+            "<5>, Tag: 3, Length: 80",
+            "9",
+            "communicator 5",
+        ),
+        (
+            "Receiver: 0",
+            "Receiver: 2",
+            "9",
+            "rank 2 of communicator 1, which has 2",
+        ),
+        (
+            "Tag: 4, Length: 90, R",
+            "Tag: 9999999999, Length: 90, R",
+            "11",
+            "is too large",
+        ),
+        (
+            "Length: 80",
+            "Width: 80",
+            "7",
+            "`MPI_SEND` is not as expected",
+        ),
+        (
+            "METRIC ",
+            "RMA_PUT ",
+            "16",
+            "RMA_PUT: messages of one-sided",
+        ),
+        (" 141 ", " 139 ", "7", "time goes backwards at location 4"),
+        (
+            "ENTER                     4                  140",
+            "METRIC 4 140",
+            "9",
+            "was not entered",
+        ),
+        ("Sent: 16,", "Sent: 15,", "23", "counts the buffer once"),
+        ("ALLREDUCE", "SCAN", "23", "SCAN is no collective"),
+        ("ALLREDUCE", "BCAST", "23", "BCAST without a root"),
+    ] {
+        assert!(events.contains(from), "{from}");
+        let text = otf2::from_output(&definitions, &events.replace(from, to)).unwrap_err();
+        let place = text.starts_with(&format!("{line}: "));
+        assert!(place && text.contains(what), "{what}: {text}");
+    }
+    // One of the ranks calls another one, or none.
+    let other = events.replacen("ALLREDUCE", "BARRIER", 1);
+    let text = otf2::from_output(&definitions, &other).unwrap_err();
+    let what = "23: this, collective 0 of its communicator, is BARRIER, but rank 1 has ALLREDUCE \
+                (line 47)";
+    assert_eq!(text, what);
+    let one = events.replacen("MPI_COLLECTIVE_END", "MPI_COLLECTIVE_ENDED", 1);
+    let text = otf2::from_output(&definitions, &one).unwrap_err();
+    assert!(
+        text.contains("rank 0 takes no part in this, collective 0"),
+        "{text}"
+    );
+    let cancelled = events.replace("MPI_IRECV ", "IGNORED ");
+    let program = otf2::from_output(&definitions, &cancelled).unwrap();
+    let what = "receives that were cancelled or never complete";
+    assert_eq!(program.left_out()[what], 2);
+}
+
+#[test]
+fn damaged_otf2_never_panics() {
+    let (definitions, events) = (OTF2_DEFINITIONS, otf2_events());
+    let damaged = |text: &str, at: usize, read: &dyn Fn(&str)| {
+        read(&text[..at]);
+        for with in [
+            "",
+            "-",
+            "9",
+            "99999999999999999999",
+            "<",
+            "\"",
+            "\u{e9}",
+            "\n",
+        ] {
+            read(&format!("{}{with}{}", &text[..at], &text[at + 1..]));
+        }
+    };
+    for at in 0..definitions.len() {
+        damaged(definitions, at, &|text| {
+            let _ = otf2::from_output(text, &events);
+        });
+    }
+    for at in 0..events.len() {
+        damaged(&events, at, &|text| {
+            let _ = otf2::from_output(definitions, text);
+        });
+    }
+}
+
+/// With the tool the archive's fault is told, without it how to get the tool.
+#[test]
+fn an_otf2_file_that_is_none_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("traces.otf2");
+    std::fs::write(&path, "no archive").unwrap();
+    let text = read(&path).unwrap_err().to_string();
+    assert!(text.starts_with(&format!("{}: ", path.display())), "{text}");
+    assert!(
+        text.contains("otf2-print cannot read it (exit status: 1): ")
+            || text.contains("apt-get install otf2-tools"),
+        "{text}"
+    );
+    let missing = read(&folder.path().join("none.otf2")).unwrap_err();
+    assert!(missing.to_string().contains("none.otf2"), "{missing}");
 }
