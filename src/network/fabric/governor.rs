@@ -141,6 +141,17 @@ impl Governor {
         }
     }
 
+    /// The cycle in which the network will look at it, whatever happens; `u64::MAX`: none.
+    /// `None` if it need not be looked at.
+    #[inline]
+    pub fn appointment(&mut self) -> Option<&mut u64> {
+        match self {
+            Governor::AlwaysOn | Governor::Metered(_) => None,
+            Governor::Lazy(port) => Some(&mut port.appointment),
+            Governor::Clocked(port) => Some(&mut port.appointment),
+        }
+    }
+
     /// What it broke the rules with, if it did.
     pub fn fault(&self) -> Option<&Fault> {
         match self {
@@ -189,6 +200,8 @@ pub struct Clocked {
     start: Option<u8>,
     outputs: Outputs,
     said: Option<Message>,
+    /// See [`Governor::appointment`].
+    appointment: u64,
     count: PortCycles,
     fault: Option<Fault>,
 }
@@ -215,6 +228,7 @@ impl Clocked {
             message: None,
             start: None,
             said: None,
+            appointment: u64::MAX,
             count: PortCycles::default(),
             fault: None,
         }

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use hdrhistogram::Histogram;
+use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
 use super::governor::Governor;
 use super::packets::{List, Packet, Packets, NONE};
@@ -77,17 +78,22 @@ fn near<T>(address: *const T) {
     let _ = address;
 }
 
-/// Asks for all cache lines of an element.
-#[inline]
-fn fetch<T>(elements: &[T], place: usize) {
-    let element = elements.as_ptr().wrapping_add(place).cast::<u8>();
-    for line in 0..std::mem::size_of::<T>().div_ceil(64) {
-        near(element.wrapping_add(64 * line));
-    }
-}
-
 /// Bits of an event's key that say where.
 const PLACE_BITS: u32 = 28;
+
+/// What an event is, and where.
+#[inline]
+fn kind_and_place(event: &Event) -> (Kind, u32) {
+    let place = event.key & ((1 << PLACE_BITS) - 1);
+    (Kind::ALL[(event.key >> PLACE_BITS) as usize], place)
+}
+
+/// What the event of an arriving packet's first byte is about: its bytes on the wire, and the
+/// lane it comes by. The packet itself need not be looked at.
+fn arriving(wire: u32, lane: u8) -> u32 {
+    const { assert!(MAX_LANES <= 2) };
+    wire << 1 | u32::from(lane)
+}
 
 fn event(time: u64, kind: Kind, place: u32, value: u32) -> Event {
     Event {
@@ -251,6 +257,22 @@ impl Places {
     }
 }
 
+/// An end of a link. Port and governor lie side by side: in a large network nothing is in a
+/// cache, and two places far from each other cost more than one.
+#[derive(Debug)]
+#[repr(C)]
+struct End {
+    port: Port,
+    governor: Governor,
+}
+
+impl End {
+    /// Cache lines of a port.
+    const PORT: usize = std::mem::size_of::<Port>() / 64;
+    /// Cache lines of a port and its governor.
+    const ALL: usize = std::mem::size_of::<End>() / 64;
+}
+
 /// A part of the network.
 pub struct Partition<'a> {
     common: &'a Common<'a>,
@@ -258,9 +280,13 @@ pub struct Partition<'a> {
     number: usize,
     radix: u32,
     lanes: u32,
+    /// For divisions by the clock period and by the radix: several to a hop.
+    clock: StrengthReducedU64,
+    by_radix: StrengthReducedU32,
     /// Of the switches, then of the NICs.
-    pub ports: Vec<Port>,
-    pub governors: Vec<Governor>,
+    ends: Vec<End>,
+    /// How often each port was stopped.
+    pauses: Vec<u64>,
     crossbars: Vec<Crossbar>,
     /// By output, then slot.
     slots: Vec<List>,
@@ -294,21 +320,27 @@ impl<'a> Partition<'a> {
         let switches = places.switches_of[number].len();
         let nodes = places.nodes_of[number].len();
         let count = switches * radix + nodes;
-        let ports = (0..count)
-            .map(|place| {
+        let ends = governors
+            .into_iter()
+            .enumerate()
+            .map(|(place, governor)| {
                 let peer = topology.peer(places.number(number, place));
                 let (partition, peer) = peer.map_or((0, NONE), |peer| places.port(peer));
-                Port::new(partition, peer)
+                let port = Port::new(partition, peer);
+                End { port, governor }
             })
-            .collect();
+            .collect::<Vec<_>>();
+        assert_eq!(ends.len(), count);
         Self {
             common,
             places,
             number,
             radix: radix as u32,
             lanes: lanes as u32,
-            ports,
-            governors,
+            clock: StrengthReducedU64::new(common.clock_ps),
+            by_radix: StrengthReducedU32::new(radix as u32),
+            ends,
+            pauses: vec![0; count],
             crossbars: vec![
                 Crossbar {
                     wanted: 0,
@@ -332,8 +364,8 @@ impl<'a> Partition<'a> {
 
     /// Begins: governors say when they want to be looked at, traffic sends what it has.
     pub fn start(&mut self) {
-        for port in 0..self.ports.len() as u32 {
-            if self.ports[port as usize].peer != NONE {
+        for port in 0..self.ends.len() as u32 {
+            if self.ends[port as usize].port.peer != NONE {
                 self.attend(port);
             }
         }
@@ -345,14 +377,15 @@ impl<'a> Partition<'a> {
 
     /// Takes what another part has told.
     pub fn receive(&mut self, parcel: Parcel) {
-        let Parcel { mut event, packet } = parcel;
-        if let Some((packet, tail)) = packet {
-            event.value = self.packets.add(packet);
-            self.wheel.schedule(event);
-            event.time = tail;
-            event.key += (Kind::Tail as u32 - Kind::Head as u32) << PLACE_BITS;
-        }
+        let Parcel { event, packet } = parcel;
         self.wheel.schedule(event);
+        if let Some((packet, tail)) = packet {
+            self.wheel.schedule(Event {
+                time: tail,
+                key: event.key + ((Kind::Tail as u32 - Kind::Head as u32) << PLACE_BITS),
+                value: self.packets.add(packet),
+            });
+        }
     }
 
     /// Does all that happens before `limit` ps; stops early at a fault, and if `most` events
@@ -368,8 +401,8 @@ impl<'a> Partition<'a> {
             left -= 1;
             self.fetch();
             self.now = event.time;
-            let place = event.key & ((1 << PLACE_BITS) - 1);
-            match Kind::ALL[(event.key >> PLACE_BITS) as usize] {
+            let (kind, place) = kind_and_place(&event);
+            match kind {
                 Kind::Pfc => self.pause(place, event.value),
                 Kind::Hear => self.hear(place, event.value),
                 Kind::Attend => {
@@ -388,8 +421,8 @@ impl<'a> Partition<'a> {
                 Kind::Act => self.act(place, event.value),
                 Kind::Local => self.local(place),
                 Kind::Depart => {
-                    if self.ports[place as usize].departs_at == self.now {
-                        self.ports[place as usize].departs_at = NEVER;
+                    if self.ends[place as usize].port.departs_at == self.now {
+                        self.ends[place as usize].port.departs_at = NEVER;
                         self.depart(place);
                     }
                 }
@@ -403,42 +436,76 @@ impl<'a> Partition<'a> {
     #[inline]
     fn fetch(&self) {
         if let Some(event) = self.wheel.ahead(FAR_AHEAD) {
-            let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
-            let kind = event.key >> PLACE_BITS;
-            fetch(&self.ports, place);
-            fetch(&self.governors, place);
-            if kind == Kind::Head as u32 || kind == Kind::Tail as u32 {
-                near(self.packets.address(event.value));
-            }
+            self.fetch_first(event);
         }
         if let Some(event) = self.wheel.ahead(NEAR_AHEAD) {
-            let place = (event.key & ((1 << PLACE_BITS) - 1)) as usize;
-            let kind = event.key >> PLACE_BITS;
-            if kind == Kind::Head as u32 || kind == Kind::Depart as u32 {
-                if let Some(address) = self.governors[place].far_side() {
-                    for line in 0..3 {
-                        near(address.wrapping_add(64 * line));
-                    }
+            self.fetch_next(event);
+        }
+    }
+
+    /// Fetches what an event names.
+    #[inline]
+    fn fetch_first(&self, event: &Event) {
+        let (kind, place) = kind_and_place(event);
+        let place = place as usize;
+        match kind {
+            // What arrives at a port does not touch the first line.
+            Kind::Head => self.fetch_end(place, 1..End::ALL),
+            Kind::Tail => {
+                near(self.packets.address(event.value));
+                self.fetch_end(place, 1..End::PORT);
+            }
+            Kind::Act => {
+                near(self.nics.as_ptr().wrapping_add(place));
+                self.fetch_end(self.switch_ports() as usize + place, 0..End::PORT);
+                if let Some(source) = self.traffic.as_ref().and_then(|it| it.source(place)) {
+                    near(source);
                 }
             }
-            if place >= self.switch_ports() as usize {
-                return;
+            Kind::Arbitrate | Kind::Local => {}
+            _ => self.fetch_end(place, 0..End::ALL),
+        }
+    }
+
+    /// Fetches what an event leads to, now that what it names is near.
+    #[inline]
+    fn fetch_next(&self, event: &Event) {
+        let (kind, place) = kind_and_place(event);
+        if matches!(kind, Kind::Head | Kind::Depart) {
+            if let Some(address) = self.ends[place as usize].governor.far_side() {
+                for line in 0..3 {
+                    near(address.wrapping_add(64 * line));
+                }
             }
-            let switch = place / self.radix as usize;
-            if kind == Kind::Tail as u32 {
-                let output = self.packets[event.value].output as usize;
-                fetch(&self.ports, switch * self.radix as usize + output);
-                near(self.crossbars.as_ptr().wrapping_add(switch));
-            } else if kind == Kind::Depart as u32 {
-                let port = &self.ports[place];
+        }
+        match kind {
+            Kind::Tail if place < self.switch_ports() => {
+                let switch = place / self.by_radix;
+                let output = switch * self.radix + u32::from(self.packets[event.value].output);
+                self.fetch_end(output as usize, 0..End::PORT);
+                near(self.crossbars.as_ptr().wrapping_add(switch as usize));
+            }
+            Kind::Depart if place < self.switch_ports() => {
+                let port = &self.ends[place as usize].port;
                 if port.filled != 0 {
-                    let list = self.slot(place as u32, port.coming_slot.into());
+                    let list = self.slot(place, port.coming_slot.into());
                     near(self.slots.as_ptr().wrapping_add(list));
                 }
                 if port.coming != NONE {
                     near(self.packets.address(port.coming));
                 }
             }
+            Kind::Act => near(self.nics[place as usize].messages.as_slices().0.as_ptr()),
+            _ => {}
+        }
+    }
+
+    /// Asks for cache lines of the end of a link.
+    #[inline]
+    fn fetch_end(&self, place: usize, lines: std::ops::Range<usize>) {
+        let end = self.ends.as_ptr().wrapping_add(place).cast::<u8>();
+        for line in lines {
+            near(end.wrapping_add(64 * line));
         }
     }
 
@@ -446,8 +513,10 @@ impl<'a> Partition<'a> {
         self.crossbars.len() as u32 * self.radix
     }
 
+    /// The clock cycle of the first edge at or after `time`.
+    #[inline]
     fn cycle(&self, time: u64) -> u64 {
-        time.div_ceil(self.common.clock_ps)
+        (time + (self.common.clock_ps - 1)) / self.clock
     }
 
     /// The first clock edge at or after `time`.
@@ -457,7 +526,7 @@ impl<'a> Partition<'a> {
 
     /// Tells the other end of a port's link.
     fn tell_peer(&mut self, port: u32, time: u64, kind: Kind, value: u32) {
-        let place = &self.ports[port as usize];
+        let place = &self.ends[port as usize].port;
         let event = event(time, kind, place.peer, value);
         let part = place.peer_partition as usize;
         if part == self.number {
@@ -475,7 +544,7 @@ impl<'a> Partition<'a> {
     /// A governor has been told something, or has gone on: what does it say?
     #[inline]
     fn attend(&mut self, port: u32) {
-        let governor = &mut self.governors[port as usize];
+        let governor = &mut self.ends[port as usize].governor;
         if matches!(governor, Governor::AlwaysOn) {
             return;
         }
@@ -484,7 +553,7 @@ impl<'a> Partition<'a> {
             let time = cycle * self.common.clock_ps;
             self.tell_peer(port, time, Kind::Hear, message as u32);
         }
-        let governor = &self.governors[port as usize];
+        let governor = &mut self.ends[port as usize].governor;
         if let Some(fault) = governor.fault() {
             let name = self.places.number(self.number, port as usize);
             self.fault.get_or_insert(RunError::Controller {
@@ -495,38 +564,38 @@ impl<'a> Partition<'a> {
             return;
         }
         let next = governor.next();
-        let place = &mut self.ports[port as usize];
-        if next < place.attends_at {
-            place.attends_at = next;
-            if let Some(time) = next.checked_mul(self.common.clock_ps) {
-                self.wheel.schedule(event(time, Kind::Attend, port, 0));
-            }
+        let Some(appointment) = governor.appointment().filter(|at| next < **at) else {
+            return;
+        };
+        *appointment = next;
+        if let Some(time) = next.checked_mul(self.common.clock_ps) {
+            self.wheel.schedule(event(time, Kind::Attend, port, 0));
         }
     }
 
     fn attend_now(&mut self, port: u32) {
-        let cycle = self.now / self.common.clock_ps;
-        let place = &mut self.ports[port as usize];
-        if place.attends_at != cycle {
+        let cycle = self.now / self.clock;
+        let governor = &mut self.ends[port as usize].governor;
+        let Some(appointment) = governor.appointment().filter(|at| **at == cycle) else {
             return;
-        }
-        place.attends_at = NEVER;
-        self.governors[port as usize].advance(cycle);
+        };
+        *appointment = u64::MAX;
+        governor.advance(cycle);
         self.attend(port);
         self.retry(port);
     }
 
     fn hear(&mut self, port: u32, message: u32) {
-        let cycle = self.now / self.common.clock_ps;
+        let cycle = self.now / self.clock;
         let message = Message::decode(message as u8);
-        self.governors[port as usize].hear(cycle, message);
+        self.ends[port as usize].governor.hear(cycle, message);
         self.attend(port);
         self.retry(port);
     }
 
     /// Sends a packet that has waited for the governor, if it may go now.
     fn retry(&mut self, port: u32) {
-        if self.ports[port as usize].waits && self.governors[port as usize].tx_enable() {
+        if self.ends[port as usize].port.waits && self.ends[port as usize].governor.tx_enable() {
             self.depart(port);
         }
     }
@@ -535,10 +604,10 @@ impl<'a> Partition<'a> {
 
     fn pause(&mut self, port: u32, value: u32) {
         let (lane, stop) = (value >> 1, value & 1 == 1);
-        let place = &mut self.ports[port as usize];
+        let place = &mut self.ends[port as usize].port;
         if stop {
             place.paused |= 1 << lane;
-            place.pauses += 1;
+            self.pauses[port as usize] += 1;
         } else {
             place.paused &= !(1 << lane);
             if place.waits {
@@ -551,7 +620,7 @@ impl<'a> Partition<'a> {
     /// Has the port look for a packet to send at `time`, or earlier.
     #[inline]
     fn depart_at(&mut self, port: u32, time: u64) {
-        let place = &mut self.ports[port as usize];
+        let place = &mut self.ends[port as usize].port;
         if time < place.departs_at {
             place.departs_at = time;
             self.wheel.schedule(event(time, Kind::Depart, port, 0));
@@ -561,8 +630,8 @@ impl<'a> Partition<'a> {
     /// Sends a packet if there is one and it may go.
     fn depart(&mut self, port: u32) {
         let now = self.now;
-        if self.ports[port as usize].busy_until > now {
-            let time = self.ports[port as usize].busy_until;
+        if self.ends[port as usize].port.busy_until > now {
+            let time = self.ends[port as usize].port.busy_until;
             return self.depart_at(port, time);
         }
         let is_switch = port < self.switch_ports();
@@ -578,18 +647,21 @@ impl<'a> Partition<'a> {
             return;
         }
         let slot = match is_switch {
-            true if direct => Some(self.ports[port as usize].coming_slot.into()),
+            true if direct => Some(self.ends[port as usize].port.coming_slot.into()),
             true => self.next_slot(port),
-            false => Some(0).filter(|_| self.ports[port as usize].paused & 1 == 0),
+            false => Some(0).filter(|_| self.ends[port as usize].port.paused & 1 == 0),
         };
         let cycle = self.cycle(now);
-        let governor = &mut self.governors[port as usize];
+        let End {
+            port: place,
+            governor,
+        } = &mut self.ends[port as usize];
         if !matches!(governor, Governor::AlwaysOn) {
             governor.advance(cycle);
         }
         let Some(slot) = slot.filter(|_| governor.tx_enable()) else {
             // The pause or the governor will have the port look again.
-            self.ports[port as usize].waits = true;
+            place.waits = true;
             governor.wait(cycle);
             if direct {
                 self.settle_coming(port);
@@ -598,7 +670,7 @@ impl<'a> Partition<'a> {
         };
         let packet = match is_switch {
             true if direct => {
-                let packet = std::mem::replace(&mut self.ports[port as usize].coming, NONE);
+                let packet = std::mem::replace(&mut self.ends[port as usize].port.coming, NONE);
                 self.departs(port, slot, packet);
                 packet
             }
@@ -614,16 +686,20 @@ impl<'a> Partition<'a> {
         let Packet { wire, hops, .. } = self.packets[packet];
         let end = now + self.common.parameters.link_time(wire);
         let cable = self.common.parameters.cable_ps;
-        let place = &mut self.ports[port as usize];
+        let place = &mut self.ends[port as usize].port;
         place.waits = false;
         place.busy_until = end;
         place.packets += 1;
         place.bytes += u64::from(wire);
         let (part, peer) = (place.peer_partition as usize, place.peer);
         let (from, until) = (self.cycle(now), self.cycle(end));
-        self.governors[port as usize].transmit(from, until, hops);
+        self.ends[port as usize]
+            .governor
+            .transmit(from, until, hops);
         self.attend(port);
-        let head = event(now + cable, Kind::Head, peer, packet);
+        self.direct(packet, part, peer);
+        let at = &self.packets[packet];
+        let head = event(now + cable, Kind::Head, peer, arriving(wire, at.lane));
         if part == self.number {
             self.wheel.schedule(head);
             self.wheel
@@ -631,7 +707,7 @@ impl<'a> Partition<'a> {
         } else {
             let packet = Some((self.packets.remove(packet), end + cable));
             self.outgoing[part].push(Parcel {
-                event: Event { value: 0, ..head },
+                event: head,
                 packet,
             });
         }
@@ -642,23 +718,23 @@ impl<'a> Partition<'a> {
             }
             return;
         }
-        let place = &self.ports[port as usize];
+        let place = &self.ends[port as usize].port;
         if place.filled != 0 {
             self.depart_at(port, end);
         } else if place.coming != NONE {
             let time = self.leaves_at(port);
             self.depart_at(port, time);
         }
-        if !self.ports[port as usize].wanted_by.is_empty() {
+        if !self.ends[port as usize].port.wanted_by.is_empty() {
             // A packet may wait for the room that this one leaves behind.
-            self.arbitrate_at(port / self.radix, end);
+            self.arbitrate_at(port / self.by_radix, end);
         }
     }
 
     /// When the packet that crosses to an output can leave by it: right behind the one
     /// before it, or with a clock edge.
     fn leaves_at(&self, port: u32) -> u64 {
-        let place = &self.ports[port as usize];
+        let place = &self.ends[port as usize].port;
         if place.output_busy_until <= place.busy_until {
             place.busy_until
         } else {
@@ -666,30 +742,39 @@ impl<'a> Partition<'a> {
         }
     }
 
-    fn head(&mut self, port: u32, packet: u32) {
+    /// Notes how a packet goes on at the other end of the link, a place of a part: later it
+    /// would have to be fetched for that.
+    #[inline]
+    fn direct(&mut self, packet: u32, part: usize, port: u32) {
+        let (switch, input) = StrengthReducedU32::div_rem(port, self.by_radix);
+        let Some(&number) = self.places.switches_of[part].get(switch as usize) else {
+            // A NIC.
+            return;
+        };
+        let place = &mut self.packets[packet];
+        let hop = self.common.topology.route(
+            number as usize,
+            input as usize,
+            place.lane,
+            place.destination as usize,
+        );
+        place.input = input as u8;
+        place.output = hop.port;
+        place.next_lane = hop.lane;
+    }
+
+    fn head(&mut self, port: u32, value: u32) {
         let now = self.now;
-        let Packet { wire, lane, .. } = self.packets[packet];
+        let (wire, lane) = (value >> 1, (value & 1) as u8);
         let until = now + self.common.parameters.link_time(wire);
         let (from, until) = (self.cycle(now), self.cycle(until));
-        self.governors[port as usize].receive(from, until);
+        self.ends[port as usize].governor.receive(from, until);
         self.attend(port);
         if port >= self.switch_ports() {
             return;
         }
-        // Where it goes is known long before the switch asks.
-        let number = self.places.switches_of[self.number][(port / self.radix) as usize];
-        let place = &mut self.packets[packet];
-        let hop = self.common.topology.route(
-            number as usize,
-            (port % self.radix) as usize,
-            place.lane,
-            place.destination as usize,
-        );
-        place.input = (port % self.radix) as u8;
-        place.output = hop.port;
-        place.next_lane = hop.lane;
         let parameters = &self.common.parameters;
-        let place = &mut self.ports[port as usize];
+        let place = &mut self.ends[port as usize].port;
         place.settle_input(now);
         let used = &mut place.input_used[lane as usize];
         *used += wire;
@@ -699,7 +784,7 @@ impl<'a> Partition<'a> {
             self.fault.get_or_insert(RunError::Overflow {
                 time_ps: now,
                 overflow: Overflow {
-                    input: port % self.radix,
+                    input: port % self.by_radix,
                     used: used.into(),
                     capacity: parameters.queue,
                 },
@@ -721,7 +806,7 @@ impl<'a> Partition<'a> {
         let parameters = &self.common.parameters;
         let (go, delay) = (parameters.pfc_go, parameters.pause_delay());
         for lane in 0..self.lanes as usize {
-            let place = &mut self.ports[port as usize];
+            let place = &mut self.ends[port as usize].port;
             place.settle_input(now);
             if place.stopped & (1 << lane) != 0 && place.input_used[lane] <= go {
                 place.stopped &= !(1 << lane);
@@ -735,16 +820,16 @@ impl<'a> Partition<'a> {
         if port >= self.switch_ports() {
             return self.deliver(packet);
         }
-        let switch = port / self.radix;
+        let switch = port / self.by_radix;
         let crossbar = &mut self.crossbars[switch as usize];
         let place = &mut self.packets[packet];
         place.age = crossbar.arrivals;
         crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
         crossbar.wanted |= 1 << place.output;
         let output = switch * self.radix + u32::from(place.output);
-        let mut list = self.ports[output as usize].wanted_by;
+        let mut list = self.ends[output as usize].port.wanted_by;
         list.push(&mut self.packets, packet);
-        self.ports[output as usize].wanted_by = list;
+        self.ends[output as usize].port.wanted_by = list;
         self.arbitrate(switch);
     }
 
@@ -773,13 +858,13 @@ impl<'a> Partition<'a> {
             while wanted != 0 {
                 let output = first + wanted.trailing_zeros();
                 wanted &= wanted - 1;
-                let place = &mut self.ports[output as usize];
+                let place = &mut self.ends[output as usize].port;
                 if place.output_busy_until > now {
                     next = next.min(place.output_busy_until);
                     continue;
                 }
                 place.settle_output(now);
-                let place = &self.ports[output as usize];
+                let place = &self.ends[output as usize].port;
                 let mut before = None;
                 // If the oldest packet for a lane of the output does not fit, younger ones do
                 // not overtake it there: the next departure makes room, and has the switch
@@ -787,7 +872,7 @@ impl<'a> Partition<'a> {
                 let mut full = 0u32;
                 for packet in place.wanted_by.iter(&self.packets) {
                     let at = &self.packets[packet];
-                    let input = &self.ports[(first + u32::from(at.input)) as usize];
+                    let input = &self.ends[(first + u32::from(at.input)) as usize].port;
                     if full & (1 << at.next_lane) != 0 {
                         before = Some(packet);
                         continue;
@@ -836,15 +921,15 @@ impl<'a> Partition<'a> {
         let now = self.now;
         let at = self.packets[packet];
         let until = now + self.common.parameters.crossbar_time(at.wire);
-        let mut list = self.ports[output as usize].wanted_by;
+        let mut list = self.ends[output as usize].port.wanted_by;
         list.take_after(&mut self.packets, before);
-        self.ports[output as usize].wanted_by = list;
+        self.ends[output as usize].port.wanted_by = list;
         if list.is_empty() {
             let bit = 1 << (output - switch * self.radix);
             self.crossbars[switch as usize].wanted &= !bit;
         }
         let input = switch * self.radix + u32::from(at.input);
-        let place = &mut self.ports[input as usize];
+        let place = &mut self.ends[input as usize].port;
         place.settle_input(now);
         place.input_busy_until = until;
         place.crossing = at.wire;
@@ -853,7 +938,7 @@ impl<'a> Partition<'a> {
             self.wheel.schedule(event(until, Kind::Release, input, 0));
         }
         self.settle_coming(output);
-        let place = &mut self.ports[output as usize];
+        let place = &mut self.ends[output as usize].port;
         place.output_busy_until = until;
         place.coming = packet;
         place.coming_slot = (u32::from(at.next_lane) * self.radix + u32::from(at.input)) as u8;
@@ -868,7 +953,7 @@ impl<'a> Partition<'a> {
 
     /// Puts the packet that has crossed to an output into its slot.
     fn settle_coming(&mut self, output: u32) {
-        let place = &mut self.ports[output as usize];
+        let place = &mut self.ends[output as usize].port;
         if place.coming == NONE || place.output_busy_until > self.now {
             return;
         }
@@ -885,20 +970,20 @@ impl<'a> Partition<'a> {
 
     /// Brings the buffer of an output up to date; whether it holds a packet.
     fn settle_output(&mut self, output: u32) -> bool {
-        self.ports[output as usize].settle_output(self.now);
+        self.ends[output as usize].port.settle_output(self.now);
         self.settle_coming(output);
-        let place = &self.ports[output as usize];
+        let place = &self.ends[output as usize].port;
         if place.filled == 0 && place.coming != NONE {
             let time = self.leaves_at(output);
             self.depart_at(output, time);
         }
-        self.ports[output as usize].filled != 0
+        self.ends[output as usize].port.filled != 0
     }
 
     /// The first filled slot from the one whose turn it is, going round, without those of
     /// paused lanes.
     fn next_slot(&self, output: u32) -> Option<u32> {
-        let place = &self.ports[output as usize];
+        let place = &self.ends[output as usize].port;
         let mut filled = place.filled;
         if place.paused != 0 {
             let lane = (1u128 << self.radix) - 1;
@@ -919,7 +1004,7 @@ impl<'a> Partition<'a> {
     fn take(&mut self, output: u32, slot: u32) -> u32 {
         let list = self.slot(output, slot);
         let packet = self.slots[list].pop(&self.packets);
-        let place = &mut self.ports[output as usize];
+        let place = &mut self.ends[output as usize].port;
         if self.slots[list].is_empty() {
             place.filled &= !(1 << slot);
         }
@@ -930,8 +1015,11 @@ impl<'a> Partition<'a> {
     /// A packet of this slot departs.
     #[inline]
     fn departs(&mut self, output: u32, slot: u32, packet: u32) {
-        let place = &mut self.ports[output as usize];
-        place.turn = ((slot + 1) % (self.lanes * self.radix)) as u8;
+        let place = &mut self.ends[output as usize].port;
+        place.turn = match slot + 1 == self.lanes * self.radix {
+            true => 0,
+            false => slot as u8 + 1,
+        };
         let at = &mut self.packets[packet];
         at.lane = at.next_lane;
         place.departing = at.wire;
@@ -942,9 +1030,9 @@ impl<'a> Partition<'a> {
     /// not be put into its slot.
     #[inline]
     fn comes_directly(&mut self, output: u32) -> bool {
-        let place = &mut self.ports[output as usize];
+        let place = &mut self.ends[output as usize].port;
         place.settle_output(self.now);
-        let lane = u32::from(place.coming_slot) / self.radix;
+        let lane = u32::from(place.coming_slot) / self.by_radix;
         place.filled == 0
             && place.coming != NONE
             && place.output_busy_until <= self.now
@@ -1040,8 +1128,8 @@ impl<'a> Partition<'a> {
 
     /// Ports whose packets wait for a link that sleeps; the first of them.
     pub fn stuck(&self) -> Option<usize> {
-        (0..self.ports.len())
-            .find(|&port| self.ports[port].waits && self.ports[port].paused == 0)
+        (0..self.ends.len())
+            .find(|&port| self.ends[port].port.waits && self.ends[port].port.paused == 0)
             .map(|port| self.places.number(self.number, port))
     }
 
@@ -1053,20 +1141,20 @@ impl<'a> Partition<'a> {
         cabled: bool,
         cycles: u64,
     ) -> PortSummary {
-        let port = &self.ports[place];
+        let End { port, governor } = &mut self.ends[place];
         PortSummary {
             name,
             cabled,
             cycles: match cabled {
-                true => self.governors[place].account(cycles),
+                true => governor.account(cycles),
                 false => PortCycles::default(),
             },
             packets_sent: port.packets,
             bytes_sent: port.bytes,
-            pauses: port.pauses,
+            pauses: self.pauses[place],
             highest_input: port.highest_input,
             highest_output: port.highest_output,
-            idle: self.governors[place].idle_periods(cycles),
+            idle: governor.idle_periods(cycles),
         }
     }
 }
@@ -1095,7 +1183,7 @@ impl Host for Partition<'_> {
             left: message.bytes,
         });
         let port = self.switch_ports() + node;
-        let place = &self.ports[port as usize];
+        let place = &self.ends[port as usize].port;
         if !place.waits {
             let time = match self.now <= place.busy_until {
                 true => place.busy_until,

@@ -16,62 +16,66 @@ pub const MAX_RADIX: usize = 64;
 pub const NEVER: u64 = u64::MAX;
 
 /// A port of a switch, or that of a NIC. Times in ps, sizes in bytes.
+///
+/// In a large network nothing is in a cache: a port is two lines, and a packet that arrives
+/// touches the second one only.
 #[derive(Clone, Debug)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 pub struct Port {
-    // As the end of a link.
+    // What the output of the crossbar and the link's sending end need.
     /// The packet on the way out has left by then.
     pub busy_until: u64,
     /// When to look for the next packet to send; [`NEVER`]: nothing to look for.
     pub departs_at: u64,
-    /// The governor is to be looked at in this clock cycle.
-    pub attends_at: u64,
-    /// The other end: its partition, and its place there.
-    pub peer: u32,
-    /// See `peer`.
-    pub peer_partition: u16,
-    /// Lanes that the other end has stopped.
-    pub paused: u8,
-    /// A packet waits for the governor, or for the other end to take the pause back.
-    pub waits: bool,
-
-    // As an output of the crossbar.
     /// A packet crosses to this output until then.
     pub output_busy_until: u64,
-    /// That packet, until it is put into its slot.
-    pub coming: u32,
-    /// Bytes of the packet on the way out that still count in `output_used`.
-    pub departing: u32,
     /// In the buffer of each lane, packets granted and departing included.
     pub output_used: [u32; MAX_LANES],
     /// Slots (lane, then input) with packets that have crossed.
     pub filled: u128,
     /// Packets in this switch that want to cross to this output, by arrival.
     pub wanted_by: List,
-    pub departing_lane: u8,
-    /// The slot of the packet that crosses.
-    pub coming_slot: u8,
-    /// The slot whose turn it is.
-    pub turn: u8,
+    /// The packet that crosses, until it is put into its slot.
+    pub coming: u32,
+    /// Bytes of the packet on the way out that still count in `output_used`.
+    pub departing: u32,
 
     // As an input of the crossbar.
     /// A packet crosses from this input until then.
     pub input_busy_until: u64,
     /// Bytes of that packet that still count in `input_used`.
     pub crossing: u32,
+    /// In the buffer of each lane.
+    pub input_used: [u32; MAX_LANES],
+    pub highest_input: u32,
     pub crossing_lane: u8,
     /// Lanes that this end has stopped at the other end.
     pub stopped: u8,
-    /// In the buffer of each lane.
-    pub input_used: [u32; MAX_LANES],
 
-    // What it did.
+    // As the end of a link.
+    /// Lanes that the other end has stopped.
+    pub paused: u8,
+    /// A packet waits for the governor, or for the other end to take the pause back.
+    pub waits: bool,
+    /// The other end: its place in its partition, and that.
+    pub peer: u32,
+    /// See `peer`.
+    pub peer_partition: u16,
+
+    // Of the output again.
+    pub departing_lane: u8,
+    /// The slot of the packet that crosses.
+    pub coming_slot: u8,
+    /// The slot whose turn it is.
+    pub turn: u8,
+    pub highest_output: u32,
+
+    // What was sent.
     pub packets: u64,
     pub bytes: u64,
-    pub pauses: u64,
-    pub highest_input: u32,
-    pub highest_output: u32,
 }
+
+const _: () = assert!(std::mem::size_of::<Port>() == 128);
 
 impl Port {
     /// A port with nothing in it.
@@ -79,30 +83,28 @@ impl Port {
         Self {
             busy_until: 0,
             departs_at: NEVER,
-            attends_at: NEVER,
-            peer,
-            peer_partition,
-            paused: 0,
-            waits: false,
             output_busy_until: 0,
-            coming: NONE,
-            departing: 0,
             output_used: [0; MAX_LANES],
             filled: 0,
             wanted_by: List::EMPTY,
+            coming: NONE,
+            departing: 0,
+            input_busy_until: 0,
+            crossing: 0,
+            input_used: [0; MAX_LANES],
+            highest_input: 0,
+            crossing_lane: 0,
+            stopped: 0,
+            paused: 0,
+            waits: false,
+            peer,
+            peer_partition,
             departing_lane: 0,
             coming_slot: 0,
             turn: 0,
-            input_busy_until: 0,
-            crossing: 0,
-            crossing_lane: 0,
-            stopped: 0,
-            input_used: [0; MAX_LANES],
+            highest_output: 0,
             packets: 0,
             bytes: 0,
-            pauses: 0,
-            highest_input: 0,
-            highest_output: 0,
         }
     }
 

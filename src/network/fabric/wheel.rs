@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// Slots of the wheel; a power of two.
-const SLOTS: usize = 1 << 15;
+const SLOTS: usize = 1 << 16;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;

@@ -67,6 +67,15 @@ impl Traffic<'_> {
         }
     }
 
+    /// What it next looks at for a node, to fetch it early.
+    #[inline]
+    pub fn source(&self, node: usize) -> Option<*const u8> {
+        match self {
+            Traffic::Program(_) => None,
+            Traffic::Pattern(sources) => Some(sources.address(node)),
+        }
+    }
+
     /// A message has arrived completely at its node.
     pub fn arrived(&mut self, message: Outgoing, host: &mut impl Host) {
         match self {

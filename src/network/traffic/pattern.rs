@@ -240,6 +240,12 @@ impl<'p> Sources<'p> {
         }
     }
 
+    /// Where the generator of a node of this part lies.
+    #[inline]
+    pub(super) fn address(&self, node: usize) -> *const u8 {
+        self.sources.as_ptr().wrapping_add(node).cast()
+    }
+
     pub(super) fn start(&mut self, host: &mut impl Host) {
         for (place, source) in self.sources.iter_mut().enumerate() {
             let wait = source.wait(self.pattern, 0);

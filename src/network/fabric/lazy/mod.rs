@@ -59,8 +59,8 @@ impl Common {
 
 /// An event-driven port controller. Times within are clock cycles since reset.
 ///
-/// In a large network nothing is in a cache, so the two lines that most calls touch lie
-/// together, and hits that cannot matter soon stay there until there are some.
+/// In a large network nothing is in a cache, so what most calls touch are the first two of three
+/// lines that lie together, and hits that cannot matter soon stay there until there are some.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct LazyPort {
@@ -85,49 +85,67 @@ pub struct LazyPort {
     faulty: bool,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
+    /// See [`super::governor::Governor::appointment`].
+    pub appointment: u64,
     recent: Recent,
 }
 
+const _: () = assert!(std::mem::size_of::<LazyPort>() == 192);
+
 /// Hits that are held that many at a time.
-const HELD: usize = 5;
+const HELD: usize = 25;
 
 /// Hits of which the threshold has not been told.
-#[derive(Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
 struct Recent {
     /// Hits before this cycle do not lower the floor of the threshold,
     until: u64,
-    /// and so many of them.
-    left: u32,
-    held: u32,
-    /// The cycle in which the first one came.
-    first: u64,
-    /// How many cycles later each came, and how many idle cycles it ended.
-    hits: [(u32, u32); HELD],
+    /// The cycle in which the latest one came.
+    latest: u64,
+    /// and so many of them, as far as there is room.
+    room: u8,
+    held: u8,
+    /// How many cycles after the one before each came, and how many idle cycles it ended.
+    hits: [(u16, u16); HELD],
 }
+
+/// A hit: the cycle in which it comes, and how many idle cycles it ends.
+type Hit = (u64, u64);
 
 impl Recent {
     /// Holds a hit that comes in `cycle`, after activity that ended with `idle_since`; whether
     /// it does.
     #[inline]
     fn hold(&mut self, cycle: u64, idle_since: u64) -> bool {
-        let held = self.held as usize;
-        if cycle >= self.until || self.left == 0 || held == HELD {
+        if cycle >= self.until || self.room == 0 {
             return false;
         }
-        if held == 0 {
-            self.first = cycle;
-        }
-        let times = (
-            u32::try_from(cycle - self.first),
-            u32::try_from(cycle - idle_since),
-        );
-        let (Ok(later), Ok(idle)) = times else {
+        let later = match self.held {
+            0 => 0,
+            _ => cycle - self.latest,
+        };
+        let (Ok(later), Ok(idle)) = (u16::try_from(later), u16::try_from(cycle - idle_since))
+        else {
             return false;
         };
-        self.hits[held] = (later, idle);
+        self.hits[self.held as usize] = (later, idle);
         self.held += 1;
-        self.left -= 1;
+        self.room -= 1;
+        self.latest = cycle;
         true
+    }
+
+    /// The hits, the oldest first.
+    fn take(&mut self) -> ([Hit; HELD], usize) {
+        let held = std::mem::take(&mut self.held) as usize;
+        let mut hits = [(0, 0); HELD];
+        let mut cycle = self.latest;
+        for (hit, &(later, idle)) in hits.iter_mut().zip(&self.hits).take(held).rev() {
+            *hit = (cycle, u64::from(idle));
+            cycle -= u64::from(later);
+        }
+        (hits, held)
     }
 }
 
@@ -197,6 +215,7 @@ impl LazyPort {
             resolved: false,
             faulty: false,
             left_wake: false,
+            appointment: u64::MAX,
             recent: Recent::default(),
         };
         lazy.look_ahead();
@@ -248,8 +267,7 @@ impl LazyPort {
     /// What the next hit may touch beside the port itself: nothing while it can be held.
     #[inline]
     pub fn far_side(&self) -> Option<*const u8> {
-        let held = self.recent.held as usize;
-        (held == HELD || self.recent.left == 0).then(|| std::ptr::from_ref(&*self.rest).cast())
+        (self.recent.room == 0).then(|| std::ptr::from_ref(&*self.rest).cast())
     }
 
     /// The port may start a packet in the present cycle.
@@ -329,7 +347,7 @@ impl LazyPort {
         let idle_since = self.idle_since();
         if self.cycle > idle_since
             && !self.waiting
-            && (self.left_wake || !self.recent.hold(self.cycle, idle_since))
+            && (self.left_wake || idle_since == 0 || !self.recent.hold(self.cycle, idle_since))
         {
             self.sample(idle_since);
         }
@@ -337,10 +355,13 @@ impl LazyPort {
 
     /// The idle period from `idle_since` on ends in the present cycle.
     fn sample(&mut self, idle_since: u64) {
-        self.tell();
         let miss = std::mem::take(&mut self.left_wake);
-        // What comes before the first activity is no idle period.
-        if idle_since > 0 {
+        if idle_since == 0 {
+            // What comes before the first activity is no idle period.
+            return;
+        }
+        self.tell();
+        if miss || !self.recent.hold(self.cycle, idle_since) {
             self.rest.sample(self.cycle, idle_since, miss);
             self.follow();
         }
@@ -348,14 +369,11 @@ impl LazyPort {
 
     /// Tells the threshold of the hits that were held.
     fn tell(&mut self) {
-        if self.recent.held == 0 {
-            return;
-        }
-        let held = std::mem::take(&mut self.recent.held) as usize;
-        for (later, idle) in self.recent.hits[..held].iter().copied() {
-            let cycle = self.recent.first + u64::from(later);
-            self.rest.sample(cycle, cycle - u64::from(idle), false);
-        }
+        let (hits, held) = self.recent.take();
+        // The threshold that governs the present idle period, or that after the activity under
+        // way, may still be asked for: it is the one of the cycle before.
+        let asked = self.idle_since().saturating_sub(1).min(self.cycle);
+        self.rest.catch_up(&hits[..held], asked);
         self.follow();
     }
 
@@ -366,10 +384,10 @@ impl LazyPort {
                 self.hold = self.rest.common.hold(threshold.floor());
                 threshold.firm(numbers)
             }
-            _ => (u64::MAX, u32::MAX),
+            _ => (u64::MAX, HELD),
         };
         self.recent.until = until;
-        self.recent.left = left;
+        self.recent.room = left.min(HELD) as u8;
     }
 
     #[inline]
@@ -523,6 +541,19 @@ impl LazyPort {
 }
 
 impl Rest {
+    /// Idle periods that ended in hits, the oldest first; no threshold of a cycle before `asked`
+    /// is asked for any more.
+    fn catch_up(&mut self, hits: &[Hit], asked: u64) {
+        if let Some((latest, _)) = hits.last() {
+            self.hits += hits.len() as u64;
+            self.sampled = *latest;
+            self.sample_is_miss = false;
+        }
+        if let (Some(threshold), Some(numbers)) = (&mut self.threshold, &self.common.numbers) {
+            threshold.catch_up(numbers, hits, asked);
+        }
+    }
+
     /// The idle period from `idle_since` on ends in cycle `now`.
     #[inline]
     fn sample(&mut self, now: u64, idle_since: u64, miss: bool) {
@@ -534,17 +565,12 @@ impl Rest {
         let (Some(threshold), Some(numbers)) = (&mut self.threshold, &self.common.numbers) else {
             return;
         };
-        let cycles = now - idle_since;
-        let ticks = match plan.clocks_per_tick {
-            1 => cycles,
-            clocks => cycles / clocks,
-        };
         let t_pdt = match miss && plan.corrects() {
             true => threshold.at(numbers, idle_since - 1),
             false => 0,
         };
         let sample = Sample {
-            ticks: ticks.min(plan.max_time()),
+            ticks: numbers.ticks(now - idle_since),
             t_pdt,
             miss,
         };

@@ -18,7 +18,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::HELD;
+use super::{Hit, HELD};
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::golden::Edges;
@@ -117,6 +117,16 @@ impl Numbers {
         self.plan.histogram.kind
     }
 
+    /// Whole ticks in so many clock cycles.
+    #[inline]
+    pub fn ticks(&self, cycles: u64) -> u64 {
+        let ticks = match self.plan.clocks_per_tick {
+            1 => cycles,
+            clocks => cycles / clocks,
+        };
+        ticks.min(self.plan.max_time())
+    }
+
     /// The bin of an idle period of `ticks` (`docs/histograms.md`).
     fn bin(&self, ticks: u64) -> usize {
         let histogram = &self.plan.histogram;
@@ -166,6 +176,19 @@ fn search(
 struct Entry {
     cycle: u64,
     sample: Sample,
+}
+
+impl Entry {
+    /// A hit after so many idle cycles.
+    #[inline]
+    fn hit(numbers: &Numbers, cycle: u64, cycles: u64) -> Self {
+        let sample = Sample {
+            ticks: numbers.ticks(cycles),
+            t_pdt: 0,
+            miss: false,
+        };
+        Self { cycle, sample }
+    }
 }
 
 /// The threshold of one port. What is not about the log is as it was before it; what a hit
@@ -271,13 +294,13 @@ impl Threshold {
 
     /// Hits before a cycle, and so many of them, leave the floor where it is, or raise it: they
     /// end no generation, take no miss out of the history, and leave the budget as it is.
-    pub fn firm(&self, numbers: &Numbers) -> (u64, u32) {
+    pub fn firm(&self, numbers: &Numbers) -> (u64, usize) {
         let kind = numbers.kind();
         if kind == HistogramKind::Circular || self.renews || self.shortened {
             return (0, 0);
         }
         let mut until = self.grows_at.saturating_sub(numbers.chained);
-        let mut left = u32::MAX as usize;
+        let mut left = HELD;
         if kind.ages() {
             until = until.min(self.renewal.0);
             left = left.min(self.renewal.1 as usize);
@@ -292,7 +315,57 @@ impl Threshold {
                 left = left.min(later.unwrap_or(HELD));
             }
         }
-        (until, left as u32)
+        (until, left)
+    }
+
+    /// Records hits that [`firm`](Threshold::firm) has let wait, the oldest first. No threshold of
+    /// a cycle before `asked` will be asked for.
+    pub fn catch_up(&mut self, numbers: &Numbers, mut hits: &[Hit], asked: u64) {
+        // Those that follow closely on the log.
+        while let Some((&hit, later)) = hits.split_first() {
+            if hit.0 >= self.quiet_from {
+                break;
+            }
+            self.record_hit(numbers, hit);
+            hits = later;
+        }
+        if hits.first().map_or(asked, |hit| hit.0) < self.quiet_from {
+            return;
+        }
+        self.commit(numbers);
+        // From here on the budget, the generation and the factor stay as they are: wherever all
+        // is steady again, only counters have changed.
+        let mut steady = 0;
+        let mut quiet_from = self.quiet_from;
+        let mut alone = true;
+        for (place, (cycle, _)) in hits.iter().copied().chain([(asked, 0)]).enumerate() {
+            if cycle >= quiet_from {
+                steady = place;
+                alone = true;
+            }
+            let time = if alone {
+                numbers.alone
+            } else {
+                numbers.chained
+            };
+            quiet_from = cycle + time;
+            alone = false;
+        }
+        let (taken, left) = hits.split_at(steady);
+        if !taken.is_empty() {
+            for &(cycle, cycles) in taken {
+                self.absorb(numbers, &Entry::hit(numbers, cycle, cycles));
+            }
+            self.settle(numbers);
+        }
+        for &hit in left {
+            self.record_hit(numbers, hit);
+        }
+    }
+
+    fn record_hit(&mut self, numbers: &Numbers, (cycle, cycles): Hit) {
+        let entry = Entry::hit(numbers, cycle, cycles);
+        self.record(numbers, cycle, entry.sample);
     }
 
     /// A sample that came in `cycle`; the threshold that governed a hit does not matter.
