@@ -198,7 +198,7 @@ fn ctrl_c_leaves_nothing_half_written() {
         .unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(error(&output).contains("interrupted"), "{}", error(&output));
     let left = names(&cache);
     assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");

@@ -2,7 +2,7 @@
 //!
 //! Data goes to standard output, messages and progress to standard error.
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
-//! 2 bad input or usage.
+//! 2 bad input or usage; 130 interrupted by Ctrl-C.
 
 mod completions;
 mod cosim;
@@ -21,6 +21,7 @@ mod trace;
 mod verify;
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Parser, Subcommand};
 
@@ -104,7 +105,7 @@ pub fn main() -> ExitCode {
     };
     // `cosim` listens on its own: it says how far it came.
     let cleans_up =
-        matches!(cli.command, Command::Cosim(_)) || ctrlc::set_handler(interrupted).is_ok();
+        matches!(cli.command, Command::Cosim(_)) || ctrlc::set_handler(on_ctrl_c).is_ok();
     if !cleans_up {
         output::message("note: cannot listen for Ctrl-C: it may leave temporary files behind");
     }
@@ -113,7 +114,10 @@ pub fn main() -> ExitCode {
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Err(error) => {
             output::message(&format!("error: {}", describe(&error)));
-            ExitCode::from(2)
+            ExitCode::from(match error.is::<Interrupted>() {
+                true => INTERRUPTED_STATUS,
+                false => 2,
+            })
         }
     }
 }
@@ -131,11 +135,52 @@ fn tell(told: &clap::Error) -> ExitCode {
     }
 }
 
-/// What Ctrl-C does: no temporary file stays.
+/// Exit status after Ctrl-C: that of a program which the signal has ended, as shells tell it.
+const INTERRUPTED_STATUS: u8 = 130;
+
+/// A run that Ctrl-C has ended: how far it came.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct Interrupted(String);
+
+/// Something is under way that looks at [`Orderly::interrupted`] and ends by itself.
+static ORDERLY: AtomicBool = AtomicBool::new(false);
+/// Ctrl-C came in the meantime.
+static NOTICED: AtomicBool = AtomicBool::new(false);
+
+/// While it lives the first Ctrl-C does not end the process: it is only noticed.
+struct Orderly;
+
+impl Orderly {
+    fn begin() -> Self {
+        ORDERLY.store(true, Ordering::SeqCst);
+        Self
+    }
+
+    /// Ctrl-C came: say how far it went and end, with [`Interrupted`].
+    fn interrupted(&self) -> bool {
+        NOTICED.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Orderly {
+    fn drop(&mut self) {
+        ORDERLY.store(false, Ordering::SeqCst);
+    }
+}
+
+fn on_ctrl_c() {
+    let noticed = ORDERLY.load(Ordering::SeqCst) && !NOTICED.swap(true, Ordering::SeqCst);
+    if !noticed {
+        interrupted();
+    }
+}
+
+/// Ends the process; no temporary file stays.
 fn interrupted() {
     files::abandon_unfinished();
     output::message("error: interrupted; nothing half-written was left behind");
-    std::process::exit(2);
+    std::process::exit(INTERRUPTED_STATUS.into());
 }
 
 /// An error and its causes in one sentence; some errors quote their cause already.

@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{json, Value};
 
 use super::output::{self, table, trimmed};
-use super::Outcome;
+use super::{Interrupted, Outcome};
 use crate::blocks::port::pins::PowerState;
 use crate::config::plan::PortPlan;
 use crate::config::Config;
@@ -27,7 +27,7 @@ use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario};
 use crate::network::topology::Topology;
-use crate::network::{self, Ended, Progress, RunSummary, Workload};
+use crate::network::{self, Ended, Job, Progress, RunSummary, Workload};
 use crate::usage;
 
 /// Simulate a whole network under the traffic of applications or of a pattern.
@@ -136,6 +136,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let found = found(run);
     let report = Report {
         scenario: &scenario,
+        workload: workload.as_ref(),
         threads,
         idle: IdleTable::of(&baseline.as_ref().unwrap_or(&found).run.summary),
         found,
@@ -349,7 +350,7 @@ fn one_run(
     replacements: Replacements,
 ) -> Result<Run> {
     let bar = ProgressBar::new(match workload {
-        Some(workload) => workload.program.ops().len() as u64,
+        Some(workload) => workload.operations() as u64,
         None => scenario.duration_ps.unwrap_or(0),
     });
     bar.set_style(ProgressStyle::with_template(
@@ -357,6 +358,7 @@ fn one_run(
     )?);
     bar.set_message(what);
     let before = usage::cpu_seconds();
+    let orderly = super::Orderly::begin();
     let summary = network::run(
         scenario,
         workload,
@@ -368,10 +370,26 @@ fn one_run(
                 0 => now.time_ps,
                 _ => now.operations_finished as u64,
             });
-            ControlFlow::Continue(())
+            match orderly.interrupted() {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         },
     )?;
     bar.finish_and_clear();
+    // It may have come after the last look.
+    if orderly.interrupted() {
+        let mut so_far = format!("{:.6} ms of simulated time", summary.time_ps as f64 / 1e9);
+        if summary.operations > 0 {
+            so_far += &format!(
+                ", {} of {} operations",
+                summary.operations_finished, summary.operations
+            );
+        }
+        bail!(Interrupted(format!(
+            "interrupted after {so_far} of the run \"{what}\"; nothing was written"
+        )));
+    }
     check_conservation(&summary)?;
     Ok(Run {
         summary,
@@ -390,6 +408,7 @@ struct Found {
 
 struct Report<'a> {
     scenario: &'a Scenario,
+    workload: Option<&'a Workload>,
     threads: usize,
     found: Found,
     /// With links that never sleep.
@@ -441,16 +460,28 @@ fn above(value: f64, base: f64) -> Option<f64> {
     (base > 0.0).then(|| 100.0 * (value / base - 1.0))
 }
 
-fn run_json(found: &Found) -> Value {
+fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
     let summary = &found.run.summary;
     let sums = Sums::of(summary);
     let states: serde_json::Map<_, _> = sums
         .parts()
         .map(|(state, part)| (state.name().to_owned(), part.into()))
         .collect();
+    let jobs = workload.map(|workload| {
+        let jobs = workload.jobs.iter().zip(&summary.jobs_ps);
+        let job = |(job, ps): (&Job, &Option<u64>)| {
+            json!({
+                "name": job.name,
+                "ranks": job.program.ranks(),
+                "time_ns": ps.map(ns),
+            })
+        };
+        jobs.map(job).collect::<Vec<_>>()
+    });
     json!({
         "ended": summary.ended,
         "time_ns": ns(summary.time_ps),
+        "job_time_mean_ns": summary.job_mean_ps().map(|ps| ps / 1e3),
         "messages": summary.messages,
         "packets": summary.packets,
         "packets_in_flight": summary.packets_in_flight,
@@ -475,13 +506,14 @@ fn run_json(found: &Found) -> Value {
         "operations_finished": summary.operations_finished,
         "events": summary.events,
         "cpu_seconds": found.run.cpu_seconds,
+        "jobs": jobs,
     })
 }
 
 impl Report<'_> {
     fn json(&self) -> Value {
         let topology: &dyn Topology = &*self.scenario.topology;
-        let mut json = run_json(&self.found);
+        let mut json = run_json(&self.found, self.workload);
         json["threads"] = self.threads.into();
         json["peak_bytes"] = usage::peak_bytes().into();
         json["scenario"] = self.scenario.path.display().to_string().into();
@@ -495,7 +527,7 @@ impl Report<'_> {
             json["idle_periods"] = json!(idle);
         }
         if let Some(baseline) = &self.baseline {
-            json["always_on"] = run_json(baseline);
+            json["always_on"] = run_json(baseline, self.workload);
             json["against_always_on_percent"] = json!(self
                 .differences()
                 .into_iter()
@@ -519,8 +551,13 @@ impl Report<'_> {
             Ended::Complete => above(run.time_ps as f64, base.time_ps as f64),
             _ => None,
         };
+        let jobs = run.job_mean_ps().zip(base.job_mean_ps());
         vec![
             ("time", time),
+            (
+                "job_time_mean",
+                jobs.and_then(|(run, base)| above(run, base)),
+            ),
             (
                 "latency_mean",
                 above(run.latency.mean_ps, base.latency.mean_ps),
@@ -597,6 +634,12 @@ impl Report<'_> {
         row("time, ms", "time", &|it| {
             format!("{:.6}", it.run.summary.time_ps as f64 / 1e9)
         });
+        if run.jobs_ps.len() > 1 {
+            row("of a job, mean, ms", "job_time_mean", &|it| {
+                let mean = it.run.summary.job_mean_ps();
+                mean.map_or("-".into(), |ps| format!("{:.6}", ps / 1e9))
+            });
+        }
         row("packets", "", &|it| it.run.summary.packets.to_string());
         row("link hops", "", &|it| {
             it.run.summary.packet_hops.to_string()

@@ -385,6 +385,7 @@ pub(crate) mod tests {
             sizes_differ: 0,
             operations_finished: 0,
             operations: 0,
+            jobs_ps: Vec::new(),
             calc_ps: vec![cycles * 500, 0],
             cpus: vec![1, 0],
             ports: ports

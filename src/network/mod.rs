@@ -15,8 +15,10 @@ pub use simulation::{
     simulate, Ended, Latency, PortSummary, Progress, RunError, RunSummary, Settings,
 };
 
+use std::collections::btree_map::{BTreeMap, Entry};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::switch::power::PowerController;
 
@@ -56,17 +58,26 @@ pub struct Controllers {
     pub ports: Vec<Box<dyn PowerController + Send>>,
 }
 
-/// The programs of a scenario's jobs as one, and where its ranks run.
+/// The programs of a scenario's jobs, and where their ranks run.
 #[derive(Debug)]
 pub struct Workload {
-    /// The ranks of all jobs, one job after the other.
-    pub program: trace::Program,
-    /// The node of each rank.
+    /// The jobs, copies one after the other.
+    pub jobs: Vec<Job>,
+    /// The node of each rank, job by job.
     pub nodes: Vec<u32>,
     /// CPU time of sends and receives.
     pub overheads: replay::Overheads,
     /// Where the program comes from, for messages.
     pub source: PathBuf,
+}
+
+/// A program that runs.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The file of its trace; of the copies of a job each with its number, from 1.
+    pub name: String,
+    /// The program; copies and jobs of the same file share it.
+    pub program: Arc<trace::Program>,
 }
 
 impl Workload {
@@ -75,32 +86,52 @@ impl Workload {
     /// # Errors
     /// If a trace cannot be used, or does not fit the network.
     pub fn of(scenario: &scenario::Scenario) -> Result<Option<Self>, Error> {
-        let scenario::Traffic::Jobs(jobs) = &scenario.traffic else {
+        let scenario::Traffic::Jobs(all) = &scenario.traffic else {
             return Ok(None);
         };
-        let programs = jobs
-            .jobs
-            .iter()
-            .map(|job| trace::read(&job.file))
-            .collect::<Result<Vec<_>, _>>()?;
-        let ranks: Vec<usize> = programs.iter().map(trace::Program::ranks).collect();
-        let fault = |problem| Error::Mapping {
-            scenario: scenario.path.clone(),
-            problem,
-        };
-        let nodes = jobs
+        let mut programs: BTreeMap<&Path, Arc<trace::Program>> = BTreeMap::new();
+        let mut jobs = Vec::new();
+        for job in &all.jobs {
+            let program = match programs.entry(&job.file) {
+                Entry::Occupied(there) => Arc::clone(there.get()),
+                Entry::Vacant(place) => Arc::clone(place.insert(trace::read(&job.file)?.into())),
+            };
+            let file = job.file.display();
+            jobs.extend((1..=job.copies).map(|copy| Job {
+                name: match job.copies {
+                    1 => file.to_string(),
+                    _ => format!("{file} {copy}"),
+                },
+                program: Arc::clone(&program),
+            }));
+        }
+        let ranks: Vec<usize> = jobs.iter().map(|job| job.program.ranks()).collect();
+        let nodes = all
             .place(&ranks, scenario.topology.nodes(), scenario.seed)
-            .map_err(fault)?;
+            .map_err(|problem| Error::Mapping {
+                scenario: scenario.path.clone(),
+                problem,
+            })?;
         let source = match scenario.traffic.only_job() {
             Some(job) => job.file.clone(),
             None => scenario.path.clone(),
         };
         Ok(Some(Self {
-            program: trace::Program::join(programs).map_err(fault)?,
+            jobs,
             nodes,
-            overheads: jobs.overheads,
+            overheads: all.overheads,
             source,
         }))
+    }
+
+    /// The program of each job.
+    fn programs(&self) -> Vec<&trace::Program> {
+        self.jobs.iter().map(|job| &*job.program).collect()
+    }
+
+    /// Operations of all jobs.
+    pub fn operations(&self) -> usize {
+        self.jobs.iter().map(|job| job.program.ops().len()).sum()
     }
 }
 
@@ -117,10 +148,11 @@ pub fn run(
     replacements: fabric::Replacements,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunSummary, Error> {
+    let programs = workload.map(Workload::programs).unwrap_or_default();
     let load = match (&scenario.traffic, workload) {
         (scenario::Traffic::Pattern(pattern), _) => fabric::Load::Pattern(pattern),
-        (scenario::Traffic::Jobs(_), Some(workload)) => fabric::Load::Program {
-            program: &workload.program,
+        (scenario::Traffic::Jobs(_), Some(workload)) => fabric::Load::Programs {
+            programs: &programs,
             nodes: &workload.nodes,
             overheads: workload.overheads,
         },
@@ -176,9 +208,20 @@ pub fn run_clocked(
         warm_up_ps: scenario.warm_up_ps,
         window_cycles: WINDOW_CYCLES,
     };
+    let joined;
+    let program = match &*workload.programs() {
+        [one] => *one,
+        several => {
+            joined = trace::Program::join(several).map_err(|problem| Error::Mapping {
+                scenario: scenario.path.clone(),
+                problem,
+            })?;
+            &joined
+        }
+    };
     simulate(
         &*scenario.topology,
-        &workload.program,
+        program,
         &workload.nodes,
         &settings,
         controllers.ports,

@@ -635,6 +635,7 @@ mod tests {
         let job = Job {
             file: "folder/a.goal".into(),
             mapping: Mapping::Linear,
+            copies: 1,
         };
         let jobs = vec![job];
         assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
@@ -675,6 +676,7 @@ mod tests {
         let job = Job {
             file: "/a".into(),
             mapping: Mapping::List(vec![3, 2, 1]),
+            copies: 1,
         };
         let jobs = vec![job];
         assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
@@ -954,5 +956,40 @@ mod tests {
         );
         let error = jobs.place(&[3, 3, 4], 16, 1).unwrap_err();
         assert!(error.contains("places 2 ranks, folder/a has 3"), "{error}");
+    }
+
+    #[test]
+    fn every_copy_of_a_job_takes_nodes_of_its_own() {
+        let job = |keys: &str| format!("[[traffic.jobs]]\nfile = \"a\"\n{keys}\n");
+        let text = job("copies = 3\nmapping = \"random\"") + &job("copies = 2");
+        let Traffic::Jobs(jobs) = parse(&text).unwrap().traffic else {
+            panic!("jobs");
+        };
+        let placed = jobs.place(&[4, 4, 4, 2, 2], 16, 1).unwrap();
+        let mut all = placed.clone();
+        all.sort_unstable();
+        assert_eq!(all, (0..16).collect::<Vec<u32>>());
+        // Copies are drawn one after the other, as jobs of their own would be.
+        let single = job("mapping = \"random\"").repeat(3) + &job("").repeat(2);
+        let Traffic::Jobs(single) = parse(&single).unwrap().traffic else {
+            panic!("jobs");
+        };
+        assert_eq!(single.place(&[4, 4, 4, 2, 2], 16, 1).unwrap(), placed);
+        let error = jobs.place(&[4, 4, 4, 2, 3], 16, 1).unwrap_err();
+        assert!(error.contains("a has 3 ranks, and 2 of"), "{error}");
+        for (keys, what) in [
+            ("copies = 0", "it must be 1 to 16; the nearest is 1"),
+            ("copies = 17", "it must be 1 to 16; the nearest is 16"),
+            (
+                "copies = 2\nmapping = [0, 1]",
+                "copies of a job whose mapping is a list would share its nodes",
+            ),
+        ] {
+            let error = parse(&job(keys)).unwrap_err();
+            assert!(
+                error.starts_with("folder/test.toml:3:10: ") && error.contains(what),
+                "{error}"
+            );
+        }
     }
 }

@@ -166,6 +166,8 @@ pub struct RunSummary {
     pub operations_finished: usize,
     /// Operations of the program.
     pub operations: usize,
+    /// When the last operation of each job finished, in ps; `None` if it has not.
+    pub jobs_ps: Vec<Option<u64>>,
     /// CPU time of each node's calcs that have finished, in ps, over its CPUs.
     pub calc_ps: Vec<u64>,
     /// CPUs of each node.
@@ -180,6 +182,14 @@ impl RunSummary {
     /// Duration that the times per state add up to, in ps.
     pub fn duration_ps(&self) -> u64 {
         self.cycles * self.clock_ps
+    }
+
+    /// Mean of the jobs' own execution times, in ps; all begin at 0. `None` if there are none,
+    /// or one has not ended.
+    pub fn job_mean_ps(&self) -> Option<f64> {
+        let ends = self.jobs_ps.iter().copied();
+        let sum: u64 = ends.sum::<Option<u64>>()?;
+        (!self.jobs_ps.is_empty()).then(|| sum as f64 / self.jobs_ps.len() as f64)
     }
 }
 
@@ -411,7 +421,7 @@ fn check(
     if settings.window_cycles == 0 {
         return unfit("a window of 0 clock cycles: at least 1".into());
     }
-    if let Err(problem) = check_times(program) {
+    if let Err(problem) = check_times(&[program]) {
         return unfit(problem);
     }
     if let Some(number) = program.ops().iter().position(|op| op.nic > 0) {
@@ -896,6 +906,7 @@ impl<'a> Network<'a> {
             sizes_differ: replay.sizes_differ(),
             operations_finished: replay.operations_finished(),
             operations: program.ops().len(),
+            jobs_ps: vec![(ended == Ended::Complete).then_some(time_ps)],
             calc_ps,
             cpus,
             ports,

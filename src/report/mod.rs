@@ -111,6 +111,7 @@ mod tests {
         std::fs::write(folder.path().join(RESULTS), to_parquet(&rows).unwrap()).unwrap();
         let description = Description {
             linkdoze: "0".into(),
+            sources_sha256: String::new(),
             sweep: "sweep.toml".into(),
             scenario: "<s>.toml".into(),
             scenario_sha256: "0".repeat(64),

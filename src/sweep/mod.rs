@@ -134,6 +134,9 @@ impl ExperimentError {
 pub struct Description {
     /// The version that computes them.
     pub linkdoze: String,
+    /// Its sources; empty of results from before these counted.
+    #[serde(default)]
+    pub sources_sha256: String,
     /// The sweep file as it was named.
     pub sweep: PathBuf,
     /// The scenario's file.
@@ -160,6 +163,9 @@ impl Description {
                 self.linkdoze, other.linkdoze
             ));
         }
+        if self.sources_sha256 != other.sources_sha256 {
+            return Some(format!("another build of version {}", self.linkdoze));
+        }
         if self.scenario_sha256 != other.scenario_sha256 {
             return Some(format!(
                 "another text of the scenario {}",
@@ -181,10 +187,8 @@ impl Description {
     fn digest(&self, config: &Config) -> String {
         let mut all = Sha256::new();
         let traces = self.traces.iter().map(|(_, digest)| digest);
-        for part in [&self.linkdoze, &self.scenario_sha256]
-            .into_iter()
-            .chain(traces)
-        {
+        let program = [&self.linkdoze, &self.sources_sha256, &self.scenario_sha256];
+        for part in program.into_iter().chain(traces) {
             all.update(part);
             all.update("\n");
         }
@@ -265,6 +269,7 @@ impl Prepared {
         let topology: &dyn Topology = &*scenario.topology;
         let description = Description {
             linkdoze: env!("CARGO_PKG_VERSION").into(),
+            sources_sha256: env!("LINKDOZE_SOURCES").into(),
             sweep: path.into(),
             scenario: sweep.scenario,
             scenario_sha256: hex(&Sha256::digest(&text)),
@@ -708,6 +713,7 @@ mod tests {
     fn what_differs_is_named() {
         let one = Description {
             linkdoze: "1".into(),
+            sources_sha256: "v".into(),
             sweep: "a".into(),
             scenario: "s".into(),
             scenario_sha256: "x".into(),
@@ -721,6 +727,8 @@ mod tests {
             one.difference(&other).unwrap_or_default()
         };
         assert!(against(&|other| other.linkdoze = "2".into()).contains("version 1"));
+        let build = against(&|other| other.sources_sha256.clear());
+        assert_eq!(build, "another build of version 1");
         assert!(against(&|other| other.scenario_sha256.clear()).contains("text of the scenario"));
         assert!(against(&|other| other.traces[0].1.clear()).contains("traces"));
         let port = against(&|other| {

@@ -47,6 +47,8 @@ pub struct Measured {
     pub ended: String,
     /// The last operation finished, or the run was cut, at this time.
     pub time_ns: f64,
+    /// Mean of the jobs' own execution times; none if one has not ended.
+    pub job_time_mean_ns: Option<f64>,
     /// Packet latency: the mean, in ns.
     pub latency_mean_ns: f64,
     /// The median.
@@ -119,6 +121,8 @@ pub struct Measured {
 pub struct Against {
     /// Execution time: how much longer. None if a run was cut.
     pub time_overhead_percent: Option<f64>,
+    /// Mean of the jobs' own execution times: how much longer.
+    pub job_time_mean_overhead_percent: Option<f64>,
     /// Mean packet latency: how much longer.
     pub latency_mean_overhead_percent: Option<f64>,
     /// 99th percentile of the latency: how much longer.
@@ -192,6 +196,7 @@ impl Measured {
             }
             .into(),
             time_ns: ns(run.time_ps),
+            job_time_mean_ns: run.job_mean_ps().map(|ps| ps / 1e3),
             latency_mean_ns: run.latency.mean_ps / 1e3,
             latency_p50_ns: ns(run.latency.p50_ps),
             latency_p99_ns: ns(run.latency.p99_ps),
@@ -237,6 +242,10 @@ impl Against {
         let complete = run.ended == "complete" && base.ended == "complete";
         Self {
             time_overhead_percent: above(run.time_ns, base.time_ns).filter(|_| complete),
+            job_time_mean_overhead_percent: run
+                .job_time_mean_ns
+                .zip(base.job_time_mean_ns)
+                .and_then(|(run, base)| above(run, base)),
             latency_mean_overhead_percent: above(run.latency_mean_ns, base.latency_mean_ns),
             latency_p99_overhead_percent: above(run.latency_p99_ns, base.latency_p99_ns),
             energy_links_saved_percent: below(run.energy_links_j, base.energy_links_j),
@@ -246,7 +255,7 @@ impl Against {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 46] = [
+const COLUMNS: [(&str, Kind); 48] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -256,6 +265,7 @@ const COLUMNS: [(&str, Kind); 46] = [
     ("correction", Kind::Flag),
     ("ended", Kind::Text),
     ("time_ns", Kind::Real),
+    ("job_time_mean_ns", Kind::Real),
     ("latency_mean_ns", Kind::Real),
     ("latency_p50_ns", Kind::Real),
     ("latency_p99_ns", Kind::Real),
@@ -289,6 +299,7 @@ const COLUMNS: [(&str, Kind); 46] = [
     ("events", Kind::Count),
     ("cpu_seconds", Kind::Real),
     ("time_overhead_percent", Kind::Real),
+    ("job_time_mean_overhead_percent", Kind::Real),
     ("latency_mean_overhead_percent", Kind::Real),
     ("latency_p99_overhead_percent", Kind::Real),
     ("energy_links_saved_percent", Kind::Real),
@@ -451,6 +462,7 @@ pub(crate) mod tests {
             measured: Measured {
                 ended: "complete".into(),
                 time_ns: 1e9 + seed / 3.0,
+                job_time_mean_ns: Some(5e8 + seed),
                 latency_mean_ns: 800.0 + seed,
                 latency_p50_ns: 500.0,
                 latency_p99_ns: 2000.1,
@@ -486,6 +498,7 @@ pub(crate) mod tests {
             },
             against: Against {
                 time_overhead_percent: Some(seed),
+                job_time_mean_overhead_percent: Some(seed / 2.0),
                 latency_mean_overhead_percent: Some(10.0 * seed),
                 latency_p99_overhead_percent: None,
                 energy_links_saved_percent: Some(50.0 - seed),
@@ -536,10 +549,12 @@ pub(crate) mod tests {
         base.energy_total_j = 12.0;
         let mut run = base.clone();
         run.time_ns *= 1.5;
+        run.job_time_mean_ns = base.job_time_mean_ns.map(|time| 1.25 * time);
         run.energy_links_j *= 0.25;
         run.energy_total_j *= 2.0;
         let against = Against::new(&run, &base);
         assert_eq!(against.time_overhead_percent, Some(50.0));
+        assert_eq!(against.job_time_mean_overhead_percent, Some(25.0));
         assert_eq!(against.energy_links_saved_percent, Some(75.0));
         assert_eq!(against.energy_total_saved_percent, Some(-100.0));
         assert_eq!(against.latency_mean_overhead_percent, Some(0.0));

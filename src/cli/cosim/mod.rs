@@ -21,7 +21,7 @@ use crate::cosim::port::PortDesign;
 #[derive(clap::Args)]
 #[command(
     group = clap::ArgGroup::new("activity").required(true),
-    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing.\n\
+    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing; 130 Ctrl-C.\n\
         Compiled models are kept in $LINKDOZE_CACHE (default: linkdoze in $XDG_CACHE_HOME or ~/.cache).\n\
         $VERILATOR and $CXX name the tools if they are not in the path."
 )]

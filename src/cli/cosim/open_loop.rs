@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::session::{quoted, Found, Session, Summary, WAVE_CYCLES};
 use super::{Args, Engine, Seeds};
-use crate::cli::Outcome;
+use crate::cli::{Interrupted, Outcome};
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::line_rate::LineRate;
 use crate::cosim::peer::WithPeer;
@@ -157,10 +157,10 @@ pub(super) fn run<D: Design + Sync>(
         })
     });
     if found.is_none() && done.iter().any(|one| one.stopped) {
-        bail!(
+        bail!(Interrupted(format!(
             "interrupted after {} cycles, all of them equal; nothing was written",
             tally.cycles
-        );
+        )));
     }
     let mismatch_cycle = found.as_ref().map(|found| found.mismatch.cycle);
     let job = &jobs[at.unwrap_or(0)];

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::session::Session;
 use super::Args;
-use crate::cli::Outcome;
+use crate::cli::{Interrupted, Outcome};
 use crate::cosim::pair::{self, Disturbance, Fault, Setup, Story};
 use crate::cosim::scenario::{Bench, Results};
 use crate::cosim::{report, Design, Mismatch, Tally};
@@ -189,7 +189,11 @@ where
         .collect::<Result<Vec<Ran>>>()?;
     bar.finish_and_clear();
     if session.interrupted.load(Ordering::Relaxed) {
-        bail!("interrupted after {} of {} runs", ran.len(), setups.len());
+        bail!(Interrupted(format!(
+            "interrupted after {} of {} runs",
+            ran.len(),
+            setups.len()
+        )));
     }
     conclude(&session, delays, &ran, out)
 }

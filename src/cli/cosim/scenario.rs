@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::session::{interrupted, quoted, Found, Session, Summary, Told};
 use super::Args;
-use crate::cli::{output, Outcome};
+use crate::cli::{output, Interrupted, Outcome};
 use crate::config::Config;
 use crate::cosim::port::PortDesign;
 use crate::cosim::scenario::{Bench, OnePort, Results};
@@ -140,10 +140,10 @@ pub(super) fn compare<D: Design + Sync>(
     let elapsed = session.started.elapsed();
     bar.finish_and_clear();
     if mismatch.is_none() && session.interrupted.load(Ordering::Relaxed) {
-        bail!(
+        bail!(Interrupted(format!(
             "interrupted after {} cycles of all ports, all of them equal; nothing was written",
             seen.load(Ordering::Relaxed)
-        );
+        )));
     }
     let mut tally = Tally::default();
     for port in &tallies {

@@ -38,17 +38,30 @@ use partition::{Common, Parcel, Partition, Places, Tally};
 /// What the nodes send.
 #[derive(Clone, Copy, Debug)]
 pub enum Load<'p> {
-    /// A program, with the node of each rank and what sends and receives cost their CPU.
-    Program {
-        /// The program.
-        program: &'p Program,
-        /// The node of each rank.
+    /// Programs that run at the same time and do not meet, with the node of each rank and what
+    /// sends and receives cost their CPU.
+    Programs {
+        /// The programs; one may be there several times.
+        programs: &'p [&'p Program],
+        /// The node of each rank, program by program.
         nodes: &'p [u32],
         /// CPU time of sends and receives.
         overheads: Overheads,
     },
     /// A pattern, which never ends.
     Pattern(&'p Pattern),
+}
+
+impl Load<'_> {
+    /// Operations of all programs.
+    fn operations(&self) -> usize {
+        match self {
+            Load::Programs { programs, .. } => {
+                programs.iter().map(|program| program.ops().len()).sum()
+            }
+            Load::Pattern(_) => 0,
+        }
+    }
 }
 
 /// What governs the ports.
@@ -152,12 +165,12 @@ fn run_governed(
             let power = settings.power;
             let governors = governors(topology, &places, part, power, &ends, &mut replacements);
             let traffic = match load {
-                Load::Program {
-                    program,
+                Load::Programs {
+                    programs,
                     nodes,
                     overheads,
-                } => Traffic::Program(Ranks::new(
-                    program,
+                } => Traffic::Programs(Ranks::new(
+                    programs,
                     overheads,
                     nodes,
                     &places.nodes,
@@ -261,21 +274,30 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
             "traffic that never ends needs an end of the run: give duration_ns in [run]".into(),
         ),
         Load::Pattern(_) => Ok(()),
-        Load::Program { program, nodes, .. } => check_program(topology, program, nodes),
+        Load::Programs {
+            programs, nodes, ..
+        } => check_programs(topology, programs, nodes),
     }
 }
 
-fn check_program(
+fn check_programs(
     topology: &dyn Topology,
-    program: &Program,
+    programs: &[&Program],
     nodes: &[u32],
 ) -> Result<(), RunError> {
     let unfit = |what: String| Err(RunError::Unfit(what));
-    if nodes.len() != program.ranks() {
+    let ranks: usize = programs.iter().map(|program| program.ranks()).sum();
+    if nodes.len() != ranks {
         return unfit(format!(
-            "the mapping places {} ranks, the program has {}",
-            nodes.len(),
-            program.ranks()
+            "the mapping places {} ranks, the program has {ranks}",
+            nodes.len()
+        ));
+    }
+    let ops: usize = programs.iter().map(|program| program.ops().len()).sum();
+    if u32::try_from(ops).is_err() {
+        return unfit(format!(
+            "the jobs have {ops} operations together; there can be {}",
+            u32::MAX
         ));
     }
     if let Some(node) = nodes
@@ -287,16 +309,20 @@ fn check_program(
             topology.nodes() - 1
         ));
     }
-    if let Err(problem) = check_times(program) {
+    if let Err(problem) = check_times(programs) {
         return unfit(problem);
     }
-    if let Some(number) = program.ops().iter().position(|op| op.nic > 0) {
-        let op = program.ops()[number];
-        return unfit(format!(
-            "rank {}: `{op}` names nic {}: a node has one NIC, number 0",
-            program.rank_of(number as u32),
-            op.nic
-        ));
+    // Copies of a program stand beside each other.
+    for program in programs.chunk_by(|a, b| std::ptr::eq(*a, *b)) {
+        let ops = program[0].ops();
+        if let Some(number) = ops.iter().position(|op| op.nic > 0) {
+            let op = ops[number];
+            return unfit(format!(
+                "rank {}: `{op}` names nic {}: a node has one NIC, number 0",
+                program[0].rank_of(number as u32),
+                op.nic
+            ));
+        }
     }
     Ok(())
 }
@@ -363,10 +389,7 @@ impl Meeting {
         load: Load,
         progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
     ) -> Result<(Vec<Partition<'a>>, Completed), RunError> {
-        let operations = match load {
-            Load::Program { program, .. } => program.ops().len(),
-            Load::Pattern(_) => 0,
-        };
+        let operations = load.operations();
         let (first, others) = parts.split_first_mut().expect("a part for each thread");
         let completed = std::thread::scope(|scope| {
             for (number, part) in others.iter_mut().enumerate() {
@@ -510,7 +533,7 @@ impl Meeting {
 /// Operations of a program that have finished in a part.
 fn finished(part: &Partition) -> usize {
     match part.traffic.as_deref() {
-        Some(Traffic::Program(ranks)) => ranks.replay().operations_finished(),
+        Some(Traffic::Programs(ranks)) => ranks.operations_finished(),
         _ => 0,
     }
 }
@@ -524,10 +547,7 @@ fn summary(
     completed: Completed,
 ) -> Result<RunSummary, RunError> {
     let operations_finished = parts.iter().map(finished).sum();
-    let operations = match load {
-        Load::Program { program, .. } => program.ops().len(),
-        Load::Pattern(_) => 0,
-    };
+    let operations = load.operations();
     let last_ps = parts.iter().map(|part| part.tally.last_ps).max();
     let last_ps = last_ps.unwrap_or(0);
     let (ended, end_ps) = match completed {
@@ -561,20 +581,36 @@ fn summary(
     let mut calc_ps = vec![0; topology.nodes()];
     let mut cpus = vec![0; topology.nodes()];
     let mut sizes_differ = 0;
-    if let Load::Program { nodes, .. } = load {
-        for part in &parts {
-            let Some(Traffic::Program(ranks)) = part.traffic.as_deref() else {
-                continue;
-            };
-            sizes_differ += ranks.replay().sizes_differ();
-            let times = ranks.replay().calc_times().zip(ranks.replay().cpus());
-            for (rank, (time, count)) in times.enumerate() {
+    let mut jobs_ps = Vec::new();
+    if let Load::Programs {
+        programs, nodes, ..
+    } = load
+    {
+        let ranks: Vec<&Ranks> = parts
+            .iter()
+            .filter_map(|part| match part.traffic.as_deref() {
+                Some(Traffic::Programs(ranks)) => Some(ranks),
+                _ => None,
+            })
+            .collect();
+        for ranks in &ranks {
+            sizes_differ += ranks.sizes_differ();
+            for (rank, (time, count)) in ranks.calc_times_and_cpus().enumerate() {
                 if ranks.owns(rank) {
                     calc_ps[nodes[rank] as usize] += time;
                     cpus[nodes[rank] as usize] += count;
                 }
             }
         }
+        jobs_ps = (0..programs.len())
+            .map(|job| {
+                let done = ranks.iter().map(|ranks| ranks.job(job));
+                let (finished, last) = done.fold((0, 0), |sum, (finished, last)| {
+                    (sum.0 + finished, last.max(sum.1))
+                });
+                (finished == programs[job].ops().len()).then_some(last)
+            })
+            .collect();
     }
     let in_flight: usize = parts.iter().map(|part| part.packets.len()).sum();
     let in_post: usize = parts
@@ -611,6 +647,7 @@ fn summary(
         sizes_differ,
         operations_finished,
         operations,
+        jobs_ps,
         calc_ps,
         cpus,
         ports,
@@ -642,8 +679,8 @@ fn deadlock(topology: &dyn Topology, parts: &[Partition]) -> String {
         what.push(format!("{packets} packets are stuck in the network"));
     }
     for part in parts {
-        if let Some(Traffic::Program(ranks)) = part.traffic.as_deref() {
-            what.push(ranks.replay().deadlock());
+        if let Some(Traffic::Programs(ranks)) = part.traffic.as_deref() {
+            what.extend(ranks.deadlock());
         }
     }
     what.join("; ")

@@ -31,8 +31,8 @@ fn both_engines_simulate_the_same_events() {
     let program = lammps();
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
-    let load = Load::Program {
-        program: &program,
+    let load = Load::Programs {
+        programs: &[&program],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -115,8 +115,8 @@ fn any_number_of_threads_gives_the_same_result() {
     let topology = SingleSwitch { nodes: 16 };
     // Two ranks to a node: messages within nodes take part.
     let nodes: Vec<u32> = (0..16).map(|rank| rank / 2).collect();
-    let load = Load::Program {
-        program: &program,
+    let load = Load::Programs {
+        programs: &[&program],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -150,8 +150,8 @@ fn lazy_ports_decide_as_clocked_ones() {
     let program = lammps();
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
-    let load = Load::Program {
-        program: &program,
+    let load = Load::Programs {
+        programs: &[&program],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -221,8 +221,8 @@ fn idle_periods_are_those_of_the_cycles() {
     let program = trace::read(Path::new("sim/lammps-lj-r8-s20.goal.zst")).unwrap();
     let topology = SingleSwitch { nodes: 8 };
     let nodes: Vec<u32> = (0..8).collect();
-    let load = Load::Program {
-        program: &program,
+    let load = Load::Programs {
+        programs: &[&program],
         nodes: &nodes,
         overheads: OVERHEADS,
     };

@@ -30,8 +30,11 @@ impl Traffic {
     /// The trace of the only application, if there is just one.
     pub fn only_job(&self) -> Option<&Job> {
         match self {
-            Traffic::Jobs(jobs) if jobs.jobs.len() == 1 => jobs.jobs.first(),
-            _ => None,
+            Traffic::Jobs(jobs) => match &*jobs.jobs {
+                [job] if job.copies == 1 => Some(job),
+                _ => None,
+            },
+            Traffic::Pattern(_) => None,
         }
     }
 }
@@ -50,8 +53,10 @@ pub struct Jobs {
 pub struct Job {
     /// The trace, relative to the working directory or absolute.
     pub file: PathBuf,
-    /// The node of each rank.
+    /// The node of each rank; every copy takes nodes that no other has taken.
     pub mapping: Mapping,
+    /// So many of it run at the same time, at least 1; one, if the mapping is a list.
+    pub copies: u32,
 }
 
 /// Where the ranks of a job run.
@@ -66,8 +71,8 @@ pub enum Mapping {
 }
 
 impl Jobs {
-    /// The node of each rank, job by job, where the jobs have so many `ranks` and the
-    /// network so many `nodes`.
+    /// The node of each rank, job by job and copy by copy, where these have so many `ranks`
+    /// and the network so many `nodes`.
     ///
     /// # Errors
     /// If there are too few nodes, or a list has another length.
@@ -75,7 +80,11 @@ impl Jobs {
         let mut free: Vec<u32> = (0..nodes as u32).collect();
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let mut placed = Vec::new();
-        for (job, &ranks) in self.jobs.iter().zip(ranks) {
+        let copies = self
+            .jobs
+            .iter()
+            .flat_map(|job| std::iter::repeat_n(job, job.copies as usize));
+        for (job, &ranks) in copies.zip(ranks) {
             if let Mapping::List(list) = &job.mapping {
                 if list.len() != ranks {
                     return Err(format!(
@@ -115,7 +124,7 @@ const KINDS: [&str; 6] = [
     "on-off",
     "inactivity",
 ];
-const JOB: [&str; 2] = ["file", "mapping"];
+const JOB: [&str; 3] = ["file", "mapping", "copies"];
 const GOAL: [&str; 6] = [
     "kind",
     "file",
@@ -280,7 +289,11 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
         let mapping = mapping(section.value("mapping"), nodes)?;
         let file = folder.join(file);
         return Ok(Jobs {
-            jobs: vec![Job { file, mapping }],
+            jobs: vec![Job {
+                file,
+                mapping,
+                copies: 1,
+            }],
             overheads,
         });
     };
@@ -319,9 +332,23 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
                 "a job needs its trace, such as file = \"trace.goal.zst\"",
             );
         };
+        let mapping = mapping(table.get("mapping"), nodes)?;
+        let copies = match table.get("copies") {
+            None => 1,
+            // Every copy needs a node at least.
+            Some(value) => integer(value, "copies", 1..=nodes as u64)? as u32,
+        };
+        if let (Mapping::List(_), Some(value), 2..) = (&mapping, table.get("copies"), copies) {
+            return problem(
+                value.span().start,
+                "copies of a job whose mapping is a list would share its nodes: take the mapping \
+                 \"linear\" or \"random\", or a [[traffic.jobs]] with a list for each",
+            );
+        }
         Ok(Job {
             file: folder.join(file),
-            mapping: mapping(table.get("mapping"), nodes)?,
+            mapping,
+            copies,
         })
     };
     Ok(Jobs {

@@ -159,7 +159,7 @@ pub fn info(program: &Program) -> Result<TraceInfo, String> {
 /// # Errors
 /// If the ranks wait for each other for ever, or a time does not fit.
 pub fn ideal_time(program: &Program) -> Result<(u64, u64), String> {
-    check_times(program)?;
+    check_times(&[program])?;
     let mut replay = Replay::new(
         program,
         Overheads {
@@ -190,9 +190,12 @@ pub fn ideal_time(program: &Program) -> Result<(u64, u64), String> {
 ///
 /// # Errors
 /// Names the rank, the operation and the limit.
-pub fn check_times(program: &Program) -> Result<(), String> {
+pub fn check_times(programs: &[&Program]) -> Result<(), String> {
     let (mut calc_total, mut bytes_total) = (0u64, 0u64);
-    for (number, op) in program.ops().iter().enumerate() {
+    let ops = programs
+        .iter()
+        .flat_map(|program| (0..).zip(program.ops()).map(move |op| (program, op)));
+    for (program, (number, op)) in ops {
         let (total, limit, what) = match op.kind {
             OpKind::Calc => (&mut calc_total, MAX_CALC_NS, "calcs together exceed"),
             OpKind::Send => (&mut bytes_total, MAX_BYTES, "messages together exceed"),
@@ -207,7 +210,7 @@ pub fn check_times(program: &Program) -> Result<(), String> {
             };
             return Err(format!(
                 "rank {}: `{op}`: all {what} {limit} {unit}, the most that can be simulated",
-                program.rank_of(number as u32)
+                program.rank_of(number)
             ));
         }
     }

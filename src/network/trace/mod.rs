@@ -236,10 +236,10 @@ impl Program {
     ///
     /// # Errors
     /// If together they have more operations or ranks than can be numbered.
-    pub fn join(programs: Vec<Program>) -> Result<Program, String> {
-        let mut programs = programs.into_iter();
-        let mut joined = programs.next().ok_or("no program to run")?;
-        for program in programs {
+    pub fn join(programs: &[&Program]) -> Result<Program, String> {
+        let (first, others) = programs.split_first().ok_or("no program to run")?;
+        let mut joined = Program::clone(first);
+        for program in others {
             let (ranks, ops) = (joined.ranks() as u32, joined.ops.len() as u32);
             let dependencies = joined.successors.len() as u32;
             let all = joined.ops.len() + program.ops.len();
@@ -268,8 +268,8 @@ impl Program {
                     },
                 }));
             joined.needs.extend(&program.needs);
-            for (what, count) in program.left_out {
-                *joined.left_out.entry(what).or_default() += count;
+            for (what, count) in &program.left_out {
+                *joined.left_out.entry(what.clone()).or_default() += count;
             }
             let starts = program.successor_start.iter().skip(1);
             joined

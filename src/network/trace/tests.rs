@@ -450,7 +450,7 @@ fn joined_programs_keep_to_themselves() {
     let calc = "num_ranks 1\nrank 0 {\nl0: calc 5\nl1: calc 7\nl1 requires l0\n}\n";
     let programs = [ping, calc, ping].map(|text| from_text(text).unwrap());
     let alone = ideal_time(&programs[0]).unwrap();
-    let joined = Program::join(programs.to_vec()).unwrap();
+    let joined = Program::join(&programs.each_ref()).unwrap();
     assert_eq!((joined.ranks(), joined.dependencies()), (5, 2 + 1 + 2));
     let shown: Vec<String> = joined.ops().iter().map(Op::to_string).collect();
     assert_eq!(

@@ -36,8 +36,8 @@ pub trait Host {
 /// What the nodes of one part of a network send.
 #[derive(Debug)]
 pub enum Traffic<'p> {
-    /// The ranks of a program that run here.
-    Program(Ranks<'p>),
+    /// The ranks of programs that run here.
+    Programs(Ranks<'p>),
     /// A pattern with chance in it.
     Pattern(Sources<'p>),
 }
@@ -46,7 +46,7 @@ impl Traffic<'_> {
     /// The beginning of the run.
     pub fn start(&mut self, host: &mut impl Host) {
         match self {
-            Traffic::Program(ranks) => ranks.start(host),
+            Traffic::Programs(ranks) => ranks.start(host),
             Traffic::Pattern(sources) => sources.start(host),
         }
     }
@@ -54,7 +54,7 @@ impl Traffic<'_> {
     /// The time that [`Host::call`] asked for has passed.
     pub fn act(&mut self, node: u32, value: u32, host: &mut impl Host) {
         match self {
-            Traffic::Program(ranks) => ranks.finish(value, host),
+            Traffic::Programs(ranks) => ranks.finish(value, host),
             Traffic::Pattern(sources) => sources.act(node, host),
         }
     }
@@ -62,7 +62,7 @@ impl Traffic<'_> {
     /// Nothing is left to do, here or elsewhere.
     pub fn is_complete(&self) -> bool {
         match self {
-            Traffic::Program(ranks) => ranks.replay.is_complete(),
+            Traffic::Programs(ranks) => ranks.finished == ranks.operations,
             Traffic::Pattern(_) => false,
         }
     }
@@ -79,44 +79,67 @@ impl Traffic<'_> {
     /// A message has arrived completely at its node.
     pub fn arrived(&mut self, message: Outgoing, host: &mut impl Host) {
         match self {
-            Traffic::Program(ranks) => ranks.deliver(&message, host),
+            Traffic::Programs(ranks) => ranks.deliver(&message, host),
             Traffic::Pattern(_) => {}
         }
     }
 }
 
-/// Those ranks of a program that run in one part of a network.
+/// Those ranks of several programs that run in one part of a network. Ranks and operations are
+/// numbered through, program by program; each has a replay of its own, so that programs that are
+/// there several times lie in memory once.
 #[derive(Debug)]
 pub struct Ranks<'p> {
-    replay: Replay<'p>,
-    /// Node of each rank of the program, by its number in the network.
+    jobs: Vec<Job<'p>>,
+    finished: usize,
+    operations: usize,
+    /// Node of each rank, by its number in the network.
     nodes: &'p [u32],
     /// Part of the network, and place there, of each node.
     places: &'p [(u16, u32)],
     part: u16,
 }
 
+#[derive(Debug)]
+struct Job<'p> {
+    replay: Replay<'p>,
+    /// Numbers of its first rank and operation.
+    first_rank: u32,
+    first_op: u32,
+    /// When the last operation that has finished here did.
+    last_ps: u64,
+}
+
 impl<'p> Ranks<'p> {
     /// The ranks in `part`, before they have begun; `nodes` holds the node of each rank,
     /// `places` the part and place of each node.
     pub fn new(
-        program: &'p Program,
+        programs: &[&'p Program],
         overheads: Overheads,
         nodes: &'p [u32],
         places: &'p [(u16, u32)],
         part: u16,
     ) -> Self {
+        let (mut first_rank, mut operations) = (0, 0);
+        let jobs = programs.iter().map(|&program| {
+            let job = Job {
+                replay: Replay::new(program, overheads),
+                first_rank,
+                first_op: operations as u32,
+                last_ps: 0,
+            };
+            first_rank += program.ranks() as u32;
+            operations += program.ops().len();
+            job
+        });
         Self {
-            replay: Replay::new(program, overheads),
+            jobs: jobs.collect(),
+            finished: 0,
+            operations,
             nodes,
             places,
             part,
         }
-    }
-
-    /// The replay.
-    pub fn replay(&self) -> &Replay<'p> {
-        &self.replay
     }
 
     /// Whether a rank runs here.
@@ -124,72 +147,138 @@ impl<'p> Ranks<'p> {
         self.places[self.nodes[rank] as usize].0 == self.part
     }
 
+    /// Operations that have finished here.
+    pub fn operations_finished(&self) -> usize {
+        self.finished
+    }
+
+    /// Of a job: operations that have finished here, and when the last of them did, in ps.
+    pub fn job(&self, job: usize) -> (usize, u64) {
+        let job = &self.jobs[job];
+        (job.replay.operations_finished(), job.last_ps)
+    }
+
+    /// Messages so far whose receive had another size.
+    pub fn sizes_differ(&self) -> u64 {
+        self.jobs.iter().map(|job| job.replay.sizes_differ()).sum()
+    }
+
+    /// CPU time of the calcs of each rank that have finished here, in ps, and how many CPUs
+    /// its operations name.
+    pub fn calc_times_and_cpus(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        self.jobs
+            .iter()
+            .flat_map(|job| job.replay.calc_times().zip(job.replay.cpus()))
+    }
+
+    /// What keeps the first program that cannot go on from doing so.
+    pub fn deadlock(&self) -> Option<String> {
+        let stuck = self.jobs.iter().position(|job| !job.replay.is_complete())?;
+        let why = self.jobs[stuck].replay.deadlock();
+        Some(match self.jobs.len() {
+            1 => why,
+            _ => format!("job {stuck}: {why}"),
+        })
+    }
+
     fn start(&mut self, host: &mut impl Host) {
         let (nodes, places, part) = (self.nodes, self.places, self.part);
-        let owns = |rank: usize| places[nodes[rank] as usize].0 == part;
-        self.replay.start_where(
-            owns,
-            &mut Wishes {
-                nodes,
+        for job in &mut self.jobs {
+            let nodes = &nodes[job.first_rank as usize..];
+            let owns = |rank: usize| places[nodes[rank] as usize].0 == part;
+            let mut wishes = Wishes {
+                first_rank: job.first_rank,
+                first_op: job.first_op,
+                nodes: self.nodes,
                 places,
                 host,
-            },
-        );
+            };
+            job.replay.start_where(owns, &mut wishes);
+        }
     }
 
     fn finish(&mut self, op: u32, host: &mut impl Host) {
-        let (nodes, places) = (self.nodes, self.places);
-        self.replay.finish(
-            op,
-            &mut Wishes {
-                nodes,
-                places,
-                host,
-            },
-        );
+        let job = self.jobs.partition_point(|job| job.first_op <= op) - 1;
+        let local = op - self.jobs[job].first_op;
+        self.go_on(job, host, |replay, wishes| replay.finish(local, wishes));
     }
 
     fn deliver(&mut self, message: &Outgoing, host: &mut impl Host) {
-        let (nodes, places) = (self.nodes, self.places);
+        let job = self
+            .jobs
+            .partition_point(|job| job.first_rank <= message.to)
+            - 1;
+        let first = self.jobs[job].first_rank;
         let message = replay::Message {
-            from: message.from,
-            to: message.to,
+            from: message.from - first,
+            to: message.to - first,
             tag: message.tag,
             bytes: message.bytes,
         };
-        self.replay.deliver(
-            message,
-            &mut Wishes {
-                nodes,
-                places,
-                host,
-            },
-        );
+        self.go_on(job, host, |replay, wishes| replay.deliver(message, wishes));
+    }
+
+    /// Lets something happen in a job.
+    fn go_on<H: Host>(
+        &mut self,
+        job: usize,
+        host: &mut H,
+        what: impl FnOnce(&mut Replay<'p>, &mut Wishes<H>),
+    ) {
+        let now = host.now();
+        let job = &mut self.jobs[job];
+        let before = job.replay.operations_finished();
+        let mut wishes = Wishes {
+            first_rank: job.first_rank,
+            first_op: job.first_op,
+            nodes: self.nodes,
+            places: self.places,
+            host,
+        };
+        what(&mut job.replay, &mut wishes);
+        let done = job.replay.operations_finished() - before;
+        if done > 0 {
+            self.finished += done;
+            job.last_ps = now;
+        }
     }
 }
 
 /// Between the replay, which knows ranks, and the network, which knows nodes.
 struct Wishes<'a, H> {
+    /// Numbers of the program's first rank and operation.
+    first_rank: u32,
+    first_op: u32,
     nodes: &'a [u32],
     places: &'a [(u16, u32)],
     host: &'a mut H,
 }
 
+impl<H: Host> Wishes<'_, H> {
+    fn node(&self, rank: u32) -> u32 {
+        self.nodes[(self.first_rank + rank) as usize]
+    }
+
+    fn place(&self, rank: u32) -> u32 {
+        self.places[self.node(rank) as usize].1
+    }
+}
+
 impl<H: Host> replay::Host for Wishes<'_, H> {
     fn after(&mut self, delay: u64, rank: usize, op: u32) {
-        let (_, node) = self.places[self.nodes[rank] as usize];
-        self.host.call(delay, node, op);
+        let place = self.place(rank as u32);
+        self.host.call(delay, place, self.first_op + op);
     }
 
     fn send(&mut self, message: replay::Message) {
-        let (_, node) = self.places[self.nodes[message.from as usize] as usize];
+        let place = self.place(message.from);
         let outgoing = Outgoing {
-            destination: self.nodes[message.to as usize],
+            destination: self.node(message.to),
             bytes: message.bytes,
-            from: message.from,
-            to: message.to,
+            from: self.first_rank + message.from,
+            to: self.first_rank + message.to,
             tag: message.tag,
         };
-        self.host.send(node, outgoing);
+        self.host.send(place, outgoing);
     }
 }
