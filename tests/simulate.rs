@@ -82,6 +82,98 @@ fn an_application_on_a_dragonfly() {
 }
 
 #[test]
+fn copies_of_a_job_run_side_by_side() {
+    let folder = tempfile::tempdir().unwrap();
+    let ping = |bytes: u32| {
+        format!(
+            "num_ranks 2\nrank 0 {{\nsend {bytes}b to 1\n}}\nrank 1 {{\nrecv {bytes}b from 0\n}}\n"
+        )
+    };
+    written(folder.path(), "short.goal", &ping(64));
+    written(folder.path(), "long.goal", &ping(900_000));
+    let scenario = written(
+        folder.path(),
+        "jobs.toml",
+        "[[traffic.jobs]]\nfile = \"short.goal\"\ncopies = 3\nmapping = \"random\"\n\
+         [[traffic.jobs]]\nfile = \"long.goal\"\n",
+    );
+    let found = json(folder.path(), &["simulate", &scenario, "--json"]);
+    let jobs = found["jobs"].as_array().unwrap();
+    let name = |job: &Value| {
+        let name = job["name"].as_str().unwrap();
+        name.rsplit('/').next().unwrap().to_owned()
+    };
+    let names: Vec<String> = jobs.iter().map(name).collect();
+    let expected = ["short.goal 1", "short.goal 2", "short.goal 3", "long.goal"];
+    assert_eq!(names, expected);
+    assert!(jobs.iter().all(|job| job["ranks"] == 2));
+    let times: Vec<f64> = jobs.iter().map(|job| number(job, "/time_ns")).collect();
+    assert!(times[0] == times[1] && times[0] == times[2] && times[0] < times[3]);
+    assert_eq!(number(&found, "/time_ns"), times[3]);
+    let mean = times.iter().sum::<f64>() / 4.0;
+    assert!((number(&found, "/job_time_mean_ns") / mean - 1.0).abs() < 1e-12);
+    let (table, _) = run(linkdoze(folder.path()).args(["simulate", &scenario]), 0);
+    assert!(table.contains("of a job, mean, ms"), "{table}");
+}
+
+/// Ctrl-C during a long run: it says how far it came, and what lies in the folder stays.
+#[test]
+fn ctrl_c_says_how_far_it_came_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let uniform = |ns: u64| format!("[traffic]\nkind = \"uniform\"\n[run]\nduration_ns = {ns}\n");
+    let short = written(folder.path(), "short.toml", &uniform(1000));
+    run(
+        linkdoze(folder.path()).args(["simulate", &short, "-o", "out"]),
+        0,
+    );
+    let content = || {
+        let mut files: Vec<(String, Vec<u8>)> = std::fs::read_dir(folder.path().join("out"))
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| {
+                let name = entry.file_name().into_string().unwrap();
+                (name, std::fs::read(entry.path()).unwrap())
+            })
+            .collect();
+        files.sort();
+        files
+    };
+    let before = content();
+    assert_eq!(before.len(), 3);
+
+    // Hours of work.
+    let long = written(folder.path(), "long.toml", &uniform(1_000_000_000_000));
+    for threads in ["1", "2"] {
+        let child = std::process::Command::new(env!("CARGO_BIN_EXE_linkdoze"))
+            .current_dir(folder.path())
+            .args(["simulate", &long, "-o", "out", "--threads", threads])
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        let sent = std::time::Instant::now();
+        let kill = std::process::Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(kill.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{text}");
+        assert!(sent.elapsed() < std::time::Duration::from_secs(30));
+        assert_eq!(output.stdout, b"");
+        let told = text.strip_prefix("error: interrupted after ").unwrap();
+        let (ms, rest) = told.split_once(' ').unwrap();
+        assert!(ms.parse::<f64>().unwrap() > 0.0, "{text}");
+        assert_eq!(
+            rest,
+            "ms of simulated time of the run \"always on\"; nothing was written\n"
+        );
+        assert!(content() == before, "{threads} threads");
+    }
+}
+
+#[test]
 fn threads_do_not_change_a_byte() {
     let folder = tempfile::tempdir().unwrap();
     let scenario = written(

@@ -102,7 +102,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let workload = workload.as_ref();
         one_run(what, &scenario, workload, &power, threads, replacements)
     };
-    let mut run = simulate("power saving", &plans, Replacements::new())?;
+    let what = match plans.is_empty() {
+        true => "always on",
+        false => "power saving",
+    };
+    let mut run = simulate(what, &plans, Replacements::new())?;
     // Set-up included: reading, hop counts, controllers.
     run.cpu_seconds = usage::cpu_seconds();
     let loops = match hardware.ports.is_empty() {

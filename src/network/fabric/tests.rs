@@ -144,6 +144,60 @@ fn any_number_of_threads_gives_the_same_result() {
     }
 }
 
+/// Jobs with a replay each are what one program with the ranks of all is; and each has its own end.
+#[test]
+fn jobs_that_share_a_program_run_as_if_joined() {
+    let ping = |calc: u64| {
+        let text = format!(
+            "num_ranks 2\nrank 0 {{\nl0: calc {calc}\nl1: send 20000b to 1\nl2: recv 80b from 1\n\
+             l1 requires l0\n}}\nrank 1 {{\nl0: recv 20000b from 0\nl1: send 80b to 0\n\
+             l1 requires l0\n}}\n"
+        );
+        trace::from_text(&text).unwrap()
+    };
+    let (short, long) = (ping(1_000), ping(50_000));
+    let programs = [&short, &long, &short];
+    let joined = Program::join(&programs).unwrap();
+    let topology = SingleSwitch { nodes: 6 };
+    // Ranks of several jobs on node 1.
+    let nodes = [0, 1, 2, 1, 5, 4];
+    let with = |programs: &[&Program], threads| {
+        let settings = Settings {
+            switch: Parameters::default(),
+            power: Power {
+                clock_ps: 1000,
+                plans: &[],
+                metered: true,
+            },
+            duration_ps: None,
+            warm_up_ps: 0,
+            threads,
+        };
+        let load = Load::Programs {
+            programs,
+            nodes: &nodes,
+            overheads: OVERHEADS,
+        };
+        run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+    };
+    let apart = with(&programs, 1);
+    let ends: Vec<u64> = apart.jobs_ps.iter().copied().map(Option::unwrap).collect();
+    // Both short ones take the same time, the long one 49 us more.
+    assert_eq!(ends[0], ends[2]);
+    assert_eq!(ends[1], ends[0] + 49_000_000);
+    assert_eq!(ends[1], apart.time_ps);
+    let mean = apart.job_mean_ps().unwrap();
+    assert!((mean - ends.iter().sum::<u64>() as f64 / 3.0).abs() < 1e-3);
+    assert_eq!((apart.messages, apart.sizes_differ), (6, 0));
+    let one = with(&[&joined], 1);
+    assert_eq!(one.jobs_ps, [Some(one.time_ps)]);
+    let jobs_ps = apart.jobs_ps.clone();
+    assert_eq!(apart, RunSummary { jobs_ps, ..one });
+    for threads in [2, 3] {
+        assert_eq!(apart, with(&programs, threads), "{threads} threads");
+    }
+}
+
 /// Lazy ports against golden models that are clocked through every update: the same run.
 #[test]
 fn lazy_ports_decide_as_clocked_ones() {
