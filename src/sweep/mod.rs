@@ -247,14 +247,14 @@ impl Prepared {
         let scenario = Scenario::parse(&text, &sweep.scenario)?;
         let mut bases = BTreeMap::new();
         for experiment in &sweep.experiments {
-            let state = base_state(experiment, &sweep);
+            let state = base_state(experiment);
             if !bases.contains_key(state.name()) {
                 bases.insert(state.name().to_owned(), base(&scenario.power, state)?);
             }
         }
         let mut experiments = Vec::new();
         for experiment in &sweep.experiments {
-            let base = &bases[base_state(experiment, &sweep).name()];
+            let base = &bases[base_state(experiment).name()];
             let config = config(experiment, base, &scenario).map_err(|e| e.of(experiment))?;
             experiments.push((*experiment, config));
         }
@@ -520,13 +520,10 @@ impl Parts<'_> {
     }
 }
 
-/// The state whose base an experiment takes; without power saving it makes no difference.
-fn base_state(experiment: &Experiment, sweep: &Sweep) -> Sleep {
-    let states = std::iter::once(experiment).chain(&sweep.experiments);
-    states
-        .filter_map(Experiment::state)
-        .next()
-        .unwrap_or(Sleep::DeepSleep)
+/// The state whose base an experiment takes. Without power saving it makes no difference; it is
+/// one and the same, so that the result stays good when the matrix changes.
+fn base_state(experiment: &Experiment) -> Sleep {
+    experiment.state().unwrap_or(Sleep::DeepSleep)
 }
 
 /// The port's configuration before the setting comes in: that of the scenario, or the preset
