@@ -71,7 +71,7 @@ impl Traffic<'_> {
     #[inline]
     pub fn source(&self, node: usize) -> Option<*const u8> {
         match self {
-            Traffic::Program(_) => None,
+            Traffic::Programs(_) => None,
             Traffic::Pattern(sources) => Some(sources.address(node)),
         }
     }
