@@ -7,6 +7,8 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::register_font;
+use plotters::style::text_anchor::VPos;
+use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
 use super::figure::{Bars, Counts, Lines, Mark, Panel, Plot, Shape, Tick, Trades};
 
@@ -56,7 +58,8 @@ pub fn png(plot: &Plot) -> Result<Vec<u8>, String> {
     let (width, height) = (2 * SIZE.0, 2 * SIZE.1);
     let mut pixels = vec![0; (width * height * 3) as usize];
     {
-        let root = BitMapBackend::with_buffer(&mut pixels, (width, height)).into_drawing_area();
+        let canvas = BitMapBackend::with_buffer(&mut pixels, (width, height));
+        let root = Pixels(canvas).into_drawing_area();
         root.fill(&WHITE).map_err(|error| error.to_string())?;
         draw(&root, plot, 2.0).map_err(|error| error.to_string())?;
         root.present().map_err(|error| error.to_string())?;
@@ -69,6 +72,60 @@ pub fn png(plot: &Plot) -> Result<Vec<u8>, String> {
         .and_then(|mut writer| writer.write_image_data(&pixels));
     written.map_err(|error| error.to_string())?;
     Ok(file)
+}
+
+/// A canvas of pixels on which text stands where SVG puts it. `plotters` gives pixels a height of
+/// text and a base line that do not fit each other: by itself it sets text an eighth of its size
+/// higher, above the middle of the mark or tick that it belongs to.
+struct Pixels<'a>(BitMapBackend<'a>);
+
+impl Pixels<'_> {
+    /// How far below its place the base line of text is in SVG, less how far it is in pixels; in
+    /// sizes of the text.
+    fn sink(vertical: VPos) -> f64 {
+        const EM: f64 = 1.0 / 1.24;
+        const EX: f64 = 0.547 * EM;
+        match vertical {
+            VPos::Top => 0.76 * EM - 0.5,
+            VPos::Center => 0.5 * EX - (0.5 - 0.5 * EM),
+            VPos::Bottom => -0.5 * EX - (0.5 - EM),
+        }
+    }
+}
+
+impl<'a> DrawingBackend for Pixels<'a> {
+    type ErrorType = <BitMapBackend<'a> as DrawingBackend>::ErrorType;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.0.get_size()
+    }
+
+    fn ensure_prepared(&mut self) -> Result<(), DrawingErrorKind<Self::ErrorType>> {
+        self.0.ensure_prepared()
+    }
+
+    fn present(&mut self) -> Result<(), DrawingErrorKind<Self::ErrorType>> {
+        self.0.present()
+    }
+
+    fn draw_pixel(
+        &mut self,
+        place: BackendCoord,
+        colour: BackendColor,
+    ) -> Result<(), DrawingErrorKind<Self::ErrorType>> {
+        self.0.draw_pixel(place, colour)
+    }
+
+    fn draw_text<S: BackendTextStyle>(
+        &mut self,
+        text: &str,
+        style: &S,
+        (x, y): BackendCoord,
+    ) -> Result<(), DrawingErrorKind<Self::ErrorType>> {
+        let sink = Self::sink(style.anchor().v_pos) * style.size();
+        let (right, down) = style.transform().transform(0, sink.round() as i32);
+        self.0.draw_text(text, style, (x + right, y + down))
+    }
 }
 
 /// An axis with its own ticks.
@@ -427,6 +484,39 @@ fn at_area<D: DrawingBackend>(area: &Area<D>, (x, y): (i32, i32)) -> (i32, i32) 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Small letters stand in the middle of the place of their text, as in SVG, where half an
+    /// x-height does it; upright and turned.
+    #[test]
+    fn text_of_pixels_stands_beside_its_mark() {
+        use plotters::style::text_anchor::{HPos, Pos};
+        register_font(
+            FONT,
+            FontStyle::Normal,
+            include_bytes!("font/DejaVuSans-subset.ttf"),
+        )
+        .ok()
+        .unwrap();
+        let mut pixels = vec![255; 200 * 200 * 3];
+        let style = (FONT, 28).into_font().color(&BLACK);
+        let upright = style.pos(Pos::new(HPos::Left, VPos::Center));
+        let turned = upright.transform(FontTransform::Rotate90);
+        {
+            let canvas = BitMapBackend::with_buffer(&mut pixels, (200, 200));
+            let root = Pixels(canvas).into_drawing_area();
+            root.draw_text("noses", &upright, (100, 50)).unwrap();
+            root.draw_text("noses", &turned, (50, 100)).unwrap();
+            root.present().unwrap();
+        }
+        let dark = |x: usize, y: usize| pixels[(y * 200 + x) * 3] < 128;
+        let middle = |lines: Vec<usize>| (lines[0] + lines[lines.len() - 1]) as f64 / 2.0;
+        let rows = (0..100).filter(|&y| (100..200).any(|x| dark(x, y)));
+        let row = middle(rows.collect());
+        assert!((row - 50.0).abs() <= 1.0, "{row}");
+        let columns = (0..100).filter(|&x| (100..200).any(|y| dark(x, y)));
+        let column = middle(columns.collect());
+        assert!((column - 50.0).abs() <= 1.0, "{column}");
+    }
 
     #[test]
     fn ticks_are_round() {

@@ -282,9 +282,9 @@ impl fmt::Display for Synthesis {
                     "{tool}: {:.1} MHz; {}",
                     fmax_mhz.median,
                     if met {
-                        "as asked for"
+                        "fast enough"
                     } else {
-                        "less than asked for"
+                        "slower than asked for"
                     }
                 )?;
             }
