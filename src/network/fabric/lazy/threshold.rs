@@ -310,9 +310,15 @@ impl Threshold {
             left = left.min(entries.saturating_sub(self.populated as usize + self.log.len()));
         }
         if let Some((history, _)) = self.correction.as_deref() {
+            let in_log = self.log.len();
             if history.misses() > 0 {
-                let later = (0..HELD).find(|k| history.loses_a_miss(self.log.len() + k));
+                let later = (0..HELD).find(|k| history.loses_a_miss(in_log + k));
                 left = left.min(later.unwrap_or(HELD));
+            }
+            // A miss in the log has yet to enter the history, and leaves it in its turn.
+            if let Some(place) = self.log.iter().position(|entry| entry.sample.miss) {
+                let leaves = place + numbers.plan.correction.history as usize;
+                left = left.min(leaves.saturating_sub(in_log));
             }
         }
         (until, left)
