@@ -549,7 +549,8 @@ impl Report<'_> {
         let (models, base_models) = (&self.found.models, &base.models);
         let (energy, base_energy) = (self.found.energy.joules(), base.energy.joules());
         let (run, base) = (&self.found.run.summary, &base.run.summary);
-        let data = |models: &Models| models.p003.network_nj_per_bit.unwrap_or(0.0);
+        let data = |models: &Models| models.p003.network_nj_per_bit;
+        let data = data(models).zip(data(base_models));
         // Two windows of the same length say nothing about execution time.
         let time = match run.ended {
             Ended::Complete => above(run.time_ps as f64, base.time_ps as f64),
@@ -595,7 +596,7 @@ impl Report<'_> {
             ),
             (
                 "p003_energy_per_data",
-                above(data(models), data(base_models)),
+                data.and_then(|(run, base)| above(run, base)),
             ),
         ]
     }

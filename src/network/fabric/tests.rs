@@ -24,6 +24,32 @@ fn go_on(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// The run of the engine that clocks every controller, of a network, a program and its nodes.
+fn clocked(
+    (topology, program, nodes): (&dyn Topology, &Program, &[u32]),
+    duration_ps: Option<u64>,
+    controller: impl Fn(usize) -> Box<dyn PowerController + Send>,
+    sink: &mut dyn ActivitySink,
+) -> RunSummary {
+    crate::network::simulate(
+        topology,
+        program,
+        nodes,
+        &crate::network::Settings {
+            switch: Parameters::default(),
+            overheads: OVERHEADS,
+            clock_ps: 1000,
+            duration_ps,
+            warm_up_ps: 0,
+            window_cycles: 1 << 16,
+        },
+        (0..topology.ports()).map(controller).collect(),
+        sink,
+        &mut go_on,
+    )
+    .unwrap()
+}
+
 /// The engine that clocks every controller through every cycle in which anything happens, in
 /// the order of scheduling, is a different program: what both simulate is the same.
 #[test]
@@ -68,23 +94,8 @@ fn both_engines_simulate_the_same_events() {
                 false => Box::new(AlwaysOn),
             }
         };
-        let clocked = crate::network::simulate(
-            &topology,
-            &program,
-            &nodes,
-            &crate::network::Settings {
-                switch: Parameters::default(),
-                overheads: OVERHEADS,
-                clock_ps: 1000,
-                duration_ps,
-                warm_up_ps: 0,
-                window_cycles: 1 << 16,
-            },
-            (0..topology.ports()).map(controller).collect(),
-            &mut crate::network::NoSink,
-            &mut go_on,
-        )
-        .unwrap();
+        let sink = &mut crate::network::NoSink;
+        let clocked = clocked((&topology, &program, &nodes), duration_ps, controller, sink);
         let sum = |summary: &RunSummary| {
             let cycles = summary.ports.iter().map(|port| port.cycles);
             cycles.fold((0, 0, 0), |(hits, misses, changes), cycles| {
@@ -298,25 +309,9 @@ fn idle_periods_are_those_of_the_cycles() {
     let fabric = with(1);
     assert_eq!(fabric, with(2));
     let mut counted = CycleByCycle(vec![Default::default(); topology.ports()]);
-    let clocked = crate::network::simulate(
-        &topology,
-        &program,
-        &nodes,
-        &crate::network::Settings {
-            switch: Parameters::default(),
-            overheads: OVERHEADS,
-            clock_ps: 1000,
-            duration_ps,
-            warm_up_ps: 0,
-            window_cycles: 1 << 16,
-        },
-        (0..topology.ports())
-            .map(|_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) })
-            .collect(),
-        &mut counted,
-        &mut go_on,
-    )
-    .unwrap();
+    let always_on = |_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) };
+    let run = (&topology as &dyn Topology, &program, &nodes[..]);
+    let clocked = clocked(run, duration_ps, always_on, &mut counted);
     assert_eq!(fabric.cycles, clocked.cycles);
     let wire = Parameters::default().link_time(1);
     for (port, (mut expected, idle)) in fabric.ports.iter().zip(counted.0) {
