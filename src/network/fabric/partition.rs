@@ -9,7 +9,7 @@ use hdrhistogram::Histogram;
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
 use super::governor::Governor;
-use super::packets::{List, Packet, Packets, NONE};
+use super::packets::{Packet, Packets, NONE};
 use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
 use super::wheel::{Event, Wheel};
 use crate::blocks::port::pins::Message;
@@ -288,8 +288,6 @@ pub struct Partition<'a> {
     /// How often each port was stopped.
     pauses: Vec<u64>,
     crossbars: Vec<Crossbar>,
-    /// By output, then slot.
-    slots: Vec<List>,
     nics: Vec<Nic>,
     pub packets: Packets,
     pub wheel: Wheel,
@@ -349,7 +347,6 @@ impl<'a> Partition<'a> {
                 };
                 switches
             ],
-            slots: vec![List::EMPTY; switches * radix * radix * lanes],
             nics: (0..nodes).map(|_| Nic::default()).collect(),
             packets: Packets::default(),
             wheel: Wheel::new(slot_shift),
@@ -487,12 +484,10 @@ impl<'a> Partition<'a> {
             }
             Kind::Depart if place < self.switch_ports() => {
                 let port = &self.ends[place as usize].port;
-                if port.filled != 0 {
-                    let list = self.slot(place, port.coming_slot.into());
-                    near(self.slots.as_ptr().wrapping_add(list));
-                }
-                if port.coming != NONE {
-                    near(self.packets.address(port.coming));
+                for packet in [port.crossed.first(), port.coming] {
+                    if packet != NONE {
+                        near(self.packets.address(packet));
+                    }
                 }
             }
             Kind::Act => near(self.nics[place as usize].messages.as_slices().0.as_ptr()),
@@ -646,10 +641,12 @@ impl<'a> Partition<'a> {
         if !has {
             return;
         }
-        let slot = match is_switch {
-            true if direct => Some(self.ends[port as usize].port.coming_slot.into()),
-            true => self.next_slot(port),
-            false => Some(0).filter(|_| self.ends[port as usize].port.paused & 1 == 0),
+        let place = &self.ends[port as usize].port;
+        let next = match is_switch {
+            true if direct => Some(place.coming),
+            true => place.crossed.next(&self.packets, place.paused),
+            // The packet has not been cut yet.
+            false => Some(NONE).filter(|_| place.paused & 1 == 0),
         };
         let cycle = self.cycle(now);
         let End {
@@ -659,7 +656,7 @@ impl<'a> Partition<'a> {
         if !matches!(governor, Governor::AlwaysOn) {
             governor.advance(cycle);
         }
-        let Some(slot) = slot.filter(|_| governor.tx_enable()) else {
+        let Some(next) = next.filter(|_| governor.tx_enable()) else {
             // The pause or the governor will have the port look again.
             place.waits = true;
             governor.wait(cycle);
@@ -669,12 +666,10 @@ impl<'a> Partition<'a> {
             return self.attend(port);
         };
         let packet = match is_switch {
-            true if direct => {
-                let packet = std::mem::replace(&mut self.ends[port as usize].port.coming, NONE);
-                self.departs(port, slot, packet);
-                packet
+            true => {
+                self.take(port, next);
+                next
             }
-            true => self.take(port, slot),
             false => self.cut(port),
         };
         self.send(port, packet);
@@ -719,7 +714,7 @@ impl<'a> Partition<'a> {
             return;
         }
         let place = &self.ends[port as usize].port;
-        if place.filled != 0 {
+        if !place.crossed.is_empty() {
             self.depart_at(port, end);
         } else if place.coming != NONE {
             let time = self.leaves_at(port);
@@ -941,7 +936,7 @@ impl<'a> Partition<'a> {
         let place = &mut self.ends[output as usize].port;
         place.output_busy_until = until;
         place.coming = packet;
-        place.coming_slot = (u32::from(at.next_lane) * self.radix + u32::from(at.input)) as u8;
+        place.coming_queue = at.next_lane * self.radix as u8 + at.input;
         let used = &mut place.output_used[at.next_lane as usize];
         *used += at.wire;
         place.highest_output = place.highest_output.max(*used);
@@ -951,21 +946,21 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Puts the packet that has crossed to an output into its slot.
+    /// Puts the packet that has crossed to an output into its queue.
     fn settle_coming(&mut self, output: u32) {
+        let count = self.queues();
         let place = &mut self.ends[output as usize].port;
         if place.coming == NONE || place.output_busy_until > self.now {
             return;
         }
         let packet = std::mem::replace(&mut place.coming, NONE);
-        let slot = u32::from(place.coming_slot);
-        place.filled |= 1 << slot;
-        let list = self.slot(output, slot);
-        self.slots[list].push(&mut self.packets, packet);
+        let queue = place.coming_queue;
+        place.crossed.push(&mut self.packets, packet, queue, count);
     }
 
-    fn slot(&self, output: u32, slot: u32) -> usize {
-        (output * self.lanes * self.radix + slot) as usize
+    /// Queues of an output.
+    fn queues(&self) -> u8 {
+        (self.lanes * self.radix) as u8
     }
 
     /// Brings the buffer of an output up to date; whether it holds a packet.
@@ -973,53 +968,23 @@ impl<'a> Partition<'a> {
         self.ends[output as usize].port.settle_output(self.now);
         self.settle_coming(output);
         let place = &self.ends[output as usize].port;
-        if place.filled == 0 && place.coming != NONE {
+        if place.crossed.is_empty() && place.coming != NONE {
             let time = self.leaves_at(output);
             self.depart_at(output, time);
         }
-        self.ends[output as usize].port.filled != 0
+        !self.ends[output as usize].port.crossed.is_empty()
     }
 
-    /// The first filled slot from the one whose turn it is, going round, without those of
-    /// paused lanes.
-    fn next_slot(&self, output: u32) -> Option<u32> {
-        let place = &self.ends[output as usize].port;
-        let mut filled = place.filled;
-        if place.paused != 0 {
-            let lane = (1u128 << self.radix) - 1;
-            for paused in 0..self.lanes {
-                if place.paused & (1 << paused) != 0 {
-                    filled &= !(lane << (paused * self.radix));
-                }
-            }
-        }
-        if filled == 0 {
-            return None;
-        }
-        let later = filled & (u128::MAX << place.turn);
-        Some(if later == 0 { filled } else { later }.trailing_zeros())
-    }
-
-    /// Takes the next packet out of a slot, to send it.
-    fn take(&mut self, output: u32, slot: u32) -> u32 {
-        let list = self.slot(output, slot);
-        let packet = self.slots[list].pop(&self.packets);
+    /// Takes the packet that is next, to send it.
+    fn take(&mut self, output: u32, packet: u32) {
+        let count = self.queues();
         let place = &mut self.ends[output as usize].port;
-        if self.slots[list].is_empty() {
-            place.filled &= !(1 << slot);
+        if packet == place.coming {
+            place.coming = NONE;
+            place.crossed.pass(place.coming_queue, count);
+        } else {
+            place.crossed.take(&mut self.packets, packet, count);
         }
-        self.departs(output, slot, packet);
-        packet
-    }
-
-    /// A packet of this slot departs.
-    #[inline]
-    fn departs(&mut self, output: u32, slot: u32, packet: u32) {
-        let place = &mut self.ends[output as usize].port;
-        place.turn = match slot + 1 == self.lanes * self.radix {
-            true => 0,
-            false => slot as u8 + 1,
-        };
         let at = &mut self.packets[packet];
         at.lane = at.next_lane;
         place.departing = at.wire;
@@ -1027,13 +992,13 @@ impl<'a> Partition<'a> {
     }
 
     /// The packet that has just crossed to an output is alone there and may depart: it need
-    /// not be put into its slot.
+    /// not be put into its queue.
     #[inline]
     fn comes_directly(&mut self, output: u32) -> bool {
         let place = &mut self.ends[output as usize].port;
         place.settle_output(self.now);
-        let lane = u32::from(place.coming_slot) / self.by_radix;
-        place.filled == 0
+        let lane = u32::from(place.coming_queue) / self.by_radix;
+        place.crossed.is_empty()
             && place.coming != NONE
             && place.output_busy_until <= self.now
             && place.paused & (1 << lane) == 0
@@ -1072,7 +1037,7 @@ impl<'a> Partition<'a> {
         packet.from = message.from;
         packet.to = message.to;
         packet.tag = message.tag;
-        packet.last = last;
+        packet.ends_message = last;
         self.packets.add(packet)
     }
 
@@ -1088,7 +1053,7 @@ impl<'a> Partition<'a> {
             tally.latency_sum += u128::from(latency);
             tally.latency_max = tally.latency_max.max(latency);
         }
-        if packet.last {
+        if packet.ends_message {
             let message = Outgoing {
                 destination: packet.destination,
                 bytes: packet.message_bytes,

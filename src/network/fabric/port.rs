@@ -4,12 +4,13 @@
 //! later, has no event: the last byte leaves the port ([`Port::busy_until`]), or has crossed
 //! the switch ([`Port::input_busy_until`], [`Port::output_busy_until`]).
 
-use super::packets::{List, NONE};
+use super::packets::{List, Queues, NONE};
 
 /// Most lanes (PFC priorities with buffers of their own) that a link has.
 pub const MAX_LANES: usize = 2;
 
-/// Most ports of a switch: a slot of an output is an input and a lane.
+/// Most ports of a switch: a set of them is a word, and a queue of an output (lane, then input) a
+/// byte.
 pub const MAX_RADIX: usize = 64;
 
 /// Never.
@@ -31,11 +32,11 @@ pub struct Port {
     pub output_busy_until: u64,
     /// In the buffer of each lane, packets granted and departing included.
     pub output_used: [u32; MAX_LANES],
-    /// Slots (lane, then input) with packets that have crossed.
-    pub filled: u128,
+    /// Packets that have crossed, in a queue for each lane and input.
+    pub crossed: Queues,
     /// Packets in this switch that want to cross to this output, by arrival.
     pub wanted_by: List,
-    /// The packet that crosses, until it is put into its slot.
+    /// The packet that crosses, until it is put into its queue.
     pub coming: u32,
     /// Bytes of the packet on the way out that still count in `output_used`.
     pub departing: u32,
@@ -64,10 +65,8 @@ pub struct Port {
 
     // Of the output again.
     pub departing_lane: u8,
-    /// The slot of the packet that crosses.
-    pub coming_slot: u8,
-    /// The slot whose turn it is.
-    pub turn: u8,
+    /// The queue of the packet that crosses.
+    pub coming_queue: u8,
     pub highest_output: u32,
 
     // What was sent.
@@ -85,7 +84,7 @@ impl Port {
             departs_at: NEVER,
             output_busy_until: 0,
             output_used: [0; MAX_LANES],
-            filled: 0,
+            crossed: Queues::EMPTY,
             wanted_by: List::EMPTY,
             coming: NONE,
             departing: 0,
@@ -100,8 +99,7 @@ impl Port {
             peer,
             peer_partition,
             departing_lane: 0,
-            coming_slot: 0,
-            turn: 0,
+            coming_queue: 0,
             highest_output: 0,
             packets: 0,
             bytes: 0,
