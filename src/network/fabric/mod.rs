@@ -6,6 +6,7 @@
 //! order that matters, and at one switch or node the order is a fixed one ([`wheel`]), so
 //! the results are the same bytes for any number of threads.
 
+mod cache;
 pub mod governor;
 pub mod idle;
 pub mod lazy;

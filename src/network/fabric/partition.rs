@@ -8,6 +8,7 @@ use std::collections::VecDeque;
 use hdrhistogram::Histogram;
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
+use super::cache::near;
 use super::governor::Governor;
 use super::packets::{Packet, Packets, NONE};
 use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
@@ -65,19 +66,6 @@ const FAR_AHEAD: usize = 12;
 /// So many events before its turn, what those lead to is fetched.
 const NEAR_AHEAD: usize = 5;
 
-/// Asks for the cache line at an address.
-#[inline]
-fn near<T>(address: *const T) {
-    #[cfg(target_arch = "x86_64")]
-    {
-        use std::arch::x86_64::{_mm_prefetch, _MM_HINT_T0};
-        // SAFETY: prefetching has no effect but on the cache, whatever the address.
-        unsafe { _mm_prefetch(address.cast::<i8>(), _MM_HINT_T0) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = address;
-}
-
 /// Bits of an event's key that say where.
 const PLACE_BITS: u32 = 28;
 
@@ -130,13 +118,42 @@ struct Sending {
     left: u64,
 }
 
+/// What a NIC has to send. One line, as long as that is a message at most.
 #[derive(Debug, Default)]
+#[repr(align(64))]
 struct Nic {
-    /// Oldest first.
+    /// The oldest message, which is being cut.
+    first: Option<Sending>,
+    behind: Option<Box<Behind>>,
+}
+
+/// What waits behind the first message of a NIC, the oldest first.
+#[derive(Debug, Default)]
+struct Behind {
     messages: VecDeque<Sending>,
     /// Messages to ranks of the same node, that arrive at once.
     local: VecDeque<Outgoing>,
 }
+
+impl Nic {
+    fn push(&mut self, message: Sending) {
+        match self.first {
+            None => self.first = Some(message),
+            Some(_) => self.behind().messages.push_back(message),
+        }
+    }
+
+    fn pop(&mut self) {
+        let behind = self.behind.as_mut();
+        self.first = behind.and_then(|behind| behind.messages.pop_front());
+    }
+
+    fn behind(&mut self) -> &mut Behind {
+        self.behind.get_or_insert_default()
+    }
+}
+
+const _: () = assert!(std::mem::size_of::<Nic>() == 64);
 
 /// Inside a switch, beside its ports.
 #[derive(Clone, Debug)]
@@ -432,6 +449,14 @@ impl<'a> Partition<'a> {
     /// and what an event leads to is known only when its port or packet is near.
     #[inline]
     fn fetch(&self) {
+        if self.wheel.begins() {
+            for event in (0..FAR_AHEAD).filter_map(|ahead| self.wheel.ahead(ahead)) {
+                self.fetch_first(event);
+            }
+            for event in (0..NEAR_AHEAD).filter_map(|ahead| self.wheel.ahead(ahead)) {
+                self.fetch_next(event);
+            }
+        }
         if let Some(event) = self.wheel.ahead(FAR_AHEAD) {
             self.fetch_first(event);
         }
@@ -490,7 +515,6 @@ impl<'a> Partition<'a> {
                     }
                 }
             }
-            Kind::Act => near(self.nics[place as usize].messages.as_slices().0.as_ptr()),
             _ => {}
         }
     }
@@ -635,7 +659,7 @@ impl<'a> Partition<'a> {
             true => direct || self.settle_output(port),
             false => {
                 let nic = &self.nics[(port - self.switch_ports()) as usize];
-                !nic.messages.is_empty()
+                nic.first.is_some()
             }
         };
         if !has {
@@ -708,7 +732,7 @@ impl<'a> Partition<'a> {
         }
         if port >= self.switch_ports() {
             let nic = (port - self.switch_ports()) as usize;
-            if !self.nics[nic].messages.is_empty() {
+            if self.nics[nic].first.is_some() {
                 self.depart_at(port, end);
             }
             return;
@@ -1010,8 +1034,8 @@ impl<'a> Partition<'a> {
     fn cut(&mut self, port: u32) -> u32 {
         let node = (port - self.switch_ports()) as usize;
         let parameters = &self.common.parameters;
-        let messages = &mut self.nics[node].messages;
-        let sending = messages.front_mut().expect("looked at by the caller");
+        let nic = &mut self.nics[node];
+        let sending = nic.first.as_mut().expect("looked at by the caller");
         let payload = sending.left.min(parameters.payload().into()) as u32;
         sending.left -= u64::from(payload);
         let last = sending.left == 0;
@@ -1019,7 +1043,7 @@ impl<'a> Partition<'a> {
             message, generated, ..
         } = *sending;
         if last {
-            messages.pop_front();
+            nic.pop();
         }
         let source = self.places.nodes_of[self.number][node] as usize;
         let hops = self
@@ -1086,7 +1110,8 @@ impl<'a> Partition<'a> {
     }
 
     fn local(&mut self, node: u32) {
-        if let Some(message) = self.nics[node as usize].local.pop_front() {
+        let behind = self.nics[node as usize].behind.as_mut();
+        if let Some(message) = behind.and_then(|behind| behind.local.pop_front()) {
             self.arrived(message);
         }
     }
@@ -1138,11 +1163,11 @@ impl Host for Partition<'_> {
         let source = self.places.nodes_of[self.number][node as usize];
         if source == message.destination {
             // Within a node a message does not touch the network, and takes no time.
-            self.nics[node as usize].local.push_back(message);
+            self.nics[node as usize].behind().local.push_back(message);
             let local = event(self.now, Kind::Local, node, 0);
             return self.wheel.schedule(local);
         }
-        self.nics[node as usize].messages.push_back(Sending {
+        self.nics[node as usize].push(Sending {
             message,
             generated: self.now,
             left: message.bytes,

@@ -7,14 +7,19 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Slots of the wheel; a power of two.
-const SLOTS: usize = 1 << 16;
+use super::cache::near;
+
+/// The wheel spans `2^SPAN` ps, 34 us: longer than most ports wait before they let their link sleep.
+const SPAN: u32 = 25;
 
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
 /// Events in a chunk: with its head a chunk is four cache lines.
 const CHUNK: usize = 15;
+
+/// Of the slot that comes next, a chunk is fetched with every so many events.
+const FETCH: usize = 8;
 
 /// Something that happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +33,7 @@ pub struct Event {
 }
 
 #[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
 struct Chunk {
     next: u32,
     len: u32,
@@ -45,6 +51,8 @@ const EMPTY: Event = Event {
 pub struct Wheel {
     /// A slot spans `2^shift` ps.
     shift: u32,
+    /// Slots - 1; they are a power of two.
+    mask: usize,
     /// Newest chunk of each slot.
     slots: Vec<u32>,
     /// A bit per slot that holds events.
@@ -57,6 +65,8 @@ pub struct Wheel {
     /// The slot under way, in order, and how far it is done.
     present: Vec<Event>,
     done: usize,
+    /// A chunk of the slot that comes next, that is being fetched.
+    fetched: u32,
     far: BinaryHeap<Reverse<Event>>,
 }
 
@@ -64,15 +74,18 @@ impl Wheel {
     /// An empty wheel whose slots span `2^shift` ps. Best is a width that has some ten
     /// events to a slot.
     pub fn new(shift: u32) -> Self {
+        let slots = 1 << (SPAN - shift);
         Self {
             shift,
-            slots: vec![NONE; SLOTS],
-            filled: vec![0; SLOTS / 64],
+            mask: slots - 1,
+            slots: vec![NONE; slots],
+            filled: vec![0; slots / 64],
             turn: 0,
             chunks: Vec::new(),
             free: NONE,
             present: Vec::new(),
             done: 0,
+            fetched: NONE,
             far: BinaryHeap::new(),
         }
     }
@@ -86,7 +99,7 @@ impl Wheel {
             let rest = &self.present[self.done..];
             let place = self.done + rest.partition_point(|other| *other < event);
             self.present.insert(place, event);
-        } else if slot - self.turn < SLOTS as u64 {
+        } else if slot - self.turn <= self.mask as u64 {
             self.put(slot, event);
         } else {
             self.far.push(Reverse(event));
@@ -95,7 +108,7 @@ impl Wheel {
 
     #[inline]
     fn put(&mut self, slot: u64, event: Event) {
-        let place = slot as usize % SLOTS;
+        let place = slot as usize & self.mask;
         let chunk = self.slots[place];
         if chunk != NONE {
             let chunk = &mut self.chunks[chunk as usize];
@@ -127,19 +140,19 @@ impl Wheel {
 
     /// The first filled slot, as a time.
     fn next_slot(&self) -> Option<u64> {
-        let start = self.turn as usize % SLOTS;
+        let start = self.turn as usize & self.mask;
         let word = start / 64;
         let first = self.filled[word] & (u64::MAX << (start % 64));
         let place = if first != 0 {
             word * 64 + first.trailing_zeros() as usize
         } else {
-            let words = SLOTS / 64;
+            let words = self.filled.len();
             // The word of the start comes again at the end, for the slots before the start.
             let later = (1..=words).find(|step| self.filled[(word + step) % words] != 0)?;
             let word = (word + later) % words;
             word * 64 + self.filled[word].trailing_zeros() as usize
         };
-        Some(self.turn + ((place + SLOTS - start) % SLOTS) as u64)
+        Some(self.turn + (place.wrapping_sub(start) & self.mask) as u64)
     }
 
     /// Makes the next slot with events the one under way, if it begins before `limit` ps;
@@ -162,7 +175,7 @@ impl Wheel {
         self.done = 0;
         self.turn = slot + 1;
         if near == Some(slot) {
-            let place = slot as usize % SLOTS;
+            let place = slot as usize & self.mask;
             let mut chunk = std::mem::replace(&mut self.slots[place], NONE);
             self.filled[place / 64] &= !(1 << (place % 64));
             while chunk != NONE {
@@ -182,7 +195,27 @@ impl Wheel {
             self.far.pop();
         }
         self.present.sort_unstable();
+        let next = self
+            .next_slot()
+            .map_or(NONE, |slot| self.slots[slot as usize & self.mask]);
+        self.fetch_chunk(next);
         true
+    }
+
+    /// Fetches a chunk early.
+    #[inline]
+    fn fetch_chunk(&mut self, chunk: u32) {
+        self.fetched = chunk;
+        if chunk != NONE {
+            let address = self
+                .chunks
+                .as_ptr()
+                .wrapping_add(chunk as usize)
+                .cast::<u8>();
+            for line in 0..std::mem::size_of::<Chunk>() / 64 {
+                near(address.wrapping_add(64 * line));
+            }
+        }
     }
 
     /// Takes the next event before `limit` ps.
@@ -196,7 +229,17 @@ impl Wheel {
             return None;
         }
         self.done += 1;
+        if self.done % FETCH == 0 && self.fetched != NONE {
+            // Its head is here by now.
+            self.fetch_chunk(self.chunks[self.fetched as usize].next);
+        }
         Some(event)
+    }
+
+    /// The event taken last was the first one of its slot.
+    #[inline]
+    pub fn begins(&self) -> bool {
+        self.done == 1
     }
 
     /// The event that will be taken `ahead` (>= 0) events after the next one, if that is
