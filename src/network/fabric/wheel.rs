@@ -62,6 +62,9 @@ pub struct Wheel {
     chunks: Vec<Chunk>,
     /// Chunks used last are used again first: they are in the cache.
     free: u32,
+    /// The events of a slot as they come out of it, and a word for each to sort them by.
+    gathered: Vec<Event>,
+    order: Vec<u64>,
     /// The slot under way, in order, and how far it is done.
     present: Vec<Event>,
     done: usize,
@@ -74,6 +77,7 @@ impl Wheel {
     /// An empty wheel whose slots span `2^shift` ps. Best is a width that has some ten
     /// events to a slot.
     pub fn new(shift: u32) -> Self {
+        assert!(shift <= SPAN - 6, "a word of slots at least");
         let slots = 1 << (SPAN - shift);
         Self {
             shift,
@@ -83,6 +87,8 @@ impl Wheel {
             turn: 0,
             chunks: Vec::new(),
             free: NONE,
+            gathered: Vec::new(),
+            order: Vec::new(),
             present: Vec::new(),
             done: 0,
             fetched: NONE,
@@ -171,8 +177,7 @@ impl Wheel {
         if slot << self.shift >= limit {
             return false;
         }
-        self.present.clear();
-        self.done = 0;
+        self.gathered.clear();
         self.turn = slot + 1;
         if near == Some(slot) {
             let place = slot as usize & self.mask;
@@ -180,7 +185,7 @@ impl Wheel {
             self.filled[place / 64] &= !(1 << (place % 64));
             while chunk != NONE {
                 let taken = &mut self.chunks[chunk as usize];
-                self.present
+                self.gathered
                     .extend_from_slice(&taken.events[..taken.len as usize]);
                 let next = std::mem::replace(&mut taken.next, self.free);
                 self.free = chunk;
@@ -191,15 +196,43 @@ impl Wheel {
             if event.time >> self.shift != slot {
                 break;
             }
-            self.present.push(*event);
+            self.gathered.push(*event);
             self.far.pop();
         }
-        self.present.sort_unstable();
+        self.sort();
         let next = self
             .next_slot()
             .map_or(NONE, |slot| self.slots[slot as usize & self.mask]);
         self.fetch_chunk(next);
         true
+    }
+
+    /// Makes the gathered events the present ones. Words are sorted several times faster than
+    /// events: time within the slot, key, and where the event is.
+    fn sort(&mut self) {
+        self.done = 0;
+        self.present.clear();
+        let place_bits = u32::BITS - self.shift;
+        if self.gathered.len() >> place_bits > 0 {
+            std::mem::swap(&mut self.present, &mut self.gathered);
+            return self.present.sort_unstable();
+        }
+        let within = (1 << self.shift) - 1;
+        self.order.clear();
+        self.order
+            .extend(self.gathered.iter().zip(0..).map(|(event, place)| {
+                (event.time & within) << (place_bits + u32::BITS)
+                    | u64::from(event.key) << place_bits
+                    | place
+            }));
+        self.order.sort_unstable();
+        let place = |word: u64| (word & ((1 << place_bits) - 1)) as usize;
+        let events = self.order.iter().map(|&word| self.gathered[place(word)]);
+        self.present.extend(events);
+        let alike = |pair: &[u64]| pair[0] >> place_bits == pair[1] >> place_bits;
+        if self.order.windows(2).any(alike) {
+            self.present.sort_unstable();
+        }
     }
 
     /// Fetches a chunk early.
