@@ -118,42 +118,41 @@ struct Sending {
     left: u64,
 }
 
-/// What a NIC has to send. One line, as long as that is a message at most.
+/// What a NIC has to send. The second of two lines is touched only if messages wait for each other.
 #[derive(Debug, Default)]
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Nic {
     /// The oldest message, which is being cut.
     first: Option<Sending>,
-    behind: Option<Box<Behind>>,
+    /// Messages to ranks of the same node, that arrive at once; the oldest first.
+    local: Option<Box<VecDeque<Outgoing>>>,
+    /// There are messages behind the first one.
+    more: bool,
+    /// The messages behind the first one, the oldest first.
+    behind: VecDeque<Sending>,
 }
 
-/// What waits behind the first message of a NIC, the oldest first.
-#[derive(Debug, Default)]
-struct Behind {
-    messages: VecDeque<Sending>,
-    /// Messages to ranks of the same node, that arrive at once.
-    local: VecDeque<Outgoing>,
-}
+const _: () = assert!(std::mem::size_of::<Nic>() == 128);
 
 impl Nic {
     fn push(&mut self, message: Sending) {
         match self.first {
             None => self.first = Some(message),
-            Some(_) => self.behind().messages.push_back(message),
+            Some(_) => {
+                self.behind.push_back(message);
+                self.more = true;
+            }
         }
     }
 
     fn pop(&mut self) {
-        let behind = self.behind.as_mut();
-        self.first = behind.and_then(|behind| behind.messages.pop_front());
-    }
-
-    fn behind(&mut self) -> &mut Behind {
-        self.behind.get_or_insert_default()
+        self.first = None;
+        if self.more {
+            self.first = self.behind.pop_front();
+            self.more = !self.behind.is_empty();
+        }
     }
 }
-
-const _: () = assert!(std::mem::size_of::<Nic>() == 64);
 
 /// Inside a switch, beside its ports.
 #[derive(Clone, Debug)]
@@ -163,6 +162,24 @@ struct Crossbar {
     /// Next time to look again; [`NEVER`]: nothing waits for time to pass.
     arbitrates_at: u64,
     arrivals: u32,
+}
+
+/// A packet that may cross.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    packet: u32,
+    /// The packet before it in the list of its output.
+    before: Option<u32>,
+    /// Place of its output.
+    output: u32,
+    age: u32,
+}
+
+impl Candidate {
+    /// It has arrived before `other`.
+    fn is_older(&self, other: &Candidate) -> bool {
+        (self.age.wrapping_sub(other.age) as i32) < 0
+    }
 }
 
 /// Sums of what happened.
@@ -478,14 +495,19 @@ impl<'a> Partition<'a> {
                 self.fetch_end(place, 1..End::PORT);
             }
             Kind::Act => {
-                near(self.nics.as_ptr().wrapping_add(place));
+                self.fetch_nic(place);
                 self.fetch_end(self.switch_ports() as usize + place, 0..End::PORT);
                 if let Some(source) = self.traffic.as_ref().and_then(|it| it.source(place)) {
                     near(source);
                 }
             }
             Kind::Arbitrate | Kind::Local => {}
-            _ => self.fetch_end(place, 0..End::ALL),
+            _ => {
+                self.fetch_end(place, 0..End::ALL);
+                if let Some(node) = place.checked_sub(self.switch_ports() as usize) {
+                    self.fetch_nic(node);
+                }
+            }
         }
     }
 
@@ -507,15 +529,36 @@ impl<'a> Partition<'a> {
                 self.fetch_end(output as usize, 0..End::PORT);
                 near(self.crossbars.as_ptr().wrapping_add(switch as usize));
             }
-            Kind::Depart if place < self.switch_ports() => {
-                let port = &self.ends[place as usize].port;
-                for packet in [port.crossed.first(), port.coming] {
-                    if packet != NONE {
-                        near(self.packets.address(packet));
+            Kind::Depart => match place.checked_sub(self.switch_ports()) {
+                None => {
+                    let port = &self.ends[place as usize].port;
+                    for packet in [port.crossed.first(), port.coming] {
+                        if packet != NONE {
+                            near(self.packets.address(packet));
+                        }
                     }
                 }
-            }
+                Some(node) => self.fetch_behind(node as usize),
+            },
+            Kind::Act => self.fetch_behind(place as usize),
             _ => {}
+        }
+    }
+
+    /// Asks for a NIC.
+    #[inline]
+    fn fetch_nic(&self, node: usize) {
+        let nic = self.nics.as_ptr().wrapping_add(node).cast::<u8>();
+        near(nic);
+        near(nic.wrapping_add(64));
+    }
+
+    /// Asks for the messages that wait in a NIC behind the first one.
+    #[inline]
+    fn fetch_behind(&self, node: usize) {
+        let nic = &self.nics[node];
+        if nic.more {
+            near(nic.behind.as_slices().0.as_ptr());
         }
     }
 
@@ -849,7 +892,7 @@ impl<'a> Partition<'a> {
         let mut list = self.ends[output as usize].port.wanted_by;
         list.push(&mut self.packets, packet);
         self.ends[output as usize].port.wanted_by = list;
-        self.arbitrate(switch);
+        self.arbitrate_output(switch, output);
     }
 
     // Inside a switch.
@@ -866,77 +909,115 @@ impl<'a> Partition<'a> {
     /// Lets packets cross, the oldest first, until none can; and sees to it that the rest
     /// is looked at again when an input or an output gets free.
     fn arbitrate(&mut self, switch: u32) {
-        let now = self.now;
         let first = switch * self.radix;
         loop {
-            // The oldest packet of each output that may cross, and the oldest of these; with
-            // the packet before it in its list.
-            let mut best: Option<(u32, u32, Option<u32>, u32)> = None;
+            // The oldest packet of each output that may cross, and the oldest of these.
+            let mut best: Option<Candidate> = None;
             let mut next = NEVER;
             let mut wanted = self.crossbars[switch as usize].wanted;
             while wanted != 0 {
                 let output = first + wanted.trailing_zeros();
                 wanted &= wanted - 1;
-                let place = &mut self.ends[output as usize].port;
-                if place.output_busy_until > now {
-                    next = next.min(place.output_busy_until);
-                    continue;
-                }
-                place.settle_output(now);
-                let place = &self.ends[output as usize].port;
-                let mut before = None;
-                // If the oldest packet for a lane of the output does not fit, younger ones do
-                // not overtake it there: the next departure makes room, and has the switch
-                // look again. Those for another lane do, or lanes would block each other.
-                let mut full = 0u32;
-                for packet in place.wanted_by.iter(&self.packets) {
-                    let at = &self.packets[packet];
-                    let input = &self.ends[(first + u32::from(at.input)) as usize].port;
-                    if full & (1 << at.next_lane) != 0 {
-                        before = Some(packet);
-                        continue;
-                    }
-                    if input.input_busy_until > now {
-                        next = next.min(input.input_busy_until);
-                        before = Some(packet);
-                        continue;
-                    }
-                    let used = place.output_used[at.next_lane as usize] + at.wire;
-                    if used > self.common.parameters.queue {
-                        if place.departing > 0 {
-                            next = next.min(place.busy_until);
+                match self.oldest(switch, output) {
+                    Ok(candidate) => {
+                        if best.is_none_or(|best| candidate.is_older(&best)) {
+                            best = Some(candidate);
                         }
-                        full |= 1 << at.next_lane;
-                        if full.count_ones() == self.lanes {
-                            break;
-                        }
-                        before = Some(packet);
-                        continue;
                     }
-                    let older = |(age, ..): (u32, u32, Option<u32>, u32)| {
-                        (at.age.wrapping_sub(age) as i32) < 0
-                    };
-                    if best.is_none_or(older) {
-                        best = Some((at.age, output, before, packet));
-                    }
-                    break;
+                    Err(time) => next = next.min(time),
                 }
             }
-            let Some((_, output, before, packet)) = best else {
+            let Some(best) = best else {
                 if next != NEVER {
                     self.arbitrate_at(switch, next);
                 }
                 return;
             };
-            self.grant(switch, output, before, packet);
+            self.grant(switch, best);
             if self.crossbars[switch as usize].wanted == 0 {
                 return;
             }
         }
     }
 
+    /// A packet that wants to cross to `output` has arrived. Those for other outputs still wait
+    /// for what they have waited for, unless it is time to look at all of them.
+    fn arbitrate_output(&mut self, switch: u32, output: u32) {
+        if self.crossbars[switch as usize].arbitrates_at <= self.now {
+            return self.arbitrate(switch);
+        }
+        let next = match self.oldest(switch, output) {
+            Ok(candidate) => {
+                self.grant(switch, candidate);
+                let place = &self.ends[output as usize].port;
+                match place.wanted_by.is_empty() {
+                    true => NEVER,
+                    false => place.output_busy_until,
+                }
+            }
+            Err(time) => time,
+        };
+        if next != NEVER {
+            self.arbitrate_at(switch, next);
+        }
+    }
+
+    /// The oldest packet that may cross to `output` now, or when to look again; [`NEVER`]: when
+    /// a packet has departed.
+    #[inline]
+    fn oldest(&mut self, switch: u32, output: u32) -> Result<Candidate, u64> {
+        let now = self.now;
+        let place = &mut self.ends[output as usize].port;
+        if place.output_busy_until > now {
+            return Err(place.output_busy_until);
+        }
+        place.settle_output(now);
+        let place = &self.ends[output as usize].port;
+        let mut next = NEVER;
+        let mut before = None;
+        // If the oldest packet for a lane of the output does not fit, younger ones do not
+        // overtake it there: the next departure makes room, and has the switch look again.
+        // Those for another lane do, or lanes would block each other.
+        let mut full = 0u32;
+        for packet in place.wanted_by.iter(&self.packets) {
+            let at = &self.packets[packet];
+            let lane = 1 << at.next_lane;
+            if full & lane == 0 {
+                let input = switch * self.radix + u32::from(at.input);
+                let input_busy_until = self.ends[input as usize].port.input_busy_until;
+                let used = place.output_used[at.next_lane as usize] + at.wire;
+                if input_busy_until > now {
+                    next = next.min(input_busy_until);
+                } else if used > self.common.parameters.queue {
+                    if place.departing > 0 {
+                        next = next.min(place.busy_until);
+                    }
+                    full |= lane;
+                    if full.count_ones() == self.lanes {
+                        break;
+                    }
+                } else {
+                    return Ok(Candidate {
+                        packet,
+                        before,
+                        output,
+                        age: at.age,
+                    });
+                }
+            }
+            before = Some(packet);
+        }
+        Err(next)
+    }
+
     /// Lets a packet cross.
-    fn grant(&mut self, switch: u32, output: u32, before: Option<u32>, packet: u32) {
+    fn grant(&mut self, switch: u32, candidate: Candidate) {
+        let Candidate {
+            packet,
+            before,
+            output,
+            ..
+        } = candidate;
         let now = self.now;
         let at = self.packets[packet];
         let until = now + self.common.parameters.crossbar_time(at.wire);
@@ -1110,8 +1191,8 @@ impl<'a> Partition<'a> {
     }
 
     fn local(&mut self, node: u32) {
-        let behind = self.nics[node as usize].behind.as_mut();
-        if let Some(message) = behind.and_then(|behind| behind.local.pop_front()) {
+        let local = self.nics[node as usize].local.as_mut();
+        if let Some(message) = local.and_then(|messages| messages.pop_front()) {
             self.arrived(message);
         }
     }
@@ -1163,7 +1244,10 @@ impl Host for Partition<'_> {
         let source = self.places.nodes_of[self.number][node as usize];
         if source == message.destination {
             // Within a node a message does not touch the network, and takes no time.
-            self.nics[node as usize].behind().local.push_back(message);
+            self.nics[node as usize]
+                .local
+                .get_or_insert_default()
+                .push_back(message);
             let local = event(self.now, Kind::Local, node, 0);
             return self.wheel.schedule(local);
         }

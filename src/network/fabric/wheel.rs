@@ -15,8 +15,8 @@ const SPAN: u32 = 25;
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
-/// Events in a chunk: with its head a chunk is four cache lines.
-const CHUNK: usize = 15;
+/// Events in a chunk, which is four cache lines.
+const CHUNK: usize = 16;
 
 /// Of the slot that comes next, a chunk is fetched with every so many events.
 const FETCH: usize = 8;
@@ -33,11 +33,23 @@ pub struct Event {
 }
 
 #[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-struct Chunk {
-    next: u32,
+#[repr(align(64))]
+struct Chunk([Event; CHUNK]);
+
+/// The events of a slot: those of its newest chunk, and all of the chunks before that.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    newest: u32,
+    /// Events in the newest chunk.
     len: u32,
-    events: [Event; CHUNK],
+}
+
+impl Slot {
+    /// No events: no chunk that has room.
+    const EMPTY: Slot = Slot {
+        newest: NONE,
+        len: CHUNK as u32,
+    };
 }
 
 const EMPTY: Event = Event {
@@ -53,13 +65,14 @@ pub struct Wheel {
     shift: u32,
     /// Slots - 1; they are a power of two.
     mask: usize,
-    /// Newest chunk of each slot.
-    slots: Vec<u32>,
+    slots: Vec<Slot>,
     /// A bit per slot that holds events.
     filled: Vec<u64>,
     /// Slots are named by time: those from here on, for one turn of the wheel, are in it.
     turn: u64,
     chunks: Vec<Chunk>,
+    /// Of each chunk, the one before it in its slot, or the next free one.
+    links: Vec<u32>,
     /// Chunks used last are used again first: they are in the cache.
     free: u32,
     /// The events of a slot as they come out of it, and a word for each to sort them by.
@@ -82,10 +95,11 @@ impl Wheel {
         Self {
             shift,
             mask: slots - 1,
-            slots: vec![NONE; slots],
+            slots: vec![Slot::EMPTY; slots],
             filled: vec![0; slots / 64],
             turn: 0,
             chunks: Vec::new(),
+            links: Vec::new(),
             free: NONE,
             gathered: Vec::new(),
             order: Vec::new(),
@@ -115,32 +129,24 @@ impl Wheel {
     #[inline]
     fn put(&mut self, slot: u64, event: Event) {
         let place = slot as usize & self.mask;
-        let chunk = self.slots[place];
-        if chunk != NONE {
-            let chunk = &mut self.chunks[chunk as usize];
-            if (chunk.len as usize) < CHUNK {
-                chunk.events[chunk.len as usize] = event;
-                chunk.len += 1;
-                return;
-            }
+        let slot = &mut self.slots[place];
+        if (slot.len as usize) < CHUNK {
+            self.chunks[slot.newest as usize].0[slot.len as usize] = event;
+            slot.len += 1;
+            return;
         }
-        let fresh = if self.free == NONE {
-            self.chunks.push(Chunk {
-                next: NONE,
-                len: 0,
-                events: [EMPTY; CHUNK],
-            });
-            self.chunks.len() as u32 - 1
+        let fresh = self.free;
+        if fresh == NONE {
+            let fresh = self.chunks.len() as u32;
+            self.chunks.push(Chunk([EMPTY; CHUNK]));
+            self.links.push(slot.newest);
+            slot.newest = fresh;
         } else {
-            let fresh = self.free;
-            self.free = self.chunks[fresh as usize].next;
-            fresh
-        };
-        let place_of = &mut self.chunks[fresh as usize];
-        place_of.next = chunk;
-        place_of.len = 1;
-        place_of.events[0] = event;
-        self.slots[place] = fresh;
+            self.free = std::mem::replace(&mut self.links[fresh as usize], slot.newest);
+            slot.newest = fresh;
+        }
+        slot.len = 1;
+        self.chunks[slot.newest as usize].0[0] = event;
         self.filled[place / 64] |= 1 << (place % 64);
     }
 
@@ -181,15 +187,15 @@ impl Wheel {
         self.turn = slot + 1;
         if near == Some(slot) {
             let place = slot as usize & self.mask;
-            let mut chunk = std::mem::replace(&mut self.slots[place], NONE);
             self.filled[place / 64] &= !(1 << (place % 64));
+            let Slot { newest, len } = std::mem::replace(&mut self.slots[place], Slot::EMPTY);
+            let (mut chunk, mut len) = (newest, len as usize);
             while chunk != NONE {
-                let taken = &mut self.chunks[chunk as usize];
-                self.gathered
-                    .extend_from_slice(&taken.events[..taken.len as usize]);
-                let next = std::mem::replace(&mut taken.next, self.free);
-                self.free = chunk;
-                chunk = next;
+                let events = &self.chunks[chunk as usize].0[..len];
+                self.gathered.extend_from_slice(events);
+                len = CHUNK;
+                let before = std::mem::replace(&mut self.links[chunk as usize], self.free);
+                self.free = std::mem::replace(&mut chunk, before);
             }
         }
         while let Some(Reverse(event)) = self.far.peek() {
@@ -202,7 +208,7 @@ impl Wheel {
         self.sort();
         let next = self
             .next_slot()
-            .map_or(NONE, |slot| self.slots[slot as usize & self.mask]);
+            .map_or(NONE, |slot| self.slots[slot as usize & self.mask].newest);
         self.fetch_chunk(next);
         true
     }
@@ -263,8 +269,7 @@ impl Wheel {
         }
         self.done += 1;
         if self.done % FETCH == 0 && self.fetched != NONE {
-            // Its head is here by now.
-            self.fetch_chunk(self.chunks[self.fetched as usize].next);
+            self.fetch_chunk(self.links[self.fetched as usize]);
         }
         Some(event)
     }
