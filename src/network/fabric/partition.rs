@@ -61,10 +61,10 @@ impl Kind {
 }
 
 /// So many events before its turn, the port of an event is fetched, and its packet.
-const FAR_AHEAD: usize = 12;
+const FAR_AHEAD: usize = 20;
 
 /// So many events before its turn, what those lead to is fetched.
-const NEAR_AHEAD: usize = 5;
+const NEAR_AHEAD: usize = 8;
 
 /// Bits of an event's key that say where.
 const PLACE_BITS: u32 = 28;
