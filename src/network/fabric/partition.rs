@@ -124,12 +124,12 @@ struct Sending {
 struct Nic {
     /// The oldest message, which is being cut.
     first: Option<Sending>,
-    /// Messages to ranks of the same node, that arrive at once; the oldest first.
-    local: Option<Box<VecDeque<Outgoing>>>,
     /// There are messages behind the first one.
     more: bool,
     /// The messages behind the first one, the oldest first.
     behind: VecDeque<Sending>,
+    /// Messages to ranks of the same node, that arrive at once; the oldest first.
+    local: VecDeque<Outgoing>,
 }
 
 const _: () = assert!(std::mem::size_of::<Nic>() == 128);
@@ -1191,8 +1191,7 @@ impl<'a> Partition<'a> {
     }
 
     fn local(&mut self, node: u32) {
-        let local = self.nics[node as usize].local.as_mut();
-        if let Some(message) = local.and_then(|messages| messages.pop_front()) {
+        if let Some(message) = self.nics[node as usize].local.pop_front() {
             self.arrived(message);
         }
     }
@@ -1244,10 +1243,7 @@ impl Host for Partition<'_> {
         let source = self.places.nodes_of[self.number][node as usize];
         if source == message.destination {
             // Within a node a message does not touch the network, and takes no time.
-            self.nics[node as usize]
-                .local
-                .get_or_insert_default()
-                .push_back(message);
+            self.nics[node as usize].local.push_back(message);
             let local = event(self.now, Kind::Local, node, 0);
             return self.wheel.schedule(local);
         }

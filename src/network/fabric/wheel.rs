@@ -268,7 +268,7 @@ impl Wheel {
             return None;
         }
         self.done += 1;
-        if self.done % FETCH == 0 && self.fetched != NONE {
+        if self.done.is_multiple_of(FETCH) && self.fetched != NONE {
             self.fetch_chunk(self.links[self.fetched as usize]);
         }
         Some(event)
