@@ -28,6 +28,7 @@ use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario};
 use crate::network::topology::Topology;
 use crate::network::{self, Ended, Job, Progress, RunSummary, Workload};
+use crate::sweep::{Against, Measured};
 use crate::usage;
 
 /// Simulate a whole network under the traffic of applications or of a pattern.
@@ -130,10 +131,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let switches = scenario.topology.switches();
         let energy = power.energy(switches, &run.summary);
         let models = Models::new(&power.link, switches, &run.summary, &energy);
+        let measured = Measured::new(&run.summary, &energy, &models, run.cpu_seconds);
         Found {
             run,
             energy,
             models,
+            measured,
         }
     };
     let baseline = baseline.map(found);
@@ -408,6 +411,7 @@ struct Found {
     run: Run,
     energy: EnergyReport,
     models: Models,
+    measured: Measured,
 }
 
 struct Report<'a> {
@@ -422,54 +426,17 @@ struct Report<'a> {
     loops: Option<Loops>,
 }
 
-/// What ports did together.
-#[derive(Default)]
-struct Sums {
-    hits: u64,
-    misses: u64,
-    transitions: u64,
-    pauses: u64,
-    states: [u64; 6],
-}
-
-impl Sums {
-    fn of(run: &RunSummary) -> Self {
-        let mut sums = Sums::default();
-        for port in run.ports.iter().filter(|port| port.cabled) {
-            sums.hits += port.cycles.hits;
-            sums.misses += port.cycles.misses;
-            sums.transitions += port.cycles.transitions;
-            sums.pauses += port.pauses;
-            for (sum, cycles) in sums.states.iter_mut().zip(port.cycles.states) {
-                *sum += cycles;
-            }
-        }
-        sums
-    }
-
-    /// The part of the time that the ports spent in each state.
-    fn parts(&self) -> impl Iterator<Item = (PowerState, f64)> + '_ {
-        let all: u64 = self.states.iter().sum();
-        let parts = PowerState::ALL.iter().zip(self.states);
-        parts.map(move |(&state, cycles)| (state, cycles as f64 / all.max(1) as f64))
-    }
-}
-
 fn ns(ps: u64) -> f64 {
     ps as f64 / 1e3
 }
 
-/// How much larger `value` is than `base`, in percent; `None` of nothing.
-fn above(value: f64, base: f64) -> Option<f64> {
-    (base > 0.0).then(|| 100.0 * (value / base - 1.0))
-}
-
 fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
     let summary = &found.run.summary;
-    let sums = Sums::of(summary);
-    let states: serde_json::Map<_, _> = sums
+    let measured = &found.measured;
+    let states: serde_json::Map<_, _> = measured
         .parts()
         .map(|(state, part)| (state.name().to_owned(), part.into()))
+        .into_iter()
         .collect();
     let jobs = workload.map(|workload| {
         let jobs = workload.jobs.iter().zip(&summary.jobs_ps);
@@ -483,27 +450,27 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
         jobs.map(job).collect::<Vec<_>>()
     });
     json!({
-        "ended": summary.ended,
-        "time_ns": ns(summary.time_ps),
-        "job_time_mean_ns": summary.job_mean_ps().map(|ps| ps / 1e3),
+        "ended": measured.ended,
+        "time_ns": measured.time_ns,
+        "job_time_mean_ns": measured.job_time_mean_ns,
         "messages": summary.messages,
         "packets": summary.packets,
         "packets_in_flight": summary.packets_in_flight,
         "packet_hops": summary.packet_hops,
         "delivered_bytes": summary.delivered_bytes,
         "latency_ns": {
-            "mean": summary.latency.mean_ps / 1e3,
-            "p50": ns(summary.latency.p50_ps),
-            "p99": ns(summary.latency.p99_ps),
-            "max": ns(summary.latency.max_ps),
+            "mean": measured.latency_mean_ns,
+            "p50": measured.latency_p50_ns,
+            "p99": measured.latency_p99_ns,
+            "max": measured.latency_max_ns,
         },
         "energy_j": found.energy.joules(),
         "models": found.models,
         "ports": {
-            "hits": sums.hits,
-            "misses": sums.misses,
-            "transitions": sums.transitions,
-            "pauses": sums.pauses,
+            "hits": measured.hits,
+            "misses": measured.misses,
+            "transitions": measured.transitions,
+            "pauses": measured.pauses,
             "states": states,
         },
         "operations": summary.operations,
@@ -541,62 +508,37 @@ impl Report<'_> {
         json
     }
 
-    /// What power saving changes, in percent, where both runs have the figure.
+    /// What power saving changes: how much larger each figure is, in percent, where that says
+    /// something.
     fn differences(&self) -> Vec<(&'static str, Option<f64>)> {
         let Some(base) = &self.baseline else {
             return Vec::new();
         };
-        let (models, base_models) = (&self.found.models, &base.models);
-        let (energy, base_energy) = (self.found.energy.joules(), base.energy.joules());
-        let (run, base) = (&self.found.run.summary, &base.run.summary);
-        let data = |models: &Models| models.p003.network_nj_per_bit;
-        let data = data(models).zip(data(base_models));
-        // Two windows of the same length say nothing about execution time.
-        let time = match run.ended {
-            Ended::Complete => above(run.time_ps as f64, base.time_ps as f64),
-            _ => None,
-        };
-        let jobs = run.job_mean_ps().zip(base.job_mean_ps());
+        let against = Against::new(&self.found.measured, &base.measured);
+        let more = |saved: Option<f64>| saved.map(|percent| 0.0 - percent);
         vec![
-            ("time", time),
+            ("time", against.time_overhead_percent),
+            ("job_time_mean", against.job_time_mean_overhead_percent),
+            ("latency_mean", against.latency_mean_overhead_percent),
+            ("latency_p50", against.latency_p50_overhead_percent),
+            ("latency_p99", against.latency_p99_overhead_percent),
+            ("latency_max", against.latency_max_overhead_percent),
+            ("energy_links", more(against.energy_links_saved_percent)),
             (
-                "job_time_mean",
-                jobs.and_then(|(run, base)| above(run, base)),
+                "energy_switches",
+                more(against.energy_switches_saved_percent),
             ),
-            (
-                "latency_mean",
-                above(run.latency.mean_ps, base.latency.mean_ps),
-            ),
-            (
-                "latency_p99",
-                above(run.latency.p99_ps as f64, base.latency.p99_ps as f64),
-            ),
-            ("energy_links", above(energy.links, base_energy.links)),
-            ("energy_total", above(energy.total, base_energy.total)),
-            (
-                "p001_e_net",
-                above(
-                    models.p001.e_net_full_power_s,
-                    base_models.p001.e_net_full_power_s,
-                ),
-            ),
-            (
-                "p001_e_cluster",
-                above(
-                    models.p001.e_cluster_full_power_s,
-                    base_models.p001.e_cluster_full_power_s,
-                ),
-            ),
+            ("energy_nodes", more(against.energy_nodes_saved_percent)),
+            ("energy_total", more(against.energy_total_saved_percent)),
+            ("p001_e_net", more(against.p001_e_net_saved_percent)),
+            ("p001_e_cluster", more(against.p001_e_cluster_saved_percent)),
             (
                 "p002_average_power",
-                above(
-                    models.p002.average_power_w,
-                    base_models.p002.average_power_w,
-                ),
+                more(against.p002_average_power_saved_percent),
             ),
             (
                 "p003_energy_per_data",
-                data.and_then(|(run, base)| above(run, base)),
+                more(against.p003_energy_per_data_saved_percent),
             ),
         ]
     }
@@ -655,22 +597,22 @@ impl Report<'_> {
         row("latency, mean, ns", "latency_mean", &|it| {
             format!("{:.1}", it.run.summary.latency.mean_ps / 1e3)
         });
-        row("latency, median, ns", "", &|it| {
+        row("latency, median, ns", "latency_p50", &|it| {
             format!("{:.1}", ns(it.run.summary.latency.p50_ps))
         });
         row("latency, p99, ns", "latency_p99", &|it| {
             format!("{:.1}", ns(it.run.summary.latency.p99_ps))
         });
-        row("latency, longest, ns", "", &|it| {
+        row("latency, longest, ns", "latency_max", &|it| {
             format!("{:.1}", ns(it.run.summary.latency.max_ps))
         });
         row("energy of links, J", "energy_links", &|it| {
             format!("{:.4}", it.energy.joules().links)
         });
-        row("energy of switches, J", "", &|it| {
+        row("energy of switches, J", "energy_switches", &|it| {
             format!("{:.4}", it.energy.joules().switches)
         });
-        row("energy of nodes, J", "", &|it| {
+        row("energy of nodes, J", "energy_nodes", &|it| {
             format!("{:.4}", it.energy.joules().nodes)
         });
         row("energy, J", "energy_total", &|it| {
@@ -698,17 +640,13 @@ impl Report<'_> {
             per_bit.map_or("-".into(), |nj| format!("{nj:.4}"))
         });
         row("idle periods awake (hits)", "", &|it| {
-            Sums::of(&it.run.summary).hits.to_string()
+            it.measured.hits.to_string()
         });
         row("idle periods asleep (misses)", "", &|it| {
-            Sums::of(&it.run.summary).misses.to_string()
+            it.measured.misses.to_string()
         });
-        row("transitions", "", &|it| {
-            Sums::of(&it.run.summary).transitions.to_string()
-        });
-        row("pauses", "", &|it| {
-            Sums::of(&it.run.summary).pauses.to_string()
-        });
+        row("transitions", "", &|it| it.measured.transitions.to_string());
+        row("pauses", "", &|it| it.measured.pauses.to_string());
         row("CPU time, s", "", &|it| {
             it.run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
         });
@@ -718,8 +656,11 @@ impl Report<'_> {
             }
         }
         let _ = writeln!(text, "{}", trimmed(&figures));
-        let parts: Vec<String> = Sums::of(run)
+        let parts: Vec<String> = self
+            .found
+            .measured
             .parts()
+            .into_iter()
             .filter(|(_, part)| *part > 0.0)
             .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
             .collect();

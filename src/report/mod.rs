@@ -269,13 +269,23 @@ mod tests {
     fn what_is_missing_is_said() {
         let cut = |row: &mut Row| {
             row.measured.ended = "duration".into();
+            row.measured.operations = 0;
             row.against.time_overhead_percent = None;
         };
         let (_folder, html, files) = report("", cut);
-        assert!(html.contains("The runs were cut after 1 s"));
+        assert!(html.contains("Runs were cut after 1 s"));
+        assert!(html.contains("energies are those of the same time"));
         assert_eq!(html.matches("<svg ").count(), 8);
         assert_eq!(html.matches("No values").count(), 2);
         assert_eq!(files.len(), 1 + 8);
+        // Only the runs with power saving.
+        let late = |row: &mut Row| {
+            if row.setting.policy != "always-on" {
+                row.measured.ended = "duration".into();
+            }
+        };
+        let (_folder, html, _) = report("", late);
+        assert!(html.contains("no energies: a slower run has done less"));
         let (folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
         assert_eq!(html.matches("<svg ").count(), 6);
         std::fs::remove_file(folder.path().join(IDLE_PERIODS)).unwrap();

@@ -32,11 +32,15 @@ pub fn html(
         rows.len(),
         escaped(&description.linkdoze),
     ));
-    if base.measured.ended != "complete" {
+    if let Some(cut) = rows.iter().find(|row| row.measured.ended != "complete") {
+        // A pattern never ends, and offers the same in the same time.
+        let compared = match cut.measured.operations {
+            0 => "no execution times to compare, and energies are those of the same time",
+            _ => "no execution times to compare, and no energies: a slower run has done less",
+        };
         put(format_args!(
-            "<p class=\"note\">The runs were cut after {}: there are no execution times to \
-             compare, and energies are those of the same time.</p>\n",
-            time_label(base.measured.time_ns)
+            "<p class=\"note\">Runs were cut after {}: there are {compared}.</p>\n",
+            time_label(cut.measured.time_ns)
         ));
     }
     put(format_args!(

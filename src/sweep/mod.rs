@@ -5,6 +5,7 @@
 //! digest of everything that it depends on; a folder never mixes results of different inputs.
 
 mod matrix;
+mod measured;
 mod table;
 
 use std::collections::BTreeMap;
@@ -18,9 +19,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use matrix::{Experiment, MatrixError, Sweep};
+pub use measured::{Against, Measured};
 #[cfg(test)]
 pub(crate) use table::tests::row as plausible_row;
-pub use table::{from_parquet, to_parquet, Against, Measured, Row, Setting, TableError};
+pub use table::{from_parquet, to_parquet, Row, Setting, TableError};
 
 use crate::config::plan::{HistogramKind, Sleep};
 use crate::config::{Config, ConfigError, PlanError, Preset};

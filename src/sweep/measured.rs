@@ -1,0 +1,301 @@
+//! What a run measured, and what power saving changes: the one place for both `simulate` and
+//! `sweep`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::blocks::port::pins::PowerState;
+use crate::energy::{EnergyReport, Models};
+use crate::network::{Ended, RunSummary};
+
+/// What a run measured. Counts are sums over all ports with a cable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// `complete`, or `duration` if the run was cut.
+    pub ended: String,
+    /// The last operation finished, or the run was cut, at this time.
+    pub time_ns: f64,
+    /// Mean of the jobs' own execution times; none if one has not ended.
+    pub job_time_mean_ns: Option<f64>,
+    /// Packet latency: the mean, in ns.
+    pub latency_mean_ns: f64,
+    /// The median.
+    pub latency_p50_ns: f64,
+    /// The 99th percentile.
+    pub latency_p99_ns: f64,
+    /// The longest.
+    pub latency_max_ns: f64,
+    /// Energy of all link ends, in J.
+    pub energy_links_j: f64,
+    /// Of all switches without their links.
+    pub energy_switches_j: f64,
+    /// Of all nodes.
+    pub energy_nodes_j: f64,
+    /// Of everything.
+    pub energy_total_j: f64,
+    /// Power of the network, part of the maximum (p001 Equation 3).
+    pub p001_w_net_fraction: f64,
+    /// Power of network and nodes, part of the maximum (p001 Equation 5).
+    pub p001_w_cluster_fraction: f64,
+    /// Energy of the network, in seconds at full power (p001 Equation 6).
+    pub p001_e_net_full_power_s: f64,
+    /// Energy of network and nodes, in seconds at full power (p001 Equation 7).
+    pub p001_e_cluster_full_power_s: f64,
+    /// Average power of the links, in W (p002 IV.B).
+    pub p002_average_power_w: f64,
+    /// What that saves with the powers of p002 Table VI, in percent.
+    pub p002_saving_table_vi_percent: Option<f64>,
+    /// Energy of links and switches per bit that arrived, in nJ (p003 IV).
+    pub p003_network_nj_per_bit: Option<f64>,
+    /// Idle periods that ended awake.
+    pub hits: u64,
+    /// Idle periods in which the port left `Wake`.
+    pub misses: u64,
+    /// Changes of the power state.
+    pub transitions: u64,
+    /// Pause frames that stopped a port.
+    pub pauses: u64,
+    /// The part of the ports' time awake.
+    pub part_wake: f64,
+    /// On the way to sleep.
+    pub part_going_down: f64,
+    /// In fast wake.
+    pub part_fast_wake: f64,
+    /// In deep sleep.
+    pub part_deep_sleep: f64,
+    /// Refreshing.
+    pub part_refresh: f64,
+    /// On the way to awake.
+    pub part_going_up: f64,
+    /// Messages that arrived completely.
+    pub messages: u64,
+    /// Packets that arrived completely.
+    pub packets: u64,
+    /// Packets that crossed a link, summed over all links.
+    pub packet_hops: u64,
+    /// Payload bytes that arrived.
+    pub delivered_bytes: u64,
+    /// Operations of the program that have finished.
+    pub operations_finished: u64,
+    /// Operations of the program; 0 of a pattern, which never ends.
+    pub operations: u64,
+    /// Events of the engine.
+    pub events: u64,
+    /// CPU time that the run took, in s, where the system tells. All other figures are the
+    /// same in every run.
+    pub cpu_seconds: Option<f64>,
+}
+
+/// A run against the one without power saving, in percent. None where one of the two has no
+/// such figure, or where the figure says nothing ([`Against::new`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Against {
+    /// Execution time: how much longer. None if a run was cut.
+    pub time_overhead_percent: Option<f64>,
+    /// Mean of the jobs' own execution times: how much longer.
+    pub job_time_mean_overhead_percent: Option<f64>,
+    /// Mean packet latency: how much longer.
+    pub latency_mean_overhead_percent: Option<f64>,
+    /// Median of the latency: how much longer.
+    pub latency_p50_overhead_percent: Option<f64>,
+    /// 99th percentile of the latency: how much longer.
+    pub latency_p99_overhead_percent: Option<f64>,
+    /// Longest latency: how much longer.
+    pub latency_max_overhead_percent: Option<f64>,
+    /// Energy of the links: how much less.
+    pub energy_links_saved_percent: Option<f64>,
+    /// Energy of the switches without their links: how much less.
+    pub energy_switches_saved_percent: Option<f64>,
+    /// Energy of the nodes: how much less.
+    pub energy_nodes_saved_percent: Option<f64>,
+    /// Energy of links, switches and nodes: how much less.
+    pub energy_total_saved_percent: Option<f64>,
+    /// Energy of the network (p001 Equation 6): how much less.
+    pub p001_e_net_saved_percent: Option<f64>,
+    /// Energy of network and nodes (p001 Equation 7): how much less.
+    pub p001_e_cluster_saved_percent: Option<f64>,
+    /// Average power of the links (p002 IV.B): how much less.
+    pub p002_average_power_saved_percent: Option<f64>,
+    /// Energy of links and switches per bit that arrived (p003 IV): how much less.
+    pub p003_energy_per_data_saved_percent: Option<f64>,
+}
+
+impl Measured {
+    /// The figures of a run.
+    pub fn new(
+        run: &RunSummary,
+        energy: &EnergyReport,
+        models: &Models,
+        cpu_seconds: Option<f64>,
+    ) -> Self {
+        let ns = |ps: u64| ps as f64 / 1e3;
+        let cabled = || run.ports.iter().filter(|port| port.cabled);
+        let all: u64 = cabled().flat_map(|port| port.cycles.states).sum();
+        let part = |state: PowerState| {
+            let cycles: u64 = cabled().map(|p| p.cycles.states[state as usize]).sum();
+            cycles as f64 / all.max(1) as f64
+        };
+        let joules = energy.joules();
+        Self {
+            ended: match run.ended {
+                Ended::Complete => "complete",
+                Ended::Duration => "duration",
+                Ended::Stopped => "stopped",
+            }
+            .into(),
+            time_ns: ns(run.time_ps),
+            job_time_mean_ns: run.job_mean_ps().map(|ps| ps / 1e3),
+            latency_mean_ns: run.latency.mean_ps / 1e3,
+            latency_p50_ns: ns(run.latency.p50_ps),
+            latency_p99_ns: ns(run.latency.p99_ps),
+            latency_max_ns: ns(run.latency.max_ps),
+            energy_links_j: joules.links,
+            energy_switches_j: joules.switches,
+            energy_nodes_j: joules.nodes,
+            energy_total_j: joules.total,
+            p001_w_net_fraction: models.p001.w_net_fraction,
+            p001_w_cluster_fraction: models.p001.w_cluster_fraction,
+            p001_e_net_full_power_s: models.p001.e_net_full_power_s,
+            p001_e_cluster_full_power_s: models.p001.e_cluster_full_power_s,
+            p002_average_power_w: models.p002.average_power_w,
+            p002_saving_table_vi_percent: models.p002.saving_table_vi_percent,
+            p003_network_nj_per_bit: models.p003.network_nj_per_bit,
+            hits: cabled().map(|port| port.cycles.hits).sum(),
+            misses: cabled().map(|port| port.cycles.misses).sum(),
+            transitions: cabled().map(|port| port.cycles.transitions).sum(),
+            pauses: cabled().map(|port| port.pauses).sum(),
+            part_wake: part(PowerState::Wake),
+            part_going_down: part(PowerState::GoingDown),
+            part_fast_wake: part(PowerState::FastWake),
+            part_deep_sleep: part(PowerState::DeepSleep),
+            part_refresh: part(PowerState::Refresh),
+            part_going_up: part(PowerState::GoingUp),
+            messages: run.messages,
+            packets: run.packets,
+            packet_hops: run.packet_hops,
+            delivered_bytes: run.delivered_bytes,
+            operations_finished: run.operations_finished as u64,
+            operations: run.operations as u64,
+            events: run.events,
+            cpu_seconds,
+        }
+    }
+    /// The part of the ports' time in each state.
+    pub fn parts(&self) -> [(PowerState, f64); 6] {
+        [
+            (PowerState::Wake, self.part_wake),
+            (PowerState::GoingDown, self.part_going_down),
+            (PowerState::FastWake, self.part_fast_wake),
+            (PowerState::DeepSleep, self.part_deep_sleep),
+            (PowerState::Refresh, self.part_refresh),
+            (PowerState::GoingUp, self.part_going_up),
+        ]
+    }
+
+    /// Every operation has finished.
+    fn is_complete(&self) -> bool {
+        self.ended == "complete"
+    }
+
+    /// The run of a program that ended before the program did.
+    fn is_cut_program(&self) -> bool {
+        self.operations > 0 && !self.is_complete()
+    }
+}
+
+impl Against {
+    /// `run` against `base`, the run without power saving.
+    ///
+    /// Two windows of the same length say nothing about execution time. Where a program was
+    /// cut, the slower run has done less of it, so energy and power of the two are for
+    /// different work; only energy per data compares. Patterns offer the same in the same
+    /// time.
+    pub fn new(run: &Measured, base: &Measured) -> Self {
+        let above = |run: f64, base: f64| (base > 0.0).then(|| 100.0 * (run - base) / base);
+        let below = |run: f64, base: f64| above(run, base).map(|percent| 0.0 - percent);
+        let same_work = !run.is_cut_program() && !base.is_cut_program();
+        let spent = |of: fn(&Measured) -> f64| below(of(run), of(base)).filter(|_| same_work);
+        let longer = |of: fn(&Measured) -> Option<f64>| {
+            let pair = of(run).zip(of(base));
+            pair.and_then(|(run, base)| above(run, base))
+        };
+        Self {
+            time_overhead_percent: longer(|it| it.is_complete().then_some(it.time_ns)),
+            job_time_mean_overhead_percent: longer(|it| it.job_time_mean_ns),
+            latency_mean_overhead_percent: longer(|it| Some(it.latency_mean_ns)),
+            latency_p50_overhead_percent: longer(|it| Some(it.latency_p50_ns)),
+            latency_p99_overhead_percent: longer(|it| Some(it.latency_p99_ns)),
+            latency_max_overhead_percent: longer(|it| Some(it.latency_max_ns)),
+            energy_links_saved_percent: spent(|it| it.energy_links_j),
+            energy_switches_saved_percent: spent(|it| it.energy_switches_j),
+            energy_nodes_saved_percent: spent(|it| it.energy_nodes_j),
+            energy_total_saved_percent: spent(|it| it.energy_total_j),
+            p001_e_net_saved_percent: spent(|it| it.p001_e_net_full_power_s),
+            p001_e_cluster_saved_percent: spent(|it| it.p001_e_cluster_full_power_s),
+            p002_average_power_saved_percent: spent(|it| it.p002_average_power_w),
+            p003_energy_per_data_saved_percent: longer(|it| it.p003_network_nj_per_bit)
+                .map(|percent| 0.0 - percent),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::{plausible_row, Experiment};
+
+    #[test]
+    fn differences_are_signed() {
+        let mut base = plausible_row(&Experiment::AlwaysOn, 0.0).measured;
+        base.energy_links_j = 0.5;
+        base.energy_total_j = 12.0;
+        let mut run = base.clone();
+        run.time_ns *= 1.5;
+        run.job_time_mean_ns = base.job_time_mean_ns.map(|time| 1.25 * time);
+        run.latency_max_ns *= 2.0;
+        run.energy_links_j *= 0.25;
+        run.energy_nodes_j *= 1.5;
+        run.energy_total_j *= 2.0;
+        let against = Against::new(&run, &base);
+        assert_eq!(against.time_overhead_percent, Some(50.0));
+        assert_eq!(against.job_time_mean_overhead_percent, Some(25.0));
+        assert_eq!(against.energy_links_saved_percent, Some(75.0));
+        assert_eq!(against.energy_switches_saved_percent, Some(0.0));
+        assert_eq!(against.energy_nodes_saved_percent, Some(-50.0));
+        assert_eq!(against.energy_total_saved_percent, Some(-100.0));
+        assert_eq!(against.latency_mean_overhead_percent, Some(0.0));
+        assert_eq!(against.latency_max_overhead_percent, Some(100.0));
+    }
+
+    /// Whichever of the two was cut; a pattern's window compares but for the time.
+    #[test]
+    fn runs_that_did_not_do_the_same_have_no_energies_to_compare() {
+        let whole = plausible_row(&Experiment::AlwaysOn, 0.0).measured;
+        let mut cut = whole.clone();
+        cut.ended = "duration".into();
+        cut.energy_links_j *= 0.5;
+        for (run, base) in [(&cut, &whole), (&whole, &cut), (&cut, &cut)] {
+            let against = Against::new(run, base);
+            for none in [
+                against.time_overhead_percent,
+                against.energy_links_saved_percent,
+                against.energy_switches_saved_percent,
+                against.energy_nodes_saved_percent,
+                against.energy_total_saved_percent,
+                against.p001_e_net_saved_percent,
+                against.p001_e_cluster_saved_percent,
+                against.p002_average_power_saved_percent,
+            ] {
+                assert_eq!(none, None);
+            }
+            assert_eq!(against.p003_energy_per_data_saved_percent, Some(0.0));
+        }
+        let mut window = whole.clone();
+        (window.operations, window.ended) = (0, "duration".into());
+        window.energy_links_j = 0.5;
+        let mut saving = window.clone();
+        saving.energy_links_j *= 0.5;
+        let against = Against::new(&saving, &window);
+        assert_eq!(against.energy_links_saved_percent, Some(50.0));
+        assert_eq!(against.time_overhead_percent, None);
+    }
+}
