@@ -286,6 +286,9 @@ fn what_cannot_be_simulated_is_said_to_be_so() {
         &["--threads", "2"],
         "runs on one thread only",
     );
+    let warming = format!("{cut}warm_up_ns = 1000\n");
+    let what = "warming.toml:5:14: warm_up_ns must be below duration_ns";
+    refused("warming.toml", &warming, &[], what);
     refused(
         "load.toml",
         "[traffic]\nkind = \"uniform\"\nload = 1.5\n",
@@ -322,6 +325,43 @@ fn overload_does_not_stop_a_network() {
             "{kind}: {rate} of the links' rate in the second half"
         );
     }
+}
+
+/// What waits in the NICs shows, and is told.
+#[test]
+fn a_saturated_network_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let with = |load: &str, senders: &str| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nnodes = 16\n[traffic]\nkind = \"hotspot\"\n\
+             load = {load}\nhot_senders = {senders}\n[run]\nduration_ns = 200000\n"
+        );
+        let scenario = written(folder.path(), "hot.toml", &text);
+        let (out, told) = run(
+            linkdoze(folder.path()).args(["simulate", &scenario, "--json"]),
+            0,
+        );
+        let found: Value = serde_json::from_str(&out).unwrap();
+        // 16 nodes, 50 bytes to the nanosecond.
+        let offered = number(&found, "/offered_bytes") / (16.0 * 50.0 * 200_000.0);
+        let asked: f64 = load.parse().unwrap();
+        assert!((offered / asked - 1.0).abs() < 0.1, "{offered}");
+        let backlog = number(&found, "/offered_bytes") - number(&found, "/delivered_bytes");
+        assert_eq!(number(&found, "/backlog_bytes"), backlog);
+        let waiting = number(&found, "/offered_messages") - number(&found, "/messages");
+        assert_eq!(number(&found, "/backlog_messages"), waiting);
+        (backlog / number(&found, "/offered_bytes"), told)
+    };
+    // All send half of their rate to one node, which takes an eighth of that.
+    let (waiting, told) = with("0.5", "1");
+    assert!(waiting > 0.8, "{waiting}");
+    assert!(
+        told.contains("note: ") && told.contains("the network is saturated"),
+        "{told}"
+    );
+    let (waiting, told) = with("0.1", "0.000001");
+    assert!(waiting < 0.02, "{waiting}");
+    assert!(!told.contains("saturated"), "{told}");
 }
 
 /// Two messages, 10 us of computing between them: every time can be computed by hand.
@@ -392,6 +432,35 @@ fn idle_periods_and_models_of_two_messages() {
     }
     let percent = number(&saved, "/models/p002/saving_percent");
     close(-less("p002_average_power"), percent);
+
+    // Idle periods of links that never sleep end neither awake nor asleep.
+    assert_eq!(number(&saved, "/ports/hits"), 0.0);
+    assert_eq!(number(&saved, "/ports/misses"), 4.0);
+    assert!(found["ports"]["hits"].is_null() && saved["always_on"]["ports"]["hits"].is_null());
+    let ports = std::fs::read_to_string(folder.path().join("out/ports.csv")).unwrap();
+    let hits = ports.lines().map(|line| line.split(',').nth(7).unwrap());
+    assert_eq!(hits.collect::<Vec<_>>(), ["hits", "", "", "", ""]);
+
+    // No packet after the warm-up: no latency.
+    let warming = written(
+        folder.path(),
+        "warming.toml",
+        &format!("{text}[run]\nwarm_up_ns = 1000000\n"),
+    );
+    let late = json(folder.path(), &["simulate", &warming, "--json"]);
+    assert_eq!(number(&late, "/latency_ns/packets"), 0.0);
+    for what in ["mean", "p50", "p99", "max"] {
+        assert!(late["latency_ns"][what].is_null(), "{what}");
+        assert!(number(&found, &format!("/latency_ns/{what}")) > 0.0);
+    }
+    assert_eq!(number(&found, "/latency_ns/packets"), 2.0);
+    let (table, _) = run(linkdoze(folder.path()).args(["simulate", &warming]), 0);
+    let row = |line: &str| {
+        line.trim()
+            .strip_prefix("latency, mean, ns")
+            .map(str::to_owned)
+    };
+    assert_eq!(table.lines().find_map(row).unwrap().trim(), "-");
 
     // Left out with the run that shows them.
     let none = ["simulate", &saving, "--json", "--no-baseline", "-o", "none"];

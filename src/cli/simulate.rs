@@ -127,11 +127,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
         true => None,
         false => Some(simulate("always on", &[], Replacements::new())?),
     };
-    let found = |run: Run| {
+    let found = |run: Run, can_sleep| {
         let switches = scenario.topology.switches();
         let energy = power.energy(switches, &run.summary);
         let models = Models::new(&power.link, switches, &run.summary, &energy);
-        let measured = Measured::new(&run.summary, &energy, &models, run.cpu_seconds);
+        let measured = Measured::new(&run.summary, can_sleep, &energy, &models, run.cpu_seconds);
         Found {
             run,
             energy,
@@ -139,8 +139,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
             measured,
         }
     };
-    let baseline = baseline.map(found);
-    let found = found(run);
+    let baseline = baseline.map(|run| found(run, false));
+    let found = found(run, !plans.is_empty());
     let report = Report {
         scenario: &scenario,
         workload: workload.as_ref(),
@@ -163,6 +163,18 @@ pub fn run(args: &Args) -> Result<Outcome> {
             files.push((folder.join("idle.csv"), idle));
         }
         files::write_together(&files)?;
+    }
+    if report.found.measured.may_be_saturated() {
+        let Measured {
+            offered_bytes,
+            delivered_bytes,
+            ..
+        } = report.found.measured;
+        output::message(&format!(
+            "note: {delivered_bytes} of {offered_bytes} bytes that nodes sent had arrived at the \
+             end: the network is saturated, and latencies grow with the length of the run, or \
+             the run is too short to tell"
+        ));
     }
     output::print(&if args.json { json } else { report.text() })?;
     Ok(match &report.loops {
@@ -430,6 +442,10 @@ fn ns(ps: u64) -> f64 {
     ps as f64 / 1e3
 }
 
+fn real(value: Option<f64>) -> String {
+    value.map_or("-".into(), |value| format!("{value:.1}"))
+}
+
 fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
     let summary = &found.run.summary;
     let measured = &found.measured;
@@ -458,7 +474,12 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
         "packets_in_flight": summary.packets_in_flight,
         "packet_hops": summary.packet_hops,
         "delivered_bytes": summary.delivered_bytes,
+        "offered_messages": measured.offered_messages,
+        "offered_bytes": measured.offered_bytes,
+        "backlog_messages": measured.backlog_messages(),
+        "backlog_bytes": measured.backlog_bytes(),
         "latency_ns": {
+            "packets": measured.latency_packets,
             "mean": measured.latency_mean_ns,
             "p50": measured.latency_p50_ns,
             "p99": measured.latency_p99_ns,
@@ -591,20 +612,29 @@ impl Report<'_> {
         row("link hops", "", &|it| {
             it.run.summary.packet_hops.to_string()
         });
+        row("bytes sent", "", &|it| {
+            it.measured.offered_bytes.to_string()
+        });
         row("bytes delivered", "", &|it| {
             it.run.summary.delivered_bytes.to_string()
         });
+        row("not arrived at the end", "", &|it| {
+            it.measured.backlog_bytes().to_string()
+        });
+        row("packets that count in latency", "", &|it| {
+            it.measured.latency_packets.to_string()
+        });
         row("latency, mean, ns", "latency_mean", &|it| {
-            format!("{:.1}", it.run.summary.latency.mean_ps / 1e3)
+            real(it.measured.latency_mean_ns)
         });
         row("latency, median, ns", "latency_p50", &|it| {
-            format!("{:.1}", ns(it.run.summary.latency.p50_ps))
+            real(it.measured.latency_p50_ns)
         });
         row("latency, p99, ns", "latency_p99", &|it| {
-            format!("{:.1}", ns(it.run.summary.latency.p99_ps))
+            real(it.measured.latency_p99_ns)
         });
         row("latency, longest, ns", "latency_max", &|it| {
-            format!("{:.1}", ns(it.run.summary.latency.max_ps))
+            real(it.measured.latency_max_ns)
         });
         row("energy of links, J", "energy_links", &|it| {
             format!("{:.4}", it.energy.joules().links)
@@ -640,7 +670,7 @@ impl Report<'_> {
             per_bit.map_or("-".into(), |nj| format!("{nj:.4}"))
         });
         row("idle periods awake (hits)", "", &|it| {
-            it.measured.hits.to_string()
+            it.measured.hits.map_or("-".into(), |hits| hits.to_string())
         });
         row("idle periods asleep (misses)", "", &|it| {
             it.measured.misses.to_string()
@@ -710,8 +740,10 @@ impl Report<'_> {
             let states = port.cycles.states.iter();
             let mut record = vec![port.name.clone()];
             record.extend(states.map(|&cycles| ns(cycles * summary.clock_ps).to_string()));
+            // Links that never sleep have no hits.
+            let hits = self.found.measured.hits.map(|_| port.cycles.hits);
+            record.push(hits.map_or(String::new(), |hits| hits.to_string()));
             let counts = [
-                port.cycles.hits,
                 port.cycles.misses,
                 port.cycles.transitions,
                 port.packets_sent,

@@ -60,6 +60,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let rows = sweep.run(&args.out, threads, &tell);
     bar.finish_and_clear();
     let rows = rows?;
+    let saturated = rows.iter().filter(|row| row.measured.may_be_saturated());
+    match saturated.count() {
+        0 => {}
+        count => output::message(&format!(
+            "note: in {count} of {} experiments more than 5 % of the bytes that nodes sent had \
+             not arrived at the end: the network is saturated, and latencies grow with the \
+             length of the run, or the run is too short to tell",
+            rows.len()
+        )),
+    }
     output::print(&match args.json {
         true => serde_json::to_string_pretty(&rows)? + "\n",
         false => format!(
@@ -91,7 +101,9 @@ fn text(rows: &[Row]) -> String {
             row.setting.experiment.clone(),
             format!("{:.6}", measured.time_ns / 1e6),
             percent(against.time_overhead_percent),
-            format!("{:.1}", measured.latency_mean_ns),
+            measured
+                .latency_mean_ns
+                .map_or("-".into(), |ns| format!("{ns:.1}")),
             percent(against.latency_mean_overhead_percent),
             percent(against.energy_links_saved_percent),
             percent(against.energy_total_saved_percent),

@@ -376,6 +376,8 @@ pub(crate) mod tests {
             time_ps: cycles * 1000,
             cycles,
             clock_ps: 1000,
+            offered_messages: 0,
+            offered_bytes: 0,
             messages: 0,
             packets: 0,
             delivered_bytes: 0,

@@ -217,6 +217,16 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
     let run = section("run", &RUN)?;
     let longest = super::trace::info::MAX_CALC_NS * 1000;
     let duration = run.time("duration_ns", 0, longest)?;
+    let warm_up = run.time("warm_up_ns", 0, longest)?;
+    if duration > 0 && warm_up >= duration {
+        let at = run
+            .value("warm_up_ns")
+            .map_or(run.at, |value| value.span().start);
+        return problem(
+            at,
+            "warm_up_ns must be below duration_ns: no packet would count in the latency",
+        );
+    }
     let seed = run.integer("seed", 1, 0..=i64::MAX as u64)?;
     Ok(Scenario {
         path: path.into(),
@@ -224,7 +234,7 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
         switch,
         power: power(text, &document, folder)?,
         duration_ps: (duration > 0).then_some(duration),
-        warm_up_ps: run.time("warm_up_ns", 0, longest)?,
+        warm_up_ps: warm_up,
         seed,
         topology,
     })

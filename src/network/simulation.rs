@@ -148,6 +148,10 @@ pub struct RunSummary {
     pub cycles: u64,
     /// Clock period in ps.
     pub clock_ps: u64,
+    /// Messages that nodes sent, whether they have left their NIC or not.
+    pub offered_messages: u64,
+    /// Payload bytes of those for other nodes.
+    pub offered_bytes: u64,
     /// Messages that arrived completely.
     pub messages: u64,
     /// Packets that arrived completely.
@@ -268,6 +272,8 @@ struct Network<'a> {
     latency: Histogram<u64>,
     latency_sum: u128,
     latency_max: u64,
+    offered_messages: u64,
+    offered_bytes: u64,
     delivered_messages: u64,
     delivered_packets: u64,
     delivered_bytes: u64,
@@ -490,6 +496,8 @@ impl<'a> Network<'a> {
             latency: Histogram::new(3).expect("3 digits are legal"),
             latency_sum: 0,
             latency_max: 0,
+            offered_messages: 0,
+            offered_bytes: 0,
             delivered_messages: 0,
             delivered_packets: 0,
             delivered_bytes: 0,
@@ -887,6 +895,8 @@ impl<'a> Network<'a> {
             time_ps,
             cycles,
             clock_ps: self.settings.clock_ps,
+            offered_messages: self.offered_messages,
+            offered_bytes: self.offered_bytes,
             messages: self.delivered_messages,
             packets: self.delivered_packets,
             delivered_bytes: self.delivered_bytes,
@@ -921,6 +931,7 @@ impl Host for Network<'_> {
     }
 
     fn send(&mut self, message: Message) {
+        self.offered_messages += 1;
         let entry = UnderWay {
             message,
             generated: self.now,
@@ -943,6 +954,7 @@ impl Host for Network<'_> {
             self.queue.schedule(self.now, Event::Local(number));
             return;
         }
+        self.offered_bytes += message.bytes;
         let nic = &mut self.nics[node as usize];
         if nic.first == NONE {
             nic.first = number;

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 use super::figure::{percent_label, time_label, Figure, Table};
 use crate::sweep::{Description, Row};
 
+/// In the place of a figure that there is not.
+const NONE: &str = "\u{2013}";
+
 const STYLE: &str = include_str!("page.css");
 
 /// The page of a sweep; each figure comes with its SVG, if it has values.
@@ -100,22 +103,10 @@ fn baseline(base: &Row) -> Table {
             figure("messages", measured.messages.to_string()),
             figure("packets", measured.packets.to_string()),
             figure("link hops", measured.packet_hops.to_string()),
-            figure(
-                "latency, mean, ns",
-                format!("{:.1}", measured.latency_mean_ns),
-            ),
-            figure(
-                "latency, median, ns",
-                format!("{:.1}", measured.latency_p50_ns),
-            ),
-            figure(
-                "latency, p99, ns",
-                format!("{:.1}", measured.latency_p99_ns),
-            ),
-            figure(
-                "latency, longest, ns",
-                format!("{:.1}", measured.latency_max_ns),
-            ),
+            figure("latency, mean, ns", real(measured.latency_mean_ns, 1)),
+            figure("latency, median, ns", real(measured.latency_p50_ns, 1)),
+            figure("latency, p99, ns", real(measured.latency_p99_ns, 1)),
+            figure("latency, longest, ns", real(measured.latency_max_ns, 1)),
             figure(
                 "energy of links, J",
                 format!("{:.4}", measured.energy_links_j),
@@ -143,14 +134,15 @@ fn baseline(base: &Row) -> Table {
             ),
             figure(
                 "p003: energy/data, nJ/bit",
-                real(measured.p003_network_nj_per_bit),
+                real(measured.p003_network_nj_per_bit, 4),
             ),
         ],
     }
 }
 
-fn real(value: Option<f64>) -> String {
-    value.map_or("\u{2013}".into(), |value| format!("{value:.4}"))
+/// A figure with so many decimals, if there is one.
+fn real(value: Option<f64>, decimals: usize) -> String {
+    value.map_or(NONE.into(), |value| format!("{value:.decimals$}"))
 }
 
 /// What every experiment measured.
@@ -192,13 +184,13 @@ fn everything(rows: &[Row]) -> Table {
             name(&setting.state),
             what,
             format!("{:.6}", measured.time_ns / 1e6),
-            format!("{:.1}", measured.latency_mean_ns),
-            format!("{:.1}", measured.latency_p50_ns),
-            format!("{:.1}", measured.latency_p99_ns),
-            format!("{:.1}", measured.latency_max_ns),
+            real(measured.latency_mean_ns, 1),
+            real(measured.latency_p50_ns, 1),
+            real(measured.latency_p99_ns, 1),
+            real(measured.latency_max_ns, 1),
             format!("{:.4}", measured.energy_links_j),
             format!("{:.4}", measured.energy_total_j),
-            measured.hits.to_string(),
+            measured.hits.map_or(NONE.into(), |hits| hits.to_string()),
             measured.misses.to_string(),
             measured.transitions.to_string(),
             part(measured.part_wake),
@@ -208,7 +200,7 @@ fn everything(rows: &[Row]) -> Table {
             format!("{:.6}", measured.p001_e_net_full_power_s),
             format!("{:.6}", measured.p001_e_cluster_full_power_s),
             format!("{:.4}", measured.p002_average_power_w),
-            real(measured.p003_network_nj_per_bit),
+            real(measured.p003_network_nj_per_bit, 4),
         ]
     };
     Table {

@@ -16,14 +16,16 @@ pub struct Measured {
     pub time_ns: f64,
     /// Mean of the jobs' own execution times; none if one has not ended.
     pub job_time_mean_ns: Option<f64>,
-    /// Packet latency: the mean, in ns.
-    pub latency_mean_ns: f64,
+    /// Packets that count in the latency: those of after the warm-up.
+    pub latency_packets: u64,
+    /// Packet latency: the mean, in ns; none where no packet counts.
+    pub latency_mean_ns: Option<f64>,
     /// The median.
-    pub latency_p50_ns: f64,
+    pub latency_p50_ns: Option<f64>,
     /// The 99th percentile.
-    pub latency_p99_ns: f64,
+    pub latency_p99_ns: Option<f64>,
     /// The longest.
-    pub latency_max_ns: f64,
+    pub latency_max_ns: Option<f64>,
     /// Energy of all link ends, in J.
     pub energy_links_j: f64,
     /// Of all switches without their links.
@@ -46,8 +48,9 @@ pub struct Measured {
     pub p002_saving_table_vi_percent: Option<f64>,
     /// Energy of links and switches per bit that arrived, in nJ (p003 IV).
     pub p003_network_nj_per_bit: Option<f64>,
-    /// Idle periods that ended awake.
-    pub hits: u64,
+    /// Idle periods that ended awake; none of links that never sleep, whose idle periods are
+    /// counted apart.
+    pub hits: Option<u64>,
     /// Idle periods in which the port left `Wake`.
     pub misses: u64,
     /// Changes of the power state.
@@ -66,6 +69,10 @@ pub struct Measured {
     pub part_refresh: f64,
     /// On the way to awake.
     pub part_going_up: f64,
+    /// Messages that nodes sent.
+    pub offered_messages: u64,
+    /// Payload bytes of those for other nodes.
+    pub offered_bytes: u64,
     /// Messages that arrived completely.
     pub messages: u64,
     /// Packets that arrived completely.
@@ -120,15 +127,18 @@ pub struct Against {
 }
 
 impl Measured {
-    /// The figures of a run.
+    /// The figures of a run, in which links can sleep or not.
     pub fn new(
         run: &RunSummary,
+        can_sleep: bool,
         energy: &EnergyReport,
         models: &Models,
         cpu_seconds: Option<f64>,
     ) -> Self {
         let ns = |ps: u64| ps as f64 / 1e3;
+        let latency = |ps: f64| (run.latency.packets > 0).then_some(ps / 1e3);
         let cabled = || run.ports.iter().filter(|port| port.cabled);
+        let hits = cabled().map(|port| port.cycles.hits).sum();
         let all: u64 = cabled().flat_map(|port| port.cycles.states).sum();
         let part = |state: PowerState| {
             let cycles: u64 = cabled().map(|p| p.cycles.states[state as usize]).sum();
@@ -144,10 +154,11 @@ impl Measured {
             .into(),
             time_ns: ns(run.time_ps),
             job_time_mean_ns: run.job_mean_ps().map(|ps| ps / 1e3),
-            latency_mean_ns: run.latency.mean_ps / 1e3,
-            latency_p50_ns: ns(run.latency.p50_ps),
-            latency_p99_ns: ns(run.latency.p99_ps),
-            latency_max_ns: ns(run.latency.max_ps),
+            latency_packets: run.latency.packets,
+            latency_mean_ns: latency(run.latency.mean_ps),
+            latency_p50_ns: latency(run.latency.p50_ps as f64),
+            latency_p99_ns: latency(run.latency.p99_ps as f64),
+            latency_max_ns: latency(run.latency.max_ps as f64),
             energy_links_j: joules.links,
             energy_switches_j: joules.switches,
             energy_nodes_j: joules.nodes,
@@ -159,7 +170,7 @@ impl Measured {
             p002_average_power_w: models.p002.average_power_w,
             p002_saving_table_vi_percent: models.p002.saving_table_vi_percent,
             p003_network_nj_per_bit: models.p003.network_nj_per_bit,
-            hits: cabled().map(|port| port.cycles.hits).sum(),
+            hits: can_sleep.then_some(hits),
             misses: cabled().map(|port| port.cycles.misses).sum(),
             transitions: cabled().map(|port| port.cycles.transitions).sum(),
             pauses: cabled().map(|port| port.pauses).sum(),
@@ -169,6 +180,8 @@ impl Measured {
             part_deep_sleep: part(PowerState::DeepSleep),
             part_refresh: part(PowerState::Refresh),
             part_going_up: part(PowerState::GoingUp),
+            offered_messages: run.offered_messages,
+            offered_bytes: run.offered_bytes,
             messages: run.messages,
             packets: run.packets,
             packet_hops: run.packet_hops,
@@ -189,6 +202,22 @@ impl Measured {
             (PowerState::Refresh, self.part_refresh),
             (PowerState::GoingUp, self.part_going_up),
         ]
+    }
+
+    /// Messages that had not arrived at the end.
+    pub fn backlog_messages(&self) -> u64 {
+        self.offered_messages - self.messages
+    }
+
+    /// Their payload bytes that had not.
+    pub fn backlog_bytes(&self) -> u64 {
+        self.offered_bytes - self.delivered_bytes
+    }
+
+    /// A pattern of which more than 5 % had not arrived at the end: the network may be
+    /// saturated, and then latencies grow with the length of the run.
+    pub fn may_be_saturated(&self) -> bool {
+        self.operations == 0 && self.backlog_bytes() * 20 > self.offered_bytes
     }
 
     /// Every operation has finished.
@@ -221,10 +250,10 @@ impl Against {
         Self {
             time_overhead_percent: longer(|it| it.is_complete().then_some(it.time_ns)),
             job_time_mean_overhead_percent: longer(|it| it.job_time_mean_ns),
-            latency_mean_overhead_percent: longer(|it| Some(it.latency_mean_ns)),
-            latency_p50_overhead_percent: longer(|it| Some(it.latency_p50_ns)),
-            latency_p99_overhead_percent: longer(|it| Some(it.latency_p99_ns)),
-            latency_max_overhead_percent: longer(|it| Some(it.latency_max_ns)),
+            latency_mean_overhead_percent: longer(|it| it.latency_mean_ns),
+            latency_p50_overhead_percent: longer(|it| it.latency_p50_ns),
+            latency_p99_overhead_percent: longer(|it| it.latency_p99_ns),
+            latency_max_overhead_percent: longer(|it| it.latency_max_ns),
             energy_links_saved_percent: spent(|it| it.energy_links_j),
             energy_switches_saved_percent: spent(|it| it.energy_switches_j),
             energy_nodes_saved_percent: spent(|it| it.energy_nodes_j),
@@ -251,7 +280,7 @@ mod tests {
         let mut run = base.clone();
         run.time_ns *= 1.5;
         run.job_time_mean_ns = base.job_time_mean_ns.map(|time| 1.25 * time);
-        run.latency_max_ns *= 2.0;
+        run.latency_max_ns = base.latency_max_ns.map(|latency| 2.0 * latency);
         run.energy_links_j *= 0.25;
         run.energy_nodes_j *= 1.5;
         run.energy_total_j *= 2.0;

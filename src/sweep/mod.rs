@@ -492,7 +492,7 @@ impl Prepared {
         let cpu = usage::thread_cpu_seconds().zip(before);
         let cpu = cpu.map(|(now, then)| now - then);
         Ok((
-            Measured::new(&run, &energy, &models, cpu),
+            Measured::new(&run, !plans.is_empty(), &energy, &models, cpu),
             IdleTable::of(&run),
         ))
     }

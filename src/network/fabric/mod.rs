@@ -630,6 +630,8 @@ fn summary(
         time_ps: end_ps,
         cycles,
         clock_ps: settings.power.clock_ps,
+        offered_messages: tally.offered_messages,
+        offered_bytes: tally.offered_bytes,
         messages: tally.messages,
         packets: tally.packets,
         delivered_bytes: tally.bytes,
@@ -657,6 +659,8 @@ fn summary(
 }
 
 fn add(sum: &mut Tally, part: &Tally) {
+    sum.offered_messages += part.offered_messages;
+    sum.offered_bytes += part.offered_bytes;
     sum.messages += part.messages;
     sum.packets += part.packets;
     sum.bytes += part.bytes;

@@ -185,6 +185,10 @@ impl Candidate {
 /// Sums of what happened.
 #[derive(Clone, Debug)]
 pub struct Tally {
+    /// Messages that nodes sent.
+    pub offered_messages: u64,
+    /// Payload bytes of those for other nodes.
+    pub offered_bytes: u64,
     pub messages: u64,
     pub packets: u64,
     pub bytes: u64,
@@ -201,6 +205,8 @@ pub struct Tally {
 impl Tally {
     fn new() -> Self {
         Self {
+            offered_messages: 0,
+            offered_bytes: 0,
             messages: 0,
             packets: 0,
             bytes: 0,
@@ -1241,12 +1247,14 @@ impl Host for Partition<'_> {
 
     fn send(&mut self, node: u32, message: Outgoing) {
         let source = self.places.nodes_of[self.number][node as usize];
+        self.tally.offered_messages += 1;
         if source == message.destination {
             // Within a node a message does not touch the network, and takes no time.
             self.nics[node as usize].local.push_back(message);
             let local = event(self.now, Kind::Local, node, 0);
             return self.wheel.schedule(local);
         }
+        self.tally.offered_bytes += message.bytes;
         self.nics[node as usize].push(Sending {
             message,
             generated: self.now,
