@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 /// Longest text that is read, in bytes. Configurations and scenarios have a few thousand;
@@ -93,6 +94,23 @@ pub fn read_text(path: &Path) -> Result<String, FileError> {
     String::from_utf8(read_bytes(path)?).map_err(|error| FileError::NotUtf8 {
         path: path.into(),
         offset: error.utf8_error().valid_up_to(),
+    })
+}
+
+/// SHA-256 of a file of any length, in hexadecimal.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn sha256(path: &Path) -> Result<String, FileError> {
+    let read = || -> std::io::Result<String> {
+        let mut digest = Sha256::new();
+        std::io::copy(&mut std::fs::File::open(path)?, &mut digest)?;
+        let digest = digest.finalize();
+        Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+    };
+    read().map_err(|source| FileError::Read {
+        path: path.into(),
+        source,
     })
 }
 

@@ -45,7 +45,7 @@ fn sweep(inputs: &Path, out: &str, threads: &str) -> Vec<Row> {
 }
 
 fn rows(out: &Path) -> Vec<Row> {
-    let mut rows = from_parquet(&out.join("results.parquet")).unwrap();
+    let (mut rows, _) = from_parquet(&out.join("results.parquet")).unwrap();
     for row in &mut rows {
         let seconds = row.measured.cpu_seconds.take();
         assert!(seconds.is_none_or(|seconds| seconds > 0.0));
@@ -202,8 +202,84 @@ fn a_setting_that_the_port_cannot_have_is_refused() {
     let args = ["sweep", "sweep.toml", "-o", "out"];
     let (_, err) = run(linkdoze(folder.path()).args(args), 2);
     assert!(
-        err.contains("fixed-fast-wake-0.3ns") && err.contains("t_pdt_ns"),
+        err.contains("sweep.toml:3:13: fixed-fast-wake-0.3ns: port.t_pdt_ns = 0.3"),
         "{err}"
     );
     assert!(!folder.path().join("out").exists());
+    // The same, with the histograms' default and a base of the scenario's own.
+    let text =
+        "scenario = \"scenario.toml\"\nstates = [\n\"deep-sleep\"]\n[fixed]\nt_pdt_ns = []\n";
+    std::fs::write(folder.path().join("sweep.toml"), text).unwrap();
+    std::fs::write(folder.path().join("out"), "a file").unwrap();
+    let (_, err) = run(linkdoze(folder.path()).args(args), 2);
+    assert!(err.contains("out: not a folder"), "{err}");
+}
+
+/// A table and a description that are not of the same sweep.
+#[test]
+fn a_report_is_of_one_sweep() {
+    let folder = inputs(200_000);
+    let at = |name: &str| folder.path().join(name);
+    let small = "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\n\
+                 t_pdt_ns = [0]\n[perfbound]\nbounds = []\n";
+    std::fs::write(at("sweep.toml"), small).unwrap();
+    sweep(folder.path(), "out", "1");
+    let refused = |what: &str| {
+        let (_, err) = run(linkdoze(folder.path()).args(["report", "out"]), 2);
+        assert!(err.contains(what), "{err}");
+        assert!(
+            err.contains("not the results of the sweep that sweep.json"),
+            "{err}"
+        );
+        assert!(!at("out/report.html").exists());
+    };
+    // An interrupted sweep of more experiments has left its description.
+    let description = std::fs::read_to_string(at("out/sweep.json")).unwrap();
+    assert!(description.contains("fixed-fast-wake-0ns"), "{description}");
+    let more = description.replace("fixed-fast-wake-0ns", "fixed-fast-wake-1ns");
+    std::fs::write(at("out/sweep.json"), more).unwrap();
+    refused("results.parquet");
+    std::fs::write(at("out/sweep.json"), &description).unwrap();
+    // Idle periods of another scenario.
+    std::fs::write(at("scenario.toml"), scenario(300_000)).unwrap();
+    sweep(folder.path(), "other", "1");
+    let idle = std::fs::read(at("out/idle-periods.json")).unwrap();
+    std::fs::copy(at("other/idle-periods.json"), at("out/idle-periods.json")).unwrap();
+    refused("idle-periods.json");
+    std::fs::write(at("out/idle-periods.json"), idle).unwrap();
+    run(linkdoze(folder.path()).args(["report", "out"]), 0);
+
+    // A damaged file: the message says how to mend it, and it does.
+    let result = at("out/experiments/always-on.json");
+    let text = std::fs::read_to_string(&result).unwrap();
+    std::fs::write(&result, &text[..text.len() / 2]).unwrap();
+    std::fs::write(at("scenario.toml"), scenario(200_000)).unwrap();
+    let (_, err) = run(
+        linkdoze(folder.path()).args(["sweep", "sweep.toml", "-o", "out"]),
+        2,
+    );
+    assert!(err.contains("remove it and run the sweep again"), "{err}");
+    std::fs::remove_file(&result).unwrap();
+    sweep(folder.path(), "out", "1");
+}
+
+/// The digests in the description are those that `sha256sum` gives.
+#[test]
+fn digests_are_of_files() {
+    let folder = inputs(200_000);
+    let trace = "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n";
+    std::fs::write(folder.path().join("a.goal"), trace).unwrap();
+    let scenario = "[traffic]\nkind = \"goal\"\nfile = \"a.goal\"\n";
+    std::fs::write(folder.path().join("scenario.toml"), scenario).unwrap();
+    let text = "scenario = \"scenario.toml\"\nstates = []\n";
+    std::fs::write(folder.path().join("sweep.toml"), text).unwrap();
+    sweep(folder.path(), "out", "1");
+    let description = std::fs::read(folder.path().join("out/sweep.json")).unwrap();
+    let description: serde_json::Value = serde_json::from_slice(&description).unwrap();
+    let digest = "2baa95221c56ea701421cef4582e0cafeeb8d9380e3773bf36c17f50c41701ff";
+    assert_eq!(description["trace_files_sha256"][0][1], digest);
+    assert_ne!(description["traces"][0][1], digest);
+    run(linkdoze(folder.path()).args(["report", "out"]), 0);
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains(&format!("SHA-256 of the file {digest}")));
 }

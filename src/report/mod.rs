@@ -8,20 +8,14 @@ mod page;
 use std::path::{Path, PathBuf};
 
 use crate::files::{self, FileError};
-use crate::sweep::{self, from_parquet, TableError, RESULTS};
+use crate::sweep::{self, Results, RESULTS};
 
 /// A report cannot be made.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The table of results.
+    /// What the sweep has left.
     #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
-    Table(#[from] TableError),
-    /// The idle periods of links that never sleep.
-    #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
-    IdlePeriods(sweep::Error),
-    /// What the results depend on.
-    #[error(transparent)]
-    Description(#[from] sweep::Error),
+    Results(#[from] sweep::Error),
     /// There is nothing to compare with.
     #[error("{0}: the table has no run without power saving")]
     NoBaseline(PathBuf),
@@ -44,12 +38,13 @@ pub enum Error {
 /// # Errors
 /// If the folder has no results, or a file cannot be written.
 pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
-    let results = folder.join(RESULTS);
-    let rows = from_parquet(&results)?;
-    let description = sweep::read_description(folder)?;
-    let idle = sweep::read_idle_periods(folder).map_err(Error::IdlePeriods)?;
+    let Results {
+        description,
+        rows,
+        idle,
+    } = Results::read(folder)?;
     let Some(base) = rows.iter().find(|row| row.setting.policy == "always-on") else {
-        return Err(Error::NoBaseline(results));
+        return Err(Error::NoBaseline(folder.join(RESULTS)));
     };
     let stem = page.file_stem().unwrap_or_default().to_string_lossy();
     let mut files = Vec::new();
@@ -108,7 +103,6 @@ mod tests {
             .map(|(number, experiment)| plausible_row(experiment, f64::from(number % 7)))
             .collect();
         rows.iter_mut().for_each(change);
-        std::fs::write(folder.path().join(RESULTS), to_parquet(&rows).unwrap()).unwrap();
         let description = Description {
             linkdoze: "0".into(),
             sources_sha256: String::new(),
@@ -116,11 +110,16 @@ mod tests {
             scenario: "<s>.toml".into(),
             scenario_sha256: "0".repeat(64),
             network: "2 nodes".into(),
+            experiments: Vec::new(),
             traces: vec![("a.goal".into(), "1".repeat(64))],
+            trace_files_sha256: vec![("a.goal".into(), "2".repeat(64))],
             ports_sha256: Default::default(),
         };
         let description = serde_json::to_vec(&description).unwrap();
         std::fs::write(folder.path().join(DESCRIPTION), description).unwrap();
+        let digest = files::sha256(&folder.path().join(DESCRIPTION)).unwrap();
+        let table = to_parquet(&rows, &digest).unwrap();
+        std::fs::write(folder.path().join(RESULTS), table).unwrap();
         let bins = [(1, 90), (2, 0), (20, 10)].map(|(from, periods)| IdleBin {
             from_ns: f64::from(from),
             to_ns: f64::from(from) * 2.5,
@@ -135,6 +134,8 @@ mod tests {
             before_first_ns: 0.0,
             after_last_ns: 0.0,
         };
+        let mut idle = serde_json::to_value(&idle).unwrap();
+        idle["sweep_sha256"] = digest.into();
         let idle = serde_json::to_vec(&idle).unwrap();
         std::fs::write(folder.path().join(IDLE_PERIODS), idle).unwrap();
         let page = folder.path().join("page.html");
@@ -180,6 +181,9 @@ mod tests {
         }
         for outside in ["http", "src=", "href=", "url(", "@import"] {
             assert!(!html.contains(outside), "{outside}");
+        }
+        for digest in ["1", "2"] {
+            assert!(html.contains(&digest.repeat(64)));
         }
         // Names are text, not HTML; figures take the page's colour.
         assert!(html.contains("&lt;s&gt;.toml") && !html.contains("<s>"));

@@ -79,8 +79,15 @@ pub fn html(
         description.scenario_sha256
     ));
     for (trace, digest) in &description.traces {
+        let mut files = description.trace_files_sha256.iter();
+        let file = files.find(|(file, _)| file == trace);
+        let file = file.map_or(String::new(), |(_, of_file)| {
+            format!("SHA-256 of the file {of_file}, ")
+        });
         let trace = escaped(&trace.display().to_string());
-        put(format_args!("<p>Trace {trace}: SHA-256 {digest}.</p>\n"));
+        put(format_args!(
+            "<p>Trace {trace}: {file}SHA-256 of the program read from it {digest}.</p>\n"
+        ));
     }
     put(format_args!(
         "<p>p000: M. S\u{e1}nchez de la Rosa, F. J. And\u{fa}jar, J. Escudero-Sahuquillo, \

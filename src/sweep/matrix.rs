@@ -38,6 +38,8 @@ pub struct Sweep {
     pub scenario: PathBuf,
     /// Each once, in the order of the file; the first is the one without power saving.
     pub experiments: Vec<Experiment>,
+    /// Line and column of each one's setting, if the file has it.
+    places: Vec<Option<(usize, usize)>>,
 }
 
 /// What governs the ports in one run.
@@ -119,12 +121,20 @@ pub enum MatrixError {
         /// What is wrong and what would be right.
         problem: String,
     },
+    /// A fault of a setting that the file leaves to its default.
+    #[error("{path}: {problem}")]
+    Default {
+        /// The sweep file.
+        path: PathBuf,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    scenario: PathBuf,
+    scenario: Spanned<PathBuf>,
     states: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     fixed: Fixed,
@@ -147,6 +157,8 @@ struct Predicted {
 }
 
 type Fault = (Range<usize>, String);
+/// The bytes at which the file has a setting.
+type Place = Option<Range<usize>>;
 
 impl Sweep {
     /// Reads a sweep file.
@@ -162,23 +174,60 @@ impl Sweep {
     /// # Errors
     /// Names line and column of what is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, MatrixError> {
+        let place = |at: Range<usize>| {
+            let before = &text[..at.start];
+            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+            (
+                before.matches('\n').count() + 1,
+                before[line_start..].chars().count() + 1,
+            )
+        };
         toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), error.message().to_owned()))
             .and_then(|written| matrix(&written, path.parent().unwrap_or(Path::new(""))))
+            .map(|(scenario, experiments)| {
+                let (experiments, places): (_, Vec<Place>) = experiments.into_iter().unzip();
+                Self {
+                    scenario,
+                    experiments,
+                    places: places.into_iter().map(|at| at.map(place)).collect(),
+                }
+            })
             .map_err(|(at, problem)| {
-                let before = &text[..at.start];
-                let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+                let (line, column) = place(at);
                 MatrixError::At {
                     path: path.into(),
-                    line: before.matches('\n').count() + 1,
-                    column: before[line_start..].chars().count() + 1,
+                    line,
+                    column,
                     problem: problem.trim_end().replace('\n', "; "),
                 }
             })
     }
+
+    /// What is wrong with the setting of an experiment, by its number, of the sweep in `path`.
+    pub fn fault(&self, path: &Path, experiment: usize, problem: String) -> MatrixError {
+        match self.places[experiment] {
+            Some((line, column)) => MatrixError::At {
+                path: path.into(),
+                line,
+                column,
+                problem,
+            },
+            None => MatrixError::Default {
+                path: path.into(),
+                problem,
+            },
+        }
+    }
 }
 
-fn matrix(written: &Written, folder: &Path) -> Result<Sweep, Fault> {
+/// The scenario and the experiments.
+fn matrix(written: &Written, folder: &Path) -> Result<(PathBuf, Vec<(Experiment, Place)>), Fault> {
+    let scenario = written.scenario.get_ref();
+    if scenario.as_os_str().is_empty() {
+        let problem = "scenario is \"\": it must name a file, such as \"scenario.toml\"";
+        return Err((written.scenario.span(), problem.into()));
+    }
     let states = chosen(
         written.states.as_deref(),
         "state",
@@ -213,30 +262,38 @@ fn matrix(written: &Written, folder: &Path) -> Result<Sweep, Fault> {
             .then_some(())
             .ok_or("a bound must be above 0 and below 1 (0.01 is 1 %)")
     })?;
-    let mut experiments = vec![Experiment::AlwaysOn];
-    for &state in &states {
-        experiments.extend(
-            thresholds
-                .iter()
-                .map(|&t_pdt_ns| Experiment::Fixed { state, t_pdt_ns }),
-        );
+    // The number is blamed first: it is what a state or a histogram cannot have.
+    let mut experiments = vec![(Experiment::AlwaysOn, None)];
+    for (state, of_state) in &states {
+        experiments.extend(thresholds.iter().map(|(t_pdt_ns, place)| {
+            let (state, t_pdt_ns) = (*state, *t_pdt_ns);
+            let fixed = Experiment::Fixed { state, t_pdt_ns };
+            (fixed, place.clone().or(of_state.clone()))
+        }));
     }
-    for &policy in &policies {
-        for &state in &states {
-            for &histogram in &histograms {
-                experiments.extend(bounds.iter().map(|&bound| Experiment::Predicted {
-                    policy,
-                    state,
-                    histogram,
-                    bound,
+    for (policy, of_policy) in &policies {
+        for (state, of_state) in &states {
+            for (histogram, of_histogram) in &histograms {
+                experiments.extend(bounds.iter().map(|(bound, place)| {
+                    let predicted = Experiment::Predicted {
+                        policy: *policy,
+                        state: *state,
+                        histogram: *histogram,
+                        bound: *bound,
+                    };
+                    let others = [of_histogram, of_state, of_policy];
+                    let written = || others.into_iter().find_map(Option::clone);
+                    (predicted, place.clone().or_else(written))
                 }));
             }
         }
     }
-    Ok(Sweep {
-        scenario: folder.join(&written.scenario),
-        experiments,
-    })
+    Ok((folder.join(scenario), experiments))
+}
+
+/// Values that the file leaves to their default.
+fn unwritten<T: Copy>(default: &[T]) -> Vec<(T, Place)> {
+    default.iter().map(|&value| (value, None)).collect()
 }
 
 /// The values that a list names, each once.
@@ -245,11 +302,11 @@ fn chosen<T: Copy + PartialEq>(
     what: &str,
     known: &[(&str, T)],
     default: &[T],
-) -> Result<Vec<T>, Fault> {
+) -> Result<Vec<(T, Place)>, Fault> {
     let Some(written) = written else {
-        return Ok(default.to_vec());
+        return Ok(unwritten(default));
     };
-    let mut values = Vec::new();
+    let mut values: Vec<(T, Place)> = Vec::new();
     for name in written {
         let found = known.iter().find(|(known, _)| known == name.get_ref());
         let Some(&(_, value)) = found else {
@@ -258,13 +315,13 @@ fn chosen<T: Copy + PartialEq>(
             let problem = format!("unknown {what} \"{}\" (known: {names})", name.get_ref());
             return Err((name.span(), problem));
         };
-        if values.contains(&value) {
+        if values.iter().any(|(there, _)| *there == value) {
             return Err((
                 name.span(),
                 format!("\"{}\" is listed twice", name.get_ref()),
             ));
         }
-        values.push(value);
+        values.push((value, Some(name.span())));
     }
     Ok(values)
 }
@@ -274,11 +331,11 @@ fn numbers(
     written: Option<&[Spanned<f64>]>,
     default: &[f64],
     check: impl Fn(f64) -> Result<(), &'static str>,
-) -> Result<Vec<f64>, Fault> {
+) -> Result<Vec<(f64, Place)>, Fault> {
     let Some(written) = written else {
-        return Ok(default.to_vec());
+        return Ok(unwritten(default));
     };
-    let mut values = Vec::new();
+    let mut values: Vec<(f64, Place)> = Vec::new();
     for number in written {
         // 0, not -0, in names.
         let value = *number.get_ref() + 0.0;
@@ -286,10 +343,10 @@ fn numbers(
         if let Err(problem) = check(value) {
             return fault(format!("{value}: {problem}"));
         }
-        if values.contains(&value) {
+        if values.iter().any(|(there, _)| *there == value) {
             return fault(format!("{value} is listed twice"));
         }
-        values.push(value);
+        values.push((value, Some(number.span())));
     }
     Ok(values)
 }
@@ -361,6 +418,8 @@ mod tests {
         );
         let error = told("[fixed]\nt_pdt_ns = [-1]");
         assert!(error.contains("3:13: -1: a threshold must be"), "{error}");
+        let error = parse("scenario = \"\"").unwrap_err();
+        assert!(error.contains("1:12: scenario is \"\""), "{error}");
         let error = told("[perfbound]\nbounds = [1]");
         assert!(error.contains("3:11: 1: a bound must be"), "{error}");
         let error = told("[perfbound]\nbound = [1]");

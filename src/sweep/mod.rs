@@ -65,7 +65,10 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A result or the description is not what a sweep writes.
-    #[error("{path}: {source}; it is no file of a sweep: remove it, or name another folder")]
+    #[error(
+        "{path}: {source}; it is damaged, or no file of a sweep: remove it and run the \
+             sweep again, which makes it anew, or name another folder"
+    )]
     Content {
         /// The file.
         path: PathBuf,
@@ -83,6 +86,15 @@ pub enum Error {
         /// What is not the same.
         what: String,
     },
+    /// A file is not of the sweep that the folder describes.
+    #[error("{0}: not the results of the sweep that {DESCRIPTION} beside it describes")]
+    OfAnotherSweep(PathBuf),
+    /// The table of results cannot be read.
+    #[error(transparent)]
+    Rows(#[from] TableError),
+    /// The folder is a file.
+    #[error("{0}: not a folder, and results need one: name another with -o")]
+    NotAFolder(PathBuf),
     /// Another process works in the folder.
     #[error("{0}: another sweep writes into this folder; wait for it, or name another folder")]
     Busy(PathBuf),
@@ -108,6 +120,9 @@ pub enum ExperimentError {
     /// The base does not go with the setting.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The setting does not go with the base, whose own text is right.
+    #[error("{0}")]
+    Setting(String),
     /// The configuration has no controller.
     #[error(transparent)]
     Plan(#[from] PlanError),
@@ -147,8 +162,14 @@ pub struct Description {
     pub scenario_sha256: String,
     /// The network in a few words.
     pub network: String,
-    /// Each trace's file and content.
+    /// The experiments, by name.
+    #[serde(default)]
+    pub experiments: Vec<String>,
+    /// Each trace's file and the program that was read from it.
     pub traces: Vec<(PathBuf, String)>,
+    /// Each trace's file and its bytes; a trace that is a folder is not there.
+    #[serde(default)]
+    pub trace_files_sha256: Vec<(PathBuf, String)>,
     /// The base of the port's configuration, by sleep state.
     pub ports_sha256: BTreeMap<String, String>,
 }
@@ -215,6 +236,16 @@ pub struct Prepared {
     experiments: Vec<(Experiment, Config)>,
 }
 
+/// The idle periods as they lie in the folder.
+#[derive(Serialize, Deserialize)]
+struct StoredIdle {
+    /// Digest of the description that they belong to.
+    #[serde(default)]
+    sweep_sha256: String,
+    #[serde(flatten)]
+    table: IdleTable,
+}
+
 /// A result as it lies in the folder.
 #[derive(Serialize, Deserialize)]
 struct Stored {
@@ -255,9 +286,17 @@ impl Prepared {
             }
         }
         let mut experiments = Vec::new();
-        for experiment in &sweep.experiments {
+        for (place, experiment) in sweep.experiments.iter().enumerate() {
             let base = &bases[base_state(experiment).name()];
-            let config = config(experiment, base, &scenario).map_err(|e| e.of(experiment))?;
+            let config = config(experiment, base, &scenario).map_err(|error| match error {
+                // The setting does not go with the base: the user's text of it is the sweep's.
+                ExperimentError::Setting(problem) => Error::Matrix(sweep.fault(
+                    path,
+                    place,
+                    format!("{}: {problem}", experiment.name()),
+                )),
+                error => error.of(experiment),
+            })?;
             experiments.push((*experiment, config));
         }
         let traces = match &scenario.traffic {
@@ -268,6 +307,11 @@ impl Prepared {
                 .collect::<Result<_, Error>>()?,
             Traffic::Pattern(_) => Vec::new(),
         };
+        let files = traces.iter().map(|(file, _)| file);
+        let trace_files_sha256 = files
+            .filter(|file| file.is_file())
+            .map(|file| Ok((file.clone(), files::sha256(file)?)))
+            .collect::<Result<_, FileError>>()?;
         let topology: &dyn Topology = &*scenario.topology;
         let description = Description {
             linkdoze: env!("CARGO_PKG_VERSION").into(),
@@ -275,6 +319,7 @@ impl Prepared {
             sweep: path.into(),
             scenario: sweep.scenario,
             scenario_sha256: hex(&Sha256::digest(&text)),
+            experiments: sweep.experiments.iter().map(Experiment::name).collect(),
             network: [
                 counted(topology.nodes(), "node", "nodes"),
                 counted(topology.switches(), "switch", "switches"),
@@ -282,6 +327,7 @@ impl Prepared {
             ]
             .join(", "),
             traces,
+            trace_files_sha256,
             ports_sha256: bases
                 .iter()
                 .map(|(state, text)| (state.clone(), hex(&Sha256::digest(text))))
@@ -308,7 +354,7 @@ impl Prepared {
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<Row>, Error> {
         let _lock = lock(folder)?;
-        self.claim(folder)?;
+        let description = self.claim(folder)?;
         let mut results = Vec::new();
         for (experiment, config) in &self.experiments {
             results.push(self.stored(folder, experiment, config)?);
@@ -367,21 +413,29 @@ impl Prepared {
                 },
             })
             .collect();
-        let idle = &results[0].idle_periods;
-        let (table, idle) = (to_parquet(&rows)?, json(idle));
-        files::write_together(&[
-            (folder.join(RESULTS), &table),
-            (folder.join(IDLE_PERIODS), &idle),
-        ])?;
+        let table = to_parquet(&rows, &description)?;
+        let idle = results[0].idle_periods.clone().map(|table| {
+            json(&StoredIdle {
+                sweep_sha256: description,
+                table,
+            })
+        });
+        let mut files = vec![(folder.join(RESULTS), table.as_slice())];
+        files.extend(
+            idle.iter()
+                .map(|idle| (folder.join(IDLE_PERIODS), idle.as_slice())),
+        );
+        files::write_together(&files)?;
         Ok(rows)
     }
 
-    /// Makes sure that the folder holds results of the same inputs only.
-    fn claim(&self, folder: &Path) -> Result<(), Error> {
+    /// Makes sure that the folder holds results of the same inputs only; returns the digest of
+    /// the description that is there now.
+    fn claim(&self, folder: &Path) -> Result<String, Error> {
         let path = folder.join(DESCRIPTION);
         let mut description = self.description.clone();
         if path.exists() {
-            let there = read_description(folder)?;
+            let there: Description = read_json(&path)?;
             if let Some(what) = there.difference(&self.description) {
                 return Err(Error::OtherInputs {
                     folder: folder.into(),
@@ -391,8 +445,9 @@ impl Prepared {
             // Results of states that this sweep leaves out may lie there still.
             description.ports_sha256.extend(there.ports_sha256);
         }
-        files::write_whole(&path, &json(&description))?;
-        Ok(())
+        let text = json(&description);
+        files::write_whole(&path, &text)?;
+        Ok(hex(&Sha256::digest(&text)))
     }
 
     /// The result that lies in the folder.
@@ -582,7 +637,14 @@ fn config(
         }
     }
     let text = toml::to_string(&text).expect("a table of TOML values is TOML");
-    Ok(Config::parse(&text, &name)?)
+    // The places are those of a text that nobody wrote; the messages name the keys.
+    Config::parse(&text, &name).map_err(|error| match error {
+        ConfigError::Invalid { diagnostics, .. } => {
+            let faults: Vec<String> = diagnostics.into_iter().map(|fault| fault.message).collect();
+            ExperimentError::Setting(faults.join("; "))
+        }
+        error => error.into(),
+    })
 }
 
 /// A number as a person would write it.
@@ -598,20 +660,39 @@ fn result_path(folder: &Path, experiment: &Experiment) -> PathBuf {
     folder.join(EXPERIMENTS).join(name)
 }
 
-/// What lies in a folder: the idle periods of links that never sleep.
-///
-/// # Errors
-/// If it is not the folder of a sweep that has ended.
-pub fn read_idle_periods(folder: &Path) -> Result<IdleTable, Error> {
-    read_json(&folder.join(IDLE_PERIODS))
+/// What a sweep that has ended leaves in its folder.
+pub struct Results {
+    /// What the results depend on.
+    pub description: Description,
+    /// A row for each experiment.
+    pub rows: Vec<Row>,
+    /// The idle periods of links that never sleep.
+    pub idle: IdleTable,
 }
 
-/// What lies in a folder: the inputs of its results.
-///
-/// # Errors
-/// If it is not the folder of a sweep.
-pub fn read_description(folder: &Path) -> Result<Description, Error> {
-    read_json(&folder.join(DESCRIPTION))
+impl Results {
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// If it is not the folder of a sweep that has ended, or its files are of several sweeps.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let (results, idle) = (folder.join(RESULTS), folder.join(IDLE_PERIODS));
+        let (rows, of_rows) = from_parquet(&results)?;
+        let stored: StoredIdle = read_json(&idle)?;
+        let path = folder.join(DESCRIPTION);
+        let description = read_json(&path)?;
+        let digest = hex(&Sha256::digest(files::read_bytes(&path)?));
+        for (path, of) in [(results, of_rows), (idle, stored.sweep_sha256)] {
+            if of != digest {
+                return Err(Error::OfAnotherSweep(path));
+            }
+        }
+        Ok(Self {
+            description,
+            rows,
+            idle: stored.table,
+        })
+    }
 }
 
 fn read_json<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, Error> {
@@ -643,6 +724,9 @@ fn lock(folder: &Path) -> Result<Flock<std::fs::File>, Error> {
         path: folder.into(),
         source,
     };
+    if folder.exists() && !folder.is_dir() {
+        return Err(Error::NotAFolder(folder.into()));
+    }
     let experiments = folder.join(EXPERIMENTS);
     std::fs::create_dir_all(&experiments).map_err(system)?;
     let file = std::fs::File::open(folder).map_err(system)?;
@@ -717,6 +801,8 @@ mod tests {
             scenario: "s".into(),
             scenario_sha256: "x".into(),
             network: String::new(),
+            experiments: Vec::new(),
+            trace_files_sha256: Vec::new(),
             traces: vec![("t".into(), "y".into())],
             ports_sha256: [("fast-wake".to_owned(), "z".to_owned())].into(),
         };

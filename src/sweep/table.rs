@@ -141,6 +141,9 @@ const COLUMNS: [(&str, Kind); 60] = [
     ("p003_energy_per_data_saved_percent", Kind::Real),
 ];
 
+/// The key of the digest in the file's metadata.
+const BELONGS_TO: &str = "sweep_sha256";
+
 #[derive(Clone, Copy)]
 enum Kind {
     Text,
@@ -193,18 +196,20 @@ pub enum TableError {
     },
 }
 
-/// The rows as a Parquet file.
+/// The rows as a Parquet file, which carries the digest of the description that they belong to.
 ///
 /// # Errors
 /// If the Parquet library fails.
-pub fn to_parquet(rows: &[Row]) -> Result<Vec<u8>, ParquetError> {
+pub fn to_parquet(rows: &[Row], description: &str) -> Result<Vec<u8>, ParquetError> {
     let fields = COLUMNS.map(|(name, kind)| kind.schema(name).map(Arc::new));
     let fields = fields.into_iter().collect::<Result<Vec<_>, _>>()?;
     let schema = Type::group_type_builder("sweep")
         .with_fields(fields)
         .build()?;
     let version = KeyValue::new("linkdoze".into(), env!("CARGO_PKG_VERSION").to_owned());
-    let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![version]));
+    let description = KeyValue::new(BELONGS_TO.into(), description.to_owned());
+    let properties =
+        WriterProperties::builder().set_key_value_metadata(Some(vec![version, description]));
     let mut file =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties.build()))?;
     let records = rows
@@ -247,11 +252,11 @@ fn write<T: DataType>(
         .map(|_written| ())
 }
 
-/// Reads the rows of a Parquet file that [`to_parquet`] made.
+/// Reads the rows of a Parquet file that [`to_parquet`] made, and the digest that it carries.
 ///
 /// # Errors
 /// If it cannot be read, or has other columns.
-pub fn from_parquet(path: &Path) -> Result<Vec<Row>, TableError> {
+pub fn from_parquet(path: &Path) -> Result<(Vec<Row>, String), TableError> {
     let file = std::fs::File::open(path).map_err(|source| TableError::Open {
         path: path.into(),
         source,
@@ -261,6 +266,10 @@ pub fn from_parquet(path: &Path) -> Result<Vec<Row>, TableError> {
         source,
     };
     let reader = SerializedFileReader::new(file).map_err(fault)?;
+    let metadata = reader.metadata().file_metadata().key_value_metadata();
+    let mut pairs = metadata.into_iter().flatten();
+    let description = pairs.find(|pair| pair.key == BELONGS_TO);
+    let description = description.and_then(|pair| pair.value.clone());
     let mut rows = Vec::new();
     for record in reader.get_row_iter(None).map_err(fault)? {
         let record = record.map_err(fault)?;
@@ -273,7 +282,7 @@ pub fn from_parquet(path: &Path) -> Result<Vec<Row>, TableError> {
             problem: error.to_string(),
         })?);
     }
-    Ok(rows)
+    Ok((rows, description.unwrap_or_default()))
 }
 
 fn cell(field: &Field) -> Value {
@@ -357,8 +366,9 @@ pub(crate) mod tests {
             .collect();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.parquet");
-        std::fs::write(&path, to_parquet(&rows).unwrap()).unwrap();
-        assert_eq!(from_parquet(&path).unwrap(), rows);
+        std::fs::write(&path, to_parquet(&rows, "a digest").unwrap()).unwrap();
+        let expected = (rows, "a digest".to_owned());
+        assert_eq!(from_parquet(&path).unwrap(), expected);
     }
 
     #[test]
