@@ -344,6 +344,8 @@ fn a_saturated_network_says_so() {
         let found: Value = serde_json::from_str(&out).unwrap();
         // 16 nodes, 50 bytes to the nanosecond.
         let offered = number(&found, "/offered_bytes") / (16.0 * 50.0 * 200_000.0);
+        assert!((number(&found, "/offered_load") / offered - 1.0).abs() < 1e-9);
+        assert!(number(&found, "/accepted_load") <= offered);
         let asked: f64 = load.parse().unwrap();
         assert!((offered / asked - 1.0).abs() < 0.1, "{offered}");
         let backlog = number(&found, "/offered_bytes") - number(&found, "/delivered_bytes");
@@ -462,7 +464,21 @@ fn idle_periods_and_models_of_two_messages() {
     };
     assert_eq!(table.lines().find_map(row).unwrap().trim(), "-");
 
-    // Left out with the run that shows them.
+    // What it was computed from.
+    let inputs = &saved["inputs"];
+    assert_eq!(inputs["linkdoze"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(inputs["seed"], 1);
+    let digest = |name: &str| linkdoze::files::sha256(&folder.path().join(name)).unwrap();
+    assert_eq!(inputs["scenario_sha256"], digest("saving.toml"));
+    assert_eq!(inputs["traces"][0]["sha256"], digest("two.goal"));
+    assert_ne!(inputs["port_sha256"], found["inputs"]["port_sha256"]);
+
+    // Left out with the run that shows them, and not left there from an earlier one.
+    run(
+        linkdoze(folder.path()).args(["simulate", &saving, "-o", "none"]),
+        0,
+    );
+    assert!(folder.path().join("none/idle.csv").exists());
     let none = ["simulate", &saving, "--json", "--no-baseline", "-o", "none"];
     assert!(json(folder.path(), &none).get("idle_periods").is_none());
     assert!(!folder.path().join("none/idle.csv").exists());

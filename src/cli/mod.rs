@@ -66,7 +66,8 @@ enum Command {
     Topology(topology::Args),
     /// Simulate a whole network under the traffic of applications or of a pattern.
     Simulate(simulate::Args),
-    /// Run a scenario with many settings of its ports, on and on until all are done.
+    /// Run a scenario with many settings of its ports. After an interruption the same command
+    /// goes on where it stopped.
     Sweep(sweep::Args),
     /// Draw the results of a sweep: a page, and a PNG file of each figure.
     Report(report::Args),

@@ -4,7 +4,7 @@ use std::collections::btree_map::{BTreeMap, Entry};
 use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use anyhow::{bail, ensure, Context, Result};
@@ -25,7 +25,7 @@ use crate::energy::{check_conservation, EnergyReport, LinkPower, Models, SystemP
 use crate::files;
 use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
-use crate::network::scenario::{Power, Scenario};
+use crate::network::scenario::{Power, Scenario, Traffic};
 use crate::network::topology::Topology;
 use crate::network::{self, Ended, Job, Progress, RunSummary, Workload};
 use crate::sweep::{Against, Measured};
@@ -39,8 +39,8 @@ pub struct Args {
     /// Write summary.json, ports.csv and, of links that never sleep, idle.csv into this folder.
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads; the results do not depend on it. Default: one for every thousand nodes that
-    /// send, and no more than there are processors.
+    /// Threads; the results do not depend on it. Default: one, and one more for every
+    /// thousand nodes that send, but no more than there are processors.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Put the Verilog, compiled by Verilator, in the place of these ports' controllers:
@@ -63,6 +63,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let scenario = Scenario::load(&args.scenario)?;
     let workload = Workload::of(&scenario)?;
     let config = scenario.power.config()?;
+    // Before the run: files may change while it lasts.
+    let inputs = inputs(&scenario, config.as_ref())?;
     let power = SystemPower {
         link: match &config {
             Some(config) => LinkPower::of_states(&config.states)?,
@@ -107,9 +109,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
         true => "always on",
         false => "power saving",
     };
-    let mut run = simulate(what, &plans, Replacements::new())?;
-    // Set-up included: reading, hop counts, controllers.
-    run.cpu_seconds = usage::cpu_seconds();
+    let run = simulate(what, &plans, Replacements::new())?;
+    let cpu_seconds = usage::cpu_seconds();
     let loops = match hardware.ports.is_empty() {
         true => None,
         false => {
@@ -145,6 +146,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
         scenario: &scenario,
         workload: workload.as_ref(),
         threads,
+        cpu_seconds,
+        inputs,
         idle: IdleTable::of(&baseline.as_ref().unwrap_or(&found).run.summary),
         found,
         baseline,
@@ -163,6 +166,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
             files.push((folder.join("idle.csv"), idle));
         }
         files::write_together(&files)?;
+        if idle.is_none() {
+            // That of an earlier run does not belong to these files.
+            let stale = folder.join("idle.csv");
+            match std::fs::remove_file(&stale) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(error).with_context(|| format!("cannot remove {}", stale.display()))
+                }
+                _ => {}
+            }
+        }
     }
     if report.found.measured.may_be_saturated() {
         let Measured {
@@ -353,10 +366,33 @@ impl Loops {
     }
 }
 
+/// What the results of a scenario depend on, with the SHA-256 of its files and of the ports'
+/// configuration; a folder and a pipe have none.
+fn inputs(scenario: &Scenario, config: Option<&Config>) -> Result<Value> {
+    let digest = |file: &Path| {
+        let digest = file.is_file().then(|| files::sha256(file));
+        digest.transpose()
+    };
+    let mut traces = Vec::new();
+    if let Traffic::Jobs(all) = &scenario.traffic {
+        for job in &all.jobs {
+            traces.push(json!({"file": job.file, "sha256": digest(&job.file)?}));
+        }
+    }
+    Ok(json!({
+        "linkdoze": env!("CARGO_PKG_VERSION"),
+        "sources_sha256": env!("LINKDOZE_SOURCES"),
+        "scenario_sha256": digest(&scenario.path)?,
+        "seed": scenario.seed,
+        "port_sha256": config.map(Config::hash),
+        "traces": traces,
+    }))
+}
+
 /// A run and what it cost.
 struct Run {
     summary: RunSummary,
-    /// CPU time of all threads; that of the first run is all since the start of the program.
+    /// CPU time of all threads.
     cpu_seconds: Option<f64>,
 }
 
@@ -430,6 +466,10 @@ struct Report<'a> {
     scenario: &'a Scenario,
     workload: Option<&'a Workload>,
     threads: usize,
+    /// CPU time to the end of the first run, set-up included: reading, hop counts, controllers.
+    cpu_seconds: Option<f64>,
+    /// What the results depend on.
+    inputs: Value,
     found: Found,
     /// With links that never sleep.
     baseline: Option<Found>,
@@ -440,6 +480,14 @@ struct Report<'a> {
 
 fn ns(ps: u64) -> f64 {
     ps as f64 / 1e3
+}
+
+fn offered(of: &Measured) -> u64 {
+    of.offered_bytes
+}
+
+fn accepted(of: &Measured) -> u64 {
+    of.delivered_bytes
 }
 
 fn real(value: Option<f64>) -> String {
@@ -506,6 +554,10 @@ impl Report<'_> {
     fn json(&self) -> Value {
         let topology: &dyn Topology = &*self.scenario.topology;
         let mut json = run_json(&self.found, self.workload);
+        json["offered_load"] = self.load(&self.found, offered).into();
+        json["accepted_load"] = self.load(&self.found, accepted).into();
+        json["cpu_seconds"] = self.cpu_seconds.into();
+        json["inputs"] = self.inputs.clone();
         json["threads"] = self.threads.into();
         json["peak_bytes"] = usage::peak_bytes().into();
         json["scenario"] = self.scenario.path.display().to_string().into();
@@ -520,6 +572,8 @@ impl Report<'_> {
         }
         if let Some(baseline) = &self.baseline {
             json["always_on"] = run_json(baseline, self.workload);
+            json["always_on"]["offered_load"] = self.load(baseline, offered).into();
+            json["always_on"]["accepted_load"] = self.load(baseline, accepted).into();
             json["against_always_on_percent"] = json!(self
                 .differences()
                 .into_iter()
@@ -527,6 +581,14 @@ impl Report<'_> {
                 .collect::<std::collections::BTreeMap<_, _>>());
         }
         json
+    }
+
+    /// Payload as a part of what the links of all nodes carry in the time.
+    fn load(&self, found: &Found, bytes: fn(&Measured) -> u64) -> f64 {
+        let nodes = self.scenario.topology.nodes() as f64;
+        let time = found.run.summary.time_ps.max(1) as f64;
+        let carried = nodes * time / self.scenario.switch.byte_ps as f64;
+        bytes(&found.measured) as f64 / carried
     }
 
     /// What power saving changes: how much larger each figure is, in percent, where that says
@@ -612,13 +674,19 @@ impl Report<'_> {
         row("link hops", "", &|it| {
             it.run.summary.packet_hops.to_string()
         });
+        row("offered load", "", &|it| {
+            format!("{:.4}", self.load(it, offered))
+        });
+        row("accepted load", "", &|it| {
+            format!("{:.4}", self.load(it, accepted))
+        });
         row("bytes sent", "", &|it| {
             it.measured.offered_bytes.to_string()
         });
         row("bytes delivered", "", &|it| {
             it.run.summary.delivered_bytes.to_string()
         });
-        row("not arrived at the end", "", &|it| {
+        row("bytes not arrived at the end", "", &|it| {
             it.measured.backlog_bytes().to_string()
         });
         row("packets that count in latency", "", &|it| {

@@ -12,8 +12,6 @@ use super::output::{self, table, trimmed};
 use super::Outcome;
 use crate::sweep::{Prepared, Progress, Row, RESULTS};
 
-/// Run a scenario with many settings of its ports. After an interruption the same command
-/// goes on where it stopped.
 #[derive(clap::Args)]
 pub struct Args {
     /// The sweep: a scenario and the settings.
