@@ -336,18 +336,59 @@ struct Meeting {
     /// Length of a window in ps.
     window_ps: u64,
     cable_ps: u64,
+    /// What is said at a meeting stays until the one after the next: by then all have heard it.
+    said: [Said; 2],
+    arrived: AtomicUsize,
+    turn: AtomicUsize,
+    /// Packets that each part has delivered.
+    delivered: Vec<AtomicU64>,
+}
+
+/// What the parts say to each other when they meet.
+#[derive(Debug, Default)]
+struct Said {
     /// What each part has for each other one: by receiver, then sender.
     post: Vec<Mutex<Vec<Parcel>>>,
-    /// Time of the next event of each part.
+    /// Time of the next event of each part, or of one that it has for another.
     next: Vec<AtomicU64>,
     /// Operations of the program that each part has finished, and when its last one did.
     finished: Vec<(AtomicUsize, AtomicU64)>,
-    arrived: AtomicUsize,
-    turn: AtomicUsize,
-    /// A part has met a fault, or the run is to stop.
+    /// A part has met a fault, or the run is to stop: set before a meeting, and never taken back.
     stop: AtomicBool,
-    /// Packets that each part has delivered.
-    delivered: Vec<AtomicU64>,
+}
+
+impl Said {
+    fn new(threads: usize) -> Self {
+        Self {
+            post: (0..threads * threads).map(|_| Mutex::default()).collect(),
+            next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            finished: (0..threads).map(|_| Default::default()).collect(),
+            stop: AtomicBool::new(false),
+        }
+    }
+
+    fn operations_finished(&self) -> usize {
+        let counts = self
+            .finished
+            .iter()
+            .map(|(count, _)| count.load(Ordering::Acquire));
+        counts.sum()
+    }
+
+    /// When the last operation of the program finished, in ps.
+    fn last_ps(&self) -> u64 {
+        let times = self
+            .finished
+            .iter()
+            .map(|(_, at)| at.load(Ordering::Acquire));
+        times.max().unwrap_or(0)
+    }
+
+    /// Time of the next event anywhere.
+    fn next_ps(&self) -> u64 {
+        let times = self.next.iter().map(|next| next.load(Ordering::Acquire));
+        times.min().unwrap_or(u64::MAX)
+    }
 }
 
 /// Why the windows ended.
@@ -373,12 +414,9 @@ impl Meeting {
                 _ => cable_ps,
             },
             cable_ps,
-            post: (0..threads * threads).map(|_| Mutex::default()).collect(),
-            next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            said: [Said::new(threads), Said::new(threads)],
             arrived: AtomicUsize::new(0),
             turn: AtomicUsize::new(0),
-            stop: AtomicBool::new(false),
-            finished: (0..threads).map(|_| Default::default()).collect(),
             delivered: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -418,21 +456,18 @@ impl Meeting {
     ) -> Completed {
         part.start();
         let mut events = 0;
+        let mut stop = false;
+        let mut meeting = 0;
         loop {
-            let stop = self.exchange(number, part);
-            let next = self.next.iter().map(|next| next.load(Ordering::Acquire));
-            let next = next.min().unwrap_or(u64::MAX);
-            if stop {
+            let said = &self.said[meeting % 2];
+            meeting += 1;
+            let next = self.exchange(said, number, part, stop);
+            if said.stop.load(Ordering::Acquire) {
                 return Completed::Stopped(next);
             }
-            if operations > 0 && self.operations_finished() == operations {
+            if operations > 0 && said.operations_finished() == operations {
                 // However the network is split, this much has happened.
-                let last = self
-                    .finished
-                    .iter()
-                    .map(|(_, at)| at.load(Ordering::Acquire));
-                let last = last.max().unwrap_or(0);
-                part.run(last + self.cable_ps + 1, u64::MAX);
+                part.run(said.last_ps() + self.cable_ps + 1, u64::MAX);
                 return Completed::Program;
             }
             if next == u64::MAX {
@@ -449,9 +484,7 @@ impl Meeting {
                 _ => u64::MAX,
             };
             part.run(limit, most);
-            if part.fault.is_some() {
-                self.stop.store(true, Ordering::Release);
-            }
+            stop |= part.fault.is_some();
             if part.tally.events - events >= BREATH {
                 events = part.tally.events;
                 let delivered = &self.delivered;
@@ -461,51 +494,43 @@ impl Meeting {
                     .map(|packets| packets.load(Ordering::Relaxed));
                 let now = Progress {
                     time_ps: next,
-                    operations_finished: self.operations_finished(),
+                    operations_finished: said.operations_finished(),
                     operations,
                     packets: packets.sum(),
                 };
-                if progress(&now).is_break() {
-                    self.stop.store(true, Ordering::Release);
-                }
+                stop |= progress(&now).is_break();
             }
         }
     }
 
-    fn operations_finished(&self) -> usize {
-        let counts = self
-            .finished
-            .iter()
-            .map(|(count, _)| count.load(Ordering::Acquire));
-        counts.sum()
-    }
-
-    /// Hands over what a part has for others, and takes what they have for it; whether all
-    /// are to stop.
-    fn exchange(&self, number: usize, part: &mut Partition) -> bool {
+    /// Hands over what a part has for others, and takes what they have for it; the time of the
+    /// next event anywhere, in ps.
+    fn exchange(&self, said: &Said, number: usize, part: &mut Partition, stop: bool) -> u64 {
+        let mut next = part.wheel.next_time().unwrap_or(u64::MAX);
         for (to, outgoing) in part.outgoing.iter_mut().enumerate() {
             if !outgoing.is_empty() {
-                let post = &self.post[to * self.threads + number];
+                let earliest = outgoing.iter().map(Parcel::time).min();
+                next = next.min(earliest.unwrap_or(u64::MAX));
+                let post = &said.post[to * self.threads + number];
                 std::mem::swap(outgoing, &mut post.lock().expect("no thread panics here"));
             }
         }
+        said.next[number].store(next, Ordering::Release);
+        let (count, last) = &said.finished[number];
+        count.store(finished(part), Ordering::Release);
+        last.store(part.tally.last_ps, Ordering::Release);
+        if stop {
+            said.stop.store(true, Ordering::Release);
+        }
         self.wait();
         for from in 0..self.threads {
-            let post = &self.post[number * self.threads + from];
+            let post = &said.post[number * self.threads + from];
             let mut parcels = post.lock().expect("no thread panics here");
             for parcel in parcels.drain(..) {
                 part.receive(parcel);
             }
         }
-        let next = part.wheel.next_time().unwrap_or(u64::MAX);
-        self.next[number].store(next, Ordering::Release);
-        let (count, last) = &self.finished[number];
-        count.store(finished(part), Ordering::Release);
-        last.store(part.tally.last_ps, Ordering::Release);
-        // Read here, where no thread is at work, it is the same for all.
-        let stop = self.stop.load(Ordering::Acquire);
-        self.wait();
-        stop
+        said.next_ps()
     }
 
     /// Waits for all threads. A window takes microseconds, so they spin before they yield.

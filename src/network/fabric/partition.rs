@@ -99,6 +99,13 @@ pub struct Parcel {
     packet: Option<(Packet, u64)>,
 }
 
+impl Parcel {
+    /// When it arrives, in ps.
+    pub fn time(&self) -> u64 {
+        self.event.time
+    }
+}
+
 /// What all parts have in common.
 pub struct Common<'a> {
     pub topology: &'a dyn Topology,
