@@ -76,7 +76,7 @@ pub struct Workload {
 pub struct Job {
     /// The file of its trace; of the copies of a job each with its number, from 1.
     pub name: String,
-    /// The program; copies and jobs of the same file share it.
+    /// The program; copies and jobs of the same file and speed share it.
     pub program: Arc<trace::Program>,
 }
 
@@ -89,12 +89,15 @@ impl Workload {
         let scenario::Traffic::Jobs(all) = &scenario.traffic else {
             return Ok(None);
         };
-        let mut programs: BTreeMap<&Path, Arc<trace::Program>> = BTreeMap::new();
+        let mut programs: BTreeMap<(&Path, u64), Arc<trace::Program>> = BTreeMap::new();
         let mut jobs = Vec::new();
         for job in &all.jobs {
-            let program = match programs.entry(&job.file) {
+            let program = match programs.entry((&job.file, job.cpu_speed)) {
                 Entry::Occupied(there) => Arc::clone(there.get()),
-                Entry::Vacant(place) => Arc::clone(place.insert(trace::read(&job.file)?.into())),
+                Entry::Vacant(place) => {
+                    let program = trace::read(&job.file)?.at_speed(job.cpu_speed);
+                    Arc::clone(place.insert(program.into()))
+                }
             };
             let file = job.file.display();
             jobs.extend((1..=job.copies).map(|copy| Job {

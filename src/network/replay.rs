@@ -1,7 +1,7 @@
 //! Replays a [`Program`]: which operation may run when, on which CPU, and which message
 //! meets which receive. The time messages take belongs to the [`Host`].
 //!
-//! - `calc` occupies its CPU for its length. A `send` occupies its CPU for the send
+//! - `calc` occupies its CPU for its length ([`Program::calc_ps`]). A `send` occupies its CPU for the send
 //!   overhead; then the message is handed to the network and the send has finished: every
 //!   send is eager, whatever its size. A `recv` is posted when its dependencies are met,
 //!   which costs nothing (receives that become ready at once are posted in the order of
@@ -152,7 +152,7 @@ impl<'p> Replay<'p> {
                 tag: what.tag,
                 bytes: what.size,
             }),
-            OpKind::Calc => self.ranks[rank].calc += what.size * 1000,
+            OpKind::Calc => self.ranks[rank].calc += self.program.calc_ps(rank, what.size),
             OpKind::Recv => {}
         }
         self.finished(op);
@@ -216,12 +216,13 @@ impl<'p> Replay<'p> {
             };
             slot.running = Some(op);
             let what = self.program.ops()[op as usize];
+            let rank = self.program.rank_of(op);
             let time = match what.kind {
-                OpKind::Calc => what.size * 1000,
+                OpKind::Calc => self.program.calc_ps(rank, what.size),
                 OpKind::Send => self.overheads.send,
                 OpKind::Recv => self.overheads.recv,
             };
-            host.after(time, self.program.rank_of(op), op);
+            host.after(time, rank, op);
             if what.kind != OpKind::Recv {
                 self.started(op);
             }

@@ -505,7 +505,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A part of a whole with up to six decimals, in millionths.
+    /// A number with up to six decimals, in millionths.
     fn millionths(
         &self,
         key: &str,
@@ -646,6 +646,7 @@ mod tests {
             file: "folder/a.goal".into(),
             mapping: Mapping::Linear,
             copies: 1,
+            cpu_speed: 1_000_000,
         };
         let jobs = vec![job];
         assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
@@ -687,6 +688,7 @@ mod tests {
             file: "/a".into(),
             mapping: Mapping::List(vec![3, 2, 1]),
             copies: 1,
+            cpu_speed: 1_000_000,
         };
         let jobs = vec![job];
         assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
@@ -966,6 +968,40 @@ mod tests {
         );
         let error = jobs.place(&[3, 3, 4], 16, 1).unwrap_err();
         assert!(error.contains("places 2 ranks, folder/a has 3"), "{error}");
+    }
+
+    #[test]
+    fn jobs_run_on_processors_of_their_own_speed() {
+        let speeds = |text: &str| match parse(text).unwrap().traffic {
+            Traffic::Jobs(jobs) => jobs.jobs.iter().map(|job| job.cpu_speed).collect(),
+            Traffic::Pattern(_) => Vec::new(),
+        };
+        assert_eq!(speeds(&format!("{LEAST}cpu_speed = 2.5")), [2_500_000]);
+        let job = |keys: &str| format!("[[traffic.jobs]]\nfile = \"a\"\n{keys}\n");
+        let text = job("cpu_speed = 1000") + &job("") + &job("cpu_speed = 0.001");
+        assert_eq!(speeds(&text), [1_000_000_000, 1_000_000, 1000]);
+        for wrong in [
+            "0", "-1", "-0.5", "nan", "inf", "1000.1", "1e300", "0.0009", "\"2\"",
+        ] {
+            for text in [
+                format!("{LEAST}cpu_speed = {wrong}"),
+                job(&format!("cpu_speed = {wrong}")),
+            ] {
+                let error = parse(&text).unwrap_err();
+                let what = "it must be a number from 0.001 to 1000, with at most 6 decimals";
+                assert!(
+                    error.starts_with("folder/test.toml:3:13: cpu_speed is ")
+                        && error.contains(what),
+                    "{error}"
+                );
+            }
+        }
+        let both = "[traffic]\ncpu_speed = 2\n".to_owned() + &job("");
+        let error = parse(&both).unwrap_err();
+        assert!(
+            error.contains("`jobs` beside `file`, `mapping` or `cpu_speed`"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -145,6 +145,85 @@ fn calcs_and_dependencies_take_the_time_computed_by_hand() {
 }
 
 #[test]
+fn faster_processors_shorten_calcs_and_nothing_else() {
+    // l1 and l3 are 1001 and 5 ns of the trace, between them a message there and back.
+    let text = "num_ranks 2\nrank 0 {\nl1: calc 1001\nl2: send 9600b to 1\nl2 requires l1\n\
+                l3: recv 9600b from 1\nl3 irequires l2\nl4: calc 5\nl4 requires l3\n}\n\
+                rank 1 {\nl1: recv 9600b from 0\nl2: send 9600b to 0\nl2 requires l1\n}\n";
+    let program = from_text(text).unwrap();
+    let mut settings = settings();
+    settings.overheads.recv = 100_000;
+    let run = |speed| {
+        let program = program.clone().at_speed(speed);
+        let (summary, _) = simulate_with(&program, &settings, || Box::new(AlwaysOn)).unwrap();
+        (summary.time_ps, summary.calc_ps)
+    };
+    // Messages leave at edges of the 1 ns clock, half a nanosecond later here.
+    let messages = 2 * (693_000 + 100_000);
+    assert_eq!(
+        run(2_000_000),
+        (500_500 + messages + 500 + 2_500, vec![503_000, 0])
+    );
+    assert_eq!(
+        run(500_000),
+        (2_002_000 + messages + 10_000, vec![2_012_000, 0])
+    );
+    // 143 and 0.714285... ns: to the nearest picosecond.
+    assert_eq!(run(7_000_000), (143_000 + messages + 714, vec![143_714, 0]));
+    assert_eq!(program.clone().at_speed(trace::TRACED_SPEED), program);
+    assert_eq!(run(trace::TRACED_SPEED).0, 1_001_000 + messages + 5_000);
+    // Programs of different speeds side by side, which the clocked engine joins.
+    let joined = Program::join(&[&program, &program.clone().at_speed(2_000_000)]).unwrap();
+    let (summary, _) = simulate_with(&joined, &settings, || Box::new(AlwaysOn)).unwrap();
+    assert_eq!(summary.calc_ps, [1_006_000, 0, 503_000, 0]);
+    // Halves up; identity up to the longest calc that can be; no overflow.
+    assert_eq!(program.clone().at_speed(16_000_000).calc_ps(0, 1), 63);
+    let longest = trace::info::MAX_CALC_NS;
+    assert_eq!(program.calc_ps(0, longest), longest * 1000);
+    assert_eq!(program.clone().at_speed(1).calc_ps(0, u64::MAX), u64::MAX);
+    let slow = from_text(&format!(
+        "num_ranks 1\nrank 0 {{\ncalc {}\n}}\n",
+        longest / 2
+    ))
+    .unwrap();
+    assert!(trace::info::check_times(&[&slow]).is_ok());
+    let error = trace::info::check_times(&[&slow.at_speed(100_000)]).unwrap_err();
+    assert!(error.contains("the most that can be simulated"), "{error}");
+}
+
+#[test]
+fn jobs_of_one_file_and_one_speed_share_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name| folder.path().join(name);
+    std::fs::write(place("a.goal"), "num_ranks 1\nrank 0 {\ncalc 1000\n}\n").unwrap();
+    let job = |keys: &str| format!("[[traffic.jobs]]\nfile = \"a.goal\"\n{keys}\n");
+    let text = job("copies = 2\ncpu_speed = 4") + &job("cpu_speed = 4.0") + &job("");
+    std::fs::write(place("s.toml"), text).unwrap();
+    let scenario = scenario::Scenario::load(&place("s.toml")).unwrap();
+    let workload = Workload::of(&scenario).unwrap().unwrap();
+    let programs: Vec<_> = workload.jobs.iter().map(|job| &job.program).collect();
+    assert!(std::sync::Arc::ptr_eq(programs[0], programs[1]));
+    assert!(std::sync::Arc::ptr_eq(programs[0], programs[2]));
+    assert_eq!(programs[0].calc_ps(0, 1000), 250_000);
+    assert_eq!(programs[3].calc_ps(0, 1000), 1_000_000);
+    let summary = run(
+        &scenario,
+        Some(&workload),
+        &fabric::Power {
+            clock_ps: 1000,
+            plans: &[],
+            metered: false,
+        },
+        1,
+        Default::default(),
+        &mut |_| ControlFlow::Continue(()),
+    )
+    .unwrap();
+    assert_eq!(summary.time_ps, 1_000_000);
+    assert_eq!(summary.calc_ps[..4], [250_000, 250_000, 250_000, 1_000_000]);
+}
+
+#[test]
 fn cpus_run_in_parallel_and_one_cpu_does_not() {
     let two = always_on("num_ranks 1\nrank 0 {\ncalc 100 cpu 0\ncalc 70 cpu 1\n}\n");
     assert_eq!(two.time_ps, 100_000);

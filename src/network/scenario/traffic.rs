@@ -10,6 +10,7 @@ use toml::Spanned;
 
 use super::{integer, problem, shown, unknown, Checked, Section};
 use crate::network::replay::Overheads;
+use crate::network::trace::TRACED_SPEED;
 use crate::network::traffic::inactivity::Shape;
 use crate::network::traffic::pattern::{Arrivals, Destinations, Pattern};
 use crate::switch::Parameters;
@@ -57,6 +58,9 @@ pub struct Job {
     pub mapping: Mapping,
     /// So many of it run at the same time, at least 1; one, if the mapping is a list.
     pub copies: u32,
+    /// How fast its nodes compute, in millionths of the processors of the trace
+    /// ([`Program::at_speed`](crate::network::trace::Program::at_speed)).
+    pub cpu_speed: u64,
 }
 
 /// Where the ranks of a job run.
@@ -124,11 +128,12 @@ const KINDS: [&str; 6] = [
     "on-off",
     "inactivity",
 ];
-const JOB: [&str; 3] = ["file", "mapping", "copies"];
-const GOAL: [&str; 6] = [
+const JOB: [&str; 4] = ["file", "mapping", "copies", "cpu_speed"];
+const GOAL: [&str; 7] = [
     "kind",
     "file",
     "mapping",
+    "cpu_speed",
     "jobs",
     "send_overhead_ns",
     "recv_overhead_ns",
@@ -293,15 +298,17 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
                 file,
                 mapping,
                 copies: 1,
+                cpu_speed: cpu_speed(section)?,
             }],
             overheads,
         });
     };
-    if let Some(value) = section.value("file").or(section.value("mapping")) {
+    let single = ["file", "mapping", "cpu_speed"];
+    if let Some(value) = single.iter().find_map(|key| section.value(key)) {
         return problem(
             value.span().start,
-            "`jobs` beside `file` or `mapping` in [traffic]: a single trace has the latter, \
-             several are all in [[traffic.jobs]]",
+            "`jobs` beside `file`, `mapping` or `cpu_speed` in [traffic]: a single trace has the \
+             latter, several are all in [[traffic.jobs]]",
         );
     }
     let at = list.span().start;
@@ -349,12 +356,21 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
             file: folder.join(file),
             mapping,
             copies,
+            cpu_speed: cpu_speed(&Section {
+                table: Some(table),
+                at,
+            })?,
         })
     };
     Ok(Jobs {
         jobs: jobs.iter().map(job).collect::<Checked<_>>()?,
         overheads,
     })
+}
+
+/// From a thousandth to a thousand times: beyond these a unit is more likely mistaken.
+fn cpu_speed(job: &Section) -> Checked<u64> {
+    job.millionths("cpu_speed", TRACED_SPEED, 1_000..=1_000_000_000)
 }
 
 fn mapping(value: Option<&Spanned<DeValue>>, nodes: usize) -> Checked<Mapping> {

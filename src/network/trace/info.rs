@@ -196,21 +196,22 @@ pub fn check_times(programs: &[&Program]) -> Result<(), String> {
         .iter()
         .flat_map(|program| (0..).zip(program.ops()).map(move |op| (program, op)));
     for (program, (number, op)) in ops {
-        let (total, limit, what) = match op.kind {
-            OpKind::Calc => (&mut calc_total, MAX_CALC_NS, "calcs together exceed"),
-            OpKind::Send => (&mut bytes_total, MAX_BYTES, "messages together exceed"),
-            OpKind::Recv => continue,
+        let rank = program.rank_of(number);
+        let over = match op.kind {
+            OpKind::Calc => {
+                calc_total = calc_total.saturating_add(program.calc_ps(rank, op.size));
+                (calc_total > MAX_CALC_NS * 1000).then_some(("calcs", MAX_CALC_NS, "ns"))
+            }
+            OpKind::Send => {
+                bytes_total = bytes_total.saturating_add(op.size);
+                (bytes_total > MAX_BYTES).then_some(("messages", MAX_BYTES, "bytes"))
+            }
+            OpKind::Recv => None,
         };
-        *total = total.saturating_add(op.size);
-        if *total > limit {
-            let unit = if op.kind == OpKind::Calc {
-                "ns"
-            } else {
-                "bytes"
-            };
+        if let Some((what, limit, unit)) = over {
             return Err(format!(
-                "rank {}: `{op}`: all {what} {limit} {unit}, the most that can be simulated",
-                program.rank_of(number)
+                "rank {rank}: `{op}`: all {what} together exceed {limit} {unit}, the most that \
+                 can be simulated"
             ));
         }
     }

@@ -36,6 +36,9 @@ const COLLECTIVE: u32 = 1 << 30;
 /// Stands for "any tag but those of collectives": what MPI_ANY_TAG means.
 pub const ANY_OF_USERS: u32 = ANY & !COLLECTIVE;
 
+/// The processors of a replay are as fast as those of the trace ([`Program::at_speed`]).
+pub const TRACED_SPEED: u64 = 1_000_000;
+
 /// Whether a receive with this source and tag can meet more than one kind of message.
 pub fn is_wildcard(from: u32, tag: u32) -> bool {
     from == ANY || tag == ANY || tag == ANY_OF_USERS
@@ -76,7 +79,8 @@ impl OpKind {
 /// One operation of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// Bytes of a send or a receive, at least 1; nanoseconds of a calc.
+    /// Bytes of a send or a receive, at least 1; nanoseconds of a calc, as traced
+    /// ([`Program::calc_ps`]).
     pub size: u64,
     /// The other rank; [`ANY`] on a receive from any source; 0 on a calc.
     pub peer: u32,
@@ -172,6 +176,8 @@ pub struct Program {
     compressed: bool,
     left_out: BTreeMap<String, u64>,
     rank_start: Vec<u32>,
+    /// How fast the processor of each rank is, in millionths of that of the trace.
+    speeds: Vec<u64>,
     ops: Vec<Op>,
     needs: Vec<u32>,
     successor_start: Vec<u32>,
@@ -217,6 +223,28 @@ impl Program {
         self.rank_start.partition_point(|&start| start <= op) - 1
     }
 
+    /// The program on processors that are so many millionths as fast as those of the trace:
+    /// Dimemas's relative CPU speed. [`TRACED_SPEED`] changes nothing.
+    ///
+    /// # Panics
+    /// If `millionths` is 0.
+    pub fn at_speed(mut self, millionths: u64) -> Self {
+        assert!(millionths > 0, "a processor that never computes");
+        self.speeds.fill(millionths);
+        self
+    }
+
+    /// How long a calc of `size` ns lasts on `rank`, in ps: to the nearest, halves up; at most
+    /// `u64::MAX`.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub fn calc_ps(&self, rank: usize, size: u64) -> u64 {
+        let speed = u128::from(self.speeds[rank]);
+        let traced = u128::from(size) * 1000 * u128::from(TRACED_SPEED);
+        u64::try_from((traced + speed / 2) / speed).unwrap_or(u64::MAX)
+    }
+
     /// How many dependencies each operation has, of both kinds.
     pub fn needs(&self) -> &[u32] {
         &self.needs
@@ -257,6 +285,7 @@ impl Program {
             joined
                 .rank_start
                 .extend(starts.map(|start| shifted(start, ops)));
+            joined.speeds.extend(&program.speeds);
             joined
                 .ops
                 .extend(program.ops.iter().map(|op| match op.kind {
@@ -297,6 +326,9 @@ impl Program {
         numbers(&self.successor_start);
         let successors: Vec<u32> = self.successors.iter().map(|next| next.0).collect();
         numbers(&successors);
+        for speed in &self.speeds {
+            tell(&speed.to_le_bytes());
+        }
         for op in &self.ops {
             tell(&op.size.to_le_bytes());
             tell(&op.peer.to_le_bytes());
@@ -374,6 +406,7 @@ impl Builder {
                 compressed: false,
                 left_out: BTreeMap::new(),
                 rank_start: vec![0],
+                speeds: Vec::new(),
                 ops: Vec::new(),
                 needs: Vec::new(),
                 successor_start: vec![0],
@@ -444,6 +477,7 @@ impl Builder {
         }
         self.dependencies.clear();
         program.rank_start.push(end);
+        program.speeds.push(TRACED_SPEED);
         find_cycle(program, start, count)
     }
 }
