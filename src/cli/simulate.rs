@@ -39,8 +39,8 @@ pub struct Args {
     /// Write summary.json, ports.csv and, of links that never sleep, idle.csv into this folder.
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Threads; the results do not depend on it. Default: one, and one more for every
-    /// thousand nodes that send, but no more than there are processors.
+    /// Threads, at most one for each node and 64; the results do not depend on it. Default: one,
+    /// and one more for every thousand nodes that send, but no more than there are processors.
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
     /// Put the Verilog, compiled by Verilator, in the place of these ports' controllers:
@@ -88,13 +88,23 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Some(workload) => workload.nodes.len(),
         None => scenario.topology.nodes(),
     };
+    let most = fabric::most_threads(&*scenario.topology);
     let threads = match args.threads {
-        Some(threads) => threads.get(),
+        Some(threads) => {
+            ensure!(
+                threads.get() <= most,
+                "--threads {threads}: this network takes at most {most}, one for each node and \
+                 {} together",
+                fabric::MOST_THREADS
+            );
+            threads.get()
+        }
         None if scenario.switch.cable_ps == 0 => 1,
         // Threads meet after every cable's delay: there must be something to do in between.
         None => std::thread::available_parallelism()
             .map_or(1, NonZeroUsize::get)
-            .min(1 + senders / 1000),
+            .min(1 + senders / 1000)
+            .min(most),
     };
     let simulate = |what, plans, replacements| {
         let power = fabric::Power {

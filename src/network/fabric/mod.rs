@@ -103,13 +103,23 @@ pub struct Settings<'p> {
     pub duration_ps: Option<u64>,
     /// Packets handed to a NIC before this time, in ps, do not count in the latency.
     pub warm_up_ps: u64,
-    /// Threads, at least 1; more than 1 need cables with a delay.
+    /// Threads, 1 to [`most_threads`]; more than 1 need cables with a delay.
     pub threads: usize,
 }
 
 /// Controllers just after reset that take the places of golden models, by the numbers of
 /// their ports.
 pub type Replacements = BTreeMap<usize, Box<dyn PowerController + Send>>;
+
+/// Threads that a run can have at most, whatever the network: what they hand to each other
+/// grows with their number squared, and they meet in every window.
+pub const MOST_THREADS: usize = 64;
+
+/// Threads that a run on a network can have: there must be a node for each, or some would have
+/// nothing to do but to wait.
+pub fn most_threads(topology: &dyn Topology) -> usize {
+    topology.nodes().clamp(1, MOST_THREADS)
+}
 
 /// Events after which a part looks up from its work.
 const BREATH: u64 = 1 << 16;
@@ -253,8 +263,13 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
             settings.power.clock_ps, settings.switch.min_packet
         ));
     }
-    if settings.threads == 0 {
-        return unfit("0 threads: at least 1".into());
+    let most = most_threads(topology);
+    if !(1..=most).contains(&settings.threads) {
+        return unfit(format!(
+            "{} threads: this network takes 1 to {most}, at most one for each node and \
+             {MOST_THREADS} together",
+            settings.threads
+        ));
     }
     if settings.threads > 1 && settings.switch.cable_ps == 0 {
         return unfit(
@@ -273,6 +288,11 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
     match load {
         Load::Pattern(_) if settings.duration_ps.is_none() => unfit(
             "traffic that never ends needs an end of the run: give duration_ns in [run]".into(),
+        ),
+        Load::Pattern(_) if topology.nodes() < 2 => unfit(
+            "a pattern has messages from node to node, and the network has 1 node: make it \
+             larger in [topology]"
+                .into(),
         ),
         Load::Pattern(_) => Ok(()),
         Load::Programs {
@@ -340,6 +360,8 @@ struct Meeting {
     said: [Said; 2],
     arrived: AtomicUsize,
     turn: AtomicUsize,
+    /// A thread has panicked: it will not come to any meeting.
+    broken: AtomicBool,
     /// Packets that each part has delivered.
     delivered: Vec<AtomicU64>,
 }
@@ -417,6 +439,7 @@ impl Meeting {
             said: [Said::new(threads), Said::new(threads)],
             arrived: AtomicUsize::new(0),
             turn: AtomicUsize::new(0),
+            broken: AtomicBool::new(false),
             delivered: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         }
     }
@@ -454,6 +477,7 @@ impl Meeting {
         operations: usize,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Completed {
+        let _release = Release(&self.broken);
         part.start();
         let mut events = 0;
         let mut stop = false;
@@ -549,9 +573,23 @@ impl Meeting {
             spins += 1;
             if spins < 2000 {
                 std::hint::spin_loop();
+            } else if self.broken.load(Ordering::Acquire) {
+                // The one that panicked has said why.
+                std::panic::resume_unwind(Box::new("another thread panicked"));
             } else {
                 std::thread::yield_now();
             }
+        }
+    }
+}
+
+/// Lets the other threads know if this one panics.
+struct Release<'a>(&'a AtomicBool);
+
+impl Drop for Release<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Release);
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::config::plan::HistogramKind;
 use crate::config::Config;
 use crate::network::topology::SingleSwitch;
 use crate::network::trace;
+use crate::network::traffic::pattern::{Arrivals, Destinations};
 use crate::network::ActivitySink;
 use crate::switch::power::{AlwaysOn, PowerController};
 
@@ -153,6 +154,67 @@ fn any_number_of_threads_gives_the_same_result() {
     for threads in [2, 3] {
         assert_eq!(one, with(threads), "{threads} threads");
     }
+}
+
+fn uniform(nodes: usize, threads: usize, progress: fn(&Progress) -> ControlFlow<()>) -> RunError {
+    let pattern = Pattern {
+        destinations: Destinations::Uniform,
+        arrivals: Arrivals::Steady { load: 0.5 },
+        message_bytes: 9600,
+        message_ps: 192_000,
+        seed: 1,
+    };
+    let settings = Settings {
+        switch: Parameters::default(),
+        power: Power {
+            clock_ps: 1000,
+            plans: &[],
+            metered: false,
+        },
+        duration_ps: Some(1_000_000_000),
+        warm_up_ps: 0,
+        threads,
+    };
+    let load = Load::Pattern(&pattern);
+    let topology = SingleSwitch { nodes };
+    let mut progress = progress;
+    run(
+        &topology,
+        load,
+        &settings,
+        Replacements::new(),
+        &mut progress,
+    )
+    .unwrap_err()
+}
+
+#[test]
+fn a_pattern_needs_two_nodes_and_threads_a_node_each() {
+    for (nodes, threads, what) in [
+        (1, 1, "the network has 1 node"),
+        (4, 5, "5 threads: this network takes 1 to 4"),
+        (4, 0, "0 threads: this network takes 1 to 4"),
+        // Mail boxes for so many would not fit into any memory.
+        (16, 1 << 40, "this network takes 1 to 16"),
+        (1000, 65, "this network takes 1 to 64"),
+    ] {
+        let error = uniform(nodes, threads, go_on).to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+/// The others would wait for a thread that has panicked.
+#[test]
+fn a_panic_of_one_thread_ends_the_run() {
+    let (send, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let run = || uniform(4, 2, |_| panic!("on purpose"));
+        let panic = std::panic::catch_unwind(run).expect_err("a panic");
+        let said = panic.downcast_ref::<&str>().copied().unwrap_or_default();
+        send.send(said.to_owned())
+    });
+    let said = ended.recv_timeout(std::time::Duration::from_secs(60));
+    assert_eq!(said.as_deref(), Ok("on purpose"));
 }
 
 /// Jobs with a replay each are what one program with the ranks of all is; and each has its own end.
