@@ -52,6 +52,9 @@ fn an_application_on_a_dragonfly() {
         assert!(number(&found, path) > 0.0, "{path}");
     }
     assert_eq!(number(&found, "/time_ns"), 2e6);
+    // Whatever `hops` says: a NIC's packets take 2 to 5 links, of 1 % all together.
+    let factor = number(&found, "/degradation_factors/node to switch");
+    assert!((0.002..0.005).contains(&factor), "{factor}");
     // Minimal ways: 2 links on one switch to 5 (p003).
     let hops = number(&found, "/packet_hops") / number(&found, "/packets");
     assert!((3.0..5.0).contains(&hops), "{hops}");
@@ -289,6 +292,20 @@ fn what_cannot_be_simulated_is_said_to_be_so() {
     let warming = format!("{cut}warm_up_ns = 1000\n");
     let what = "warming.toml:5:14: warm_up_ns must be below duration_ns";
     refused("warming.toml", &warming, &[], what);
+    // The trace is not what needs mending.
+    written(folder.path(), "two.goal", TWO_MESSAGES);
+    let slow = "[traffic]\nfile = \"two.goal\"\n[power.clock]\nperiod_ps = 2000\n";
+    let message = "slow.toml: a clock period of 2000 ps (clock.period_ps): it must be";
+    refused("slow.toml", slow, &[], message);
+    let many = ["--threads", "1000000"];
+    refused("many.toml", &cut, &many, "takes at most 16, one for each");
+    refused(
+        "alone.toml",
+        "[topology]\nkind = \"megafly\"\ngroups = 1\nradix = 2\n[traffic]\nkind = \"uniform\"\n\
+         [run]\nduration_ns = 20000\n",
+        &[],
+        "alone.toml:6:8: kind = \"uniform\" has messages from node to node",
+    );
     refused(
         "load.toml",
         "[traffic]\nkind = \"uniform\"\nload = 1.5\n",
@@ -371,6 +388,44 @@ const TWO_MESSAGES: &str = "num_ranks 2\n\
      rank 0 {\na: send 1000b to 1 tag 1\nb: calc 10000\nb requires a\n\
      c: send 1000b to 1 tag 2\nc requires b\n}\n\
      rank 1 {\na: recv 1000b from 0 tag 1\nb: recv 1000b from 0 tag 2\nb requires a\n}\n";
+
+#[test]
+fn messages_of_another_size_than_their_receive_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    written(
+        folder.path(),
+        "two.goal",
+        &TWO_MESSAGES.replace("recv 1000b from 0 tag 2", "recv 999b from 0 tag 2"),
+    );
+    let scenario = written(folder.path(), "s.toml", "[traffic]\nfile = \"two.goal\"\n");
+    let found = json(folder.path(), &["simulate", &scenario, "--json"]);
+    assert_eq!(number(&found, "/sizes_differ"), 1.0);
+    let (table, _) = run(linkdoze(folder.path()).args(["simulate", &scenario]), 0);
+    assert!(table.contains("1 messages had another size"), "{table}");
+}
+
+#[test]
+fn the_scenario_says_what_switches_and_nodes_draw() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "two.goal", TWO_MESSAGES);
+    let energies = |table: &str| {
+        let text = format!("[traffic]\nfile = \"two.goal\"\n{table}");
+        let scenario = written(folder.path(), "s.toml", &text);
+        let found = json(folder.path(), &["simulate", &scenario, "--json"]);
+        let energy = |what: &str| number(&found, &format!("/energy_j/{what}"));
+        (energy("links"), energy("switches"), energy("nodes"))
+    };
+    let (links, switches, nodes) = energies("");
+    let table = "[energy]\nswitch_w = 125\nnode_min_w = 0\nnode_max_w = 400\n";
+    let (same, half, computing) = energies(table);
+    assert_eq!(same, links);
+    assert!((half / switches - 0.5).abs() < 1e-12, "{half} {switches}");
+    // 800 W less at each of 16 nodes, where a switch drew 250 W.
+    let less = switches / 250.0 * 16.0 * 800.0;
+    assert!(((nodes - less) / computing - 1.0).abs() < 1e-9);
+    // 400 W for 10 us.
+    assert!((computing / 4e-3 - 1.0).abs() < 1e-9, "{computing}");
+}
 
 #[test]
 fn idle_periods_and_models_of_two_messages() {

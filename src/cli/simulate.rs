@@ -16,7 +16,7 @@ use super::output::{self, table, trimmed};
 use super::{Interrupted, Outcome};
 use crate::blocks::port::pins::PowerState;
 use crate::config::plan::PortPlan;
-use crate::config::Config;
+use crate::config::{Config, PerfBound};
 use crate::cosim::in_loop::{self, Findings, InLoop};
 use crate::cosim::port::PortDesign;
 use crate::cosim::verilator::Compiled;
@@ -65,13 +65,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let config = scenario.power.config()?;
     // Before the run: files may change while it lasts.
     let inputs = inputs(&scenario, config.as_ref())?;
-    let power = SystemPower {
-        link: match &config {
-            Some(config) => LinkPower::of_states(&config.states)?,
-            None => LinkPower::default(),
-        },
-        ..SystemPower::default()
+    let link = match &config {
+        Some(config) => LinkPower::of_states(&config.states)?,
+        None => LinkPower::default(),
     };
+    let power = SystemPower::new(link, &scenario.devices);
     let configs = match &config {
         Some(config) => configs_of(config, &*scenario.topology),
         None => Vec::new(),
@@ -80,6 +78,10 @@ pub fn run(args: &Args) -> Result<Outcome> {
         .iter()
         .map(Config::plan)
         .collect::<Result<Vec<_>, _>>()?;
+    let factors = match config.as_ref().is_some_and(Config::computes_hop_factor) {
+        true => factors(&configs, &*scenario.topology),
+        false => Vec::new(),
+    };
     let hardware = Hardware::new(&args.rtl_ports, &configs, &*scenario.topology)?;
     let clock_ps = config
         .as_ref()
@@ -158,6 +160,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         threads,
         cpu_seconds,
         inputs,
+        factors,
         idle: IdleTable::of(&baseline.as_ref().unwrap_or(&found).run.summary),
         found,
         baseline,
@@ -204,6 +207,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Some(loops) if !loops.equal() => Outcome::CheckFailed,
         _ => Outcome::Done,
     })
+}
+
+/// `l` of SPEC 7.2 of each class of ports that predict.
+fn factors(configs: &[Config], topology: &dyn Topology) -> Vec<(String, f64)> {
+    let classes = topology.classes().into_iter().zip(configs);
+    let factor = |(class, config): (String, &Config)| match config.perfbound {
+        PerfBound::Factor(factor) if config.predicts() => Some((class, factor.to_f64())),
+        _ => None,
+    };
+    classes.filter_map(factor).collect()
 }
 
 /// The compiled Verilog of some ports.
@@ -480,6 +493,8 @@ struct Report<'a> {
     cpu_seconds: Option<f64>,
     /// What the results depend on.
     inputs: Value,
+    /// `l` of each class of ports, where it is made of hop counts of the routing (SPEC 7.2).
+    factors: Vec<(String, f64)>,
     found: Found,
     /// With links that never sleep.
     baseline: Option<Found>,
@@ -530,6 +545,7 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
         "messages": summary.messages,
         "packets": summary.packets,
         "packets_in_flight": summary.packets_in_flight,
+        "sizes_differ": summary.sizes_differ,
         "packet_hops": summary.packet_hops,
         "delivered_bytes": summary.delivered_bytes,
         "offered_messages": measured.offered_messages,
@@ -574,6 +590,10 @@ impl Report<'_> {
         json["nodes"] = topology.nodes().into();
         json["switches"] = topology.switches().into();
         json["links"] = topology.links().into();
+        if !self.factors.is_empty() {
+            let factors = self.factors.iter().cloned();
+            json["degradation_factors"] = json!(factors.collect::<BTreeMap<_, _>>());
+        }
         if let Some(loops) = &self.loops {
             json["rtl"] = loops.json();
         }
@@ -773,6 +793,23 @@ impl Report<'_> {
             .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
             .collect();
         let _ = writeln!(text, "time of the link ends: {}", parts.join(", "));
+        if !self.factors.is_empty() {
+            let factors = self.factors.iter();
+            let factors = factors.map(|(class, factor)| format!("{class} {factor:.6}"));
+            let factors: Vec<String> = factors.collect();
+            let _ = writeln!(
+                text,
+                "factor l, by the hop counts of the routing instead of hops of [perfbound]: {}",
+                factors.join(", ")
+            );
+        }
+        if run.sizes_differ > 0 {
+            let _ = writeln!(
+                text,
+                "{} messages had another size than their receives",
+                run.sizes_differ
+            );
+        }
         if let Some(idle) = &self.idle {
             text += &idle_text(idle);
         }

@@ -19,6 +19,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::One;
 use sha2::{Digest, Sha256};
+use toml::de::DeTable;
 
 use crate::files;
 
@@ -268,6 +269,21 @@ impl Config {
     /// With everything that is wrong in the text.
     pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
         resolve::config(text).map_err(|diagnostics| ConfigError::Invalid {
+            name: name.into(),
+            diagnostics,
+        })
+    }
+
+    /// As [`Config::parse`], of a table of a larger text, in which the faults have their places.
+    ///
+    /// # Errors
+    /// With everything that is wrong in the table.
+    pub fn parse_table<'a>(
+        text: &'a str,
+        table: DeTable<'a>,
+        name: &str,
+    ) -> Result<Config, ConfigError> {
+        resolve::of_table(text, table).map_err(|diagnostics| ConfigError::Invalid {
             name: name.into(),
             diagnostics,
         })

@@ -115,6 +115,17 @@ impl<'a> Reader<'a> {
         reader
     }
 
+    /// Sorts the values of a table of a larger text.
+    pub fn of_table(text: &'a str, table: DeTable<'a>) -> Reader<'a> {
+        let mut reader = Reader {
+            text,
+            values: BTreeMap::new(),
+            faults: Vec::new(),
+        };
+        reader.sort(table);
+        reader
+    }
+
     fn sort(&mut self, document: DeTable<'a>) {
         for (key, value) in document {
             let (offset, name) = (key.span().start, key.into_inner());

@@ -1,5 +1,7 @@
 //! The second step: defaults, and what the values mean together.
 
+use toml::de::DeTable;
+
 use super::decimal::Decimal;
 use super::error::Diagnostic;
 use super::plan::{HistogramKind, Policy, Sleep};
@@ -34,7 +36,15 @@ struct WrittenState {
 
 /// Reads and validates a configuration text.
 pub(super) fn config(text: &str) -> Result<Config, Vec<Diagnostic>> {
-    let mut reader = Reader::new(text);
+    read(Reader::new(text))
+}
+
+/// The configuration in a table of a larger text.
+pub(super) fn of_table<'a>(text: &'a str, table: DeTable<'a>) -> Result<Config, Vec<Diagnostic>> {
+    read(Reader::of_table(text, table))
+}
+
+fn read(mut reader: Reader) -> Result<Config, Vec<Diagnostic>> {
     match resolve(&mut reader) {
         Some(config) if !reader.has_faults() => Ok(config),
         _ => Err(reader.into_diagnostics()),

@@ -15,6 +15,7 @@ use serde::Serialize;
 
 use crate::blocks::port::pins::PowerState;
 use crate::config::{Decimal, States};
+use crate::network::scenario::Devices;
 use crate::network::RunSummary;
 
 /// Power in microwatts.
@@ -154,18 +155,23 @@ pub struct SystemPower {
 }
 
 impl Default for SystemPower {
-    /// Links of p000 Table 8; 250 W per switch; 800 W to 1200 W per node.
+    /// Links of p000 Table 8; switches and nodes of p000 Table 7.
     fn default() -> Self {
-        Self {
-            link: LinkPower::default(),
-            switch: Power(250_000_000),
-            node_min: Power(800_000_000),
-            node_max: Power(1_200_000_000),
-        }
+        Self::new(LinkPower::default(), &Devices::default())
     }
 }
 
 impl SystemPower {
+    /// Of links that draw this, and such devices.
+    pub fn new(link: LinkPower, devices: &Devices) -> Self {
+        Self {
+            link,
+            switch: Power(devices.switch_uw),
+            node_min: Power(devices.node_min_uw),
+            node_max: Power(devices.node_max_uw),
+        }
+    }
+
     /// Power of a whole system whose links are awake and whose nodes are all idle
     /// (`busy` false) or all busy, by device (p000 Table 7).
     pub fn system(&self, switches: u64, radix: u64, nodes: u64, busy: bool) -> SystemShare {

@@ -39,11 +39,11 @@ pub enum Error {
         /// What does not fit, and what would.
         problem: String,
     },
-    /// The replay failed.
-    #[error("{trace}: {problem}")]
+    /// The run failed.
+    #[error("{file}: {problem}")]
     Run {
-        /// The trace's file.
-        trace: std::path::PathBuf,
+        /// The file to look at: the trace, or the scenario.
+        file: std::path::PathBuf,
         /// Why it failed.
         problem: RunError,
     },
@@ -181,10 +181,12 @@ pub fn run(
         threads,
     };
     fabric::run(&*scenario.topology, load, &settings, replacements, progress).map_err(|problem| {
+        let file = match (&problem, workload) {
+            (RunError::Settings(_), _) | (_, None) => &scenario.path,
+            (_, Some(workload)) => &workload.source,
+        };
         Error::Run {
-            trace: workload
-                .map_or(&scenario.path, |workload| &workload.source)
-                .clone(),
+            file: file.clone(),
             problem,
         }
     })
@@ -232,7 +234,7 @@ pub fn run_clocked(
         progress,
     )
     .map_err(|problem| Error::Run {
-        trace: workload.source.clone(),
+        file: workload.source.clone(),
         problem,
     })
 }

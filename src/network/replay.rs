@@ -33,6 +33,8 @@ pub struct Message {
 
 /// What carries out the replay's wishes.
 pub trait Host {
+    /// Now, in ps.
+    fn now(&self) -> u64;
     /// [`Replay::finish`] is to be called for `op` of `rank` `delay` ps from now.
     fn after(&mut self, delay: u64, rank: usize, op: u32);
     /// A message leaves its rank now; [`Replay::deliver`] is to be called when its last
@@ -72,6 +74,8 @@ pub struct Replay<'p> {
 #[derive(Debug, Default)]
 struct Cpu {
     running: Option<u32>,
+    /// Since when, in ps.
+    since: u64,
     waiting: BinaryHeap<Reverse<u32>>,
 }
 
@@ -215,6 +219,7 @@ impl<'p> Replay<'p> {
                 continue;
             };
             slot.running = Some(op);
+            slot.since = host.now();
             let what = self.program.ops()[op as usize];
             let rank = self.program.rank_of(op);
             let time = match what.kind {
@@ -308,9 +313,19 @@ impl<'p> Replay<'p> {
         self.sizes_differ
     }
 
-    /// CPU time of the calcs of each rank that have finished, in ps, over all its CPUs.
-    pub fn calc_times(&self) -> impl Iterator<Item = u64> + '_ {
-        self.ranks.iter().map(|rank| rank.calc)
+    /// CPU time of the calcs of each rank until `end`, in ps, over all its CPUs: of those that
+    /// have finished, and of those under way what has passed of them.
+    pub fn calc_times(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
+        let computes = |op: u32| self.program.ops()[op as usize].kind == OpKind::Calc;
+        let under_way = move |cpu: &Cpu| match cpu.running {
+            Some(op) if computes(op) => end.saturating_sub(cpu.since),
+            _ => 0,
+        };
+        let starts = self.cpu_start.windows(2);
+        self.ranks.iter().zip(starts).map(move |(rank, starts)| {
+            let cpus = &self.cpus[starts[0] as usize..starts[1] as usize];
+            rank.calc + cpus.iter().map(under_way).sum::<u64>()
+        })
     }
 
     /// Number of CPUs that the operations of each rank name (highest plus one).

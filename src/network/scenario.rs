@@ -28,6 +28,11 @@
 //! controller = "port.toml"  # a port configuration; without it links never sleep.
 //!                           # Or its tables inline: [power.port], [power.states.wake]...
 //!
+//! [energy]                  # p000 Table 7, see `Devices`
+//! switch_w = 250
+//! node_min_w = 800
+//! node_max_w = 1200
+//!
 //! [run]
 //! duration_ns = 0           # cut the run after this time; 0 runs to completion
 //! warm_up_ns = 0            # packets generated earlier do not count in the latency
@@ -37,7 +42,7 @@
 
 mod traffic;
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
@@ -46,7 +51,7 @@ use toml::Spanned;
 use super::topology::{Initial, Kind, Parameter, Shape, Value, KINDS};
 pub use traffic::{Job, Jobs, Mapping, Traffic};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Decimal};
 use crate::files::{read_text, FileError};
 use crate::switch::Parameters;
 
@@ -63,12 +68,36 @@ pub struct Scenario {
     pub switch: Parameters,
     /// Whether and how ports sleep.
     pub power: Power,
+    /// What switches and nodes draw.
+    pub devices: Devices,
     /// `None` runs to completion.
     pub duration_ps: Option<u64>,
     /// Packets generated earlier, in ps, do not count in the latency.
     pub warm_up_ps: u64,
     /// Seeds traffic with chance in it; the replay of a trace has none.
     pub seed: u64,
+}
+
+/// `[energy]`: power of the devices beside the links, in microwatts (p000 Table 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Devices {
+    /// A switch without links.
+    pub switch_uw: u64,
+    /// A node that computes nothing.
+    pub node_min_uw: u64,
+    /// A node that computes all the time.
+    pub node_max_uw: u64,
+}
+
+impl Default for Devices {
+    /// 250 W per switch; 800 W to 1200 W per node.
+    fn default() -> Self {
+        Self {
+            switch_uw: 250_000_000,
+            node_min_uw: 800_000_000,
+            node_max_uw: 1_200_000_000,
+        }
+    }
 }
 
 /// What decides whether ports sleep.
@@ -89,13 +118,20 @@ pub enum ScenarioError {
     #[error(transparent)]
     File(#[from] FileError),
     /// The file that `controller` in `[power]` names.
-    #[error("{path}: controller in [power]: {source}", path = path.display())]
+    #[error("{path}:{line}:{column}: controller in [power]: {source}", path = path.display())]
     Controller {
-        /// The port configuration's file.
+        /// The scenario's file.
         path: PathBuf,
+        /// Where it names the port configuration's file; counted from 1.
+        line: usize,
+        /// In characters, counted from 1.
+        column: usize,
         /// What is wrong with it.
         source: ConfigError,
     },
+    /// The port configuration in `[power]`.
+    #[error(transparent)]
+    Power(ConfigError),
     /// A fault at a place in the scenario.
     #[error("{path}:{line}:{column}: {problem}")]
     At {
@@ -110,7 +146,7 @@ pub enum ScenarioError {
     },
 }
 
-const SECTIONS: [&str; 5] = ["topology", "traffic", "switch", "power", "run"];
+const SECTIONS: [&str; 6] = ["topology", "traffic", "switch", "power", "energy", "run"];
 const SWITCH: [&str; 10] = [
     "link_gbps",
     "mtu_bytes",
@@ -123,6 +159,8 @@ const SWITCH: [&str; 10] = [
     "speedup",
     "cable_ns",
 ];
+const ENERGY: [&str; 3] = ["switch_w", "node_min_w", "node_max_w"];
+const POWER: [&str; 1] = ["controller"];
 const RUN: [&str; 3] = ["duration_ns", "warm_up_ns", "seed"];
 
 impl Scenario {
@@ -131,11 +169,21 @@ impl Scenario {
     /// # Errors
     /// If a file cannot be read, or names line and column of what is wrong.
     pub fn load(path: &Path) -> Result<Self, ScenarioError> {
-        let scenario = Self::parse(&read_text(path)?, path)?;
+        let text = read_text(path)?;
+        let scenario = Self::parse(&text, path)?;
         if let Power::File(file) = &scenario.power {
-            Config::load(file).map_err(|source| ScenarioError::Controller {
-                path: path.into(),
-                source,
+            Config::load(file).map_err(|source| {
+                let controller = document(&text).ok().and_then(|document| {
+                    let power = document.get_ref().get("power")?.get_ref().as_table()?;
+                    power.get("controller").map(|value| value.span().start)
+                });
+                let (line, column) = place(&text, controller.unwrap_or(0));
+                ScenarioError::Controller {
+                    path: path.into(),
+                    line,
+                    column,
+                    source,
+                }
             })?;
         }
         Ok(scenario)
@@ -146,7 +194,16 @@ impl Scenario {
     /// # Errors
     /// Names line and column of what is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScenarioError> {
-        read(text, path).map_err(|problem| problem.place(text, path))
+        let scenario = read(text, path).map_err(|problem| problem.place(text, path))?;
+        if let Power::Inline(_) = scenario.power {
+            let document = document(text).map_err(|problem| problem.place(text, path))?;
+            let power = document.into_inner().remove("power");
+            if let Some(DeValue::Table(table)) = power.map(Spanned::into_inner) {
+                let name = path.display().to_string();
+                Config::parse_table(text, table, &name).map_err(ScenarioError::Power)?;
+            }
+        }
+        Ok(scenario)
     }
 
     /// Reads only the network of a scenario file; the rest of it may be missing.
@@ -169,15 +226,22 @@ struct Problem {
 
 impl Problem {
     fn place(self, text: &str, path: &Path) -> ScenarioError {
-        let before = &text[..self.at.min(text.len())];
-        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let (line, column) = place(text, self.at);
         ScenarioError::At {
             path: path.into(),
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
+            line,
+            column,
             problem: self.text,
         }
     }
+}
+
+/// Line and column, counted from 1, of a byte of the text.
+fn place(text: &str, at: usize) -> (usize, usize) {
+    let before = &text[..at.min(text.len())];
+    let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+    let column = before[line_start..].chars().count() + 1;
+    (before.matches('\n').count() + 1, column)
 }
 
 type Checked<T> = Result<T, Problem>;
@@ -233,6 +297,7 @@ fn read(text: &str, path: &Path) -> Checked<Scenario> {
         traffic: traffic::read(&document, folder, topology.nodes(), &switch, seed)?,
         switch,
         power: power(text, &document, folder)?,
+        devices: devices(&section("energy", &ENERGY)?)?,
         duration_ps: (duration > 0).then_some(duration),
         warm_up_ps: warm_up,
         seed,
@@ -322,12 +387,38 @@ fn switch(section: &Section) -> Checked<Parameters> {
         Ok(()) => Ok(parameters),
         Err(error) => {
             // Where the key is not written, its default does not go with those that are.
-            let at = section
-                .value(error.key)
-                .map_or(section.at, |value| value.span().start);
+            let at = section.place(error.key);
             problem(at, format!("[switch] {}: {}", error.key, error.problem))
         }
     }
+}
+
+fn devices(section: &Section) -> Checked<Devices> {
+    let default = Devices::default();
+    let most = 1_000_000_000_000;
+    let watts = |key, default| section.scaled(key, default, 0..=most, 6);
+    let node_min_uw = watts("node_min_w", default.node_min_uw)?;
+    let node_max_uw = watts("node_max_w", default.node_max_uw)?;
+    if node_max_uw < node_min_uw {
+        let key = match section.value("node_max_w") {
+            Some(_) => "node_max_w",
+            None => "node_min_w",
+        };
+        return problem(
+            section.place(key),
+            format!(
+                "a node that computes draws less than one that does not: node_max_w = {}, \
+                 node_min_w = {}",
+                node_max_uw as f64 / 1e6,
+                node_min_uw as f64 / 1e6
+            ),
+        );
+    }
+    Ok(Devices {
+        switch_uw: watts("switch_w", default.switch_uw)?,
+        node_min_uw,
+        node_max_uw,
+    })
 }
 
 /// Time of a byte in ps, from the link's speed.
@@ -339,11 +430,8 @@ fn byte_time(section: &Section) -> Checked<u64> {
     let legal = |gbps: &u64| 8000 % gbps == 0;
     let lower = (1..gbps).rev().find(legal).unwrap_or(1);
     let higher = (gbps..=8000).find(legal).unwrap_or(8000);
-    let at = section
-        .value("link_gbps")
-        .map_or(section.at, |value| value.span().start);
     problem(
-        at,
+        section.place("link_gbps"),
         format!(
             "link_gbps = {gbps}: a byte must take a whole number of picoseconds (8000 / link_gbps); \
              the nearest legal values are {lower} and {higher}"
@@ -387,23 +475,15 @@ fn power(text: &str, document: &Spanned<DeTable>, folder: &Path) -> Checked<Powe
     }
 }
 
-/// The tables of [power] as a text of their own.
+/// The tables of [power] as a text of their own; [`Scenario::parse`] checks them.
 fn inline_power(text: &str, at: usize) -> Checked<Power> {
     let inline = toml::from_str::<toml::Table>(text)
         .ok()
         .and_then(|mut document| document.remove("power"))
         .and_then(|power| toml::to_string(&power).ok());
-    let Some(inline) = inline else {
-        return problem(at, "[power] cannot be read");
-    };
-    match Config::parse(&inline, "[power]") {
-        Ok(_) => Ok(Power::Inline(inline)),
-        // The places are those of another text; the messages name the keys.
-        Err(ConfigError::Invalid { diagnostics, .. }) => {
-            let faults: Vec<String> = diagnostics.into_iter().map(|fault| fault.message).collect();
-            problem(at, format!("[power]: {}", faults.join("; ")))
-        }
-        Err(ConfigError::File(error)) => problem(at, format!("[power]: {error}")),
+    match inline {
+        Some(inline) => Ok(Power::Inline(inline)),
+        None => problem(at, "[power] cannot be read"),
     }
 }
 
@@ -445,6 +525,11 @@ impl<'a> Section<'a> {
         self.table?.get(key)
     }
 
+    /// Where a key's value is written, or else the table.
+    fn place(&self, key: &str) -> usize {
+        self.value(key).map_or(self.at, |value| value.span().start)
+    }
+
     fn string(&self, key: &str) -> Checked<Option<(&'a str, usize)>> {
         let Some(value) = self.value(key) else {
             return Ok(None);
@@ -473,70 +558,67 @@ impl<'a> Section<'a> {
     }
 
     /// A number with up to three decimals, in thousandths.
-    fn thousandths(
+    fn thousandths(&self, key: &str, default: u64, range: RangeInclusive<u64>) -> Checked<u64> {
+        self.scaled(key, default, range, 3)
+    }
+
+    /// A number with up to six decimals, in millionths.
+    fn millionths(&self, key: &str, default: u64, range: RangeInclusive<u64>) -> Checked<u64> {
+        self.scaled(key, default, range, 6)
+    }
+
+    /// A number with up to so many decimals, times 10 to the power of `digits`.
+    fn scaled(
         &self,
         key: &str,
         default: u64,
-        range: std::ops::RangeInclusive<u64>,
+        range: RangeInclusive<u64>,
+        digits: u32,
     ) -> Checked<u64> {
         let Some(value) = self.value(key) else {
             return Ok(default);
         };
-        let (low, high) = (range.start() / 1000, range.end() / 1000);
-        let at = value.span().start;
-        let wrong = |what: &str| {
+        let shift = 10_u32.pow(digits);
+        let text = |scaled: u64| {
+            let (whole, fraction) = (scaled / u64::from(shift), scaled % u64::from(shift));
+            let text = format!("{whole}.{fraction:0width$}", width = digits as usize);
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        };
+        let (low, high) = (*range.start(), *range.end());
+        let wrong = |what: String| {
+            let (value, at) = (shown(value.get_ref()), value.span().start);
+            let (low, high) = (text(low), text(high));
             problem(
                 at,
-                format!(
-                    "{key} is {}: {what}; it must be {low} to {high}, with at most 3 decimals",
-                    shown(value.get_ref())
-                ),
+                format!("{key} is {value}: it must be a number from {low} to {high}{what}"),
             )
         };
-        let text = match value.get_ref() {
-            DeValue::Integer(number) if number.radix() == 10 => number.as_str(),
-            DeValue::Float(number) => number.as_str(),
-            _ => return wrong("not a number"),
-        };
-        match decimal_thousandths(text) {
-            Some(number) if range.contains(&number) => Ok(number),
-            Some(_) => wrong("out of range"),
-            None => wrong("negative, not finite or too fine"),
-        }
-    }
-
-    /// A number with up to six decimals, in millionths.
-    fn millionths(
-        &self,
-        key: &str,
-        default: u64,
-        range: std::ops::RangeInclusive<u64>,
-    ) -> Checked<u64> {
-        let Some(value) = self.value(key) else {
-            return Ok(default.min(*range.end()));
-        };
         let number = match value.get_ref() {
-            DeValue::Integer(number) if number.radix() == 10 => number.as_str().parse().ok(),
-            DeValue::Float(number) => number.as_str().parse().ok(),
+            DeValue::Integer(_) => whole(value.get_ref()).map(|whole| whole.to_string()),
+            DeValue::Float(number) => Some(number.as_str().to_owned()),
             _ => None,
         };
-        let scaled = number.map(|number: f64| number * 1e6);
-        match scaled {
-            Some(scaled)
-                if (scaled - scaled.round()).abs() < 1e-3
-                    && range.contains(&(scaled.round().max(0.0) as u64)) =>
-            {
-                Ok(scaled.round() as u64)
-            }
-            _ => problem(
-                value.span().start,
-                format!(
-                    "{key} is {}: it must be a number from {} to {}, with at most 6 decimals",
-                    shown(value.get_ref()),
-                    *range.start() as f64 / 1e6,
-                    *range.end() as f64 / 1e6
-                ),
-            ),
+        let Some(number) = number else {
+            return wrong(String::new());
+        };
+        let number: Decimal = match number.parse() {
+            Ok(number) => number,
+            Err(error) => return wrong(format!(", not {error}")),
+        };
+        match (number.scaled_to_integer(shift), number.scaled_floor(shift)) {
+            (Some(scaled), _) if range.contains(&scaled) => Ok(scaled),
+            (None, Some(floor)) if (low..high).contains(&floor) => wrong(format!(
+                ", with at most {digits} decimals; the nearest are {} and {}",
+                text(floor),
+                text(floor + 1)
+            )),
+            _ => wrong(format!(
+                "; the nearest is {}",
+                text(match number < Decimal::new(low as i64, digits) {
+                    true => low,
+                    false => high,
+                })
+            )),
         }
     }
 
@@ -546,19 +628,13 @@ impl<'a> Section<'a> {
     }
 }
 
-/// A decimal number without exponent in thousandths, if that is whole.
-fn decimal_thousandths(text: &str) -> Option<u64> {
-    let text: String = text.chars().filter(|&c| c != '_').collect();
-    let text = text.strip_prefix('+').unwrap_or(&text);
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let fraction = fraction.trim_end_matches('0');
-    let digits = |part: &str| part.bytes().all(|b| b.is_ascii_digit());
-    if !digits(whole) || !digits(fraction) || fraction.len() > 3 {
+/// A whole number as it is written.
+fn whole(value: &DeValue) -> Option<i128> {
+    let DeValue::Integer(number) = value else {
         return None;
-    }
-    let whole: u64 = whole.parse().ok()?;
-    let fraction: u64 = format!("{fraction:0<3}").parse().ok()?;
-    whole.checked_mul(1000)?.checked_add(fraction)
+    };
+    let digits: String = number.as_str().chars().filter(|&c| c != '_').collect();
+    i128::from_str_radix(&digits, number.radix()).ok()
 }
 
 fn integer(
@@ -566,13 +642,7 @@ fn integer(
     what: &str,
     range: std::ops::RangeInclusive<u64>,
 ) -> Checked<u64> {
-    let number = match value.get_ref() {
-        DeValue::Integer(number) => {
-            let digits: String = number.as_str().chars().filter(|&c| c != '_').collect();
-            i128::from_str_radix(&digits, number.radix()).ok()
-        }
-        _ => None,
-    };
+    let number = whole(value.get_ref());
     let Range { start, .. } = value.span();
     let (low, high) = (*range.start(), *range.end());
     match number {
@@ -596,13 +666,41 @@ fn integer(
     }
 }
 
+/// The tables, and the kinds of them, where a key may stand.
+fn home(key: &str) -> Option<String> {
+    let of_kinds = |table: &str, kinds: Vec<&str>| {
+        let kinds: Vec<String> = kinds.iter().map(|kind| format!("\"{kind}\"")).collect();
+        (!kinds.is_empty()).then(|| format!("[{table}] of kind {}", kinds.join(", ")))
+    };
+    let has = |kind: &&Kind| kind.parameters.iter().any(|known| known.key == key);
+    let topologies = KINDS.iter().filter(has).map(|kind| kind.name).collect();
+    let traffic = traffic::KINDS.into_iter();
+    let traffic = traffic.filter(|(_, keys)| key != "kind" && keys.contains(&key));
+    let traffic = traffic.map(|(kind, _)| kind).collect();
+    let tables: [(_, &[&str]); 4] = [
+        ("switch", &SWITCH),
+        ("power", &POWER),
+        ("energy", &ENERGY),
+        ("run", &RUN),
+    ];
+    let table = tables.into_iter().find(|(_, keys)| keys.contains(&key));
+    of_kinds("topology", topologies)
+        .or(of_kinds("traffic", traffic))
+        .or(table.map(|(table, _)| format!("[{table}]")))
+}
+
 fn unknown(what: &str, name: &str, place: &str, known: &[&str]) -> String {
+    let likeness = |known: &str| strsim::jaro_winkler(name, known);
     let nearest = known
         .iter()
-        .max_by(|a, b| strsim::jaro_winkler(name, a).total_cmp(&strsim::jaro_winkler(name, b)));
-    let hint = nearest.map_or(String::new(), |nearest| {
-        format!("; the nearest is `{nearest}`")
-    });
+        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))
+        .filter(|nearest| likeness(nearest) > 0.8);
+    let home = (what == "key").then(|| home(name)).flatten();
+    let hint = match (nearest, home) {
+        (_, Some(home)) => format!("; it belongs in {home}"),
+        (Some(nearest), None) => format!("; the nearest is `{nearest}`"),
+        (None, None) => String::new(),
+    };
     format!(
         "unknown {what} `{name}` in {place}{hint} (known: {})",
         known.join(", ")
@@ -664,6 +762,7 @@ mod tests {
              header_bytes = 8\nqueue_bytes = 0x10000\npfc_stop_bytes = 30000\n\
              pfc_go_bytes = 2000\ncontrol_bytes = 80\nspeedup = 3\ncable_ns = 7.25\n\
              [power]\ncontroller = \"port.toml\"\n\
+             [energy]\nswitch_w = 100.5\nnode_min_w = 0\nnode_max_w = 300\n\
              [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nseed = 7\n",
         )
         .unwrap();
@@ -693,6 +792,12 @@ mod tests {
         let jobs = vec![job];
         assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
         assert_eq!(scenario.power, Power::File("folder/port.toml".into()));
+        let devices = Devices {
+            switch_uw: 100_500_000,
+            node_min_uw: 0,
+            node_max_uw: 300_000_000,
+        };
+        assert_eq!(scenario.devices, devices);
         assert_eq!(scenario.duration_ps, Some(1_000_000_000));
         assert_eq!((scenario.warm_up_ps, scenario.seed), (10_000, 7));
     }
@@ -725,13 +830,24 @@ mod tests {
             ("[traffic]\nfile = \"\"\n", "2:8", "file is empty"),
             (
                 "[traffic]\nfile = \"a\"\n[power.port]\ntime_width = 7\n",
-                "3:2",
-                "time_width = 7: must be",
+                "4:14",
+                "port.time_width = 7: must be",
             ),
             (
                 "[traffic]\nfile = \"a\"\n[power.prt]\ntime_width = 8\n",
-                "3:2",
-                "[power]: prt: unknown table; the nearest known one is [port]",
+                "3:8",
+                "prt: unknown table; the nearest known one is [port]",
+            ),
+            (
+                "[power.port]\npolicy = \"fixed\"\nt_pdt_ns = -5\n[traffic]\nfile = \"a\"\n\
+                 [power.states]\nwake.power_w = -1\n",
+                "3:12",
+                "port.t_pdt_ns = -5: must be",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\n[power]\nport = { time_width = 32, polcy = 1 }\n",
+                "4:27",
+                "port.polcy: unknown key",
             ),
             (
                 "[traffic]\nfile = \"a\"\nfile = \"b\"\n",
@@ -753,7 +869,28 @@ mod tests {
             (
                 "[topology]\nkind = \"torus\"\nnodes = 4\n",
                 "3:1",
-                "unknown key `nodes` in [topology]",
+                "unknown key `nodes` in [topology]; it belongs in [topology] of kind \
+                 \"single-switch\" (known: kind, dims",
+            ),
+            (
+                "[traffic]\nkind = \"uniform\"\nfile = \"a\"\n",
+                "3:1",
+                "in [traffic]; it belongs in [traffic] of kind \"goal\" (known: kind, load",
+            ),
+            (
+                "[energy]\nnode_max_w = 700\n[traffic]\nfile = \"a\"\n",
+                "2:14",
+                "node_max_w = 700, node_min_w = 800",
+            ),
+            (
+                "[run]\nmtu_bytes = 9600\n",
+                "2:1",
+                "in [run]; it belongs in [switch] (known:",
+            ),
+            (
+                "[run]\nfoo = 9600\n",
+                "2:1",
+                "unknown key `foo` in [run] (known:",
             ),
             (
                 "[topology]\nkind = \"torus\"\ndims = 4\n",
@@ -818,14 +955,66 @@ mod tests {
                 "it must be 0 to 15",
             ),
             (
-                "[traffic]\nfile = \"a\"\nsend_overhead_ns = 1e3\n",
+                "[traffic]\nfile = \"a\"\nsend_overhead_ns = 0.0015\n",
                 "3:20",
-                "at most 3 decimals",
+                "with at most 3 decimals; the nearest are 0.001 and 0.002",
             ),
             (
                 "[traffic]\nfile = \"a\"\nsend_overhead_ns = -1\n",
                 "3:20",
-                "negative",
+                "it must be a number from 0 to 1000000000; the nearest is 0",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\nsend_overhead_ns = 1e300\n",
+                "3:20",
+                "it must be a number from 0 to 1000000000, not",
+            ),
+            (
+                "[traffic]\nfile = \"a\"\nsend_overhead_ns = 1000000000.5\n",
+                "3:20",
+                "the nearest is 1000000000",
+            ),
+            (
+                "[traffic]\nkind = \"uniform\"\nload = 1.5\n",
+                "3:8",
+                "load is 1.5: it must be a number from 0.000001 to 1; the nearest is 1",
+            ),
+            (
+                "[traffic]\nkind = \"uniform\"\nload = 0\n",
+                "3:8",
+                "the nearest is 0.000001",
+            ),
+            (
+                "[traffic]\nkind = \"two-level\"\nload = 0.5\nhigh_load = 0.1\n",
+                "4:13",
+                "high_load is 0.1, below load = 0.5: it must be 0.5 to 1; the nearest is 0.5",
+            ),
+            (
+                "[traffic]\nkind = \"two-level\"\nload = 0.5\n",
+                "3:8",
+                "the high load is 7 times that, which is more than the link carries; give high_load",
+            ),
+            (
+                "[traffic]\nkind = \"two-level\"\nlow_ns = 0\nhigh_ns = 0\nramp_ns = 0\n",
+                "3:10",
+                "one of them must last",
+            ),
+            (
+                "[traffic]\nkind = \"on-off\"\non_ns = 0\n",
+                "3:9",
+                "the nearest is 0.001",
+            ),
+            (
+                "[traffic]\nkind = \"on-off\"\noff_ns = 0\n",
+                "3:10",
+                "the nearest is 0.001",
+            ),
+            (
+                // 20 ps a byte, by the load.
+                "[traffic]\nkind = \"on-off\"\nload = 0.01\nmessage_bytes = 1000000\non_ns = 1.9\n",
+                "5:9",
+                "a node must be on for 2000000 ns from one message to the next (the time of a \
+                 message on the link by the load), more than 1000 times on_ns; take at least 2000",
             ),
             (
                 "[traffic]\nfile = \"a\"\n[switch]\nlink_gbps = 300\n",
@@ -860,7 +1049,7 @@ mod tests {
             (
                 "[traffic]\nfile = \"a\"\n[run]\nduration_ns = \"1ms\"\n",
                 "4:15",
-                "not a number",
+                "duration_ns is \"1ms\": it must be a number from 0 to",
             ),
             (
                 "[traffic]\nfile = \"a\"\n[run]\nseed = -1\n",
@@ -884,7 +1073,8 @@ mod tests {
         let text = "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"port.toml\"\n";
         std::fs::write(&path, text).unwrap();
         let message = || Scenario::load(&path).unwrap_err().to_string();
-        assert!(message().contains("controller in [power]"), "{}", message());
+        let place = format!("{}:4:14: controller in [power]: ", path.display());
+        assert!(message().starts_with(&place), "{}", message());
         assert!(
             message().contains("port.toml: cannot read"),
             "{}",
@@ -924,6 +1114,11 @@ mod tests {
             panic!("{two_level:?}");
         };
         assert_eq!((low, high, ramp_ps), (0.1, 0.7, 5000));
+        // The same number, written in several ways.
+        for text in ["20_000.5", "2.00005e4", "+20000500e-3"] {
+            let scenario = parse(&format!("{LEAST}[run]\nduration_ns = {text}\n")).unwrap();
+            assert_eq!(scenario.duration_ps, Some(20_000_500), "{text}");
+        }
         let on_off = pattern("kind = \"on-off\"\nload = 1\non_ns = 2\noff_ns = 3\n");
         let arrivals = Arrivals::OnOff {
             load: 1.0,
@@ -968,6 +1163,26 @@ mod tests {
         );
         let error = jobs.place(&[3, 3, 4], 16, 1).unwrap_err();
         assert!(error.contains("places 2 ranks, folder/a has 3"), "{error}");
+        // Lists may put several ranks of a job on a node, but not those of two jobs.
+        let list = |file: &str| format!("[[traffic.jobs]]\nfile = \"{file}\"\nmapping = [2, 2]\n");
+        for other in ["", "mapping = [1, 2]\n", "mapping = \"random\"\n"] {
+            let text = format!("[[traffic.jobs]]\nfile = \"a\"\n{other}{}", list("b"));
+            let Traffic::Jobs(jobs) = parse(&text).unwrap().traffic else {
+                panic!("jobs");
+            };
+            // Where the mapping does not say so, the job is as large as the network.
+            let ranks = if other.contains('[') { 2 } else { 16 };
+            let error = jobs.place(&[ranks, 2], 16, 1).unwrap_err();
+            assert!(
+                error.contains("of folder/b names node 2, where ranks of folder/a"),
+                "{error}"
+            );
+        }
+        let text = list("a");
+        let Traffic::Jobs(jobs) = parse(&text).unwrap().traffic else {
+            panic!("jobs");
+        };
+        assert_eq!(jobs.place(&[2], 16, 1).unwrap(), [2, 2]);
     }
 
     #[test]
@@ -988,7 +1203,7 @@ mod tests {
                 job(&format!("cpu_speed = {wrong}")),
             ] {
                 let error = parse(&text).unwrap_err();
-                let what = "it must be a number from 0.001 to 1000, with at most 6 decimals";
+                let what = "it must be a number from 0.001 to 1000";
                 assert!(
                     error.starts_with("folder/test.toml:3:13: cpu_speed is ")
                         && error.contains(what),

@@ -42,7 +42,10 @@ pub struct Settings {
 /// A run cannot be begun or cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The settings, the program and the network do not fit each other.
+    /// The settings do not fit each other or the network: the scenario needs mending.
+    #[error("{0}")]
+    Settings(String),
+    /// The program does not fit the settings or the network.
     #[error("{0}")]
     Unfit(String),
     /// The ranks wait for each other for ever.
@@ -172,7 +175,7 @@ pub struct RunSummary {
     pub operations: usize,
     /// When the last operation of each job finished, in ps; `None` if it has not.
     pub jobs_ps: Vec<Option<u64>>,
-    /// CPU time of each node's calcs that have finished, in ps, over its CPUs.
+    /// CPU time of each node's calcs, in ps, over its CPUs.
     pub calc_ps: Vec<u64>,
     /// CPUs of each node.
     pub cpus: Vec<u32>,
@@ -858,7 +861,7 @@ impl<'a> Network<'a> {
         for ((&node, time), count) in self
             .nodes
             .iter()
-            .zip(replay.calc_times())
+            .zip(replay.calc_times(time_ps))
             .zip(replay.cpus())
         {
             calc_ps[node as usize] += time;
@@ -926,6 +929,10 @@ impl<'a> Network<'a> {
 }
 
 impl Host for Network<'_> {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
     fn after(&mut self, delay: u64, _: usize, op: u32) {
         self.queue.schedule(self.now + delay, Event::Finish(op));
     }

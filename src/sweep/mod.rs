@@ -537,10 +537,8 @@ impl Prepared {
             },
         )?;
         check_conservation(&run)?;
-        let system = SystemPower {
-            link: LinkPower::of_states(&config.states)?,
-            ..SystemPower::default()
-        };
+        let link = LinkPower::of_states(&config.states)?;
+        let system = SystemPower::new(link, &self.scenario.devices);
         let switches = self.scenario.topology.switches();
         let energy = system.energy(switches, &run);
         let models = Models::new(&system.link, switches, &run, &energy);

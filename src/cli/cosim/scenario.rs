@@ -77,10 +77,8 @@ pub(super) fn run(
         anyhow::Ok(summary)
     };
     let feed = |sink: &mut dyn ActivitySink| replay(&|| Box::new(design.golden()), sink).map(Some);
-    let power = SystemPower {
-        link: LinkPower::of_states(&config.states)?,
-        ..SystemPower::default()
-    };
+    let link = LinkPower::of_states(&config.states)?;
+    let power = SystemPower::new(link, &scenario.devices);
     let tell = |summary: &RunSummary| {
         let always_on = replay(&|| Box::new(AlwaysOn), &mut NoSink)?;
         Ok(told(summary, &always_on, &power, &workload.source))

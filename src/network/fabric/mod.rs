@@ -169,7 +169,7 @@ fn run_governed(
             pair.map(|pair| (pair, lazy(plan).map(Arc::new)))
         })
         .collect::<Result<Vec<_>, _>>()
-        .map_err(|fault| RunError::Unfit(fault.what))?;
+        .map_err(|fault| RunError::Settings(fault.what))?;
     let places = Places::new(topology, settings.threads);
     let parts: Vec<Partition> = (0..settings.threads)
         .map(|part| {
@@ -250,14 +250,14 @@ fn governors(
 }
 
 fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(), RunError> {
-    let unfit = |what: String| Err(RunError::Unfit(what));
+    let unfit = |what: String| Err(RunError::Settings(what));
     if let Err(error) = settings.switch.validate() {
         return unfit(format!("{}: {error}", error.key));
     }
     let shortest = settings.switch.link_time(settings.switch.min_packet);
     if settings.power.clock_ps == 0 || settings.power.clock_ps > shortest {
         return unfit(format!(
-            "a clock period of {} ps: it must be at least 1 ps and at most {shortest} ps, the \
+            "a clock period of {} ps (clock.period_ps): it must be at least 1 ps and at most {shortest} ps, the \
              time of the shortest packet ({} bytes) on the link, so that the controllers see \
              every packet",
             settings.power.clock_ps, settings.switch.min_packet
@@ -659,7 +659,7 @@ fn summary(
             .collect();
         for ranks in &ranks {
             sizes_differ += ranks.sizes_differ();
-            for (rank, (time, count)) in ranks.calc_times_and_cpus().enumerate() {
+            for (rank, (time, count)) in ranks.calc_times_and_cpus(end_ps).enumerate() {
                 if ranks.owns(rank) {
                     calc_ps[nodes[rank] as usize] += time;
                     cpus[nodes[rank] as usize] += count;

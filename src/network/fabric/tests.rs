@@ -156,6 +156,35 @@ fn any_number_of_threads_gives_the_same_result() {
     }
 }
 
+#[test]
+fn a_calc_under_way_at_the_end_counts_as_far_as_it_came() {
+    let calcs = "num_ranks 2\nrank 0 {\nl1: calc 100 cpu 0\nl2: calc 300 cpu 1\n\
+                 l3: calc 1000 cpu 0\nl3 requires l1\n}\nrank 1 {\nl1: calc 5000\n}\n";
+    let program = trace::from_text(calcs).unwrap();
+    let load = Load::Programs {
+        programs: &[&program],
+        nodes: &[0, 1],
+        overheads: OVERHEADS,
+    };
+    for (duration, expected) in [(50, 100), (200, 400), (1099, 1399), (1101, 1400)] {
+        let settings = Settings {
+            switch: Parameters::default(),
+            power: Power {
+                clock_ps: 1000,
+                plans: &[],
+                metered: false,
+            },
+            duration_ps: Some(duration * 1000),
+            warm_up_ps: 0,
+            threads: 1,
+        };
+        let topology = SingleSwitch { nodes: 2 };
+        let run = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
+        let expected = [expected * 1000, duration * 1000];
+        assert_eq!(run.calc_ps, expected, "{duration} ns");
+    }
+}
+
 fn uniform(nodes: usize, threads: usize, progress: fn(&Progress) -> ControlFlow<()>) -> RunError {
     let pattern = Pattern {
         destinations: Destinations::Uniform,

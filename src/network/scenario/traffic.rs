@@ -1,5 +1,6 @@
 //! `[traffic]`: what the nodes send.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rand::seq::SliceRandom;
@@ -79,7 +80,7 @@ impl Jobs {
     /// and the network so many `nodes`.
     ///
     /// # Errors
-    /// If there are too few nodes, or a list has another length.
+    /// If there are too few nodes, or a list has another length or a node that another job has.
     pub fn place(&self, ranks: &[usize], nodes: usize, seed: u64) -> Result<Vec<u32>, String> {
         let mut free: Vec<u32> = (0..nodes as u32).collect();
         let mut random = Pcg64Mcg::seed_from_u64(seed);
@@ -88,7 +89,9 @@ impl Jobs {
             .jobs
             .iter()
             .flat_map(|job| std::iter::repeat_n(job, job.copies as usize));
+        let mut taken: BTreeMap<u32, &Job> = BTreeMap::new();
         for (job, &ranks) in copies.zip(ranks) {
+            let first = placed.len();
             if let Mapping::List(list) = &job.mapping {
                 if list.len() != ranks {
                     return Err(format!(
@@ -97,11 +100,16 @@ impl Jobs {
                         job.file.display()
                     ));
                 }
-                free.retain(|node| !list.contains(node));
+                if let Some(node) = list.iter().find(|node| taken.contains_key(node)) {
+                    return Err(format!(
+                        "the mapping of {} names node {node}, where ranks of {} already are: every \
+                         job needs nodes of its own",
+                        job.file.display(),
+                        taken[node].file.display()
+                    ));
+                }
                 placed.extend(list);
-                continue;
-            }
-            if ranks > free.len() {
+            } else if ranks > free.len() {
                 return Err(format!(
                     "{} has {ranks} ranks, and {} of the network's {nodes} nodes are free: \
                      with the mappings \"linear\" and \"random\" each rank needs a node of its \
@@ -109,24 +117,28 @@ impl Jobs {
                     job.file.display(),
                     free.len()
                 ));
+            } else {
+                if job.mapping == Mapping::Random {
+                    free.shuffle(&mut random);
+                }
+                placed.extend(&free[..ranks]);
             }
-            if job.mapping == Mapping::Random {
-                free.shuffle(&mut random);
-            }
-            placed.extend(free.drain(..ranks));
+            taken.extend(placed[first..].iter().map(|&node| (node, job)));
+            free.retain(|node| !taken.contains_key(node));
             free.sort_unstable();
         }
         Ok(placed)
     }
 }
 
-const KINDS: [&str; 6] = [
-    "goal",
-    "uniform",
-    "hotspot",
-    "two-level",
-    "on-off",
-    "inactivity",
+/// The kinds of traffic and their keys.
+pub(super) const KINDS: [(&str, &[&str]); 6] = [
+    ("goal", &GOAL),
+    ("uniform", &UNIFORM),
+    ("hotspot", &HOTSPOT),
+    ("two-level", &TWO_LEVEL),
+    ("on-off", &ON_OFF),
+    ("inactivity", &INACTIVITY),
 ];
 const JOB: [&str; 4] = ["file", "mapping", "copies", "cpu_speed"];
 const GOAL: [&str; 7] = [
@@ -160,22 +172,24 @@ pub(super) fn read(
     switch: &Parameters,
     seed: u64,
 ) -> Checked<Traffic> {
-    let kind = kind(document)?;
-    let keys: &[&str] = match kind {
-        "uniform" => &UNIFORM,
-        "hotspot" => &HOTSPOT,
-        "two-level" => &TWO_LEVEL,
-        "on-off" => &ON_OFF,
-        "inactivity" => &INACTIVITY,
-        _ => &GOAL,
-    };
+    let (kind, keys) = kind(document)?;
     let section = Section::of(document, "traffic", keys)?;
     if kind == "goal" {
         return jobs(&section, folder, nodes).map(Traffic::Jobs);
     }
-    let load = section.millionths("load", 100_000, 1..=1_000_000)?;
-    let load = load as f64 / 1e6;
+    if nodes < 2 {
+        return problem(
+            section.place("kind"),
+            format!(
+                "kind = \"{kind}\" has messages from node to node, and the network has {nodes} \
+                 node: make it larger in [topology]"
+            ),
+        );
+    }
+    let load_millionths = section.millionths("load", 100_000, 1..=1_000_000)?;
+    let load = load_millionths as f64 / 1e6;
     let message_bytes = section.integer("message_bytes", switch.payload().into(), 1..=1 << 40)?;
+    let message_ps = wire_time(switch, message_bytes);
     let destinations = match kind {
         "hotspot" => Destinations::Hotspot {
             nodes: hot_nodes(&section, nodes)?,
@@ -185,19 +199,8 @@ pub(super) fn read(
         _ => Destinations::Uniform,
     };
     let arrivals = match kind {
-        // p004 4: the load grows to seven times its low value, remains, and decreases.
-        "two-level" => Arrivals::TwoLevel {
-            low: load,
-            high: section.millionths("high_load", (load * 7e6) as u64, 1..=1_000_000)? as f64 / 1e6,
-            low_ps: section.time("low_ns", 100_000_000, LONGEST_PS)?,
-            ramp_ps: section.time("ramp_ns", 20_000_000, LONGEST_PS)?,
-            high_ps: section.time("high_ns", 60_000_000, LONGEST_PS)?,
-        },
-        "on-off" => Arrivals::OnOff {
-            load,
-            on_ps: section.time("on_ns", 10_000_000, LONGEST_PS)?.max(1),
-            off_ps: section.time("off_ns", 90_000_000, LONGEST_PS)?.max(1),
-        },
+        "two-level" => two_level(&section, load_millionths)?,
+        "on-off" => on_off(&section, load, message_ps)?,
         "inactivity" => Arrivals::Inactivity {
             shape: shape(&section)?,
             scale: section.millionths("idle_scale", 1_000_000, 1..=1_000_000)? as f64 / 1e6,
@@ -208,9 +211,81 @@ pub(super) fn read(
         destinations,
         arrivals,
         message_bytes,
-        message_ps: wire_time(switch, message_bytes),
+        message_ps,
         seed,
     }))
+}
+
+/// A low load (in millionths) and a high one in turn.
+fn two_level(section: &Section, low: u64) -> Checked<Arrivals> {
+    // p004 4: the load grows to seven times its low value, remains, and decreases.
+    let high = section.millionths("high_load", 7 * low, 1..=1_000_000)?;
+    let (low_load, high_load) = (low as f64 / 1e6, high as f64 / 1e6);
+    if high > 1_000_000 {
+        return problem(
+            section.place("load"),
+            format!(
+                "load = {low_load}: the high load is 7 times that, which is more than the link \
+                 carries; give high_load, from {low_load} to 1"
+            ),
+        );
+    }
+    if high < low {
+        return problem(
+            section.place("high_load"),
+            format!(
+                "high_load is {high_load}, below load = {low_load}: it must be {low_load} to 1; \
+                 the nearest is {low_load}"
+            ),
+        );
+    }
+    let low_ps = section.time("low_ns", 100_000_000, LONGEST_PS)?;
+    let ramp_ps = section.time("ramp_ns", 20_000_000, LONGEST_PS)?;
+    let high_ps = section.time("high_ns", 60_000_000, LONGEST_PS)?;
+    if low_ps + ramp_ps + high_ps == 0 {
+        return problem(
+            section.place("low_ns"),
+            "low_ns, ramp_ns and high_ns are all 0: one of them must last",
+        );
+    }
+    Ok(Arrivals::TwoLevel {
+        low: low_load,
+        high: high_load,
+        low_ps,
+        ramp_ps,
+        high_ps,
+    })
+}
+
+/// Times that a node is on before its next message comes, at most and on the mean: each of them
+/// is drawn. With as many, the traffic is hardly another than that of `uniform`.
+const MOST_PERIODS: f64 = 1000.0;
+
+/// Nodes that are on and off.
+fn on_off(section: &Section, load: f64, message_ps: u64) -> Checked<Arrivals> {
+    let on_ps = section.thousandths("on_ns", 10_000_000, 1..=LONGEST_PS)?;
+    let off_ps = section.thousandths("off_ns", 90_000_000, 1..=LONGEST_PS)?;
+    let wait = message_ps as f64 / load;
+    let least = (wait / MOST_PERIODS).ceil();
+    if (on_ps as f64) < least {
+        return problem(
+            section.place("on_ns"),
+            format!(
+                "on_ns = {}: a node must be on for {} ns from one message to the next (the time \
+                 of a message on the link by the load), more than {MOST_PERIODS} times on_ns; \
+                 take at least {}, or kind = \"uniform\" at load * on_ns / (on_ns + off_ns), \
+                 which hardly differs",
+                on_ps as f64 / 1e3,
+                wait.round() / 1e3,
+                least / 1e3
+            ),
+        );
+    }
+    Ok(Arrivals::OnOff {
+        load,
+        on_ps,
+        off_ps,
+    })
 }
 
 /// Time on the link of all packets of a message.
@@ -224,22 +299,24 @@ fn wire_time(switch: &Parameters, bytes: u64) -> u64 {
     full * switch.link_time(switch.wire(switch.payload())) + last
 }
 
-fn kind<'a>(document: &'a Spanned<DeTable<'a>>) -> Checked<&'a str> {
+/// The kind of traffic and its keys.
+fn kind(document: &Spanned<DeTable>) -> Checked<(&'static str, &'static [&'static str])> {
     let table = document.get_ref().get("traffic");
     let table = table.and_then(|traffic| traffic.get_ref().as_table());
     let Some(value) = table.and_then(|table| table.get("kind")) else {
-        return Ok("goal");
+        return Ok(KINDS[0]);
     };
-    match value.get_ref().as_str() {
-        Some(kind) if KINDS.contains(&kind) => Ok(kind),
-        Some(kind) => problem(
-            value.span().start,
-            unknown("kind", kind, "[traffic]", &KINDS),
-        ),
-        None => problem(
-            value.span().start,
-            format!("kind is {}: it must be a string", shown(value.get_ref())),
-        ),
+    let at = value.span().start;
+    let Some(name) = value.get_ref().as_str() else {
+        let value = shown(value.get_ref());
+        return problem(at, format!("kind is {value}: it must be a string"));
+    };
+    match KINDS.into_iter().find(|(kind, _)| *kind == name) {
+        Some(found) => Ok(found),
+        None => {
+            let names = KINDS.map(|(kind, _)| kind);
+            problem(at, unknown("kind", name, "[traffic]", &names))
+        }
     }
 }
 

@@ -230,6 +230,10 @@ struct Ideal {
 }
 
 impl Host for Ideal {
+    fn now(&self) -> u64 {
+        self.now
+    }
+
     fn after(&mut self, delay: u64, _: usize, op: u32) {
         self.queue.schedule(self.now + delay, Event::Finish(op));
     }

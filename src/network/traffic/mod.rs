@@ -163,12 +163,12 @@ impl<'p> Ranks<'p> {
         self.jobs.iter().map(|job| job.replay.sizes_differ()).sum()
     }
 
-    /// CPU time of the calcs of each rank that have finished here, in ps, and how many CPUs
-    /// its operations name.
-    pub fn calc_times_and_cpus(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+    /// CPU time of the calcs of each rank here until `end`, in ps, and how many CPUs its
+    /// operations name.
+    pub fn calc_times_and_cpus(&self, end: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.jobs
             .iter()
-            .flat_map(|job| job.replay.calc_times().zip(job.replay.cpus()))
+            .flat_map(move |job| job.replay.calc_times(end).zip(job.replay.cpus()))
     }
 
     /// What keeps the first program that cannot go on from doing so.
@@ -265,6 +265,10 @@ impl<H: Host> Wishes<'_, H> {
 }
 
 impl<H: Host> replay::Host for Wishes<'_, H> {
+    fn now(&self) -> u64 {
+        self.host.now()
+    }
+
     fn after(&mut self, delay: u64, rank: usize, op: u32) {
         let place = self.place(rank as u32);
         self.host.call(delay, place, self.first_op + op);
