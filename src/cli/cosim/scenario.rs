@@ -197,16 +197,14 @@ fn told(run: &RunSummary, always_on: &RunSummary, power: &SystemPower, trace: &P
     // Of a run of its own: sleeping may make the application take longer.
     let awake = power.energy(1, always_on).joules();
     let ends = run.ports.len();
-    // Links without power, or a run without a cycle, have nothing to save.
-    let saved = match awake.links > 0.0 {
-        true => 100.0 * (1.0 - joules.links / awake.links),
-        false => 0.0,
-    };
+    // Of a cut trace the slower run has done less; links without power have nothing to save.
+    let whole = run.ended == Ended::Complete && always_on.ended == Ended::Complete;
+    let saved = (whole && awake.links > 0.0).then(|| 100.0 * (1.0 - joules.links / awake.links));
     let ms = |ps: u64| ps as f64 / 1e9;
     let ns = |ps: u64| ps as f64 / 1e3;
     // Two windows of the same length say nothing about execution time.
-    let overhead = (run.ended == Ended::Complete)
-        .then(|| 100.0 * (run.time_ps as f64 / always_on.time_ps.max(1) as f64 - 1.0));
+    let overhead =
+        whole.then(|| 100.0 * (run.time_ps as f64 / always_on.time_ps.max(1) as f64 - 1.0));
     let mut text = format!("{}: ", trace.display());
     // Writing to a string does not fail.
     let _ = match overhead {
@@ -244,9 +242,10 @@ fn told(run: &RunSummary, always_on: &RunSummary, power: &SystemPower, trace: &P
     );
     let _ = writeln!(
         text,
-        "link energy: {:.4} J at {ends} link ends (switch ports and NICs); always on {:.4} J: \
-         {saved:.2} % saved",
-        joules.links, awake.links,
+        "link energy: {:.4} J at {ends} link ends (switch ports and NICs); always on {:.4} J{}",
+        joules.links,
+        awake.links,
+        saved.map_or(String::new(), |saved| format!(": {saved:.2} % saved")),
     );
     let latency_ns = |of: &RunSummary| {
         json!({
