@@ -166,6 +166,8 @@ impl Nic {
 struct Crossbar {
     /// Outputs that packets want to cross to.
     wanted: u64,
+    /// Those of them where packets wait behind one that does not fit.
+    held: u64,
     /// Next time to look again; [`NEVER`]: nothing waits for time to pass.
     arbitrates_at: u64,
     arrivals: u32,
@@ -389,6 +391,7 @@ impl<'a> Partition<'a> {
             crossbars: vec![
                 Crossbar {
                     wanted: 0,
+                    held: 0,
                     arbitrates_at: NEVER,
                     arrivals: 0,
                 };
@@ -800,7 +803,7 @@ impl<'a> Partition<'a> {
             let time = self.leaves_at(port);
             self.depart_at(port, time);
         }
-        if !self.ends[port as usize].port.wanted_by.is_empty() {
+        if self.ends[port as usize].port.is_wanted() {
             // A packet may wait for the room that this one leaves behind.
             self.arbitrate_at(port / self.by_radix, end);
         }
@@ -902,9 +905,9 @@ impl<'a> Partition<'a> {
         crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
         crossbar.wanted |= 1 << place.output;
         let output = switch * self.radix + u32::from(place.output);
-        let mut list = self.ends[output as usize].port.wanted_by;
-        list.push(&mut self.packets, packet);
-        self.ends[output as usize].port.wanted_by = list;
+        let lane = place.next_lane as usize;
+        let output_port = &mut self.ends[output as usize].port;
+        output_port.wanted_by[lane].push(&mut self.packets, packet);
         self.arbitrate_output(switch, output);
     }
 
@@ -954,7 +957,8 @@ impl<'a> Partition<'a> {
     }
 
     /// A packet that wants to cross to `output` has arrived. Those for other outputs still wait
-    /// for what they have waited for, unless it is time to look at all of them.
+    /// for what they have waited for: until a time at which they are looked at, or for an older
+    /// packet that does not fit, unless the input of that one gets busy now.
     fn arbitrate_output(&mut self, switch: u32, output: u32) {
         if self.crossbars[switch as usize].arbitrates_at <= self.now {
             return self.arbitrate(switch);
@@ -963,10 +967,14 @@ impl<'a> Partition<'a> {
             Ok(candidate) => {
                 self.grant(switch, candidate);
                 let place = &self.ends[output as usize].port;
-                match place.wanted_by.is_empty() {
-                    true => NEVER,
-                    false => place.output_busy_until,
+                let next = match place.is_wanted() {
+                    true => place.output_busy_until,
+                    false => NEVER,
+                };
+                if self.crossbars[switch as usize].held != 0 {
+                    return self.arbitrate(switch);
                 }
+                next
             }
             Err(time) => time,
         };
@@ -987,40 +995,48 @@ impl<'a> Partition<'a> {
         place.settle_output(now);
         let place = &self.ends[output as usize].port;
         let mut next = NEVER;
-        let mut before = None;
-        // If the oldest packet for a lane of the output does not fit, younger ones do not
-        // overtake it there: the next departure makes room, and has the switch look again.
-        // Those for another lane do, or lanes would block each other.
-        let mut full = 0u32;
-        for packet in place.wanted_by.iter(&self.packets) {
-            let at = &self.packets[packet];
-            let lane = 1 << at.next_lane;
-            if full & lane == 0 {
+        let mut best: Option<Candidate> = None;
+        let mut held = false;
+        for (list, used) in place.wanted_by.iter().zip(place.output_used) {
+            let mut before = None;
+            for packet in list.iter(&self.packets) {
+                let at = &self.packets[packet];
                 let input = switch * self.radix + u32::from(at.input);
                 let input_busy_until = self.ends[input as usize].port.input_busy_until;
-                let used = place.output_used[at.next_lane as usize] + at.wire;
                 if input_busy_until > now {
                     next = next.min(input_busy_until);
-                } else if used > self.common.parameters.queue {
+                    before = Some(packet);
+                    continue;
+                }
+                if used + at.wire > self.common.parameters.queue {
+                    // Younger ones do not overtake it: the next departure makes room, and has
+                    // the switch look again. Those for another lane do, or lanes would block
+                    // each other.
                     if place.departing > 0 {
                         next = next.min(place.busy_until);
                     }
-                    full |= lane;
-                    if full.count_ones() == self.lanes {
-                        break;
-                    }
-                } else {
-                    return Ok(Candidate {
-                        packet,
-                        before,
-                        output,
-                        age: at.age,
-                    });
+                    held = true;
+                    break;
                 }
+                let candidate = Candidate {
+                    packet,
+                    before,
+                    output,
+                    age: at.age,
+                };
+                if best.is_none_or(|best| candidate.is_older(&best)) {
+                    best = Some(candidate);
+                }
+                break;
             }
-            before = Some(packet);
         }
-        Err(next)
+        let bit = 1 << (output - switch * self.radix);
+        let crossbar = &mut self.crossbars[switch as usize];
+        crossbar.held = match held {
+            true => crossbar.held | bit,
+            false => crossbar.held & !bit,
+        };
+        best.ok_or(next)
     }
 
     /// Lets a packet cross.
@@ -1034,10 +1050,9 @@ impl<'a> Partition<'a> {
         let now = self.now;
         let at = self.packets[packet];
         let until = now + self.common.parameters.crossbar_time(at.wire);
-        let mut list = self.ends[output as usize].port.wanted_by;
-        list.take_after(&mut self.packets, before);
-        self.ends[output as usize].port.wanted_by = list;
-        if list.is_empty() {
+        let place = &mut self.ends[output as usize].port;
+        place.wanted_by[at.next_lane as usize].take_after(&mut self.packets, before);
+        if !place.is_wanted() {
             let bit = 1 << (output - switch * self.radix);
             self.crossbars[switch as usize].wanted &= !bit;
         }

@@ -34,8 +34,8 @@ pub struct Port {
     pub output_used: [u32; MAX_LANES],
     /// Packets that have crossed, in a queue for each lane and input.
     pub crossed: Queues,
-    /// Packets in this switch that want to cross to this output, by arrival.
-    pub wanted_by: List,
+    /// Packets in this switch that want to cross to this output, for each lane by arrival.
+    pub wanted_by: [List; MAX_LANES],
     /// The packet that crosses, until it is put into its queue.
     pub coming: u32,
     /// Bytes of the packet on the way out that still count in `output_used`.
@@ -85,7 +85,7 @@ impl Port {
             output_busy_until: 0,
             output_used: [0; MAX_LANES],
             crossed: Queues::EMPTY,
-            wanted_by: List::EMPTY,
+            wanted_by: [List::EMPTY; MAX_LANES],
             coming: NONE,
             departing: 0,
             input_busy_until: 0,
@@ -104,6 +104,12 @@ impl Port {
             packets: 0,
             bytes: 0,
         }
+    }
+
+    /// Packets want to cross to this output.
+    #[inline]
+    pub fn is_wanted(&self) -> bool {
+        !self.wanted_by.iter().all(List::is_empty)
     }
 
     /// Lets go of the packet that has crossed from this input by now.
