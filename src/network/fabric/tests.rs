@@ -1,4 +1,7 @@
+use std::fmt::Write;
 use std::path::Path;
+
+use rand::{Rng, SeedableRng};
 
 use super::idle::{bin, Count, IdlePeriods};
 use super::*;
@@ -119,6 +122,77 @@ fn both_engines_simulate_the_same_events() {
         let events = fabric.events;
         assert_eq!(fabric, RunSummary { events, ..clocked }, "{policy} {sleep}");
     }
+}
+
+/// Where packets of all sizes queue up for a few outputs, so that inputs, outputs and pauses hold
+/// each other up, and what a packet waits for changes while it waits.
+#[test]
+fn both_engines_agree_under_congestion() {
+    const RANKS: usize = 12;
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(3);
+    let mut ranks = vec![String::new(); RANKS];
+    for message in 0..2400 {
+        let from = random.random_range(0..RANKS);
+        // Two of three go to the first three ranks.
+        let among = if random.random_range(0..3) < 2 {
+            3
+        } else {
+            RANKS
+        };
+        let to = (from + 1 + random.random_range(0..among.min(RANKS - 1))) % RANKS;
+        let to = if among == 3 && to > 3 { to % 3 } else { to };
+        if to == from {
+            continue;
+        }
+        // Sizes of all kinds: the engines may order packets that arrive at the same time as they
+        // like.
+        let bytes = random.random_range(64..9000);
+        let _ = writeln!(
+            ranks[from],
+            "s{message}: send {bytes}b to {to} tag {message}"
+        );
+        let _ = writeln!(
+            ranks[to],
+            "r{message}: recv {bytes}b from {from} tag {message}"
+        );
+    }
+    let mut text = format!("num_ranks {RANKS}\n");
+    for (rank, ops) in ranks.iter().enumerate() {
+        let _ = writeln!(text, "rank {rank} {{\n{ops}}}");
+    }
+    let program = trace::from_text(&text).unwrap();
+    let topology = SingleSwitch { nodes: RANKS };
+    let nodes: Vec<u32> = (0..RANKS as u32).collect();
+    let load = Load::Programs {
+        programs: &[&program],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    // Most of what there is.
+    let duration_ps = Some(45_000_000);
+    let settings = Settings {
+        switch: Parameters::default(),
+        power: Power {
+            clock_ps: 1000,
+            plans: &[],
+            metered: false,
+        },
+        duration_ps,
+        warm_up_ps: 0,
+        threads: 1,
+    };
+    let fabric = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
+    let always_on = |_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) };
+    let network = (&topology as &dyn Topology, &program, &nodes[..]);
+    let clocked = clocked(network, duration_ps, always_on, &mut crate::network::NoSink);
+    let pauses: u64 = fabric.ports.iter().map(|port| port.pauses).sum();
+    assert!(
+        pauses > 100 && fabric.messages > 2000,
+        "{pauses} {}",
+        fabric.messages
+    );
+    let events = fabric.events;
+    assert_eq!(fabric, RunSummary { events, ..clocked });
 }
 
 #[test]
