@@ -23,8 +23,8 @@ module perfbound (
     input  wire [31:0] live_window,  // window of the histogram, in ticks
     input  wire        window_step,  // the window grows by a tick
     input  wire        taken,        // what is read in this cycle is not for the search
-    input  wire  [7:0] group_sum,    // samples in the group read the cycle before
-    input  wire  [7:0] bin_count,    // samples in the bin read the cycle before
+    input  wire  [7:0] group_sum,    // samples in the group read two cycles before
+    input  wire  [7:0] bin_count,    // samples in the bin read two cycles before
     input  wire  [7:0] arrived,      // that bin
     output wire  [3:0] read_group,   // group to read, or group of the bin to read
     output wire  [3:0] read_place,   // place in the group of the bin to read

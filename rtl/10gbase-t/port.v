@@ -81,7 +81,7 @@ module port (
     output wire [31:0] t_pb,            // PerfBound's threshold, in ticks
     output wire [31:0] window,          // window it was computed for, in ticks
     output wire [10:0] budget,          // packets that may be delayed in it
-    output wire  [2:0] message_out,     // the same, each for one cycle
+    output wire  [2:0] message_out,     // coded as message_in, each for one cycle
     output wire        sync_error       // the other end once did not answer in time
 );
 

@@ -276,7 +276,7 @@ module link_sync (
   assign rise_d = asleep & (rise_q | up_now);
   assign up_start = rise_q | up_now;
 
-  // No data once SYNC for going down has been sent or promised an answer.
+  // No data once SYNC for going down has been sent, or an answer to it has been promised.
   assign tx_enable = awake
       & (state_q != EXCHANGE_START)
       & (state_q != EXCHANGE_SYNC_DOWN)

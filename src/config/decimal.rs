@@ -20,7 +20,7 @@ pub struct Decimal(
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecimalError {
     /// Infinite, or not a number at all.
-    #[error("not a finite number")]
+    #[error("inf or nan")]
     NotFinite,
     /// A nonzero digit beyond the 18th after the point, or an exponent outside 64 bits.
     #[error("more than 18 digits after the point")]

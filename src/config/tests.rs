@@ -228,7 +228,7 @@ fn faults_say_where_what_and_what_would_be_right() {
             ":3:11:",
             &["at least 1,", "is 2"],
         ),
-        ("[clock]\ntick_ns = inf", ":2:11:", &["finite"]),
+        ("[clock]\ntick_ns = inf", ":2:11:", &["inf or nan"]),
         ("[histogram]\nbins = 3", ":2:8:", &["4 to 4096", "is 4"]),
         (
             "[histogram]\nbin_ns = 1000",

@@ -285,9 +285,10 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
             ),
             None => add(
                 "budget accumulator",
-                budget.width + bits_for_wide(budget.denominator - 1),
+                // The sign of the fraction: negative until a tick makes a whole packet.
+                budget.width + bits_for_wide(budget.denominator - 1) + 1,
                 format!(
-                    "N and a fraction, {}/{} more every tick",
+                    "N, a fraction and its sign, {}/{} more every tick",
                     budget.numerator, budget.denominator
                 ),
             ),

@@ -242,7 +242,7 @@ impl fmt::Display for Estimate {
             writeln!(
                 f,
                 "A corrected threshold is within {:.2e} (2^{:.2}) in proportion, and {} tick, of the\n\
-                 real-number result.",
+                 real-number result of the same misses and thresholds.",
                 accuracy.relative,
                 accuracy.relative.log2(),
                 accuracy.ticks

@@ -384,7 +384,9 @@ impl Logic for LinkSync {
         self.rise.d.next = self.asleep.val() & (self.rise.q.val() | self.up_now.val());
         self.up_start.next = self.rise.q.val() | self.up_now.val();
 
-        comment!("No data once SYNC for going down has been sent or promised an answer.");
+        comment!(
+            "No data once SYNC for going down has been sent, or an answer to it has been promised."
+        );
         self.tx_enable.next = self.awake.val()
             & !(self.state.q.val() == Exchange::Start)
             & !(self.state.q.val() == Exchange::SyncDown)

@@ -287,14 +287,14 @@ impl PerfBound {
                 !maps,
                 Signal::bits(
                     shape.weighed_sum(),
-                    "samples in the group read the cycle before",
+                    "samples in the group read two cycles before",
                 ),
             ),
             bin_count: Optional::when(
                 !maps,
                 Signal::bits(
                     shape.weighed_count(),
-                    "samples in the bin read the cycle before",
+                    "samples in the bin read two cycles before",
                 ),
             ),
             arrived: Optional::when(!maps, Signal::bits(shape.index(), "that bin")),

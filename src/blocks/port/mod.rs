@@ -317,7 +317,10 @@ impl Port {
             ),
             message_out: Optional::when(
                 agrees,
-                Signal::bits(pins::MESSAGE_WIDTH, "the same, each for one cycle"),
+                Signal::bits(
+                    pins::MESSAGE_WIDTH,
+                    "coded as message_in, each for one cycle",
+                ),
             ),
             sync_error: Optional::when(
                 agrees,

@@ -53,11 +53,14 @@ pub struct Args {
 
     /// Clock cycles of the cable of --pair, or a range of them, both ends included
     /// [default: 0..2000]
-    #[arg(long, value_name = "N", requires = "pair")]
+    // clap does not ask for --pair where another activity rules it out.
+    #[arg(long, value_name = "N", requires = "pair",
+          conflicts_with_all = ["random", "line_rate", "periods", "scenario"])]
     delay: Option<pair::Delays>,
 
     /// What happens to the cable of --pair beside traffic
-    #[arg(long, value_enum, default_value_t = pair::Peer::Answers, requires = "pair")]
+    #[arg(long, value_enum, default_value_t = pair::Peer::Answers, requires = "pair",
+          conflicts_with_all = ["random", "line_rate", "periods", "scenario"])]
     peer: pair::Peer,
 
     /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
@@ -83,7 +86,8 @@ pub struct Args {
     wave: Option<PathBuf>,
 
     /// The port that --wave shows when a scenario has no mismatch
-    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "wave")]
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires_all = ["wave", "scenario"],
+          conflicts_with_all = ["random", "line_rate", "periods", "pair"])]
     wave_port: usize,
 
     /// Print the result as JSON
