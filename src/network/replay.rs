@@ -1,9 +1,9 @@
 //! Replays a [`Program`]: which operation may run when, on which CPU, and which message
 //! meets which receive. The time messages take belongs to the [`Host`].
 //!
-//! - `calc` occupies its CPU for its length ([`Program::calc_ps`]). A `send` occupies its CPU for the send
-//!   overhead; then the message is handed to the network and the send has finished: every
-//!   send is eager, whatever its size. A `recv` is posted when its dependencies are met,
+//! - `calc` occupies its CPU for its length ([`Program::calc_ps`]). A `send` occupies its CPU
+//!   for the send overhead; then the message is handed to the network and the send has
+//!   finished: every send is eager, whatever its size. A `recv` is posted when its dependencies are met,
 //!   which costs nothing (receives that become ready at once are posted in the order of
 //!   the file, as MPI would); when its message has arrived completely it occupies the CPU for
 //!   the receive overhead and has then finished.

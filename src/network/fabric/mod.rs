@@ -257,9 +257,9 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
     let shortest = settings.switch.link_time(settings.switch.min_packet);
     if settings.power.clock_ps == 0 || settings.power.clock_ps > shortest {
         return unfit(format!(
-            "a clock period of {} ps (clock.period_ps): it must be at least 1 ps and at most {shortest} ps, the \
-             time of the shortest packet ({} bytes) on the link, so that the controllers see \
-             every packet",
+            "a clock period of {} ps (clock.period_ps): it must be at least 1 ps and at most \
+             {shortest} ps, the time of the shortest packet ({} bytes) on the link, so that the \
+             controllers see every packet",
             settings.power.clock_ps, settings.switch.min_packet
         ));
     }

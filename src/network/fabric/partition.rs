@@ -966,15 +966,14 @@ impl<'a> Partition<'a> {
         let next = match self.oldest(switch, output) {
             Ok(candidate) => {
                 self.grant(switch, candidate);
-                let place = &self.ends[output as usize].port;
-                let next = match place.is_wanted() {
-                    true => place.output_busy_until,
-                    false => NEVER,
-                };
                 if self.crossbars[switch as usize].held != 0 {
                     return self.arbitrate(switch);
                 }
-                next
+                let place = &self.ends[output as usize].port;
+                match place.is_wanted() {
+                    true => place.output_busy_until,
+                    false => NEVER,
+                }
             }
             Err(time) => time,
         };

@@ -24,6 +24,21 @@ fn lammps() -> Program {
     trace::read(Path::new("sim/lammps-lj-r16-s300.goal.zst")).unwrap()
 }
 
+/// With controllers clocked at 1 GHz, and the parameters of p000 Table 6.
+fn settings(plans: &[PortPlan], duration_ps: Option<u64>, threads: usize) -> Settings<'_> {
+    Settings {
+        switch: Parameters::default(),
+        power: Power {
+            clock_ps: 1000,
+            plans,
+            metered: false,
+        },
+        duration_ps,
+        warm_up_ps: 0,
+        threads,
+    }
+}
+
 fn go_on(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -79,17 +94,7 @@ fn both_engines_simulate_the_same_events() {
         let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
         let plans = vec![plan; topology.classes().len()];
         let sleeps = policy != "always-on";
-        let settings = Settings {
-            switch: Parameters::default(),
-            power: Power {
-                clock_ps: 1000,
-                plans: if sleeps { &plans } else { &[] },
-                metered: false,
-            },
-            duration_ps,
-            warm_up_ps: 0,
-            threads: 1,
-        };
+        let settings = settings(if sleeps { &plans } else { &[] }, duration_ps, 1);
         let fabric = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
 
         let controller = |_| -> Box<dyn PowerController + Send> {
@@ -139,8 +144,7 @@ fn both_engines_agree_under_congestion() {
         } else {
             RANKS
         };
-        let to = (from + 1 + random.random_range(0..among.min(RANKS - 1))) % RANKS;
-        let to = if among == 3 && to > 3 { to % 3 } else { to };
+        let to = random.random_range(0..among);
         if to == from {
             continue;
         }
@@ -170,17 +174,7 @@ fn both_engines_agree_under_congestion() {
     };
     // Most of what there is.
     let duration_ps = Some(45_000_000);
-    let settings = Settings {
-        switch: Parameters::default(),
-        power: Power {
-            clock_ps: 1000,
-            plans: &[],
-            metered: false,
-        },
-        duration_ps,
-        warm_up_ps: 0,
-        threads: 1,
-    };
+    let settings = settings(&[], duration_ps, 1);
     let fabric = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
     let always_on = |_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) };
     let network = (&topology as &dyn Topology, &program, &nodes[..]);
@@ -210,17 +204,7 @@ fn any_number_of_threads_gives_the_same_result() {
     let plan = plan.unwrap().plan().unwrap();
     let plans = vec![plan; topology.classes().len()];
     let with = |threads| {
-        let settings = Settings {
-            switch: Parameters::default(),
-            power: Power {
-                clock_ps: 1000,
-                plans: &plans,
-                metered: false,
-            },
-            duration_ps: Some(4_000_000_000),
-            warm_up_ps: 0,
-            threads,
-        };
+        let settings = settings(&plans, Some(4_000_000_000), threads);
         run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
     };
     let one = with(1);
@@ -241,17 +225,7 @@ fn a_calc_under_way_at_the_end_counts_as_far_as_it_came() {
         overheads: OVERHEADS,
     };
     for (duration, expected) in [(50, 100), (200, 400), (1099, 1399), (1101, 1400)] {
-        let settings = Settings {
-            switch: Parameters::default(),
-            power: Power {
-                clock_ps: 1000,
-                plans: &[],
-                metered: false,
-            },
-            duration_ps: Some(duration * 1000),
-            warm_up_ps: 0,
-            threads: 1,
-        };
+        let settings = settings(&[], Some(duration * 1000), 1);
         let topology = SingleSwitch { nodes: 2 };
         let run = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
         let expected = [expected * 1000, duration * 1000];
@@ -267,17 +241,7 @@ fn uniform(nodes: usize, threads: usize, progress: fn(&Progress) -> ControlFlow<
         message_ps: 192_000,
         seed: 1,
     };
-    let settings = Settings {
-        switch: Parameters::default(),
-        power: Power {
-            clock_ps: 1000,
-            plans: &[],
-            metered: false,
-        },
-        duration_ps: Some(1_000_000_000),
-        warm_up_ps: 0,
-        threads,
-    };
+    let settings = settings(&[], Some(1_000_000_000), threads);
     let load = Load::Pattern(&pattern);
     let topology = SingleSwitch { nodes };
     let mut progress = progress;
@@ -338,17 +302,8 @@ fn jobs_that_share_a_program_run_as_if_joined() {
     // Ranks of several jobs on node 1.
     let nodes = [0, 1, 2, 1, 5, 4];
     let with = |programs: &[&Program], threads| {
-        let settings = Settings {
-            switch: Parameters::default(),
-            power: Power {
-                clock_ps: 1000,
-                plans: &[],
-                metered: true,
-            },
-            duration_ps: None,
-            warm_up_ps: 0,
-            threads,
-        };
+        let mut settings = settings(&[], None, threads);
+        settings.power.metered = true;
         let load = Load::Programs {
             programs,
             nodes: &nodes,
@@ -395,17 +350,7 @@ fn lazy_ports_decide_as_clocked_ones() {
             );
             let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
             let plans = vec![plan; topology.classes().len()];
-            let settings = Settings {
-                switch: Parameters::default(),
-                power: Power {
-                    clock_ps: 1000,
-                    plans: &plans,
-                    metered: false,
-                },
-                duration_ps: Some(3_000_000_000),
-                warm_up_ps: 0,
-                threads: 1,
-            };
+            let settings = settings(&plans, Some(3_000_000_000), 1);
             let with = |lazy| {
                 let none = Replacements::new();
                 run_governed(&topology, load, &settings, none, lazy, &mut go_on).unwrap()
@@ -458,17 +403,8 @@ fn idle_periods_are_those_of_the_cycles() {
     };
     let duration_ps = Some(40_000_000_000);
     let with = |threads| {
-        let settings = Settings {
-            switch: Parameters::default(),
-            power: Power {
-                clock_ps: 1000,
-                plans: &[],
-                metered: true,
-            },
-            duration_ps,
-            warm_up_ps: 0,
-            threads,
-        };
+        let mut settings = settings(&[], duration_ps, threads);
+        settings.power.metered = true;
         run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
     };
     let fabric = with(1);

@@ -87,8 +87,10 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// An empty wheel whose slots span `2^shift` ps. Best is a width that has some ten
-    /// events to a slot.
+    /// An empty wheel whose slots span `2^shift` ps.
+    ///
+    /// # Panics
+    /// If that leaves less than 64 slots.
     pub fn new(shift: u32) -> Self {
         assert!(shift <= SPAN - 6, "a word of slots at least");
         let slots = 1 << (SPAN - shift);
