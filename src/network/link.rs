@@ -54,6 +54,8 @@ pub(super) struct ControllerFault {
     pub port: usize,
     pub cycle: u64,
     pub what: String,
+    /// No controller with these settings could do better.
+    pub settings: bool,
 }
 
 /// What a port's controller did, in clock cycles.
@@ -246,6 +248,7 @@ impl Link {
                     cycle: 0,
                     what: "its controller, or that of the other end, never lets a packet pass"
                         .into(),
+                    settings: true,
                 });
             }
             self.clock_to(self.cycle + quiet, sink)?;
@@ -283,6 +286,7 @@ impl Link {
                             "its controller announced {step} quiet cycles but changed its \
                              outputs after {clocked}"
                         ),
+                        settings: false,
                     });
                 }
                 end.start = None;
@@ -309,6 +313,7 @@ impl Link {
                     "its controller did not wait for an answer: a round trip is {round_trip} \
                      clock cycles; give it a longer port.sync_timeout_ns"
                 ),
+                settings: true,
             });
         }
         match self.ends.iter().find(|end| {
@@ -327,6 +332,7 @@ impl Link {
                         "on its way to it"
                     }
                 ),
+                settings: false,
             }),
         }
     }

@@ -387,8 +387,9 @@ fn check(
     controllers: usize,
 ) -> Result<(), RunError> {
     let unfit = |what: String| Err(RunError::Unfit(what));
+    let settings_fault = |what: String| Err(RunError::Settings(what));
     if let Err(error) = settings.switch.validate() {
-        return unfit(format!("{}: {error}", error.key));
+        return settings_fault(format!("{}: {error}", error.key));
     }
     if nodes.len() != program.ranks() {
         return unfit(format!(
@@ -407,7 +408,7 @@ fn check(
         ));
     }
     if topology.lanes() > 1 {
-        return unfit(format!(
+        return settings_fault(format!(
             "the network needs {} lanes to be free of deadlock; switches have one",
             topology.lanes()
         ));
@@ -420,7 +421,7 @@ fn check(
     }
     let shortest = settings.switch.link_time(settings.switch.min_packet);
     if settings.clock_ps == 0 || settings.clock_ps > shortest {
-        return unfit(format!(
+        return settings_fault(format!(
             "a clock period of {} ps: it must be at least 1 ps and at most {shortest} ps, the \
              time of the shortest packet ({} bytes) on the link, so that the controllers see \
              every packet",
@@ -428,7 +429,7 @@ fn check(
         ));
     }
     if settings.window_cycles == 0 {
-        return unfit("a window of 0 clock cycles: at least 1".into());
+        return settings_fault("a window of 0 clock cycles: at least 1".into());
     }
     if let Err(problem) = check_times(&[program]) {
         return unfit(problem);
@@ -526,11 +527,16 @@ impl<'a> Network<'a> {
     }
 
     fn controller_fault(&mut self, fault: ControllerFault) {
-        let ControllerFault { port, cycle, what } = fault;
-        self.fault.get_or_insert(RunError::Controller {
-            port: self.topology.port_name(port),
+        let ControllerFault {
+            port,
             cycle,
             what,
+            settings,
+        } = fault;
+        let port = self.topology.port_name(port);
+        self.fault.get_or_insert(match settings {
+            true => RunError::Settings(format!("{port}: {what}")),
+            false => RunError::Controller { port, cycle, what },
         });
     }
 
@@ -590,6 +596,7 @@ impl<'a> Network<'a> {
                     port: port as usize,
                     cycle,
                     what: "a packet has waited for the link for 1 s: a controller is stuck".into(),
+                    settings: false,
                 });
             }
         }

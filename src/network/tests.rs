@@ -618,6 +618,35 @@ fn a_time_out_shorter_than_a_round_trip_is_reported() {
             .contains("a round trip is 34 clock cycles"),
         "{error}"
     );
+    // The trace cannot help it: the scenario is named.
+    let scenario = "[topology]\nnodes = 2\n[traffic]\nfile = \"one.goal\"\n";
+    let scenario = scenario::Scenario::parse(scenario, Path::new("s.toml")).unwrap();
+    let workload = Workload {
+        jobs: vec![Job {
+            name: "one.goal".into(),
+            program: Arc::new(one_packet()),
+        }],
+        nodes: vec![0, 1],
+        overheads: settings().overheads,
+        source: "one.goal".into(),
+    };
+    let clocked = |clock_ps, controller: &dyn Fn() -> Controller| {
+        let controllers = Controllers {
+            clock_ps,
+            ports: (0..4).map(|_| controller()).collect(),
+        };
+        let mut go_on = |_: &Progress| ControlFlow::Continue(());
+        run_clocked(&scenario, &workload, controllers, &mut NoSink, &mut go_on)
+            .unwrap_err()
+            .to_string()
+    };
+    let error = clocked(1000, &sleeper);
+    assert!(error.starts_with("s.toml: nic0: ") || error.starts_with("s.toml: switch0.port0: "));
+    let error = clocked(2000, &sleeper);
+    assert!(
+        error.starts_with("s.toml: a clock period of 2000 ps"),
+        "{error}"
+    );
     // The answer comes one cycle after a round trip.
     plan.sync = Some(SyncPlan { timeout: 35 });
     let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;

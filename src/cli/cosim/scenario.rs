@@ -192,7 +192,12 @@ pub(super) fn compare<D: Design + Sync>(
 }
 
 /// What the application and the links did, against the same with links always on.
-fn told(run: &RunSummary, always_on: &RunSummary, power: &SystemPower, trace: &Path) -> Told {
+pub(super) fn told(
+    run: &RunSummary,
+    always_on: &RunSummary,
+    power: &SystemPower,
+    trace: &Path,
+) -> Told {
     let joules = power.energy(1, run).joules();
     // Of a run of its own: sleeping may make the application take longer.
     let awake = power.energy(1, always_on).joules();

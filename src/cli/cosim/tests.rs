@@ -1,16 +1,24 @@
 //! The command on the fixture, a hand-written piece of Verilog.
 
+use std::path::Path;
+
 use anyhow::Result;
 use clap::Parser;
 
-use super::scenario::compare;
+use super::scenario::{compare, told};
 use super::session::Told;
 use super::*;
 use crate::config::plan::{Policy, PortPlan};
 use crate::cosim::fixture::{small_plan, Fixture};
 use crate::cosim::random::Random;
 use crate::cosim::{Activity, Design, Model};
-use crate::network::{ActivitySink, RunSummary};
+use crate::energy::{LinkPower, SystemPower};
+use crate::network::replay::Overheads;
+use crate::network::scenario::Devices;
+use crate::network::topology::SingleSwitch;
+use crate::network::{self, ActivitySink, RunSummary};
+use crate::switch::power::{testing::FixedThreshold, AlwaysOn, PowerController};
+use crate::switch::Parameters;
 
 #[derive(Parser)]
 struct Command {
@@ -351,6 +359,50 @@ fn a_scenario_runs_one_instance_per_port() {
     assert_eq!(value["ports"].as_array().unwrap().len(), 4);
     assert_eq!(value["ports"][3]["cycles"], 20_000);
     assert_eq!(value["mismatches"], 0);
+}
+
+/// Of a cut trace the slower run has done less: what it "saved" would say nothing.
+#[test]
+fn only_a_whole_trace_tells_what_was_saved() {
+    let text = "num_ranks 2\nrank 0 {\na: send 9600b to 1\nb: calc 20000\nc: send 8b to 1\n\
+                b requires a\nc requires b\n}\nrank 1 {\nrecv 9600b from 0\nrecv 8b from 0\n}\n";
+    let program = crate::network::trace::from_text(text).unwrap();
+    let topology = SingleSwitch { nodes: 2 };
+    let run = |duration_ps, controller: &dyn Fn() -> Box<dyn PowerController + Send>| {
+        let settings = network::Settings {
+            switch: Parameters::default(),
+            overheads: Overheads { send: 0, recv: 0 },
+            clock_ps: 1000,
+            duration_ps,
+            warm_up_ps: 0,
+            window_cycles: 1000,
+        };
+        network::simulate(
+            &topology,
+            &program,
+            &[0, 1],
+            &settings,
+            (0..4).map(|_| controller()).collect(),
+            &mut network::NoSink,
+            &mut |_| std::ops::ControlFlow::Continue(()),
+        )
+        .unwrap()
+    };
+    let power = SystemPower::new(LinkPower::default(), &Devices::default());
+    let of = |duration_ps| {
+        let sleeper = run(duration_ps, &|| Box::new(FixedThreshold::new(10, 100, 100)));
+        let awake = run(duration_ps, &|| Box::new(AlwaysOn));
+        told(&sleeper, &awake, &power, Path::new("two.goal"))
+    };
+    let whole = of(None);
+    assert!(whole.text.contains("the whole trace"), "{}", whole.text);
+    assert!(whole.text.contains(" % saved"), "{}", whole.text);
+    assert!(whole.json["links_saved_percent"].as_f64().unwrap() > 0.0);
+    let cut = of(Some(10_000_000));
+    assert!(cut.text.contains("the first 0.010 ms"), "{}", cut.text);
+    assert!(!cut.text.contains("saved"), "{}", cut.text);
+    assert!(cut.json["links_saved_percent"].is_null());
+    assert_eq!(cut.json["whole_trace"], false);
 }
 
 #[test]

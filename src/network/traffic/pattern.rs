@@ -143,38 +143,6 @@ impl Source {
                 }
                 at - now
             }
-            Arrivals::TwoLevel { high, .. } => {
-                // Thinned out from a steady high load.
-                let mut at = now as f64;
-                loop {
-                    at += exponential(mean(high), random);
-                    if random.random::<f64>() * high
-                        <= pattern.arrivals.load_at(at, pattern.message_ps)
-                    {
-                        break at - now as f64;
-                    }
-                }
-            }
-        };
-        // Beyond the end of any run.
-        wait.min((1u64 << 62) as f64) as u64
-    }
-}
-
-impl Arrivals {
-    /// The load that all nodes offer at `at` ps, on the mean.
-    fn load_at(&self, at: f64, message_ps: u64) -> f64 {
-        match *self {
-            Arrivals::Steady { load } => load,
-            Arrivals::OnOff {
-                load,
-                on_ps,
-                off_ps,
-            } => load * on_ps as f64 / (on_ps + off_ps) as f64,
-            Arrivals::Inactivity { shape, scale } => {
-                let message = message_ps as f64;
-                message / (message + 1000.0 * scale * shape.mean())
-            }
             Arrivals::TwoLevel {
                 low,
                 high,
@@ -182,20 +150,70 @@ impl Arrivals {
                 ramp_ps,
                 high_ps,
             } => {
-                let (quiet, ramp, busy) = (low_ps as f64, ramp_ps as f64, high_ps as f64);
-                let at = at % (quiet + ramp + busy + ramp).max(1.0);
-                let risen = if at < quiet {
-                    0.0
-                } else if at < quiet + ramp {
-                    (at - quiet) / ramp
-                } else if at < quiet + ramp + busy {
-                    1.0
-                } else {
-                    1.0 - (at - quiet - ramp - busy) / ramp.max(1.0)
+                // The time until the loads sum up to what a steady load of 1 would wait for.
+                let levels = Levels {
+                    low,
+                    high,
+                    quiet: low_ps as f64,
+                    ramp: ramp_ps as f64,
+                    busy: high_ps as f64,
                 };
-                low + (high - low) * risen
+                levels.until(now, exponential(mean(1.0), random))
             }
+        };
+        // Beyond the end of any run.
+        wait.min((1u64 << 62) as f64) as u64
+    }
+}
+
+/// The course of [`Arrivals::TwoLevel`]: times in ps, loads as parts of the link's rate.
+struct Levels {
+    low: f64,
+    high: f64,
+    quiet: f64,
+    ramp: f64,
+    busy: f64,
+}
+
+impl Levels {
+    /// From `now`, in ps, until the load, summed over time, has grown by `work` (in ps at a load
+    /// of 1): with exponentially distributed `work` the arrivals of a Poisson process whose rate
+    /// follows the load, one random number for each.
+    fn until(&self, now: u64, mut work: f64) -> f64 {
+        let stretches = [
+            (self.quiet, self.low, self.low),
+            (self.ramp, self.low, self.high),
+            (self.busy, self.high, self.high),
+            (self.ramp, self.high, self.low),
+        ];
+        let area = |(time, from, to): (f64, f64, f64)| time * (from + to) / 2.0;
+        let period: f64 = stretches.iter().map(|stretch| stretch.0).sum();
+        // Whole periods are alike, wherever they begin.
+        let whole = stretches.map(area).iter().sum::<f64>();
+        let periods = (work / whole).floor();
+        work -= periods * whole;
+        let mut waited = periods * period;
+        // What of the course is over at `now`.
+        let mut over = now as f64 % period;
+        for (time, from, to) in stretches.into_iter().cycle() {
+            let past = over.min(time);
+            over -= past;
+            let left = time - past;
+            if left <= 0.0 {
+                continue;
+            }
+            let slope = (to - from) / time;
+            let begin = from + slope * past;
+            let rest = area((left, begin, to));
+            if work < rest {
+                // The smaller root of begin x + slope x^2 / 2 = work, exact where the slope is 0.
+                let root = (begin * begin + 2.0 * slope * work).max(0.0).sqrt();
+                return waited + 2.0 * work / (begin + root);
+            }
+            work -= rest;
+            waited += left;
         }
+        unreachable!("loads are above 0: every period has some")
     }
 }
 
@@ -422,6 +440,100 @@ mod tests {
         }
     }
 
+    /// The load of two levels at a time, in ps.
+    fn load_at(levels: &Levels, at: f64) -> f64 {
+        let (rise, top) = (
+            levels.quiet + levels.ramp,
+            levels.quiet + levels.ramp + levels.busy,
+        );
+        let at = at % (top + levels.ramp);
+        let risen = match at {
+            _ if at < levels.quiet => 0.0,
+            _ if at < rise => (at - levels.quiet) / levels.ramp,
+            _ if at < top => 1.0,
+            _ => 1.0 - (at - top) / levels.ramp,
+        };
+        levels.low + (levels.high - levels.low) * risen
+    }
+
+    /// A wait ends where the load, summed in small steps, has reached its work: from any time,
+    /// within a level or a ramp, over several of them and over whole periods.
+    #[test]
+    fn a_wait_lasts_as_long_as_its_work() {
+        let levels = |quiet, ramp, busy| Levels {
+            low: 0.001,
+            high: 0.9,
+            quiet,
+            ramp,
+            busy,
+        };
+        for levels in [
+            levels(4000.0, 1000.0, 3000.0),
+            levels(0.0, 500.0, 0.0),
+            levels(700.0, 0.0, 300.0),
+            levels(900.0, 0.0, 0.0),
+        ] {
+            for now in (0..12_000).step_by(375) {
+                for work in [0.1, 3.0, 250.0, 900.0, 20_000.0] {
+                    let wait = levels.until(now, work);
+                    let steps = 100_000;
+                    let step = wait / f64::from(steps);
+                    let middles = (0..steps).map(|number| (f64::from(number) + 0.5) * step);
+                    let loads = middles.map(|after| load_at(&levels, now as f64 + after));
+                    let found = loads.sum::<f64>() * step;
+                    // A step at the edge of a level is all of one or of the other.
+                    let period = levels.quiet + 2.0 * levels.ramp + levels.busy;
+                    let within = 1e-6 * work + (4.0 * wait / period + 4.0) * step;
+                    assert!((found - work).abs() <= within, "{now} {work}: {found}");
+                }
+            }
+        }
+    }
+
+    /// Tiny low load: as many messages in each part of the course as a Poisson process has, which
+    /// is also what thinning a steady high load gives.
+    #[test]
+    fn a_hardly_loaded_level_has_its_few_messages() {
+        let levels = Levels {
+            low: 1e-5,
+            high: 1.0,
+            quiet: 900e6,
+            ramp: 4e6,
+            busy: 2e6,
+        };
+        let arrivals = Arrivals::TwoLevel {
+            low: levels.low,
+            high: levels.high,
+            low_ps: 900_000_000,
+            ramp_ps: 4_000_000,
+            high_ps: 2_000_000,
+        };
+        let (nodes, periods, period) = (64, 100, 910_000_000);
+        let uniform = Destinations::Uniform;
+        let sent = sent(&pattern(uniform, arrivals), nodes, periods * period);
+        // Ten parts of the low level, and ten of what is left of the period.
+        let edges: Vec<u64> = (0..10)
+            .map(|part| part * 90_000_000)
+            .chain((0..=10).map(|part| 900_000_000 + part * 1_000_000))
+            .collect();
+        let mut squares = 0.0;
+        for part in edges.windows(2) {
+            let steps = 1000;
+            let step = (part[1] - part[0]) as f64 / f64::from(steps);
+            let at = |number| part[0] as f64 + (f64::from(number) + 0.5) * step;
+            let work: f64 = (0..steps)
+                .map(|number| load_at(&levels, at(number)) * step)
+                .sum();
+            let expected = f64::from(nodes) * periods as f64 * work / 20_000.0;
+            assert!(expected > 100.0, "{expected}");
+            let within = |at: u64| (part[0]..part[1]).contains(&(at % period));
+            let found = sent.iter().filter(|(at, ..)| within(*at)).count() as f64;
+            squares += (found - expected).powi(2) / expected;
+        }
+        // Chi-squared with 20 degrees of freedom: beyond 45.3 in 0.1 % of all seeds.
+        assert!(squares < 45.3, "{squares}");
+    }
+
     #[test]
     fn idle_times_between_messages_have_the_shape() {
         let shape = Shape::Lammps;
@@ -443,7 +555,7 @@ mod tests {
         }
         let time = 4.0 * 2_000_000_000_000.0;
         let load = sent.len() as f64 * 20_000.0 / time;
-        let expected = pattern.arrivals.load_at(0.0, pattern.message_ps);
+        let expected = 20_000.0 / (20_000.0 + 1000.0 * 0.5 * shape.mean());
         assert!((load / expected - 1.0).abs() < 0.05, "{load}: {expected}");
     }
 }
