@@ -281,5 +281,240 @@ fn digests_are_of_files() {
     assert_ne!(description["traces"][0][1], digest);
     run(linkdoze(folder.path()).args(["report", "out"]), 0);
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
-    assert!(page.contains(&format!("SHA-256 of the file {digest}")));
+    assert!(page.contains(&format!("SHA-256 of its files {digest}")));
+}
+
+/// Loads, seeds and mappings: every run is the one that `simulate` makes of a scenario with these
+/// values, and is compared with links that never sleep under the same values.
+#[test]
+fn what_is_varied_is_what_simulate_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+    let power = "[power.port]\npolicy = \"fixed\"\nsleep = \"deep-sleep\"\nt_pdt_ns = 1000\n";
+    let matrix =
+        "states = [\"deep-sleep\"]\n[fixed]\nt_pdt_ns = [1000]\n[perfbound]\nbounds = []\n";
+    // Each scenario with the text that stands for what is varied.
+    let check = |out: &str,
+                 scenario: &dyn Fn(&str, &str) -> String,
+                 vary: &str,
+                 expected: &[(&str, &str)]| {
+        write("scenario.toml", &scenario("", ""));
+        let sweep_of = |vary: &str| {
+            write(
+                "sweep.toml",
+                &format!("scenario = \"scenario.toml\"\n{matrix}[vary]\n{vary}"),
+            );
+            sweep(folder.path(), out, "2")
+        };
+        let found = sweep_of(vary);
+        assert_eq!(found.len(), 2 * expected.len());
+        for (pair, (traffic, run_keys)) in found.chunks(2).zip(expected) {
+            write("single.toml", &scenario(traffic, run_keys));
+            let args = ["simulate", "single.toml", "--json"];
+            let (text, _) = run(linkdoze(folder.path()).args(args), 0);
+            let single: serde_json::Value = serde_json::from_str(&text).unwrap();
+            for (row, json) in [(&pair[0], &single["always_on"]), (&pair[1], &single)] {
+                let name = &row.setting.experiment;
+                let number = |key: &str| json.pointer(key).unwrap().as_f64().unwrap();
+                assert_eq!(row.measured.time_ns, number("/time_ns"), "{name}");
+                assert_eq!(
+                    row.measured.latency_mean_ns,
+                    Some(number("/latency_ns/mean")),
+                    "{name}"
+                );
+                assert_eq!(
+                    row.measured.energy_total_j,
+                    number("/energy_j/total"),
+                    "{name}"
+                );
+                assert_eq!(row.measured.packets as f64, number("/packets"), "{name}");
+                assert_eq!(
+                    row.measured.misses as f64,
+                    number("/ports/misses"),
+                    "{name}"
+                );
+            }
+            let more = &single["against_always_on_percent"]["latency_mean"];
+            assert_eq!(pair[1].against.latency_mean_overhead_percent, more.as_f64());
+        }
+        // Nothing is run again, in whatever order, and with fewer or more values.
+        let first = vary.replace("0.05, ", "").replace("[3, 4]", "[4, 3]");
+        let kept = results(&at(out));
+        let modified = |path: &PathBuf| path.metadata().unwrap().modified().unwrap();
+        let before: Vec<_> = kept.iter().map(modified).collect();
+        for row in sweep_of(&first) {
+            assert!(found.contains(&row), "{row:?}");
+        }
+        assert_eq!(sweep_of(vary), found);
+        assert_eq!(
+            before,
+            results(&at(out)).iter().map(modified).collect::<Vec<_>>()
+        );
+        run(linkdoze(folder.path()).args(["report", out]), 0);
+        found
+    };
+
+    let pattern = |traffic: &str, run_keys: &str| {
+        format!(
+            "[topology]\nnodes = 4\n[traffic]\nkind = \"uniform\"\n{traffic}{power}\
+             [run]\nduration_ns = 50000\n{run_keys}"
+        )
+    };
+    let found = check(
+        "loads",
+        &pattern,
+        "load = [0.05, 0.2]\nseed = [3, 4]\n",
+        &[
+            ("load = 0.05\n", "seed = 3\n"),
+            ("load = 0.05\n", "seed = 4\n"),
+            ("load = 0.2\n", "seed = 3\n"),
+            ("load = 0.2\n", "seed = 4\n"),
+        ],
+    );
+    let last = &found[7].setting;
+    assert_eq!(last.experiment, "fixed-deep-sleep-1000ns_load-0.2_seed-4");
+    assert_eq!(
+        (last.load, last.seed, &last.mapping),
+        (Some(0.2), Some(4), &None)
+    );
+    for one in 0..4 {
+        for other in 0..one {
+            let packets = |number: usize| &found[2 * number].measured;
+            assert_ne!(
+                packets(one).energy_nodes_j + packets(one).packets as f64,
+                packets(other).energy_nodes_j + packets(other).packets as f64
+            );
+        }
+    }
+    let page = std::fs::read_to_string(at("loads/report.html")).unwrap();
+    assert!(page.contains("<section id=\"load-fixed-latency\">"));
+    assert!(page.contains("means over 2 seeds") && !page.contains("id=\"fixed-latency\""));
+
+    // Two pairs that exchange messages at the same time: where they are makes a difference.
+    let rank = |other: u32| {
+        let lines: String = (0..20)
+            .map(|n| {
+                let before = match n {
+                    0 => String::new(),
+                    _ => format!("s{n} requires r{}\n", n - 1),
+                };
+                format!("s{n}: send 20000b to {other} tag {n}\nr{n}: recv 20000b from {other} tag {n}\n{before}")
+            })
+            .collect();
+        lines
+    };
+    let ranks: String = [1, 0, 3, 2]
+        .iter()
+        .enumerate()
+        .map(|(me, other)| format!("rank {me} {{\n{}}}\n", rank(*other)))
+        .collect();
+    write("pairs.goal", &format!("num_ranks 4\n{ranks}"));
+    let jobs = |traffic: &str, run_keys: &str| {
+        format!(
+            "[topology]\nkind = \"dragonfly\"\ngroups = 3\nswitches_per_group = 2\n\
+             nodes_per_switch = 2\nglobal_ports = 1\n[traffic]\nfile = \"pairs.goal\"\n\
+             {traffic}{power}[run]\n{run_keys}"
+        )
+    };
+    let random = "mapping = \"random\"\n";
+    let found = check(
+        "mappings",
+        &jobs,
+        "mapping = [\"linear\", \"random\"]\nseed = [3, 4]\n",
+        &[
+            ("", ""),
+            ("", "seed = 4\n"),
+            (random, "seed = 3\n"),
+            (random, "seed = 4\n"),
+        ],
+    );
+    assert_eq!(
+        found[7].setting.experiment,
+        "fixed-deep-sleep-1000ns_random_seed-4"
+    );
+    assert_eq!(found[0].measured, found[2].measured);
+    assert!(found[4].measured.packet_hops > found[0].measured.packet_hops);
+    let page = std::fs::read_to_string(at("mappings/report.html")).unwrap();
+    for mapping in ["linear", "random"] {
+        assert!(page.contains(&format!("<section id=\"{mapping}-fixed-latency\">")));
+    }
+
+    // What the scenario cannot vary is refused where the sweep has it.
+    let refused = |vary: &str, what: &str| {
+        write(
+            "sweep.toml",
+            &format!("scenario = \"scenario.toml\"\n[vary]\n{vary}\n"),
+        );
+        let (_, err) = run(
+            linkdoze(folder.path()).args(["sweep", "sweep.toml", "-o", "no"]),
+            2,
+        );
+        assert!(err.contains(what), "{err}");
+        assert!(!at("no").exists());
+    };
+    refused(
+        "load = [0.1]",
+        "sweep.toml:3:9: unknown key `load` in [traffic]",
+    );
+    refused(
+        "seed = [1, 2]",
+        "sweep.toml:3:9: seed: nothing of this scenario is drawn",
+    );
+    write("scenario.toml", &pattern("", ""));
+    refused(
+        "mapping = [\"random\"]",
+        "sweep.toml:3:12: unknown key `mapping` in [traffic]",
+    );
+    refused(
+        "load = [0.1, 0.1234567]",
+        "sweep.toml:3:14: load is 0.1234567: it must be",
+    );
+}
+
+/// A trace of several files: a change in one that the scenario does not name.
+#[test]
+fn a_change_of_a_secondary_file_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+    let log = |me: u32, gap: u32| {
+        let comm = format!("7,{me},2");
+        format!(
+            "# collprof 0.9 output file\n\nMPI_Init:-:1:2:100\n\
+             MPI_Comm_rank:103:{comm}:5:104.000000\n\
+             MPI_Allreduce:{}:1:2:1:10,8,8:3:{comm}:{}\nMPI_Finalize:900:-\n",
+            120 + gap,
+            130 + gap
+        )
+    };
+    write("run-0.dat", &log(0, 0));
+    write("run-1.dat", &log(1, 0));
+    write("scenario.toml", "[traffic]\nfile = \"run-0.dat\"\n");
+    write("sweep.toml", "scenario = \"scenario.toml\"\nstates = []\n");
+    sweep(folder.path(), "out", "1");
+    let digests = || -> (serde_json::Value, serde_json::Value) {
+        let description = std::fs::read(at("out/sweep.json")).unwrap();
+        let sweep: serde_json::Value = serde_json::from_slice(&description).unwrap();
+        let args = ["simulate", "scenario.toml", "--json"];
+        let (text, _) = run(linkdoze(folder.path()).args(args), 0);
+        let simulate: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let of = |pointer: &str| simulate.pointer(pointer).unwrap().clone();
+        (
+            sweep["trace_files_sha256"][0][1].clone(),
+            of("/inputs/traces/0/sha256"),
+        )
+    };
+    let before = digests();
+    assert_eq!(before.0, before.1);
+    // Other bytes and the same program: the results stay, and the digest is of what is there.
+    write("run-1.dat", &(log(1, 0) + "# no more\n"));
+    sweep(folder.path(), "out", "1");
+    let after = digests();
+    assert_eq!(after.0, after.1);
+    assert_ne!(before, after);
+    write("run-1.dat", &log(1, 50));
+    let args = ["sweep", "sweep.toml", "-o", "out"];
+    let (_, err) = run(linkdoze(folder.path()).args(args), 2);
+    assert!(err.contains("computed with other traces"), "{err}");
 }

@@ -27,7 +27,7 @@ use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
 use crate::network::scenario::{Power, Scenario, Traffic};
 use crate::network::topology::Topology;
-use crate::network::{self, Ended, Job, Progress, RunSummary, Workload};
+use crate::network::{self, trace, Ended, Job, Progress, RunSummary, Workload};
 use crate::sweep::{Against, Measured};
 use crate::usage;
 
@@ -390,7 +390,7 @@ impl Loops {
 }
 
 /// What the results of a scenario depend on, with the SHA-256 of its files and of the ports'
-/// configuration; a folder and a pipe have none.
+/// configuration; a pipe has none.
 fn inputs(scenario: &Scenario, config: Option<&Config>) -> Result<Value> {
     let digest = |file: &Path| {
         let digest = file.is_file().then(|| files::sha256(file));
@@ -399,7 +399,7 @@ fn inputs(scenario: &Scenario, config: Option<&Config>) -> Result<Value> {
     let mut traces = Vec::new();
     if let Traffic::Jobs(all) = &scenario.traffic {
         for job in &all.jobs {
-            traces.push(json!({"file": job.file, "sha256": digest(&job.file)?}));
+            traces.push(json!({"file": job.file, "sha256": trace::sha256(&job.file)?}));
         }
     }
     Ok(json!({

@@ -108,23 +108,42 @@ impl Workload {
                 program: Arc::clone(&program),
             }));
         }
-        let ranks: Vec<usize> = jobs.iter().map(|job| job.program.ranks()).collect();
+        let source = match scenario.traffic.only_job() {
+            Some(job) => job.file.clone(),
+            None => scenario.path.clone(),
+        };
+        Self {
+            jobs,
+            nodes: Vec::new(),
+            overheads: all.overheads,
+            source,
+        }
+        .placed(all, scenario)
+        .map(Some)
+    }
+
+    /// The same programs, placed as `all` and `scenario` have it.
+    ///
+    /// # Errors
+    /// If the ranks do not fit the network.
+    pub fn placed(
+        &self,
+        all: &scenario::Jobs,
+        scenario: &scenario::Scenario,
+    ) -> Result<Self, Error> {
+        let ranks: Vec<usize> = self.jobs.iter().map(|job| job.program.ranks()).collect();
         let nodes = all
             .place(&ranks, scenario.topology.nodes(), scenario.seed)
             .map_err(|problem| Error::Mapping {
                 scenario: scenario.path.clone(),
                 problem,
             })?;
-        let source = match scenario.traffic.only_job() {
-            Some(job) => job.file.clone(),
-            None => scenario.path.clone(),
-        };
-        Ok(Some(Self {
-            jobs,
+        Ok(Self {
+            jobs: self.jobs.clone(),
             nodes,
-            overheads: all.overheads,
-            source,
-        }))
+            overheads: self.overheads,
+            source: self.source.clone(),
+        })
     }
 
     /// The program of each job.
@@ -180,16 +199,8 @@ pub fn run(
         warm_up_ps: scenario.warm_up_ps,
         threads,
     };
-    fabric::run(&*scenario.topology, load, &settings, replacements, progress).map_err(|problem| {
-        let file = match (&problem, workload) {
-            (RunError::Settings(_), _) | (_, None) => &scenario.path,
-            (_, Some(workload)) => &workload.source,
-        };
-        Error::Run {
-            file: file.clone(),
-            problem,
-        }
-    })
+    fabric::run(&*scenario.topology, load, &settings, replacements, progress)
+        .map_err(|problem| failed(problem, scenario, workload))
 }
 
 /// Runs a scenario's program with controllers that are clocked through every cycle in which
@@ -233,10 +244,19 @@ pub fn run_clocked(
         sink,
         progress,
     )
-    .map_err(|problem| Error::Run {
-        file: workload.source.clone(),
+    .map_err(|problem| failed(problem, scenario, Some(workload)))
+}
+
+/// Names the file to look at.
+fn failed(problem: RunError, scenario: &scenario::Scenario, workload: Option<&Workload>) -> Error {
+    let file = match (&problem, workload) {
+        (RunError::Settings(_), _) | (_, None) => &scenario.path,
+        (_, Some(workload)) => &workload.source,
+    };
+    Error::Run {
+        file: file.clone(),
         problem,
-    })
+    }
 }
 
 #[cfg(test)]

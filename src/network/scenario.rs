@@ -45,7 +45,7 @@ mod traffic;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeTable, DeValue};
 use toml::Spanned;
 
 use super::topology::{Initial, Kind, Parameter, Shape, Value, KINDS};
@@ -109,6 +109,64 @@ pub enum Power {
     File(PathBuf),
     /// A port configuration written in the scenario: its TOML text.
     Inline(String),
+}
+
+/// Values that take the places of a scenario's own; `None` leaves what its file has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Variation {
+    /// `load` of `[traffic]`.
+    pub load: Option<f64>,
+    /// `seed` of `[run]`.
+    pub seed: Option<u64>,
+    /// `mapping` of `[traffic]`, or of each of its jobs: `linear` or `random`.
+    pub mapping: Option<&'static str>,
+}
+
+impl Variation {
+    /// As tables of a scenario.
+    fn toml(&self) -> String {
+        let mut text = String::from("[traffic]\n");
+        if let Some(load) = self.load {
+            text += &format!("load = {load}\n");
+        }
+        if let Some(mapping) = self.mapping {
+            text += &format!("mapping = \"{mapping}\"\n");
+        }
+        if let Some(seed) = self.seed {
+            text += &format!("[run]\nseed = {seed}\n");
+        }
+        text
+    }
+
+    /// Puts the values of [`Variation::toml`] into a scenario's tables. They have no place in its
+    /// text.
+    fn put<'t>(values: &DeTable<'t>, document: &mut DeTable<'t>) {
+        let nowhere = |key: &Spanned<DeString<'t>>| Spanned::new(0..0, key.get_ref().clone());
+        for (name, values) in values {
+            let empty = || Spanned::new(0..0, DeValue::Table(DeTable::new()));
+            let table = document.entry(nowhere(name)).or_insert_with(empty);
+            // What is no table is refused later.
+            let DeValue::Table(table) = table.get_mut() else {
+                continue;
+            };
+            for (key, value) in values.get_ref().as_table().into_iter().flatten() {
+                let value = Spanned::new(0..0, value.get_ref().clone());
+                let jobs = match key.get_ref().as_ref() {
+                    "mapping" => table.get_mut("jobs").map(Spanned::get_mut),
+                    _ => None,
+                };
+                let Some(DeValue::Array(jobs)) = jobs else {
+                    table.insert(nowhere(key), value);
+                    continue;
+                };
+                for job in jobs.iter_mut() {
+                    if let DeValue::Table(job) = job.get_mut() {
+                        job.insert(nowhere(key), value.clone());
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// A scenario that cannot be used.
@@ -194,7 +252,20 @@ impl Scenario {
     /// # Errors
     /// Names line and column of what is wrong.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ScenarioError> {
-        let scenario = read(text, path).map_err(|problem| problem.place(text, path))?;
+        Self::parse_varied(text, &Variation::default(), path)
+    }
+
+    /// [`Scenario::parse`] with some values in the places of the text's own.
+    ///
+    /// # Errors
+    /// As [`Scenario::parse`]; what is wrong with another value has no place in the text and is
+    /// said of its begin.
+    pub fn parse_varied(
+        text: &str,
+        variation: &Variation,
+        path: &Path,
+    ) -> Result<Self, ScenarioError> {
+        let scenario = read(text, variation, path).map_err(|problem| problem.place(text, path))?;
         if let Power::Inline(_) = scenario.power {
             let document = document(text).map_err(|problem| problem.place(text, path))?;
             let power = document.into_inner().remove("power");
@@ -270,8 +341,11 @@ fn document(text: &str) -> Checked<Spanned<DeTable<'_>>> {
     Ok(document)
 }
 
-fn read(text: &str, path: &Path) -> Checked<Scenario> {
-    let document = document(text)?;
+fn read(text: &str, variation: &Variation, path: &Path) -> Checked<Scenario> {
+    let mut document = document(text)?;
+    let values = variation.toml();
+    let values = self::document(&values)?.into_inner();
+    Variation::put(&values, document.get_mut());
     let section = |name, keys: &'static [&'static str]| Section::of(&document, name, keys);
     let folder = path.parent().unwrap_or(Path::new(""));
 
@@ -1252,5 +1326,52 @@ mod tests {
                 "{error}"
             );
         }
+    }
+
+    #[test]
+    fn values_take_the_places_of_the_scenario_s_own() {
+        let parse = |text: &str, variation: &Variation| {
+            Scenario::parse_varied(text, variation, Path::new("s.toml"))
+        };
+        let plain = |text: &str| Scenario::parse(text, Path::new("s.toml")).unwrap();
+        let loads = Variation {
+            load: Some(0.05),
+            seed: Some(9),
+            mapping: None,
+        };
+        // What depends on the load follows: the high one is 7 times as much.
+        let pattern = |load: &str, run: &str| {
+            format!("[traffic]\nkind = \"two-level\"\n{load}[switch]\nspeedup = 2.44\n{run}")
+        };
+        let expected = plain(&pattern("load = 0.05\n", "[run]\nseed = 9\n"));
+        for (load, run) in [("", ""), ("load = 0.1\n", "[run]\nseed = 1\n")] {
+            assert_eq!(parse(&pattern(load, run), &loads).unwrap(), expected);
+        }
+        let random = Variation {
+            mapping: Some("random"),
+            ..Variation::default()
+        };
+        let jobs = |mapping: &str| {
+            let job = format!("[[traffic.jobs]]\nfile = \"a\"\n{mapping}");
+            format!("[traffic]\nkind = \"goal\"\n{job}{job}")
+        };
+        let expected = plain(&jobs("mapping = \"random\"\n"));
+        for mapping in ["", "mapping = \"linear\"\n", "mapping = [0, 1]\n"] {
+            assert_eq!(parse(&jobs(mapping), &random).unwrap(), expected);
+        }
+        let single = "[traffic]\nfile = \"a\"\n";
+        let expected = plain(&format!("{single}mapping = \"random\"\n"));
+        assert_eq!(parse(single, &random).unwrap(), expected);
+        // Keys that the scenario cannot have.
+        for (text, variation) in [(single, &loads), (&*pattern("", ""), &random)] {
+            let error = parse(text, variation).unwrap_err().to_string();
+            assert!(error.contains("s.toml:1:1: unknown key"), "{error}");
+        }
+        let much = Variation {
+            load: Some(0.2),
+            ..Variation::default()
+        };
+        let error = parse(&pattern("", ""), &much).unwrap_err().to_string();
+        assert!(error.contains("the high load is 7 times that"), "{error}");
     }
 }

@@ -10,7 +10,7 @@ use plotters::style::register_font;
 use plotters::style::text_anchor::VPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-use super::figure::{Bars, Counts, Lines, Mark, Panel, Plot, Shape, Tick, Trades};
+use super::figure::{Bars, Counts, Lines, Mark, Panel, Plot, Shape, Spread, Tick, Trades};
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
 pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
@@ -260,12 +260,22 @@ impl Pen {
         let unit = |units: u32| self.length(units) as i32;
         let style = self.text(14);
         let (mut x, y) = (unit(70), unit(18));
-        for (mark, label) in &plot.legend {
+        let mut sizes = Vec::new();
+        for (_, label) in &plot.legend {
+            sizes.push(area.estimate_text_size(label, &style)?);
+        }
+        // A long legend stands closer.
+        let taken: i32 = sizes
+            .iter()
+            .map(|(width, _)| unit(20) + *width as i32)
+            .sum();
+        let count = sizes.len().max(1) as i32;
+        let gap = unit(20).min((unit(SIZE.0 - 10) - x - taken) / count);
+        for ((mark, label), (width, height)) in plot.legend.iter().zip(sizes) {
             self.mark(area, mark, (x + unit(8), y), 5)?;
             x += unit(20);
-            let (width, height) = area.estimate_text_size(label, &style)?;
             area.draw_text(label, &style, (x, y - height as i32 / 2))?;
-            x += width as i32 + unit(20);
+            x += width as i32 + gap;
         }
         Ok(())
     }
@@ -278,9 +288,7 @@ impl Pen {
         size: u32,
     ) -> Result<(), Fault<D>> {
         let size = self.length(size) as i32;
-        let colour = mark
-            .colour
-            .map_or(INK, |number| COLOURS[number % COLOURS.len()]);
+        let colour = mark.ink();
         let style = match (mark.pale, mark.shape) {
             (true, Shape::Swatch) => colour.mix(PALE).filled(),
             (true, _) => colour.stroke_width(self.length(2).max(1)),
@@ -362,31 +370,50 @@ impl Pen {
     }
 
     fn lines<D: DrawingBackend>(&self, area: &Area<D>, lines: &Lines) -> Result<(), Fault<D>> {
-        let y = Axis::over(lines.series.iter().flatten().map(|&(_, y)| y));
+        let points = || lines.series.iter().flat_map(|(_, points)| points);
+        let y = Axis::over(points().flat_map(|(_, y)| [y.low, y.high]));
         let first = lines.ticks.first().map_or(0.0, |tick| tick.at);
         let last = lines.ticks.last().map_or(1.0, |tick| tick.at);
+        let beside = 0.02 * (last - first);
         let x = Axis {
-            range: first - 0.15..last + 0.15,
+            range: first - beside..last + beside,
             ticks: lines.ticks.clone(),
         };
         let labels = (lines.x_label.as_str(), lines.y_label.as_str());
         let bounds = x.range.clone();
-        let mut chart = self.axes(area, "", labels, (x, y), true)?;
+        let mut chart = self.axes(area, &lines.title, labels, (x, y), true)?;
         chart.draw_series(LineSeries::new(
             [(bounds.start, 0.0), (bounds.end, 0.0)],
             INK.mix(0.7).stroke_width(self.length(1)),
         ))?;
-        for (number, points) in lines.series.iter().enumerate() {
-            let colour = COLOURS[number % COLOURS.len()];
+        for (mark, points) in &lines.series {
+            let colour = mark.ink();
             chart.draw_series(LineSeries::new(
-                points.iter().copied(),
+                points.iter().map(|(x, y)| (*x, y.mean)),
                 colour.stroke_width(self.length(2)),
             ))?;
-            for point in points {
-                let mark = Mark::series(number, Shape::of(number));
-                let at = chart.backend_coord(point);
-                self.mark(area, &mark, at_area(area, at), 5)?;
+            for (x, y) in points {
+                self.whisker(&mut chart, *x, y, colour)?;
+                let at = chart.backend_coord(&(*x, y.mean));
+                self.mark(area, mark, at_area(area, at), 5)?;
             }
+        }
+        Ok(())
+    }
+
+    /// From the least to the greatest of the values of several seeds.
+    fn whisker<D: DrawingBackend>(
+        &self,
+        chart: &mut ChartContext<D, Cartesian2d<Axis, Axis>>,
+        x: f64,
+        y: &Spread,
+        colour: RGBColor,
+    ) -> Result<(), Fault<D>> {
+        if y.low < y.high {
+            chart.draw_series(LineSeries::new(
+                [(x, y.low), (x, y.high)],
+                colour.stroke_width(self.length(1)),
+            ))?;
         }
         Ok(())
     }
@@ -411,7 +438,7 @@ impl Pen {
 
     fn bars<D: DrawingBackend>(&self, area: &Area<D>, bars: &Bars) -> Result<(), Fault<D>> {
         let values = bars.groups.iter().flat_map(|(_, values)| values);
-        let y = Axis::over(values.flatten().copied());
+        let y = Axis::over(values.flatten().flat_map(|value| [value.low, value.high]));
         let ticks = bars
             .groups
             .iter()
@@ -437,8 +464,12 @@ impl Pen {
                     true => colour.mix(PALE).filled(),
                     false => colour.filled(),
                 };
-                let corners = [(left + 0.06 * width, 0.0), (left + 0.94 * width, value)];
+                let corners = [
+                    (left + 0.06 * width, 0.0),
+                    (left + 0.94 * width, value.mean),
+                ];
                 chart.draw_series([Rectangle::new(corners, style)])?;
+                self.whisker(&mut chart, left + 0.5 * width, &value, INK)?;
             }
         }
         chart.draw_series(LineSeries::new(
@@ -472,6 +503,13 @@ impl Pen {
             }
         }
         Ok(())
+    }
+}
+
+impl Mark {
+    fn ink(&self) -> RGBColor {
+        self.colour
+            .map_or(INK, |number| COLOURS[number % COLOURS.len()])
     }
 }
 

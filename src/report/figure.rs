@@ -2,13 +2,13 @@
 
 use crate::config::plan::{HistogramKind, Sleep};
 use crate::network::fabric::idle::{IdleBin, IdleTable};
-use crate::sweep::{Against, Row};
+use crate::sweep::Row;
 
 /// A figure: a plot, its values, and where the like of it stands in p000.
 pub struct Figure {
     /// The name of its PNG file and of its place in the page.
-    pub id: &'static str,
-    pub title: &'static str,
+    pub id: String,
+    pub title: String,
     /// The paper's figure, or that there is none.
     pub source: &'static str,
     /// None without values.
@@ -43,12 +43,45 @@ pub struct Tick {
     pub label: String,
 }
 
-/// Values over thresholds; `x` is the place on the axis that has the `ticks`.
+/// Values over thresholds or loads; `x` is the place on the axis that has the `ticks`.
 pub struct Lines {
+    pub title: String,
     pub ticks: Vec<Tick>,
     pub x_label: String,
     pub y_label: String,
-    pub series: Vec<Vec<(f64, f64)>>,
+    pub series: Vec<(Mark, Vec<(f64, Spread)>)>,
+}
+
+/// The mean over seeds, and the least and the greatest value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spread {
+    pub mean: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+impl Spread {
+    /// Of values, unless one is missing or there are none.
+    pub fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
+        let values: Vec<f64> = values.collect::<Option<_>>()?;
+        let (&first, others) = values.split_first()?;
+        Some(Self {
+            // One value is its own mean, to the last bit.
+            mean: first
+                + others.iter().map(|value| value - first).sum::<f64>() / values.len() as f64,
+            low: values.iter().copied().fold(first, f64::min),
+            high: values.iter().copied().fold(first, f64::max),
+        })
+    }
+
+    /// Of one value.
+    pub fn exactly(value: f64) -> Self {
+        Self {
+            mean: value,
+            low: value,
+            high: value,
+        }
+    }
 }
 
 /// A bar from one place of the axis to another: where from, where to, how high.
@@ -65,7 +98,7 @@ pub struct Bars {
     pub x_label: String,
     pub y_label: String,
     pub series: Vec<Mark>,
-    pub groups: Vec<(String, Vec<Option<f64>>)>,
+    pub groups: Vec<(String, Vec<Option<Spread>>)>,
 }
 
 /// What the correction gains in one figure and loses in another.
@@ -118,51 +151,96 @@ impl Mark {
     }
 }
 
-/// A figure of merit, in percent against the run without power saving.
+/// A figure of merit; in percent against the run without power saving, but for the latency
+/// itself.
 #[derive(Clone, Copy)]
 struct Merit {
     label: &'static str,
-    of: fn(&Against) -> Option<f64>,
+    /// Of a number in a table.
+    decimals: usize,
+    of: fn(&Row) -> Option<f64>,
+}
+
+impl Merit {
+    fn cell(self, value: Option<Spread>) -> String {
+        cell(value, self.decimals)
+    }
+
+    /// Over the rows, which differ in their seeds only.
+    fn spread<'r>(self, rows: impl Iterator<Item = &'r Row>) -> Option<Spread> {
+        Spread::of(rows.map(self.of))
+    }
 }
 
 const TIME: Merit = Merit {
     label: "execution time overhead, %",
-    of: |against| against.time_overhead_percent,
+    decimals: 3,
+    of: |row| row.against.time_overhead_percent,
 };
 const LATENCY: Merit = Merit {
     label: "mean packet latency overhead, %",
-    of: |against| against.latency_mean_overhead_percent,
+    decimals: 3,
+    of: |row| row.against.latency_mean_overhead_percent,
+};
+const LATENCY_NS: Merit = Merit {
+    label: "mean packet latency, ns",
+    decimals: 1,
+    of: |row| row.measured.latency_mean_ns,
 };
 const LINKS: Merit = Merit {
     label: "energy of links saved, %",
-    of: |against| against.energy_links_saved_percent,
+    decimals: 3,
+    of: |row| row.against.energy_links_saved_percent,
 };
 const SYSTEM: Merit = Merit {
     label: "energy of the system saved, %",
-    of: |against| against.energy_total_saved_percent,
+    decimals: 3,
+    of: |row| row.against.energy_total_saved_percent,
 };
 
 const THRESHOLD: &str = "threshold t_PDT (logarithmic; 0 at the left end)";
 const BOUND: &str = "bound: admitted degradation";
 
-/// Every figure, in the order of the page.
+/// Every figure, in the order of the page. Where several loads were run, values stand over the
+/// load, and else over thresholds and bounds; for each mapping apart. Seeds are summed up.
 pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
-    let fixed = |id, title, source, merit| Figure {
-        id,
-        title,
+    let mut figures = vec![idle_periods(idle, rows)];
+    if loads(rows).len() > 1 {
+        figures.extend(over_loads(rows));
+        return figures;
+    }
+    for mapping in mappings(rows) {
+        let of_mapping = |row: &&Row| row.setting.mapping.as_deref() == mapping;
+        let rows: Vec<Row> = rows.iter().filter(of_mapping).cloned().collect();
+        figures.extend(of_matrix(&rows).into_iter().map(|figure| match mapping {
+            None => figure,
+            Some(mapping) => Figure {
+                id: format!("{mapping}-{}", figure.id),
+                title: format!("{}: {mapping} mapping", figure.title),
+                ..figure
+            },
+        }));
+    }
+    figures
+}
+
+/// The figures of p000's matrix.
+fn of_matrix(rows: &[Row]) -> Vec<Figure> {
+    let fixed = |id: &str, title: &str, source, merit| Figure {
+        id: id.into(),
+        title: title.into(),
         source,
         plot: fixed_plot(rows, merit),
         table: fixed_table(rows, merit),
     };
-    let predicted = |id, title, source, merit| Figure {
-        id,
-        title,
+    let predicted = |id: &str, title: &str, source, merit| Figure {
+        id: id.into(),
+        title: title.into(),
         source,
         plot: predicted_plot(rows, merit),
         table: predicted_table(rows, merit),
     };
     vec![
-        idle_periods(idle),
         fixed(
             "fixed-time",
             "Execution time with fixed thresholds",
@@ -217,7 +295,9 @@ pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
 
 /// How long ports are idle when links never sleep (p000 Figure 1): how many periods of each
 /// length there are, and which part of the periods and of their time is no longer.
-fn idle_periods(idle: &IdleTable) -> Figure {
+fn idle_periods(idle: &IdleTable, rows: &[Row]) -> Figure {
+    // Those of the first run lie in the table.
+    let varied = rows.first().map(variation).unwrap_or_default();
     let percent = |part: f64, all: f64| 100.0 * part / if all > 0.0 { all } else { 1.0 };
     let (mut periods, mut time) = (0.0, 0.0);
     let shares: Vec<[f64; 4]> = idle
@@ -239,7 +319,7 @@ fn idle_periods(idle: &IdleTable) -> Figure {
             format!("{} to {}", time_label(bin.from_ns), time_label(bin.to_ns)),
             bin.periods.to_string(),
         ];
-        cells.extend(shares.map(|share| number_cell(Some(share))));
+        cells.extend(shares.map(|share| cell(Some(Spread::exactly(share)), 3)));
         cells
     };
     let header = [
@@ -251,8 +331,11 @@ fn idle_periods(idle: &IdleTable) -> Figure {
         "summed, %",
     ];
     Figure {
-        id: "idle-periods",
-        title: "Idle periods of ports whose links never sleep",
+        id: "idle-periods".into(),
+        title: match &*varied {
+            "" => "Idle periods of ports whose links never sleep".into(),
+            varied => format!("Idle periods of ports whose links never sleep: {varied}"),
+        },
         source: "Compare p000 Figure 1, which has one port and bins of the same width; here all \
                  ports. Not counted: before the first and after the last activity of a port",
         plot: (idle.periods > 0).then(|| idle_plot(idle, &shares)),
@@ -285,12 +368,16 @@ fn idle_plot(idle: &IdleTable, shares: &[[f64; 4]]) -> Plot {
     let cumulative = |share: usize| {
         let ends = idle.bins.iter().zip(shares);
         let points = ends.map(|(bin, shares)| (place(bin.to_ns), shares[share]));
-        std::iter::once((from, 0.0)).chain(points).collect()
+        let points = std::iter::once((from, 0.0)).chain(points);
+        points
+            .map(|(at, share)| (at, Spread::exactly(share)))
+            .collect()
     };
+    let marks = [0, 1].map(|number| Mark::series(number, Shape::of(number)));
     Plot {
         legend: vec![
-            (Mark::series(0, Shape::of(0)), "periods".into()),
-            (Mark::series(1, Shape::of(1)), "their time".into()),
+            (marks[0], "periods".into()),
+            (marks[1], "their time".into()),
         ],
         panels: vec![
             Panel::Counts(Counts {
@@ -300,10 +387,11 @@ fn idle_plot(idle: &IdleTable, shares: &[[f64; 4]]) -> Plot {
                 bars: idle.bins.iter().map(bar).collect(),
             }),
             Panel::Lines(Lines {
+                title: String::new(),
                 ticks,
                 x_label: "length".into(),
                 y_label: "shorter than a length, %".into(),
-                series: vec![cumulative(1), cumulative(3)],
+                series: vec![(marks[0], cumulative(1)), (marks[1], cumulative(3))],
             }),
         ],
     }
@@ -359,25 +447,56 @@ fn is_predicted(row: &Row) -> bool {
     row.setting.bound.is_some()
 }
 
-fn fixed_value(rows: &[Row], state: &str, t_pdt_ns: f64, merit: Merit) -> Option<f64> {
-    let row = rows.iter().find(|row| {
+fn fixed_value(rows: &[Row], state: &str, t_pdt_ns: f64, merit: Merit) -> Option<Spread> {
+    merit.spread(rows.iter().filter(|row| {
         row.setting.state.as_deref() == Some(state) && row.setting.t_pdt_ns == Some(t_pdt_ns)
-    })?;
-    (merit.of)(&row.against)
+    }))
 }
 
-fn predicted_row<'r>(
-    rows: &'r [Row],
+fn predicted_value(
+    rows: &[Row],
     correction: bool,
     (state, histogram, bound): (&str, &str, f64),
-) -> Option<&'r Row> {
-    rows.iter().find(|row| {
+    merit: Merit,
+) -> Option<Spread> {
+    merit.spread(rows.iter().filter(|row| {
         let setting = &row.setting;
         setting.correction == correction
             && setting.state.as_deref() == Some(state)
             && setting.histogram.as_deref() == Some(histogram)
             && setting.bound == Some(bound)
-    })
+    }))
+}
+
+/// The loads that were run, rising.
+fn loads(rows: &[Row]) -> Vec<f64> {
+    numbers(rows, |row| row.setting.load)
+}
+
+/// The mappings that were run; none is the scenario's own.
+fn mappings(rows: &[Row]) -> Vec<Option<&str>> {
+    let mut mappings = Vec::new();
+    for row in rows {
+        let mapping = row.setting.mapping.as_deref();
+        if !mappings.contains(&mapping) {
+            mappings.push(mapping);
+        }
+    }
+    mappings
+}
+
+/// The values that are not the scenario's own, in words.
+pub fn variation(row: &Row) -> String {
+    let setting = &row.setting;
+    let words = [
+        setting.load.map(|load| format!("load {load}")),
+        setting
+            .mapping
+            .as_ref()
+            .map(|mapping| format!("{mapping} mapping")),
+        setting.seed.map(|seed| format!("seed {seed}")),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// A threshold with its unit.
@@ -420,21 +539,24 @@ fn fixed_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
             },
         );
     }
-    let points = |state: &&str| -> Vec<(f64, f64)> {
+    let mut series = Vec::new();
+    let mut legend = Vec::new();
+    for (number, state) in states.iter().enumerate() {
+        let mark = Mark::series(number, Shape::of(number));
         let value = |&ns: &f64| Some((place(ns), fixed_value(rows, state, ns, merit)?));
-        thresholds.iter().filter_map(value).collect()
-    };
-    let series: Vec<Vec<(f64, f64)>> = states.iter().map(points).collect();
-    if series.iter().all(Vec::is_empty) {
+        series.push((mark, thresholds.iter().filter_map(value).collect()));
+        legend.push((mark, (*state).to_owned()));
+    }
+    if series
+        .iter()
+        .all(|(_, points): &(_, Vec<_>)| points.is_empty())
+    {
         return None;
     }
-    let legend = states.iter().enumerate().map(|(number, state)| {
-        let mark = Mark::series(number, Shape::of(number));
-        (mark, (*state).to_owned())
-    });
     Some(Plot {
-        legend: legend.collect(),
+        legend,
         panels: vec![Panel::Lines(Lines {
+            title: String::new(),
             ticks,
             x_label: THRESHOLD.into(),
             y_label: merit.label.into(),
@@ -443,12 +565,22 @@ fn fixed_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
     })
 }
 
-fn number_cell(value: Option<f64>) -> String {
-    value.map_or("\u{2013}".into(), |value| {
+/// A number of a table; of several seeds with its least and greatest value.
+pub fn cell(value: Option<Spread>, decimals: usize) -> String {
+    let Some(value) = value else {
+        return "\u{2013}".into();
+    };
+    let text = |value: f64| {
+        let unit = 10_f64.powi(decimals as i32);
         // Not -0.000.
-        let rounded = (value * 1e3).round() / 1e3 + 0.0;
-        format!("{rounded:.3}").replace('-', "\u{2212}")
-    })
+        let rounded = (value * unit).round() / unit + 0.0;
+        format!("{rounded:.decimals$}").replace('-', "\u{2212}")
+    };
+    let [mean, low, high] = [value.mean, value.low, value.high].map(text);
+    match low == high {
+        true => mean,
+        false => format!("{mean} ({low} to {high})"),
+    }
 }
 
 fn fixed_table(rows: &[Row], merit: Merit) -> Table {
@@ -457,7 +589,7 @@ fn fixed_table(rows: &[Row], merit: Merit) -> Table {
         let values = states
             .iter()
             .map(|state| fixed_value(rows, state, ns, merit));
-        let cells = values.map(number_cell);
+        let cells = values.map(|value| merit.cell(value));
         std::iter::once(time_label(ns)).chain(cells).collect()
     };
     let header = states.iter().map(|state| format!("{state}, %"));
@@ -491,18 +623,13 @@ fn predicted_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
         }
     }
     for (correction, policy) in &policies {
-        let mark = Mark {
-            colour: None,
-            shape: Shape::Swatch,
-            pale: !correction,
-        };
+        let mark = uncoloured(Shape::Swatch, !correction);
         legend.push((mark, (*policy).to_owned()));
     }
     let panel = |state: &&str| {
         let group = |&bound: &f64| {
             let value = |&(_, histogram, correction): &(Mark, &str, bool)| {
-                let row = predicted_row(rows, correction, (state, histogram, bound))?;
-                (merit.of)(&row.against)
+                predicted_value(rows, correction, (state, histogram, bound), merit)
             };
             (percent_label(bound), series.iter().map(value).collect())
         };
@@ -542,19 +669,18 @@ fn settings(rows: &[Row]) -> Vec<(&'static str, &'static str, f64)> {
 
 fn predicted_table(rows: &[Row], merit: Merit) -> Table {
     let row = |&setting: &(&str, &str, f64)| {
-        let [plain, corrected] = PREDICTIONS.map(|(correction, _)| {
-            predicted_row(rows, correction, setting).and_then(|row| (merit.of)(&row.against))
-        });
+        let [plain, corrected] =
+            PREDICTIONS.map(|(correction, _)| predicted_value(rows, correction, setting, merit));
         let difference = plain
             .zip(corrected)
-            .map(|(plain, corrected)| corrected - plain);
+            .map(|(plain, corrected)| Spread::exactly(corrected.mean - plain.mean));
         vec![
             setting.0.into(),
             percent_label(setting.2),
             setting.1.into(),
-            number_cell(plain),
-            number_cell(corrected),
-            number_cell(difference),
+            merit.cell(plain),
+            merit.cell(corrected),
+            merit.cell(difference),
         ]
     };
     Table {
@@ -573,15 +699,224 @@ fn predicted_table(rows: &[Row], merit: Merit) -> Table {
     }
 }
 
+/// In a legend, what has no colour of its own.
+fn uncoloured(shape: Shape, pale: bool) -> Mark {
+    Mark {
+        colour: None,
+        shape,
+        pale,
+    }
+}
+
+/// A setting of the ports that has a line over the loads.
+type Ports = (Mark, String, Box<dyn Fn(&Row) -> bool>);
+
+/// Values over the load, with a line for every setting of the ports; a panel for each state.
+fn over_loads(rows: &[Row]) -> Vec<Figure> {
+    let fixed: Vec<Ports> = thresholds(rows)
+        .into_iter()
+        .enumerate()
+        .map(|(number, ns)| -> Ports {
+            let mark = Mark::series(number, Shape::of(number));
+            let is = move |row: &Row| row.setting.t_pdt_ns == Some(ns);
+            (mark, time_label(ns), Box::new(is))
+        })
+        .collect();
+    let mut predicted: Vec<Ports> = Vec::new();
+    for (number, histogram) in histograms(rows).into_iter().enumerate() {
+        for (place, bound) in bounds(rows).into_iter().enumerate() {
+            for (correction, policy) in PREDICTIONS {
+                let mark = Mark {
+                    pale: !correction,
+                    ..Mark::series(number, Shape::of(place))
+                };
+                let is = move |row: &Row| {
+                    let setting = &row.setting;
+                    setting.correction == correction
+                        && setting.histogram.as_deref() == Some(histogram)
+                        && setting.bound == Some(bound)
+                };
+                if rows.iter().any(is) {
+                    let name = format!("{policy}, {histogram}, {}", percent_label(bound));
+                    predicted.push((mark, name, Box::new(is)));
+                }
+            }
+        }
+    }
+    let mut of_thresholds: Vec<(Mark, String)> = Vec::new();
+    of_thresholds.extend(fixed.iter().map(|(mark, name, _)| (*mark, name.clone())));
+    let mut of_predictions: Vec<(Mark, String)> = Vec::new();
+    for (number, name) in histograms(rows).into_iter().enumerate() {
+        of_predictions.push((Mark::series(number, Shape::Swatch), name.to_owned()));
+    }
+    for (number, bound) in bounds(rows).into_iter().enumerate() {
+        of_predictions.push((uncoloured(Shape::of(number), false), percent_label(bound)));
+    }
+    for (correction, policy) in PREDICTIONS {
+        let with = |row: &Row| is_predicted(row) && row.setting.correction == correction;
+        if rows.iter().any(with) {
+            of_predictions.push((uncoloured(Shape::Circle, !correction), policy.into()));
+        }
+    }
+    if let [(mark, name, _)] = &*predicted {
+        of_predictions = vec![(*mark, name.clone())];
+    }
+    let kinds = [
+        ("fixed", "fixed thresholds", fixed, of_thresholds),
+        (
+            "predicted",
+            "PerfBound and PerfBoundCorrect",
+            predicted,
+            of_predictions,
+        ),
+    ];
+    let merits = [
+        ("latency", "Packet latency", LATENCY_NS),
+        ("overhead", "Packet latency, overhead", LATENCY),
+        ("links", "Energy of the links saved", LINKS),
+        ("system", "Energy of the system saved", SYSTEM),
+    ];
+    let mut figures = Vec::new();
+    for (id, with, ports, legend) in &kinds {
+        for (what, title, merit) in merits {
+            figures.push(Figure {
+                id: format!("load-{id}-{what}"),
+                title: format!("{title} over the load, with {with}"),
+                source: "p000 has applications, whose load is what it is, and no such figure",
+                plot: load_plot(rows, ports, legend, merit),
+                table: load_table(rows, ports, merit),
+            });
+        }
+    }
+    figures
+}
+
+/// A figure of merit at a load with links that never sleep (`None`) or with a setting of the
+/// ports and a state.
+fn load_value(
+    rows: &[Row],
+    load: f64,
+    ports: Option<(&Ports, &str)>,
+    merit: Merit,
+) -> Option<Spread> {
+    merit.spread(rows.iter().filter(|row| {
+        row.setting.load == Some(load)
+            && match ports {
+                None => row.setting.state.is_none(),
+                Some(((_, _, is), state)) => is(row) && row.setting.state.as_deref() == Some(state),
+            }
+    }))
+}
+
+/// The states that rows with one of these settings have.
+fn states_of(rows: &[Row], ports: &[Ports]) -> Vec<&'static str> {
+    let rows = rows
+        .iter()
+        .filter(|row| ports.iter().any(|(_, _, is)| is(row)));
+    let rows: Vec<Row> = rows.cloned().collect();
+    states(&rows, |_| true)
+}
+
+fn load_plot(
+    rows: &[Row],
+    ports: &[Ports],
+    legend: &[(Mark, String)],
+    merit: Merit,
+) -> Option<Plot> {
+    let loads = loads(rows);
+    let line = |ports: Option<(&Ports, &str)>| -> Vec<(f64, Spread)> {
+        let value = |&load: &f64| Some((load, load_value(rows, load, ports, merit)?));
+        loads.iter().filter_map(value).collect()
+    };
+    let always_on = line(None);
+    let mark = uncoloured(Shape::Square, true);
+    let mut legend = legend.to_vec();
+    if !always_on.is_empty() {
+        legend.push((mark, "always-on".into()));
+    }
+    let panel = |state: &&str| {
+        let of_ports = |ports: &Ports| (ports.0, line(Some((ports, *state))));
+        // What is drawn first lies below.
+        let mut series = vec![(mark, always_on.clone())];
+        series.extend(ports.iter().map(of_ports));
+        Lines {
+            title: (*state).into(),
+            ticks: load_ticks(&loads),
+            x_label: "load, part of the link's rate".into(),
+            y_label: merit.label.into(),
+            series,
+        }
+    };
+    let panels: Vec<Lines> = states_of(rows, ports).iter().map(panel).collect();
+    let mut lines = panels.iter().flat_map(|panel| &panel.series);
+    lines.any(|(_, points)| !points.is_empty()).then(|| Plot {
+        legend,
+        panels: panels.into_iter().map(Panel::Lines).collect(),
+    })
+}
+
+/// Ticks of round loads around those that were run.
+fn load_ticks(loads: &[f64]) -> Vec<Tick> {
+    let least = loads.first().copied().unwrap_or(0.0);
+    let most = loads.last().copied().unwrap_or(1.0);
+    let step = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+        .into_iter()
+        .find(|step| most - least <= 6.0 * step)
+        .unwrap_or(0.2);
+    let (first, last) = ((least / step).floor(), (most / step - 1e-9).ceil());
+    (first as u32..=last as u32)
+        .map(|number| {
+            // 3 * 0.1 is 0.30000000000000004.
+            let at = (f64::from(number) * step * 1e6).round() / 1e6;
+            Tick {
+                at,
+                label: at.to_string(),
+            }
+        })
+        .collect()
+}
+
+fn load_table(rows: &[Row], ports: &[Ports], merit: Merit) -> Table {
+    let loads = loads(rows);
+    let mut lines: Vec<Vec<String>> = Vec::new();
+    let mut line = |state: &str, name: &str, ports| {
+        let values = loads
+            .iter()
+            .map(|&load| load_value(rows, load, ports, merit));
+        let values: Vec<Option<Spread>> = values.collect();
+        if values.iter().any(Option::is_some) {
+            let cells = values.into_iter().map(|value| merit.cell(value));
+            let names = [state.to_owned(), name.to_owned()];
+            lines.push(names.into_iter().chain(cells).collect());
+        }
+    };
+    if !ports.is_empty() {
+        line("", "always-on", None);
+    }
+    for state in states_of(rows, ports) {
+        for ports in ports {
+            line(state, &ports.1, Some((ports, state)));
+        }
+    }
+    let header = loads.iter().map(|load| format!("load {load}"));
+    let names = ["state", "ports"].map(str::to_owned);
+    Table {
+        names: 2,
+        header: names.into_iter().chain(header).collect(),
+        rows: lines,
+    }
+}
+
 /// What the correction costs and brings: from PerfBound to PerfBoundCorrect.
 fn correction(rows: &[Row]) -> Figure {
     // A run that was cut has no execution time.
-    let timed = rows.iter().any(|row| (TIME.of)(&row.against).is_some());
+    let timed = rows.iter().any(|row| (TIME.of)(row).is_some());
     let cost = if timed { TIME } else { LATENCY };
     let (histograms, bounds) = (histograms(rows), bounds(rows));
     let place = |setting: (&str, &str, f64), correction| {
-        let row = predicted_row(rows, correction, setting)?;
-        (cost.of)(&row.against).zip((LINKS.of)(&row.against))
+        let cost = predicted_value(rows, correction, setting, cost)?;
+        let gain = predicted_value(rows, correction, setting, LINKS)?;
+        Some((cost.mean, gain.mean))
     };
     let panel = |state: &&str| {
         let settings = settings(rows);
@@ -610,20 +945,10 @@ fn correction(rows: &[Row]) -> Figure {
         legend.push((Mark::series(number, Shape::Swatch), (*name).to_owned()));
     }
     for (number, bound) in bounds.iter().enumerate() {
-        let mark = Mark {
-            colour: None,
-            shape: Shape::of(number),
-            pale: false,
-        };
-        legend.push((mark, percent_label(*bound)));
+        legend.push((uncoloured(Shape::of(number), false), percent_label(*bound)));
     }
     for (correction, policy) in PREDICTIONS {
-        let mark = Mark {
-            colour: None,
-            shape: Shape::Circle,
-            pale: !correction,
-        };
-        legend.push((mark, policy.into()));
+        legend.push((uncoloured(Shape::Circle, !correction), policy.into()));
     }
     let mut header: Vec<String> = ["state", "bound", "histogram"].map(str::to_owned).into();
     for merit in [cost, LINKS] {
@@ -635,15 +960,14 @@ fn correction(rows: &[Row]) -> Figure {
         let mut cells = vec![setting.0.into(), percent_label(setting.2), setting.1.into()];
         for merit in [cost, LINKS] {
             for (correction, _) in PREDICTIONS {
-                let row = predicted_row(rows, correction, setting);
-                cells.push(number_cell(row.and_then(|row| (merit.of)(&row.against))));
+                cells.push(merit.cell(predicted_value(rows, correction, setting, merit)));
             }
         }
         cells
     };
     Figure {
-        id: "correction",
-        title: "PerfBound against PerfBoundCorrect",
+        id: "correction".into(),
+        title: "PerfBound against PerfBoundCorrect".into(),
         source: "Cost and gain together; p000 4.4.2 compares the two in Figure 8",
         plot: panels
             .iter()
@@ -669,8 +993,19 @@ mod tests {
         let labels = [0.0, 6.4, 100.0, 1e3, 2.5e4, 1e6, 1e9].map(time_label);
         let expected = ["0", "6.4 ns", "100 ns", "1 µs", "25 µs", "1 ms", "1 s"];
         assert_eq!(labels, expected);
-        assert_eq!(number_cell(Some(-0.0004)), "0.000");
-        assert_eq!(number_cell(Some(-0.0006)), "\u{2212}0.001");
+        let one = |value| cell(Some(Spread::exactly(value)), 3);
+        assert_eq!(one(-0.0004), "0.000");
+        assert_eq!(one(-0.0006), "\u{2212}0.001");
+        let seeds = [0.1, -0.2, 0.4].map(Some);
+        let spread = Spread::of(seeds.into_iter());
+        assert_eq!(cell(spread, 3), "0.100 (\u{2212}0.200 to 0.400)");
+        assert_eq!(cell(spread, 0), "0");
+        assert_eq!(cell(None, 0), "\u{2013}");
+        assert_eq!(Spread::of([Some(1.0), None].into_iter()), None);
+        assert_eq!(
+            Spread::of([Some(0.3)].into_iter()),
+            Some(Spread::exactly(0.3))
+        );
         assert_eq!(percent_label(0.07), "7 %");
         assert_eq!(percent_label(0.005), "0.5 %");
     }

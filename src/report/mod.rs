@@ -23,7 +23,7 @@ pub enum Error {
     #[error("figure {figure}: {problem}")]
     Draw {
         /// Its name.
-        figure: &'static str,
+        figure: String,
         /// Why.
         problem: String,
     },
@@ -43,15 +43,15 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
         rows,
         idle,
     } = Results::read(folder)?;
-    let Some(base) = rows.iter().find(|row| row.setting.policy == "always-on") else {
+    if !rows.iter().any(|row| row.setting.policy == "always-on") {
         return Err(Error::NoBaseline(folder.join(RESULTS)));
-    };
+    }
     let stem = page.file_stem().unwrap_or_default().to_string_lossy();
     let mut files = Vec::new();
     let mut drawn = Vec::new();
     for figure in figure::figures(&rows, &idle) {
         let fault = |problem| Error::Draw {
-            figure: figure.id,
+            figure: figure.id.clone(),
             problem,
         };
         let svg = match &figure.plot {
@@ -75,7 +75,7 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
         ),
         format!("linkdoze report {} -o {}", folder.display(), page.display()),
     ];
-    let html = page::html(&rows, base, &description, &drawn, &commands);
+    let html = page::html(&rows, &description, &drawn, &commands);
     files.insert(0, (page.to_owned(), html.into_bytes()));
     let contents: Vec<(PathBuf, &[u8])> = files
         .iter()
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::network::fabric::idle::{IdleBin, IdleTable};
     use crate::sweep::{
-        plausible_row, to_parquet, Description, Row, Sweep, DESCRIPTION, IDLE_PERIODS,
+        plausible_row, to_parquet, Description, Row, Setting, Sweep, DESCRIPTION, IDLE_PERIODS,
     };
 
     /// The report of rows that measured nothing but have every figure.
@@ -98,10 +98,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let text = format!("scenario = \"s.toml\"\n{sweep}");
         let sweep = Sweep::parse(&text, Path::new("sweep.toml")).unwrap();
-        let mut rows: Vec<Row> = (0..)
-            .zip(&sweep.experiments)
-            .map(|(number, experiment)| plausible_row(experiment, f64::from(number % 7)))
-            .collect();
+        let mut rows = Vec::new();
+        for variation in &sweep.variations {
+            rows.extend(
+                (0..)
+                    .zip(&sweep.experiments)
+                    .map(|(number, experiment)| Row {
+                        setting: Setting::new(experiment, variation),
+                        ..plausible_row(experiment, f64::from(number % 7))
+                    }),
+            );
+        }
         rows.iter_mut().for_each(change);
         let description = Description {
             linkdoze: "0".into(),
@@ -234,7 +241,9 @@ mod tests {
         // The fullest figures: all states, all histograms.
         let sweep = "states = [\"fast-wake\", \"deep-sleep\", \"hybrid\"]\n[perfbound]\n\
                      histograms = [\"regular\", \"clearing\", \"circular\", \"map\", \"decaying\"]\n";
-        let (_folder, html, _) = report(sweep, |_| ());
+        let (_folder, mut html, _) = report(sweep, |_| ());
+        let loads = format!("{sweep}[vary]\nload = [0.1, 0.2]\n");
+        html += &report(&loads, |_| ()).1;
         let number = |text: &str, key: &str| -> f64 {
             let value = text.split(&format!(" {key}=\"")).nth(1).unwrap();
             value.split('"').next().unwrap().parse().unwrap()
@@ -267,6 +276,82 @@ mod tests {
             }
             assert!(!ends.is_empty());
         }
+    }
+
+    /// The cells of a row of a table.
+    fn cells(html: &str, section: &str, names: &[&str]) -> Vec<String> {
+        let section = html.split(&format!("<section id=\"{section}\">")).nth(1);
+        let section = section.unwrap().split("</section>").next().unwrap();
+        let names: String = names
+            .iter()
+            .map(|name| format!("<td>{name}</td>"))
+            .collect();
+        let row = section.split(&format!("<tr>{names}")).nth(1).unwrap();
+        let row = row.split("</tr>").next().unwrap();
+        let cells = row.split("<td class=\"n\">").skip(1);
+        cells.map(|cell| cell.replace("</td>", "")).collect()
+    }
+
+    #[test]
+    fn loads_have_lines_and_seeds_a_mean() {
+        let sweep = "[perfbound]\nhistograms = [\"map\"]\n[vary]\nload = [0.1, 0.35]\n\
+                     seed = [1, 2, 6]\n";
+        let change = |row: &mut Row| {
+            let (load, seed) = (row.setting.load.unwrap(), row.setting.seed.unwrap() as f64);
+            let slower = match row.setting.t_pdt_ns {
+                Some(ns) => 1000.0 + ns,
+                None => 0.0,
+            };
+            row.measured.latency_mean_ns = Some(slower + 1000.0 * load + seed);
+            row.against.energy_links_saved_percent = Some(100.0 * load);
+        };
+        let (_folder, html, files) = report(sweep, change);
+        // Nothing that would mix loads.
+        assert!(!html.contains("<section id=\"fixed-") && !html.contains("id=\"correction\""));
+        assert_eq!(html.matches("<section id=\"load-").count(), 8);
+        assert_eq!(files.len(), 1 + 1 + 8);
+        let row = |section, names: &[&str]| cells(&html, section, names);
+        // Means of 1, 2 and 6 on top of 1000 times the load.
+        assert_eq!(
+            row("load-fixed-latency", &["", "always-on"]),
+            ["103.0 (101.0 to 106.0)", "353.0 (351.0 to 356.0)"]
+        );
+        assert_eq!(
+            row("load-fixed-latency", &["deep-sleep", "100 ns"]),
+            ["1203.0 (1201.0 to 1206.0)", "1453.0 (1451.0 to 1456.0)"]
+        );
+        let predicted = ["fast-wake", "perfbound, map, 2 %"];
+        assert_eq!(
+            row("load-predicted-links", &predicted),
+            ["10.000", "35.000"]
+        );
+        assert!(html.contains("means over 3 seeds"));
+        assert!(html.contains("never sleep: load 0.1, seed 1<"));
+        // One load is no line: the matrix, with means of the seeds.
+        let one = "[vary]\nload = [0.1]\nseed = [1, 5]\n";
+        let change = |row: &mut Row| {
+            row.against.time_overhead_percent = row.setting.seed.map(|seed| seed as f64);
+        };
+        let (_folder, html, _) = report(one, change);
+        let means = cells(&html, "fixed-time", &["1 ms"]);
+        assert_eq!(means, ["3.000 (1.000 to 5.000)"; 2]);
+        let means = cells(&html, "predicted-time", &["fast-wake", "1 %", "regular"]);
+        assert_eq!(means[1..], ["3.000 (1.000 to 5.000)", "0.000"]);
+    }
+
+    #[test]
+    fn mappings_have_figures_of_their_own() {
+        let change = |row: &mut Row| {
+            let random = row.setting.mapping.as_deref() == Some("random");
+            row.against.time_overhead_percent = Some(if random { 8.0 } else { 2.0 });
+        };
+        let (_folder, html, files) = report("[vary]\nmapping = [\"random\", \"linear\"]\n", change);
+        assert_eq!(files.len(), 1 + 1 + 2 * (FIGURES.len() - 1));
+        for (mapping, value) in [("linear", "2.000"), ("random", "8.000")] {
+            let section = format!("{mapping}-fixed-time");
+            assert_eq!(cells(&html, &section, &["1 ms"]), [value; 2]);
+        }
+        assert!(html.contains("<th class=\"n\">random mapping</th>"));
     }
 
     #[test]

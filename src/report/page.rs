@@ -1,9 +1,10 @@
 //! The page: HTML without a reference to anything outside of it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::figure::{percent_label, time_label, Figure, Table};
-use crate::sweep::{Description, Row};
+use super::figure::{cell, percent_label, time_label, variation, Figure, Spread, Table};
+use crate::sweep::{Description, Measured, Row};
 
 /// In the place of a figure that there is not.
 const NONE: &str = "\u{2013}";
@@ -13,7 +14,6 @@ const STYLE: &str = include_str!("page.css");
 /// The page of a sweep; each figure comes with its SVG, if it has values.
 pub fn html(
     rows: &[Row],
-    base: &Row,
     description: &Description,
     figures: &[(Figure, Option<String>)],
     commands: &[String],
@@ -30,11 +30,33 @@ pub fn html(
          <title>{scenario}: power saving</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <main>\n<h1>Power saving: {scenario}</h1>\n\
          <p>{}; {} experiments, computed by linkdoze {}. Percentages are against the run \
-         whose links never sleep.</p>\n",
+         whose links never sleep{}.</p>\n",
         escaped(&description.network),
         rows.len(),
         escaped(&description.linkdoze),
+        match rows.iter().any(|row| !variation(row).is_empty()) {
+            true => ", with the same load, mapping and seed",
+            false => "",
+        },
     ));
+    let seeds: BTreeSet<u64> = rows.iter().filter_map(|row| row.setting.seed).collect();
+    if seeds.len() > 1 {
+        put(format_args!(
+            "<p>Values are means over {} seeds; where these differ, the least and the greatest \
+             stand beside them in tables and as thin lines in figures.</p>\n",
+            seeds.len()
+        ));
+    }
+    let saturated = rows.iter().filter(|row| row.measured.may_be_saturated());
+    match saturated.count() {
+        0 => {}
+        count => put(format_args!(
+            "<p class=\"note\">In {count} of {} experiments more than 5 % of the bytes that nodes \
+             sent had not arrived at the end: latencies grow with the length of the run, or it is \
+             too short to tell.</p>\n",
+            rows.len()
+        )),
+    }
     if let Some(cut) = rows.iter().find(|row| row.measured.ended != "complete") {
         // A pattern never ends, and offers the same in the same time.
         let compared = match cut.measured.operations {
@@ -48,7 +70,7 @@ pub fn html(
     }
     put(format_args!(
         "<h2>Links that never sleep</h2>\n{}",
-        table(&baseline(base))
+        table(&baseline(rows))
     ));
     for (figure, svg) in figures {
         put(format_args!(
@@ -82,7 +104,7 @@ pub fn html(
         let mut files = description.trace_files_sha256.iter();
         let file = files.find(|(file, _)| file == trace);
         let file = file.map_or(String::new(), |(_, of_file)| {
-            format!("SHA-256 of the file {of_file}, ")
+            format!("SHA-256 of its files {of_file}, ")
         });
         let trace = escaped(&trace.display().to_string());
         put(format_args!(
@@ -98,52 +120,64 @@ pub fn html(
     page
 }
 
-/// What the run without power saving measured.
-fn baseline(base: &Row) -> Table {
-    let measured = &base.measured;
-    let figure = |name: &str, value: String| vec![name.to_owned(), value];
+/// What the runs without power saving measured: a column for each load and mapping.
+fn baseline(rows: &[Row]) -> Table {
+    let bases: Vec<&Row> = rows
+        .iter()
+        .filter(|row| row.setting.policy == "always-on")
+        .collect();
+    let mut columns: Vec<(String, Vec<&Row>)> = Vec::new();
+    for base in bases {
+        let mut of = base.clone();
+        of.setting.seed = None;
+        let name = variation(&of);
+        match columns.iter_mut().find(|(there, _)| *there == name) {
+            Some((_, seeds)) => seeds.push(base),
+            None => columns.push((name, vec![base])),
+        }
+    }
+    type Of = fn(&Measured) -> Option<f64>;
+    let figures: [(&str, usize, Of); 16] = [
+        ("time, ms", 6, |it| Some(it.time_ns / 1e6)),
+        ("messages", 0, |it| Some(it.messages as f64)),
+        ("packets", 0, |it| Some(it.packets as f64)),
+        ("link hops", 0, |it| Some(it.packet_hops as f64)),
+        ("latency, mean, ns", 1, |it| it.latency_mean_ns),
+        ("latency, median, ns", 1, |it| it.latency_p50_ns),
+        ("latency, p99, ns", 1, |it| it.latency_p99_ns),
+        ("latency, longest, ns", 1, |it| it.latency_max_ns),
+        ("energy of links, J", 4, |it| Some(it.energy_links_j)),
+        ("energy of switches, J", 4, |it| Some(it.energy_switches_j)),
+        ("energy of nodes, J", 4, |it| Some(it.energy_nodes_j)),
+        ("energy, J", 4, |it| Some(it.energy_total_j)),
+        ("p001: power of cluster, part", 6, |it| {
+            Some(it.p001_w_cluster_fraction)
+        }),
+        ("p001: E_cluster, s at full power", 9, |it| {
+            Some(it.p001_e_cluster_full_power_s)
+        }),
+        ("p002: power of links, W", 4, |it| {
+            Some(it.p002_average_power_w)
+        }),
+        ("p003: energy/data, nJ/bit", 4, |it| {
+            it.p003_network_nj_per_bit
+        }),
+    ];
+    let row = |&(name, decimals, of): &(&str, usize, Of)| {
+        let cells = columns.iter().map(|(_, seeds)| {
+            let values = seeds.iter().map(|row| of(&row.measured));
+            cell(Spread::of(values), decimals)
+        });
+        std::iter::once(name.to_owned()).chain(cells).collect()
+    };
+    let header = columns.iter().map(|(name, _)| match &**name {
+        "" => "value".into(),
+        name => name.to_owned(),
+    });
     Table {
         names: 1,
-        header: vec!["figure".into(), "value".into()],
-        rows: vec![
-            figure("time, ms", format!("{:.6}", measured.time_ns / 1e6)),
-            figure("messages", measured.messages.to_string()),
-            figure("packets", measured.packets.to_string()),
-            figure("link hops", measured.packet_hops.to_string()),
-            figure("latency, mean, ns", real(measured.latency_mean_ns, 1)),
-            figure("latency, median, ns", real(measured.latency_p50_ns, 1)),
-            figure("latency, p99, ns", real(measured.latency_p99_ns, 1)),
-            figure("latency, longest, ns", real(measured.latency_max_ns, 1)),
-            figure(
-                "energy of links, J",
-                format!("{:.4}", measured.energy_links_j),
-            ),
-            figure(
-                "energy of switches, J",
-                format!("{:.4}", measured.energy_switches_j),
-            ),
-            figure(
-                "energy of nodes, J",
-                format!("{:.4}", measured.energy_nodes_j),
-            ),
-            figure("energy, J", format!("{:.4}", measured.energy_total_j)),
-            figure(
-                "p001: power of cluster, part",
-                format!("{:.6}", measured.p001_w_cluster_fraction),
-            ),
-            figure(
-                "p001: E_cluster, s at full power",
-                format!("{:.9}", measured.p001_e_cluster_full_power_s),
-            ),
-            figure(
-                "p002: power of links, W",
-                format!("{:.4}", measured.p002_average_power_w),
-            ),
-            figure(
-                "p003: energy/data, nJ/bit",
-                real(measured.p003_network_nj_per_bit, 4),
-            ),
-        ],
+        header: std::iter::once("figure".into()).chain(header).collect(),
+        rows: figures.iter().map(row).collect(),
     }
 }
 
@@ -210,10 +244,20 @@ fn everything(rows: &[Row]) -> Table {
             real(measured.p003_network_nj_per_bit, 4),
         ]
     };
+    let mut header: Vec<String> = header.map(str::to_owned).into();
+    let mut rows: Vec<(Vec<String>, &Row)> = rows.iter().map(|it| (row(it), it)).collect();
+    let mut names = 3;
+    if rows.iter().any(|(_, row)| !variation(row).is_empty()) {
+        header.insert(names, "scenario".into());
+        for (cells, row) in &mut rows {
+            cells.insert(names, variation(row));
+        }
+        names += 1;
+    }
     Table {
-        names: 3,
-        header: header.map(str::to_owned).into(),
-        rows: rows.iter().map(row).collect(),
+        names,
+        header,
+        rows: rows.into_iter().map(|(cells, _)| cells).collect(),
     }
 }
 

@@ -11,9 +11,15 @@
 //! policies = ["perfbound", "perfbound-correct"]
 //! bounds = [0.01, 0.02, 0.05]
 //! histograms = ["regular", "clearing", "circular"]
+//!
+//! [vary]                            # the whole matrix for each combination of these values
+//! load = [0.1, 0.3]                 # of a pattern, in the place of the scenario's
+//! seed = [1, 2, 3]
+//! mapping = ["linear", "random"]    # of all jobs
 //! ```
-//! Every key but `scenario` has the value shown: the matrix of p000 4.3. An empty list leaves
-//! its part of the matrix out.
+//! Every key but `scenario` and those of `[vary]` has the value shown: the matrix of p000 4.3. An
+//! empty list leaves its part of the matrix out. Without values in `[vary]` the scenario's own
+//! stays.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -23,6 +29,7 @@ use toml::Spanned;
 
 use crate::config::plan::{HistogramKind, Policy, Sleep};
 use crate::files::{read_text, FileError};
+use crate::network::scenario::Variation;
 
 /// The fixed thresholds, in ns. p000 4.3 has "9 possible values, from 0 to one second" and
 /// does not list them; 0 and the decades from 100 ns on are nine, and its text names those of
@@ -36,8 +43,13 @@ const BOUNDS: [f64; 3] = [0.01, 0.02, 0.05];
 pub struct Sweep {
     /// The scenario that every experiment runs.
     pub scenario: PathBuf,
+    /// What the scenario is run with, each with all experiments; one that varies nothing where
+    /// the file has no `[vary]`.
+    pub variations: Vec<Variation>,
     /// Each once, in the order of the file; the first is the one without power saving.
     pub experiments: Vec<Experiment>,
+    /// Line and column of `load`, `seed` and `mapping` of each variation.
+    varied: Vec<[Option<(usize, usize)>; 3]>,
     /// Line and column of each one's setting, if the file has it.
     places: Vec<Option<(usize, usize)>>,
 }
@@ -140,6 +152,16 @@ struct Written {
     fixed: Fixed,
     #[serde(default)]
     perfbound: Predicted,
+    #[serde(default)]
+    vary: Vary,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Vary {
+    load: Option<Vec<Spanned<f64>>>,
+    seed: Option<Vec<Spanned<u64>>>,
+    mapping: Option<Vec<Spanned<String>>>,
 }
 
 #[derive(Default, Deserialize)]
@@ -184,12 +206,19 @@ impl Sweep {
         };
         toml::from_str(text)
             .map_err(|error| (error.span().unwrap_or(0..0), error.message().to_owned()))
-            .and_then(|written| matrix(&written, path.parent().unwrap_or(Path::new(""))))
-            .map(|(scenario, experiments)| {
+            .and_then(|written: Written| {
+                let folder = path.parent().unwrap_or(Path::new(""));
+                Ok((matrix(&written, folder)?, variations(&written.vary)?))
+            })
+            .map(|((scenario, experiments), variations)| {
                 let (experiments, places): (_, Vec<Place>) = experiments.into_iter().unzip();
+                let (variations, varied): (_, Vec<[Place; 3]>) = variations.into_iter().unzip();
+                let varied = varied.into_iter();
                 Self {
                     scenario,
+                    variations,
                     experiments,
+                    varied: varied.map(|at| at.map(|at| at.map(place))).collect(),
                     places: places.into_iter().map(|at| at.map(place)).collect(),
                 }
             })
@@ -206,19 +235,98 @@ impl Sweep {
 
     /// What is wrong with the setting of an experiment, by its number, of the sweep in `path`.
     pub fn fault(&self, path: &Path, experiment: usize, problem: String) -> MatrixError {
-        match self.places[experiment] {
-            Some((line, column)) => MatrixError::At {
-                path: path.into(),
-                line,
-                column,
-                problem,
-            },
-            None => MatrixError::Default {
-                path: path.into(),
-                problem,
-            },
+        fault(path, self.places[experiment], problem)
+    }
+
+    /// What is wrong with a variation, by its number: with its seed, or with the values that are
+    /// listed otherwise.
+    pub fn variation_fault(
+        &self,
+        path: &Path,
+        variation: usize,
+        of_seed: bool,
+        problem: String,
+    ) -> MatrixError {
+        let [load, seed, mapping] = self.varied[variation];
+        let place = match of_seed {
+            true => seed,
+            false => load.or(mapping).or(seed),
+        };
+        fault(path, place, problem)
+    }
+}
+
+fn fault(path: &Path, place: Option<(usize, usize)>, problem: String) -> MatrixError {
+    match place {
+        Some((line, column)) => MatrixError::At {
+            path: path.into(),
+            line,
+            column,
+            problem,
+        },
+        None => MatrixError::Default {
+            path: path.into(),
+            problem,
+        },
+    }
+}
+
+/// Every combination of the listed values, loads outermost and seeds innermost.
+fn variations(vary: &Vary) -> Result<Vec<(Variation, [Place; 3])>, Fault> {
+    let loads = numbers(vary.load.as_deref(), &[], |load| {
+        (load > 0.0 && load <= 1.0)
+            .then_some(())
+            .ok_or("a load must be above 0 and at most 1")
+    })?;
+    let seeds = listed(vary.seed.as_deref())?;
+    let mappings = chosen(
+        vary.mapping.as_deref(),
+        "mapping",
+        &[("linear", "linear"), ("random", "random")],
+        &[],
+    )?;
+    let mut variations = Vec::new();
+    for (load, at_load) in axis(&loads) {
+        for (mapping, at_mapping) in axis(&mappings) {
+            for (seed, at_seed) in axis(&seeds) {
+                variations.push((
+                    Variation {
+                        load,
+                        seed,
+                        mapping,
+                    },
+                    [at_load.clone(), at_seed, at_mapping.clone()],
+                ));
+            }
         }
     }
+    Ok(variations)
+}
+
+/// The values of an axis; where none is listed, that of the scenario.
+fn axis<T: Copy>(values: &[(T, Place)]) -> Vec<(Option<T>, Place)> {
+    if values.is_empty() {
+        return vec![(None, None)];
+    }
+    let listed = values.iter();
+    listed
+        .map(|(value, at)| (Some(*value), at.clone()))
+        .collect()
+}
+
+/// Values of a list, each once.
+fn listed<T: Copy + PartialEq + std::fmt::Display>(
+    written: Option<&[Spanned<T>]>,
+) -> Result<Vec<(T, Place)>, Fault> {
+    let mut values: Vec<(T, Place)> = Vec::new();
+    for written in written.unwrap_or_default() {
+        let value = *written.get_ref();
+        if values.iter().any(|(there, _)| *there == value) {
+            return Err((written.span(), format!("{value} is listed twice")));
+        }
+        values.push((value, Some(written.span())));
+    }
+    Ok(values)
 }
 
 /// The scenario and the experiments.
@@ -404,6 +512,32 @@ mod tests {
     }
 
     #[test]
+    fn every_combination_varies_the_scenario() {
+        let sweep = parse("scenario = \"a.toml\"").unwrap();
+        assert_eq!(sweep.variations, [Variation::default()]);
+        let text = "scenario = \"a.toml\"\n[vary]\nload = [0.1, 1]\nseed = [7, 3]\n\
+                    mapping = []\n";
+        let sweep = parse(text).unwrap();
+        let of = |load, seed| Variation {
+            load: Some(load),
+            seed: Some(seed),
+            mapping: None,
+        };
+        let expected = [of(0.1, 7), of(0.1, 3), of(1.0, 7), of(1.0, 3)];
+        assert_eq!(sweep.variations, expected);
+        // The matrix is the same for each.
+        assert_eq!(sweep.experiments.len(), 55);
+        let place = |of_seed| {
+            let fault = sweep.variation_fault(Path::new("s.toml"), 2, of_seed, "no".into());
+            fault.to_string()
+        };
+        assert_eq!(
+            [place(false), place(true)],
+            ["s.toml:3:14: no", "s.toml:4:9: no"]
+        );
+    }
+
+    #[test]
     fn faults_have_a_place() {
         let told = |text: &str| parse(&format!("scenario = \"a\"\n{text}\n")).unwrap_err();
         let error = told("states = [\"fast-wake\", \"asleep\"]");
@@ -424,6 +558,12 @@ mod tests {
         assert!(error.contains("3:11: 1: a bound must be"), "{error}");
         let error = told("[perfbound]\nbound = [1]");
         assert!(error.contains("3:1: unknown field `bound`"), "{error}");
+        let error = told("[vary]\nload = [0.1, 0]");
+        assert!(error.contains("3:14: 0: a load must be"), "{error}");
+        let error = told("[vary]\nmapping = [\"random\", \"scattered\"]");
+        assert!(error.contains("3:22: unknown mapping"), "{error}");
+        let error = told("[vary]\nseed = [1, 2, 1]");
+        assert!(error.contains("3:15: 1 is listed twice"), "{error}");
         let error = told("[perfbound]\nbounds = [0.01, 0.010]");
         assert!(error.contains("listed twice"), "{error}");
     }

@@ -30,7 +30,7 @@ use crate::energy::{check_conservation, LinkPower, Models, NotConserved, PowerRa
 use crate::files::{self, FileError};
 use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
-use crate::network::scenario::{Power, Scenario, ScenarioError, Traffic};
+use crate::network::scenario::{Mapping, Power, Scenario, ScenarioError, Traffic, Variation};
 use crate::network::topology::Topology;
 use crate::network::{self, trace, Workload};
 use crate::usage;
@@ -138,9 +138,9 @@ pub enum ExperimentError {
 }
 
 impl ExperimentError {
-    fn of(self, experiment: &Experiment) -> Error {
+    fn of(self, experiment: String) -> Error {
         Error::Experiment {
-            experiment: experiment.name(),
+            experiment,
             source: Box::new(self),
         }
     }
@@ -167,7 +167,8 @@ pub struct Description {
     pub experiments: Vec<String>,
     /// Each trace's file and the program that was read from it.
     pub traces: Vec<(PathBuf, String)>,
-    /// Each trace's file and its bytes; a trace that is a folder is not there.
+    /// Each trace's file or folder, and the bytes of all files that were read for it
+    /// ([`trace::sha256`]); a trace that is a pipe is not there.
     #[serde(default)]
     pub trace_files_sha256: Vec<(PathBuf, String)>,
     /// The base of the port's configuration, by sleep state.
@@ -206,8 +207,8 @@ impl Description {
         changed.then(|| "another port configuration".into())
     }
 
-    /// The digest of all inputs of an experiment with this configuration.
-    fn digest(&self, config: &Config) -> String {
+    /// The digest of all inputs of a run.
+    fn digest(&self, point: &Point) -> String {
         let mut all = Sha256::new();
         let traces = self.traces.iter().map(|(_, digest)| digest);
         let program = [&self.linkdoze, &self.sources_sha256, &self.scenario_sha256];
@@ -215,7 +216,8 @@ impl Description {
             all.update(part);
             all.update("\n");
         }
-        all.update(config.canonical());
+        all.update(point.variation_name());
+        all.update(point.config.canonical());
         hex(&all.finalize())
     }
 }
@@ -231,9 +233,60 @@ fn hex(digest: &[u8]) -> String {
 /// A sweep, with everything read that it needs.
 pub struct Prepared {
     description: Description,
+    variations: Vec<Varied>,
+    /// Of each variation.
+    experiments: Vec<(Experiment, Config)>,
+}
+
+/// The scenario with other values.
+struct Varied {
+    variation: Variation,
     scenario: Scenario,
     workload: Option<Workload>,
-    experiments: Vec<(Experiment, Config)>,
+}
+
+/// A run of the sweep.
+struct Point<'a> {
+    varied: &'a Varied,
+    experiment: &'a Experiment,
+    config: &'a Config,
+}
+
+impl Point<'_> {
+    /// The values that are not the scenario's own, as part of a name; empty where all are.
+    fn variation_name(&self) -> String {
+        variation_name(&self.varied.variation)
+    }
+
+    fn name(&self) -> String {
+        self.experiment.name() + &self.variation_name()
+    }
+
+    fn setting(&self) -> Setting {
+        Setting::new(self.experiment, &self.varied.variation)
+    }
+}
+
+fn variation_name(variation: &Variation) -> String {
+    let mut name = String::new();
+    if let Some(load) = variation.load {
+        name += &format!("_load-{load}");
+    }
+    if let Some(mapping) = variation.mapping {
+        name += &format!("_{mapping}");
+    }
+    if let Some(seed) = variation.seed {
+        name += &format!("_seed-{seed}");
+    }
+    name
+}
+
+/// Whether anything of a run of the scenario is drawn.
+fn draws(scenario: &Scenario) -> bool {
+    match &scenario.traffic {
+        Traffic::Pattern(_) => true,
+        Traffic::Jobs(all) => all.jobs.iter().any(|job| job.mapping == Mapping::Random),
+    }
 }
 
 /// The idle periods as they lie in the folder.
@@ -242,6 +295,9 @@ struct StoredIdle {
     /// Digest of the description that they belong to.
     #[serde(default)]
     sweep_sha256: String,
+    /// The experiment that they are of.
+    #[serde(default)]
+    experiment: String,
     #[serde(flatten)]
     table: IdleTable,
 }
@@ -278,6 +334,7 @@ impl Prepared {
         let sweep = Sweep::load(path)?;
         let text = files::read_text(&sweep.scenario)?;
         let scenario = Scenario::parse(&text, &sweep.scenario)?;
+        let scenarios = varied(&sweep, path, &text)?;
         let mut bases = BTreeMap::new();
         for experiment in &sweep.experiments {
             let state = base_state(experiment);
@@ -295,7 +352,7 @@ impl Prepared {
                     place,
                     format!("{}: {problem}", experiment.name()),
                 )),
-                error => error.of(experiment),
+                error => error.of(experiment.name()),
             })?;
             experiments.push((*experiment, config));
         }
@@ -307,11 +364,30 @@ impl Prepared {
                 .collect::<Result<_, Error>>()?,
             Traffic::Pattern(_) => Vec::new(),
         };
-        let files = traces.iter().map(|(file, _)| file);
-        let trace_files_sha256 = files
-            .filter(|file| file.is_file())
-            .map(|file| Ok((file.clone(), files::sha256(file)?)))
-            .collect::<Result<_, FileError>>()?;
+        let mut trace_files_sha256 = Vec::new();
+        for (file, _) in &traces {
+            let digest = trace::sha256(file).map_err(network::Error::from)?;
+            trace_files_sha256.extend(digest.map(|digest| (file.clone(), digest)));
+        }
+        let workload = Workload::of(&scenario)?;
+        let mut variations = Vec::new();
+        for (variation, scenario) in sweep.variations.iter().zip(scenarios) {
+            let workload = match (&workload, &scenario.traffic) {
+                (Some(workload), Traffic::Jobs(all)) => Some(workload.placed(all, &scenario)?),
+                _ => None,
+            };
+            variations.push(Varied {
+                variation: *variation,
+                scenario,
+                workload,
+            });
+        }
+        let names = sweep.variations.iter().flat_map(|variation| {
+            let of = variation_name(variation);
+            let experiments = sweep.experiments.iter();
+            experiments.map(move |experiment| experiment.name() + &of)
+        });
+        let names = names.collect();
         let topology: &dyn Topology = &*scenario.topology;
         let description = Description {
             linkdoze: env!("CARGO_PKG_VERSION").into(),
@@ -319,7 +395,7 @@ impl Prepared {
             sweep: path.into(),
             scenario: sweep.scenario,
             scenario_sha256: hex(&Sha256::digest(&text)),
-            experiments: sweep.experiments.iter().map(Experiment::name).collect(),
+            experiments: names,
             network: [
                 counted(topology.nodes(), "node", "nodes"),
                 counted(topology.switches(), "switch", "switches"),
@@ -335,10 +411,23 @@ impl Prepared {
         };
         Ok(Self {
             description,
-            workload: Workload::of(&scenario)?,
-            scenario,
+            variations,
             experiments,
         })
+    }
+
+    /// All runs: those of the first variation, then those of the next. Each variation begins with
+    /// the run without power saving.
+    fn points(&self) -> Vec<Point<'_>> {
+        let of = |varied| {
+            let experiments = self.experiments.iter();
+            experiments.map(move |(experiment, config)| Point {
+                varied,
+                experiment,
+                config,
+            })
+        };
+        self.variations.iter().flat_map(of).collect()
     }
 
     /// Runs what has no result in `folder` yet, up to `threads` experiments at a time, and
@@ -355,9 +444,10 @@ impl Prepared {
     ) -> Result<Vec<Row>, Error> {
         let _lock = lock(folder)?;
         let description = self.claim(folder)?;
+        let points = self.points();
         let mut results = Vec::new();
-        for (experiment, config) in &self.experiments {
-            results.push(self.stored(folder, experiment, config)?);
+        for point in &points {
+            results.push(self.stored(folder, point)?);
         }
         let missing: Vec<usize> = (0..results.len())
             .filter(|&place| results[place].is_none())
@@ -381,7 +471,7 @@ impl Prepared {
                     if stop.load(Ordering::Relaxed) {
                         return;
                     }
-                    let outcome = self.one(folder, place, &stop, &|part| {
+                    let outcome = self.one(folder, &points[place], &stop, &|part| {
                         parts.set(Some((turn, part)));
                     });
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
@@ -400,23 +490,24 @@ impl Prepared {
             return Err(error);
         }
         let results: Vec<Stored> = results.into_iter().flatten().collect();
-        let rows: Vec<Row> = self
-            .experiments
-            .iter()
-            .zip(&results)
-            .map(|((experiment, _), stored)| Row {
-                setting: experiment.into(),
+        let mut rows = Vec::new();
+        for (place, (point, stored)) in points.iter().zip(&results).enumerate() {
+            // Of the same variation.
+            let base = &results[place - place % self.experiments.len()];
+            rows.push(Row {
+                setting: point.setting(),
                 measured: stored.measured.clone(),
-                against: match experiment {
+                against: match point.experiment {
                     Experiment::AlwaysOn => Against::default(),
-                    _ => Against::new(&stored.measured, &results[0].measured),
+                    _ => Against::new(&stored.measured, &base.measured),
                 },
-            })
-            .collect();
+            });
+        }
         let table = to_parquet(&rows, &description)?;
         let idle = results[0].idle_periods.clone().map(|table| {
             json(&StoredIdle {
                 sweep_sha256: description,
+                experiment: points[0].name(),
                 table,
             })
         });
@@ -451,25 +542,20 @@ impl Prepared {
     }
 
     /// The result that lies in the folder.
-    fn stored(
-        &self,
-        folder: &Path,
-        experiment: &Experiment,
-        config: &Config,
-    ) -> Result<Option<Stored>, Error> {
-        let path = result_path(folder, experiment);
+    fn stored(&self, folder: &Path, point: &Point) -> Result<Option<Stored>, Error> {
+        let path = result_path(folder, point);
         if !path.exists() {
             return Ok(None);
         }
         let stored: Stored = read_json(&path)?;
-        if stored.inputs_sha256 != self.description.digest(config) {
+        if stored.inputs_sha256 != self.description.digest(point) {
             return Err(Error::OtherInputs {
                 folder: folder.into(),
-                what: format!("other inputs for {}", experiment.name()),
+                what: format!("other inputs for {}", point.name()),
             });
         }
         // A result from before idle periods were kept.
-        let lacks = *experiment == Experiment::AlwaysOn && stored.idle_periods.is_none();
+        let lacks = *point.experiment == Experiment::AlwaysOn && stored.idle_periods.is_none();
         Ok(Some(stored).filter(|_| !lacks))
     }
 
@@ -477,39 +563,42 @@ impl Prepared {
     fn one(
         &self,
         folder: &Path,
-        place: usize,
+        point: &Point,
         stop: &AtomicBool,
         part: &(dyn Fn(f64) + Sync),
     ) -> Result<Option<Stored>, Error> {
-        let (experiment, config) = &self.experiments[place];
-        let (measured, idle_periods) = self
-            .measure(experiment, config, stop, part)
-            .map_err(|error| error.of(experiment))?;
+        let (measured, idle_periods) = point
+            .measure(stop, part)
+            .map_err(|error| error.of(point.name()))?;
         if stop.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let stored = Stored {
-            inputs_sha256: self.description.digest(config),
-            setting: experiment.into(),
+            inputs_sha256: self.description.digest(point),
+            setting: point.setting(),
             measured,
             idle_periods,
         };
-        files::write_whole(&result_path(folder, experiment), &json(&stored))?;
+        files::write_whole(&result_path(folder, point), &json(&stored))?;
         part(1.0);
         Ok(Some(stored))
     }
+}
 
+impl Point<'_> {
     fn measure(
         &self,
-        experiment: &Experiment,
-        config: &Config,
         stop: &AtomicBool,
         part: &(dyn Fn(f64) + Sync),
     ) -> Result<(Measured, Option<IdleTable>), ExperimentError> {
         let before = usage::thread_cpu_seconds();
-        let plans = match experiment {
+        let Varied {
+            scenario, workload, ..
+        } = self.varied;
+        let config = self.config;
+        let plans = match self.experiment {
             Experiment::AlwaysOn => Vec::new(),
-            _ => configs_of(config, &*self.scenario.topology)
+            _ => configs_of(config, &*scenario.topology)
                 .iter()
                 .map(Config::plan)
                 .collect::<Result<_, _>>()?,
@@ -519,10 +608,10 @@ impl Prepared {
             plans: &plans,
             metered: plans.is_empty(),
         };
-        let duration = self.scenario.duration_ps;
+        let duration = scenario.duration_ps;
         let run = network::run(
-            &self.scenario,
-            self.workload.as_ref(),
+            scenario,
+            workload.as_ref(),
             &power,
             1,
             Replacements::new(),
@@ -538,8 +627,8 @@ impl Prepared {
         )?;
         check_conservation(&run)?;
         let link = LinkPower::of_states(&config.states)?;
-        let system = SystemPower::new(link, &self.scenario.devices);
-        let switches = self.scenario.topology.switches();
+        let system = SystemPower::new(link, &scenario.devices);
+        let switches = scenario.topology.switches();
         let energy = system.energy(switches, &run);
         let models = Models::new(&system.link, switches, &run, &energy);
         let cpu = usage::thread_cpu_seconds().zip(before);
@@ -573,6 +662,27 @@ impl Parts<'_> {
             work: self.before as f64 + parts.iter().sum::<f64>(),
         });
     }
+}
+
+/// The scenario with each variation's values.
+fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error> {
+    let mut scenarios = Vec::new();
+    for (place, variation) in sweep.variations.iter().enumerate() {
+        let scenario = Scenario::parse_varied(text, variation, &sweep.scenario);
+        // The scenario's own text is right: the user's text of what is wrong is the sweep's.
+        scenarios.push(scenario.map_err(|error| match error {
+            ScenarioError::At { problem, .. } => {
+                Error::Matrix(sweep.variation_fault(path, place, false, problem))
+            }
+            error => error.into(),
+        })?);
+    }
+    if sweep.variations[0].seed.is_some() && !scenarios.iter().any(draws) {
+        let problem = "seed: nothing of this scenario is drawn, so all seeds give the same; only                        patterns of traffic and jobs with mapping = \"random\" depend on it";
+        let fault = sweep.variation_fault(path, 0, true, problem.into());
+        return Err(fault.into());
+    }
+    Ok(scenarios)
 }
 
 /// The state whose base an experiment takes. Without power saving it makes no difference; it is
@@ -653,8 +763,8 @@ fn number(value: f64) -> toml::Value {
     }
 }
 
-fn result_path(folder: &Path, experiment: &Experiment) -> PathBuf {
-    let name = format!("{}.json", experiment.name());
+fn result_path(folder: &Path, point: &Point) -> PathBuf {
+    let name = format!("{}.json", point.name());
     folder.join(EXPERIMENTS).join(name)
 }
 
@@ -664,7 +774,7 @@ pub struct Results {
     pub description: Description,
     /// A row for each experiment.
     pub rows: Vec<Row>,
-    /// The idle periods of links that never sleep.
+    /// The idle periods of links that never sleep, in the first experiment.
     pub idle: IdleTable,
 }
 

@@ -18,6 +18,7 @@ use serde_json::Value;
 use super::matrix::Experiment;
 use super::measured::{Against, Measured};
 use crate::config::plan::Policy;
+use crate::network::scenario::Variation;
 
 /// What governs the ports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,6 +37,12 @@ pub struct Setting {
     pub t_pdt_ns: Option<f64>,
     /// Thresholds are corrected (SPEC 8).
     pub correction: bool,
+    /// The pattern's load; this and the next are none where the scenario's own was not varied.
+    pub load: Option<f64>,
+    /// The mapping of all jobs.
+    pub mapping: Option<String>,
+    /// The seed.
+    pub seed: Option<u64>,
 }
 
 /// The result of an experiment.
@@ -52,16 +59,20 @@ pub struct Row {
     pub against: Against,
 }
 
-impl From<&Experiment> for Setting {
-    fn from(experiment: &Experiment) -> Self {
+impl Setting {
+    /// Of an experiment with a variation of the scenario.
+    pub fn new(experiment: &Experiment, variation: &Variation) -> Self {
         let mut setting = Setting {
-            experiment: experiment.name(),
+            experiment: experiment.name() + &super::variation_name(variation),
             policy: experiment.policy().name().into(),
             state: experiment.state().map(|state| state.name().into()),
             histogram: None,
             bound: None,
             t_pdt_ns: None,
             correction: experiment.policy() == Policy::PerfBoundCorrect,
+            load: variation.load,
+            mapping: variation.mapping.map(str::to_owned),
+            seed: variation.seed,
         };
         match experiment {
             Experiment::AlwaysOn => {}
@@ -78,7 +89,7 @@ impl From<&Experiment> for Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 60] = [
+const COLUMNS: [(&str, Kind); 63] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -86,6 +97,9 @@ const COLUMNS: [(&str, Kind); 60] = [
     ("bound", Kind::Real),
     ("t_pdt_ns", Kind::Real),
     ("correction", Kind::Flag),
+    ("load", Kind::Real),
+    ("mapping", Kind::Text),
+    ("seed", Kind::Count),
     ("ended", Kind::Text),
     ("time_ns", Kind::Real),
     ("job_time_mean_ns", Kind::Real),
@@ -228,7 +242,7 @@ pub fn to_parquet(rows: &[Row], description: &str) -> Result<Vec<u8>, ParquetErr
                 cell.as_str().map(ByteArray::from)
             })?,
             Kind::Flag => write::<BoolType>(&mut column, &cells, Value::as_bool)?,
-            // Counts of a run stay far below 2^63.
+            // Counts of a run stay far below 2^63, and a scenario has no larger seeds.
             Kind::Count => write::<Int64Type>(&mut column, &cells, Value::as_i64)?,
             Kind::Real => write::<DoubleType>(&mut column, &cells, Value::as_f64)?,
         }
@@ -302,7 +316,7 @@ pub(crate) mod tests {
     /// A row of plausible figures, some of which differ with `seed`.
     pub(crate) fn row(experiment: &Experiment, seed: f64) -> Row {
         Row {
-            setting: experiment.into(),
+            setting: Setting::new(experiment, &Variation::default()),
             measured: Measured {
                 ended: "complete".into(),
                 time_ns: 1e9 + seed / 3.0,
@@ -358,12 +372,15 @@ pub(crate) mod tests {
     #[test]
     fn a_table_comes_back_as_it_was() {
         let sweep = super::super::Sweep::parse("scenario = \"a\"", Path::new("s.toml")).unwrap();
-        let rows: Vec<Row> = sweep
+        let mut rows: Vec<Row> = sweep
             .experiments
             .iter()
             .zip(0..)
             .map(|(experiment, number)| row(experiment, f64::from(number) / 7.0))
             .collect();
+        rows[1].setting.load = Some(0.3);
+        rows[2].setting.mapping = Some("random".into());
+        rows[3].setting.seed = Some(i64::MAX as u64);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.parquet");
         std::fs::write(&path, to_parquet(&rows, "a digest").unwrap()).unwrap();

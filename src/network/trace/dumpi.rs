@@ -48,11 +48,10 @@ fn problem<T>(at: usize, text: impl Into<String>) -> Result<T, Problem> {
 /// # Errors
 /// As [`super::read`].
 pub(super) fn read(path: &Path) -> Result<Program, TraceError> {
-    let bytes = load(path)?;
-    let (ranks, prefix) = meta(path, &String::from_utf8_lossy(&bytes))?;
+    let binaries = binaries(path)?;
+    let ranks = binaries.len() as u32;
     let mut files = Vec::new();
-    for rank in 0..ranks {
-        let file = path.with_file_name(format!("{prefix}-{rank:04}.bin"));
+    for file in binaries {
         let bytes = load(&file)?;
         let calls = Reader::new(&bytes).and_then(Reader::calls);
         let calls = calls.map_err(|(offset, problem)| binary(&file, offset, problem))?;
@@ -85,6 +84,14 @@ pub(super) fn read(path: &Path) -> Result<Program, TraceError> {
         end.map_err(|problem| binary(file, 0, problem))?;
     }
     Ok(builder.program)
+}
+
+/// The file of each rank.
+pub(super) fn binaries(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    let bytes = load(path)?;
+    let (ranks, prefix) = meta(path, &String::from_utf8_lossy(&bytes))?;
+    let file = |rank| path.with_file_name(format!("{prefix}-{rank:04}.bin"));
+    Ok((0..ranks).map(file).collect())
 }
 
 fn load(path: &Path) -> Result<Vec<u8>, TraceError> {

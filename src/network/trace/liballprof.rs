@@ -32,20 +32,8 @@ const REQUEST_BYTES: [u64; 2] = [8, 4];
 /// # Errors
 /// As [`super::read`].
 pub(super) fn read(path: &Path) -> Result<Program, TraceError> {
-    let whole = |problem: &str| TraceError::Whole {
-        path: path.into(),
-        problem: problem.into(),
-    };
-    let name = path.file_name().and_then(|name| name.to_str());
-    let (before, behind) = name.and_then(|name| name.rsplit_once("-0")).ok_or_else(|| {
-        whole("the name of rank 0's log must hold `-0`, in place of which others have -1, -2, ...")
-    })?;
     let mut logs: Vec<(PathBuf, String)> = Vec::new();
-    for rank in 0..MAX_RANKS {
-        let file = path.with_file_name(format!("{before}-{rank}{behind}"));
-        if rank > 0 && !file.exists() {
-            break;
-        }
+    for file in files(path)? {
         let text = std::fs::read_to_string(&file).map_err(|source| {
             TraceError::File(FileError::Read {
                 path: file.clone(),
@@ -79,9 +67,41 @@ pub(super) fn read(path: &Path) -> Result<Program, TraceError> {
                 })?;
         }
         let end = log.rank.end();
-        end.map_err(|problem| whole(&problem))?;
+        end.map_err(|problem| whole(path, &problem))?;
     }
     Ok(builder.program)
+}
+
+fn whole(path: &Path, problem: &str) -> TraceError {
+    TraceError::Whole {
+        path: path.into(),
+        problem: problem.into(),
+    }
+}
+
+/// Whether a file that begins so is a log.
+pub(super) fn begins(start: &[u8]) -> bool {
+    start.starts_with(b"# ") || start.starts_with(b"MPI_")
+}
+
+/// The log of each rank.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let (before, behind) = name
+        .and_then(|name| name.rsplit_once("-0"))
+        .ok_or_else(|| {
+            whole(
+            path,
+            "the name of rank 0's log must hold `-0`, in place of which others have -1, -2, ...",
+        )
+        })?;
+    let log = |rank| path.with_file_name(format!("{before}-{rank}{behind}"));
+    let there = |rank: &u32, file: &Path| *rank == 0 || file.exists();
+    Ok((0..MAX_RANKS)
+        .map(|rank| (rank, log(rank)))
+        .take_while(|(rank, file)| there(rank, file))
+        .map(|(_, file)| file)
+        .collect())
 }
 
 /// The fields of a call, told apart by `:` and `,`.

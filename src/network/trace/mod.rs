@@ -24,6 +24,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use crate::files::FileError;
 
 /// Stands for "any source" and "any tag" of a receive, as GOAL binary stores it.
@@ -536,11 +538,7 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
     let program = if path.is_dir() {
         read_members(path, Members::of_folder(path)?)?
     } else if chakra::place(path).is_some() {
-        let beside = path.parent().unwrap_or(Path::new(""));
-        let mut members = Members::of_folder(match beside.as_os_str().is_empty() {
-            true => Path::new("."),
-            false => beside,
-        })?;
+        let mut members = Members::of_folder(folder_of(path))?;
         members.keep_only(|member| chakra::belong_together(member, path));
         read_members(path, members)?
     } else {
@@ -555,6 +553,95 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
         problem,
     })?;
     Ok(program)
+}
+
+/// The SHA-256 of all files that [`read`] reads for `path`, in hexadecimal: of one file what
+/// `sha256sum` gives; of several that of the lines which `sha256sum` prints for them, in the order
+/// of their names and with names relative to the folder in which `path` lies or which it is. None
+/// of what can be read only once, such as a pipe.
+///
+/// # Errors
+/// If a file cannot be read, or the files cannot be told.
+pub fn sha256(path: &Path) -> Result<Option<String>, TraceError> {
+    if !path.is_file() && !path.is_dir() {
+        return Ok(None);
+    }
+    let mut files = sources(path)?;
+    if let [only] = &*files {
+        return Ok(Some(crate::files::sha256(only)?));
+    }
+    // Byte by byte, as a list of names is sorted, and not folder by folder.
+    files.sort_by(|one, other| one.as_os_str().cmp(other.as_os_str()));
+    let folder = match path.is_dir() {
+        true => path,
+        false => path.parent().unwrap_or(Path::new("")),
+    };
+    let mut all = Sha256::new();
+    for file in files {
+        let name = file.strip_prefix(folder).unwrap_or(&file).display();
+        all.update(format!("{}  {name}\n", crate::files::sha256(&file)?));
+    }
+    let all = all.finalize();
+    Ok(Some(all.iter().map(|byte| format!("{byte:02x}")).collect()))
+}
+
+/// The files that [`read`] reads for `path`.
+fn sources(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    if path.is_dir() {
+        let mut files = files_in(path)?;
+        files.retain(|file| is_member(file));
+        return Ok(files);
+    }
+    if chakra::place(path).is_some() {
+        let mut files = files_in(folder_of(path))?;
+        files.retain(|file| is_member(file) && chakra::belong_together(file, path));
+        return Ok(files);
+    }
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("meta") => {
+            let mut files = dumpi::binaries(path)?;
+            files.push(path.into());
+            Ok(files)
+        }
+        Some("otf2") => otf2::files(path),
+        _ => {
+            let fail = |source| read_failure(path, source);
+            let file = File::open(path).map_err(fail)?;
+            let (_, plain) = unpacked(BufReader::new(file)).map_err(fail)?;
+            let mut start = Vec::new();
+            plain.take(8).read_to_end(&mut start).map_err(fail)?;
+            match liballprof::begins(&start) {
+                true => liballprof::files(path),
+                false => Ok(vec![path.into()]),
+            }
+        }
+    }
+}
+
+/// The folder in which a file lies.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// The files in a folder, without those in folders of it.
+fn files_in(folder: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    let fail = |source| read_failure(folder, source);
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(fail)? {
+        let file = entry.map_err(fail)?.path();
+        if file.is_file() {
+            files.push(file);
+        }
+    }
+    Ok(files)
+}
+
+/// Whether the name is that of the log of a rank or the trace of an accelerator.
+fn is_member(path: &Path) -> bool {
+    mpilog::rank_of(path).is_some() || chakra::place(path).is_some()
 }
 
 fn read_file(path: &Path) -> Result<Program, TraceError> {
@@ -615,7 +702,7 @@ impl Members {
 
     /// Whether to read a file, which is counted if not.
     fn wants(&mut self, path: &Path) -> bool {
-        let wanted = mpilog::rank_of(path).is_some() || chakra::place(path).is_some();
+        let wanted = is_member(path);
         self.others += u64::from(!wanted);
         let name = path.file_name().and_then(|name| name.to_str());
         let json = name.is_some_and(|name| name.ends_with(".json") && !name.starts_with("._"));
@@ -640,17 +727,10 @@ impl Members {
     }
 
     fn of_folder(path: &Path) -> Result<Self, TraceError> {
-        let fail = |path: &Path, source| {
-            TraceError::File(FileError::Read {
-                path: path.into(),
-                source,
-            })
-        };
         let mut members = Self::new();
-        for entry in std::fs::read_dir(path).map_err(|source| fail(path, source))? {
-            let file = entry.map_err(|source| fail(path, source))?.path();
-            if file.is_file() && members.wants(&file) {
-                let bytes = std::fs::read(&file).map_err(|source| fail(&file, source))?;
+        for file in files_in(path)? {
+            if members.wants(&file) {
+                let bytes = std::fs::read(&file).map_err(|source| read_failure(&file, source))?;
                 members.add(file, bytes)?;
             }
         }
@@ -751,7 +831,7 @@ fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceErro
         || begins(&goalbin::MAGIC_SPOILT.to_le_bytes()[..4]);
     let tar = start.get(257..262) == Some(b"ustar");
     let vef = begins(b"VEF ");
-    let liballprof = begins(b"# ") || begins(b"MPI_");
+    let liballprof = liballprof::begins(&start);
     let one_mpilog = begins(b"#mpilog");
     let json = start.trim_ascii_start().starts_with(b"{");
     let mut input = Cursor::new(start).chain(input);

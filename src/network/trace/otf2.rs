@@ -12,12 +12,27 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::collectives::{split, Collective};
 use super::mpi::{Comm, Rank, Tags, MAX_RANKS};
 use super::{Builder, Format, Program, TraceError};
+
+/// The files of an archive: its anchor file, the global definitions, and all in the folder with
+/// the definitions and events of each location.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
+    let mut files = vec![path.to_owned()];
+    let definitions = path.with_extension("def");
+    if definitions.is_file() {
+        files.push(definitions);
+    }
+    let locations = path.with_extension("");
+    if locations.is_dir() {
+        files.extend(super::files_in(&locations)?);
+    }
+    Ok(files)
+}
 
 /// The tool of the OTF2 library that shows an archive.
 const TOOL: &str = "otf2-print";

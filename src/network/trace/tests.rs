@@ -680,6 +680,80 @@ fn dumpi_calls_become_operations() {
     assert_eq!(info(&program).unwrap().sizes_differ, 0);
 }
 
+/// A change in any file that is read shows, and none in others; `sha256sum` comes to the same.
+#[test]
+fn digests_cover_every_file_that_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str| {
+        let file = at(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(&file, name).unwrap();
+    };
+    dumpi_trace(folder.path(), &dumpi_example());
+    liballprof_logs(folder.path(), &liballprof_example(8));
+    for name in [
+        "one.goal",
+        "logs/rank-0000.log",
+        "logs/rank-0001.log",
+        "logs/notes.txt",
+        "graphs/run.0.et",
+        "graphs/run.1.et",
+        "graphs/else.0.et",
+        "traces.otf2",
+        "traces.def",
+        "traces/0.evt",
+        "traces/0.def",
+        "else.otf2",
+    ] {
+        write(name);
+    }
+    let all: [(&str, &[&str]); 7] = [
+        ("one.goal", &["one.goal"]),
+        ("run.meta", &["run.meta", "run-0000.bin", "run-0001.bin"]),
+        ("run-0.dat", &["run-0.dat", "run-1.dat"]),
+        ("logs", &["logs/rank-0000.log", "logs/rank-0001.log"]),
+        ("graphs/run.1.et", &["graphs/run.0.et", "graphs/run.1.et"]),
+        (
+            "graphs",
+            &["graphs/run.0.et", "graphs/run.1.et", "graphs/else.0.et"],
+        ),
+        (
+            "traces.otf2",
+            &["traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"],
+        ),
+    ];
+    let digests = || all.map(|(trace, _)| sha256(&at(trace)).unwrap().unwrap());
+    let before = digests();
+    let mut every: Vec<&str> = all.iter().flat_map(|(_, files)| *files).copied().collect();
+    every.extend(["logs/notes.txt", "else.otf2"]);
+    for changed in every {
+        let content = std::fs::read(at(changed)).unwrap();
+        let mut more = content.clone();
+        more.push(b'\n');
+        std::fs::write(at(changed), more).unwrap();
+        for ((trace, files), (before, after)) in all.iter().zip(before.iter().zip(digests())) {
+            assert_eq!(
+                *before != after,
+                files.contains(&changed),
+                "{trace}: {changed}"
+            );
+        }
+        std::fs::write(at(changed), content).unwrap();
+    }
+    assert_eq!(before, digests());
+    let lines = "sha256sum traces.def traces.otf2 traces/0.def traces/0.evt | sha256sum";
+    let shell = std::process::Command::new("sh")
+        .args(["-c", lines])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let found = String::from_utf8(shell.stdout).unwrap();
+    assert_eq!(found.split(' ').next().unwrap(), before[6]);
+    // A pipe can be read only once.
+    assert_eq!(sha256(Path::new("/dev/null")).unwrap(), None);
+}
+
 #[test]
 fn damaged_dumpi_is_refused_where_the_fault_is() {
     let folder = tempfile::tempdir().unwrap();
