@@ -565,7 +565,7 @@ fn fixed_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
     })
 }
 
-/// A number of a table; of several seeds with its least and greatest value.
+/// A number of a table; of several seeds with its least and greatest value below.
 pub fn cell(value: Option<Spread>, decimals: usize) -> String {
     let Some(value) = value else {
         return "\u{2013}".into();
@@ -579,7 +579,7 @@ pub fn cell(value: Option<Spread>, decimals: usize) -> String {
     let [mean, low, high] = [value.mean, value.low, value.high].map(text);
     match low == high {
         true => mean,
-        false => format!("{mean} ({low} to {high})"),
+        false => format!("{mean}\n{low} to {high}"),
     }
 }
 
@@ -998,7 +998,7 @@ mod tests {
         assert_eq!(one(-0.0006), "\u{2212}0.001");
         let seeds = [0.1, -0.2, 0.4].map(Some);
         let spread = Spread::of(seeds.into_iter());
-        assert_eq!(cell(spread, 3), "0.100 (\u{2212}0.200 to 0.400)");
+        assert_eq!(cell(spread, 3), "0.100\n\u{2212}0.200 to 0.400");
         assert_eq!(cell(spread, 0), "0");
         assert_eq!(cell(None, 0), "\u{2013}");
         assert_eq!(Spread::of([Some(1.0), None].into_iter()), None);

@@ -314,11 +314,11 @@ mod tests {
         // Means of 1, 2 and 6 on top of 1000 times the load.
         assert_eq!(
             row("load-fixed-latency", &["", "always-on"]),
-            ["103.0 (101.0 to 106.0)", "353.0 (351.0 to 356.0)"]
+            ["103.0\n101.0 to 106.0", "353.0\n351.0 to 356.0"]
         );
         assert_eq!(
             row("load-fixed-latency", &["deep-sleep", "100 ns"]),
-            ["1203.0 (1201.0 to 1206.0)", "1453.0 (1451.0 to 1456.0)"]
+            ["1203.0\n1201.0 to 1206.0", "1453.0\n1451.0 to 1456.0"]
         );
         let predicted = ["fast-wake", "perfbound, map, 2 %"];
         assert_eq!(
@@ -334,9 +334,9 @@ mod tests {
         };
         let (_folder, html, _) = report(one, change);
         let means = cells(&html, "fixed-time", &["1 ms"]);
-        assert_eq!(means, ["3.000 (1.000 to 5.000)"; 2]);
+        assert_eq!(means, ["3.000\n1.000 to 5.000"; 2]);
         let means = cells(&html, "predicted-time", &["fast-wake", "1 %", "regular"]);
-        assert_eq!(means[1..], ["3.000 (1.000 to 5.000)", "0.000"]);
+        assert_eq!(means[1..], ["3.000\n1.000 to 5.000", "0.000"]);
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub fn html(
     if seeds.len() > 1 {
         put(format_args!(
             "<p>Values are means over {} seeds; where these differ, the least and the greatest \
-             stand beside them in tables and as thin lines in figures.</p>\n",
+             stand below them in tables and as thin lines in figures.</p>\n",
             seeds.len()
         ));
     }
