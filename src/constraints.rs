@@ -27,11 +27,8 @@ const COLUMNS: usize = 98;
 pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String)> {
     let top = design.top();
     let pins = design.pins();
-    let origin = format!(
-        "# Emitted by linkdoze {}; change the configuration rather than this file.\n\
-         # SHA-256 of the configuration: {hash}\n\n",
-        env!("CARGO_PKG_VERSION")
-    );
+    let [emitted, hashed] = crate::files::origin(hash);
+    let origin = format!("# {emitted}\n# {hashed}\n\n");
     let sdc = format!(
         "# Timing of module {top} as a block of an ASIC: Synopsys Design Constraints, for static\n\
          # timing, synthesis and layout; Quartus reads them, too. Times in ns: what counts in the\n\

@@ -44,6 +44,16 @@ pub enum FileError {
         /// What it names instead.
         problem: String,
     },
+    /// The system refuses to remove.
+    #[error(
+        "{path}: cannot remove this file of an earlier configuration: {source}; remove it by hand"
+    )]
+    Remove {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+    },
     /// The folder that is to hold the file cannot be made.
     #[error("{path}: cannot write: the folder {folder} cannot be made: {source}")]
     Folder {
@@ -109,6 +119,103 @@ pub fn sha256(path: &Path) -> Result<String, FileError> {
         Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
     };
     read().map_err(|source| FileError::Read {
+        path: path.into(),
+        source,
+    })
+}
+
+/// How the line begins by which an emitted file says where it comes from, and how it goes on
+/// behind the version.
+const EMITTED: [&str; 2] = [
+    "Emitted by linkdoze ",
+    "; change the configuration rather than this file.",
+];
+
+/// The line after it, up to the hash.
+const HASHED: &str = "SHA-256 of the configuration: ";
+
+/// How the names of the files with this header end.
+const EMITTED_NAMES: [&str; 7] = [
+    ".v",
+    ".sdc",
+    ".xdc",
+    ".lpf",
+    "_registers.rdl",
+    "_registers.h",
+    "_registers.md",
+];
+
+/// Most of an emitted file that is read for its header, in bytes: the longest is that of a
+/// block whose description is long, some 1000.
+const LONGEST_HEADER: u64 = 16 << 10;
+
+/// The two lines by which every file that `generate` writes says where it comes from, without
+/// the marks of a comment. `hash` is the SHA-256 of the configuration in hexadecimal.
+pub fn origin(hash: &str) -> [String; 2] {
+    let [before, behind] = EMITTED;
+    let version = env!("CARGO_PKG_VERSION");
+    [
+        format!("{before}{version}{behind}"),
+        format!("{HASHED}{hash}"),
+    ]
+}
+
+/// Whether `text` has the lines of [`origin`], of any version and configuration.
+fn has_origin(text: &str) -> bool {
+    let marks = ['/', '*', '#', ' '];
+    let mut header = text.lines().map(|line| line.trim_start_matches(marks)).zip(
+        text.lines()
+            .skip(1)
+            .map(|line| line.trim_start_matches(marks)),
+    );
+    header.any(|(line, next)| {
+        let emitted = line
+            .strip_prefix(EMITTED[0])
+            .is_some_and(|rest| rest.ends_with(EMITTED[1]));
+        emitted && next.starts_with(HASHED)
+    })
+}
+
+/// The files in `folder` that `generate` has written, by their names and headers, sorted; none
+/// if there is no such folder. Links and what cannot be read are left alone.
+///
+/// # Errors
+/// If the folder cannot be read.
+pub fn emitted_in(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let read_error = |source| FileError::Read {
+        path: folder.into(),
+        source,
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(read_error)?,
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(read_error)?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let ours = EMITTED_NAMES.iter().any(|end| name.ends_with(end));
+        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            continue;
+        }
+        let mut start = Vec::new();
+        let read = std::fs::File::open(entry.path())
+            .and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut start));
+        if read.is_ok() && has_origin(&String::from_utf8_lossy(&start)) {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Removes one of [`emitted_in`].
+///
+/// # Errors
+/// If the system refuses.
+pub fn remove(path: &Path) -> Result<(), FileError> {
+    std::fs::remove_file(path).map_err(|source| FileError::Remove {
         path: path.into(),
         source,
     })
@@ -326,6 +433,39 @@ mod tests {
         assert!(link.is_symlink());
         assert_eq!(read_text(&file).unwrap(), "new");
         assert_eq!(names(folder.path()), ["file", "link", "nowhere", "socket"]);
+    }
+
+    #[test]
+    fn emitted_files_are_known_by_name_and_header() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.path().join(name), text).unwrap();
+        };
+        let [emitted, hashed] = origin("0123");
+        write(
+            "a.v",
+            &format!("// a\n//\n// {emitted}\n// {hashed}\n\nmodule a;\n"),
+        );
+        write("b.sdc", &format!("# {emitted}\n# {hashed}\n"));
+        write(
+            "c_registers.h",
+            &format!("/* c\n * {emitted}\n * {hashed}\n */\n"),
+        );
+        let older = emitted.replace(env!("CARGO_PKG_VERSION"), "0.0.1-rc");
+        write("d_registers.md", &format!("# d\n\n{older}\n{hashed}.\n"));
+        // By hand, whatever they quote.
+        write("e.v", "module e;\nendmodule\n");
+        write("f.v", &format!("// As \"{emitted}\" says.\n// {hashed}\n"));
+        write("g.v", &format!("// {emitted}\n//\n"));
+        write("README.md", &format!("{emitted}\n{hashed}\n"));
+        write("port.f", &format!("{emitted}\n{hashed}\n"));
+        std::os::unix::fs::symlink("a.v", folder.path().join("link.v")).unwrap();
+        let found = emitted_in(folder.path()).unwrap();
+        let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap()).collect();
+        assert_eq!(names, ["a.v", "b.sdc", "c_registers.h", "d_registers.md"]);
+        assert!(emitted_in(&folder.path().join("absent"))
+            .unwrap()
+            .is_empty());
     }
 
     #[test]

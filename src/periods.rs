@@ -70,6 +70,20 @@ pub enum PeriodsError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The periods up to a line last longer than clock cycles can be counted.
+    #[error(
+        "{path}:{line}: with this period the list lasts 2^64 clock cycles of {period_ps} ps or \
+         more, which nothing counts: shorten it, or begin a second list here",
+        path = path.display()
+    )]
+    TooLong {
+        /// The list's file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Clock period in picoseconds.
+        period_ps: u64,
+    },
     /// Nothing follows the header.
     #[error("{path}: no periods after the header: the file is cut off, or empty", path = path.display())]
     Empty {
@@ -133,6 +147,16 @@ impl Periods {
                 other => self.fault(position, format!("not CSV: {other:?}")),
             }
         })
+    }
+
+    /// The fault of the line that was read last: with it the list lasts too long, at a clock
+    /// period of `period_ps`.
+    pub fn too_long(&self, period_ps: u64) -> PeriodsError {
+        PeriodsError::TooLong {
+            path: self.path.clone(),
+            line: self.record.position().map_or(0, Position::line),
+            period_ps,
+        }
     }
 
     fn fault(&self, line: u64, problem: String) -> PeriodsError {

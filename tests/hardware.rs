@@ -95,6 +95,60 @@ fn files_and_folders(folder: &Path) -> Vec<String> {
 }
 
 #[test]
+fn what_another_configuration_left_is_named_and_removed() {
+    let folder = folder("bxiv3-hybrid");
+    let path = folder.path();
+    let text = fs::read_to_string(path.join("port.toml")).unwrap();
+    assert_eq!(text.matches("sync = \"messages\"").count(), 1);
+    let levels = text.replace("sync = \"messages\"", "sync = \"levels\"");
+    fs::write(path.join("levels.toml"), levels).unwrap();
+    let generate = |config: &str, words: &[&str], status| {
+        let mut command = linkdoze(path);
+        command.args(["generate", config, "-o", "out"]).args(words);
+        run(&mut command, status)
+    };
+    generate("port.toml", &[], 0);
+    // By hand, or from elsewhere.
+    let own = "// Emitted by hand.\nmodule own;\nendmodule\n";
+    fs::write(path.join("out/own.v"), own).unwrap();
+    generate("port.toml", &["--check"], 0);
+
+    generate("levels.toml", &["--constraints", "timing"], 0);
+    let left = ["link_sync.v", "port.lpf", "port.sdc", "port.xdc"];
+    for name in left {
+        assert!(!path.join("out").join(name).exists(), "{name}");
+    }
+    assert_eq!(fs::read_to_string(path.join("out/own.v")).unwrap(), own);
+
+    // Alone, a left file fails the check; the two ways to name the folder are one.
+    generate("port.toml", &["--constraints", "./out"], 0);
+    fs::copy(path.join("out/link_sync.v"), path.join("out/old.v")).unwrap();
+    let (out, err) = generate("port.toml", &["--check"], 1);
+    assert_eq!(
+        (out.as_str(), err.as_str()),
+        (
+            "",
+            "of another configuration: out/old.v\n\
+             regenerate with: linkdoze generate port.toml -o out\n"
+        )
+    );
+    let (_, err) = generate("port.toml", &[], 0);
+    assert_eq!(err, "removed, of another configuration: out/old.v\n");
+    generate("port.toml", &["--check"], 0);
+    assert!(path.join("out/own.v").exists());
+    // The folder of the constraints as well.
+    let (_, err) = generate("levels.toml", &["--constraints", "timing"], 0);
+    assert!(err.contains("out/link_sync.v, out/port.lpf"), "{err}");
+    fs::copy(path.join("timing/port.sdc"), path.join("timing/old.sdc")).unwrap();
+    let words = ["--check", "--constraints", "timing"];
+    let (_, err) = generate("levels.toml", &words, 1);
+    assert!(
+        err.contains("of another configuration: timing/old.sdc\n"),
+        "{err}"
+    );
+}
+
+#[test]
 fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let folder = folder("bxiv3-hybrid");
     let path = folder.path();
@@ -400,7 +454,37 @@ fn synthesis_says_which_program_is_missing() {
     );
     let err = missing("NEXTPNR_ICE40");
     assert!(err.contains("NEXTPNR_ICE40"), "{err}");
-    let bad = ["synth", "port.toml", "--target", "liberty:absent.lib"];
-    let (_, err) = run(linkdoze(folder.path()).args(bad), 2);
-    assert!(err.contains("absent.lib"), "{err}");
+}
+
+#[test]
+fn what_is_no_liberty_file_is_refused() {
+    let folder = folder("100gbase-r");
+    let path = folder.path();
+    fs::write(path.join("packed.lib"), [0x1f, 0x8b, 8, 0]).unwrap();
+    fs::write(path.join("empty.lib"), "").unwrap();
+    for (file, problem) in [
+        ("absent.lib", "cannot read: No such file"),
+        ("port.toml", "does not begin with `library`"),
+        ("packed.lib", "unpack it first"),
+        ("empty.lib", "no `library` group"),
+        (".", "not a regular file"),
+    ] {
+        let target = format!("liberty:{file}");
+        let (out, err) = run(
+            linkdoze(path).args(["synth", "port.toml", "--target", &target]),
+            2,
+        );
+        assert_eq!(out, "");
+        assert!(
+            err.starts_with(&format!("error: {file}: {problem}"))
+                || err.contains(&format!("{file}: no Liberty file: it {problem}"))
+                || err.contains(&format!("{file}: no Liberty file: it has {problem}"))
+                || err.contains(&format!("{file}: compressed: {problem}")),
+            "{err}"
+        );
+        assert!(
+            err.contains("liberty:FILE takes the Liberty file (.lib)"),
+            "{err}"
+        );
+    }
 }

@@ -385,3 +385,54 @@ fn corrections_are_those_of_the_paper() {
         );
     }
 }
+
+/// 2^64 cycles is where counting ends: no row is printed for what lies beyond.
+#[test]
+fn a_list_that_lasts_too_long_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("port.toml"), "[clock]\ntick_ns = 2\n").unwrap();
+    let half = u64::MAX / 4;
+    for (list, line) in [
+        (format!("100,{half}\n100,{half}\n7,8\n"), 3),
+        (format!("5,6\n1,{}\n", u64::MAX), 3),
+        (format!("{half},9\n5,6\n{half},9\n"), 4),
+    ] {
+        fs::write(path.join("p.csv"), format!("busy,idle\n{list}")).unwrap();
+        for model in ["reference", "golden"] {
+            let words = [
+                "predict",
+                "port.toml",
+                "--periods",
+                "p.csv",
+                "--model",
+                model,
+            ];
+            let (out, err) = run(linkdoze(path).args(words), 2);
+            assert_eq!(
+                err,
+                format!(
+                    "error: p.csv:{line}: with this period the list lasts 2^64 clock cycles of \
+                     1000 ps or more, which nothing counts: shorten it, or begin a second list \
+                     here\n"
+                )
+            );
+            assert!(out.lines().count() < line, "{out}");
+        }
+    }
+    // One tick less than what is refused.
+    let longest = u64::MAX / 2 - 1;
+    fs::write(path.join("p.csv"), format!("busy,idle\n1,{longest}\n")).unwrap();
+    for model in ["reference", "golden"] {
+        let words = [
+            "predict",
+            "port.toml",
+            "--periods",
+            "p.csv",
+            "--model",
+            model,
+        ];
+        let (out, _) = run(linkdoze(path).args(words), 0);
+        assert_eq!(out.lines().count(), 2, "{out}");
+    }
+}

@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use common::{linkdoze, run};
@@ -175,5 +176,46 @@ fn a_claim_that_is_gone_is_missing() {
     assert!(
         verdicts.contains(&("u_lpi_fsm.down_completes", "missing")),
         "{report}"
+    );
+}
+
+#[test]
+fn the_variable_chooses_yosys() {
+    let folder = folder(CONFIG);
+    let path = folder.path();
+    let program = path.join("own-yosys");
+    let script = "#!/bin/sh\necho \"$1\" >> \"$0.calls\"\nexec yosys \"$@\"\n";
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let verify = ["verify", "port.toml"];
+    run(linkdoze(path).args(verify).env("YOSYS", &program), 0);
+    let calls = fs::read_to_string(path.join("own-yosys.calls")).unwrap();
+    let calls: Vec<&str> = calls.lines().collect();
+    assert_eq!(calls[0], "-V");
+    assert!(
+        calls.len() > 1 && calls[1..].iter().all(|call| *call == "-q"),
+        "{calls:?}"
+    );
+
+    let (out, err) = run(
+        linkdoze(path).args(verify).env("YOSYS", "/nowhere/yosys"),
+        2,
+    );
+    assert_eq!(out, "");
+    assert!(
+        err.contains("/nowhere/yosys") && err.contains("variable YOSYS"),
+        "{err}"
+    );
+}
+
+#[test]
+fn no_time_is_no_proof() {
+    let folder = folder(CONFIG);
+    let verify = ["verify", "port.toml", "--timeout", "0"];
+    let (out, err) = run(linkdoze(folder.path()).args(verify), 2);
+    assert_eq!(out, "");
+    assert!(
+        err.contains("--timeout") && err.contains("0 is not in 1..="),
+        "{err}"
     );
 }

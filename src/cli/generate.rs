@@ -1,6 +1,7 @@
 //! `linkdoze generate`: the Verilog and the timing constraints of a configuration.
 
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use super::{output, Outcome};
 use crate::blocks::switch_ports::MAX_PORTS;
@@ -10,6 +11,9 @@ use crate::{files, rtl};
 /// Emit the Verilog of a configuration: one file per module, and a file list; its timing
 /// constraints as SDC, XDC and LPF. With registers also their description: SystemRDL, a C
 /// header, Markdown.
+///
+/// Both folders are for one configuration: what was emitted there for another is removed. Files
+/// without linkdoze's header stay.
 #[derive(clap::Args)]
 pub struct Args {
     /// The configuration file.
@@ -23,7 +27,8 @@ pub struct Args {
     /// Emit the controllers of so many ports, behind one AXI4-Lite port for their registers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
     ports: Option<u32>,
-    /// Only compare with what lies in the folder: exit status 1 if it is stale.
+    /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
+    /// or of another configuration.
     #[arg(long)]
     check: bool,
 }
@@ -48,7 +53,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             .filter(|(path, text)| std::fs::read(path).ok().as_deref() != Some(text))
             .map(|(path, _)| path.display().to_string())
             .collect();
-        if stale.is_empty() {
+        let left = left_over(args, &files)?;
+        if stale.is_empty() && left.is_empty() {
             return Ok(Outcome::Done);
         }
         let mut again = format!("linkdoze generate {}", args.config.display());
@@ -59,17 +65,62 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         if let Some(folder) = &args.constraints {
             again += &format!(" --constraints {}", folder.display());
         }
-        output::message(&format!(
-            "stale or missing: {}\nregenerate with: {again}",
-            stale.join(", ")
-        ));
+        let mut message = String::new();
+        if !stale.is_empty() {
+            message += &format!("stale or missing: {}\n", stale.join(", "));
+        }
+        if !left.is_empty() {
+            message += &format!("of another configuration: {}\n", listed(&left));
+        }
+        output::message(&format!("{message}regenerate with: {again}"));
         return Ok(Outcome::CheckFailed);
     }
     files::write_together(&files)?;
+    let left = left_over(args, &files)?;
+    for path in &left {
+        files::remove(path)?;
+    }
+    if !left.is_empty() {
+        output::message(&format!(
+            "removed, of another configuration: {}",
+            listed(&left)
+        ));
+    }
     let list: String = files
         .iter()
         .map(|(path, _)| format!("{}\n", path.display()))
         .collect();
     output::print(&list)?;
     Ok(Outcome::Done)
+}
+
+/// What `generate` wrote to the folders for another configuration: none of `files`.
+fn left_over(args: &Args, files: &[(PathBuf, &[u8])]) -> anyhow::Result<Vec<PathBuf>> {
+    // The same folder may be given in two ways.
+    let place = |path: &Path| {
+        let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+        (folder, path.file_name().map(ToOwned::to_owned))
+    };
+    let own: BTreeSet<_> = files.iter().map(|(path, _)| place(path)).collect();
+    let mut left = BTreeMap::new();
+    for folder in [Some(&args.output), args.constraints.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        for path in files::emitted_in(folder)? {
+            let place = place(&path);
+            if !own.contains(&place) {
+                left.entry(place).or_insert(path);
+            }
+        }
+    }
+    Ok(left.into_values().collect())
+}
+
+fn listed(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(", ")
 }

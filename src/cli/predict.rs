@@ -1,21 +1,31 @@
 //! `linkdoze predict`
 
 use std::fmt;
-use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
 
 use super::{output, Outcome};
+use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::Config;
 use crate::cosim::open_loop::{self, Golden, OpenLoop};
 use crate::cosim::port::PortDesign;
 use crate::cosim::verilator::Compiled;
-use crate::cosim::Design;
-use crate::periods::Periods;
+use crate::cosim::{Design, EngineError};
+use crate::periods::{Period, Periods, PeriodsError};
 use crate::reference::{Parameters, Reference};
 
+/// Clock cycles that the Verilog is clocked between two looks at the progress bar: a tenth of a
+/// second or so.
+const CYCLES_AT_ONCE: u64 = 1 << 20;
+
 #[derive(clap::Args)]
+#[command(after_help = "\
+--model rtl clocks every cycle, however long an idle period is. --model golden passes over the
+cycles in which nothing changes and gives the same rows.")]
 pub struct Args {
     /// The configuration file.
     config: PathBuf,
@@ -42,10 +52,10 @@ enum Model {
 trait Predictor {
     /// An active part of `busy` ticks, then an idle period of `idle` ticks. Returns the
     /// next row, if one is known: hardware answers for a period during the next active part.
-    fn step(&mut self, busy: u64, idle: u64) -> anyhow::Result<Option<Row>>;
+    fn step(&mut self, busy: u64, idle: u64) -> Result<Option<Row>>;
 
     /// The rows that are still missing at the end.
-    fn finish(&mut self) -> anyhow::Result<Option<Row>>;
+    fn finish(&mut self) -> Result<Option<Row>>;
 
     /// Active parts that were too short for the update of the period before them.
     fn short(&self) -> u64 {
@@ -102,7 +112,7 @@ impl fmt::Display for Threshold {
 }
 
 impl Predictor for Reference {
-    fn step(&mut self, busy: u64, idle: u64) -> anyhow::Result<Option<Row>> {
+    fn step(&mut self, busy: u64, idle: u64) -> Result<Option<Row>> {
         let step = Reference::step(self, busy, idle);
         Ok(Some(Row {
             t_inac: step.t_inac,
@@ -115,7 +125,7 @@ impl Predictor for Reference {
         }))
     }
 
-    fn finish(&mut self) -> anyhow::Result<Option<Row>> {
+    fn finish(&mut self) -> Result<Option<Row>> {
         Ok(None)
     }
 }
@@ -135,11 +145,11 @@ impl From<open_loop::Step> for Row {
 }
 
 impl<E: OpenLoop> Predictor for open_loop::Predictor<E> {
-    fn step(&mut self, busy: u64, idle: u64) -> anyhow::Result<Option<Row>> {
+    fn step(&mut self, busy: u64, idle: u64) -> Result<Option<Row>> {
         Ok(self.period(busy, idle)?.map(Row::from))
     }
 
-    fn finish(&mut self) -> anyhow::Result<Option<Row>> {
+    fn finish(&mut self) -> Result<Option<Row>> {
         Ok(open_loop::Predictor::finish(self)?.map(Row::from))
     }
 
@@ -148,9 +158,94 @@ impl<E: OpenLoop> Predictor for open_loop::Predictor<E> {
     }
 }
 
-pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+/// How long a list of periods is so far.
+struct Length {
+    cycles: u64,
+    clocks_per_tick: u64,
+    period_ps: u64,
+}
+
+impl Length {
+    fn new(config: &Config) -> Length {
+        Length {
+            cycles: 0,
+            clocks_per_tick: config.clock.tick_ps / config.clock.period_ps,
+            period_ps: config.clock.period_ps,
+        }
+    }
+
+    /// Adds the period that was read last from `periods`; beyond 2^64 cycles nothing is counted.
+    fn add(&mut self, period: Period, periods: &Periods) -> Result<(), PeriodsError> {
+        let ticks = period.busy.checked_add(period.idle);
+        let cycles = ticks.and_then(|ticks| ticks.checked_mul(self.clocks_per_tick));
+        self.cycles = cycles
+            .and_then(|cycles| cycles.checked_add(self.cycles))
+            .ok_or_else(|| periods.too_long(self.period_ps))?;
+        Ok(())
+    }
+}
+
+/// The cycles of a list that can be read twice and has no fault.
+fn cycles_of(path: &Path, config: &Config) -> Option<u64> {
+    std::fs::metadata(path)
+        .ok()
+        .filter(std::fs::Metadata::is_file)?;
+    let mut periods = Periods::open(path).ok()?;
+    let mut length = Length::new(config);
+    while let Some(period) = periods.next() {
+        length.add(period.ok()?, &periods).ok()?;
+    }
+    Some(length.cycles)
+}
+
+/// An engine whose progress is shown.
+struct Shown<E> {
+    engine: E,
+    bar: ProgressBar,
+}
+
+impl<E> Shown<E> {
+    /// `cycles`: how many there will be, if that is known. Where the rows go to the terminal
+    /// they are progress enough.
+    fn new(engine: E, cycles: Option<u64>) -> Result<Shown<E>> {
+        let bar = match cycles {
+            _ if io::stdout().is_terminal() => ProgressBar::hidden(),
+            Some(cycles) => ProgressBar::new(cycles),
+            None => ProgressBar::no_length(),
+        };
+        bar.set_style(ProgressStyle::with_template(match cycles {
+            Some(_) => "{wide_bar} {percent:>3} %  {human_pos} cycles  {per_sec}  {eta} left",
+            None => "{spinner} {human_pos} cycles  {per_sec}",
+        })?);
+        Ok(Shown { engine, bar })
+    }
+}
+
+impl<E> Drop for Shown<E> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl<E: OpenLoop> OpenLoop for Shown<E> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
+        let mut left = cycles;
+        loop {
+            let now = left.min(CYCLES_AT_ONCE);
+            let outputs = self.engine.pass(inputs, now)?;
+            self.bar.inc(now);
+            left -= now;
+            if left == 0 {
+                return Ok(outputs);
+            }
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Result<Outcome> {
     let config = Config::load(&args.config)?;
     let mut periods = Periods::open(&args.periods)?;
+    let mut length = Length::new(&config);
     let mut predictor: Box<dyn Predictor> = match args.model {
         Model::Reference => Box::new(Reference::new(Parameters::new(&config))),
         Model::Golden => {
@@ -161,7 +256,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Model::Rtl => {
             let design = PortDesign::open_loop(&config)?;
             let compiled = Compiled::fast(&design.verilog()?, design.plan())?;
-            Box::new(open_loop::Predictor::new(design.plan(), compiled.engine()?))
+            let cycles = cycles_of(&args.periods, &config);
+            let engine = Shown::new(compiled.engine()?, cycles)?;
+            Box::new(open_loop::Predictor::new(design.plan(), engine))
         }
     };
     let mut out = BufWriter::new(io::stdout().lock());
@@ -176,7 +273,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut over = false;
     while go_on && !over {
         let row = match periods.next().transpose()? {
-            Some(period) => predictor.step(period.busy, period.idle)?,
+            Some(period) => {
+                length.add(period, &periods)?;
+                predictor.step(period.busy, period.idle)?
+            }
             None => {
                 over = true;
                 predictor.finish()?

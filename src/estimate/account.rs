@@ -186,7 +186,7 @@ fn terms(config: &Config) -> Vec<Term> {
         name: "counters",
         because: [
             "a bin's index is split into group and place, powers of two",
-            "no counter counts beyond h_maxN",
+            "as many as count h_maxN samples, or one more than the largest budget has",
         ],
     };
     match histogram.kind {

@@ -15,6 +15,7 @@ use super::ir::{
 };
 use super::names::{self, instance, seen};
 use super::values::{mask, Type};
+use crate::files::origin;
 
 /// The width that lines keep to where they can.
 const COLUMNS: usize = 100;
@@ -141,16 +142,9 @@ fn head(design: &Design, id: BlockId, name: &str, paths: &[&str], header: &Heade
     for line in wrap(&format!("{label}: {}", listed(paths)), COLUMNS - 3) {
         push_comment(&mut text, "", &line);
     }
-    let generator = format!(
-        "Emitted by linkdoze {}; change the configuration rather than this file.",
-        env!("CARGO_PKG_VERSION")
-    );
-    push_comment(&mut text, "", &generator);
-    push_comment(
-        &mut text,
-        "",
-        &format!("SHA-256 of the configuration: {}", header.hash),
-    );
+    for line in origin(&header.hash) {
+        push_comment(&mut text, "", &line);
+    }
     if id == 0 && !header.config_text.trim().is_empty() {
         text.push_str("//\n// The configuration:\n");
         for line in header.config_text.trim_end().lines() {

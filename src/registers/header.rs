@@ -8,12 +8,11 @@ use crate::blocks::csr::map::{global_offset, Map, STRIDE};
 /// The whole space as a C header (C99).
 pub fn text(space: &Space) -> String {
     let guard = format!("LINKDOZE_{}_REGISTERS_H", space.module.to_uppercase());
+    let [emitted, hashed] = space.origin();
     let mut out = format!(
-        "/* Registers of {}.\n * {}\n * SHA-256 of the configuration: {}\n */\n\
+        "/* Registers of {}.\n * {emitted}\n * {hashed}\n */\n\
          #ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n\n",
-        space.module,
-        space.origin(),
-        space.hash
+        space.module
     );
     match &space.all {
         Some((ports, _)) => {

@@ -7,8 +7,9 @@ use crate::blocks::csr::map::{global_offset, Map, STRIDE};
 
 /// The whole space as Markdown.
 pub fn text(space: &Space) -> String {
+    let [emitted, _] = space.origin();
     let mut out = format!(
-        "# Registers of `{}`\n\n{}\nSHA-256 of the configuration: `{}`.\n\n\
+        "# Registers of `{}`\n\n{emitted}\nSHA-256 of the configuration: `{}`.\n\n\
          AXI4-Lite, 32 bits, little endian. An address without a register answers DECERR. A\n\
          write to a register that is only read, of a value that the hardware does not\n\
          support, or of a bin while one is being fetched, answers SLVERR and changes nothing. Reserved bits read 0 and ignore writes.\n\n\
@@ -18,7 +19,6 @@ pub fn text(space: &Space) -> String {
          in any order, then 1 to `command.apply`. They take effect together, with the next idle\n\
          period that begins; until then `command.apply` reads 1 and writing them answers SLVERR.\n\n",
         space.module,
-        space.origin(),
         space.hash,
         crate::config::ns(space.tick_ps)
     );

@@ -55,11 +55,8 @@ impl Space {
         ]
     }
 
-    /// Where the files come from, in one line.
-    fn origin(&self) -> String {
-        format!(
-            "Emitted by linkdoze {}; change the configuration rather than this file.",
-            env!("CARGO_PKG_VERSION")
-        )
+    /// Where the files come from, in two lines.
+    fn origin(&self) -> [String; 2] {
+        crate::files::origin(&self.hash)
     }
 }

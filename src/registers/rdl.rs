@@ -7,11 +7,10 @@ use crate::blocks::csr::map::{global_offset, Access, Field, Map, Register, STRID
 
 /// The whole space as a SystemRDL file.
 pub fn text(space: &Space) -> String {
+    let [emitted, hashed] = space.origin();
     let mut out = format!(
-        "// Registers of {}, SystemRDL 2.0.\n// {}\n// SHA-256 of the configuration: {}\n\n",
-        space.module,
-        space.origin(),
-        space.hash
+        "// Registers of {}, SystemRDL 2.0.\n// {emitted}\n// {hashed}\n\n",
+        space.module
     );
     page(&mut out, "port_page", "Registers of a port", &space.port);
     if let Some((_, all)) = &space.all {

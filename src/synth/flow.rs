@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis, Timing};
 use super::tools::{self, Tool};
-use super::{wrapper, SynthError, Target};
+use super::{liberty, wrapper, SynthError, Target};
 use crate::config::Config;
 use crate::constraints;
-use crate::files::{FileError, Unfinished};
+use crate::files::Unfinished;
 use crate::hdl::census;
 use crate::rtl;
 
@@ -36,6 +36,9 @@ pub fn run(
     seeds: u32,
     step: &(dyn Fn(&str) + Sync),
 ) -> anyhow::Result<Synthesis> {
+    if let Target::Liberty(file) = target {
+        liberty::check(file)?;
+    }
     let design = rtl::design(config)?;
     let files = rtl::emit(config)?;
     let yosys = tools::yosys()?;
@@ -131,12 +134,10 @@ pub fn run(
             };
             ("Xilinx UltraScale".to_owned(), vec![mapping])
         }
-        Target::Liberty(liberty) => {
-            std::fs::copy(liberty, folder.join("cells.lib")).map_err(|source| {
-                FileError::Read {
-                    path: liberty.clone(),
-                    source,
-                }
+        Target::Liberty(file) => {
+            std::fs::copy(file, folder.join("cells.lib")).map_err(|source| SynthError::Io {
+                path: file.clone(),
+                source,
             })?;
             let left_out = census::count(&design).memory_bits;
             let sta = tools::opensta()?;

