@@ -3,13 +3,15 @@
 //! census of what was elaborated.
 
 mod account;
+mod notes;
 mod table5;
 mod text;
 
 use serde::Serialize;
 
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::link_sync::{start_cycles, wait_bound};
+use crate::blocks::link_sync::{longest_delay, start_cycles, wait_bound};
+use crate::blocks::lpi_fsm::wake_bound;
 use crate::blocks::port::{update_interval_at_line_rate, update_latency};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};
@@ -60,6 +62,11 @@ pub struct Estimate {
     pub accuracy: Option<Accuracy>,
     /// How long a packet can wait for its link; `None` if the ends exchange no messages.
     pub wait: Option<Wait>,
+    /// The same in clock cycles where pins tell what the other end does; `None` if the ends
+    /// exchange messages.
+    pub wait_with_levels_cycles: Option<u64>,
+    /// What the settings of the histogram bring with them that is easily overlooked.
+    pub notes: Vec<String>,
 }
 
 /// Width of a register or an arithmetic value that the configuration implies.
@@ -136,7 +143,7 @@ pub struct Latency {
 
 /// How long a packet can wait for its link to wake, in clock cycles, at most
 /// (`docs/link-sync.md`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Wait {
     /// If the other end answers over a cable without delay.
     pub answered_cycles: u64,
@@ -146,15 +153,25 @@ pub struct Wait {
     pub unanswered_cycles: u64,
     /// After reset, in which a port sends nothing.
     pub start_cycles: u64,
+    /// The longest delay of the link one way, PHYs and cable, that the time-out allows.
+    pub longest_delay_cycles: u64,
+    /// A cable of that delay alone, in metres.
+    pub longest_cable_m: f64,
 }
 
+/// Delay of a cable, copper or fibre, in ps per metre: two thirds of the speed of light.
+const CABLE_PS_PER_M: f64 = 5000.0;
+
 impl Wait {
-    fn of(plan: &PortPlan) -> Option<Wait> {
+    fn of(plan: &PortPlan, period_ps: u64) -> Option<Wait> {
+        let longest = longest_delay(plan, &plan.sync?);
         Some(Wait {
             answered_cycles: wait_bound(plan, Some(0))?,
             round_trip_100_cycles: wait_bound(plan, Some(100))?,
             unanswered_cycles: wait_bound(plan, None)?,
             start_cycles: start_cycles(plan, &plan.sync?),
+            longest_delay_cycles: longest,
+            longest_cable_m: longest as f64 * period_ps as f64 / CABLE_PS_PER_M,
         })
     }
 }
@@ -203,7 +220,18 @@ impl Estimate {
                 }),
                 _ => None,
             },
-            wait: plan.as_ref().ok().and_then(Wait::of),
+            wait: plan
+                .as_ref()
+                .ok()
+                .and_then(|plan| Wait::of(plan, config.clock.period_ps)),
+            wait_with_levels_cycles: match &plan {
+                Ok(plan) if plan.sync.is_none() => Some(wake_bound(plan)),
+                _ => None,
+            },
+            notes: match &plan {
+                Ok(plan) if plan.predicts() => notes::of(config, plan),
+                _ => Vec::new(),
+            },
             census,
         }
     }

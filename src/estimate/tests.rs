@@ -233,3 +233,49 @@ fn a_factor_wider_than_a_vector_is_refused() {
     let estimate = estimate(text);
     assert!(estimate.no_hardware.unwrap().contains("max_value_ns"));
 }
+
+/// An answer takes 2D + 1 cycles; three messages of START fit into the time-out and the longest
+/// transitions, t_s + t_w = 6480 cycles by default.
+#[test]
+fn the_longest_cable() {
+    let longest = |clock: &str, timeout: u64| {
+        let text = format!("{clock}[port]\nsync_timeout_ns = {timeout}\n");
+        let wait = estimate(&text).wait.unwrap();
+        (wait.longest_delay_cycles, wait.longest_cable_m)
+    };
+    assert_eq!(longest("", 1), (0, 0.0));
+    assert_eq!(longest("", 2001), (1000, 200.0));
+    assert_eq!(longest("", 2002), (1000, 200.0));
+    assert_eq!(longest("", 60_000), ((60_000 + 6480) / 3, 4432.0));
+    let slow = "[clock]\nperiod_ps = 2000\ntick_ns = 2\n";
+    assert_eq!(longest(slow, 4002), (1000, 400.0));
+    let text = estimate("[port]\nsync_timeout_ns = 2001\n").to_string();
+    assert!(
+        text.contains("delay of 1000 cycles") && text.contains("200.0 m"),
+        "{text}"
+    );
+}
+
+/// Down and up once: 2000 + 4480 cycles by default; the longest of hybrid's two.
+#[test]
+fn the_wait_with_levels() {
+    let wait = |settings: &str| {
+        let estimate = estimate(&format!("[port]\nsync = \"levels\"\n{settings}"));
+        assert!(estimate.wait.is_none());
+        assert!(estimate.to_string().contains("unless the pin remote_down"));
+        estimate.wait_with_levels_cycles.unwrap()
+    };
+    assert_eq!(wait(""), 6480);
+    assert_eq!(wait("sleep = \"fast-wake\"\n"), 575);
+    assert_eq!(wait("sleep = \"hybrid\"\n"), 6480);
+    assert_eq!(estimate("").wait_with_levels_cycles, None);
+}
+
+#[test]
+fn notes_are_printed() {
+    let estimate = estimate("[histogram]\nmax_samples = 1000\n");
+    assert_eq!(estimate.notes.len(), 1);
+    assert!(estimate
+        .to_string()
+        .contains("\nNotes\n- histogram.counter_bits = 8: "));
+}

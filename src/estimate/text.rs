@@ -253,12 +253,29 @@ impl fmt::Display for Estimate {
                 f,
                 "\nA packet waits for its link for at most {} clock cycles if the other end answers\n\
                  at once ({} over a round trip of 100 cycles), for at most {} whatever the other\n\
-                 end does; after reset, for {}.",
+                 end does; after reset, for {}.\n\
+                 The time-out allows a delay of {} cycles one way, PHYs included; that is a cable of\n\
+                 {:.1} m (5 ns/m) if there is nothing else.",
                 wait.answered_cycles,
                 wait.round_trip_100_cycles,
                 wait.unanswered_cycles,
-                wait.start_cycles
+                wait.start_cycles,
+                wait.longest_delay_cycles,
+                wait.longest_cable_m
             )?;
+        }
+        if let Some(cycles) = self.wait_with_levels_cycles {
+            writeln!(
+                f,
+                "\nA packet waits for its link for at most {cycles} clock cycles, one transition down\n\
+                 and one up, unless the pin remote_down takes the link down again."
+            )?;
+        }
+        if !self.notes.is_empty() {
+            writeln!(f, "\nNotes")?;
+        }
+        for note in &self.notes {
+            writeln!(f, "- {note}")?;
         }
         Ok(())
     }

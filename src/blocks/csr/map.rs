@@ -6,7 +6,7 @@ use crate::blocks::histogram::Shape;
 use crate::blocks::hop_monitor::COUNTER_WIDTH;
 use crate::blocks::port::pins::HOPS_WIDTH;
 use crate::config::plan::{
-    HistogramKind, Policy, PortPlan, Sleep, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
+    BinScale, HistogramKind, Policy, PortPlan, Sleep, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
 
 /// What a port's page begins with: "LKDZ".
@@ -16,7 +16,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0000;
+pub const VERSION: u32 = 0x0001_0001;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -317,6 +317,10 @@ pub fn port(plan: &PortPlan) -> Map {
     let readable = |width: u32| if plan.reads_bins() { width } else { 0 };
     let aging = |width: u32| if plan.ages() { width } else { 0 };
     let histogram = &plan.histogram;
+    let mantissa = match histogram.scale {
+        BinScale::Linear => None,
+        BinScale::Log { mantissa_bits } => Some(mantissa_bits),
+    };
     let bit = |set: bool, place: u32| u32::from(set) << place;
     let policies = Policy::ALL
         .iter()
@@ -345,7 +349,7 @@ pub fn port(plan: &PortPlan) -> Map {
             ("minor", 0, 16),
             Access::Constant,
             VERSION & 0xffff,
-            "registers were added",
+            "registers or fields were added",
         )
         .field(
             ("major", 16, 16),
@@ -400,6 +404,18 @@ pub fn port(plan: &PortPlan) -> Map {
             Access::Constant,
             histogram.bin_shift,
             "log2 of the first bin's ticks",
+        )
+        .field(
+            ("log", 22, predicted(1)),
+            Access::Constant,
+            mantissa.is_some().into(),
+            "0: bins of one width, 1: bins on a logarithmic scale",
+        )
+        .field(
+            ("mantissa_bits", 24, predicted(4)),
+            Access::Constant,
+            mantissa.unwrap_or(0),
+            "log2 of the bins in an octave of the logarithmic scale",
         )
         .word(
             "clock_period",
@@ -695,7 +711,7 @@ pub fn all_ports(plan: &PortPlan, ports: u32) -> Map {
         ("minor", 0, 16),
         Access::Constant,
         VERSION & 0xffff,
-        "registers were added",
+        "registers or fields were added",
     )
     .field(
         ("major", 16, 16),

@@ -54,6 +54,32 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
     }
 }
 
+/// By hand (`docs/histograms.md`): 256 bins of 1 ns reach 1 s with 3 mantissa bits, and as many
+/// bins as there are ticks with 12.
+#[test]
+fn software_finds_the_scale() {
+    let shape = |scale: &str, bins: u32, max_value: u64| {
+        let text = format!(
+            "[port]\nregisters = true\n[histogram]\nbin_scale = \"{scale}\"\nbins = {bins}\n\
+             bin_ns = 1\nmax_value_ns = {max_value}\n"
+        );
+        let plan = Config::parse(&text, "a").unwrap().plan().unwrap();
+        let page = map::port(&plan);
+        let value = page.register("shape").reset();
+        let field = |name: &str| {
+            let field = page.field("shape", name);
+            (value & field.mask()) >> field.low
+        };
+        (field("bins"), field("log"), field("mantissa_bits"))
+    };
+    assert_eq!(shape("log", 256, 1_000_000_000), (256, 1, 3));
+    assert_eq!(shape("log", 4096, 4095), (4096, 1, 12));
+    assert_eq!(shape("log", 8, 1_000_000_000), (8, 1, 0));
+    assert_eq!(shape("linear", 256, 256), (256, 0, 0));
+    let page = map::port(&plan(Policy::Fixed, 32));
+    assert_eq!(page.register("shape").fields, []);
+}
+
 /// Requests that reach the registers more often than chance would.
 pub(crate) fn request(page: &map::Map) -> impl Strategy<Value = Option<Request>> {
     let words: Vec<u32> = page.registers.iter().map(|r| r.offset / 4).collect();
@@ -97,10 +123,16 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
         ]),
         prop::sample::select(vec![24u32, 32, 40]),
         prop::sample::select(HistogramKind::ALL.to_vec()),
+        prop::sample::select(vec![
+            BinScale::Linear,
+            BinScale::Log { mantissa_bits: 0 },
+            BinScale::Log { mantissa_bits: 2 },
+        ]),
     )
-        .prop_map(|(policy, width, kind)| {
+        .prop_map(|(policy, width, kind, scale)| {
             let mut plan = plan(policy, width);
             plan.histogram.kind = kind;
+            plan.histogram.scale = scale;
             plan
         })
 }

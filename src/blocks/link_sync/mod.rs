@@ -54,6 +54,14 @@ pub fn wait_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
     Some(w + (2 * w + 1).max(t_s) + t_w)
 }
 
+/// The longest delay one way, in clock cycles, with which both ends hear each other in time: an
+/// answer, which takes there and back and a cycle, before the time-out, and the exchange of START
+/// (a request, its answer and SYNC) before START ends. PHYs count as cable.
+pub fn longest_delay(plan: &PortPlan, sync: &SyncPlan) -> u64 {
+    let answered = sync.timeout.saturating_sub(1) / 2;
+    answered.min((start_cycles(plan, sync) - 3) / 3)
+}
+
 /// The longest transition down and the longest up, in clock cycles.
 pub fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
     let longest = |time: fn(&SleepTimes) -> u64| {
