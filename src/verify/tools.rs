@@ -276,10 +276,12 @@ impl<'a> Run<'a> {
         for (name, value) in &self.part.parameters {
             let _ = write!(script, " chparam -set {name} {value} {top};");
         }
-        // Kept: two claims that come to the same thing are not to become one.
+        // Kept: two claims that come to the same thing are not to become one. Yosys 0.70, not 0.23,
+        // reads them as $check, and async2sync makes $assert and $assume of them again.
         let _ = write!(
             script,
-            " hierarchy -check -top {top}; proc; setattr -set keep 1 t:$assert; prep -flatten;"
+            " hierarchy -check -top {top}; proc; setattr -set keep 1 t:$assert t:$check; \
+             prep -flatten; async2sync;"
         );
         for name in dropped {
             let _ = write!(script, " delete {top}/{name};");
