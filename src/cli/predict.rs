@@ -297,11 +297,13 @@ pub fn run(args: &Args) -> Result<Outcome> {
         }
     }
     output::finish(out.flush())?;
-    if predictor.short() > 0 {
+    let short = predictor.short();
+    // Its progress bar goes before anything is said.
+    drop(predictor);
+    if short > 0 {
         output::message(&format!(
-            "note: {} of {rows} periods are followed by an active part too short for the \
-             hardware to finish its update: their rows show the update before",
-            predictor.short()
+            "note: {short} of {rows} periods are followed by an active part too short for the \
+             hardware to finish its update: their rows show the update before"
         ));
     }
     Ok(Outcome::Done)
