@@ -45,11 +45,12 @@ pub fn plan(config: &Config) -> Result<PortPlan, RtlError> {
 /// # Errors
 /// As [`plan`].
 pub fn design(config: &Config) -> Result<Design, RtlError> {
-    elaborate(&plan(config)?)
+    elaborate(config, &plan(config)?)
 }
 
-fn elaborate(plan: &PortPlan) -> Result<Design, RtlError> {
-    Ok(hdl::elaborate(&Port::new(plan))?)
+fn elaborate(config: &Config, plan: &PortPlan) -> Result<Design, RtlError> {
+    let design = hdl::elaborate(&Port::new(plan))?;
+    Ok(design.prefixed(&config.verilog.module_prefix))
 }
 
 /// The files of a configuration's Verilog: name and text; the same configuration gives
@@ -70,7 +71,7 @@ pub fn emit_plan(config: &Config, plan: &PortPlan) -> Result<Vec<(String, String
         config_text: config.canonical(),
         hash: config.hash(),
     };
-    Ok(verilog::print(&elaborate(plan)?, &header))
+    Ok(verilog::print(&elaborate(config, plan)?, &header))
 }
 
 /// All that is handed over for a configuration: files, name and text.
@@ -96,13 +97,15 @@ pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError
         config_text: config.canonical(),
         hash: config.hash(),
     };
+    let prefix = &config.verilog.module_prefix;
     let design = match ports {
-        Some(ports) => hdl::elaborate(&SwitchPorts::new(&plan, ports))?,
-        None => elaborate(&plan)?,
+        Some(ports) => hdl::elaborate(&SwitchPorts::new(&plan, ports))?.prefixed(prefix),
+        None => elaborate(&config, &plan)?,
     };
     let mut sources = verilog::print(&design, &header);
     if plan.registers.is_some() {
-        sources.extend(Space::new(&plan, ports, config.clock.tick_ps, config.hash()).files());
+        let space = Space::new(&plan, ports, config.clock.tick_ps, config.hash());
+        sources.extend(space.prefixed(prefix).files());
     }
     Ok(Emitted {
         sources,

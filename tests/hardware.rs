@@ -148,6 +148,86 @@ fn what_another_configuration_left_is_named_and_removed() {
     );
 }
 
+/// Two configurations in one chip: Icarus elaborates both at once only if the names of their
+/// modules differ; everything else takes such names as well.
+#[test]
+fn two_configurations_in_one_design() {
+    let folder = folder("bxiv3-hybrid");
+    let path = folder.path();
+    let text = fs::read_to_string(path.join("port.toml")).unwrap();
+    let other = text
+        .replace("sync = \"messages\"", "sync = \"levels\"")
+        .replace("time_width = 32", "time_width = 24")
+        .replace("ttl_ns = 1000000000", "ttl_ns = 10000000");
+    assert_ne!(text, other);
+    for (name, text) in [("north", &text), ("south", &other)] {
+        let named = format!("{text}\n[verilog]\nmodule_prefix = \"{name}_\"\n");
+        fs::write(path.join(format!("{name}.toml")), named).unwrap();
+        fs::write(path.join(format!("{name}_plain.toml")), text).unwrap();
+        for (config, output) in [
+            (format!("{name}.toml"), name.to_owned()),
+            (format!("{name}_plain.toml"), format!("{name}_plain")),
+        ] {
+            run(linkdoze(path).args(["generate", &config, "-o", &output]), 0);
+            run(
+                linkdoze(path).args(["generate", &config, "-o", &output, "--check"]),
+                0,
+            );
+        }
+    }
+    for name in files(&path.join("north")).keys() {
+        assert!(name.starts_with("north_"), "{name}");
+    }
+    let elaborates = |north: &str, south: &str, modules: [&str; 2]| {
+        let [one, two] = modules;
+        fs::write(
+            path.join("chip.v"),
+            format!(
+                "module chip (input clk, input rst, output [1:0] enable);\n  \
+                 {one} u_north (.clk(clk), .rst(rst), .tx_enable(enable[0]));\n  \
+                 {two} u_south (.clk(clk), .rst(rst), .tx_enable(enable[1]));\nendmodule\n"
+            ),
+        )
+        .unwrap();
+        let mut sources = vec!["chip.v".to_owned()];
+        for folder in [north, south] {
+            let names = files(&path.join(folder)).into_keys();
+            let verilog = names.filter(|name| name.ends_with(".v"));
+            sources.extend(verilog.map(|name| format!("{folder}/{name}")));
+        }
+        std::process::Command::new("iverilog")
+            .args(["-g2005", "-s", "chip", "-o", "chip.vvp"])
+            .args(sources)
+            .current_dir(path)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    };
+    assert!(elaborates("north", "south", ["north_port", "south_port"]));
+    assert!(!elaborates("north_plain", "south_plain", ["port", "port"]));
+
+    let sdc = fs::read_to_string(path.join("north/north_port.sdc")).unwrap();
+    assert!(sdc.starts_with("# Timing of module north_port "), "{sdc}");
+    for words in [&[][..], &["--rtl", "north"]] {
+        let cosim = ["cosim", "north.toml", "--random", "--cycles", "100000"];
+        let report = json_of(path, &[&cosim[..], words].concat());
+        assert_eq!(
+            (&report["mismatches"], &report["cycles"]),
+            (&0.into(), &100_000.into())
+        );
+    }
+    let several = ["generate", "north.toml", "--ports", "2", "-o", "several"];
+    let (out, _) = run(linkdoze(path).args(several), 0);
+    for name in ["north_switch_ports.v", "north_switch_ports_registers.rdl"] {
+        assert!(out.contains(&format!("several/{name}\n")), "{out}");
+    }
+    let synth = ["synth", "south.toml", "--target", "xilinx"];
+    let counted = json_of(path, &synth);
+    let flip_flops = &counted["mappings"][0]["resources"]["flip_flops"];
+    assert!(flip_flops.as_u64().unwrap() > 100, "{counted}");
+}
+
 #[test]
 fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let folder = folder("bxiv3-hybrid");

@@ -219,3 +219,15 @@ fn no_time_is_no_proof() {
         "{err}"
     );
 }
+
+/// One port and the pair, by the names that the configuration gives to the modules.
+#[test]
+fn modules_with_a_prefix() {
+    let folder = folder(&format!(
+        "{}[verilog]\nmodule_prefix = \"north_\"\n",
+        with_messages()
+    ));
+    let report = verify(folder.path(), &[], 0);
+    assert!(verdicts(&report, "north_port").contains(&("wait_bounded", "proved")));
+    assert!(verdicts(&report, "pair").contains(&("same_state", "proved")));
+}

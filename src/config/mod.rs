@@ -51,6 +51,16 @@ pub struct Config {
     pub perfbound: PerfBound,
     /// `[correction]`: the correction of SPEC 8.
     pub correction: Correction,
+    /// `[verilog]`: the names of what is emitted.
+    pub verilog: Verilog,
+}
+
+/// `[verilog]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verilog {
+    /// What the name of every module begins with, so that the Verilog of several configurations
+    /// can be in one design; empty: nothing.
+    pub module_prefix: String,
 }
 
 /// `[clock]` (SPEC 1).
@@ -485,6 +495,7 @@ impl Config {
     ///
     /// The same bytes for the same hardware: what was left to a default is written out,
     /// and of `hops` and `hop_factor` (with which `bound` means nothing) the one in force.
+    /// `[verilog]` says nothing of what the hardware does: it is there if it names something.
     pub fn canonical(&self) -> String {
         let Config {
             clock,
@@ -493,6 +504,7 @@ impl Config {
             histogram,
             perfbound,
             correction,
+            verilog,
         } = self;
         let refresh = states.refresh.unwrap_or(Refresh {
             t_q_ps: 0,
@@ -508,6 +520,10 @@ impl Config {
             }
             PerfBound::Factor(factor) => format!("hop_factor = {factor}"),
             PerfBound::Measured { bound } => format!("bound = {bound}\nhops = \"measured\""),
+        };
+        let verilog = match verilog.module_prefix.as_str() {
+            "" => String::new(),
+            prefix => format!("\n[verilog]\nmodule_prefix = \"{prefix}\"\n"),
         };
         let sleep_state = |state: &SleepState| {
             format!(
@@ -554,7 +570,8 @@ impl Config {
              [correction]\n\
              history = {}\n\
              mode = \"{}\"\n\
-             fraction_bits = {}\n",
+             fraction_bits = {}\n\
+             {verilog}",
             clock.period_ps,
             ns(clock.tick_ps),
             port.time_width,

@@ -9,7 +9,7 @@ use super::decimal::Decimal;
 use super::error::Diagnostic;
 
 /// Every table and its keys.
-pub(super) const KEYS: [(&str, &[&str]); 8] = [
+pub(super) const KEYS: [(&str, &[&str]); 9] = [
     ("clock", &["period_ps", "tick_ns"]),
     (
         "port",
@@ -47,6 +47,7 @@ pub(super) const KEYS: [(&str, &[&str]); 8] = [
     ),
     ("perfbound", &["bound", "hops", "hop_factor"]),
     ("correction", &["history", "mode", "fraction_bits"]),
+    ("verilog", &["module_prefix"]),
 ];
 
 /// Longest time that a key may hold: 10^16 ns, 115 days.
@@ -414,6 +415,34 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// The beginning of names in Verilog: nothing, or letters, digits and `_` with a letter first
+    /// and `_` last (so that none becomes a reserved word), at most `longest` characters.
+    pub fn prefix(
+        &mut self,
+        table: &'static str,
+        key: &'static str,
+        longest: usize,
+    ) -> Option<Written<String>> {
+        let (value, written) = self.take(table, key)?;
+        let legal = format!(
+            "must be a text of letters, digits and _ that begins with a letter and ends with _, \
+             such as \"north_\", at most {longest} characters, or \"\""
+        );
+        let DeValue::String(text) = &value else {
+            self.fault_of(&written, format!("{legal}, not {}", type_name(&value)));
+            return None;
+        };
+        let is_name = text.starts_with(|first: char| first.is_ascii_alphabetic())
+            && text.ends_with('_')
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            && text.len() <= longest;
+        if text.is_empty() || is_name {
+            return Some(written.map(text.to_string()));
+        }
+        self.fault_of(&written, legal);
+        None
     }
 
     /// `perfbound.hops`.

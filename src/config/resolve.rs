@@ -8,11 +8,13 @@ use super::plan::{HistogramKind, Policy, Sleep};
 use super::read::{Reader, Written, WrittenHops, LONGEST_NS};
 use super::{
     ns, Clock, Config, Correction, CorrectionMode, Histogram, PerfBound, PlanError, Port, Refresh,
-    Scale, SleepState, States, Sync,
+    Scale, SleepState, States, Sync, Verilog,
 };
 
 /// Longest transition, hold or interval of a link: 1 s.
 const LONGEST_TRANSITION_NS: u64 = 1_000_000_000;
+/// Longest `verilog.module_prefix`: names stay short enough for every tool.
+const LONGEST_PREFIX: usize = 32;
 /// Power of a link that is awake, in watts, unless it is written (p000 Table 8).
 const WAKE_POWER_W: u64 = 24;
 /// Largest power of a link: 1 MW.
@@ -89,6 +91,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     let modes = [CorrectionMode::AtLeastOne, CorrectionMode::Raw].map(|v| (v.name(), v));
     let mode = reader.choice("correction", "mode", &modes);
     let fraction_bits = reader.integer("correction", "fraction_bits", (4, 32), " bits");
+    let module_prefix = reader.prefix("verilog", "module_prefix", LONGEST_PREFIX);
     if reader.has_faults() {
         return None;
     }
@@ -248,6 +251,9 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
             history: small(history, 16),
             mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
             fraction_bits: small(fraction_bits, 10),
+        },
+        verilog: Verilog {
+            module_prefix: module_prefix.map_or_else(String::new, |w| w.value),
         },
     };
     if let Err(PlanError::Budget(error)) = config.plan() {

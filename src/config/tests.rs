@@ -48,6 +48,7 @@ fn canonical_text_means_the_same() {
     // 40 % of it are no whole nanowatts.
     texts.push("[states.wake]\npower_w = 0.000000001".into());
     texts.push("[perfbound]\nhops = \"measured\"".into());
+    texts.push("[verilog]\nmodule_prefix = \"north_2_\"".into());
     texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
     texts
         .push("[port]\ntime_width = 64\n[clock]\ntick_ns = 1000\n[perfbound]\nhops=[[1,1]]".into());
@@ -444,7 +445,8 @@ proptest::proptest! {
 #[test]
 fn every_key_is_documented() {
     let page = include_str!("../../docs/configuration.md");
-    let canonical = Config::parse("", "a").unwrap().canonical();
+    let text = "[verilog]\nmodule_prefix = \"a_\"";
+    let canonical = Config::parse(text, "a").unwrap().canonical();
     for line in canonical.lines() {
         if let Some((key, _)) = line.split_once(" = ") {
             assert!(
@@ -452,5 +454,33 @@ fn every_key_is_documented() {
                 "{key} is not in the page"
             );
         }
+    }
+}
+
+/// Without a prefix nothing changes, not even the hash.
+#[test]
+fn module_prefixes() {
+    let default = Config::parse("", "a").unwrap();
+    let none = Config::parse("[verilog]\nmodule_prefix = \"\"", "b").unwrap();
+    assert_eq!(default, none);
+    assert!(!default.canonical().contains("verilog"));
+    let named = Config::parse("[verilog]\nmodule_prefix = \"a_\"", "c").unwrap();
+    assert_ne!(default.hash(), named.hash());
+    let long = format!("\"{}_\"", "a".repeat(32));
+    for bad in [
+        "\"a\"",
+        "\"_\"",
+        "\"2_\"",
+        "\"a b_\"",
+        "\"\u{e4}_\"",
+        "7",
+        &long,
+    ] {
+        let faults = faults(&format!("[verilog]\nmodule_prefix = {bad}"));
+        assert!(
+            faults.contains("port.toml:2:17: verilog.module_prefix = ")
+                && faults.contains("must be a text of letters, digits and _"),
+            "{faults}"
+        );
     }
 }

@@ -204,7 +204,7 @@ pub(super) fn pins_header(
 
 /// The module `lockstep`, the top of a traced build: the controller, the golden model's
 /// outputs beside its own, the number of the cycle, and whether they differ.
-pub(super) fn lockstep_module(all: &Pins) -> String {
+pub(super) fn lockstep_module(top: &str, all: &Pins) -> String {
     let range = |width: u32| match width {
         1 => String::new(),
         _ => format!("[{}:0] ", width - 1),
@@ -230,7 +230,7 @@ pub(super) fn lockstep_module(all: &Pins) -> String {
     ports.push("    output mismatch".to_owned());
     format!(
         "// The controller beside its golden model, for waveforms. `cycle` counts from the\n\
-         // first cycle after reset.\nmodule lockstep (\n{}\n);\n    port port (\n{}\n    );\n    \
+         // first cycle after reset.\nmodule lockstep (\n{}\n);\n    {top} port (\n{}\n    );\n    \
          assign mismatch = {};\nendmodule\n",
         ports.join(",\n"),
         pins.join(",\n"),

@@ -44,7 +44,8 @@ pub trait Design {
     fn period_ps(&self) -> u64;
     /// A golden model just after reset.
     fn golden(&self) -> Self::Golden;
-    /// The Verilog, as file names and texts; the top module is `port`.
+    /// The Verilog, as file names and texts; the top module is `port`, behind the prefix of the
+    /// configuration.
     ///
     /// # Errors
     /// If the description does not elaborate; the message says why.

@@ -190,6 +190,20 @@ pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, BuildError> {
     Ok(files)
 }
 
+/// The top module of a controller's Verilog: [`TOP`], or what the file of that name with a prefix
+/// is called (`verilog.module_prefix`).
+fn top_of(files: &[(String, String)]) -> &str {
+    let names = files.iter().filter_map(|(name, _)| name.strip_suffix(".v"));
+    let mut tops = names.filter(|name| {
+        let prefix = name.strip_suffix(TOP);
+        prefix.is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('_'))
+    });
+    match (tops.next(), tops.next()) {
+        (Some(top), None) => top,
+        _ => TOP,
+    }
+}
+
 /// The tools of a build.
 #[derive(Clone, Debug)]
 pub struct Toolchain {
@@ -302,7 +316,7 @@ impl Toolchain {
         let text = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
         if text.contains("not found in design")
-            || text.contains("Can't find definition of module: 'port'")
+            || text.contains(&format!("Can't find definition of module: '{TOP}'"))
         {
             return Err(BuildError::NoTop {
                 files: files.join(", "),
@@ -567,10 +581,11 @@ fn compile(
         write(name, text)?;
         names.push(name.clone());
     }
+    let port = top_of(files);
     let (top, options): (&str, &[&str]) = match kind {
-        Kind::Fast(_) => (TOP, &[]),
+        Kind::Fast(_) => (port, &[]),
         Kind::Traced(format) => {
-            write("lockstep.v", &glue::lockstep_module(pins))?;
+            write("lockstep.v", &glue::lockstep_module(port, pins))?;
             names.push("lockstep.v".to_owned());
             match format {
                 WaveFormat::Fst => ("lockstep", &["--trace-fst"]),

@@ -25,6 +25,16 @@ impl Design {
         &self.blocks[0].module
     }
 
+    /// Begins the name of every module with `prefix`, which ends with `_`: of letters, digits and
+    /// `_`, a letter first.
+    #[must_use]
+    pub fn prefixed(mut self, prefix: &str) -> Design {
+        for block in &mut self.blocks {
+            block.module.insert_str(0, prefix);
+        }
+        self
+    }
+
     /// The pins of the top in the order of declaration, the clock included.
     pub fn pins(&self) -> Vec<Pin> {
         let pins = self.blocks[0].nets.iter().map(|&net| &self.nets[net]);

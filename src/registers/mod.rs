@@ -21,8 +21,10 @@ pub struct Space {
     tick_ps: u64,
     /// SHA-256 of the configuration in hexadecimal.
     hash: String,
-    /// Version of the program and whether it is a file for a single port.
-    module: &'static str,
+    /// What the names of modules begin with.
+    prefix: String,
+    /// The module that has the registers.
+    module: String,
 }
 
 impl Space {
@@ -36,11 +38,20 @@ impl Space {
             all: ports.map(|ports| (ports, map::all_ports(plan, ports))),
             tick_ps,
             hash,
+            prefix: String::new(),
             module: match ports {
-                Some(_) => "switch_ports",
-                None => "port",
+                Some(_) => "switch_ports".into(),
+                None => "port".into(),
             },
         }
+    }
+
+    /// The same where the names of modules begin with `prefix`.
+    #[must_use]
+    pub fn prefixed(mut self, prefix: &str) -> Self {
+        self.module.insert_str(0, prefix);
+        self.prefix = prefix.into();
+        self
     }
 
     /// The files: name and text.

@@ -12,9 +12,12 @@ pub fn text(space: &Space) -> String {
         "// Registers of {}, SystemRDL 2.0.\n// {emitted}\n// {hashed}\n\n",
         space.module
     );
-    page(&mut out, "port_page", "Registers of a port", &space.port);
+    let prefix = &space.prefix;
+    let port_page = format!("{prefix}port_page");
+    page(&mut out, &port_page, "Registers of a port", &space.port);
     if let Some((_, all)) = &space.all {
-        page(&mut out, "all_page", "Registers of all ports", all);
+        let all_page = format!("{prefix}all_page");
+        page(&mut out, &all_page, "Registers of all ports", all);
     }
     let _ = write!(
         out,
@@ -25,11 +28,12 @@ pub fn text(space: &Space) -> String {
         Some((ports, _)) => {
             let _ = write!(
                 out,
-                "  port_page port[{ports}] @ 0x0 += {STRIDE:#x};\n  all_page all_ports @ {:#x};\n",
+                "  {port_page} port[{ports}] @ 0x0 += {STRIDE:#x};\n  \
+                 {prefix}all_page all_ports @ {:#x};\n",
                 global_offset(*ports)
             );
         }
-        None => out.push_str("  port_page port @ 0x0;\n"),
+        None => out.push_str(&format!("  {port_page} port @ 0x0;\n")),
     }
     out.push_str("};\n");
     out

@@ -20,12 +20,11 @@ pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)])
     let width = |register: &str| design.register_width(register).map(u64::from);
     let (longest_down, longest_up) = link_sync::longest_transitions(plan);
     let start = link_sync::start_cycles(plan, &sync);
-    // An answer has to come before the time-out, and the exchange of START within START.
-    let longest_delay = LONGEST_DELAY
-        .min(sync.timeout.saturating_sub(1) / 2)
-        .min((start - 3) / 3);
+    let longest_delay = LONGEST_DELAY.min(link_sync::longest_delay(plan, &sync));
     let mut all = files.to_vec();
-    all.push(("pair.v".into(), TEXT.into()));
+    // The two controllers go by the name of their module.
+    let text = TEXT.replace("\n  port u_", &format!("\n  {} u_", design.top()));
+    all.push(("pair.v".into(), text));
     Some(Part {
         top: "pair".into(),
         says: format!(
