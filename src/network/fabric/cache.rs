@@ -12,3 +12,11 @@ pub fn near<T>(address: *const T) {
     #[cfg(not(target_arch = "x86_64"))]
     let _ = address;
 }
+
+/// Asks for so many cache lines from an address on.
+#[inline]
+pub fn near_lines(address: *const u8, lines: usize) {
+    for line in 0..lines {
+        near(address.wrapping_add(64 * line));
+    }
+}

@@ -4,9 +4,12 @@
 //! Times are clock cycles since the simulation began. What happens at time `t` shows in the
 //! inputs of cycle `ceil(t/T)`. Calls come in order of their cycles.
 
+use std::collections::VecDeque;
+
 use super::idle::{IdleMeter, IdlePeriods};
 use super::lazy::LazyPort;
 use crate::blocks::port::golden;
+use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
 use crate::config::plan::PortPlan;
 use crate::network::PortCycles;
@@ -35,32 +38,42 @@ pub enum Governor {
 }
 
 impl Governor {
-    /// From cycle `from` until (without) `until` a packet that takes `hops` links leaves.
+    /// From cycle `from` until (without) `until` a packet that takes `hops` links leaves. Whether
+    /// it is to be attended to.
     #[inline]
-    pub fn transmit(&mut self, from: u64, until: u64, hops: u8) {
+    pub fn transmit(&mut self, from: u64, until: u64, hops: u8) -> bool {
         match self {
-            Governor::AlwaysOn => {}
-            Governor::Metered(meter) => meter.transmit(from, until),
+            Governor::AlwaysOn => false,
+            Governor::Metered(meter) => {
+                meter.transmit(from, until);
+                false
+            }
             Governor::Lazy(port) => port.transmit(from, until),
             Governor::Clocked(port) => {
                 port.advance(from);
                 port.waiting = false;
                 port.transmits_until = until;
                 port.start = Some(hops);
+                true
             }
         }
     }
 
-    /// From cycle `from` until (without) `until` a packet arrives.
+    /// From cycle `from` until (without) `until` a packet arrives. Whether it is to be attended
+    /// to.
     #[inline]
-    pub fn receive(&mut self, from: u64, until: u64) {
+    pub fn receive(&mut self, from: u64, until: u64) -> bool {
         match self {
-            Governor::AlwaysOn => {}
-            Governor::Metered(meter) => meter.receive(from, until),
+            Governor::AlwaysOn => false,
+            Governor::Metered(meter) => {
+                meter.receive(from, until);
+                false
+            }
             Governor::Lazy(port) => port.receive(from, until),
             Governor::Clocked(port) => {
                 port.advance(from);
                 port.receives_until = until;
+                true
             }
         }
     }
@@ -100,13 +113,37 @@ impl Governor {
         }
     }
 
-    /// What the next call may touch beside the governor itself, to fetch it early.
+    /// Goes on to the beginning of `cycle`; whether the port may start a packet then.
     #[inline]
-    pub fn far_side(&self) -> Option<*const u8> {
+    pub fn may_send(&mut self, cycle: u64) -> bool {
         match self {
-            Governor::Lazy(port) => port.far_side(),
-            Governor::Metered(meter) => Some(meter.bins()),
+            Governor::AlwaysOn | Governor::Metered(_) => true,
+            Governor::Lazy(port) => port.may_send(cycle),
+            Governor::Clocked(port) => {
+                port.advance(cycle);
+                port.outputs.tx_enable
+            }
+        }
+    }
+
+    /// What the next call may touch beside the governor's first line, and how many lines of it,
+    /// to fetch them early.
+    #[inline]
+    pub fn far_side(&self) -> Option<(*const u8, usize)> {
+        match self {
+            Governor::Lazy(port) => Some(port.far_side()),
+            Governor::Metered(meter) => Some((meter.bins(), 3)),
             _ => None,
+        }
+    }
+
+    /// It has nothing to say in the present cycle, and has broken no rule.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        match self {
+            Governor::AlwaysOn | Governor::Metered(_) => true,
+            Governor::Lazy(port) => port.is_silent(),
+            Governor::Clocked(_) => false,
         }
     }
 
@@ -331,17 +368,25 @@ pub fn message_delay(message_ps: u64, cable_ps: u64, clock_ps: u64) -> u64 {
 pub struct AwakePair {
     /// Golden models of both controllers.
     pub ends: [golden::Port; 2],
-    /// What each heard since reset, cycle by cycle.
-    heard: [Vec<Inputs>; 2],
+    /// What each heard since reset, and for how many cycles.
+    heard: [Vec<(Inputs, u64)>; 2],
 }
 
 impl AwakePair {
     /// Takes a controller just after reset through the same cycles as the one that is the
     /// initiator, or the other one.
     pub fn wake(&self, controller: &mut dyn PowerController, initiator: bool) {
-        for inputs in &self.heard[usize::from(!initiator)] {
-            controller.advance(inputs, 1);
+        for (inputs, cycles) in &self.heard[usize::from(!initiator)] {
+            advance_by(controller, inputs, *cycles);
         }
+    }
+}
+
+/// Takes a controller through so many cycles in which its inputs hold.
+fn advance_by(controller: &mut (impl PowerController + ?Sized), inputs: &Inputs, cycles: u64) {
+    let mut left = cycles;
+    while left > 0 {
+        left -= controller.advance(inputs, left);
     }
 }
 
@@ -352,12 +397,12 @@ impl AwakePair {
 pub fn awake_pair(plan: &PortPlan, delay: u64) -> Result<AwakePair, Fault> {
     let mut ends = [golden::Port::new(plan), golden::Port::new(plan)];
     let mut heard = [Vec::new(), Vec::new()];
-    let mut on_the_way: [std::collections::VecDeque<(u64, Message)>; 2] = Default::default();
-    use crate::blocks::port::model::Model;
-    for cycle in 0.. {
-        let outputs = [ends[0].outputs(), ends[1].outputs()];
+    let mut on_the_way: [VecDeque<(u64, Message)>; 2] = Default::default();
+    let mut cycle = 0;
+    loop {
+        let outputs = ends.each_ref().map(golden::Port::outputs);
         if outputs.iter().all(|outputs| outputs.tx_enable) {
-            break;
+            return Ok(AwakePair { ends, heard });
         }
         if outputs.iter().any(|outputs| outputs.sync_error) || cycle > 1 << 32 {
             return Err(Fault {
@@ -367,27 +412,38 @@ pub fn awake_pair(plan: &PortPlan, delay: u64) -> Result<AwakePair, Fault> {
                     .into(),
             });
         }
-        for (side, outputs) in outputs.iter().enumerate() {
-            if outputs.message_out != Message::None {
-                on_the_way[1 - side].push_back((cycle + delay, outputs.message_out));
+        let said = outputs.map(|outputs| outputs.message_out);
+        for (queue, said) in on_the_way.iter_mut().rev().zip(said) {
+            if said != Message::None {
+                queue.push_back((cycle + delay, said));
             }
         }
+        let due = on_the_way.each_mut().map(|queue| {
+            queue.front().filter(|(at, _)| *at == cycle)?;
+            queue.pop_front().map(|(_, message)| message)
+        });
+        let inputs: [Inputs; 2] = std::array::from_fn(|side| Inputs {
+            initiator: side == 0,
+            message_in: due[side].map_or(0, |message| message as u8),
+            ..Inputs::default()
+        });
+        // What is said or heard lasts a cycle.
+        let cycles = match said != [Message::None; 2] || due != [None; 2] {
+            true => 1,
+            false => {
+                let quiet = ends.iter().zip(&inputs);
+                let quiet = quiet.map(|(end, inputs)| end.outward_quiet_cycles(inputs));
+                let heard = on_the_way.iter().filter_map(|queue| queue.front());
+                let next = quiet.chain(heard.map(|(at, _)| at - cycle)).min();
+                next.unwrap_or(u64::MAX).min(1 << 32)
+            }
+        };
         for (side, end) in ends.iter_mut().enumerate() {
-            let queue = &mut on_the_way[side];
-            let due = queue.front().filter(|(at, _)| *at == cycle).copied();
-            if due.is_some() {
-                queue.pop_front();
-            }
-            let inputs = Inputs {
-                initiator: side == 0,
-                message_in: due.map_or(0, |(_, message)| message as u8),
-                ..Inputs::default()
-            };
-            end.clock(&inputs);
-            heard[side].push(inputs);
+            advance_by(end, &inputs[side], cycles);
+            heard[side].push((inputs[side], cycles));
         }
+        cycle += cycles;
     }
-    Ok(AwakePair { ends, heard })
 }
 
 impl From<(Box<dyn PowerController + Send>, bool)> for Governor {

@@ -193,20 +193,12 @@ fn run_governed(
                     &places.nodes_of[part],
                 )),
             };
-            let shift = slot_shift(topology.nodes() / settings.threads);
-            Partition::new(&common, &places, part, governors, traffic, shift)
+            Partition::new(&common, &places, part, governors, traffic)
         })
         .collect();
     let meeting = Meeting::new(parts.len(), settings.duration_ps, parameters.cable_ps);
     let (parts, completed) = meeting.run(parts, load, progress)?;
     summary(topology, &places, parts, settings, load, completed)
-}
-
-/// Slots of the wheel get narrower as a network gets larger: with some hundred events to a
-/// slot, those that come next are known early enough to fetch what they touch.
-fn slot_shift(nodes: usize) -> u32 {
-    let doublings = (nodes / 4096).checked_ilog2().unwrap_or(0);
-    9u32.saturating_sub(doublings).max(3)
 }
 
 fn governors(

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use hdrhistogram::Histogram;
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
-use super::cache::near;
+use super::cache::{near, near_lines};
 use super::governor::Governor;
 use super::packets::{Packet, Packets, NONE};
 use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
@@ -318,8 +318,8 @@ struct End {
 impl End {
     /// Cache lines of a port.
     const PORT: usize = std::mem::size_of::<Port>() / 64;
-    /// Cache lines of a port and its governor.
-    const ALL: usize = std::mem::size_of::<End>() / 64;
+    /// Cache lines of a port and of what most calls of its governor touch.
+    const MOST: usize = End::PORT + 1;
 }
 
 /// A part of the network.
@@ -358,7 +358,6 @@ impl<'a> Partition<'a> {
         number: usize,
         governors: Vec<Governor>,
         traffic: Traffic<'a>,
-        slot_shift: u32,
     ) -> Self {
         let topology = common.topology;
         let radix = topology.radix();
@@ -399,7 +398,7 @@ impl<'a> Partition<'a> {
             ],
             nics: (0..nodes).map(|_| Nic::default()).collect(),
             packets: Packets::default(),
-            wheel: Wheel::new(slot_shift),
+            wheel: Wheel::new(),
             traffic: Some(Box::new(traffic)),
             outgoing: vec![Vec::new(); places.switches_of.len()],
             tally: Tally::new(),
@@ -505,7 +504,7 @@ impl<'a> Partition<'a> {
         let place = place as usize;
         match kind {
             // What arrives at a port does not touch the first line.
-            Kind::Head => self.fetch_end(place, 1..End::ALL),
+            Kind::Head => self.fetch_end(place, 1..End::MOST),
             Kind::Tail => {
                 near(self.packets.address(event.value));
                 self.fetch_end(place, 1..End::PORT);
@@ -519,7 +518,7 @@ impl<'a> Partition<'a> {
             }
             Kind::Arbitrate | Kind::Local => {}
             _ => {
-                self.fetch_end(place, 0..End::ALL);
+                self.fetch_end(place, 0..End::MOST);
                 if let Some(node) = place.checked_sub(self.switch_ports() as usize) {
                     self.fetch_nic(node);
                 }
@@ -532,10 +531,8 @@ impl<'a> Partition<'a> {
     fn fetch_next(&self, event: &Event) {
         let (kind, place) = kind_and_place(event);
         if matches!(kind, Kind::Head | Kind::Depart) {
-            if let Some(address) = self.ends[place as usize].governor.far_side() {
-                for line in 0..3 {
-                    near(address.wrapping_add(64 * line));
-                }
+            if let Some((address, lines)) = self.ends[place as usize].governor.far_side() {
+                near_lines(address, lines);
             }
         }
         match kind {
@@ -564,9 +561,7 @@ impl<'a> Partition<'a> {
     /// Asks for a NIC.
     #[inline]
     fn fetch_nic(&self, node: usize) {
-        let nic = self.nics.as_ptr().wrapping_add(node).cast::<u8>();
-        near(nic);
-        near(nic.wrapping_add(64));
+        near_lines(self.nics.as_ptr().wrapping_add(node).cast(), 2);
     }
 
     /// Asks for the messages that wait in a NIC behind the first one.
@@ -582,9 +577,7 @@ impl<'a> Partition<'a> {
     #[inline]
     fn fetch_end(&self, place: usize, lines: std::ops::Range<usize>) {
         let end = self.ends.as_ptr().wrapping_add(place).cast::<u8>();
-        for line in lines {
-            near(end.wrapping_add(64 * line));
-        }
+        near_lines(end.wrapping_add(64 * lines.start), lines.len());
     }
 
     fn switch_ports(&self) -> u32 {
@@ -619,28 +612,14 @@ impl<'a> Partition<'a> {
 
     // Governors.
 
-    /// A governor has been told something, or has gone on: what does it say?
+    /// A governor has been told something, or has gone on: what does it say, and when does it
+    /// want to be looked at?
     #[inline]
     fn attend(&mut self, port: u32) {
-        let governor = &mut self.ends[port as usize].governor;
-        if matches!(governor, Governor::AlwaysOn) {
-            return;
-        }
-        if let Some(message) = governor.said() {
-            let cycle = self.cycle(self.now) + self.common.message_cycles;
-            let time = cycle * self.common.clock_ps;
-            self.tell_peer(port, time, Kind::Hear, message as u32);
+        if !self.ends[port as usize].governor.is_silent() {
+            self.listen(port);
         }
         let governor = &mut self.ends[port as usize].governor;
-        if let Some(fault) = governor.fault() {
-            let name = self.places.number(self.number, port as usize);
-            self.fault.get_or_insert(RunError::Controller {
-                port: self.common.topology.port_name(name),
-                cycle: fault.cycle,
-                what: fault.what.clone(),
-            });
-            return;
-        }
         let next = governor.next();
         let Some(appointment) = governor.appointment().filter(|at| next < **at) else {
             return;
@@ -648,6 +627,25 @@ impl<'a> Partition<'a> {
         *appointment = next;
         if let Some(time) = next.checked_mul(self.common.clock_ps) {
             self.wheel.schedule(event(time, Kind::Attend, port, 0));
+        }
+    }
+
+    /// Takes down what a governor says.
+    fn listen(&mut self, port: u32) {
+        let governor = &mut self.ends[port as usize].governor;
+        if let Some(message) = governor.said() {
+            let cycle = self.cycle(self.now) + self.common.message_cycles;
+            let time = cycle * self.common.clock_ps;
+            self.tell_peer(port, time, Kind::Hear, message as u32);
+        }
+        let governor = &self.ends[port as usize].governor;
+        if let Some(fault) = governor.fault() {
+            let name = self.places.number(self.number, port as usize);
+            self.fault.get_or_insert(RunError::Controller {
+                port: self.common.topology.port_name(name),
+                cycle: fault.cycle,
+                what: fault.what.clone(),
+            });
         }
     }
 
@@ -736,10 +734,7 @@ impl<'a> Partition<'a> {
             port: place,
             governor,
         } = &mut self.ends[port as usize];
-        if !matches!(governor, Governor::AlwaysOn) {
-            governor.advance(cycle);
-        }
-        let Some(next) = next.filter(|_| governor.tx_enable()) else {
+        let Some(next) = next.filter(|_| governor.may_send(cycle)) else {
             // The pause or the governor will have the port look again.
             place.waits = true;
             governor.wait(cycle);
@@ -755,11 +750,11 @@ impl<'a> Partition<'a> {
             }
             false => self.cut(port),
         };
-        self.send(port, packet);
+        self.send(port, packet, cycle);
     }
 
-    /// Puts the packet on the link.
-    fn send(&mut self, port: u32, packet: u32) {
+    /// Puts the packet on the link, from clock cycle `from` on.
+    fn send(&mut self, port: u32, packet: u32, from: u64) {
         let now = self.now;
         let Packet { wire, hops, .. } = self.packets[packet];
         let end = now + self.common.parameters.link_time(wire);
@@ -770,11 +765,11 @@ impl<'a> Partition<'a> {
         place.packets += 1;
         place.bytes += u64::from(wire);
         let (part, peer) = (place.peer_partition as usize, place.peer);
-        let (from, until) = (self.cycle(now), self.cycle(end));
-        self.ends[port as usize]
-            .governor
-            .transmit(from, until, hops);
-        self.attend(port);
+        let until = self.cycle(end);
+        let governor = &mut self.ends[port as usize].governor;
+        if governor.transmit(from, until, hops) {
+            self.attend(port);
+        }
         self.direct(packet, part, peer);
         let at = &self.packets[packet];
         let head = event(now + cable, Kind::Head, peer, arriving(wire, at.lane));
@@ -846,8 +841,9 @@ impl<'a> Partition<'a> {
         let (wire, lane) = (value >> 1, (value & 1) as u8);
         let until = now + self.common.parameters.link_time(wire);
         let (from, until) = (self.cycle(now), self.cycle(until));
-        self.ends[port as usize].governor.receive(from, until);
-        self.attend(port);
+        if self.ends[port as usize].governor.receive(from, until) {
+            self.attend(port);
+        }
         if port >= self.switch_ports() {
             return;
         }

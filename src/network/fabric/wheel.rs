@@ -12,6 +12,13 @@ use super::cache::near;
 /// The wheel spans `2^SPAN` ps, 34 us: longer than most ports wait before they let their link sleep.
 const SPAN: u32 = 25;
 
+/// A slot spans `2^SHIFT` ps, half a ns: enough events of a large network to fetch early what those
+/// that come next touch, and not too many to sort.
+const SHIFT: u32 = 9;
+
+/// Slots; a power of two.
+const SLOTS: usize = 1 << (SPAN - SHIFT);
+
 /// No chunk.
 const NONE: u32 = u32::MAX;
 
@@ -61,10 +68,6 @@ const EMPTY: Event = Event {
 /// Pending events.
 #[derive(Debug)]
 pub struct Wheel {
-    /// A slot spans `2^shift` ps.
-    shift: u32,
-    /// Slots - 1; they are a power of two.
-    mask: usize,
     slots: Vec<Slot>,
     /// A bit per slot that holds events.
     filled: Vec<u64>,
@@ -87,18 +90,11 @@ pub struct Wheel {
 }
 
 impl Wheel {
-    /// An empty wheel whose slots span `2^shift` ps.
-    ///
-    /// # Panics
-    /// If that leaves less than 64 slots.
-    pub fn new(shift: u32) -> Self {
-        assert!(shift <= SPAN - 6, "a word of slots at least");
-        let slots = 1 << (SPAN - shift);
+    /// An empty wheel.
+    pub fn new() -> Self {
         Self {
-            shift,
-            mask: slots - 1,
-            slots: vec![Slot::EMPTY; slots],
-            filled: vec![0; slots / 64],
+            slots: vec![Slot::EMPTY; SLOTS],
+            filled: vec![0; SLOTS / 64],
             turn: 0,
             chunks: Vec::new(),
             links: Vec::new(),
@@ -115,13 +111,13 @@ impl Wheel {
     /// Schedules an event, not before the last one taken.
     #[inline]
     pub fn schedule(&mut self, event: Event) {
-        let slot = event.time >> self.shift;
+        let slot = event.time >> SHIFT;
         if slot < self.turn {
             // In the slot under way.
             let rest = &self.present[self.done..];
             let place = self.done + rest.partition_point(|other| *other < event);
             self.present.insert(place, event);
-        } else if slot - self.turn <= self.mask as u64 {
+        } else if slot - self.turn < SLOTS as u64 {
             self.put(slot, event);
         } else {
             self.far.push(Reverse(event));
@@ -130,7 +126,7 @@ impl Wheel {
 
     #[inline]
     fn put(&mut self, slot: u64, event: Event) {
-        let place = slot as usize & self.mask;
+        let place = slot as usize % SLOTS;
         let slot = &mut self.slots[place];
         if (slot.len as usize) < CHUNK {
             self.chunks[slot.newest as usize].0[slot.len as usize] = event;
@@ -154,7 +150,7 @@ impl Wheel {
 
     /// The first filled slot, as a time.
     fn next_slot(&self) -> Option<u64> {
-        let start = self.turn as usize & self.mask;
+        let start = self.turn as usize % SLOTS;
         let word = start / 64;
         let first = self.filled[word] & (u64::MAX << (start % 64));
         let place = if first != 0 {
@@ -166,29 +162,26 @@ impl Wheel {
             let word = (word + later) % words;
             word * 64 + self.filled[word].trailing_zeros() as usize
         };
-        Some(self.turn + (place.wrapping_sub(start) & self.mask) as u64)
+        Some(self.turn + (place.wrapping_sub(start) % SLOTS) as u64)
     }
 
     /// Makes the next slot with events the one under way, if it begins before `limit` ps;
     /// whether there is one.
     fn turn_to_next(&mut self, limit: u64) -> bool {
         let near = self.next_slot();
-        let far = self
-            .far
-            .peek()
-            .map(|Reverse(event)| event.time >> self.shift);
+        let far = self.far.peek().map(|Reverse(event)| event.time >> SHIFT);
         let slot = match (near, far) {
             (Some(near), Some(far)) => near.min(far),
             (Some(slot), None) | (None, Some(slot)) => slot,
             (None, None) => return false,
         };
-        if slot << self.shift >= limit {
+        if slot << SHIFT >= limit {
             return false;
         }
         self.gathered.clear();
         self.turn = slot + 1;
         if near == Some(slot) {
-            let place = slot as usize & self.mask;
+            let place = slot as usize % SLOTS;
             self.filled[place / 64] &= !(1 << (place % 64));
             let Slot { newest, len } = std::mem::replace(&mut self.slots[place], Slot::EMPTY);
             let (mut chunk, mut len) = (newest, len as usize);
@@ -201,7 +194,7 @@ impl Wheel {
             }
         }
         while let Some(Reverse(event)) = self.far.peek() {
-            if event.time >> self.shift != slot {
+            if event.time >> SHIFT != slot {
                 break;
             }
             self.gathered.push(*event);
@@ -210,7 +203,7 @@ impl Wheel {
         self.sort();
         let next = self
             .next_slot()
-            .map_or(NONE, |slot| self.slots[slot as usize & self.mask].newest);
+            .map_or(NONE, |slot| self.slots[slot as usize % SLOTS].newest);
         self.fetch_chunk(next);
         true
     }
@@ -220,12 +213,12 @@ impl Wheel {
     fn sort(&mut self) {
         self.done = 0;
         self.present.clear();
-        let place_bits = u32::BITS - self.shift;
+        let place_bits = u32::BITS - SHIFT;
         if self.gathered.len() >> place_bits > 0 {
             std::mem::swap(&mut self.present, &mut self.gathered);
             return self.present.sort_unstable();
         }
-        let within = (1 << self.shift) - 1;
+        let within = (1 << SHIFT) - 1;
         self.order.clear();
         self.order
             .extend(self.gathered.iter().zip(0..).map(|(event, place)| {
@@ -306,8 +299,8 @@ mod tests {
     #[test]
     fn order_is_that_of_a_sorted_list() {
         let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);
-        for shift in [0, 5, 9] {
-            let mut wheel = Wheel::new(shift);
+        for _ in 0..3 {
+            let mut wheel = Wheel::new();
             let mut pending: Vec<Event> = Vec::new();
             let mut now = 0;
             let mut taken = 0u32;
@@ -349,7 +342,7 @@ mod tests {
 
     #[test]
     fn the_next_time_is_known_without_taking() {
-        let mut wheel = Wheel::new(9);
+        let mut wheel = Wheel::new();
         assert_eq!(wheel.next_time(), None);
         for time in [70_000_000, 40] {
             wheel.schedule(Event {

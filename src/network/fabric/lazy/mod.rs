@@ -9,6 +9,7 @@
 //! this is known, but for the threshold ([`threshold`]), when activity begins. Otherwise the
 //! golden models of the state machine and of the exchange are clocked where they change.
 
+mod counters;
 mod threshold;
 
 use std::sync::Arc;
@@ -59,108 +60,80 @@ impl Common {
 
 /// An event-driven port controller. Times within are clock cycles since reset.
 ///
-/// In a large network nothing is in a cache, so what most calls touch are the first two of three
-/// lines that lie together, and hits that cannot matter soon stay there until there are some.
+/// In a large network nothing is in a cache. What most packets do to a port is plain: they
+/// begin and end, the timer is armed or not, an idle period ends in a hit. For that a port has
+/// one line, and the hits two more, of which one is written at a time; they stay there until
+/// there are some. Everything else is elsewhere.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct LazyPort {
-    /// It stands at the beginning of this cycle.
-    cycle: u64,
-    /// See [`LazyPort::next`].
-    next: u64,
-    transmits_until: u64,
-    receives_until: u64,
-    /// The timer goes off no earlier than this many cycles after the end of activity.
-    hold: u64,
-    /// The cycle in which the simulation began.
-    begin: u64,
-    rest: Box<Rest>,
-    said: Option<Message>,
-    waiting: bool,
-    tx_enable: bool,
-    /// The link is awake and nothing is being said: only the timer can change that.
-    calm: bool,
-    /// `rest.expiry` is that of the present idle period.
-    resolved: bool,
-    faulty: bool,
-    /// The link has left `Wake` in the present idle period.
-    left_wake: bool,
     /// See [`super::governor::Governor::appointment`].
     pub appointment: u64,
-    recent: Recent,
+    /// The cycle in which the simulation began.
+    begin: u64,
+    transmits_until: u64,
+    receives_until: u64,
+    /// Hits before this cycle do not lower the floor of the threshold,
+    firm_until: u64,
+    /// The cycle in which the latest of `hits` came.
+    latest: u64,
+    rest: Box<Rest>,
+    /// The timer goes off no earlier than this many cycles after the end of activity.
+    hold: u32,
+    /// It is calm, it has been active, no packet waits, the present idle period has not reached
+    /// the floor of the threshold, and there is nothing to be said: `rest` knows no more than
+    /// this line.
+    plain: bool,
+    /// and neither does holding so many of them, as far as there is room.
+    most: u8,
+    held: u8,
+    /// Hits of which the threshold has not been told.
+    hits: [Hit; HELD],
 }
 
 const _: () = assert!(std::mem::size_of::<LazyPort>() == 192);
 
 /// Hits that are held that many at a time.
-const HELD: usize = 25;
+const HELD: usize = 32;
 
-/// Hits of which the threshold has not been told.
-#[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
-struct Recent {
-    /// Hits before this cycle do not lower the floor of the threshold,
-    until: u64,
-    /// The cycle in which the latest one came.
+/// How many cycles after the one before it a hit came, and how many idle cycles it ended.
+type Hit = (u16, u16);
+
+/// Hits that came one after the other.
+#[derive(Clone, Copy, Debug)]
+struct Hits<'a> {
+    /// How many cycles after the one before it the first came does not matter.
+    hits: &'a [Hit],
+    /// The cycle in which the latest came.
     latest: u64,
-    /// and so many of them, as far as there is room.
-    room: u8,
-    held: u8,
-    /// How many cycles after the one before each came, and how many idle cycles it ended.
-    hits: [(u16, u16); HELD],
 }
 
-/// A hit: the cycle in which it comes, and how many idle cycles it ends.
-type Hit = (u64, u64);
-
-impl Recent {
-    /// Holds a hit that comes in `cycle`, after activity that ended with `idle_since`; whether
-    /// it does.
-    #[inline]
-    fn hold(&mut self, cycle: u64, idle_since: u64) -> bool {
-        if cycle >= self.until || self.room == 0 {
-            return false;
-        }
-        let later = match self.held {
-            0 => 0,
-            _ => cycle - self.latest,
-        };
-        let (Ok(later), Ok(idle)) = (u16::try_from(later), u16::try_from(cycle - idle_since))
-        else {
-            return false;
-        };
-        self.hits[self.held as usize] = (later, idle);
-        self.held += 1;
-        self.room -= 1;
-        self.latest = cycle;
-        true
-    }
-
-    /// The hits, the oldest first.
-    fn take(&mut self) -> ([Hit; HELD], usize) {
-        let held = std::mem::take(&mut self.held) as usize;
-        let mut hits = [(0, 0); HELD];
-        let mut cycle = self.latest;
-        for (hit, &(later, idle)) in hits.iter_mut().zip(&self.hits).take(held).rev() {
-            *hit = (cycle, u64::from(idle));
-            cycle -= u64::from(later);
-        }
-        (hits, held)
-    }
-}
-
-/// In the order in which hits need it.
+/// In the order in which hits need it: those that cannot be held touch the first lines.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 struct Rest {
     common: Arc<Common>,
+    /// It stands at the beginning of this cycle, unless it is plain.
+    cycle: u64,
+    /// See [`LazyPort::next`]; unless it is plain.
+    next: u64,
     /// The cycle of the latest sample.
     sampled: u64,
+    hits: u64,
     sample_is_miss: bool,
     initiator: bool,
     /// What arrives in the present cycle.
     message: Message,
-    hits: u64,
+    said: Option<Message>,
+    waiting: bool,
+    tx_enable: bool,
+    /// The link is awake and nothing is being said: only the timer can change that.
+    calm: bool,
+    /// `expiry` is that of the present idle period.
+    resolved: bool,
+    /// The link has left `Wake` in the present idle period.
+    left_wake: bool,
+    faulty: bool,
     threshold: Option<Threshold>,
     /// The cycle in which the timer goes off.
     expiry: u64,
@@ -173,6 +146,12 @@ struct Rest {
     fault: Option<Fault>,
 }
 
+impl Rest {
+    /// Lines that hits may need.
+    const TOUCHED: usize =
+        (std::mem::offset_of!(Rest, threshold) + Threshold::TOUCHED).div_ceil(64);
+}
+
 impl LazyPort {
     /// A controller that goes on from where `port` stands: awake, and never yet active.
     ///
@@ -181,136 +160,175 @@ impl LazyPort {
     pub fn new(common: &Arc<Common>, port: &golden::Port, initiator: bool) -> Self {
         let (now, fsm, sync) = port.link();
         let threshold = common.numbers.as_ref().map(Threshold::new);
-        let floor = match (&threshold, common.plan.policy) {
-            (_, Policy::AlwaysOn) => u64::MAX,
-            (Some(threshold), _) => threshold.floor(),
-            (None, _) => common.plan.t_pdt_init,
-        };
         let mut lazy = Self {
-            cycle: now,
-            next: now,
+            appointment: u64::MAX,
+            begin: now,
             transmits_until: 0,
             receives_until: 0,
-            hold: common.hold(floor),
-            begin: now,
+            firm_until: 0,
+            latest: 0,
             rest: Box::new(Rest {
                 common: common.clone(),
-                fsm: fsm.clone(),
-                sync: sync.expect("the ends exchange messages").clone(),
-                threshold,
+                cycle: now,
+                next: now,
+                sampled: 0,
+                hits: 0,
+                sample_is_miss: false,
                 initiator,
                 message: Message::None,
+                said: None,
+                waiting: false,
+                tx_enable: false,
+                calm: false,
+                resolved: false,
+                left_wake: false,
+                faulty: false,
+                threshold,
                 expiry: u64::MAX,
-                sampled: 0,
-                sample_is_miss: false,
-                hits: 0,
                 counted: now,
                 count: PortCycles::default(),
+                fsm: fsm.clone(),
+                sync: sync.expect("the ends exchange messages").clone(),
                 fault: None,
             }),
-            said: None,
-            waiting: false,
-            tx_enable: false,
-            calm: false,
-            resolved: false,
-            faulty: false,
-            left_wake: false,
-            appointment: u64::MAX,
-            recent: Recent::default(),
+            hold: 0,
+            plain: false,
+            most: 0,
+            held: 0,
+            hits: [(0, 0); HELD],
         };
+        lazy.follow();
         lazy.look_ahead();
         lazy
     }
 
-    /// From cycle `from` until (without) `until` a packet leaves.
+    /// From cycle `from` until (without) `until` a packet leaves. Whether there is something to
+    /// be said, or something sooner than [announced](LazyPort::next).
     #[inline]
-    pub fn transmit(&mut self, from: u64, until: u64) {
-        self.begin_activity(from);
-        self.waiting = false;
-        self.transmits_until = self.begin + until;
-        self.activity_changed();
+    pub fn transmit(&mut self, from: u64, until: u64) -> bool {
+        let (from, until) = (self.begin + from, self.begin + until);
+        if self.stays_plain(from) {
+            self.transmits_until = until;
+            // If it is not armed, that will be seen then.
+            until + u64::from(self.hold) + 1 - self.begin < self.appointment
+        } else {
+            self.change_activity(from, |port| {
+                port.rest.waiting = false;
+                port.transmits_until = until;
+            });
+            true
+        }
     }
 
-    /// From cycle `from` until (without) `until` a packet arrives.
+    /// From cycle `from` until (without) `until` a packet arrives. Whether there is something to
+    /// be said, or something sooner than [announced](LazyPort::next).
     #[inline]
-    pub fn receive(&mut self, from: u64, until: u64) {
-        self.begin_activity(from);
-        self.receives_until = self.begin + until;
-        self.activity_changed();
+    pub fn receive(&mut self, from: u64, until: u64) -> bool {
+        let (from, until) = (self.begin + from, self.begin + until);
+        if self.stays_plain(from) {
+            // If that changes anything, the timer is no longer armed.
+            self.receives_until = until;
+            false
+        } else {
+            self.change_activity(from, |port| port.receives_until = until);
+            true
+        }
     }
 
     /// From cycle `from` on a packet waits that may not leave.
     pub fn wait(&mut self, from: u64) {
-        self.begin_activity(from);
-        self.waiting = true;
-        self.activity_changed();
+        self.change_activity(self.begin + from, |port| port.rest.waiting = true);
     }
 
     /// In `cycle` a message of the other end arrives.
     pub fn hear(&mut self, cycle: u64, message: Message) {
-        self.advance(cycle);
+        self.go_to(self.begin + cycle);
         self.rest.message = message;
         self.look_ahead();
     }
 
     /// Goes on to the beginning of `cycle`.
-    #[inline]
     pub fn advance(&mut self, cycle: u64) {
         let to = self.begin + cycle;
-        if to < self.next {
-            self.cycle = self.cycle.max(to);
-        } else {
-            self.clock(to);
+        if !self.is_plain_at(to) {
+            self.go_to(to);
         }
     }
 
-    /// What the next hit may touch beside the port itself: nothing while it can be held.
+    /// Goes on to the beginning of `cycle`; whether the port may start a packet then.
     #[inline]
-    pub fn far_side(&self) -> Option<*const u8> {
-        (self.recent.room == 0).then(|| std::ptr::from_ref(&*self.rest).cast())
+    pub fn may_send(&mut self, cycle: u64) -> bool {
+        let to = self.begin + cycle;
+        self.is_plain_at(to) || {
+            self.go_to(to);
+            self.tx_enable()
+        }
+    }
+
+    /// What the next hit may touch beside the first line, and how many lines of it.
+    #[inline]
+    pub fn far_side(&self) -> (*const u8, usize) {
+        match self.is_full() {
+            true => (std::ptr::from_ref(&*self.rest).cast(), Rest::TOUCHED),
+            false => (
+                std::ptr::from_ref(&self.hits[usize::from(self.held) % HELD]).cast(),
+                1,
+            ),
+        }
+    }
+
+    /// No further hit can be held.
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.held == self.most
     }
 
     /// The port may start a packet in the present cycle.
     #[inline]
     pub fn tx_enable(&self) -> bool {
-        self.tx_enable
+        self.plain || self.rest.tx_enable
+    }
+
+    /// It has nothing to say, and did nothing that none may do.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        self.plain
     }
 
     /// The message that it sends in the present cycle; told once.
-    #[inline]
     pub fn said(&mut self) -> Option<Message> {
-        self.said.take()
+        self.rest.said.take()
     }
 
     /// The cycle after the present one in which it may next have something to say, or to let
     /// the port send; `u64::MAX`: not before something happens.
     #[inline]
     pub fn next(&self) -> u64 {
-        match self.next {
+        let next = match self.plain {
+            true => self.plain_next(),
+            false => self.rest.next,
+        };
+        match next {
             u64::MAX => u64::MAX,
             next => next - self.begin,
         }
     }
 
     /// What it broke the rules with, if it did.
-    #[inline]
     pub fn fault(&self) -> Option<&Fault> {
-        match self.faulty {
-            true => self.rest.fault.as_ref(),
-            false => None,
-        }
+        self.rest.fault.as_ref()
     }
 
     /// What the port did in the first `cycles` clock cycles.
     pub fn account(&mut self, cycles: u64) -> PortCycles {
-        self.advance(cycles);
+        self.go_to(self.begin + cycles);
         self.tell();
         let rest = &self.rest;
         let mut count = rest.count;
         count.hits = rest.hits;
-        count.states[rest.fsm.state() as usize] += self.cycle - rest.counted;
+        count.states[rest.fsm.state() as usize] += rest.cycle - rest.counted;
         // Hit and miss show in the cycle after the sample.
-        if rest.sampled > 0 && rest.sampled + 2 > self.cycle {
+        if rest.sampled > 0 && rest.sampled + 2 > rest.cycle {
             count.hits -= u64::from(!rest.sample_is_miss);
             count.misses -= u64::from(rest.sample_is_miss);
         }
@@ -337,103 +355,165 @@ impl LazyPort {
     }
 
     fn active(&self) -> bool {
-        self.waiting || self.cycle < self.idle_since()
+        self.rest.waiting || self.rest.cycle < self.idle_since()
     }
 
-    /// Goes on to `from`, the beginning of activity, or of more of it.
+    /// The timer goes off in this cycle or later; `u64::MAX`: it is not armed.
     #[inline]
-    fn begin_activity(&mut self, from: u64) {
-        self.advance(from);
+    fn earliest_expiry(&self) -> u64 {
+        match self.transmits_until >= self.receives_until && self.transmits_until > 0 {
+            true => self.transmits_until.saturating_add(self.hold.into()),
+            false => u64::MAX,
+        }
+    }
+
+    /// The cycle in which it stops to be plain at the latest.
+    #[inline]
+    fn plain_next(&self) -> u64 {
+        self.earliest_expiry().saturating_add(1)
+    }
+
+    /// It is plain, and certainly still so in cycle `now`. Whether the timer is armed is
+    /// anybody's guess, and not asked for.
+    #[inline]
+    fn is_plain_at(&self, now: u64) -> bool {
+        self.plain && now <= self.idle_since() + u64::from(self.hold)
+    }
+
+    /// From `from` on there is activity: it is plain and remains so, and if an idle period ends,
+    /// its hit is held.
+    #[inline]
+    fn stays_plain(&mut self, from: u64) -> bool {
         let idle_since = self.idle_since();
-        if self.cycle > idle_since
-            && !self.waiting
-            && (self.left_wake || idle_since == 0 || !self.recent.hold(self.cycle, idle_since))
-        {
+        self.is_plain_at(from) && (from <= idle_since || self.hold_hit(from, idle_since))
+    }
+
+    /// Holds a hit that comes in `cycle`, after activity that ended with `idle_since`; whether
+    /// it does.
+    #[inline]
+    fn hold_hit(&mut self, cycle: u64, idle_since: u64) -> bool {
+        if cycle >= self.firm_until || self.is_full() {
+            return false;
+        }
+        let mut later = cycle - self.latest;
+        let idle = cycle - idle_since;
+        let most = u64::from(u16::MAX);
+        if later | idle > most {
+            if idle > most || self.held > 0 {
+                return false;
+            }
+            later = 0;
+        }
+        self.hits[usize::from(self.held) % HELD] = (later as u16, idle as u16);
+        self.held += 1;
+        self.latest = cycle;
+        true
+    }
+
+    /// Goes on to `from`, the beginning of activity, or of more of it, that `change` is about.
+    #[inline(never)]
+    fn change_activity(&mut self, from: u64, change: impl FnOnce(&mut Self)) {
+        self.go_to(from);
+        let now = self.rest.cycle;
+        let idle_since = self.idle_since();
+        if now > idle_since && !self.rest.waiting {
             self.sample(idle_since);
         }
+        change(self);
+        self.rest.resolved = false;
+        if self.rest.calm {
+            self.rest.next = self.next_expiry().saturating_add(1);
+        } else {
+            self.look_ahead();
+        }
+        let rest = &self.rest;
+        self.plain = rest.calm
+            && rest.tx_enable
+            && !rest.waiting
+            && !rest.left_wake
+            && rest.said.is_none()
+            && !rest.faulty;
     }
 
     /// The idle period from `idle_since` on ends in the present cycle.
     fn sample(&mut self, idle_since: u64) {
-        let miss = std::mem::take(&mut self.left_wake);
-        if idle_since == 0 {
-            // What comes before the first activity is no idle period.
+        let now = self.rest.cycle;
+        let miss = std::mem::take(&mut self.rest.left_wake);
+        // What comes before the first activity is no idle period.
+        if idle_since == 0 || (!miss && self.hold_hit(now, idle_since)) {
             return;
         }
         self.tell();
-        if miss || !self.recent.hold(self.cycle, idle_since) {
-            self.rest.sample(self.cycle, idle_since, miss);
+        if miss || !self.hold_hit(now, idle_since) {
+            self.rest.sample(now, idle_since, miss);
             self.follow();
         }
     }
 
     /// Tells the threshold of the hits that were held.
     fn tell(&mut self) {
-        let (hits, held) = self.recent.take();
         // The threshold that governs the present idle period, or that after the activity under
         // way, may still be asked for: it is the one of the cycle before.
-        let asked = self.idle_since().saturating_sub(1).min(self.cycle);
-        self.rest.catch_up(&hits[..held], asked);
+        let asked = self.idle_since().saturating_sub(1).min(self.rest.cycle);
+        let hits = Hits {
+            hits: &self.hits[..self.held.into()],
+            latest: self.latest,
+        };
+        self.rest.catch_up(hits, asked);
+        self.held = 0;
         self.follow();
     }
 
     /// Follows the floor of the threshold.
     fn follow(&mut self) {
-        let (until, left) = match (&self.rest.threshold, &self.rest.common.numbers) {
+        let common = &self.rest.common;
+        let (floor, until, left) = match (&self.rest.threshold, &common.numbers) {
             (Some(threshold), Some(numbers)) => {
-                self.hold = self.rest.common.hold(threshold.floor());
-                threshold.firm(numbers)
+                let (until, left) = threshold.firm(numbers);
+                (threshold.floor(), until, left)
             }
-            _ => (u64::MAX, HELD),
+            _ => (common.plan.t_pdt_init, u64::MAX, HELD),
         };
-        self.recent.until = until;
-        self.recent.room = left.min(HELD) as u8;
-    }
-
-    #[inline]
-    fn activity_changed(&mut self) {
-        self.resolved = false;
-        if self.calm {
-            self.next = self.expiry().saturating_add(1);
-        } else {
-            self.look_ahead();
-        }
+        // A floor may be too low, but for the work that it makes.
+        self.hold = u32::try_from(common.hold(floor)).unwrap_or(u32::MAX);
+        self.firm_until = until;
+        self.most = left.min(HELD) as u8;
     }
 
     /// The timer goes off in this cycle or, if that is not resolved, later; if it is before
     /// the present one, not at all.
-    #[inline]
-    fn expiry(&self) -> u64 {
-        let armed = self.transmits_until >= self.receives_until && self.transmits_until > 0;
-        match self.resolved {
+    fn next_expiry(&self) -> u64 {
+        match self.rest.resolved {
             true => self.rest.expiry,
-            false if armed && !self.waiting => self.transmits_until.saturating_add(self.hold),
+            false if !self.rest.waiting => self.earliest_expiry(),
             false => u64::MAX,
         }
     }
 
     /// What link synchronisation sees in the present cycle.
     fn view(&mut self) -> View {
+        let cycle = self.rest.cycle;
         let active = self.active();
         let expired = !active && {
-            if !self.resolved && self.cycle >= self.expiry() {
-                let floor = self.expiry();
+            if !self.rest.resolved && cycle >= self.next_expiry() {
+                let floor = self.next_expiry();
                 self.tell();
-                let expiry = self.rest.expiry(self.idle_since());
+                let idle_since = self.idle_since();
+                let expiry = self.rest.expires(idle_since);
                 assert!(expiry >= floor, "a threshold lies below its floor");
                 self.rest.expiry = expiry;
-                self.resolved = true;
+                self.rest.resolved = true;
             }
-            self.cycle == self.expiry()
+            cycle == self.next_expiry()
         };
         let rest = &self.rest;
         let state = rest.fsm.state();
-        let transmitting = self.cycle < self.transmits_until;
-        let held = rest.fsm.hold_ends().is_some_and(|last| last <= self.cycle);
+        let transmitting = cycle < self.transmits_until;
+        let held = rest.fsm.hold_ends().is_some_and(|last| last <= cycle);
         View {
             message: rest.message,
             initiator: rest.initiator,
-            queue_nonempty: self.waiting || transmitting,
+            queue_nonempty: rest.waiting || transmitting,
             transmitting,
             active,
             state,
@@ -445,21 +525,21 @@ impl LazyPort {
 
     /// Finds out what comes next.
     fn look_ahead(&mut self) {
-        let now = self.cycle;
         let view = self.view();
-        let rest = &self.rest;
-        self.tx_enable = view.state == PowerState::Wake && !rest.sync.holds_back();
-        let expiry = match self.expiry() {
+        let now = self.rest.cycle;
+        let expiry = match self.next_expiry() {
             expiry if expiry >= now => expiry,
             _ => u64::MAX,
         };
+        let rest = &mut *self.rest;
+        rest.tx_enable = view.state == PowerState::Wake && !rest.sync.holds_back();
         let calm = View {
             wants_down: false,
             ..view
         };
-        self.calm = view.state == PowerState::Wake && rest.sync.quiet(now, &calm) == u64::MAX;
-        if self.calm {
-            self.next = expiry.saturating_add(1);
+        rest.calm = view.state == PowerState::Wake && rest.sync.quiet(now, &calm) == u64::MAX;
+        if rest.calm {
+            rest.next = expiry.saturating_add(1);
             return;
         }
         let (down, up) = rest.sync.starts(now, &view);
@@ -473,7 +553,7 @@ impl LazyPort {
         let change = now.saturating_add(quiet).min(expiry).saturating_add(1);
         let untils = [self.transmits_until, self.receives_until].into_iter();
         let input = untils.filter(|&until| until > now).min();
-        self.next = input.map_or(change, |input| change.min(input));
+        rest.next = input.map_or(change, |input| change.min(input));
         if view.state != PowerState::Wake && now < self.idle_since() {
             let what = format!(
                 "its controller went to {} while a packet was on the link",
@@ -483,25 +563,42 @@ impl LazyPort {
         }
     }
 
+    /// Goes on to the beginning of cycle `to`; it is no longer plain.
+    fn go_to(&mut self, to: u64) {
+        if self.plain {
+            self.plain = false;
+            self.rest.next = self.plain_next();
+            self.rest.cycle = to.min(self.rest.next - 1);
+        }
+        if to < self.rest.next {
+            self.rest.cycle = self.rest.cycle.max(to);
+        } else {
+            self.clock(to);
+        }
+    }
+
     /// Goes on to the beginning of cycle `to` by the clock edges that matter.
     #[cold]
     fn clock(&mut self, to: u64) {
-        while self.cycle < to {
+        while self.rest.cycle < to {
             // The first edge that changes something is at the end of the cycle before `next`.
-            let edge = self.next - 1;
+            let edge = self.rest.next - 1;
             if edge >= to {
-                self.cycle = to;
+                self.rest.cycle = to;
                 break;
             }
-            self.cycle = self.cycle.max(edge);
+            self.rest.cycle = self.rest.cycle.max(edge);
             self.clock_edge();
-            let enabled = self.tx_enable;
+            let enabled = self.rest.tx_enable;
             self.look_ahead();
-            self.said = Some(self.rest.sync.message()).filter(|said| *said != Message::None);
-            if (self.said.is_some() || (self.tx_enable && !enabled)) && self.cycle < to {
+            let rest = &mut *self.rest;
+            rest.said = Some(rest.sync.message()).filter(|said| *said != Message::None);
+            let enables = rest.tx_enable && !enabled;
+            let error = rest.sync.error();
+            if (rest.said.is_some() || enables) && rest.cycle < to {
                 self.blame("its controller said something earlier than it had announced".into());
             }
-            if self.rest.sync.error() {
+            if error {
                 self.blame(
                     "its controller did not wait for an answer: give it a longer \
                      port.sync_timeout_ns"
@@ -513,40 +610,39 @@ impl LazyPort {
 
     /// The clock edge at the end of the present cycle.
     fn clock_edge(&mut self) {
-        let now = self.cycle;
         let view = self.view();
-        let left_wake = self.left_wake;
         let rest = &mut *self.rest;
+        let now = rest.cycle;
         let (down, up) = rest.sync.starts(now, &view);
         let leaves = down && view.state == PowerState::Wake;
-        self.left_wake = !view.active && (left_wake || leaves);
+        rest.left_wake = !view.active && (rest.left_wake || leaves);
         rest.fsm.clock(now, down, up);
         rest.sync.clock(now, &view);
         rest.message = Message::None;
-        self.cycle += 1;
+        rest.cycle += 1;
         let state = rest.fsm.state();
         if state != view.state {
-            rest.count.states[view.state as usize] += self.cycle - rest.counted;
-            rest.counted = self.cycle;
+            rest.count.states[view.state as usize] += rest.cycle - rest.counted;
+            rest.counted = rest.cycle;
             let begins = matches!(state, PowerState::GoingDown | PowerState::GoingUp);
             rest.count.transitions += u64::from(begins);
         }
     }
 
     fn blame(&mut self, what: String) {
-        self.faulty = true;
-        let cycle = self.cycle - self.begin;
+        let cycle = self.rest.cycle - self.begin;
         self.rest.fault.get_or_insert(Fault { cycle, what });
+        self.rest.faulty = true;
     }
 }
 
 impl Rest {
-    /// Idle periods that ended in hits, the oldest first; no threshold of a cycle before `asked`
-    /// is asked for any more.
-    fn catch_up(&mut self, hits: &[Hit], asked: u64) {
-        if let Some((latest, _)) = hits.last() {
-            self.hits += hits.len() as u64;
-            self.sampled = *latest;
+    /// Idle periods that ended in hits; no threshold of a cycle before `asked` is asked for any
+    /// more.
+    fn catch_up(&mut self, hits: Hits, asked: u64) {
+        if !hits.hits.is_empty() {
+            self.hits += hits.hits.len() as u64;
+            self.sampled = hits.latest;
             self.sample_is_miss = false;
         }
         if let (Some(threshold), Some(numbers)) = (&mut self.threshold, &self.common.numbers) {
@@ -578,10 +674,12 @@ impl Rest {
     }
 
     /// When the timer goes off in the idle period from `idle_since` on.
-    fn expiry(&mut self, idle_since: u64) -> u64 {
+    fn expires(&mut self, idle_since: u64) -> u64 {
+        let plan = &self.common.plan;
         let t_pdt = match (&mut self.threshold, &self.common.numbers) {
             (Some(threshold), Some(numbers)) => threshold.at(numbers, idle_since - 1),
-            _ => self.common.plan.t_pdt_init,
+            _ if plan.policy == Policy::AlwaysOn => return u64::MAX,
+            _ => plan.t_pdt_init,
         };
         idle_since.saturating_add(self.common.hold(t_pdt))
     }

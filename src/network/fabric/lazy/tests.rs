@@ -116,6 +116,15 @@ struct End {
     count: PortCycles,
 }
 
+impl End {
+    /// Makes an appointment, as the network does.
+    fn attend(&mut self) {
+        let next = self.lazy.next();
+        let appointment = &mut self.lazy.appointment;
+        *appointment = next.min(*appointment);
+    }
+}
+
 /// Random packets between two ends for so many cycles; everything that can be noticed is the
 /// same in every one of them.
 fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
@@ -138,6 +147,7 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
             count: PortCycles::default(),
         }
     });
+    ends.iter_mut().for_each(End::attend);
     let mut seen = Seen::default();
     // Of each end: lengths of packets, cycles between them, how many come at once.
     let mut traffic = [(2, 3, 3, 1); 2];
@@ -162,8 +172,13 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
             };
             let now = &outputs[side];
             count(&mut end.count, &before[side], now);
-            if end.lazy.next() == cycle || random.random_ratio(1, 50) {
+            if end.lazy.appointment == cycle {
+                end.lazy.appointment = u64::MAX;
                 end.lazy.advance(cycle);
+                end.attend();
+            } else if random.random_ratio(1, 50) {
+                end.lazy.advance(cycle);
+                end.attend();
             }
             assert!(end.lazy.next() > cycle, "{at}: it stands still");
             let said = end.lazy.said();
@@ -180,10 +195,14 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
             if let Some((_, message)) = end.messages.pop_front_if(|(due, _)| *due == cycle) {
                 message_in = message;
                 end.lazy.hear(cycle, message);
+                end.attend();
             }
             if let Some((_, length)) = end.packets.pop_front_if(|(due, _)| *due == cycle) {
                 end.receives_until = cycle + length;
-                end.lazy.receive(cycle, cycle + length);
+                if end.lazy.receive(cycle, cycle + length) {
+                    end.attend();
+                }
+                assert!(end.lazy.next() >= end.lazy.appointment, "{at}");
             }
             if cycle >= end.arrives_at {
                 let (shortest, longest, gap, most) = traffic[side];
@@ -197,15 +216,21 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
                 }
             }
             if !end.queue.is_empty() && cycle >= end.transmits_until {
-                if now.tx_enable && cycle >= end.paused_until {
+                let may_send = end.lazy.may_send(cycle);
+                assert_eq!(may_send, now.tx_enable, "{at}");
+                if may_send && cycle >= end.paused_until {
                     let length = end.queue.pop_front().unwrap();
                     end.waiting = false;
                     end.transmits_until = cycle + length;
-                    end.lazy.transmit(cycle, cycle + length);
+                    if end.lazy.transmit(cycle, cycle + length) {
+                        end.attend();
+                    }
+                    assert!(end.lazy.next() >= end.lazy.appointment, "{at}");
                     other.packets.push_back((cycle + DELAY, length));
                 } else if !end.waiting {
                     end.waiting = true;
                     end.lazy.wait(cycle);
+                    end.attend();
                 }
             }
             let transmitting = cycle < end.transmits_until;
@@ -304,8 +329,53 @@ fn predicted_thresholds_are_the_golden_ones() {
     }
 }
 
+/// The two ends of a link clocked through every cycle since reset, until both may send.
+fn clocked_pair(plan: &PortPlan, delay: u64) -> [golden::Port; 2] {
+    let mut ends = [golden::Port::new(plan), golden::Port::new(plan)];
+    let mut messages: [VecDeque<(u64, Message)>; 2] = Default::default();
+    for cycle in 0.. {
+        let outputs = ends.each_ref().map(golden::Port::outputs);
+        if outputs.iter().all(|outputs| outputs.tx_enable) {
+            break;
+        }
+        for side in 0..2 {
+            if outputs[side].message_out != Message::None {
+                messages[1 - side].push_back((cycle + delay, outputs[side].message_out));
+            }
+            let message = messages[side].pop_front_if(|(due, _)| *due == cycle);
+            ends[side].clock(&Inputs {
+                initiator: side == 0,
+                message_in: message.map_or(0, |(_, message)| message as u8),
+                ..Inputs::default()
+            });
+        }
+    }
+    ends
+}
+
 #[test]
-fn a_governor_is_three_cache_lines() {
-    assert_eq!(std::mem::offset_of!(LazyPort, appointment), 64);
+fn a_link_comes_up_as_if_clocked_through_every_cycle() {
+    for policy in [Policy::Fixed, Policy::PerfBound, Policy::PerfBoundCorrect] {
+        for delay in [1, DELAY, 25] {
+            let plan = PortPlan { policy, ..plan() };
+            let pair = awake_pair(&plan, delay).unwrap();
+            let clocked = clocked_pair(&plan, delay);
+            for (side, (end, clocked)) in pair.ends.iter().zip(&clocked).enumerate() {
+                assert_eq!(format!("{end:?}"), format!("{clocked:?}"), "end {side}");
+                let mut replayed = golden::Port::new(&plan);
+                pair.wake(&mut replayed, side == 0);
+                assert_eq!(
+                    format!("{replayed:?}"),
+                    format!("{clocked:?}"),
+                    "end {side}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_governor_has_one_line_beside_the_hits() {
+    assert_eq!(std::mem::offset_of!(LazyPort, hits), 64);
     assert_eq!(std::mem::size_of::<Governor>(), 192);
 }

@@ -18,7 +18,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{Hit, HELD};
+use super::counters::Counters;
+use super::{Hit, Hits, HELD};
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::golden::Edges;
@@ -191,6 +192,45 @@ impl Entry {
     }
 }
 
+impl Hits<'_> {
+    /// The cycle in which the first hit came, and how many idle cycles it ended.
+    fn first(&self) -> Option<(u64, u64)> {
+        let ((_, cycles), later) = self.hits.split_first()?;
+        let since: u64 = later.iter().map(|&(cycles, _)| u64::from(cycles)).sum();
+        Some((self.latest - since, (*cycles).into()))
+    }
+
+    /// Hits after which all is steady again before the next one comes, or `asked`, if it was
+    /// when the first one came.
+    fn steady(&self, numbers: &Numbers, asked: u64) -> usize {
+        // After a gap like this all is steady, whatever was under way.
+        let mut steady = self.hits.len();
+        let mut gap = asked.saturating_sub(self.latest);
+        while steady > 0 && gap < numbers.chained {
+            steady -= 1;
+            gap = self.hits[steady].0.into();
+        }
+        // From there on, one hit follows the other.
+        let mut alone = true;
+        for place in steady..self.hits.len() {
+            let under_way = if alone {
+                numbers.alone
+            } else {
+                numbers.chained
+            };
+            let gap = match self.hits.get(place + 1) {
+                Some(&(cycles, _)) => cycles.into(),
+                None => asked.saturating_sub(self.latest),
+            };
+            alone = gap >= under_way;
+            if alone {
+                steady = place + 1;
+            }
+        }
+        steady
+    }
+}
+
 /// The threshold of one port. What is not about the log is as it was before it; what a hit
 /// needs comes first.
 #[derive(Debug)]
@@ -211,8 +251,6 @@ pub struct Threshold {
     due_at: u64,
     /// Samples of the present generation.
     samples: u64,
-    /// What the samples of each bin weigh.
-    weights: Box<[u32]>,
     /// PerfBound's threshold, in ticks.
     t_pb: u64,
     /// The threshold, in ticks.
@@ -232,16 +270,18 @@ pub struct Threshold {
     populated: u32,
     /// The cycle whose end began the present generation.
     since: u64,
+    correction: Option<Box<(MissHistory, Corrector)>>,
+    /// On the way through the log.
+    live: Option<Box<Live>>,
+    /// What the samples of each bin weigh.
+    weights: Counters,
     /// Of a decaying histogram: counters per generation, the present one first.
-    generations: VecDeque<Box<[u32]>>,
+    generations: VecDeque<Counters>,
     /// How long the generations before it lasted, in ticks, the latest first.
     lasted: VecDeque<u64>,
     /// The lengths that a circular histogram holds, the oldest first, in ticks.
     stored: VecDeque<u64>,
     stored_total: u128,
-    correction: Option<Box<(MissHistory, Corrector)>>,
-    /// On the way through the log.
-    live: Option<Box<Live>>,
     /// What happened: golden models clocked, logs shortened, generations ended.
     #[cfg(test)]
     pub happened: [u64; 3],
@@ -250,10 +290,15 @@ pub struct Threshold {
 impl Threshold {
     /// The threshold just after reset.
     pub fn new(numbers: &Numbers) -> Self {
-        let counters = || vec![0; numbers.edges.len()].into_boxed_slice();
+        let bins = numbers.edges.len();
         let generations = match numbers.kind() {
             HistogramKind::Decaying => GENERATIONS,
             _ => 0,
+        };
+        // Every generation weighs less than twice the latest.
+        let heaviest = match generations {
+            0 => numbers.largest,
+            _ => numbers.largest.saturating_mul(2 * numbers.unit),
         };
         let t_pdt = numbers.plan.t_pdt_init;
         Self {
@@ -265,7 +310,7 @@ impl Threshold {
             budget: 0,
             due_at: numbers.lifetime,
             samples: 0,
-            weights: counters(),
+            weights: Counters::new(bins, heaviest),
             t_pb: t_pdt,
             t_pdt,
             low: t_pdt,
@@ -275,7 +320,9 @@ impl Threshold {
             shortened: false,
             populated: 0,
             since: 0,
-            generations: (0..generations).map(|_| counters()).collect(),
+            generations: (0..generations)
+                .map(|_| Counters::new(bins, numbers.largest))
+                .collect(),
             lasted: VecDeque::new(),
             stored: VecDeque::new(),
             stored_total: 0,
@@ -285,6 +332,9 @@ impl Threshold {
             happened: [0; 3],
         }
     }
+
+    /// From its beginning on, so many bytes are what hits may need.
+    pub const TOUCHED: usize = std::mem::offset_of!(Self, generations);
 
     /// No idle period that begins before the next sample has a lower threshold, in ticks.
     #[inline]
@@ -324,16 +374,14 @@ impl Threshold {
         (until, left)
     }
 
-    /// Records hits that [`firm`](Threshold::firm) has let wait, the oldest first. No threshold of
-    /// a cycle before `asked` will be asked for.
-    pub fn catch_up(&mut self, numbers: &Numbers, mut hits: &[Hit], asked: u64) {
+    /// Records hits that [`firm`](Threshold::firm) has let wait. No threshold of a cycle before
+    /// `asked` will be asked for.
+    pub fn catch_up(&mut self, numbers: &Numbers, hits: Hits, asked: u64) {
+        let mut hits = hits;
         // Those that follow closely on the log.
-        while let Some((&hit, later)) = hits.split_first() {
-            if hit.0 >= self.quiet_from {
-                break;
-            }
-            self.record_hit(numbers, hit);
-            hits = later;
+        while let Some((cycle, cycles)) = hits.first().filter(|hit| hit.0 < self.quiet_from) {
+            self.record_hit(numbers, cycle, cycles);
+            hits.hits = &hits.hits[1..];
         }
         if hits.first().map_or(asked, |hit| hit.0) < self.quiet_from {
             return;
@@ -341,37 +389,20 @@ impl Threshold {
         self.commit(numbers);
         // From here on the budget, the generation and the factor stay as they are: wherever all
         // is steady again, only counters have changed.
-        let mut steady = 0;
-        let mut quiet_from = self.quiet_from;
-        let mut alone = true;
-        for (place, (cycle, _)) in hits.iter().copied().chain([(asked, 0)]).enumerate() {
-            if cycle >= quiet_from {
-                steady = place;
-                alone = true;
-            }
-            let time = if alone {
-                numbers.alone
-            } else {
-                numbers.chained
-            };
-            quiet_from = cycle + time;
-            alone = false;
-        }
-        let (taken, left) = hits.split_at(steady);
-        if !taken.is_empty() {
-            for &(cycle, cycles) in taken {
-                self.absorb(numbers, &Entry::hit(numbers, cycle, cycles));
-            }
+        let steady = hits.steady(numbers, asked);
+        if steady > 0 {
+            self.absorb_hits(numbers, &hits.hits[..steady]);
             self.settle(numbers);
+            hits.hits = &hits.hits[steady..];
         }
-        for &hit in left {
-            self.record_hit(numbers, hit);
+        while let Some((cycle, cycles)) = hits.first() {
+            self.record_hit(numbers, cycle, cycles);
+            hits.hits = &hits.hits[1..];
         }
     }
 
-    fn record_hit(&mut self, numbers: &Numbers, (cycle, cycles): Hit) {
-        let entry = Entry::hit(numbers, cycle, cycles);
-        self.record(numbers, cycle, entry.sample);
+    fn record_hit(&mut self, numbers: &Numbers, cycle: u64, cycles: u64) {
+        self.record(numbers, cycle, Entry::hit(numbers, cycle, cycles).sample);
     }
 
     /// A sample that came in `cycle`; the threshold that governed a hit does not matter.
@@ -481,7 +512,7 @@ impl Threshold {
             let ticks = window.min(numbers.plan.max_time().into()) as u64;
             let budget = numbers.budget(ticks).saturating_add(taken as u64);
             let budget = budget.saturating_mul(numbers.unit.into()).max(self.found.1);
-            let weight = |bin: usize| u64::from(self.weights[bin]);
+            let weight = |bin: usize| u64::from(self.weights.get(bin));
             numbers.middles[search(weight, self.found, budget).0]
         };
         self.low = self.low.min(low);
@@ -509,7 +540,7 @@ impl Threshold {
         let most = self.populated as usize + self.log.len();
         // After a clear in the log the weights tell nothing.
         most >= numbers.plan.histogram.map_entries as usize
-            && (self.renews || self.weights[numbers.bin(entry.sample.ticks)] == 0)
+            && (self.renews || self.weights.get(numbers.bin(entry.sample.ticks)) == 0)
     }
 
     /// PerfBound's threshold after the only sample in the log, if that is easily told.
@@ -521,8 +552,8 @@ impl Threshold {
             return (kind != HistogramKind::Decaying).then(|| numbers.middles[bin + 1]);
         }
         let count = match self.generations.front() {
-            Some(present) => present[bin],
-            None => self.weights[bin],
+            Some(present) => present.get(bin),
+            None => self.weights.get(bin),
         };
         let more = match count < numbers.largest {
             true => u64::from(numbers.unit),
@@ -537,7 +568,7 @@ impl Threshold {
         let gone = oldest.map(|length| numbers.bin(length));
         let weight = |at: usize| {
             let added = if at == bin { more } else { 0 };
-            u64::from(self.weights[at]) + added - u64::from(gone == Some(at))
+            u64::from(self.weights.get(at)) + added - u64::from(gone == Some(at))
         };
         let (index, tail) = self.found;
         let tail = tail + if bin >= index { more } else { 0 }
@@ -666,6 +697,25 @@ impl Threshold {
         }
     }
 
+    /// Takes in hits that end no generation, all but the search and the factor.
+    #[inline]
+    fn absorb_hits(&mut self, numbers: &Numbers, hits: &[Hit]) {
+        if !self.generations.is_empty() || self.correction.is_some() {
+            for &(_, cycles) in hits {
+                self.absorb(numbers, &Entry::hit(numbers, self.since, cycles.into()));
+            }
+            return;
+        }
+        self.samples += hits.len() as u64;
+        let bins = hits.iter().map(|&(_, cycles)| {
+            let ticks = numbers.ticks(cycles.into());
+            numbers.bin(ticks)
+        });
+        let (above, populated) = self.weights.count(bins, numbers.largest, self.found.0);
+        self.found.1 += above;
+        self.populated += populated;
+    }
+
     /// Takes a sample in, all but the search and the factor.
     #[inline]
     fn absorb(&mut self, numbers: &Numbers, entry: &Entry) {
@@ -677,21 +727,19 @@ impl Threshold {
                 self.samples == u64::from(histogram.max_samples) || entry.cycle >= self.due_at;
             let overflows = kind == HistogramKind::Map
                 && self.populated == histogram.map_entries
-                && self.weights[bin] == 0;
+                && self.weights.get(bin) == 0;
             if due || overflows {
                 self.renew(numbers, entry.cycle);
             }
         }
         self.samples += 1;
-        self.populated += u32::from(self.weights[bin] == 0);
-        let count = match self.generations.front_mut() {
-            Some(present) => &mut present[bin],
-            None => &mut self.weights[bin],
-        };
-        if *count < numbers.largest {
-            *count += 1;
+        self.populated += u32::from(self.weights.get(bin) == 0);
+        let present = self.generations.front_mut().unwrap_or(&mut self.weights);
+        let count = present.get(bin);
+        if count < numbers.largest {
+            present.set(bin, count + 1);
             if kind == HistogramKind::Decaying {
-                self.weights[bin] += numbers.unit;
+                self.weights.set(bin, self.weights.get(bin) + numbers.unit);
             }
             if bin >= self.found.0 {
                 self.found.1 += u64::from(numbers.unit);
@@ -705,7 +753,7 @@ impl Threshold {
                 self.stored.pop_front();
                 self.stored_total -= u128::from(oldest);
                 let bin = numbers.bin(oldest);
-                self.weights[bin] -= 1;
+                self.weights.set(bin, self.weights.get(bin) - 1);
                 self.found.1 -= u64::from(bin >= self.found.0);
             }
         }
@@ -724,19 +772,20 @@ impl Threshold {
         if let Some(mut present) = self.generations.pop_back() {
             self.lasted.push_front(self.age(numbers, cycle));
             self.lasted.truncate(GENERATIONS as usize - 1);
-            present.fill(0);
+            present.clear();
             self.generations.push_front(present);
-            for (bin, weight) in self.weights.iter_mut().enumerate() {
+            for bin in 0..numbers.edges.len() {
                 let counts = self.generations.iter().enumerate();
-                *weight = counts
-                    .map(|(age, counts)| counts[bin] * (numbers.unit >> age))
+                let weight = counts
+                    .map(|(age, counts)| counts.get(bin) * (numbers.unit >> age))
                     .sum();
+                self.weights.set(bin, weight);
             }
         } else {
-            self.weights.fill(0);
+            self.weights.clear();
         }
-        let above = &self.weights[self.found.0.min(self.weights.len())..];
-        self.found.1 = above.iter().copied().map(u64::from).sum();
+        let above = self.found.0..numbers.edges.len();
+        self.found.1 = above.map(|bin| u64::from(self.weights.get(bin))).sum();
         self.samples = 0;
         self.populated = 0;
         self.since = cycle;
@@ -748,7 +797,7 @@ impl Threshold {
     #[inline]
     fn settle(&mut self, numbers: &Numbers) {
         let budget = self.budget.saturating_mul(numbers.unit.into());
-        let weight = |bin: usize| u64::from(self.weights[bin]);
+        let weight = |bin: usize| u64::from(self.weights.get(bin));
         self.found = search(weight, self.found, budget);
         let t_pb = numbers.middles[self.found.0];
         match &mut self.correction {
@@ -812,10 +861,11 @@ impl Threshold {
 
     /// The golden models as they were before the log.
     fn live(&self, numbers: &Numbers) -> Live {
-        let wide = |counts: &[u32]| counts.iter().copied().map(u64::from).collect();
+        let bins = 0..numbers.edges.len();
+        let wide = |counts: &Counters| bins.clone().map(|bin| counts.get(bin).into()).collect();
         let contents = Contents {
             generations: match numbers.kind() {
-                HistogramKind::Decaying => self.generations.iter().map(|g| wide(g)).collect(),
+                HistogramKind::Decaying => self.generations.iter().map(wide).collect(),
                 _ => [wide(&self.weights)].into(),
             },
             samples: self.samples,
