@@ -31,19 +31,19 @@ const NETWORKS: [Network; 3] = [
         name: "dragonfly, 1,056 nodes",
         topology: "kind = \"dragonfly\"",
         loads: &[0.1, 0.4],
-        duration_ns: 100_000.0,
+        duration_ns: 200_000.0,
     },
     Network {
         name: "fat tree, 1,024 nodes",
         topology: "kind = \"rlft\"\nradix = 16",
         loads: &[0.1, 0.4],
-        duration_ns: 100_000.0,
+        duration_ns: 200_000.0,
     },
     Network {
         name: "megafly, 4,160 nodes",
         topology: "kind = \"megafly\"",
         loads: &[0.4],
-        duration_ns: 100_000.0,
+        duration_ns: 200_000.0,
     },
 ];
 
@@ -53,13 +53,13 @@ const LARGE: [Network; 3] = [
         topology: "kind = \"dragonfly\"\ngroups = 129\nswitches_per_group = 16\n\
                    nodes_per_switch = 8\nglobal_ports = 8",
         loads: &[0.1, 0.4],
-        duration_ns: 100_000.0,
+        duration_ns: 200_000.0,
     },
     Network {
         name: "fat tree, 16,000 nodes",
         topology: "kind = \"rlft\"\nradix = 40",
         loads: &[0.1, 0.4],
-        duration_ns: 100_000.0,
+        duration_ns: 200_000.0,
     },
     Network {
         name: "megafly, 105,300 nodes",

@@ -204,15 +204,16 @@ impl Hits<'_> {
     /// when the first one came.
     fn steady(&self, numbers: &Numbers, asked: u64) -> usize {
         // After a gap like this all is steady, whatever was under way.
-        let mut steady = self.hits.len();
+        let mut sure = self.hits.len();
         let mut gap = asked.saturating_sub(self.latest);
-        while steady > 0 && gap < numbers.chained {
-            steady -= 1;
-            gap = self.hits[steady].0.into();
+        while sure > 0 && gap < numbers.chained {
+            sure -= 1;
+            gap = self.hits[sure].0.into();
         }
         // From there on, one hit follows the other.
+        let mut steady = sure;
         let mut alone = true;
-        for place in steady..self.hits.len() {
+        for place in sure..self.hits.len() {
             let under_way = if alone {
                 numbers.alone
             } else {
