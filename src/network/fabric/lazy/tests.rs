@@ -314,6 +314,7 @@ fn predicted_thresholds_are_the_golden_ones() {
                         plan.sleep = sleep;
                         plan.correction.at_least_one = at_least_one;
                         plan.time_width = if seed % 2 == 0 { 16 } else { 32 };
+                        plan.histogram.counter_bits = if seed % 7 < 4 { 6 } else { 12 };
                         plan.clocks_per_tick = if seed % 5 == 0 { 3 } else { 1 };
                         plan.budget.denominator = [301, 1501, 30_001, 3_000_001][seed as usize % 4];
                         sum += run_pair(&plan, 40_000, seed);
@@ -327,6 +328,48 @@ fn predicted_thresholds_are_the_golden_ones() {
         assert!(emulated > 500 && shortened > 5, "{kind:?} {sum:?}");
         assert!(renewed > 200 || !kind.ages(), "{kind:?} {sum:?}");
     }
+}
+
+/// The floor of a threshold is kept in 32 bits of clock cycles; one that is longer still goes off
+/// when it should.
+#[test]
+fn a_threshold_of_more_than_32_bits() {
+    let plan = PortPlan {
+        policy: Policy::Fixed,
+        time_width: 48,
+        t_pdt_init: 3 << 32,
+        ..plan()
+    };
+    let common = Arc::new(Common::new(&plan).unwrap());
+    let [mut golden, _] = awake_pair(&plan, DELAY).unwrap().ends;
+    let mut lazy = LazyPort::new(&common, &golden, true);
+    lazy.transmit(0, 10);
+    let mut asks = 0;
+    let lazily = loop {
+        let cycle = lazy.next();
+        lazy.advance(cycle);
+        asks += 1;
+        if let Some(message) = lazy.said() {
+            break (cycle, message);
+        }
+    };
+    let mut cycle = 0;
+    let mut inputs = Inputs {
+        initiator: true,
+        queue_nonempty: true,
+        transmitting: true,
+        ..Inputs::default()
+    };
+    while cycle < 10 {
+        cycle += golden.advance(&inputs, 10 - cycle);
+    }
+    (inputs.queue_nonempty, inputs.transmitting) = (false, false);
+    while golden.outputs().message_out == Message::None {
+        cycle += golden.advance(&inputs, u64::MAX >> 1);
+    }
+    assert_eq!(lazily, (cycle, golden.outputs().message_out));
+    assert_eq!(lazily.1, Message::ReqDown);
+    assert!(lazily.0 > 3 << 32 && asks < 10, "{lazily:?} {asks}");
 }
 
 /// The two ends of a link clocked through every cycle since reset, until both may send.
