@@ -392,6 +392,18 @@ fn a_list_that_lasts_too_long_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::write(path.join("port.toml"), "[clock]\ntick_ns = 2\n").unwrap();
+    let predict = |model| {
+        let mut command = linkdoze(path);
+        command.args([
+            "predict",
+            "port.toml",
+            "--periods",
+            "p.csv",
+            "--model",
+            model,
+        ]);
+        command
+    };
     let half = u64::MAX / 4;
     for (list, line) in [
         (format!("100,{half}\n100,{half}\n7,8\n"), 3),
@@ -400,15 +412,7 @@ fn a_list_that_lasts_too_long_is_refused_with_its_line() {
     ] {
         fs::write(path.join("p.csv"), format!("busy,idle\n{list}")).unwrap();
         for model in ["reference", "golden"] {
-            let words = [
-                "predict",
-                "port.toml",
-                "--periods",
-                "p.csv",
-                "--model",
-                model,
-            ];
-            let (out, err) = run(linkdoze(path).args(words), 2);
+            let (out, err) = run(&mut predict(model), 2);
             assert_eq!(
                 err,
                 format!(
@@ -424,15 +428,7 @@ fn a_list_that_lasts_too_long_is_refused_with_its_line() {
     let longest = u64::MAX / 2 - 1;
     fs::write(path.join("p.csv"), format!("busy,idle\n1,{longest}\n")).unwrap();
     for model in ["reference", "golden"] {
-        let words = [
-            "predict",
-            "port.toml",
-            "--periods",
-            "p.csv",
-            "--model",
-            model,
-        ];
-        let (out, _) = run(linkdoze(path).args(words), 0);
+        let (out, _) = run(&mut predict(model), 0);
         assert_eq!(out.lines().count(), 2, "{out}");
     }
 }
