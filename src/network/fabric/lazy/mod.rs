@@ -62,8 +62,8 @@ impl Common {
 ///
 /// In a large network nothing is in a cache. What most packets do to a port is plain: they
 /// begin and end, the timer is armed or not, an idle period ends in a hit. For that a port has
-/// one line, and the hits two more, of which one is written at a time; they stay there until
-/// there are some. Everything else is elsewhere.
+/// one line, and the hits two more, of which one is written at a time; they are held there until
+/// the threshold has to know of them. Everything else is elsewhere.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub struct LazyPort {
@@ -73,7 +73,8 @@ pub struct LazyPort {
     begin: u64,
     transmits_until: u64,
     receives_until: u64,
-    /// Hits before this cycle do not lower the floor of the threshold,
+    /// Hits before this cycle, and [`most`](LazyPort::most) of them, do not lower the floor of the
+    /// threshold.
     firm_until: u64,
     /// The cycle in which the latest of `hits` came.
     latest: u64,
@@ -84,7 +85,7 @@ pub struct LazyPort {
     /// the floor of the threshold, and there is nothing to be said: `rest` knows no more than
     /// this line.
     plain: bool,
-    /// and neither does holding so many of them, as far as there is room.
+    /// So many hits may be held, and so many are.
     most: u8,
     held: u8,
     /// Hits of which the threshold has not been told.
