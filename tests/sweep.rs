@@ -459,7 +459,8 @@ fn what_is_varied_is_what_simulate_runs() {
     );
     refused(
         "seed = [1, 2]",
-        "sweep.toml:3:9: seed: nothing of this scenario is drawn",
+        "sweep.toml:3:9: seed: nothing of this scenario is drawn, so all seeds give the same; \
+         only patterns of traffic",
     );
     write("scenario.toml", &pattern("", ""));
     refused(

@@ -134,7 +134,7 @@ struct Rest {
     resolved: bool,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
-    faulty: bool,
+    fault: Option<Fault>,
     threshold: Option<Threshold>,
     /// The cycle in which the timer goes off.
     expiry: u64,
@@ -144,7 +144,6 @@ struct Rest {
     count: PortCycles,
     fsm: LpiFsm,
     sync: LinkSync,
-    fault: Option<Fault>,
 }
 
 impl Rest {
@@ -183,14 +182,13 @@ impl LazyPort {
                 calm: false,
                 resolved: false,
                 left_wake: false,
-                faulty: false,
+                fault: None,
                 threshold,
                 expiry: u64::MAX,
                 counted: now,
                 count: PortCycles::default(),
                 fsm: fsm.clone(),
                 sync: sync.expect("the ends exchange messages").clone(),
-                fault: None,
             }),
             hold: 0,
             plain: false,
@@ -433,7 +431,7 @@ impl LazyPort {
             && !rest.waiting
             && !rest.left_wake
             && rest.said.is_none()
-            && !rest.faulty;
+            && rest.fault.is_none();
     }
 
     /// The idle period from `idle_since` on ends in the present cycle.
@@ -633,7 +631,6 @@ impl LazyPort {
     fn blame(&mut self, what: String) {
         let cycle = self.rest.cycle - self.begin;
         self.rest.fault.get_or_insert(Fault { cycle, what });
-        self.rest.faulty = true;
     }
 }
 

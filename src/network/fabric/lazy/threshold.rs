@@ -377,8 +377,7 @@ impl Threshold {
 
     /// Records hits that [`firm`](Threshold::firm) has let wait. No threshold of a cycle before
     /// `asked` will be asked for.
-    pub fn catch_up(&mut self, numbers: &Numbers, hits: Hits, asked: u64) {
-        let mut hits = hits;
+    pub fn catch_up(&mut self, numbers: &Numbers, mut hits: Hits, asked: u64) {
         // Those that follow closely on the log.
         while let Some((cycle, cycles)) = hits.first().filter(|hit| hit.0 < self.quiet_from) {
             self.record_hit(numbers, cycle, cycles);
