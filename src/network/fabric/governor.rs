@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use super::cache::near_lines;
 use super::idle::{IdleMeter, IdlePeriods};
 use super::lazy::LazyPort;
 use crate::blocks::port::golden;
@@ -126,14 +127,13 @@ impl Governor {
         }
     }
 
-    /// What the next call may touch beside the governor's first line, and how many lines of it,
-    /// to fetch them early.
+    /// Asks for what the next call may touch beside the governor's first line.
     #[inline]
-    pub fn far_side(&self) -> Option<(*const u8, usize)> {
+    pub fn fetch(&self) {
         match self {
-            Governor::Lazy(port) => Some(port.far_side()),
-            Governor::Metered(meter) => Some((meter.bins(), 3)),
-            _ => None,
+            Governor::Lazy(port) => port.fetch(),
+            Governor::Metered(meter) => near_lines(meter.bins(), 3),
+            _ => {}
         }
     }
 

@@ -13,6 +13,7 @@ pub mod lazy;
 mod packets;
 mod partition;
 mod port;
+mod rounds;
 mod wheel;
 
 use std::collections::BTreeMap;

@@ -12,6 +12,7 @@ use super::cache::{near, near_lines};
 use super::governor::Governor;
 use super::packets::{Packet, Packets, NONE};
 use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
+use super::rounds::{self, Rounds};
 use super::wheel::{Event, Wheel};
 use crate::blocks::port::pins::Message;
 use crate::network::topology::Topology;
@@ -27,6 +28,8 @@ enum Kind {
     Pfc = 0,
     /// A message of the other end arrives at a port's governor.
     Hear,
+    /// Timers of governors are to be looked at.
+    Round,
     /// A governor is to be looked at.
     Attend,
     /// The first byte of a packet arrives at a port.
@@ -46,9 +49,10 @@ enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 10] = [
+    const ALL: [Kind; 11] = [
         Kind::Pfc,
         Kind::Hear,
+        Kind::Round,
         Kind::Attend,
         Kind::Head,
         Kind::Tail,
@@ -340,6 +344,7 @@ pub struct Partition<'a> {
     nics: Vec<Nic>,
     pub packets: Packets,
     pub wheel: Wheel,
+    rounds: Rounds,
     pub traffic: Option<Box<Traffic<'a>>>,
     /// For each part.
     pub outgoing: Vec<Vec<Parcel>>,
@@ -399,6 +404,7 @@ impl<'a> Partition<'a> {
             nics: (0..nodes).map(|_| Nic::default()).collect(),
             packets: Packets::default(),
             wheel: Wheel::new(),
+            rounds: Rounds::default(),
             traffic: Some(Box::new(traffic)),
             outgoing: vec![Vec::new(); places.switches_of.len()],
             tally: Tally::new(),
@@ -451,6 +457,10 @@ impl<'a> Partition<'a> {
             match kind {
                 Kind::Pfc => self.pause(place, event.value),
                 Kind::Hear => self.hear(place, event.value),
+                Kind::Round => {
+                    looks += 1;
+                    self.round();
+                }
                 Kind::Attend => {
                     looks += 1;
                     self.attend_now(place);
@@ -516,7 +526,7 @@ impl<'a> Partition<'a> {
                     near(source);
                 }
             }
-            Kind::Arbitrate | Kind::Local => {}
+            Kind::Round | Kind::Arbitrate | Kind::Local => {}
             _ => {
                 self.fetch_end(place, 0..End::MOST);
                 if let Some(node) = place.checked_sub(self.switch_ports() as usize) {
@@ -531,9 +541,7 @@ impl<'a> Partition<'a> {
     fn fetch_next(&self, event: &Event) {
         let (kind, place) = kind_and_place(event);
         if matches!(kind, Kind::Head | Kind::Depart) {
-            if let Some((address, lines)) = self.ends[place as usize].governor.far_side() {
-                near_lines(address, lines);
-            }
+            self.ends[place as usize].governor.fetch();
         }
         match kind {
             Kind::Tail if place < self.switch_ports() => {
@@ -616,18 +624,45 @@ impl<'a> Partition<'a> {
     /// want to be looked at?
     #[inline]
     fn attend(&mut self, port: u32) {
-        if !self.ends[port as usize].governor.is_silent() {
+        let is_silent = self.ends[port as usize].governor.is_silent();
+        if !is_silent {
             self.listen(port);
         }
+        let now = self.cycle(self.now);
         let governor = &mut self.ends[port as usize].governor;
         let next = governor.next();
         let Some(appointment) = governor.appointment().filter(|at| next < **at) else {
             return;
         };
-        *appointment = next;
-        if let Some(time) = next.checked_mul(self.common.clock_ps) {
-            self.wheel.schedule(event(time, Kind::Attend, port, 0));
+        // While it is silent, most packets put off what it wants to be looked at for.
+        let round = rounds::before(now, next).filter(|_| is_silent);
+        let cycle = round.unwrap_or(next);
+        *appointment = cycle;
+        let (kind, place) = match round {
+            None => (Kind::Attend, port),
+            Some(_) if self.rounds.join(cycle, port) => (Kind::Round, 0),
+            Some(_) => return,
+        };
+        if let Some(time) = cycle.checked_mul(self.common.clock_ps) {
+            self.wheel.schedule(event(time, kind, place, 0));
         }
+    }
+
+    /// Looks at the governors of a round.
+    fn round(&mut self) {
+        let cycle = self.now / self.clock;
+        let ports = self.rounds.leave(cycle);
+        for (place, &port) in ports.iter().enumerate() {
+            if let Some(&port) = ports.get(place + NEAR_AHEAD) {
+                self.fetch_end(port as usize, End::PORT..End::MOST);
+            }
+            let governor = &mut self.ends[port as usize].governor;
+            if let Some(appointment) = governor.appointment().filter(|at| **at == cycle) {
+                *appointment = u64::MAX;
+                self.attend(port);
+            }
+        }
+        self.rounds.recycle(ports);
     }
 
     /// Takes down what a governor says.

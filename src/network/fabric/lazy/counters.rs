@@ -49,18 +49,13 @@ impl Counters {
         }
     }
 
-    /// Counts one more in each of `bins`, as far as counters do not exceed `largest`. How many
-    /// counted in bin `from` and above, and how many bins were empty before.
+    /// Counts one more in each of `bins`; how many of these are `from` or above. No counter may
+    /// exceed the largest value by it.
     #[inline]
-    pub fn count(
-        &mut self,
-        bins: impl Iterator<Item = usize>,
-        largest: u32,
-        from: usize,
-    ) -> (u64, u32) {
+    pub fn count(&mut self, bins: impl Iterator<Item = usize>, from: usize) -> u64 {
         match self {
-            Counters::Bytes(counters) => count(counters, bins, largest, from),
-            Counters::Words(counters) => count(counters, bins, largest, from),
+            Counters::Bytes(counters) => count(counters, bins, from),
+            Counters::Words(counters) => count(counters, bins, from),
         }
     }
 
@@ -74,21 +69,15 @@ impl Counters {
 }
 
 #[inline]
-fn count<T: Copy + AddAssign + From<u8> + Into<u32>>(
+fn count<T: AddAssign + From<u8>>(
     counters: &mut [T],
     bins: impl Iterator<Item = usize>,
-    largest: u32,
     from: usize,
-) -> (u64, u32) {
-    let (mut above, mut empty) = (0, 0);
+) -> u64 {
+    let mut above = 0;
     for bin in bins {
-        let counter = &mut counters[bin];
-        let before: u32 = (*counter).into();
-        empty += u32::from(before == 0);
-        if before < largest {
-            *counter += T::from(1);
-            above += u64::from(bin >= from);
-        }
+        counters[bin] += T::from(1);
+        above += u64::from(bin >= from);
     }
-    (above, empty)
+    above
 }

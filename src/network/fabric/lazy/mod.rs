@@ -14,6 +14,7 @@ mod threshold;
 
 use std::sync::Arc;
 
+use super::cache::{near, near_lines};
 use super::governor::Fault;
 use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
@@ -264,16 +265,18 @@ impl LazyPort {
         }
     }
 
-    /// What the next hit may touch beside the first line, and how many lines of it.
+    /// Asks for what the next hit may touch beside the first line.
     #[inline]
-    pub fn far_side(&self) -> (*const u8, usize) {
+    pub fn fetch(&self) {
         match self.is_full() {
-            true => (std::ptr::from_ref(&*self.rest).cast(), Rest::TOUCHED),
-            false => (
-                std::ptr::from_ref(&self.hits[usize::from(self.held) % HELD]).cast(),
-                1,
-            ),
+            true => self.fetch_rest(),
+            false => near(&self.hits[usize::from(self.held) % HELD]),
         }
+    }
+
+    #[cold]
+    fn fetch_rest(&self) {
+        near_lines(std::ptr::from_ref(&*self.rest).cast(), Rest::TOUCHED);
     }
 
     /// No further hit can be held.

@@ -131,7 +131,8 @@ impl Numbers {
     /// The bin of an idle period of `ticks` (`docs/histograms.md`).
     fn bin(&self, ticks: u64) -> usize {
         let histogram = &self.plan.histogram;
-        let units = ticks.min(histogram.max_value) >> histogram.bin_shift;
+        // What is longer than `h_maxval` falls into the highest bin, too.
+        let units = ticks >> histogram.bin_shift;
         let bin = match histogram.scale {
             BinScale::Linear => units,
             BinScale::Log { mantissa_bits } => {
@@ -378,15 +379,17 @@ impl Threshold {
     /// Records hits that [`firm`](Threshold::firm) has let wait. No threshold of a cycle before
     /// `asked` will be asked for.
     pub fn catch_up(&mut self, numbers: &Numbers, mut hits: Hits, asked: u64) {
-        // Those that follow closely on the log.
-        while let Some((cycle, cycles)) = hits.first().filter(|hit| hit.0 < self.quiet_from) {
-            self.record_hit(numbers, cycle, cycles);
-            hits.hits = &hits.hits[1..];
+        if !self.is_committed() {
+            // Those that follow closely on the log.
+            while let Some((cycle, cycles)) = hits.first().filter(|hit| hit.0 < self.quiet_from) {
+                self.record_hit(numbers, cycle, cycles);
+                hits.hits = &hits.hits[1..];
+            }
+            if hits.first().map_or(asked, |hit| hit.0) < self.quiet_from {
+                return;
+            }
+            self.commit(numbers);
         }
-        if hits.first().map_or(asked, |hit| hit.0) < self.quiet_from {
-            return;
-        }
-        self.commit(numbers);
         // From here on the budget, the generation and the factor stay as they are: wherever all
         // is steady again, only counters have changed.
         let steady = hits.steady(numbers, asked);
@@ -411,7 +414,7 @@ impl Threshold {
         if cycle >= self.quiet_from {
             self.commit(numbers);
         }
-        let alone = self.log.is_empty() && !self.shortened;
+        let alone = self.is_committed();
         let entry = Entry { cycle, sample };
         let renews = numbers.kind().ages() && self.may_renew(numbers, &entry);
         let refactors = match &self.correction {
@@ -649,6 +652,12 @@ impl Threshold {
         }
     }
 
+    /// No sample is left to take in: all has been steady since the latest.
+    #[inline]
+    fn is_committed(&self) -> bool {
+        self.log.is_empty() && !self.shortened
+    }
+
     /// All is steady: takes the samples of the log in.
     #[inline]
     fn commit(&mut self, numbers: &Numbers) {
@@ -700,20 +709,23 @@ impl Threshold {
     /// Takes in hits that end no generation, all but the search and the factor.
     #[inline]
     fn absorb_hits(&mut self, numbers: &Numbers, hits: &[Hit]) {
-        if !self.generations.is_empty() || self.correction.is_some() {
+        let samples = self.samples + hits.len() as u64;
+        let only_counters = self.generations.is_empty()
+            && self.correction.is_none()
+            && numbers.kind() != HistogramKind::Map
+            && samples <= u64::from(numbers.largest);
+        if only_counters {
+            let bins = hits.iter().map(|&(_, cycles)| {
+                let ticks = numbers.ticks(cycles.into());
+                numbers.bin(ticks)
+            });
+            self.found.1 += self.weights.count(bins, self.found.0);
+            self.samples = samples;
+        } else {
             for &(_, cycles) in hits {
                 self.absorb(numbers, &Entry::hit(numbers, self.since, cycles.into()));
             }
-            return;
         }
-        self.samples += hits.len() as u64;
-        let bins = hits.iter().map(|&(_, cycles)| {
-            let ticks = numbers.ticks(cycles.into());
-            numbers.bin(ticks)
-        });
-        let (above, populated) = self.weights.count(bins, numbers.largest, self.found.0);
-        self.found.1 += above;
-        self.populated += populated;
     }
 
     /// Takes a sample in, all but the search and the factor.
