@@ -248,22 +248,24 @@ pub struct Places {
 }
 
 impl Places {
-    /// Splits a network into `parts`: neighbours stay together, and every part gets its
-    /// share of every stretch of the numbering, so that no part has all the spines.
+    /// Splits a network into `parts`: groups stay together, and every part gets its share of
+    /// every stretch of the numbering, so that no part has all the spines.
     pub fn new(topology: &dyn Topology, parts: usize) -> Self {
-        let deal = |count: usize| {
-            let mut places = Vec::with_capacity(count);
-            let mut members: Vec<Vec<u32>> = vec![Vec::new(); parts];
-            // Sixteen blocks to a part.
-            let block = count.div_ceil(16 * parts).max(1);
-            for number in 0..count {
-                let part = number / block % parts;
-                places.push((part as u16, members[part].len() as u32));
-                members[part].push(number as u32);
-            }
-            (places, members)
-        };
-        let (switches, switches_of) = deal(topology.switches());
+        let count = topology.switches();
+        let group = topology.group_size();
+        // Sixteen blocks to a part, or as many as there are groups; what is left is split.
+        let block = (count / (16 * parts) / group).max(1) * group;
+        let dealt = count / (block * parts) * block * parts;
+        let mut switches = Vec::with_capacity(count);
+        let mut switches_of: Vec<Vec<u32>> = vec![Vec::new(); parts];
+        for number in 0..count {
+            let part = match number < dealt {
+                true => number / block % parts,
+                false => (number - dealt) * parts / (count - dealt),
+            };
+            switches.push((part as u16, switches_of[part].len() as u32));
+            switches_of[part].push(number as u32);
+        }
         let mut nodes = Vec::with_capacity(topology.nodes());
         let mut nodes_of: Vec<Vec<u32>> = vec![Vec::new(); parts];
         let radix = topology.radix();

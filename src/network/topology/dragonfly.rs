@@ -71,10 +71,6 @@ impl Dragonfly {
         Ok(dragonfly)
     }
 
-    fn group_size(&self) -> usize {
-        self.rows * self.columns
-    }
-
     fn column_port(&self) -> usize {
         self.nodes_per_switch + self.columns - 1
     }
@@ -237,6 +233,10 @@ impl Topology for Dragonfly {
             .peer(group, port)
             .expect("a packet leaves through a port with a cable");
         hops + self.local_hops(arrival / self.global_ports, there)
+    }
+
+    fn group_size(&self) -> usize {
+        self.rows * self.columns
     }
 
     /// A group: all are wired alike, but its switches are not.

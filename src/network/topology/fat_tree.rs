@@ -104,18 +104,21 @@ impl FatTree {
         }
     }
 
+    /// Switches of a subtree whose top is at `level`, below the top of the tree.
+    fn subtree(&self, level: usize) -> usize {
+        (level + 1) * self.powers[level]
+    }
+
     /// Number of the `index`th of the switches at `level` above `node`.
     fn number(&self, level: usize, node: usize, index: usize) -> usize {
-        // A subtree whose top is at level `l < levels - 1` has (l + 1) * k^l switches.
-        let size = |level: usize| (level + 1) * self.powers[level];
         let mut number = index;
         let mut node = node;
         for above in (level + 1..self.powers.len()).rev() {
-            number += node / self.powers[above] * size(above - 1);
+            number += node / self.powers[above] * self.subtree(above - 1);
             node %= self.powers[above];
         }
         if level > 0 {
-            number += self.children(level) * size(level - 1);
+            number += self.children(level) * self.subtree(level - 1);
         }
         number
     }
@@ -128,6 +131,11 @@ impl Topology for FatTree {
 
     fn switches(&self) -> usize {
         self.places.len()
+    }
+
+    fn group_size(&self) -> usize {
+        let below = self.powers.len().checked_sub(2);
+        below.map_or(1, |level| self.subtree(level))
     }
 
     fn radix(&self) -> usize {

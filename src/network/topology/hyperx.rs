@@ -58,6 +58,11 @@ impl Topology for HyperX {
         self.radix
     }
 
+    /// What differs in the last dimension only is far apart.
+    fn group_size(&self) -> usize {
+        self.switches / self.dims.last().expect("there is a dimension")
+    }
+
     fn nodes_per_switch(&self) -> usize {
         self.nodes_per_switch
     }

@@ -49,7 +49,7 @@ impl Megafly {
     }
 
     fn group_of_switch(&self, switch: usize) -> (usize, usize) {
-        (switch / (2 * self.half), switch % (2 * self.half))
+        (switch / self.group_size(), switch % self.group_size())
     }
 }
 
@@ -59,7 +59,11 @@ impl Topology for Megafly {
     }
 
     fn switches(&self) -> usize {
-        self.groups * 2 * self.half
+        self.groups * self.group_size()
+    }
+
+    fn group_size(&self) -> usize {
+        2 * self.half
     }
 
     fn radix(&self) -> usize {
@@ -75,7 +79,7 @@ impl Topology for Megafly {
             node / self.nodes_per_group(),
             node % self.nodes_per_group() / self.half,
         );
-        group * 2 * self.half + leaf
+        group * self.group_size() + leaf
     }
 
     fn peer(&self, port: usize) -> Option<usize> {

@@ -76,6 +76,11 @@ pub trait Topology: Debug + Send + Sync {
     fn representatives(&self) -> usize {
         self.nodes_per_switch()
     }
+    /// Switches of a group, if most of their cables lead to each other: as many consecutive ones,
+    /// from a multiple of it on. 1 if there are no groups.
+    fn group_size(&self) -> usize {
+        1
+    }
     /// Names of the classes of ports, in an order that is good to read.
     fn classes(&self) -> Vec<String>;
     /// The class of a port that has a cable: an index into [`Topology::classes`].
