@@ -341,69 +341,60 @@ fn check_programs(
     Ok(())
 }
 
-/// Where the threads meet between two windows.
+/// Where the threads hear of each other.
+///
+/// Time goes on in steps of half a cable's delay. What a part does in one step reaches others no
+/// earlier than in the step after the next, so that no thread waits for one that is less than a
+/// step behind: which part has more to do changes from step to step.
 struct Meeting {
     threads: usize,
     /// End of the run in ps, if it has one: events at this time still happen.
     duration_ps: Option<u64>,
-    /// Length of a window in ps.
-    window_ps: u64,
     cable_ps: u64,
-    /// What is said at a meeting stays until the one after the next: by then all have heard it.
-    said: [Said; 2],
-    arrived: AtomicUsize,
-    turn: AtomicUsize,
-    /// A thread has panicked: it will not come to any meeting.
+    /// So many steps a thread is ahead of what it has heard of the others.
+    ahead: usize,
+    /// What each thread has said after a step, by step and thread. It stays for four steps: by
+    /// then all have heard it, as nobody is more than two steps ahead of another.
+    said: [Vec<Said>; 4],
+    /// Steps that each thread has finished.
+    finished: Vec<Apart<AtomicUsize>>,
+    /// A thread has panicked: it will finish no step.
     broken: AtomicBool,
     /// Packets that each part has delivered.
     delivered: Vec<AtomicU64>,
 }
 
-/// What the parts say to each other when they meet.
+/// Something in cache lines of its own.
 #[derive(Debug, Default)]
+#[repr(align(128))]
+struct Apart<T>(T);
+
+/// What a thread says to the others after a step.
+#[derive(Debug, Default)]
+#[repr(align(128))]
 struct Said {
-    /// What each part has for each other one: by receiver, then sender.
-    post: Vec<Mutex<Vec<Parcel>>>,
-    /// Time of the next event of each part, or of one that it has for another.
-    next: Vec<AtomicU64>,
-    /// Operations of the program that each part has finished, and when its last one did.
-    finished: Vec<(AtomicUsize, AtomicU64)>,
-    /// A part has met a fault, or the run is to stop: set before a meeting, and never taken back.
+    /// Time of the part's next event, in ps.
+    next: AtomicU64,
+    /// Of the earliest event that it has for others.
+    sent: AtomicU64,
+    /// Operations of the program that it has finished, and when it did the last one.
+    operations: AtomicUsize,
+    last_ps: AtomicU64,
+    /// It has met a fault, or the run is to stop: never taken back.
     stop: AtomicBool,
+    /// What it has for each other part.
+    post: Vec<Mutex<Vec<Parcel>>>,
 }
 
-impl Said {
-    fn new(threads: usize) -> Self {
-        Self {
-            post: (0..threads * threads).map(|_| Mutex::default()).collect(),
-            next: (0..threads).map(|_| AtomicU64::new(0)).collect(),
-            finished: (0..threads).map(|_| Default::default()).collect(),
-            stop: AtomicBool::new(false),
-        }
-    }
-
-    fn operations_finished(&self) -> usize {
-        let counts = self
-            .finished
-            .iter()
-            .map(|(count, _)| count.load(Ordering::Acquire));
-        counts.sum()
-    }
-
-    /// When the last operation of the program finished, in ps.
-    fn last_ps(&self) -> u64 {
-        let times = self
-            .finished
-            .iter()
-            .map(|(_, at)| at.load(Ordering::Acquire));
-        times.max().unwrap_or(0)
-    }
-
-    /// Time of the next event anywhere.
-    fn next_ps(&self) -> u64 {
-        let times = self.next.iter().map(|next| next.load(Ordering::Acquire));
-        times.min().unwrap_or(u64::MAX)
-    }
+/// What all threads have said after a step.
+struct Heard {
+    /// Time of the next event anywhere, in ps.
+    next: u64,
+    /// Of the earliest of those that were sent in this step.
+    sent: u64,
+    operations: usize,
+    last_ps: u64,
+    stop: bool,
 }
 
 /// Why the windows ended.
@@ -421,17 +412,17 @@ enum Completed {
 
 impl Meeting {
     fn new(threads: usize, duration_ps: Option<u64>, cable_ps: u64) -> Self {
+        let said = || Said {
+            post: (0..threads).map(|_| Mutex::default()).collect(),
+            ..Said::default()
+        };
         Self {
             threads,
             duration_ps,
-            window_ps: match threads {
-                1 => u64::MAX,
-                _ => cable_ps,
-            },
             cable_ps,
-            said: [Said::new(threads), Said::new(threads)],
-            arrived: AtomicUsize::new(0),
-            turn: AtomicUsize::new(0),
+            ahead: usize::from(threads > 1),
+            said: std::array::from_fn(|_| (0..threads).map(|_| said()).collect()),
+            finished: (0..threads).map(|_| Apart::default()).collect(),
             broken: AtomicBool::new(false),
             delivered: (0..threads).map(|_| AtomicU64::new(0)).collect(),
         }
@@ -474,17 +465,27 @@ impl Meeting {
         part.start();
         let mut events = 0;
         let mut stop = false;
-        let mut meeting = 0;
+        // All before this time has happened, at every part.
+        let mut limit = 0;
+        // The earliest event that was sent in the step before the one that is heard of: who
+        // gets it may not have known of it there.
+        let mut sent = u64::MAX;
+        let mut step = 0;
         loop {
-            let said = &self.said[meeting % 2];
-            meeting += 1;
-            let next = self.exchange(said, number, part, stop);
-            if said.stop.load(Ordering::Acquire) {
-                return Completed::Stopped(next);
+            self.say(step, number, part, stop);
+            let heard = self.hear(step.saturating_sub(self.ahead), number, part);
+            let next = heard.next.min(sent);
+            sent = heard.sent;
+            step += 1;
+            if heard.stop {
+                return Completed::Stopped(match self.threads {
+                    1 => next,
+                    _ => next.max(limit),
+                });
             }
-            if operations > 0 && said.operations_finished() == operations {
+            if operations > 0 && heard.operations == operations {
                 // However the network is split, this much has happened.
-                part.run(said.last_ps() + self.cable_ps + 1, u64::MAX);
+                part.run(heard.last_ps + self.cable_ps + 1, u64::MAX);
                 return Completed::Program;
             }
             if next == u64::MAX {
@@ -494,11 +495,18 @@ impl Meeting {
                 return Completed::Duration;
             }
             let end = self.duration_ps.map_or(u64::MAX, |duration| duration + 1);
-            let limit = next.saturating_add(self.window_ps).min(end);
             // With several threads all must reach the limit; a single one may look up.
             let most = match self.threads {
                 1 => BREATH,
                 _ => u64::MAX,
+            };
+            limit = match self.threads {
+                1 => end,
+                // No further than what others may send from now on reaches, nor much further
+                // than they are.
+                _ => (next.saturating_add(self.cable_ps))
+                    .min(next.max(limit).saturating_add(self.cable_ps.div_ceil(2)))
+                    .min(end),
             };
             part.run(limit, most);
             stop |= part.fault.is_some();
@@ -511,7 +519,7 @@ impl Meeting {
                     .map(|packets| packets.load(Ordering::Relaxed));
                 let now = Progress {
                     time_ps: next,
-                    operations_finished: said.operations_finished(),
+                    operations_finished: heard.operations,
                     operations,
                     packets: packets.sum(),
                 };
@@ -520,49 +528,55 @@ impl Meeting {
         }
     }
 
-    /// Hands over what a part has for others, and takes what they have for it; the time of the
-    /// next event anywhere, in ps.
-    fn exchange(&self, said: &Said, number: usize, part: &mut Partition, stop: bool) -> u64 {
-        let mut next = part.wheel.next_time().unwrap_or(u64::MAX);
-        for (to, outgoing) in part.outgoing.iter_mut().enumerate() {
-            if !outgoing.is_empty() {
-                let earliest = outgoing.iter().map(Parcel::time).min();
-                next = next.min(earliest.unwrap_or(u64::MAX));
-                let post = &said.post[to * self.threads + number];
+    /// Says what has come of a step, and hands over what the part has for others.
+    fn say(&self, step: usize, number: usize, part: &mut Partition, stop: bool) {
+        let said = &self.said[step % self.said.len()][number];
+        let mut sent = u64::MAX;
+        for (outgoing, post) in part.outgoing.iter_mut().zip(&said.post) {
+            if let Some(earliest) = outgoing.iter().map(Parcel::time).min() {
+                sent = sent.min(earliest);
                 std::mem::swap(outgoing, &mut post.lock().expect("no thread panics here"));
             }
         }
-        said.next[number].store(next, Ordering::Release);
-        let (count, last) = &said.finished[number];
-        count.store(finished(part), Ordering::Release);
-        last.store(part.tally.last_ps, Ordering::Release);
-        if stop {
-            said.stop.store(true, Ordering::Release);
-        }
-        self.wait();
-        for from in 0..self.threads {
-            let post = &said.post[number * self.threads + from];
-            let mut parcels = post.lock().expect("no thread panics here");
-            for parcel in parcels.drain(..) {
-                part.receive(parcel);
-            }
-        }
-        said.next_ps()
+        let next = part.wheel.next_time().unwrap_or(u64::MAX);
+        said.next.store(next, Ordering::Relaxed);
+        said.sent.store(sent, Ordering::Relaxed);
+        said.operations.store(finished(part), Ordering::Relaxed);
+        said.last_ps.store(part.tally.last_ps, Ordering::Relaxed);
+        said.stop.store(stop, Ordering::Relaxed);
+        self.finished[number].0.store(step + 1, Ordering::Release);
     }
 
-    /// Waits for all threads. A window takes microseconds, so they spin before they yield.
-    fn wait(&self) {
-        if self.threads == 1 {
-            return;
+    /// Waits for what all have to say of a step, and takes what they have for the part.
+    fn hear(&self, step: usize, number: usize, part: &mut Partition) -> Heard {
+        let mut heard = Heard {
+            next: u64::MAX,
+            sent: u64::MAX,
+            operations: 0,
+            last_ps: 0,
+            stop: false,
+        };
+        for (finished, said) in self.finished.iter().zip(&self.said[step % self.said.len()]) {
+            self.wait(&finished.0, step);
+            let sent = said.sent.load(Ordering::Relaxed);
+            if sent < u64::MAX {
+                let mut parcels = said.post[number].lock().expect("no thread panics here");
+                parcels.drain(..).for_each(|parcel| part.receive(parcel));
+            }
+            heard.sent = heard.sent.min(sent);
+            heard.next = heard.next.min(said.next.load(Ordering::Relaxed)).min(sent);
+            heard.operations += said.operations.load(Ordering::Relaxed);
+            heard.last_ps = heard.last_ps.max(said.last_ps.load(Ordering::Relaxed));
+            heard.stop |= said.stop.load(Ordering::Relaxed);
         }
-        let turn = self.turn.load(Ordering::Acquire);
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
-            self.arrived.store(0, Ordering::Release);
-            self.turn.store(turn.wrapping_add(1), Ordering::Release);
-            return;
-        }
+        heard
+    }
+
+    /// Waits for a thread to finish a step. One takes microseconds, so the others spin before
+    /// they yield.
+    fn wait(&self, finished: &AtomicUsize, step: usize) {
         let mut spins = 0u32;
-        while self.turn.load(Ordering::Acquire) == turn {
+        while finished.load(Ordering::Acquire) <= step {
             spins += 1;
             if spins < 2000 {
                 std::hint::spin_loop();
