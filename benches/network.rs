@@ -13,8 +13,10 @@ use anyhow::{ensure, Context, Result};
 use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
 use serde_json::Value;
 
-/// Repetitions of each; the best counts, as the machine may be shared.
-const REPETITIONS: usize = 3;
+/// Rounds on networks of some thousand nodes, and on larger ones. In a round all runs of a
+/// network take their turn. The machine may be shared: the best run of all rounds is the rate,
+/// and what is compared is compared within each round, of which the median counts.
+const ROUNDS: [usize; 2] = [9, 3];
 
 /// A network and for how long it runs.
 struct Network {
@@ -114,27 +116,33 @@ fn simulate(folder: &Path, scenario: &str, threads: usize) -> Result<Measured> {
     })
 }
 
-/// The best of several repetitions of each run, given by scenario and threads. They take turns,
-/// so that all see the machine alike.
-fn best_of<const RUNS: usize>(
+/// Rounds of some runs, given by scenario and threads.
+fn rounds<const RUNS: usize>(
     folder: &Path,
     runs: [(&str, usize); RUNS],
-) -> Result<[Measured; RUNS]> {
-    let once = || -> Result<Vec<Measured>> {
-        let runs = runs.iter();
-        runs.map(|(scenario, threads)| simulate(folder, scenario, *threads))
-            .collect()
+    count: usize,
+) -> Result<Vec<[Measured; RUNS]>> {
+    let round = |_| {
+        let measured: Result<Vec<_>> = runs
+            .iter()
+            .map(|(scenario, threads)| simulate(folder, scenario, *threads))
+            .collect();
+        let measured = measured?.try_into();
+        measured.map_err(|_| anyhow::anyhow!("a run is missing"))
     };
-    let mut best = once()?;
-    for _ in 1..REPETITIONS {
-        for (best, measured) in best.iter_mut().zip(once()?) {
-            if measured.wall_seconds < best.wall_seconds {
-                *best = measured;
-            }
-        }
-    }
-    best.try_into()
-        .map_err(|_| anyhow::anyhow!("a run is missing"))
+    (0..count).map(round).collect()
+}
+
+/// The median over some rounds.
+fn median<T>(rounds: &[T], of: impl Fn(&T) -> f64) -> f64 {
+    let mut values: Vec<f64> = rounds.iter().map(of).collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// The best over some rounds.
+fn best<T>(rounds: &[T], of: impl Fn(&T) -> f64) -> f64 {
+    rounds.iter().map(of).fold(0.0, f64::max)
 }
 
 fn main() -> Result<()> {
@@ -153,7 +161,9 @@ fn main() -> Result<()> {
         "KiB/node",
     ]);
     let mut small: Vec<(f64, f64)> = Vec::new();
-    for network in NETWORKS.iter().chain(large) {
+    let small_ones = NETWORKS.iter().map(|network| (network, ROUNDS[0]));
+    let large_ones = large.iter().map(|network| (network, ROUNDS[1]));
+    for (network, count) in small_ones.chain(large_ones) {
         for &load in network.loads {
             let duration = network.duration_ns * (0.4 / load).min(2.0);
             let scenario = |power: &str| {
@@ -165,21 +175,27 @@ fn main() -> Result<()> {
             };
             let (always_on, perfbound) = (scenario(""), scenario(POWER));
             let runs = [(&*always_on, 1), (&*perfbound, 1), (&*perfbound, 2)];
-            let [plain, saving, two] = best_of(folder.path(), runs)?;
+            let rounds = rounds(folder.path(), runs, count)?;
+            let rate = best(&rounds, |[_, saving, _]| saving.rate());
             if network.name == NETWORKS[0].name {
-                small.push((load, saving.rate()));
+                small.push((load, rate));
             }
             let base = small.iter().find(|(at, _)| *at == load);
             let (_, base) = base.context("every load is measured on the first network")?;
+            let share = median(&rounds, |[plain, saving, _]| {
+                1.0 - saving.rate() / plain.rate()
+            });
+            let faster = median(&rounds, |[_, one, two]| one.wall_seconds / two.wall_seconds);
+            let per_node = median(&rounds, |[_, saving, _]| saving.bytes / saving.nodes);
             table.add_row([
                 network.name.to_owned(),
                 format!("{:.0} %", 100.0 * load),
-                format!("{:.2}", plain.rate() / 1e6),
-                format!("{:.2}", saving.rate() / 1e6),
-                format!("{:.0} %", 100.0 * (1.0 - saving.rate() / plain.rate())),
-                format!("{:.2}", saving.rate() / base),
-                format!("{:.2}", saving.wall_seconds / two.wall_seconds),
-                format!("{:.1}", saving.bytes / saving.nodes / 1024.0),
+                format!("{:.2}", best(&rounds, |[plain, ..]| plain.rate()) / 1e6),
+                format!("{:.2}", rate / 1e6),
+                format!("{:.0} %", 100.0 * share),
+                format!("{:.2}", rate / base),
+                format!("{faster:.2}"),
+                format!("{:.1}", per_node / 1024.0),
             ]);
         }
     }

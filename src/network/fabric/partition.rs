@@ -1256,6 +1256,14 @@ impl<'a> Partition<'a> {
         }
     }
 
+    /// Operations of a program that have finished here.
+    pub fn operations_finished(&self) -> usize {
+        match self.traffic.as_deref() {
+            Some(Traffic::Programs(ranks)) => ranks.operations_finished(),
+            _ => 0,
+        }
+    }
+
     /// Ports whose packets wait for a link that sleeps; the first of them.
     pub fn stuck(&self) -> Option<usize> {
         (0..self.ends.len())
