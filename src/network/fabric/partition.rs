@@ -351,7 +351,8 @@ pub struct Partition<'a> {
     /// For each part.
     pub outgoing: Vec<Vec<Parcel>>,
     pub tally: Tally,
-    pub fault: Option<RunError>,
+    /// The first fault that was met here, and when, in ps.
+    pub fault: Option<(u64, RunError)>,
     /// All operations of the program have finished, and all of them here.
     complete: bool,
     now: u64,
@@ -678,11 +679,14 @@ impl<'a> Partition<'a> {
         let governor = &self.ends[port as usize].governor;
         if let Some(fault) = governor.fault() {
             let name = self.places.number(self.number, port as usize);
-            self.fault.get_or_insert(RunError::Controller {
-                port: self.common.topology.port_name(name),
-                cycle: fault.cycle,
-                what: fault.what.clone(),
-            });
+            self.fault.get_or_insert((
+                self.now,
+                RunError::Controller {
+                    port: self.common.topology.port_name(name),
+                    cycle: fault.cycle,
+                    what: fault.what.clone(),
+                },
+            ));
         }
     }
 
@@ -892,14 +896,17 @@ impl<'a> Partition<'a> {
         let used = *used;
         place.highest_input = place.highest_input.max(used);
         if used > parameters.queue {
-            self.fault.get_or_insert(RunError::Overflow {
-                time_ps: now,
-                overflow: Overflow {
-                    input: port % self.by_radix,
-                    used: used.into(),
-                    capacity: parameters.queue,
+            self.fault.get_or_insert((
+                now,
+                RunError::Overflow {
+                    time_ps: now,
+                    overflow: Overflow {
+                        input: port % self.by_radix,
+                        used: used.into(),
+                        capacity: parameters.queue,
+                    },
                 },
-            });
+            ));
         }
         if used >= parameters.pfc_stop && place.stopped & (1 << lane) == 0 {
             place.stopped |= 1 << lane;

@@ -115,8 +115,10 @@ impl Threads {
             }
             self.work(0, first, operations, progress)
         });
-        match parts.iter_mut().find_map(|part| part.fault.take()) {
-            Some(fault) => Err(fault),
+        // The first one, whichever part has met it.
+        let faults = parts.iter_mut().filter_map(|part| part.fault.take());
+        match faults.min_by_key(|(time, _)| *time) {
+            Some((_, fault)) => Err(fault),
             None => Ok((parts, completed)),
         }
     }
