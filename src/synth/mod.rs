@@ -2,7 +2,7 @@
 //! static timing with OpenSTA, all as they are installed.
 //!
 //! Resources are those of the bare controller. For place and route its pins are tied to
-//! shift registers ([`wrapper`]), because it has more pins than a package, and because a
+//! shift registers (`wrapper`), because it has more pins than a package, and because a
 //! path through an I/O cell would say nothing about the controller.
 
 mod flow;

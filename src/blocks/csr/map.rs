@@ -1,6 +1,5 @@
 //! The register map: one description, from which come the addresses, masks and reset values
-//! of the RTL, and the files that software reads ([`super::rdl`], [`super::header`],
-//! [`super::markdown`]).
+//! of the RTL, and the files that software reads (`registers`).
 
 use crate::blocks::histogram::Shape;
 use crate::blocks::hop_monitor::COUNTER_WIDTH;

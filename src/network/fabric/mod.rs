@@ -1,8 +1,8 @@
 //! The network engine: switches, links and NICs of any topology, on one thread or several.
 //!
-//! The network is split into parts ([`partition`]), one for each thread ([`threads`]). What
+//! The network is split into parts (`partition`), one for each thread (`threads`). What
 //! happens at the same time at different switches has no
-//! order that matters, and at one switch or node the order is a fixed one ([`wheel`]), so
+//! order that matters, and at one switch or node the order is a fixed one (`wheel`), so
 //! the results are the same bytes for any number of threads.
 
 mod cache;

@@ -6,7 +6,7 @@
 //! ways: its first cycle ends an idle period, which is a sample; its last cycle decides
 //! whether the timer is armed, and which threshold governs the idle period that follows; and the
 //! timer goes off if that period lasts. No sample comes before activity begins again, so all
-//! this is known, but for the threshold ([`threshold`]), when activity begins. Otherwise the
+//! this is known, but for the threshold (`threshold`), when activity begins. Otherwise the
 //! golden models of the state machine and of the exchange are clocked where they change.
 
 mod counters;
