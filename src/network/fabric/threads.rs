@@ -16,12 +16,9 @@ const BREATH: u64 = 1 << 16;
 
 /// What the threads have in common.
 pub struct Threads {
-    count: usize,
     /// End of the run in ps, if it has one: events at this time still happen.
     duration_ps: Option<u64>,
     cable_ps: u64,
-    /// So many steps a thread is ahead of what it has heard of the others.
-    ahead: usize,
     /// What each thread has said after a step, by step and thread. It stays for four steps: by
     /// then all have heard it, as nobody is more than two steps ahead of another.
     said: [Vec<Said>; 4],
@@ -86,10 +83,8 @@ impl Threads {
             ..Said::default()
         };
         Self {
-            count,
             duration_ps,
             cable_ps,
-            ahead: usize::from(count > 1),
             said: std::array::from_fn(|_| (0..count).map(|_| said()).collect()),
             finished: (0..count).map(|_| Apart::default()).collect(),
             broken: AtomicBool::new(false),
@@ -132,6 +127,7 @@ impl Threads {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Completed {
         let _release = Release(&self.broken);
+        let alone = self.finished.len() == 1;
         part.start();
         let mut events = 0;
         let mut stop = false;
@@ -143,14 +139,18 @@ impl Threads {
         let mut step = 0;
         loop {
             self.say(step, number, part, stop);
-            let heard = self.hear(step.saturating_sub(self.ahead), number, part);
+            let known = match alone {
+                true => step,
+                false => step.saturating_sub(1),
+            };
+            let heard = self.hear(known, number, part);
             let next = heard.next.min(sent);
             sent = heard.sent;
             step += 1;
             if heard.stop {
-                return Completed::Stopped(match self.count {
-                    1 => next,
-                    _ => next.max(limit),
+                return Completed::Stopped(match alone {
+                    true => next,
+                    false => next.max(limit),
                 });
             }
             if operations > 0 && heard.operations == operations {
@@ -166,15 +166,15 @@ impl Threads {
             }
             let end = self.duration_ps.map_or(u64::MAX, |duration| duration + 1);
             // With several threads all must reach the limit; a single one may look up.
-            let most = match self.count {
-                1 => BREATH,
-                _ => u64::MAX,
+            let most = match alone {
+                true => BREATH,
+                false => u64::MAX,
             };
-            limit = match self.count {
-                1 => end,
+            limit = match alone {
+                true => end,
                 // No further than what others may send from now on reaches, nor much further
                 // than they are.
-                _ => (next.saturating_add(self.cable_ps))
+                false => (next.saturating_add(self.cable_ps))
                     .min(next.max(limit).saturating_add(self.cable_ps.div_ceil(2)))
                     .min(end),
             };
