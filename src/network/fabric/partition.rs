@@ -13,7 +13,7 @@ use super::governor::Governor;
 use super::packets::{Packet, Packets, NONE};
 use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
 use super::rounds::{self, Rounds};
-use super::wheel::{Event, Wheel};
+use super::wheel::{Event, Wheel, AHEAD};
 use crate::blocks::port::pins::Message;
 use crate::network::topology::Topology;
 use crate::network::traffic::{Host, Outgoing, Traffic};
@@ -34,8 +34,10 @@ enum Kind {
     Attend,
     /// The first byte of a packet arrives at a port.
     Head,
-    /// The last byte of a packet arrives at a port.
+    /// The last byte of a packet arrives at a port of a switch.
     Tail,
+    /// The last byte of a packet arrives at its node.
+    Deliver,
     /// A packet has crossed from an input that had stopped the other end.
     Release,
     /// Something that packets wait for inside a switch is free.
@@ -44,30 +46,50 @@ enum Kind {
     Act,
     /// A message between ranks of one node.
     Local,
-    /// A port may have a packet to send.
+    /// A port of a switch may have a packet to send.
     Depart,
+    /// A NIC may have a packet to send.
+    Inject,
 }
 
 impl Kind {
-    const ALL: [Kind; 11] = [
+    const ALL: [Kind; 13] = [
         Kind::Pfc,
         Kind::Hear,
         Kind::Round,
         Kind::Attend,
         Kind::Head,
         Kind::Tail,
+        Kind::Deliver,
         Kind::Release,
         Kind::Arbitrate,
         Kind::Act,
         Kind::Local,
         Kind::Depart,
+        Kind::Inject,
     ];
+
+    /// Those at the end of a link, those that its governor hears of, those at a node, and those
+    /// with a packet: a bit for each.
+    const AT_END: u32 = !(Kind::AT_NODE
+        | 1 << Kind::Round as u32
+        | 1 << Kind::Arbitrate as u32
+        | 1 << Kind::Deliver as u32);
+    /// See `AT_END`.
+    const AT_GOVERNOR: u32 = Kind::AT_END & !(1 << Kind::Tail as u32);
+    /// See `AT_END`.
+    const AT_NODE: u32 = 1 << Kind::Act as u32 | 1 << Kind::Local as u32;
+    /// See `AT_END`.
+    const WITH_PACKET: u32 = 1 << Kind::Tail as u32 | 1 << Kind::Deliver as u32;
+
+    /// All ones if an event is of one of the kinds `among`, or zero; without a branch.
+    #[inline]
+    fn ones(event: &Event, among: u32) -> u32 {
+        0u32.wrapping_sub(among >> (event.key >> PLACE_BITS) & 1)
+    }
 }
 
-/// So many events before its turn, the port of an event is fetched, and its packet.
-const FAR_AHEAD: usize = 20;
-
-/// So many events before its turn, what those lead to is fetched.
+/// So many events before its turn, what an event leads to is fetched.
 const NEAR_AHEAD: usize = 8;
 
 /// Bits of an event's key that say where.
@@ -99,8 +121,8 @@ fn event(time: u64, kind: Kind, place: u32, value: u32) -> Event {
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel {
     event: Event,
-    /// A packet, and when its last byte arrives.
-    packet: Option<(Packet, u64)>,
+    /// A packet, and the arrival of its last byte.
+    packet: Option<(Packet, Event)>,
 }
 
 impl Parcel {
@@ -434,11 +456,10 @@ impl<'a> Partition<'a> {
     pub fn receive(&mut self, parcel: Parcel) {
         let Parcel { event, packet } = parcel;
         self.wheel.schedule(event);
-        if let Some((packet, tail)) = packet {
+        if let Some((packet, last)) = packet {
             self.wheel.schedule(Event {
-                time: tail,
-                key: event.key + ((Kind::Tail as u32 - Kind::Head as u32) << PLACE_BITS),
                 value: self.packets.add(packet),
+                ..last
             });
         }
     }
@@ -470,6 +491,7 @@ impl<'a> Partition<'a> {
                 }
                 Kind::Head => self.head(place, event.value),
                 Kind::Tail => self.tail(place, event.value),
+                Kind::Deliver => self.deliver(event.value),
                 Kind::Release => self.release(place),
                 Kind::Arbitrate => {
                     if self.crossbars[place as usize].arbitrates_at == self.now {
@@ -479,7 +501,7 @@ impl<'a> Partition<'a> {
                 }
                 Kind::Act => self.act(place, event.value),
                 Kind::Local => self.local(place),
-                Kind::Depart => {
+                Kind::Depart | Kind::Inject => {
                     if self.ends[place as usize].port.departs_at == self.now {
                         self.ends[place as usize].port.departs_at = NEVER;
                         self.depart(place);
@@ -490,95 +512,68 @@ impl<'a> Partition<'a> {
         self.tally.events += most - left - looks;
     }
 
-    /// Fetches what later events will touch, in two steps: at scale everything is far away,
-    /// and what an event leads to is known only when its port or packet is near.
+    /// Fetches what later events will touch, in two steps: what an event names, and when that is
+    /// near, what it leads to. In a network that fits into a cache a branch guessed wrong costs
+    /// more than a line fetched in vain: little here depends on the kind of an event.
     #[inline]
     fn fetch(&self) {
-        if self.wheel.begins() {
-            for event in (0..FAR_AHEAD).filter_map(|ahead| self.wheel.ahead(ahead)) {
-                self.fetch_first(event);
-            }
-            for event in (0..NEAR_AHEAD).filter_map(|ahead| self.wheel.ahead(ahead)) {
-                self.fetch_next(event);
-            }
-        }
-        if let Some(event) = self.wheel.ahead(FAR_AHEAD) {
-            self.fetch_first(event);
+        if let Some(event) = self.wheel.ahead(AHEAD) {
+            let end = self.end_of(event);
+            self.fetch_end(end, 0..End::MOST);
+            near(
+                self.packets
+                    .address(event.value & Kind::ones(event, Kind::WITH_PACKET)),
+            );
+            let node = end.saturating_sub(self.switch_ports());
+            near(self.nics.as_ptr().wrapping_add(node as usize));
         }
         if let Some(event) = self.wheel.ahead(NEAR_AHEAD) {
             self.fetch_next(event);
         }
     }
 
-    /// Fetches what an event names.
+    /// The place of the end of a link that an event is about; 0 if it is about none.
     #[inline]
-    fn fetch_first(&self, event: &Event) {
-        let (kind, place) = kind_and_place(event);
-        let place = place as usize;
-        match kind {
-            // What arrives at a port does not touch the first line.
-            Kind::Head => self.fetch_end(place, 1..End::MOST),
-            Kind::Tail => {
-                near(self.packets.address(event.value));
-                self.fetch_end(place, 1..End::PORT);
-            }
-            Kind::Act => {
-                self.fetch_nic(place);
-                self.fetch_end(self.switch_ports() as usize + place, 0..End::PORT);
-                if let Some(source) = self.traffic.as_ref().and_then(|it| it.source(place)) {
-                    near(source);
-                }
-            }
-            Kind::Round | Kind::Arbitrate | Kind::Local => {}
-            _ => {
-                self.fetch_end(place, 0..End::MOST);
-                if let Some(node) = place.checked_sub(self.switch_ports() as usize) {
-                    self.fetch_nic(node);
-                }
-            }
-        }
+    fn end_of(&self, event: &Event) -> u32 {
+        let (_, place) = kind_and_place(event);
+        let at_node = Kind::ones(event, Kind::AT_NODE);
+        (place & (Kind::ones(event, Kind::AT_END) | at_node)) + (self.switch_ports() & at_node)
     }
 
-    /// Fetches what an event leads to, now that what it names is near.
+    /// Fetches what an event leads to.
     #[inline]
     fn fetch_next(&self, event: &Event) {
         let (kind, place) = kind_and_place(event);
-        if matches!(kind, Kind::Head | Kind::Depart) {
-            self.ends[place as usize].governor.fetch();
+        let end = place & Kind::ones(event, Kind::AT_GOVERNOR);
+        let End { port, governor } = &self.ends[end as usize];
+        governor.fetch();
+        for packet in [port.crossed.first(), port.coming] {
+            let packet = if packet == NONE { 0 } else { packet };
+            near(self.packets.address(packet));
         }
-        match kind {
-            Kind::Tail if place < self.switch_ports() => {
-                let switch = place / self.by_radix;
-                let output = switch * self.radix + u32::from(self.packets[event.value].output);
-                self.fetch_end(output as usize, 0..End::PORT);
-                near(self.crossbars.as_ptr().wrapping_add(switch as usize));
+        if kind == Kind::Tail {
+            let switch = place / self.by_radix;
+            let output = switch * self.radix + u32::from(self.packets[event.value].output);
+            self.fetch_end(output, 0..End::PORT);
+            near(self.crossbars.as_ptr().wrapping_add(switch as usize));
+        } else if kind == Kind::Act {
+            self.fetch_behind(place);
+            if let Some(source) = self
+                .traffic
+                .as_ref()
+                .and_then(|it| it.source(place as usize))
+            {
+                near(source);
             }
-            Kind::Depart => match place.checked_sub(self.switch_ports()) {
-                None => {
-                    let port = &self.ends[place as usize].port;
-                    for packet in [port.crossed.first(), port.coming] {
-                        if packet != NONE {
-                            near(self.packets.address(packet));
-                        }
-                    }
-                }
-                Some(node) => self.fetch_behind(node as usize),
-            },
-            Kind::Act => self.fetch_behind(place as usize),
-            _ => {}
+        } else if kind == Kind::Inject {
+            self.fetch_behind(place - self.switch_ports());
         }
-    }
-
-    /// Asks for a NIC.
-    #[inline]
-    fn fetch_nic(&self, node: usize) {
-        near_lines(self.nics.as_ptr().wrapping_add(node).cast(), 2);
     }
 
     /// Asks for the messages that wait in a NIC behind the first one.
     #[inline]
-    fn fetch_behind(&self, node: usize) {
-        let nic = &self.nics[node];
+    fn fetch_behind(&self, node: u32) {
+        let nic = &self.nics[node as usize];
         if nic.more {
             near(nic.behind.as_slices().0.as_ptr());
         }
@@ -586,8 +581,8 @@ impl<'a> Partition<'a> {
 
     /// Asks for cache lines of the end of a link.
     #[inline]
-    fn fetch_end(&self, place: usize, lines: std::ops::Range<usize>) {
-        let end = self.ends.as_ptr().wrapping_add(place).cast::<u8>();
+    fn fetch_end(&self, place: u32, lines: std::ops::Range<usize>) {
+        let end = self.ends.as_ptr().wrapping_add(place as usize).cast::<u8>();
         near_lines(end.wrapping_add(64 * lines.start), lines.len());
     }
 
@@ -657,7 +652,7 @@ impl<'a> Partition<'a> {
         let ports = self.rounds.leave(cycle);
         for (place, &port) in ports.iter().enumerate() {
             if let Some(&port) = ports.get(place + NEAR_AHEAD) {
-                self.fetch_end(port as usize, End::PORT..End::MOST);
+                self.fetch_end(port, End::PORT..End::MOST);
             }
             let governor = &mut self.ends[port as usize].governor;
             if let Some(appointment) = governor.appointment().filter(|at| **at == cycle) {
@@ -740,7 +735,11 @@ impl<'a> Partition<'a> {
         let place = &mut self.ends[port as usize].port;
         if time < place.departs_at {
             place.departs_at = time;
-            self.wheel.schedule(event(time, Kind::Depart, port, 0));
+            let kind = match port < self.switch_ports() {
+                true => Kind::Depart,
+                false => Kind::Inject,
+            };
+            self.wheel.schedule(event(time, kind, port, 0));
         }
     }
 
@@ -811,18 +810,17 @@ impl<'a> Partition<'a> {
         if governor.transmit(from, until, hops) {
             self.attend(port);
         }
-        self.direct(packet, part, peer);
+        let last = self.direct(packet, part, peer);
         let at = &self.packets[packet];
         let head = event(now + cable, Kind::Head, peer, arriving(wire, at.lane));
         if part == self.number {
             self.wheel.schedule(head);
-            self.wheel
-                .schedule(event(end + cable, Kind::Tail, peer, packet));
+            self.wheel.schedule(event(end + cable, last, peer, packet));
         } else {
-            let packet = Some((self.packets.remove(packet), end + cable));
+            let packet = self.packets.remove(packet);
             self.outgoing[part].push(Parcel {
                 event: head,
-                packet,
+                packet: Some((packet, event(end + cable, last, peer, 0))),
             });
         }
         if port >= self.switch_ports() {
@@ -857,13 +855,12 @@ impl<'a> Partition<'a> {
     }
 
     /// Notes how a packet goes on at the other end of the link, a place of a part: later it
-    /// would have to be fetched for that.
+    /// would have to be fetched for that. What happens when its last byte is there.
     #[inline]
-    fn direct(&mut self, packet: u32, part: usize, port: u32) {
+    fn direct(&mut self, packet: u32, part: usize, port: u32) -> Kind {
         let (switch, input) = StrengthReducedU32::div_rem(port, self.by_radix);
         let Some(&number) = self.places.switches_of[part].get(switch as usize) else {
-            // A NIC.
-            return;
+            return Kind::Deliver;
         };
         let place = &mut self.packets[packet];
         let hop = self.common.topology.route(
@@ -875,6 +872,7 @@ impl<'a> Partition<'a> {
         place.input = input as u8;
         place.output = hop.port;
         place.next_lane = hop.lane;
+        Kind::Tail
     }
 
     fn head(&mut self, port: u32, value: u32) {
@@ -935,9 +933,6 @@ impl<'a> Partition<'a> {
 
     fn tail(&mut self, port: u32, packet: u32) {
         self.tally.packet_hops += 1;
-        if port >= self.switch_ports() {
-            return self.deliver(packet);
-        }
         let switch = port / self.by_radix;
         let crossbar = &mut self.crossbars[switch as usize];
         let place = &mut self.packets[packet];
@@ -1217,6 +1212,7 @@ impl<'a> Partition<'a> {
     fn deliver(&mut self, packet: u32) {
         let packet = self.packets.remove(packet);
         let tally = &mut self.tally;
+        tally.packet_hops += 1;
         tally.packets += 1;
         tally.bytes += u64::from(packet.payload);
         if packet.generated >= self.common.warm_up_ps {
