@@ -20,6 +20,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use super::replay::Overheads;
 use super::topology::hop_counts::by_class;
 use super::topology::Topology;
@@ -144,7 +146,7 @@ fn run_governed(
     topology: &dyn Topology,
     load: Load,
     settings: &Settings,
-    mut replacements: Replacements,
+    replacements: Replacements,
     lazy: fn(&PortPlan) -> Option<lazy::Common>,
     progress: &mut (dyn FnMut(&Progress) -> ControlFlow<()> + Send),
 ) -> Result<RunSummary, RunError> {
@@ -169,32 +171,40 @@ fn run_governed(
         .collect::<Result<Vec<_>, _>>()
         .map_err(|fault| RunError::Settings(fault.what))?;
     let places = Places::new(topology, settings.threads);
-    let parts: Vec<Partition> = (0..settings.threads)
-        .map(|part| {
-            let power = settings.power;
-            let governors = governors(topology, &places, part, power, &ends, &mut replacements);
-            let traffic = match load {
-                Load::Programs {
-                    programs,
-                    nodes,
-                    overheads,
-                } => Traffic::Programs(Ranks::new(
-                    programs,
-                    overheads,
-                    nodes,
-                    &places.nodes,
-                    part as u16,
-                )),
-                Load::Pattern(pattern) => Traffic::Pattern(Sources::new(
-                    pattern,
-                    topology.nodes() as u32,
-                    &places.nodes_of[part],
-                )),
-            };
-            Partition::new(&common, &places, part, governors, traffic)
-        })
+    let build = |part, replacements| {
+        let governors = governors(topology, &places, part, settings.power, &ends, replacements);
+        let traffic = match load {
+            Load::Programs {
+                programs,
+                nodes,
+                overheads,
+            } => Traffic::Programs(Ranks::new(
+                programs,
+                overheads,
+                nodes,
+                &places.nodes,
+                part as u16,
+            )),
+            Load::Pattern(pattern) => Traffic::Pattern(Sources::new(
+                pattern,
+                topology.nodes() as u32,
+                &places.nodes_of[part],
+            )),
+        };
+        Partition::new(&common, &places, part, governors, traffic)
+    };
+    let mut replacements_of: Vec<Replacements> = Vec::new();
+    replacements_of.resize_with(settings.threads, Replacements::new);
+    for (port, controller) in replacements {
+        let (part, _) = places.port(port);
+        replacements_of[part as usize].insert(port, controller);
+    }
+    let parts = replacements_of
+        .into_par_iter()
+        .enumerate()
+        .map(|(part, replacements)| build(part, replacements))
         .collect();
-    let threads = Threads::new(parts.len(), settings.duration_ps, parameters.cable_ps);
+    let threads = Threads::new(settings.threads, settings.duration_ps, parameters.cable_ps);
     let (parts, completed) = threads.run(parts, load.operations(), progress)?;
     summary(topology, &places, parts, settings, load, completed)
 }
@@ -205,7 +215,7 @@ fn governors(
     part: usize,
     power: Power,
     pairs: &[(AwakePair, Option<Arc<lazy::Common>>)],
-    replacements: &mut Replacements,
+    mut replacements: Replacements,
 ) -> Vec<Governor> {
     let ports = places.switches_of[part].len() * topology.radix() + places.nodes_of[part].len();
     (0..ports)

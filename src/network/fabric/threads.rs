@@ -22,23 +22,19 @@ pub struct Threads {
     /// What each thread has said after a step, by step and thread. It stays for four steps: by
     /// then all have heard it, as nobody is more than two steps ahead of another.
     said: [Vec<Said>; 4],
-    /// Steps that each thread has finished.
-    finished: Vec<Apart<AtomicUsize>>,
     /// A thread has panicked: it will finish no step.
     broken: AtomicBool,
     /// Packets that each part has delivered.
     delivered: Vec<AtomicU64>,
 }
 
-/// Something in cache lines of its own.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Apart<T>(T);
-
-/// What a thread says to the others after a step.
+/// What a thread says to the others after a step, in cache lines of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 struct Said {
+    /// Steps that the thread had finished when it last said something here; written after the
+    /// rest.
+    finished: AtomicUsize,
     /// Time of the part's next event, in ps.
     next: AtomicU64,
     /// Of the earliest event that it has for others.
@@ -86,7 +82,6 @@ impl Threads {
             duration_ps,
             cable_ps,
             said: std::array::from_fn(|_| (0..count).map(|_| said()).collect()),
-            finished: (0..count).map(|_| Apart::default()).collect(),
             broken: AtomicBool::new(false),
             delivered: (0..count).map(|_| AtomicU64::new(0)).collect(),
         }
@@ -127,7 +122,7 @@ impl Threads {
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Completed {
         let _release = Release(&self.broken);
-        let alone = self.finished.len() == 1;
+        let alone = self.delivered.len() == 1;
         part.start();
         let mut events = 0;
         let mut stop = false;
@@ -215,7 +210,7 @@ impl Threads {
             .store(part.operations_finished(), Ordering::Relaxed);
         said.last_ps.store(part.tally.last_ps, Ordering::Relaxed);
         said.stop.store(stop, Ordering::Relaxed);
-        self.finished[number].0.store(step + 1, Ordering::Release);
+        said.finished.store(step + 1, Ordering::Release);
     }
 
     /// Waits for what all have to say of a step, and takes what they have for the part.
@@ -227,8 +222,8 @@ impl Threads {
             last_ps: 0,
             stop: false,
         };
-        for (finished, said) in self.finished.iter().zip(&self.said[step % self.said.len()]) {
-            self.wait(&finished.0, step);
+        for said in &self.said[step % self.said.len()] {
+            self.wait(&said.finished, step);
             let sent = said.sent.load(Ordering::Relaxed);
             if sent < u64::MAX {
                 let mut parcels = said.post[number].lock().expect("no thread panics here");
