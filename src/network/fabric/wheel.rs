@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::cache::near;
+use super::cache::near_lines;
 
 /// The wheel spans `2^SPAN` ps, 34 us: longer than most ports wait before they let their link sleep.
 const SPAN: u32 = 25;
@@ -278,14 +278,8 @@ impl Wheel {
     fn fetch_chunk(&mut self, chunk: u32) {
         self.fetched = chunk;
         if chunk != NONE {
-            let address = self
-                .chunks
-                .as_ptr()
-                .wrapping_add(chunk as usize)
-                .cast::<u8>();
-            for line in 0..std::mem::size_of::<Chunk>() / 64 {
-                near(address.wrapping_add(64 * line));
-            }
+            let address = self.chunks.as_ptr().wrapping_add(chunk as usize);
+            near_lines(address.cast(), std::mem::size_of::<Chunk>() / 64);
         }
     }
 
