@@ -295,8 +295,30 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
 pub fn write_together(files: &[(PathBuf, &[u8])]) -> Result<(), FileError> {
     let mut staged = Vec::with_capacity(files.len());
     for (path, content) in files {
-        staged.push((path, stage(path, content)?));
+        staged.push((path.as_path(), stage(path, |file| file.write_all(content))?));
     }
+    take_places(staged)
+}
+
+/// Writes one file that is too long to be held: `content` writes it piece by piece; see
+/// [`write_together`].
+///
+/// # Errors
+/// As [`write_together`].
+pub fn write_streamed(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
+) -> Result<(), FileError> {
+    let staged = stage(path, |file| {
+        let mut buffer = std::io::BufWriter::with_capacity(1 << 16, file);
+        content(&mut buffer)?;
+        buffer.flush()
+    })?;
+    take_places(vec![(path, staged)])
+}
+
+/// Puts complete files into their places.
+fn take_places(staged: Vec<(&Path, Staged)>) -> Result<(), FileError> {
     let mut list = unfinished();
     let mut finished = Vec::with_capacity(staged.len());
     for (
@@ -323,7 +345,10 @@ pub fn write_together(files: &[(PathBuf, &[u8])]) -> Result<(), FileError> {
     Ok(())
 }
 
-fn stage(path: &Path, content: &[u8]) -> Result<Staged, FileError> {
+fn stage(
+    path: &Path,
+    content: impl FnOnce(&mut NamedTempFile) -> std::io::Result<()>,
+) -> Result<Staged, FileError> {
     let not_a_file = |problem: &str| FileError::NotAFile {
         path: path.into(),
         problem: problem.into(),
@@ -368,7 +393,7 @@ fn stage(path: &Path, content: &[u8]) -> Result<Staged, FileError> {
     }
     let mut file = builder.tempfile_in(folder).map_err(write_error)?;
     let unfinished = Unfinished::new(file.path());
-    file.write_all(content)
+    content(&mut file)
         .and_then(|()| file.as_file().sync_data())
         .map_err(write_error)?;
     Ok(Staged {

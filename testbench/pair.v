@@ -1,9 +1,9 @@
 // pair
 //
 // Two port controllers joined by a link whose delay is the same in both directions and does
-// not change, for `linkdoze verify` (docs/proofs.md). The packets are arbitrary, and so is the
-// moment at which a port would like to go down: the prover cuts its timer. It also sets the
-// parameters.
+// not change, for `linkdoze verify` (docs/proofs.md). The packets are arbitrary, and so are the
+// thresholds, up to the longest one. What one port claims is proved for one port, whatever its
+// pins do, and assumed here. The prover sets the parameters.
 
 `default_nettype none
 
@@ -15,7 +15,12 @@ module pair #(
     parameter HYBRID = 0,         // fast wake first, then deep sleep
     parameter COUNT_BITS = 1,     // widths of the registers that the claims read
     parameter CYCLES_BITS = 1,
-    parameter WAIT_BITS = 1
+    parameter WAIT_BITS = 1,
+    parameter BOUNDED = 0,        // the ports have a bound on the time to sleep
+    parameter TIMER = 0,          // clock cycles in which the longest timer expires
+    parameter TIMEOUT = 0,        // clock cycles after which an end asks once more to go down
+    parameter GUARD = 0,          // clock cycles awake in which a guard gets a token; 0: no guard
+    parameter REST_BITS = 1
 ) (
     input wire        clk,
     input wire        rst,
@@ -29,7 +34,7 @@ module pair #(
 );
 
   // Wide enough for every sum of times below.
-  localparam W = WAIT_BITS + 2;
+  localparam W = (WAIT_BITS > REST_BITS ? WAIT_BITS : REST_BITS) + 2;
 
   localparam [2:0] NONE = 3'd0;
   localparam [2:0] REQ_DOWN = 3'd1;
@@ -109,30 +114,77 @@ module pair #(
   (* hierconn *) wire \u_b.u_lpi_fsm.deep_q ;
   (* hierconn *) wire [WAIT_BITS-1:0] \u_a.waiting_q ;
   (* hierconn *) wire [WAIT_BITS-1:0] \u_b.waiting_q ;
+  (* hierconn *) wire \u_a.u_link_sync.cancelled_q ;
+  (* hierconn *) wire \u_b.u_link_sync.cancelled_q ;
+  (* hierconn *) wire \u_a.timer_over ;  // there with BOUNDED only, as the next
+  (* hierconn *) wire \u_b.timer_over ;
+  (* hierconn *) wire [REST_BITS-1:0] \u_a.awake_cycles_q ;  // with a guard
+  (* hierconn *) wire [REST_BITS-1:0] \u_b.awake_cycles_q ;
+  (* hierconn *) wire [REST_BITS-1:0] \u_a.idle_cycles_q ;
+  (* hierconn *) wire [REST_BITS-1:0] \u_b.idle_cycles_q ;
 
   wire [2:0]   a = \u_a.u_link_sync.state_q ;
   wire [2:0]   b = \u_b.u_link_sync.state_q ;
   wire [W-1:0] ca = \u_a.u_link_sync.count_q ;
   wire [W-1:0] cb = \u_b.u_link_sync.count_q ;
 
-  pair_end #(.W(W), .START(START), .LONGEST_DOWN(LONGEST_DOWN), .LONGEST_UP(LONGEST_UP)) u_end_a (
+  pair_end #(
+      .W(W), .START(START), .LONGEST_DOWN(LONGEST_DOWN), .LONGEST_UP(LONGEST_UP), .BOUNDED(BOUNDED),
+      .TIMER(TIMER), .GUARD(GUARD)
+  ) u_end_a (
       .clk(clk), .rst(rst), .delay(delay), .exchange(a), .count(ca), .link(link_a),
       .rise(\u_a.u_link_sync.rise_q ), .age({{(W-CYCLES_BITS){1'b0}}, \u_a.u_lpi_fsm.age_q }),
       .waiting({{(W-WAIT_BITS){1'b0}}, \u_a.waiting_q }), .unheard(\u_a.u_link_sync.unheard_q ),
       .error(error_a), .tx_enable(tx_enable_a), .queue_nonempty(queue_nonempty_a),
       .transmitting_wanted(transmitting_wanted_a), .transmitting(transmitting_a),
-      .link_of_other(link_b)
+      .link_of_other(link_b), .rest(rest), .before(before), .asked(asked),
+      .over(\u_a.timer_over ), .cancelled(\u_a.u_link_sync.cancelled_q ),
+      .idle({{(W-REST_BITS){1'b0}}, \u_a.idle_cycles_q }),
+      .awake({{(W-REST_BITS){1'b0}}, \u_a.awake_cycles_q })
   );
-  pair_end #(.W(W), .START(START), .LONGEST_DOWN(LONGEST_DOWN), .LONGEST_UP(LONGEST_UP)) u_end_b (
+  pair_end #(
+      .W(W), .START(START), .LONGEST_DOWN(LONGEST_DOWN), .LONGEST_UP(LONGEST_UP), .BOUNDED(BOUNDED),
+      .TIMER(TIMER), .GUARD(GUARD)
+  ) u_end_b (
       .clk(clk), .rst(rst), .delay(delay), .exchange(b), .count(cb), .link(link_b),
       .rise(\u_b.u_link_sync.rise_q ), .age({{(W-CYCLES_BITS){1'b0}}, \u_b.u_lpi_fsm.age_q }),
       .waiting({{(W-WAIT_BITS){1'b0}}, \u_b.waiting_q }), .unheard(\u_b.u_link_sync.unheard_q ),
       .error(error_b), .tx_enable(tx_enable_b), .queue_nonempty(queue_nonempty_b),
       .transmitting_wanted(transmitting_wanted_b), .transmitting(transmitting_b),
-      .link_of_other(link_a)
+      .link_of_other(link_a), .rest(rest), .before(before), .asked(asked),
+      .over(\u_b.timer_over ), .cancelled(\u_b.u_link_sync.cancelled_q ),
+      .idle({{(W-REST_BITS){1'b0}}, \u_b.idle_cycles_q }),
+      .awake({{(W-REST_BITS){1'b0}}, \u_b.awake_cycles_q })
   );
 
+  // Clock cycles for which both ends have been idle while the link was awake.
+  reg [W-1:0] rest;
+  wire active_a = queue_nonempty_a || transmitting_a || receiving_a;
+  wire active_b = queue_nonempty_b || transmitting_b || receiving_b;
+  always @(posedge clk) begin
+    rest <= rst || active_a || active_b || link_a != WAKE ? 0 : rest + 1;
+  end
+  // What has been rested before a timer that has expired in vain is repeated: START, or the
+  // refusal of a request; before an end asks; and before the link leaves WAKE.
+  wire [W-1:0] without_token = GUARD == 0 ? 0 : GUARD + delay + 3;
+  wire [W-1:0] refused = 3 * delay + 4 > without_token ? 3 * delay + 4 : without_token;
+  wire [W-1:0] before = refused > START ? refused : START;
+  wire [W-1:0] repeated = before + TIMEOUT + 1;
+  wire [W-1:0] asked = repeated > TIMER ? repeated : TIMER;
+  wire [W-1:0] longest_rest = asked + 3 * delay + 3;
+
   initial assume (rst);
+
+  // A link whose two ends stay idle leaves WAKE within the time that `estimate` says.
+  always @(*) if (!rst) sleeps_in_time: assert (!BOUNDED || rest <= longest_rest);
+
+  // A request is only refused or withdrawn by an end that is active, or was since the request, or
+  // whose guard has no token.
+  wire [W-1:0] w = GUARD + 1 > 2 * delay + 2 ? GUARD + 1 : 2 * delay + 2;
+  always @(*) if (!rst) refused_by_active: assert (!BOUNDED || link_a != WAKE || (
+      (ab[8:6] != NACK || rest <= w + ab2) && (ba[8:6] != NACK || rest <= w + ba2)
+   && (ab[5:3] != NACK || rest <= w + ab1) && (ba[5:3] != NACK || rest <= w + ba1)
+   && (ab[2:0] != NACK || rest <= w + ab0) && (ba[2:0] != NACK || rest <= w + ba0)));
 
   // Both ends are in the same state in every cycle, and leave it in the same cycle.
   always @(*) if (!rst) same_state: assert (link_a == link_b);
@@ -308,7 +360,10 @@ module pair_end #(
     parameter W = 1,
     parameter START = 0,
     parameter LONGEST_DOWN = 0,
-    parameter LONGEST_UP = 0
+    parameter LONGEST_UP = 0,
+    parameter BOUNDED = 0,
+    parameter TIMER = 0,
+    parameter GUARD = 0
 ) (
     input  wire         clk,
     input  wire         rst,
@@ -325,7 +380,14 @@ module pair_end #(
     input  wire         queue_nonempty,
     input  wire         transmitting_wanted,
     output wire         transmitting,
-    input  wire [2:0]   link_of_other
+    input  wire [2:0]   link_of_other,
+    input  wire [W-1:0] rest,
+    input  wire [W-1:0] before,
+    input  wire [W-1:0] asked,
+    input  wire         over,
+    input  wire         cancelled,
+    input  wire [W-1:0] idle,
+    input  wire [W-1:0] awake
 );
 
   localparam [2:0] IN_START = 3'd0;
@@ -391,6 +453,20 @@ module pair_end #(
    && (exchange != ASK_UP || waiting <= w + 1 + count)
    && (exchange != SYNC_UP || waiting <= 2 * w + 1 + delay - count)
    && (exchange != AWAIT_UP || !to_wake || waiting <= 2 * w + 1 + count));
+
+  // A rest of both ends is no longer than the idle time of this one.
+  always @(*) if (!rst) rest_is_idle: assert (!BOUNDED || rest <= idle || idle == TIMER);
+
+  // Nor than the time for which its link has been awake.
+  always @(*) if (!rst) rest_is_awake: assert (
+      !BOUNDED || GUARD == 0 || rest <= awake || awake >= GUARD);
+
+  // What both ends have rested is the wait under way, and those before.
+  always @(*) if (!rst) rest_in_exchange: assert (!BOUNDED || link != WAKE || (
+      (exchange != IN_START || rest <= count)
+   && (exchange != IDLE || !over || rest <= before + count)
+   && (exchange != ASK_DOWN || rest <= count + (cancelled ? 0 : asked))
+   && (exchange != SYNC_DOWN || rest <= asked + w + delay - count)));
 
   // What a packet has waited for is the transition under way, and what led to it.
   always @(*) if (!rst) wait_in_transition: assert (

@@ -266,7 +266,7 @@ fn an_empty_configuration_is_all_defaults() {
         .args(["estimate", "empty.toml", "--json"])
         .assert()
         .success()
-        .stderr("");
+        .stderr(predicate::str::is_match("^(note: .*\n)*$").unwrap());
     let json: serde_json::Value = serde_json::from_slice(&output.get_output().stdout).unwrap();
     assert_eq!(json["max_time"]["seconds"], 4.294967296);
     assert_eq!(json["table5_max_time_s"]["16"][0], 6.5536e-05);
@@ -478,4 +478,68 @@ fn registers_come_with_their_description() {
             .stderr(predicate::str::contains("--ports"));
     }
     assert!(!folder.path().join("bad").exists());
+}
+
+/// SPEC 6: every command that reads a configuration whose bins end before t_w / l says so in one
+/// line, with the smallest bin that would do; those that have JSON have it in `notes`.
+#[test]
+fn bounds_that_cannot_be_kept_are_told_by_every_command() {
+    let folder = folder();
+    let histogram = "bins = 128\nbin_ns = 1\nmax_value_ns = 4194304\n";
+    write(&folder, "port.toml", format!("[histogram]\n{histogram}"));
+    write(&folder, "p.csv", "busy,idle\n500,5\n500,6\n");
+    let scenario = |power: &str| {
+        format!(
+            "[topology]\nkind = \"single-switch\"\nnodes = 2\n[traffic]\nkind = \"uniform\"\n\
+             [run]\nduration_ns = 1000\n{power}"
+        )
+    };
+    let file = "[power]\ncontroller = \"port.toml\"\n";
+    write(&folder, "file.toml", scenario(file));
+    let inline = format!("[power.histogram]\n{histogram}");
+    write(&folder, "inline.toml", scenario(&inline));
+    let sweep = "scenario = \"file.toml\"\nstates = [\"deep-sleep\"]\n[fixed]\nt_pdt_ns = []\n\
+                 [perfbound]\npolicies = [\"perfbound\"]\nbounds = [0.01]\n\
+                 histograms = [\"clearing\"]\n";
+    write(&folder, "sweep.toml", sweep);
+    let line = "note: perfbound.bound cannot be kept: misses become as rare as it asks only with \
+                thresholds of up to t_w / l = 2226087 ns, and the 128 bins of histogram.bin_ns = 1 \
+                reach 128 ns; the smallest histogram.bin_ns that would do is 32768\n";
+    let note = line.trim_start_matches("note: ").trim_end();
+    for command in [
+        "generate port.toml -o rtl",
+        "estimate port.toml --json",
+        "predict port.toml --periods p.csv --model golden",
+        "cosim port.toml --engine native --random --cycles 2000 --json",
+        "cosim port.toml --engine native --pair --delay 1 --cycles 2000 --json",
+        "simulate file.toml --json",
+        "simulate inline.toml --json",
+        "sweep sweep.toml -o results",
+    ] {
+        let done = linkdoze(folder.path())
+            .args(command.split(' '))
+            .assert()
+            .success()
+            .stderr(predicate::str::contains(line).count(1));
+        if command.ends_with("--json") {
+            let out = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+            let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+            let notes = json["notes"].as_array().unwrap();
+            assert!(
+                notes.iter().any(|told| told == note),
+                "{command}: {notes:?}"
+            );
+        }
+    }
+    // A threshold that is fixed has no bound to keep.
+    write(
+        &folder,
+        "port.toml",
+        format!("[port]\npolicy = \"fixed\"\n[histogram]\n{histogram}"),
+    );
+    linkdoze(folder.path())
+        .args(["generate", "port.toml", "-o", "rtl"])
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("note:").not());
 }

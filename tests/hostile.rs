@@ -33,8 +33,11 @@ fn linkdoze(folder: &Path) -> Command {
     command
 }
 
+/// Standard error without the notes on the configuration.
 fn error(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    let text = String::from_utf8_lossy(&output.stderr);
+    let lines = text.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with("note: ")).collect()
 }
 
 /// The names in a folder, which need not exist.

@@ -13,7 +13,8 @@ fn the_whole_trace_runs_to_its_end() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scenario = Scenario::load(&root.join("sim/lammps-lj-r16.toml")).unwrap();
     let workload = Workload::of(&scenario).unwrap().unwrap();
-    let info = trace::info::info(&workload.jobs[0].program).unwrap();
+    let program = workload.jobs[0].program.recorded().unwrap();
+    let info = trace::info::info(&program).unwrap();
     // The figures that were published with the trace.
     assert_eq!(
         (info.ranks, info.calcs, info.sends, info.recvs),

@@ -48,14 +48,14 @@ fn config([kind, scale, policy]: [&str; 3]) -> String {
     )
 }
 
-/// The figure that `estimate` prints.
-fn printed(config: &str) -> u64 {
+/// The figures that `estimate` prints: the latency, and what a halving adds to it.
+fn printed(config: &str) -> [u64; 2] {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("port.toml"), config).unwrap();
     let estimate = ["estimate", "port.toml", "--json"];
     let (json, _) = run(linkdoze(folder.path()).args(estimate), 0);
     let json: Value = serde_json::from_str(&json).unwrap();
-    json["latency"]["update_cycles"].as_u64().unwrap()
+    ["update_cycles", "halving_delay_cycles"].map(|name| json["latency"][name].as_u64().unwrap())
 }
 
 /// What was seen of the new thresholds.
@@ -68,8 +68,8 @@ struct Seen {
 }
 
 /// Lets so many idle periods end. Half of them are short, so that the search meets thresholds
-/// at both ends of the histogram.
-fn measure(design: &PortDesign, mut engine: impl OpenLoop, periods: u32) -> Seen {
+/// at both ends of the histogram; each is followed by so many cycles of activity.
+fn measure(design: &PortDesign, mut engine: impl OpenLoop, periods: u32, active: u64) -> Seen {
     let number = |name: &str| {
         let pins = Outputs::pins(design.plan());
         pins.iter().find(|pin| pin.name == name).unwrap().number
@@ -93,7 +93,7 @@ fn measure(design: &PortDesign, mut engine: impl OpenLoop, periods: u32) -> Seen
         let idle = random.random_range(1..longest);
         let mut threshold = engine.pass(&quiet, idle).unwrap()[t_pdt];
         let mut latency = None;
-        for cycle in 1..=LONGEST + 1 {
+        for cycle in 1..=active {
             let outputs = engine.pass(&busy, 1).unwrap();
             if outputs[update] == 1 {
                 latency = Some(cycle);
@@ -111,7 +111,7 @@ fn measure(design: &PortDesign, mut engine: impl OpenLoop, periods: u32) -> Seen
 }
 
 fn check(combination: [&str; 3], seen: &Seen) {
-    let promised = printed(&config(combination));
+    let [promised, _] = printed(&config(combination));
     println!("{combination:?}: {seen:?}, printed {promised}");
     assert!(promised <= LONGEST, "{combination:?}: {promised}");
     // The bound holds, and is no more than one cycle from what happens.
@@ -130,7 +130,7 @@ fn every_histogram_answers_as_fast_as_estimated() {
     combinations().into_par_iter().for_each(|combination| {
         let design = design(combination);
         let engine = Native::new(design.native().unwrap(), design.plan()).unwrap();
-        check(combination, &measure(&design, engine, 60));
+        check(combination, &measure(&design, engine, 60, LONGEST + 1));
     });
 }
 
@@ -145,7 +145,25 @@ fn the_verilog_answers_as_fast_as_estimated() {
         let compiled = Compiled::fast(&design.verilog().unwrap(), design.plan()).unwrap();
         check(
             combination,
-            &measure(&design, compiled.engine().unwrap(), 3000),
+            &measure(&design, compiled.engine().unwrap(), 3000, LONGEST + 1),
         );
+    }
+}
+
+/// SPEC 6: counters of two bits are halved again and again, which takes a cycle a bin.
+#[test]
+fn a_halving_takes_as_long_as_estimated() {
+    for policy in ["perfbound", "perfbound-correct"] {
+        let config = config(["regular", "linear", policy])
+            .replace("bins = 256", "bins = 256\ncounter_bits = 2");
+        let [latency, halving] = printed(&config);
+        assert!(halving > 200, "{halving}");
+        let design = PortDesign::new(&Config::parse(&config, "port.toml").unwrap()).unwrap();
+        let compiled = Compiled::fast(&design.verilog().unwrap(), design.plan()).unwrap();
+        let promised = latency + halving;
+        let seen = measure(&design, compiled.engine().unwrap(), 3000, promised + 1);
+        println!("{policy}: {seen:?}, printed {latency} and {halving}");
+        let reached = promised - 2..=promised;
+        assert!(reached.contains(&seen.slowest), "{policy}: {seen:?}");
     }
 }

@@ -68,7 +68,7 @@ const CASES: [Case; 5] = [
         bin: 16,
         max_value: 4096,
         ttl: 300_000,
-        hop_factor: 0.08,
+        hop_factor: 0.11,
     },
 ];
 
@@ -131,7 +131,8 @@ fn latency(folder: &Path) -> u64 {
     let estimate = &mut linkdoze(folder);
     let (json, _) = run(estimate.args(["estimate", "port.toml", "--json"]), 0);
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    json["latency"]["update_cycles"].as_u64().unwrap()
+    let figure = |name: &str| json["latency"][name].as_u64().unwrap();
+    figure("update_cycles") + figure("halving_delay_cycles")
 }
 
 fn predict(folder: &Path, model: &str) -> (String, String) {
@@ -253,6 +254,53 @@ fn every_histogram_agrees() {
             assert!(distinct(4) >= 3, "{what}: {} budgets", distinct(4));
             assert!(distinct(5) >= 10, "{what}: {} thresholds", distinct(5));
         }
+    }
+}
+
+/// SPEC 6: a regular histogram is halved where counters or window would pass their largest values.
+/// A clock of 1 us and idle periods of 300 us in the mean, as of 18 s of a port (60,000 periods),
+/// with windows of 20 bits, 1.05 s, and counters of 32 bits, which never fill, or of 7, which do.
+/// Stationary traffic has one threshold, within a bin of it for the noise of some thousand samples:
+/// after 4 s, when windows have ended four times, as after 18 s.
+#[test]
+fn a_regular_histogram_does_not_drift() {
+    const COUNT: usize = 30_000;
+    for counter_bits in [32, 7] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        // A threshold of 0.3 ms * ln(1 / p) for one period in ten, l X / t_w = 0.1 X / 0.6 ms.
+        let config = format!(
+            "[clock]\nperiod_ps = 1000000\ntick_ns = 1000\n[port]\ntime_width = 20\n\
+             [states.fast-wake]\nt_w_ns = 1000\nt_s_ns = 1000\n\
+             [states.deep-sleep]\nt_w_ns = 5000\nt_s_ns = 2000\n\
+             [histogram]\nkind = \"regular\"\nbin_ns = 32000\ncounter_bits = {counter_bits}\n\
+             [perfbound]\nhop_factor = 0.00083\n"
+        );
+        fs::write(path.join("port.toml"), config).unwrap();
+        let busy = latency(path) + 1;
+        let mut random = ChaCha8Rng::seed_from_u64(7);
+        let mut text = String::from("busy,idle\n");
+        for _ in 0..COUNT {
+            let idle = -300.0 * (1.0 - random.random::<f64>()).ln();
+            writeln!(text, "{busy},{}", 1 + idle as u64).unwrap();
+        }
+        fs::write(path.join("p.csv"), text).unwrap();
+        let [reference, golden, rtl] = MODELS.map(|model| predict(path, model).0);
+        let what = format!("counters of {counter_bits} bits");
+        assert_same(&reference, &golden, &format!("{what}: reference, golden"));
+        assert_same(&golden, &rtl, &format!("{what}: golden, rtl"));
+        let columns = columns(&golden, COUNT);
+        let (window, t_pb) = (&columns[3], &columns[5]);
+        let halvings = window.windows(2).filter(|pair| pair[1] < pair[0]).count();
+        assert!(halvings > 20, "{what}: {halvings} halvings");
+        assert!(window.iter().all(|&window| window < 1 << 20));
+        let mean = |from: usize| t_pb[from..from + 3000].iter().sum::<u64>() as f64 / 3000.0;
+        let (early, late) = (mean(6000), mean(COUNT - 3000));
+        println!("{what}: {halvings} halvings, {early} us, {late} us");
+        assert!(
+            (late / early - 1.0).abs() < 0.1,
+            "{what}: {early}, then {late}"
+        );
     }
 }
 

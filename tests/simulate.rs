@@ -88,7 +88,207 @@ fn an_application_on_a_dragonfly() {
         let compares = name.starts_with("latency") || name == "p003_energy_per_data";
         assert_eq!(percent.is_number(), compares, "{name}: {percent}");
     }
-    assert_eq!(against.len(), 14);
+    assert_eq!(against.len(), 15);
+    // The links of the run that never slept could have saved something; what this one saved of a
+    // program that was cut does not compare.
+    assert!(found["score"]["at_bound"].is_null() && found["score"]["at_own_wake_ups"].is_null());
+    let best = |of: &str| number(&found, &format!("/offline_optimum/{of}/saved_j"));
+    let links = energy("/always_on", "links");
+    let ideal = links - number(&found, "/ideal/energy_j/links");
+    assert!(0.0 < best("at_bound") && best("at_bound") < ideal && ideal < 0.9 * links);
+    assert!(0.0 < best("at_own_wake_ups") && best("at_own_wake_ups") < ideal);
+    // There is no execution time, so only the ports are judged.
+    let bound = &found["bound"];
+    assert_eq!(bound["configured"], 0.01);
+    assert!(bound["kept"].is_null() && bound["time_overhead"].is_null());
+    assert_eq!(bound["ports"], 264 * 15 + 1056);
+    let over = number(&found, "/bound/ports_over_budget");
+    assert!((1.0..500.0).contains(&over), "{over}");
+    let sentence = format!(
+        "Bound of 1 % not judged: there is no execution time to compare; {over} of 5,016 ports used \
+         more than their budget, the worst ("
+    );
+    let told = bound["sentence"].as_str().unwrap();
+    assert!(told.starts_with(&sentence), "{told}");
+}
+
+/// Two messages over two links that sleep in between, all by hand. Fast wake takes 200 ns to go to
+/// and 375 ns to leave, and saves 14.4 W at each of a link's ends (p000 Table 8).
+#[test]
+fn the_bound_and_the_limits_of_two_messages() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "two.goal", TWO_MESSAGES);
+    let scenario = |name: &str, policy: &str| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nnodes = 2\n[traffic]\nfile = \"two.goal\"\n\
+             [power.port]\nsleep = \"fast-wake\"\n{policy}\n"
+        );
+        written(folder.path(), name, &text)
+    };
+    let close = |found: f64, expected: f64, what: &str| {
+        let error = (found - expected).abs();
+        assert!(error <= 1e-9 * expected.abs(), "{what}: {found} {expected}");
+    };
+    let fixed = scenario("fixed.toml", "policy = \"fixed\"\nt_pdt_ns = 1000");
+    let found = json(folder.path(), &["simulate", &fixed, "--json", "-o", "out"]);
+
+    // Links that never sleep carry the messages from 200 to 235 ns and from 10,400 to 10,435 ns,
+    // and 44 ns later; the run with the last cable delay takes 10,494 ns.
+    let base = number(&found, "/always_on/time_ns");
+    assert_eq!(base, 10_479.0);
+    let saved = |ns: f64| 14.4 * 2.0 * ns * 1e-9;
+    let links = 4.0 * 24.0 * 10_494e-9;
+    let switch = 250.0 * 10_494e-9;
+    // Ideal: asleep but for 35 ns to a message and link.
+    let ideal = saved(2.0 * 10_494.0 - 4.0 * 35.0);
+    let nodes = number(&found, "/always_on/energy_j/nodes");
+    for (what, all) in [
+        ("links", links),
+        ("network", links + switch),
+        ("total", links + switch + nodes),
+    ] {
+        let at = |of: &str| number(&found, &format!("/ideal/{of}/{what}"));
+        close(at("energy_j"), all - ideal, what);
+        close(at("saved_percent"), 100.0 * ideal / all, what);
+    }
+    // Optimum: each link wakes up once, after 10,165 ns; before its first packet and after its last
+    // one it is idle for too short to sleep.
+    let best = saved(2.0 * (10_165.0 - 200.0 - 375.0));
+    let own = |what: &str| number(&found, &format!("/offline_optimum/at_own_wake_ups/{what}"));
+    close(own("saved_j"), best, "saved_j");
+    close(own("saved_j_at_most"), best, "saved_j_at_most");
+    close(own("saved_percent"), 100.0 * best / links, "saved_percent");
+    assert_eq!(own("wake_ups"), 2.0);
+    assert!(found["offline_optimum"]["at_bound"].is_null());
+    let energy = |of: &str, what: &str| number(&found, &format!("{of}/energy_j/{what}"));
+    let less = energy("/always_on", "links") - energy("", "links");
+    close(
+        number(&found, "/score/at_own_wake_ups"),
+        less / best,
+        "score",
+    );
+    assert!(found["score"]["at_bound"].is_null());
+    // Network: links and switches.
+    let network = energy("", "links") + energy("", "switches");
+    close(energy("", "network"), network, "network");
+    let percent = number(&found, "/against_always_on_percent/energy_network");
+    close(
+        percent,
+        100.0 * (network / (links + switch) - 1.0),
+        "energy_network",
+    );
+
+    // The second message waits at the NIC and at the switch; nothing else makes the run longer.
+    let delay = number(&found, "/time_ns") - base;
+    assert!(delay > 2.0 * 375.0, "{delay}");
+    let ports = |what: &str| number(&found, &format!("/ports/{what}"));
+    assert_eq!(ports("sleep_delay_ns"), delay);
+    assert_eq!((ports("sleep_waits"), ports("wake_ups")), (2.0, 4.0));
+    let table = std::fs::read_to_string(folder.path().join("out/ports.csv")).unwrap();
+    let last: Vec<String> = table
+        .lines()
+        .map(|line| line.splitn(15, ',').last().unwrap().to_owned())
+        .collect();
+    let half = delay / 2.0;
+    assert_eq!(
+        last,
+        [
+            "wake_ups,sleep_waits,sleep_delay_ns,budget_ns".to_owned(),
+            "1,0,0,".to_owned(),
+            format!("1,1,{half},"),
+            format!("1,1,{half},"),
+            "1,0,0,".to_owned(),
+        ]
+    );
+    // A fixed threshold has no bound.
+    let overhead = delay / base;
+    let bound = &found["bound"];
+    close(number(bound, "/time_overhead"), overhead, "time_overhead");
+    for none in ["configured", "kept", "ports_over_budget", "worst_port_use"] {
+        assert!(bound[none].is_null(), "{none}");
+    }
+    let percent = 100.0 * overhead;
+    let sentence = format!("No bound is configured: +{percent:.3} % execution time.");
+    assert_eq!(bound["sentence"], sentence);
+
+    // The same run of ports that predict, before their first sample: l is half of the bound, as
+    // every packet takes 2 links.
+    let perfbound = |bound: f64| {
+        let policy = format!(
+            "policy = \"perfbound\"\nt_pdt_init_ns = 1000\n[power.perfbound]\nbound = {bound}"
+        );
+        scenario("perfbound.toml", &policy)
+    };
+    for (bound, kept, over, wake_ups) in [(0.01, false, 2, 0.0), (0.2, true, 0, 2.0)] {
+        let scenario = perfbound(bound);
+        let found = json(folder.path(), &["simulate", &scenario, "--json"]);
+        assert_eq!(number(&found, "/time_ns") - base, delay);
+        let verdict = &found["bound"];
+        assert_eq!(verdict["configured"], bound);
+        assert_eq!(verdict["kept"], kept);
+        assert_eq!(
+            (&verdict["ports"], &verdict["ports_over_budget"]),
+            (&4.into(), &over.into())
+        );
+        // Half of the delay is one port's, and the run is a cable's delay longer than the program.
+        let used = half / (0.5 * bound * (base + delay + 15.0));
+        close(number(verdict, "/worst_port_use"), used, "worst_port_use");
+        assert_eq!(verdict["worst_port"], "switch0.port1");
+        // In 10,494 ns a port may keep packets waiting for 0.14 or 2.8 wake-ups of 375 ns.
+        let at_bound = |what: &str| number(&found, &format!("/offline_optimum/at_bound/{what}"));
+        assert_eq!(at_bound("wake_ups"), wake_ups);
+        match kept {
+            true => {
+                close(at_bound("saved_j"), best, "at the bound");
+                close(
+                    number(&found, "/score/at_bound"),
+                    less / best,
+                    "score at the bound",
+                );
+            }
+            false => {
+                assert_eq!(at_bound("saved_j"), 0.0);
+                assert!(found["score"]["at_bound"].is_null());
+            }
+        }
+        let (text, _) = run(linkdoze(folder.path()).args(["simulate", &scenario]), 0);
+        let sentence = match kept {
+            true => format!(
+                "Bound kept: +{percent:.3} % execution time of 20 % allowed; none of 4 ports used \
+                 more than its budget, the worst (switch0.port1) {used:.2} times."
+            ),
+            false => format!(
+                "BOUND NOT KEPT: +{percent:.3} % execution time of 1 % allowed; 2 of 4 ports used \
+                 more than their budget, the worst (switch0.port1) {used:.2} times."
+            ),
+        };
+        assert_eq!(verdict["sentence"], sentence);
+        assert_eq!(text.lines().next(), Some(&*sentence));
+        for line in [
+            "energy of network, J",
+            "at most, within the bound",
+            "ideal, for nothing",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
+        // Without the other run only the ports are judged.
+        let alone = json(
+            folder.path(),
+            &["simulate", &scenario, "--json", "--no-baseline"],
+        );
+        assert!(alone["bound"]["kept"].is_null());
+        assert_eq!(alone["bound"]["ports_over_budget"], over);
+        for key in ["ideal", "offline_optimum", "score"] {
+            assert!(alone.get(key).is_none(), "{key}");
+        }
+    }
+    // Links that cannot sleep have no bound.
+    let text = "[topology]\nkind = \"single-switch\"\nnodes = 2\n[traffic]\nfile = \"two.goal\"\n";
+    let plain = written(folder.path(), "plain.toml", text);
+    let found = json(folder.path(), &["simulate", &plain, "--json"]);
+    for key in ["bound", "ideal", "offline_optimum", "score"] {
+        assert!(found.get(key).is_none(), "{key}");
+    }
 }
 
 #[test]
@@ -546,4 +746,186 @@ fn idle_periods_and_models_of_two_messages() {
     ] {
         assert!(lines.iter().any(|found| found == line), "{text}");
     }
+}
+
+/// What happens over time: in the JSON, as Parquet files, and as a report (SPEC 11).
+#[test]
+fn power_throughput_and_latency_over_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenario = |sample: &str| {
+        let text = format!(
+            "[topology]\nkind = \"dragonfly\"\ngroups = 3\nswitches_per_group = 2\n\
+             nodes_per_switch = 2\nglobal_ports = 1\n\
+             [traffic]\nkind = \"two-level\"\nload = 0.05\nmessage_bytes = 9600\n\
+             low_ns = 40000\nramp_ns = 5000\nhigh_ns = 40000\n\
+             [switch]\nswitch_ns = 50\nnic_ns = 100\naging = \"network\"\n\
+             [power.port]\npolicy = \"fixed\"\nsleep = \"fast-wake\"\nt_pdt_ns = 1000\n\
+             [run]\nduration_ns = 100500\n{sample}"
+        );
+        written(folder.path(), "s.toml", &text)
+    };
+    let sampled = scenario("sample_ns = 1000\n");
+    let simulate = ["simulate", &sampled, "--json", "-o", "out"];
+    let found = json(folder.path(), &simulate);
+    let series = &found["series"];
+    assert_eq!(series["samples"], 101);
+    assert_eq!(series["sample_ns"], 1000.0);
+    assert_eq!(series["file"], "series.parquet");
+    assert_eq!(
+        found["always_on"]["series"]["file"],
+        "series-always-on.parquet"
+    );
+    let column = |series: &Value, name: &str| -> Vec<f64> {
+        let values = series[name].as_array().unwrap_or_else(|| panic!("{name}"));
+        assert_eq!(values.len(), 101, "{name}");
+        values
+            .iter()
+            .map(|value| value.as_f64().unwrap_or(f64::NAN))
+            .collect()
+    };
+    let sum = |values: &[f64], others: &[f64]| -> f64 {
+        values.iter().zip(others).map(|(a, b)| a * b).sum()
+    };
+    let near = |found: f64, expected: f64| {
+        assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+    };
+    for run in [&found, &found["always_on"]] {
+        let series = &run["series"];
+        let lengths = column(series, "duration_ns");
+        assert_eq!(lengths[100], 500.0);
+        near(
+            sum(&column(series, "power_links_w"), &lengths) / 1e9,
+            number(run, "/energy_j/links"),
+        );
+        let switches = column(series, "power_switches_w");
+        near(
+            sum(&switches, &lengths) / 1e9,
+            number(run, "/energy_j/switches"),
+        );
+        let bytes = sum(&column(series, "throughput_bytes_per_s"), &lengths) / 1e9;
+        near(bytes, number(run, "/delivered_bytes"));
+        let load = sum(&column(series, "accepted_load"), &lengths) / 100_500.0;
+        near(load, number(run, "/accepted_load"));
+        let packets: f64 = column(series, "packets").iter().sum();
+        assert_eq!(packets, number(run, "/packets"));
+        let classes = [
+            "node_to_switch",
+            "switch_to_node",
+            "in_a_group",
+            "between_groups",
+        ];
+        let power = column(series, "power_links_w");
+        let of_classes = classes.map(|class| column(series, &format!("power_{class}_w")));
+        for (sample, power) in power.iter().enumerate() {
+            near(of_classes.iter().map(|of| of[sample]).sum(), *power);
+        }
+    }
+    // Asleep at the low load, awake at the high one.
+    let asleep = column(series, "asleep_links");
+    let mean = |range: std::ops::Range<usize>| {
+        let values = &asleep[range];
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    assert!(mean(10..40) > 2.0 * mean(50..80), "{asleep:?}");
+    assert!(column(&found["always_on"]["series"], "asleep_links")
+        .iter()
+        .all(|&it| it == 0.0));
+    // On any number of threads the same bytes.
+    let file = |name: &str| std::fs::read(folder.path().join("out").join(name)).unwrap();
+    let before = ["series.parquet", "series-always-on.parquet"].map(file);
+    run(
+        linkdoze(folder.path())
+            .args(simulate)
+            .args(["--threads", "3"]),
+        0,
+    );
+    assert_eq!(
+        before,
+        ["series.parquet", "series-always-on.parquet"].map(file)
+    );
+    // A report of the folder, which needs no other file.
+    let (out, _) = run(linkdoze(folder.path()).args(["report", "out"]), 0);
+    let html = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    for figure in ["power", "classes", "asleep", "throughput", "latency"] {
+        let png = format!("out/report-series-{figure}.png");
+        assert!(
+            out.contains(&png) && folder.path().join(&png).exists(),
+            "{out}"
+        );
+        assert!(
+            html.contains(&format!("<section id=\"series-{figure}\">")),
+            "{figure}"
+        );
+    }
+    assert_eq!(html.matches("<svg ").count(), 5);
+    assert!(!html.contains("http://") && html.contains("power saving"));
+    // Without samples nothing is kept, nothing else changes, and no old file stays.
+    let plain = scenario("");
+    let plain = json(folder.path(), &["simulate", &plain, "--json", "-o", "out"]);
+    assert_eq!(plain["series"], Value::Null);
+    for path in ["/energy_j", "/latency_ns", "/ports", "/events"] {
+        assert_eq!(plain.pointer(path), found.pointer(path), "{path}");
+    }
+    assert!(!folder.path().join("out/series.parquet").exists());
+    assert!(!folder.path().join("out/series-always-on.parquet").exists());
+}
+
+/// A million samples are the most, whether the end of the run is known or not.
+#[test]
+fn too_many_samples_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("sim/lammps-lj-r8-s20.goal.zst");
+    let refused = |run_table: &str, what: &str| {
+        let text = format!(
+            "[topology]\nnodes = 8\n[traffic]\nfile = \"{}\"\n[run]\n{run_table}",
+            trace.display()
+        );
+        let scenario = written(folder.path(), "s.toml", &text);
+        let arguments = ["simulate", &scenario, "-o", "out"];
+        let (_, error) = run(linkdoze(folder.path()).args(arguments), 2);
+        assert!(error.contains("s.toml") && error.contains(what), "{error}");
+        assert!(!folder.path().join("out").exists());
+    };
+    refused(
+        "duration_ns = 3000000\nsample_ns = 1\n",
+        "7:13: sample_ns: 3000000 samples in duration_ns, at most 1000000 can be kept; the nearest \
+         length that will do is 3",
+    );
+    refused(
+        "sample_ns = 0.1\n",
+        "sample_ns = 0.1 in [run]: the run has come to 1000000 samples, the most there can be, and \
+         not to its end",
+    );
+}
+
+/// Zero-load latency of the scenario's delays: two links, one switch, two NICs (SPEC 15).
+#[test]
+fn switches_and_nics_take_their_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let goal = "num_ranks 2\nrank 0 {\nl: send 9600b to 1\n}\nrank 1 {\nl: recv 9600b from 0\n}\n";
+    written(folder.path(), "a.goal", goal);
+    let latency = |switch: &str| {
+        let text =
+            format!("[topology]\nnodes = 2\n[traffic]\nfile = \"a.goal\"\n[switch]\n{switch}");
+        let scenario = written(folder.path(), "s.toml", &text);
+        number(
+            &json(folder.path(), &["simulate", &scenario, "--json"]),
+            "/latency_ns/max",
+        )
+    };
+    let plain = latency("");
+    // 2 (192 + 15) + 192 / 2.44, and less than a nanosecond at each of two ports.
+    assert!((492.69..494.69).contains(&plain), "{plain}");
+    assert_eq!(latency("switch_ns = 50\n"), plain + 50.0);
+    assert_eq!(
+        latency("switch_ns = 50\nnic_ns = 120\naging = \"network\"\n"),
+        plain + 290.0
+    );
+    let text = "[traffic]\nfile = \"a.goal\"\n[switch]\naging = \"old\"\n";
+    let scenario = written(folder.path(), "s.toml", text);
+    let (_, error) = run(linkdoze(folder.path()).args(["simulate", &scenario]), 2);
+    assert!(
+        error.contains("s.toml:4:9: aging is \"old\": it must be \"switch\""),
+        "{error}"
+    );
 }

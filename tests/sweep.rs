@@ -127,7 +127,7 @@ fn killed_and_resumed_gives_the_same() {
     let (out, _) = run(linkdoze(folder.path()).args(["report", "killed"]), 0);
     let page = std::fs::read_to_string(killed.join("report.html")).unwrap();
     // The runs are cut: idle periods and latencies are what can be drawn.
-    assert_eq!(page.matches("<section id=").count(), 10 + 2);
+    assert_eq!(page.matches("<section id=").count(), 12 + 3);
     assert_eq!(page.matches("<svg ").count(), 3);
     assert!(!page.contains("http"));
     assert!(page.contains("linkdoze sweep sweep.toml -o killed\nlinkdoze report killed"));
@@ -284,6 +284,98 @@ fn digests_are_of_files() {
     assert!(page.contains(&format!("SHA-256 of its files {digest}")));
 }
 
+/// A bound that is kept and one that is not: told first, and the same as `simulate` tells. What is
+/// missing later, when the run without power saving is there already, comes out the same.
+#[test]
+fn the_verdict_comes_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();
+    // Two messages, 10 us of computing between them.
+    write(
+        "two.goal",
+        "num_ranks 2\nrank 0 {\na: send 1000b to 1 tag 1\nb: calc 10000\nb requires a\n\
+         c: send 1000b to 1 tag 2\nc requires b\n}\n\
+         rank 1 {\na: recv 1000b from 0 tag 1\nb: recv 1000b from 0 tag 2\nb requires a\n}\n",
+    );
+    let scenario = |bound: f64| {
+        format!(
+            "[topology]\nkind = \"single-switch\"\nnodes = 2\n[traffic]\nfile = \"two.goal\"\n\
+             [power.port]\npolicy = \"perfbound\"\nsleep = \"fast-wake\"\n\
+             t_pdt_init_ns = 1000\n[power.histogram]\nkind = \"clearing\"\n\
+             [power.perfbound]\nbound = {bound}\n"
+        )
+    };
+    write("scenario.toml", &scenario(0.01));
+    let sweep_file = |bounds: &str| {
+        write(
+            "sweep.toml",
+            &format!(
+                "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\nt_pdt_ns = [1000]\n\
+                 [perfbound]\npolicies = [\"perfbound\"]\nbounds = {bounds}\n\
+                 histograms = [\"clearing\"]\n"
+            ),
+        );
+    };
+    sweep_file("[0.01, 0.2]");
+    let args = ["sweep", "sweep.toml", "-o", "out"];
+    let (text, _) = run(linkdoze(folder.path()).args(args), 0);
+    assert_eq!(
+        text.lines().next(),
+        Some(
+            "BOUND NOT KEPT in 1 of 2 experiments that have one: perfbound-fast-wake-clearing-0.01."
+        )
+    );
+    let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap();
+    assert!(line("clearing-0.01").contains("NOT KEPT"), "{text}");
+    assert!(line("clearing-0.2").contains(" kept "), "{text}");
+    let found = rows(&at("out"));
+    let kept: Vec<Option<bool>> = found.iter().map(|row| row.bound_kept).collect();
+    assert_eq!(kept, [None, None, Some(false), Some(true)]);
+    for (row, bound) in found[2..].iter().zip([0.01, 0.2]) {
+        write("single.toml", &scenario(bound));
+        let args = ["simulate", "single.toml", "--json"];
+        let (text, _) = run(linkdoze(folder.path()).args(args), 0);
+        let single: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let number = |key: &str| single.pointer(key).unwrap().as_f64();
+        let (measured, potential) = (&row.measured, &row.potential);
+        assert_eq!(single["bound"]["kept"].as_bool(), row.bound_kept);
+        let over = measured.ports_over_budget.map(|over| over as f64);
+        assert_eq!(over, number("/bound/ports_over_budget"));
+        assert_eq!(measured.worst_port_use, number("/bound/worst_port_use"));
+        assert_eq!(
+            measured.worst_port.as_deref(),
+            single["bound"]["worst_port"].as_str()
+        );
+        let at_bound = potential.optimum_at_bound_saved_percent;
+        assert_eq!(at_bound, number("/offline_optimum/at_bound/saved_percent"));
+        assert_eq!(potential.score_at_bound, number("/score/at_bound"));
+    }
+    assert!(found[3]
+        .potential
+        .score_at_bound
+        .is_some_and(|score| score > 0.5));
+    run(linkdoze(folder.path()).args(["report", "out"]), 0);
+    let page = std::fs::read_to_string(at("out/report.html")).unwrap();
+    let verdict = page
+        .find("<p class=\"verdict\">BOUND NOT KEPT in 1 of 2")
+        .unwrap();
+    assert!(verdict < page.find("<h2>").unwrap());
+
+    // First one bound, then the other one beside it.
+    sweep_file("[0.01]");
+    run(
+        linkdoze(folder.path()).args(["sweep", "sweep.toml", "-o", "later"]),
+        0,
+    );
+    sweep_file("[0.01, 0.2]");
+    run(
+        linkdoze(folder.path()).args(["sweep", "sweep.toml", "-o", "later"]),
+        0,
+    );
+    assert_eq!(rows(&at("later")), found);
+}
+
 /// Loads, seeds and mappings: every run is the one that `simulate` makes of a scenario with these
 /// values, and is compared with links that never sleep under the same values.
 #[test]
@@ -335,8 +427,39 @@ fn what_is_varied_is_what_simulate_runs() {
                     "{name}"
                 );
             }
-            let more = &single["against_always_on_percent"]["latency_mean"];
-            assert_eq!(pair[1].against.latency_mean_overhead_percent, more.as_f64());
+            let more = &single["against_always_on_percent"];
+            let more = |what: &str| more[what].as_f64();
+            let against = &pair[1].against;
+            assert_eq!(against.latency_mean_overhead_percent, more("latency_mean"));
+            let saved = against.energy_network_saved_percent;
+            assert_eq!(saved.map(|percent| 0.0 - percent), more("energy_network"));
+            // Verdict, limits and score.
+            let number = |key: &str| single.pointer(key).unwrap().as_f64();
+            let (measured, potential) = (&pair[1].measured, &pair[1].potential);
+            let (wake_ups, waits) = (measured.wake_ups as f64, measured.sleep_waits as f64);
+            assert_eq!(Some(wake_ups), number("/ports/wake_ups"));
+            assert_eq!(Some(waits), number("/ports/sleep_waits"));
+            assert_eq!(
+                Some(measured.sleep_delay_ns),
+                number("/ports/sleep_delay_ns")
+            );
+            let own = potential.optimum_at_own_wake_ups_saved_percent;
+            assert_eq!(
+                own,
+                number("/offline_optimum/at_own_wake_ups/saved_percent")
+            );
+            assert_eq!(
+                potential.score_at_own_wake_ups,
+                number("/score/at_own_wake_ups")
+            );
+            let ideal = potential.ideal_network_saved_percent;
+            assert_eq!(ideal, number("/ideal/saved_percent/network"));
+            // A fixed threshold has no bound.
+            assert_eq!(
+                (measured.ports_over_budget, pair[1].bound_kept),
+                (None, None)
+            );
+            assert_eq!(potential.score_at_bound, None);
         }
         // Nothing is run again, in whatever order, and with fewer or more values.
         let first = vary.replace("0.05, ", "").replace("[3, 4]", "[4, 3]");
@@ -372,6 +495,7 @@ fn what_is_varied_is_what_simulate_runs() {
             ("load = 0.2\n", "seed = 4\n"),
         ],
     );
+    assert!(found[7].measured.wake_ups > 0 && found[7].measured.sleep_waits > 0);
     let last = &found[7].setting;
     assert_eq!(last.experiment, "fixed-deep-sleep-1000ns_load-0.2_seed-4");
     assert_eq!(

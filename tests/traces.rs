@@ -227,3 +227,132 @@ fn missing_file_and_folder() {
         assert!(message.contains(what), "{message}");
     }
 }
+
+/// The summary of a run without what says how and of what it was made.
+fn summary(scenario: &Path) -> serde_json::Value {
+    let output = Command::cargo_bin("linkdoze")
+        .unwrap()
+        .args(["simulate", "--json", "--threads", "2"])
+        .arg(scenario)
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{message}");
+    let mut json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let all = json.as_object_mut().unwrap();
+    for key in ["cpu_seconds", "peak_bytes", "inputs", "scenario"] {
+        all.remove(key).unwrap();
+    }
+    let of_runs = [
+        "/jobs/0/name",
+        "/always_on/jobs/0/name",
+        "/always_on/cpu_seconds",
+    ];
+    for place in of_runs {
+        *json.pointer_mut(place).unwrap() = serde_json::Value::Null;
+    }
+    json
+}
+
+fn export(scenario: &Path, out: &Path) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("linkdoze")
+        .unwrap()
+        .args(["trace", "export"])
+        .arg(scenario)
+        .arg("-o")
+        .arg(out)
+        .assert()
+}
+
+/// `trace export` writes the program of a skeleton; replayed, it gives the same run.
+#[test]
+fn what_is_exported_runs_as_the_skeleton_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let rest = "mapping = \"random\"\nranks_per_node = 2\ncpu_speed = 2.5\n[topology]\nnodes = \
+                9\n[power.port]\npolicy = \"perfbound-correct\"\n[run]\nseed = 5\n";
+    for keys in [
+        "program = \"lammps\"\nranks = 13\nsteps = 21\n",
+        "program = \"allreduce-hierarchical\"\nranks = 12\nsteps = 1\ngradient_bytes = 2000000\n",
+    ] {
+        let made = format!("[traffic]\nkind = \"skeleton\"\n{keys}{rest}");
+        let replayed = format!("[traffic]\nfile = \"program.goal.zst\"\n{rest}");
+        std::fs::write(at("made.toml"), made).unwrap();
+        std::fs::write(at("replayed.toml"), replayed).unwrap();
+        export(&at("made.toml"), &at("program.goal.zst")).success();
+        let expected = summary(&at("made.toml"));
+        assert_eq!(expected["ended"], "complete");
+        assert_eq!(summary(&at("replayed.toml")), expected);
+        // A trace is exported as well, here without compression.
+        export(&at("replayed.toml"), &at("again.goal")).success();
+        let plain = zstd::decode_all(&*std::fs::read(at("program.goal.zst")).unwrap()).unwrap();
+        let operations = |text: &[u8]| {
+            let mut lines: Vec<Vec<u8>> = text.split(|c| *c == b'\n').map(<[u8]>::to_vec).collect();
+            lines.sort();
+            lines
+        };
+        assert_eq!(
+            operations(&std::fs::read(at("again.goal")).unwrap()),
+            operations(&plain)
+        );
+    }
+}
+
+#[test]
+fn what_cannot_be_exported_is_refused_and_leaves_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let refused = |text: &str, expected: &str| {
+        std::fs::write(at("s.toml"), text).unwrap();
+        let run = export(&at("s.toml"), &at("out.goal")).code(2);
+        let message = String::from_utf8_lossy(&run.get_output().stderr).into_owned();
+        assert!(message.contains(expected), "{message}");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    };
+    refused(
+        "[traffic]\nkind = \"uniform\"\n[run]\nduration_ns = 1\n",
+        "is a pattern",
+    );
+    refused(
+        "[traffic]\nkind = \"skeleton\"\nprogram = \"lammps\"\nsteps = 4000000000\n",
+        "the most steps with these parameters are about",
+    );
+    export(&at("missing.toml"), &at("out.goal")).code(2);
+}
+
+/// What `trace fit` prints of a trace of LAMMPS (the figures are checked against the skeleton's
+/// beside the code).
+#[test]
+fn the_step_of_a_trace_is_printed() {
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("sim/lammps-lj-r8-s20.goal.zst");
+    let fit = |form: &[&str]| {
+        let output = Command::cargo_bin("linkdoze")
+            .unwrap()
+            .args(["trace", "fit"])
+            .args(form)
+            .arg(&trace)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_str(&fit(&["--json"])).unwrap();
+    // Six exchanges forth, six back; on 2 x 2 x 2 ranks with three neighbours.
+    assert_eq!(
+        (&json["period"], &json["ranks_alike"]),
+        (&24.into(), &8.into())
+    );
+    for rank in json["per_rank"].as_array().unwrap() {
+        let neighbours = rank["neighbours"].as_array().unwrap();
+        let messages: Vec<_> = neighbours
+            .iter()
+            .map(|to| to["messages"].as_u64())
+            .collect();
+        assert_eq!(messages, [Some(4); 3]);
+    }
+    let text = fit(&[]);
+    assert!(
+        text.contains("a step of 24 communications, alike on 8 of 8 ranks"),
+        "{text}"
+    );
+}

@@ -18,6 +18,7 @@ time_width = 16
 policy = \"fixed\"
 sleep = \"hybrid\"
 t_pdt_ns = 2
+t_backstop_ns = 20
 hybrid_hold_ns = 3
 sync = \"levels\"
 [states.fast-wake]
@@ -95,6 +96,8 @@ fn a_preset_with_level_pins() {
     let verdicts = verdicts(&report, "port");
     for claim in [
         "sends_awake_only",
+        "sleeps_in_time",
+        "prediction_in_range",
         "u_lpi_fsm.down_completes",
         "u_lpi_fsm.up_completes",
         "u_lpi_fsm.wait_bounded",
@@ -108,10 +111,16 @@ fn a_preset_with_level_pins() {
 fn a_link_that_exchanges_messages() {
     let folder = folder(&with_messages());
     let report = verify(folder.path(), &[], 0);
-    assert!(verdicts(&report, "port").contains(&("wait_bounded", "proved")));
+    for claim in ["wait_bounded", "sleeps_in_time"] {
+        assert!(
+            verdicts(&report, "port").contains(&(claim, "proved")),
+            "{claim}"
+        );
+    }
     let pair = verdicts(&report, "pair");
     for claim in [
         "same_state",
+        "sleeps_in_time",
         "u_end_a.wait_bounded",
         "u_end_b.data_meets_awake",
     ] {
@@ -230,4 +239,57 @@ fn modules_with_a_prefix() {
     let report = verify(folder.path(), &[], 0);
     assert!(verdicts(&report, "north_port").contains(&("wait_bounded", "proved")));
     assert!(verdicts(&report, "pair").contains(&("same_state", "proved")));
+}
+
+/// SPEC 3: an end that did not transmit last goes down by itself, after the backstop.
+#[test]
+fn a_backstop_that_never_fires_is_not_proved() {
+    for config in [CONFIG.to_string(), with_messages()] {
+        let fires = "(at_threshold & by_now) | (at_backstop & passed_q)";
+        let (_, report) = edited(&config, "pdt_timer.v", fires, "1'b0", &["--depth", "40"]);
+        let verdicts = verdicts(&report, "port");
+        let verdict = verdicts.iter().find(|(name, _)| *name == "sleeps_in_time");
+        assert_ne!(verdict.map(|it| it.1), Some("proved"), "{verdicts:?}");
+    }
+}
+
+/// A request that was refused is repeated, for the other end may have forgotten it.
+#[test]
+fn an_end_that_never_asks_again_is_not_proved() {
+    let again = "asks_down = wants_down | (overdue & timed_out)";
+    let (_, report) = edited(
+        &with_messages(),
+        "link_sync.v",
+        again,
+        "asks_down = wants_down",
+        &["--depth", "3"],
+    );
+    let verdicts = verdicts(&report, "port");
+    let verdict = verdicts.iter().find(|(name, _)| *name == "sleeps_in_time");
+    assert_ne!(verdict.map(|it| it.1), Some("proved"), "{verdicts:?}");
+}
+
+/// SPEC 12: the guard keeps the bound, and the link still sleeps in time.
+const GUARDED: &str = "[perfbound]\nhop_factor = 0.01\nbound = 0.02\n[guard]\nburst = 3\n";
+
+#[test]
+fn a_guard_keeps_its_bound() {
+    let folder = folder(&(with_messages() + GUARDED));
+    let report = verify(folder.path(), &[], 0);
+    let port = verdicts(&report, "port");
+    for claim in ["guard_kept", "token_in_time", "sleeps_in_time"] {
+        assert!(port.contains(&(claim, "proved")), "{claim}");
+    }
+    assert!(verdicts(&report, "pair").contains(&("sleeps_in_time", "proved")));
+}
+
+#[test]
+fn a_bucket_that_refills_twice_is_not_proved() {
+    let config = with_messages() + GUARDED;
+    let once = "refilled = part_q + GAIN";
+    let twice = "refilled = part_q + GAIN + GAIN";
+    let (_, report) = edited(&config, "guard.v", once, twice, &["--depth", "3"]);
+    let verdicts = verdicts(&report, "port");
+    let verdict = verdicts.iter().find(|(name, _)| *name == "guard_kept");
+    assert_ne!(verdict.map(|it| it.1), Some("proved"), "{verdicts:?}");
 }

@@ -2,7 +2,8 @@
 # The co-simulation matrix: every histogram on both scales, with both predicting policies and
 # all sleep states, under constrained random activity, every output compared in every cycle.
 # Time width, length of the miss history and seed rotate so that every histogram meets every
-# value, and every history with the correction.
+# value, and every history with the correction. So do narrow counters of the regular histogram,
+# which halve often, the window of the circular one, and the unit of misses.
 #
 #     tools/matrix.sh LINKDOZE [CYCLES [EVERY]]
 #
@@ -18,7 +19,7 @@ rm -rf "$out"
 mkdir -p "$out"
 
 # The configuration of one combination on standard output.
-configuration() { # kind scale policy sleep time_width history
+configuration() { # kind scale policy sleep time_width history counter_bits window miss_unit
     case $5 in
     16) bin=256 ttl=50000 ;;
     *) bin=4096 ttl=5000000 ;;
@@ -42,13 +43,16 @@ kind = "$1"
 bin_scale = "$2"
 bins = 256
 bin_ns = $bin
+counter_bits = $7
 max_samples = 250
 ttl_ns = $ttl
 map_entries = 64
 [perfbound]
 bound = 0.05
+window = "$8"
 [correction]
 history = $6
+miss_unit = "$9"
 END
 }
 
@@ -65,10 +69,18 @@ for kind in regular clearing circular map decaying; do
                 set -- 4 16 64
                 shift $(((place + number) % 3))
                 history=$1
+                counters=8 window=held unit=fraction
+                case $(((place + place / 3) % 2)):$kind:$policy in
+                1:regular:*) counters=4 ;;
+                1:circular:*) window=elapsed ;;
+                esac
+                case $((place / 2 % 2)):$policy in
+                1:perfbound-correct) unit=percent ;;
+                esac
                 if [ $(((place + number) % every)) = 0 ]; then
                     name=$kind-$scale-$policy-$sleep
                     configuration "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
-                        >"$out/$name.toml"
+                        "$counters" "$window" "$unit" >"$out/$name.toml"
                     echo "$name $kind $scale $policy $sleep $width $history $((12 * number + place + 1))"
                 fi
                 place=$((place + 1))
@@ -86,6 +98,9 @@ shift 9
 history=$1 seed=$2
 if "$linkdoze" cosim "$out/$name.toml" --random --cycles "$cycles" --seed "$seed" \
     >"$out/$name.txt" 2>&1; then result=equal; else result=FAILED; fi
+if [ "$kind" = regular ] && grep -Eq '^ *halving +-' "$out/$name.txt"; then
+    result='FAILED: never halved'
+fi
 figure() { grep -o "$1:* [0-9][0-9]*" "$out/$name.txt" | head -n 1 | tr -dc "0-9"; }
 printf '%-9s %-7s %-18s %-11s %5s %5s %5s %11s %9s %8s %10s  %s\n' \
     "$kind" "$scale" "$policy" "$sleep" "$width" "$history" "$seed" \

@@ -3,7 +3,7 @@
 # unit of its cell library is told so first (OpenSTA: set_cmd_units -time ns).
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-# SHA-256 of the configuration: 813549b3202908741ed370670ae49f0dffd209db4c5e09839c42e5beb210000c
+# SHA-256 of the configuration: 067e15b88f2e27ae3a453eaeebc28bfd17013299c29ebdc2901e554e1ac62a2e
 
 # The period that every count of cycles in the block rests on, [clock] period_ps of the
 # configuration. Jitter and skew are the technology's: the flow adds its own

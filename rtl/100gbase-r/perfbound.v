@@ -10,7 +10,7 @@
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: f4bd71b8fca08e61f5a421169512433813daecb11c845bb632463f11aab0859a
+// SHA-256 of the configuration: 14c5424a2986052d5cdc29d15f2ef43c34a94afebe225270692441e3cd32bf3f
 
 `default_nettype none
 

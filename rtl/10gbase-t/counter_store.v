@@ -12,7 +12,7 @@
 //
 // Instances: port.clearing.store
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 4e5bb7230e7aca7d3e9703db329c4a334aa9d13ffe87d83b31918f8e3d018ec2
+// SHA-256 of the configuration: ff3624271be04b9a04ba2a0927a3220cb681c8b3cd0f1a25cb5fe95d2b18448c
 
 `default_nettype none
 

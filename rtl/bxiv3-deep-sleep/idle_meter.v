@@ -6,7 +6,7 @@
 //
 // Instances: port.idle_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 7c3de7d7a7685e358a91cff6b473e24e6c15b4b8bffdd3921fffacb356321311
+// SHA-256 of the configuration: ebaf375438640dbeffe2951468bf7a98f9eeae9e542f24216165e19192736e54
 
 `default_nettype none
 

@@ -8,7 +8,7 @@
 //
 // Instances: port.link_sync
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 7c3de7d7a7685e358a91cff6b473e24e6c15b4b8bffdd3921fffacb356321311
+// SHA-256 of the configuration: ebaf375438640dbeffe2951468bf7a98f9eeae9e542f24216165e19192736e54
 
 `default_nettype none
 
@@ -24,6 +24,8 @@ module link_sync (
     input  wire       asleep,          // the link sleeps or is on the way down
     input  wire       may_go_down,     // the link is in a state with a way down
     input  wire       wants_down,      // this end would like to go down
+    input  wire       overdue,         // it has wanted that before, and nothing has happened since
+    input  wire       permitted,       // the guard permits to go down
     output reg        down_start,      // go down at the end of this cycle
     output wire       up_start,        // go up at the end of this cycle
     output wire       tx_enable,       // the port may start a packet
@@ -54,7 +56,7 @@ module link_sync (
 
   reg   [2:0] state_q;        // where the exchange stands
   reg   [2:0] state_d;
-  reg  [14:0] count_q;        // clock cycles in this state; SYNC_*: still to wait
+  reg  [14:0] count_q;        // clock cycles in this state; SYNC_*: still to wait; IDLE: overdue
   reg  [14:0] count_d;
   reg         cancelled_q;    // there was activity after REQ_DOWN
   reg         cancelled_d;
@@ -74,6 +76,7 @@ module link_sync (
   wire        wants_up;       // a packet waits on a link that is going to stay asleep
   wire        refuses;        // this end does not accept a REQ_DOWN
   wire        timed_out;      // the wait for a message ends with this cycle
+  wire        asks_down;      // time to ask to go down, or to ask again
   reg         gives_up;       // and it has not come
   reg         stays_unheard;  // no answer has come since reset
   reg         up_now;         // the agreed time of the start up, or no more waiting for it
@@ -85,8 +88,11 @@ module link_sync (
   assign is_nack = message_in == NACK;
   assign is_sync = message_in == SYNC;
   assign wants_up = asleep & queue_nonempty & ~rise_q;
-  assign refuses = queue_nonempty | transmitting | ~may_go_down;
+  assign refuses = queue_nonempty | transmitting | ~may_go_down | ~permitted;
   assign timed_out = count_q == TIMEOUT;
+
+  // An end that stays idle in an awake link asks again after each time-out.
+  assign asks_down = wants_down | (overdue & timed_out);
 
   // The answer came one cycle after the request: count is the round trip and one.
   assign half = count_q >> ONE;
@@ -122,9 +128,13 @@ module link_sync (
             message_d = ACK;
             state_d = EXCHANGE_AWAIT_DOWN;
           end
-        end else if (wants_down & ~unheard_q) begin
-          message_d = REQ_DOWN;
-          state_d = EXCHANGE_ASK_DOWN;
+        end else if (~unheard_q) begin
+          if (asks_down & permitted) begin
+            message_d = REQ_DOWN;
+            state_d = EXCHANGE_ASK_DOWN;
+          end else if (overdue & ~timed_out) begin
+            count_d = count_q + 15'd1;
+          end
         end
       end
       EXCHANGE_ASK_DOWN: begin
@@ -260,6 +270,9 @@ module link_sync (
       state_d = EXCHANGE_IDLE;
       up_now = 1'b1;
       unheard_d = 1'b1;
+    end
+    if ((state_d == EXCHANGE_IDLE) & (state_q != EXCHANGE_IDLE)) begin
+      count_d = 15'd0;
     end
   end
 

@@ -5,7 +5,7 @@
 //
 // Instances: port.clearing
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 813549b3202908741ed370670ae49f0dffd209db4c5e09839c42e5beb210000c
+// SHA-256 of the configuration: 067e15b88f2e27ae3a453eaeebc28bfd17013299c29ebdc2901e554e1ac62a2e
 
 `default_nettype none
 

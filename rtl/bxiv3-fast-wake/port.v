@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 813549b3202908741ed370670ae49f0dffd209db4c5e09839c42e5beb210000c
+// SHA-256 of the configuration: 067e15b88f2e27ae3a453eaeebc28bfd17013299c29ebdc2901e554e1ac62a2e
 //
 // The configuration:
 //   [clock]
@@ -20,6 +20,7 @@
 //   sleep = "fast-wake"
 //   t_pdt_ns = 100000
 //   t_pdt_init_ns = 262144
+//   t_backstop_ns = 262144
 //   hybrid_hold_ns = 8000
 //   sync = "messages"
 //   sync_timeout_ns = 10000
@@ -54,11 +55,16 @@
 //   [perfbound]
 //   bound = 0.01
 //   hops = [[2, 0.002], [4, 0.013], [5, 0.985]]
+//   window = "held"
 //
 //   [correction]
 //   history = 16
 //   mode = "at-least-one"
+//   miss_unit = "fraction"
 //   fraction_bits = 10
+//
+//   [guard]
+//   burst = 0
 
 `default_nettype none
 
@@ -95,6 +101,7 @@ module port (
   wire  [3:0] read_place;                // bin in it to read
   wire        active;                    // the port is active
   wire        expires;                   // the power-down timer of a port that sleeps expires
+  wire        overdue;                   // it expired earlier in this idle period
   wire        down_start;                // the link goes down at the end of this cycle
   wire        idle_meter_ended;          // an idle period ends in this cycle: its length is ticks
   wire        idle_meter_tick;           // this idle cycle completes a tick
@@ -102,6 +109,7 @@ module port (
   wire        idle_meter_saturated;      // ticks is at its largest value
   wire [31:0] pdt_timer_t_pdt_in_force;  // threshold of this idle period, or the next
   wire        pdt_timer_expired;         // the timer expires at the end of this cycle
+  wire        pdt_timer_overdue;         // it expired earlier in this idle period
   wire        lpi_fsm_tx_enable;         // the port may start a packet
   wire        lpi_fsm_leaving;           // the link leaves Wake at the end of this cycle
   wire        lpi_fsm_asleep;            // the link sleeps or is on the way down
@@ -109,6 +117,7 @@ module port (
   wire        lpi_fsm_hold_over;         // it has been long enough in fast wake for deep sleep
   wire  [2:0] lpi_fsm_power_state;       // state of the link, encoded as LINK_*
   wire        link_sync_wants_down;      // this end would like to go down
+  wire        link_sync_overdue;         // it has wanted that before, and nothing has happened since
   wire        link_sync_down_start;      // go down at the end of this cycle
   wire        link_sync_up_start;        // go up at the end of this cycle
   wire        link_sync_tx_enable;       // the port may start a packet
@@ -133,10 +142,12 @@ module port (
   assign active = queue_nonempty | transmitting | receiving;
   assign t_pdt = pdt_timer_t_pdt_in_force;
   assign expires = pdt_timer_expired;
+  assign overdue = pdt_timer_overdue;
 
   // Both holds in fast wake end together: one request is enough.
-  assign link_sync_wants_down = (expires & lpi_fsm_tx_enable)
+  assign link_sync_wants_down = (expires & ~pdt_timer_overdue & lpi_fsm_tx_enable)
       | (lpi_fsm_hold_over & initiator & ~active);
+  assign link_sync_overdue = overdue & lpi_fsm_tx_enable & ~active;
   assign down_start = link_sync_down_start;
   assign tx_enable = link_sync_tx_enable;
   assign message_out = link_sync_message_out;
@@ -173,10 +184,10 @@ module port (
       .transmitting   (transmitting),
       .tick           (idle_meter_tick),
       .ticks          (idle_meter_ticks),
-      .saturated      (idle_meter_saturated),
       .t_pdt          (perfbound_t_pb),
       .t_pdt_in_force (pdt_timer_t_pdt_in_force),
-      .expired        (pdt_timer_expired)
+      .expired        (pdt_timer_expired),
+      .overdue        (pdt_timer_overdue)
   );
 
   lpi_fsm u_lpi_fsm (
@@ -204,6 +215,8 @@ module port (
       .asleep         (lpi_fsm_asleep),
       .may_go_down    (lpi_fsm_may_go_down),
       .wants_down     (link_sync_wants_down),
+      .overdue        (link_sync_overdue),
+      .permitted      (1'b1),
       .down_start     (link_sync_down_start),
       .up_start       (link_sync_up_start),
       .tx_enable      (link_sync_tx_enable),
@@ -268,18 +281,27 @@ module port (
   // What this configuration leaves unread.
   wire unused_packet_valid = &{1'b0, packet_valid};
   wire unused_packet_hops = &{1'b0, packet_hops};
+  wire unused_idle_meter_saturated = &{1'b0, idle_meter_saturated};
   wire unused_link_sync_fails = &{1'b0, link_sync_fails};
 
 `ifdef FORMAL
   // For proofs; no hardware.
 
+  (* hierconn *) wire [31:0] \u_idle_meter.count_q ;
+  (* hierconn *) wire [31:0] \u_pdt_timer.in_force_q ;
+  (* hierconn *) wire \u_pdt_timer.last_sender_q ;
+  (* hierconn *) wire \u_pdt_timer.passed_q ;
+  (* hierconn *) wire \u_pdt_timer.backstop_passed_q ;
   (* hierconn *) wire [2:0] \u_lpi_fsm.state_q ;
   (* hierconn *) wire [8:0] \u_lpi_fsm.age_q ;
   (* hierconn *) wire [2:0] \u_link_sync.state_q ;
   (* hierconn *) wire [13:0] \u_link_sync.count_q ;
   (* hierconn *) wire \u_link_sync.rise_q ;
+  (* hierconn *) wire \u_link_sync.unheard_q ;
+  (* hierconn *) wire [31:0] \u_perfbound.threshold_now_q ;
 
   // States: Exchange
+  localparam [2:0] EXCHANGE_START = 3'd0;       // just reset: nothing is sent until both ends are surely awake
   localparam [2:0] EXCHANGE_IDLE = 3'd1;        // no exchange under way
   localparam [2:0] EXCHANGE_ASK_DOWN = 3'd2;    // REQ_DOWN sent, no answer yet
   localparam [2:0] EXCHANGE_SYNC_DOWN = 3'd3;   // SYNC sent: down in half a round trip
@@ -292,17 +314,30 @@ module port (
   localparam [2:0] LINK_GOING_DOWN = 3'd1;  // on the way down, full power
   localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
 
-  localparam [14:0] MESSAGE_WAIT = 15'd10001;  // w: longest wait for a message
-  localparam [14:0] HALF_WAIT = 15'd5000;      // longest wait from SYNC to the start
-  localparam [14:0] START_WAIT = 15'd10578;    // all of START
-  localparam [14:0] ASK_WAIT = 15'd10002;      // waited before this end asks to wake, at most
-  localparam [14:0] AWAIT_WAIT = 15'd20003;    // and before it follows a request that crossed
-  localparam [14:0] SYNC_WAIT = 15'd25003;     // and with its own SYNC
-  localparam [14:0] RISE_WAIT = 15'd30004;     // waited before the way up begins, at most
-  localparam [14:0] LONGEST_WAIT = 15'd30379;  // the longest wait, as `estimate` prints it
+  localparam [14:0] MESSAGE_WAIT = 15'd10001;         // w: longest wait for a message
+  localparam [14:0] HALF_WAIT = 15'd5000;             // longest wait from SYNC to the start
+  localparam [14:0] START_WAIT = 15'd10578;           // all of START
+  localparam [14:0] ASK_WAIT = 15'd10002;             // waited before this end asks to wake, at most
+  localparam [14:0] AWAIT_WAIT = 15'd20003;           // and before it follows a request that crossed
+  localparam [14:0] SYNC_WAIT = 15'd25003;            // and with its own SYNC
+  localparam [14:0] RISE_WAIT = 15'd30004;            // waited before the way up begins, at most
+  localparam [14:0] LONGEST_WAIT = 15'd30379;         // the longest wait, as `estimate` prints it
+  localparam [31:0] LONGEST_THRESHOLD = 32'd262144;   // the longest threshold, in ticks
+  localparam [31:0] BACKSTOP_TICKS = 32'd262144;      // the backstop, in ticks
+  localparam [31:0] LONGEST_PREDICTION = 32'd262144;  // h_maxval, in ticks
+  localparam [32:0] LONGEST_IDLE = 33'd262145;        // the timer has expired by then
+  localparam [32:0] REST_BEFORE = 33'd10578;          // rested before a timer that expired in vain
+  localparam [32:0] REST_ASKED = 33'd262145;          // rested before the other end is asked, at most
+  localparam [32:0] REST_SYNCED = 33'd5000;           // longest wait from SYNC to the start
+  localparam [32:0] REST_TIMEOUT = 33'd10000;         // longest wait for a message, less one
+  localparam [32:0] LONGEST_REST = 33'd272146;        // the longest rest, as `estimate` prints it
 
-  reg  [14:0] waiting_q;  // clock cycles for which a packet has waited
+  reg  [14:0] waiting_q;       // clock cycles for which a packet has waited
   reg  [14:0] waiting_d;
+  reg  [32:0] idle_cycles_q;   // idle clock cycles, up to the longest time of the timer
+  reg  [32:0] idle_cycles_d;
+  reg  [32:0] rest_q;          // idle clock cycles in Wake, nothing being heard
+  reg  [32:0] rest_d;
   wire        sends_awake_only_holds;
   wire        wait_bounded_holds;
   reg         commitment_kept_holds;
@@ -310,9 +345,20 @@ module port (
   reg         exchange_timed_holds;
   reg         wait_in_exchange_holds;
   reg         wait_in_transition_holds;
-  wire        to_wake;    // the link sleeps and is not yet agreed to go up
-  wire [14:0] count;      // clock cycles in the state of the exchange
-  wire [14:0] age;        // clock cycles in the transition
+  wire        sleeps_in_time_holds;
+  wire        threshold_in_range_holds;
+  wire        prediction_in_range_holds;
+  wire        timer_ahead_holds;
+  wire        idle_counted_holds;
+  wire        rest_is_idle_holds;
+  reg         rest_in_exchange_holds;
+  wire        to_wake;         // the link sleeps and is not yet agreed to go up
+  wire [14:0] count;           // clock cycles in the state of the exchange
+  wire [14:0] age;             // clock cycles in the transition
+  wire        timer_over;      // the timer has expired in this idle time
+  wire        at_rest;         // idle in Wake, and nothing is heard
+  wire [32:0] elapsed;         // idle clock cycles, as the meter has them
+  wire [32:0] exchange_count;  // clock cycles in the state of the exchange
 
   assign sends_awake_only_holds = ~tx_enable | (power_state == 3'd0);
 
@@ -400,11 +446,74 @@ module port (
     endcase
   end
 
+  assign threshold_in_range_holds = u_pdt_timer.in_force_q <= LONGEST_THRESHOLD;
+  assign prediction_in_range_holds = u_perfbound.threshold_now_q <= LONGEST_PREDICTION;
+  assign timer_ahead_holds = (u_pdt_timer.passed_q | (u_idle_meter.count_q <= u_pdt_timer.in_force_q))
+      & (u_pdt_timer.backstop_passed_q | (u_idle_meter.count_q <= BACKSTOP_TICKS));
+  assign timer_over = u_pdt_timer.passed_q
+      & (u_pdt_timer.last_sender_q | u_pdt_timer.backstop_passed_q);
+
+  always @(*) begin
+    idle_cycles_d = idle_cycles_q;
+    if (active) begin
+      idle_cycles_d = 33'd0;
+    end else if (idle_cycles_q < LONGEST_IDLE) begin
+      idle_cycles_d = idle_cycles_q + 33'd1;
+    end
+  end
+
+  assign elapsed = {1'b0, u_idle_meter.count_q};
+  assign idle_counted_holds = ((idle_cycles_q == elapsed) & (idle_cycles_q < LONGEST_IDLE))
+      | ((idle_cycles_q == LONGEST_IDLE) & timer_over);
+  assign at_rest = ~active & (message_in == 3'd0) & lpi_fsm_tx_enable & ~u_link_sync.unheard_q;
+
+  always @(*) begin
+    rest_d = rest_q;
+    if (at_rest) begin
+      rest_d = rest_q + 33'd1;
+    end else begin
+      rest_d = 33'd0;
+    end
+  end
+
+  assign sleeps_in_time_holds = rest_q <= LONGEST_REST;
+  assign rest_is_idle_holds = (rest_q <= idle_cycles_q) | (idle_cycles_q == LONGEST_IDLE);
+  assign exchange_count = {19'd0, u_link_sync.count_q};
+
+  always @(*) begin
+    rest_in_exchange_holds = 1'b1;
+    case (u_link_sync.state_q)
+      EXCHANGE_START: begin
+        rest_in_exchange_holds = rest_q <= exchange_count;
+      end
+      EXCHANGE_IDLE: begin
+        rest_in_exchange_holds = exchange_count <= REST_TIMEOUT;
+        if (timer_over & ~u_link_sync.unheard_q) begin
+          rest_in_exchange_holds = (exchange_count <= REST_TIMEOUT)
+              & (rest_q <= (REST_BEFORE + exchange_count));
+        end
+      end
+      EXCHANGE_ASK_DOWN: begin
+        rest_in_exchange_holds = rest_q <= (REST_ASKED + exchange_count);
+      end
+      EXCHANGE_SYNC_DOWN: begin
+        rest_in_exchange_holds = rest_q <= (REST_SYNCED - exchange_count);
+      end
+      default: begin
+        rest_in_exchange_holds = rest_q <= exchange_count;
+      end
+    endcase
+  end
+
   always @(posedge clk) begin
     if (rst) begin
       waiting_q <= 15'd0;
+      idle_cycles_q <= 33'd0;
+      rest_q <= 33'd0;
     end else begin
       waiting_q <= waiting_d;
+      idle_cycles_q <= idle_cycles_d;
+      rest_q <= rest_d;
     end
   end
 
@@ -431,6 +540,28 @@ module port (
 
   // What a packet has waited for is the transition under way, and what led to it.
   always @(*) if (!rst) wait_in_transition: assert (wait_in_transition_holds);
+
+  // An end that stays idle and hears nothing leaves Wake within the time that `estimate` says, or
+  // finds out that the other end is silent.
+  always @(*) if (!rst) sleeps_in_time: assert (sleeps_in_time_holds);
+
+  // No threshold is longer than the longest one.
+  always @(*) if (!rst) threshold_in_range: assert (threshold_in_range_holds);
+
+  // PerfBound's threshold is at most histogram.max_value_ns.
+  always @(*) if (!rst) prediction_in_range: assert (prediction_in_range_holds);
+
+  // What the timer waits for is still to come.
+  always @(*) if (!rst) timer_ahead: assert (timer_ahead_holds);
+
+  // The meter counts the idle cycles until the timer has expired.
+  always @(*) if (!rst) idle_counted: assert (idle_counted_holds);
+
+  // A rest is no longer than the idle time that it is part of.
+  always @(*) if (!rst) rest_is_idle: assert (rest_is_idle_holds);
+
+  // What has been rested is the wait under way, and those before.
+  always @(*) if (!rst) rest_in_exchange: assert (rest_in_exchange_holds);
 `endif
 
 endmodule

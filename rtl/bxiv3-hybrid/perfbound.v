@@ -10,7 +10,7 @@
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 506d0796687088cfd3fefc30f36e69192ab2de8e63fb12ee230c91a83900d42c
+// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
 
 `default_nettype none
 

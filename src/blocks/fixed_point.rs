@@ -214,7 +214,7 @@ pub struct Arithmetic {
     pub power: Lines,
     /// Fraction bits of a power.
     pub mantissa: u32,
-    /// For every number of misses `m`: `log2(m / n_R)`, and half of what storing a ratio
+    /// For every number of misses `m`: `log2(m / n_R)`, or `log2(100 m / n_R)`, and half of what storing a ratio
     /// and dividing by `m` cut off on average, in units of `2^-fraction`; entry 0 is unused.
     pub rate: Vec<i64>,
     /// Every `t_PB` is a multiple of 2 to this power, in ticks.
@@ -256,7 +256,8 @@ impl Arithmetic {
         };
         let half_cut = exp2(ratio_fraction + 1).recip();
         let rate = |misses: u32| {
-            let rate = f64::from(misses) / f64::from(correction.history);
+            let whole = f64::from(correction.miss_unit.whole());
+            let rate = whole * f64::from(misses) / f64::from(correction.history);
             ((rate.log2() + half_cut) * exp2(fraction)).round() as i64
         };
         // The middle of a bin is a multiple of half a bin.
@@ -336,7 +337,7 @@ impl Arithmetic {
     }
 
     /// Bits of the whole part of `log2_cf`, its sign included: a mean between
-    /// `±2^exponent_bits`, and `log2(m / n_R)`, at least -10.
+    /// `±2^exponent_bits`, and `log2(m / n_R)`, at least -10 and, in per cent, at most 7.
     pub fn whole_bits(&self) -> u32 {
         clog2((1 << self.exponent_bits) + 11) + 1
     }

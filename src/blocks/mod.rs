@@ -9,6 +9,7 @@ pub mod budget_rate;
 pub mod corrector;
 pub mod csr;
 pub mod fixed_point;
+pub mod guard;
 pub mod histogram;
 pub mod hop_monitor;
 pub mod idle_meter;

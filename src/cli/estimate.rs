@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::{output, Outcome};
-use crate::config::Config;
 use crate::estimate::Estimate;
 use crate::hdl::census;
 use crate::rtl::{self, RtlError};
@@ -18,7 +17,7 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let config = Config::load(&args.config)?;
+    let config = super::load(&args.config)?;
     let census = match rtl::design(&config) {
         Ok(design) => Some(census::count(&design)),
         // The estimate says why there is none.

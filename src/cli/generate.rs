@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::{output, Outcome};
 use crate::blocks::switch_ports::MAX_PORTS;
-use crate::config::Config;
 use crate::{files, rtl};
 
 /// Emit the Verilog of a configuration: one file per module, and a file list; its timing
@@ -38,7 +37,7 @@ pub struct Args {
 /// # Errors
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let config = Config::load(&args.config)?;
+    let config = super::load(&args.config)?;
     let emitted = rtl::emit_all(&config, args.ports)?;
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     let sources = emitted.sources.iter().map(|file| (&args.output, file));

@@ -20,11 +20,13 @@ mod topology;
 mod trace;
 mod verify;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::{Parser, Subcommand};
 
+use crate::config::{Config, ConfigError};
 use crate::files;
 
 /// How a subcommand ended when nothing was wrong with its input.
@@ -120,6 +122,20 @@ pub fn main() -> ExitCode {
                 false => 2,
             })
         }
+    }
+}
+
+/// Reads a configuration, and says on standard error what it cannot do.
+fn load(path: &Path) -> Result<Config, ConfigError> {
+    let config = Config::load(path)?;
+    tell_notes(&config.notes());
+    Ok(config)
+}
+
+/// Says on standard error what a configuration cannot do, a line for each note.
+fn tell_notes(notes: &[String]) {
+    for note in notes {
+        output::message(&format!("note: {note}"));
     }
 }
 

@@ -243,7 +243,7 @@ impl<E: OpenLoop> OpenLoop for Shown<E> {
 }
 
 pub fn run(args: &Args) -> Result<Outcome> {
-    let config = Config::load(&args.config)?;
+    let config = super::load(&args.config)?;
     let mut periods = Periods::open(&args.periods)?;
     let mut length = Length::new(&config);
     let mut predictor: Box<dyn Predictor> = match args.model {

@@ -1,4 +1,4 @@
-//! `linkdoze report`: the figures of a sweep.
+//! `linkdoze report`: the figures of a sweep, or of a run over time.
 
 use std::path::PathBuf;
 
@@ -8,11 +8,11 @@ use super::output;
 use super::Outcome;
 use crate::report;
 
-/// Draw the results of a sweep: an HTML page that needs no other file, and a PNG file of each
-/// figure beside it.
+/// Draw the results of a sweep, or a simulation's samples over time: an HTML page that needs no
+/// other file, and a PNG file of each figure beside it.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder of a sweep.
+    /// The folder of a sweep, or of `simulate -o` of a scenario with sample_ns in [run].
     folder: PathBuf,
     /// The page. Default: report.html in the folder.
     #[arg(short, long, value_name = "FILE")]

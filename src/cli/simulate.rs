@@ -21,14 +21,18 @@ use crate::cosim::in_loop::{self, Findings, InLoop};
 use crate::cosim::port::PortDesign;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::Design;
+use crate::energy::limits::{AlwaysOn, Limits, Optimum, SleepStates};
+use crate::energy::series::PowerSeries;
 use crate::energy::{check_conservation, EnergyReport, LinkPower, Models, SystemPower};
 use crate::files;
+use crate::network::budget::Budget;
 use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
-use crate::network::scenario::{Power, Scenario, Traffic};
+use crate::network::scenario::{Origin, Power, Scenario, Traffic};
 use crate::network::topology::Topology;
 use crate::network::{self, trace, Ended, Job, Progress, RunSummary, Workload};
-use crate::sweep::{Against, Measured};
+use crate::report::series::{Columns, SERIES, SERIES_ALWAYS_ON};
+use crate::sweep::{Against, Measured, Potential, Verdict};
 use crate::usage;
 
 /// Simulate a whole network under the traffic of applications or of a pattern.
@@ -36,7 +40,8 @@ use crate::usage;
 pub struct Args {
     /// The scenario: topology, traffic, switches, power saving.
     scenario: PathBuf,
-    /// Write summary.json, ports.csv and, of links that never sleep, idle.csv into this folder.
+    /// Write summary.json, ports.csv and, of links that never sleep, idle.csv into this folder;
+    /// series.parquet, and series-always-on.parquet, if [run] has sample_ns.
     #[arg(short, long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Threads, at most one for each node and 64; the results do not depend on it. Default: one,
@@ -63,6 +68,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let scenario = Scenario::load(&args.scenario)?;
     let workload = Workload::of(&scenario)?;
     let config = scenario.power.config()?;
+    let notes = config.as_ref().map_or_else(Vec::new, Config::notes);
+    super::tell_notes(&notes);
     // Before the run: files may change while it lasts.
     let inputs = inputs(&scenario, config.as_ref())?;
     let link = match &config {
@@ -140,12 +147,22 @@ pub fn run(args: &Args) -> Result<Outcome> {
         true => None,
         false => Some(simulate("always on", &[], Replacements::new())?),
     };
+    let topology: &dyn Topology = &*scenario.topology;
+    let budget = config
+        .as_ref()
+        .and_then(|config| Budget::of(config, &configs, topology));
     let found = |run: Run, can_sleep| {
-        let switches = scenario.topology.switches();
-        let energy = power.energy(switches, &run.summary);
-        let models = Models::new(&power.link, switches, &run.summary, &energy);
-        let measured = Measured::new(&run.summary, can_sleep, &energy, &models, run.cpu_seconds);
+        let (summary, switches) = (&run.summary, topology.switches());
+        let energy = power.energy(switches, summary);
+        let models = Models::new(&power.link, switches, summary, &energy);
+        let budget = budget.as_ref().filter(|_| can_sleep);
+        let used = budget.map(|budget| budget.usage(summary, topology));
+        let (used, cpu) = (used.as_ref(), run.cpu_seconds);
+        let measured = Measured::new(summary, can_sleep, &energy, &models, used, cpu);
+        let byte_ps = scenario.switch.byte_ps;
+        let series = PowerSeries::new(&power, switches, byte_ps, summary);
         Found {
+            series: series.map(|series| Columns::new(&scenario.path, &series)),
             run,
             energy,
             models,
@@ -154,6 +171,21 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     let baseline = baseline.map(|run| found(run, false));
     let found = found(run, !plans.is_empty());
+    let limits = config.as_ref().zip(baseline.as_ref());
+    let limits = limits.and_then(|(config, base)| {
+        let base = AlwaysOn::new(&base.run.summary, &base.energy, topology)?;
+        let states = SleepStates::of(config, &power.link);
+        let run = &found.run.summary;
+        Some(Limits::new(&base, &states, run, budget.as_ref(), topology))
+    });
+    let against = match &baseline {
+        Some(base) => Against::new(&found.measured, &base.measured),
+        None => Against::default(),
+    };
+    let verdict = config.as_ref().map(|config| {
+        let configured = config.bound().map(|bound| bound.to_f64());
+        Verdict::new(configured, &found.measured, &against)
+    });
     let report = Report {
         scenario: &scenario,
         workload: workload.as_ref(),
@@ -162,26 +194,38 @@ pub fn run(args: &Args) -> Result<Outcome> {
         inputs,
         factors,
         idle: IdleTable::of(&baseline.as_ref().unwrap_or(&found).run.summary),
+        budget,
         found,
         baseline,
+        against,
+        limits,
+        verdict,
         loops,
     };
-    let json = serde_json::to_string_pretty(&report.json())? + "\n";
+    let mut json = report.json(args.out.is_some());
+    json["notes"] = json!(notes);
+    let json = serde_json::to_string_pretty(&json)? + "\n";
     if let Some(folder) = &args.out {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make the folder {}", folder.display()))?;
         let (ports, idle) = (report.ports()?, report.idle_periods()?);
+        let series = report.series()?;
         let mut files = vec![
             (folder.join("summary.json"), json.as_bytes()),
             (folder.join("ports.csv"), &ports),
         ];
-        if let Some(idle) = &idle {
-            files.push((folder.join("idle.csv"), idle));
+        // One that is not of this run is of an earlier one, and does not belong to these files.
+        let mut stale = Vec::new();
+        let optional = std::iter::once(("idle.csv", &idle))
+            .chain(series.each_ref().map(|(name, content)| (*name, content)));
+        for (name, content) in optional {
+            match content {
+                Some(content) => files.push((folder.join(name), content)),
+                None => stale.push(folder.join(name)),
+            }
         }
         files::write_together(&files)?;
-        if idle.is_none() {
-            // That of an earlier run does not belong to these files.
-            let stale = folder.join("idle.csv");
+        for stale in stale {
             match std::fs::remove_file(&stale) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(error).with_context(|| format!("cannot remove {}", stale.display()))
@@ -399,7 +443,10 @@ fn inputs(scenario: &Scenario, config: Option<&Config>) -> Result<Value> {
     let mut traces = Vec::new();
     if let Traffic::Jobs(all) = &scenario.traffic {
         for job in &all.jobs {
-            traces.push(json!({"file": job.file, "sha256": trace::sha256(&job.file)?}));
+            // The text of the scenario has all that a skeleton is made of.
+            if let Origin::Trace(file) = &job.origin {
+                traces.push(json!({"file": file, "sha256": trace::sha256(file)?}));
+            }
         }
     }
     Ok(json!({
@@ -483,6 +530,8 @@ struct Found {
     energy: EnergyReport,
     models: Models,
     measured: Measured,
+    /// Its samples, if it kept them.
+    series: Option<Columns>,
 }
 
 struct Report<'a> {
@@ -495,9 +544,17 @@ struct Report<'a> {
     inputs: Value,
     /// `l` of each class of ports, where it is made of hop counts of the routing (SPEC 7.2).
     factors: Vec<(String, f64)>,
+    /// What ports may use of it.
+    budget: Option<Budget>,
     found: Found,
     /// With links that never sleep.
     baseline: Option<Found>,
+    /// What power saving changes; nothing without `baseline`.
+    against: Against,
+    /// What it could have saved.
+    limits: Option<Limits>,
+    /// What became of the bound; none of links that cannot sleep.
+    verdict: Option<Verdict>,
     /// Of links that never sleep.
     idle: Option<IdleTable>,
     loops: Option<Loops>,
@@ -517,6 +574,33 @@ fn accepted(of: &Measured) -> u64 {
 
 fn real(value: Option<f64>) -> String {
     value.map_or("-".into(), |value| format!("{value:.1}"))
+}
+
+/// The name of a file and its content, if it is to be there.
+type OptionalFile = (&'static str, Option<Vec<u8>>);
+
+/// So many samples stand in the JSON; the file of the series has any number.
+const SAMPLES_IN_JSON: usize = 1000;
+
+/// The samples of a run, which are in this file if any was written.
+fn series_json(series: &Columns, sample_ps: Option<u64>, file: Option<&str>) -> Value {
+    let mut json = json!({
+        "sample_ns": sample_ps.map(ns),
+        "samples": series.len(),
+        "file": file,
+    });
+    if series.len() <= SAMPLES_IN_JSON {
+        for column in &series.columns {
+            let values = column.values.iter();
+            json[&column.name] = match column.whole {
+                true => values
+                    .map(|value| value.map(|count| count as u64))
+                    .collect(),
+                false => values.copied().collect(),
+            };
+        }
+    }
+    json
 }
 
 fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
@@ -565,6 +649,9 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
             "hits": measured.hits,
             "misses": measured.misses,
             "transitions": measured.transitions,
+            "wake_ups": measured.wake_ups,
+            "sleep_waits": measured.sleep_waits,
+            "sleep_delay_ns": measured.sleep_delay_ns,
             "pauses": measured.pauses,
             "states": states,
         },
@@ -577,9 +664,27 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
 }
 
 impl Report<'_> {
-    fn json(&self) -> Value {
+    /// What was found; `written`: files are written as well.
+    fn json(&self, written: bool) -> Value {
         let topology: &dyn Topology = &*self.scenario.topology;
-        let mut json = run_json(&self.found, self.workload);
+        let mut json = json!({});
+        if let Some(verdict) = &self.verdict {
+            json["bound"] = json!(verdict);
+            json["bound"]["sentence"] = verdict.sentence().into();
+        }
+        if let (Value::Object(all), Value::Object(run)) =
+            (&mut json, run_json(&self.found, self.workload))
+        {
+            all.extend(run);
+        }
+        let series = |found: &Found, file: &'static str| {
+            let series = found.series.as_ref()?;
+            let file = written.then_some(file);
+            Some(series_json(series, self.scenario.sample_ps, file))
+        };
+        if let Some(series) = series(&self.found, SERIES) {
+            json["series"] = series;
+        }
         json["offered_load"] = self.load(&self.found, offered).into();
         json["accepted_load"] = self.load(&self.found, accepted).into();
         json["cpu_seconds"] = self.cpu_seconds.into();
@@ -604,11 +709,26 @@ impl Report<'_> {
             json["always_on"] = run_json(baseline, self.workload);
             json["always_on"]["offered_load"] = self.load(baseline, offered).into();
             json["always_on"]["accepted_load"] = self.load(baseline, accepted).into();
+            if let Some(series) = series(baseline, SERIES_ALWAYS_ON) {
+                json["always_on"]["series"] = series;
+            }
             json["against_always_on_percent"] = json!(self
                 .differences()
                 .into_iter()
                 .map(|(name, percent)| (name.to_owned(), percent))
                 .collect::<std::collections::BTreeMap<_, _>>());
+        }
+        if let Some(limits) = &self.limits {
+            let score = Potential::new(limits, &self.against);
+            json["ideal"] = json!(limits.ideal);
+            json["offline_optimum"] = json!({
+                "at_bound": limits.at_bound,
+                "at_own_wake_ups": limits.at_own_wake_ups,
+            });
+            json["score"] = json!({
+                "at_bound": score.score_at_bound,
+                "at_own_wake_ups": score.score_at_own_wake_ups,
+            });
         }
         json
     }
@@ -624,10 +744,10 @@ impl Report<'_> {
     /// What power saving changes: how much larger each figure is, in percent, where that says
     /// something.
     fn differences(&self) -> Vec<(&'static str, Option<f64>)> {
-        let Some(base) = &self.baseline else {
+        if self.baseline.is_none() {
             return Vec::new();
-        };
-        let against = Against::new(&self.found.measured, &base.measured);
+        }
+        let against = &self.against;
         let more = |saved: Option<f64>| saved.map(|percent| 0.0 - percent);
         vec![
             ("time", against.time_overhead_percent),
@@ -642,6 +762,7 @@ impl Report<'_> {
                 more(against.energy_switches_saved_percent),
             ),
             ("energy_nodes", more(against.energy_nodes_saved_percent)),
+            ("energy_network", more(against.energy_network_saved_percent)),
             ("energy_total", more(against.energy_total_saved_percent)),
             ("p001_e_net", more(against.p001_e_net_saved_percent)),
             ("p001_e_cluster", more(against.p001_e_cluster_saved_percent)),
@@ -658,15 +779,20 @@ impl Report<'_> {
 
     fn text(&self) -> String {
         let topology: &dyn Topology = &*self.scenario.topology;
-        let mut text = format!(
-            "{}: {} nodes, {} switches, {} links\n",
+        let mut text = String::new();
+        if let Some(verdict) = &self.verdict {
+            text += &(verdict.sentence() + "\n");
+        }
+        // Writing to a string does not fail.
+        let _ = writeln!(
+            text,
+            "{}: {} nodes, {} switches, {} links",
             self.scenario.path.display(),
             topology.nodes(),
             topology.switches(),
             topology.links()
         );
         let run = &self.found.run.summary;
-        // Writing to a string does not fail.
         let _ = match run.ended {
             Ended::Complete => writeln!(text, "the program has run to its end"),
             _ if run.operations > 0 => writeln!(
@@ -743,6 +869,9 @@ impl Report<'_> {
         row("energy of nodes, J", "energy_nodes", &|it| {
             format!("{:.4}", it.energy.joules().nodes)
         });
+        row("energy of network, J", "energy_network", &|it| {
+            format!("{:.4}", it.energy.joules().network)
+        });
         row("energy, J", "energy_total", &|it| {
             format!("{:.4}", it.energy.joules().total)
         });
@@ -774,6 +903,13 @@ impl Report<'_> {
             it.measured.misses.to_string()
         });
         row("transitions", "", &|it| it.measured.transitions.to_string());
+        row("wake-ups", "", &|it| it.measured.wake_ups.to_string());
+        row("waits for a sleeping link", "", &|it| {
+            it.measured.sleep_waits.to_string()
+        });
+        row("time of these waits, ms", "", &|it| {
+            format!("{:.6}", it.measured.sleep_delay_ns / 1e6)
+        });
         row("pauses", "", &|it| it.measured.pauses.to_string());
         row("CPU time, s", "", &|it| {
             it.run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
@@ -793,6 +929,9 @@ impl Report<'_> {
             .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
             .collect();
         let _ = writeln!(text, "time of the link ends: {}", parts.join(", "));
+        if let Some(limits) = &self.limits {
+            text += &self.limits_text(limits);
+        }
         if !self.factors.is_empty() {
             let factors = self.factors.iter();
             let factors = factors.map(|(class, factor)| format!("{class} {factor:.6}"));
@@ -813,6 +952,15 @@ impl Report<'_> {
         if let Some(idle) = &self.idle {
             text += &idle_text(idle);
         }
+        if let Some((series, ps)) = self.found.series.as_ref().zip(self.scenario.sample_ps) {
+            let _ = writeln!(
+                text,
+                "over time: {} samples of {} ns; `-o DIR` keeps them in {SERIES}, and `linkdoze \
+                 report DIR` draws them",
+                series.len(),
+                ns(ps)
+            );
+        }
         if let Some(loops) = &self.loops {
             text += &loops.text();
         }
@@ -825,6 +973,70 @@ impl Report<'_> {
             );
         }
         text
+    }
+
+    /// What the links saved, and what they could have saved.
+    fn limits_text(&self, limits: &Limits) -> String {
+        let mut figures = table(&[
+            "energy of links saved",
+            "J",
+            "part",
+            "wake-ups",
+            "score of this run",
+        ]);
+        let links = |found: &Option<Found>| found.as_ref().map(|it| it.energy.links.joules());
+        let base = links(&self.baseline).unwrap_or(0.0);
+        let percent = |percent: Option<f64>| percent.map_or("-".into(), |it| format!("{it:.3} %"));
+        let score = Potential::new(limits, &self.against);
+        let parts = |score: Option<f64>| score.map_or("-".into(), |it| format!("{it:.3}"));
+        // Of ports: both ends of a link wake up.
+        let wake_ups = self.found.measured.wake_ups / 2;
+        let saved = self.against.energy_links_saved_percent;
+        figures.add_row([
+            "by this run".to_owned(),
+            saved.map_or("-".into(), |it| format!("{:.4}", base * it / 100.0)),
+            percent(saved),
+            wake_ups.to_string(),
+            String::new(),
+        ]);
+        let mut row = |name: &str, best: &Optimum, score: Option<f64>| {
+            figures.add_row([
+                name.to_owned(),
+                format!("{:.4}", best.saved_j),
+                percent(best.saved_percent),
+                best.wake_ups.to_string(),
+                parts(score),
+            ]);
+        };
+        let own = &limits.at_own_wake_ups;
+        row("at most, with as many", own, score.score_at_own_wake_ups);
+        if let Some(best) = &limits.at_bound {
+            row("at most, within the bound", best, score.score_at_bound);
+        }
+        let ideal = limits.ideal;
+        figures.add_row([
+            "ideal, for nothing".to_owned(),
+            format!("{:.4}", base - ideal.energy_j.links),
+            percent(ideal.saved_percent.links),
+            String::new(),
+            String::new(),
+        ]);
+        for column in figures.column_iter_mut().skip(1) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        trimmed(&figures) + "\n"
+    }
+
+    /// The files of the samples, if there are any.
+    fn series(&self) -> Result<[OptionalFile; 2]> {
+        let file = |found: Option<&Found>| {
+            let series = found.and_then(|found| found.series.as_ref());
+            series.map(Columns::to_parquet).transpose()
+        };
+        Ok([
+            (SERIES, file(Some(&self.found))?),
+            (SERIES_ALWAYS_ON, file(self.baseline.as_ref())?),
+        ])
     }
 
     /// A line for each port, as CSV.
@@ -845,10 +1057,21 @@ impl Report<'_> {
             "pauses",
         ];
         header.extend(rest.iter().map(|name| (*name).to_owned()));
-        header.push("energy_j".to_owned());
+        let last = [
+            "energy_j",
+            "wake_ups",
+            "sleep_waits",
+            "sleep_delay_ns",
+            "budget_ns",
+        ];
+        header.extend(last.iter().map(|name| (*name).to_owned()));
         writer.write_record(&header)?;
         let summary = &self.found.run.summary;
-        for (port, energy) in summary.ports.iter().zip(&self.found.energy.ports) {
+        let topology: &dyn Topology = &*self.scenario.topology;
+        let budgets = self.budget.as_ref();
+        let budgets = budgets.map(|budget| budget.waits_ps(summary.duration_ps()));
+        let ports = summary.ports.iter().zip(&self.found.energy.ports);
+        for (number, (port, energy)) in ports.enumerate() {
             if !port.cabled {
                 continue;
             }
@@ -867,6 +1090,11 @@ impl Report<'_> {
             ];
             record.extend(counts.iter().map(u64::to_string));
             record.push(energy.joules().to_string());
+            record.push(port.cycles.wake_ups.to_string());
+            record.push(port.sleep_waits.to_string());
+            record.push(ns(port.sleep_delay_ps).to_string());
+            let budget = budgets.as_ref().map(|all| all[topology.class(number)]);
+            record.push(budget.map_or(String::new(), |ps| (ps / 1e3).to_string()));
             writer.write_record(&record)?;
         }
         Ok(writer.into_inner()?)

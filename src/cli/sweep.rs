@@ -10,7 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::output::{self, table, trimmed};
 use super::Outcome;
-use crate::sweep::{Prepared, Progress, Row, RESULTS};
+use crate::sweep::{verdict, Prepared, Progress, Row, RESULTS};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -36,6 +36,7 @@ const FINE: f64 = 1000.0;
 /// If the sweep cannot be used, a run fails, or the folder holds results of other inputs.
 pub fn run(args: &Args) -> Result<Outcome> {
     let sweep = Prepared::load(&args.sweep)?;
+    super::tell_notes(&sweep.notes());
     let threads = args.threads.map_or_else(
         || std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
         NonZeroUsize::get,
@@ -71,7 +72,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     output::print(&match args.json {
         true => serde_json::to_string_pretty(&rows)? + "\n",
         false => format!(
-            "{}\n{}: {} experiments\n",
+            "{}{}\n{}: {} experiments\n",
+            verdict::of_rows(&rows).map_or(String::new(), |verdict| verdict + "\n"),
             text(&rows),
             args.out.join(RESULTS).display(),
             rows.len()
@@ -84,12 +86,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
 fn text(rows: &[Row]) -> String {
     let mut figures = table(&[
         "experiment",
+        "bound",
         "time, ms",
         "longer",
         "latency, ns",
         "longer",
         "links saved",
+        "network saved",
         "all saved",
+        "score",
         "CPU, s",
     ]);
     let percent = |value: Option<f64>| value.map_or("-".into(), |value| format!("{value:+.3} %"));
@@ -97,6 +102,13 @@ fn text(rows: &[Row]) -> String {
         let (measured, against) = (&row.measured, &row.against);
         figures.add_row([
             row.setting.experiment.clone(),
+            match (row.setting.bound, row.bound_kept) {
+                (None, _) => "-",
+                (_, None) => "not judged",
+                (_, Some(true)) => "kept",
+                (_, Some(false)) => "NOT KEPT",
+            }
+            .to_owned(),
             format!("{:.6}", measured.time_ns / 1e6),
             percent(against.time_overhead_percent),
             measured
@@ -104,13 +116,17 @@ fn text(rows: &[Row]) -> String {
                 .map_or("-".into(), |ns| format!("{ns:.1}")),
             percent(against.latency_mean_overhead_percent),
             percent(against.energy_links_saved_percent),
+            percent(against.energy_network_saved_percent),
             percent(against.energy_total_saved_percent),
+            row.potential
+                .score_at_own_wake_ups
+                .map_or("-".into(), |score| format!("{score:.3}")),
             measured
                 .cpu_seconds
                 .map_or("-".into(), |seconds| format!("{seconds:.2}")),
         ]);
     }
-    for column in figures.column_iter_mut().skip(1) {
+    for column in figures.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
     trimmed(&figures)

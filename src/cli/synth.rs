@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::ProgressBar;
+use serde_json::json;
 
 use super::{output, Outcome};
-use crate::config::Config;
 use crate::synth::{self, Target};
 
 /// Synthesise a controller: cells, clock frequency, slowest path.
@@ -37,7 +37,7 @@ pub struct Args {
 /// # Errors
 /// If the configuration is bad or has no hardware, Yosys is missing, or a tool fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let config = Config::load(&args.config)?;
+    let config = super::load(&args.config)?;
     let spinner = ProgressBar::new_spinner();
     spinner.enable_steady_tick(Duration::from_millis(100));
     let result = synth::run(&config, &args.target, args.seeds, &|step| {
@@ -46,7 +46,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     spinner.finish_and_clear();
     let synthesis = result?;
     let text = if args.json {
-        serde_json::to_string_pretty(&synthesis)? + "\n"
+        let mut report = serde_json::to_value(&synthesis)?;
+        report["notes"] = json!(config.notes());
+        serde_json::to_string_pretty(&report)? + "\n"
     } else {
         synthesis.to_string()
     };

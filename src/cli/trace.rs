@@ -1,13 +1,19 @@
 //! `linkdoze trace`: what a communication trace holds.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use anyhow::{anyhow, Result};
+use anyhow::{anyhow, bail, ensure, Result};
 use comfy_table::CellAlignment;
 
 use super::output::{self, table, trimmed};
 use super::Outcome;
+use crate::files;
+use crate::network::scenario::Scenario;
+use crate::network::trace::fit::{Fit, Slot};
 use crate::network::trace::{self, info::TraceInfo};
+use crate::network::{Program, Workload};
 
 /// Look into the trace of an application.
 #[derive(clap::Args)]
@@ -22,11 +28,30 @@ enum Command {
     Info {
         /// GOAL, VEF, or a tar archive or folder of MPI logs or Chakra traces, files also
         /// compressed with zstd or gzip; the `.meta` file of DUMPI; the file of rank 0 of
-        /// liballprof; the `.otf2` file; one of the `.et` files.
+        /// liballprof; the `.otf2` file; one of the `.et` files. Or a scenario (`.toml`), for the
+        /// program that it runs.
         file: PathBuf,
         /// Print JSON instead of tables.
         #[arg(long)]
         json: bool,
+    },
+    /// Print the figures that a skeleton takes from a trace: the step that its ranks repeat, with
+    /// messages, collectives and computing times.
+    Fit {
+        /// As for `info`.
+        file: PathBuf,
+        /// Print JSON instead of tables.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the program that a scenario runs as GOAL text.
+    Export {
+        /// A scenario with one program: a skeleton, or a trace of any format. Computing times are
+        /// written as they are at `cpu_speed = 1`.
+        scenario: PathBuf,
+        /// The file; compressed if its name ends in `.zst`.
+        #[arg(short, long, value_name = "FILE")]
+        out: PathBuf,
     },
 }
 
@@ -35,17 +60,183 @@ enum Command {
 /// # Errors
 /// If the trace cannot be used, or standard output not be written.
 pub fn run(args: &Args) -> Result<Outcome> {
-    let Command::Info { file, json } = &args.command;
-    let program = trace::read(file)?;
-    let info =
-        trace::info::info(&program).map_err(|problem| anyhow!("{}: {problem}", file.display()))?;
-    let text = if *json {
-        serde_json::to_string_pretty(&info)? + "\n"
-    } else {
-        tables(&file.display().to_string(), &info)
-    };
-    output::print(&text)?;
+    match &args.command {
+        Command::Info { file, json } => {
+            let program = read(file)?;
+            let info = trace::info::info(&program)
+                .map_err(|problem| anyhow!("{}: {problem}", file.display()))?;
+            let text = match json {
+                true => serde_json::to_string_pretty(&info)? + "\n",
+                false => tables(&file.display().to_string(), &info),
+            };
+            output::print(&text)?;
+        }
+        Command::Fit { file, json } => {
+            let fit = trace::fit::fit(&*read(file)?);
+            output::print(&match json {
+                true => serde_json::to_string_pretty(&fit)? + "\n",
+                false => fit_tables(&file.display().to_string(), &fit),
+            })?;
+        }
+        Command::Export { scenario, out } => export(scenario, out)?,
+    }
     Ok(Outcome::Done)
+}
+
+/// The only program that a scenario runs.
+fn program_of(path: &Path) -> Result<Program> {
+    let scenario = Scenario::load(path)?;
+    let Some(mut workload) = Workload::of(&scenario)? else {
+        bail!(
+            "{}: [traffic] is a pattern, which has no program; give a scenario with kind = \
+             \"skeleton\" or \"goal\"",
+            path.display()
+        );
+    };
+    ensure!(
+        workload.jobs.len() == 1,
+        "{}: {} programs run at the same time; give a scenario with one",
+        path.display(),
+        workload.jobs.len()
+    );
+    Ok(workload.jobs.remove(0).program)
+}
+
+/// Operations of a skeleton that are looked at together: some 2 GB.
+const MOST_OPERATIONS: usize = 1 << 25;
+
+/// A trace, or the program of a scenario.
+fn read(path: &Path) -> Result<Arc<trace::Program>> {
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        return Ok(Arc::new(trace::read(path)?));
+    }
+    let program = program_of(path)?;
+    ensure!(
+        program.operations() <= MOST_OPERATIONS,
+        "{}: the skeleton has {} operations, and {MOST_OPERATIONS} at most are looked at together; \
+         take fewer steps",
+        path.display(),
+        program.operations()
+    );
+    let recorded = program.recorded();
+    recorded.map_err(|problem| anyhow!("{}: {problem}", path.display()))
+}
+
+fn export(scenario: &Path, out: &Path) -> Result<()> {
+    let program = program_of(scenario)?;
+    if let Program::Recorded(program) = &program {
+        if let Some(op) = trace::export::not_writable(program) {
+            bail!(
+                "{}: `{op}` takes messages of any tag but those of collectives, which GOAL text \
+                 cannot say",
+                scenario.display()
+            );
+        }
+    }
+    let write = |out: &mut dyn Write| match &program {
+        Program::Recorded(program) => trace::export::write(program, out),
+        Program::Skeleton(skeleton) => skeleton.write_goal(out),
+    };
+    let compress = out.extension().is_some_and(|extension| extension == "zst");
+    files::write_streamed(out, |file| match compress {
+        true => {
+            let mut packed = zstd::stream::write::Encoder::new(file, 0)?;
+            write(&mut packed)?;
+            packed.finish().map(|_| ())
+        }
+        false => write(file),
+    })?;
+    Ok(())
+}
+
+fn fit_tables(name: &str, fit: &Fit) -> String {
+    if fit.period == 0 {
+        return format!(
+            "{name}: nothing is repeated by rank {} of {} ranks: no step was found\n",
+            fit.ranks / 2,
+            fit.ranks
+        );
+    }
+    let us = |ns: u64| format!("{:.3}", ns as f64 / 1e3);
+    let right = |table: &mut comfy_table::Table, first: usize| {
+        for column in table.column_iter_mut().skip(first) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    };
+    let slots = |slots: &[Slot]| {
+        let mut all = table(&[
+            "",
+            "bytes",
+            "least",
+            "most",
+            "computing before (us)",
+            "16 %",
+            "84 %",
+            "spread",
+        ]);
+        for slot in slots {
+            let calc = &slot.calc_ns;
+            all.add_row([
+                slot.what.to_owned(),
+                slot.bytes.to_string(),
+                slot.bytes_min.to_string(),
+                slot.bytes_max.to_string(),
+                us(calc.median),
+                us(calc.low),
+                us(calc.high),
+                format!("{:.3}", calc.spread()),
+            ]);
+        }
+        right(&mut all, 1);
+        trimmed(&all)
+    };
+    let mut text = format!(
+        "{name}: a step of {} communications, alike on {} of {} ranks; the longest computation \
+         has a spread of {:.3} (jitter)\n{}\n",
+        fit.period,
+        fit.ranks_alike,
+        fit.ranks,
+        fit.jitter,
+        slots(&fit.step)
+    );
+    for between in &fit.between {
+        let apart = between.steps_apart.map_or(String::new(), |steps| {
+            format!(", {steps} steps from one to the next")
+        });
+        text += &format!(
+            "\nbetween steps, {:.2} times on each rank{apart}; {} us of computing after it:\n{}\n",
+            between.times,
+            us(between.calc_after_ns),
+            slots(&between.slots)
+        );
+    }
+    let mut ranks = table(&[
+        "rank",
+        "steps",
+        "neighbours",
+        "messages of a step",
+        "bytes of a step",
+        "collectives of a step",
+        "computing of a step (us)",
+        "spread",
+    ]);
+    for rank in &fit.per_rank {
+        let messages: usize = rank.neighbours.iter().map(|to| to.messages).sum();
+        let bytes: f64 = rank.neighbours.iter().map(|to| to.bytes).sum();
+        let collectives: usize = rank.collectives.iter().map(|one| one.times).sum();
+        ranks.add_row([
+            rank.rank.to_string(),
+            rank.steps.to_string(),
+            rank.neighbours.len().to_string(),
+            messages.to_string(),
+            format!("{bytes:.0}"),
+            collectives.to_string(),
+            us(rank.calc_ns.median),
+            format!("{:.3}", rank.calc_ns.spread()),
+        ]);
+    }
+    right(&mut ranks, 0);
+    text + &format!("\n{}\n", trimmed(&ranks))
 }
 
 fn tables(name: &str, info: &TraceInfo) -> String {

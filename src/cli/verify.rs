@@ -7,7 +7,6 @@ use comfy_table::{ContentArrangement, Table, TableComponent};
 use serde_json::json;
 
 use super::{output, Outcome};
-use crate::config::Config;
 use crate::cosim::verilator::read_folder;
 use crate::hdl::Claim;
 use crate::verify::{self, Finding, PartReport, Solver, Tools, Verdict};
@@ -52,7 +51,7 @@ pub struct Args {
 /// # Errors
 /// If the configuration is bad, has no hardware, or a tool is missing or fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let config = Config::load(&args.config)?;
+    let config = super::load(&args.config)?;
     let plan = rtl::plan(&config)?;
     let design = rtl::design(&config)?;
     let files = match &args.rtl {
@@ -70,6 +69,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let text = if args.json {
         let report = json!({
             "proved": proved,
+            "notes": config.notes(),
             "yosys": tools.yosys_version,
             "solver": tools.solver_version,
             "parts": reports,

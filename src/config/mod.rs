@@ -8,6 +8,7 @@
 mod budget;
 mod decimal;
 mod error;
+mod notes;
 pub mod plan;
 mod presets;
 mod read;
@@ -17,7 +18,7 @@ use std::path::Path;
 
 use num_bigint::BigInt;
 use num_rational::BigRational;
-use num_traits::One;
+use num_traits::{One, ToPrimitive};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
@@ -30,9 +31,9 @@ pub use error::{ConfigError, Diagnostic};
 pub use presets::{Preset, PRESETS};
 
 use plan::{
-    BinScale, BudgetPlan, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan, Policy, PortPlan,
-    RefreshPlan, RegistersPlan, Sleep, SleepTimes, SyncPlan, HOP_FACTOR_FRACTION,
-    INITIAL_HOP_FACTOR,
+    BinScale, BudgetPlan, CircularWindow, CorrectionPlan, GuardPlan, HistogramKind, HistogramPlan,
+    LinkPlan, MissUnit, Policy, PortPlan, RefreshPlan, RegistersPlan, Sleep, SleepTimes, SyncPlan,
+    HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
 
 /// A validated configuration in physical units. Every time is a whole number of the
@@ -49,10 +50,21 @@ pub struct Config {
     pub histogram: Histogram,
     /// `[perfbound]`: the performance that may be lost.
     pub perfbound: PerfBound,
+    /// `perfbound.window`: what the window of a circular histogram is (SPEC 7.1).
+    pub window: CircularWindow,
     /// `[correction]`: the correction of SPEC 8.
     pub correction: Correction,
+    /// `[guard]`: the bound on delayed packets as a theorem.
+    pub guard: Guard,
     /// `[verilog]`: the names of what is emitted.
     pub verilog: Verilog,
+}
+
+/// `[guard]` (SPEC 12).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Guard {
+    /// Packets that may be delayed beyond the rate `l / t_w`; 0: off.
+    pub burst: u32,
 }
 
 /// `[verilog]`.
@@ -85,6 +97,9 @@ pub struct Port {
     pub t_pdt_ps: u64,
     /// The predicting policies' threshold before the first sample, in picoseconds.
     pub t_pdt_init_ps: u64,
+    /// After this time without activity, in picoseconds, an end goes down that did not transmit
+    /// last, unless its threshold is longer (SPEC 3); `None`: it leaves that to the other end.
+    pub t_backstop_ps: Option<u64>,
     /// Time in fast wake before deep sleep (hybrid, p002 III.A.3), in picoseconds.
     pub hybrid_hold_ps: u64,
     /// How the two ends of a link agree.
@@ -215,6 +230,8 @@ pub struct Correction {
     pub history: u32,
     /// What becomes of a correction factor below 1.
     pub mode: CorrectionMode,
+    /// What the factor counts misses in.
+    pub miss_unit: MissUnit,
     /// Fraction bits of the logarithms, 4 to 32.
     pub fraction_bits: u32,
 }
@@ -313,6 +330,7 @@ impl Config {
         let histogram = &self.histogram;
         let bin_shift = ticks(histogram.bin_ps).trailing_zeros();
         let max_value = ticks(histogram.max_value_ps);
+        let budget = self.budget_plan()?;
         Ok(PortPlan {
             time_width: self.port.time_width,
             clocks_per_tick: cycles(self.clock.tick_ps),
@@ -322,6 +340,7 @@ impl Config {
                 Policy::Fixed => self.port.t_pdt_ps,
                 _ => self.port.t_pdt_init_ps,
             }),
+            t_backstop: self.port.t_backstop_ps.map(ticks),
             link: LinkPlan {
                 fast_wake: times(&self.states.fast_wake),
                 deep_sleep: times(&self.states.deep_sleep),
@@ -357,13 +376,41 @@ impl Config {
                 ttl: self.time_to_live(),
                 max_value,
                 map_entries: histogram.map_entries,
+                window: self.window,
             },
-            budget: self.budget_plan()?,
+            budget,
+            guard: self.guard_plan(&budget),
             correction: CorrectionPlan {
                 history: self.correction.history,
                 at_least_one: self.correction.mode == CorrectionMode::AtLeastOne,
+                miss_unit: self.correction.miss_unit,
                 fraction_bits: self.correction.fraction_bits,
             },
+        })
+    }
+
+    /// The guard's constants, if there is one; `budget` is the plan's.
+    fn guard_plan(&self, budget: &BudgetPlan) -> Option<GuardPlan> {
+        if self.guard.burst == 0 || self.port.policy == Policy::AlwaysOn {
+            return None;
+        }
+        let burst = self.guard.burst;
+        if let (Some(rate), Some(product)) = (budget.rate, budget.product) {
+            return Some(GuardPlan {
+                burst,
+                numerator: product.k.min(1 << product.s),
+                denominator: 1 << product.s,
+                adjustable: true,
+                rate_bits: rate.width,
+            });
+        }
+        let rate = self.budget_rate();
+        Some(GuardPlan {
+            burst,
+            numerator: rate.numer().to_u128()?,
+            denominator: rate.denom().to_u128()?,
+            adjustable: false,
+            rate_bits: 1,
         })
     }
 
@@ -373,20 +420,22 @@ impl Config {
         }
         let rate = self.budget_rate();
         let kind = self.histogram.kind;
-        let max_time = u64::MAX >> (64 - self.port.time_width);
+        let max_window = self.max_window();
         let largest_window = match (kind, self.time_to_live()) {
             // The sum of the stored lengths.
-            (HistogramKind::Circular, _) => (self.histogram.max_value_ps / self.clock.tick_ps)
-                .saturating_mul(self.histogram.max_samples.into()),
+            (HistogramKind::Circular, _) if self.window == CircularWindow::Held => {
+                (self.histogram.max_value_ps / self.clock.tick_ps)
+                    .saturating_mul(self.histogram.max_samples.into())
+            }
             // Software can set any time to live.
-            _ if self.port.registers => max_time,
+            _ if self.port.registers => max_window,
             // Generations of at most the time to live, each weighing half the one after it.
             (HistogramKind::Decaying, Some(ttl)) => ttl.saturating_mul(2),
             // A sample later than the time to live clears first: its window is 0.
             (_, Some(ttl)) => ttl,
-            (_, None) => max_time,
+            (_, None) => max_window,
         };
-        let largest_window = largest_window.min(max_time);
+        let largest_window = largest_window.min(max_window);
         let measures = matches!(self.perfbound, PerfBound::Measured { .. });
         if self.port.registers || measures {
             let (bound, hop_factor) = self.bound_and_hop_factor();
@@ -403,9 +452,15 @@ impl Config {
                 },
             )?)
         } else {
-            let multiplies = !kind.window_only_grows();
+            let multiplies = !plan::window_only_grows(kind, self.window);
             Ok(BudgetPlan::new(&rate, largest_window, multiplies)?)
         }
+    }
+
+    /// The largest window `X` of the histogram in ticks: where that of a regular histogram
+    /// would pass it, counters and window are halved (SPEC 6); others saturate there.
+    pub fn max_window(&self) -> u64 {
+        plan::max_window(self.histogram.kind, self.port.time_width)
     }
 
     /// The first 32 bits of [`Config::hash`].
@@ -461,6 +516,23 @@ impl Config {
         }
     }
 
+    /// How much longer a run may take, as a fraction, if the policy or the guard goes by such a
+    /// bound; none where `l` itself is given, of which it is not known what it comes from.
+    pub fn bound(&self) -> Option<Decimal> {
+        match &self.perfbound {
+            PerfBound::Hops { bound, .. } | PerfBound::Measured { bound } => {
+                self.is_bounded().then_some(*bound)
+            }
+            PerfBound::Factor(_) => None,
+        }
+    }
+
+    /// Whether `l` governs how often packets may find their link asleep: a policy that predicts
+    /// goes by it, and a guard enforces it.
+    pub fn is_bounded(&self) -> bool {
+        self.predicts() || (self.guard.burst > 0 && self.port.policy != Policy::AlwaysOn)
+    }
+
     /// Whether `l` is made of the bound and of hop counts that are given.
     pub fn computes_hop_factor(&self) -> bool {
         matches!(self.perfbound, PerfBound::Hops { .. })
@@ -503,7 +575,9 @@ impl Config {
             states,
             histogram,
             perfbound,
+            window,
             correction,
+            guard,
             verilog,
         } = self;
         let refresh = states.refresh.unwrap_or(Refresh {
@@ -543,6 +617,7 @@ impl Config {
              sleep = \"{}\"\n\
              t_pdt_ns = {}\n\
              t_pdt_init_ns = {}\n\
+             t_backstop_ns = {}\n\
              hybrid_hold_ns = {}\n\
              sync = \"{}\"\n\
              sync_timeout_ns = {}\n\
@@ -566,11 +641,15 @@ impl Config {
              map_entries = {}\n\
              max_value_ns = {}\n\n\
              [perfbound]\n\
-             {perfbound}\n\n\
+             {perfbound}\n\
+             window = \"{}\"\n\n\
              [correction]\n\
              history = {}\n\
              mode = \"{}\"\n\
-             fraction_bits = {}\n\
+             miss_unit = \"{}\"\n\
+             fraction_bits = {}\n\n\
+             [guard]\n\
+             burst = {}\n\
              {verilog}",
             clock.period_ps,
             ns(clock.tick_ps),
@@ -579,6 +658,7 @@ impl Config {
             port.sleep.name(),
             ns(port.t_pdt_ps),
             ns(port.t_pdt_init_ps),
+            port.t_backstop_ps.map_or_else(|| "\"off\"".into(), ns),
             ns(port.hybrid_hold_ps),
             port.sync.name(),
             ns(port.sync_timeout_ps),
@@ -597,9 +677,12 @@ impl Config {
             ns(histogram.ttl_ps),
             histogram.map_entries,
             ns(histogram.max_value_ps),
+            window.name(),
             correction.history,
             correction.mode.name(),
+            correction.miss_unit.name(),
             correction.fraction_bits,
+            guard.burst,
         )
     }
 

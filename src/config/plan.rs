@@ -62,7 +62,7 @@ impl Sleep {
 /// How the histogram forgets (SPEC 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HistogramKind {
-    /// Never cleared.
+    /// Never cleared: counters and window halve where they would pass their largest values.
     Regular,
     /// Cleared after `h_maxN` samples or `TTL_hist`.
     Clearing,
@@ -102,13 +102,56 @@ impl HistogramKind {
             HistogramKind::Regular | HistogramKind::Circular => false,
         }
     }
+}
 
-    /// Whether `X` grows tick by tick from 0: its budget is then accumulated, otherwise
-    /// multiplied (`docs/controller.md`).
-    pub fn window_only_grows(self) -> bool {
+/// What the window `X` of a circular histogram is (SPEC 7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CircularWindow {
+    /// The sum of the idle periods held: the buffer stores lengths, not dates.
+    Held,
+    /// The time since reset, as p000's results suggest.
+    Elapsed,
+}
+
+impl CircularWindow {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [CircularWindow; 2] = [CircularWindow::Held, CircularWindow::Elapsed];
+
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
         match self {
-            HistogramKind::Regular | HistogramKind::Clearing | HistogramKind::Map => true,
-            HistogramKind::Circular | HistogramKind::Decaying => false,
+            CircularWindow::Held => "held",
+            CircularWindow::Elapsed => "elapsed",
+        }
+    }
+}
+
+/// What the correction counts misses in (SPEC 8, p000 Equation 2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MissUnit {
+    /// `m / n_R`, 0 to 1.
+    Fraction,
+    /// `100 m / n_R`, 0 to 100: p000's "miss%" as it is printed.
+    Percent,
+}
+
+impl MissUnit {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [MissUnit; 2] = [MissUnit::Fraction, MissUnit::Percent];
+
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MissUnit::Fraction => "fraction",
+            MissUnit::Percent => "percent",
+        }
+    }
+
+    /// The rate of misses if all are misses.
+    pub fn whole(self) -> u32 {
+        match self {
+            MissUnit::Fraction => 1,
+            MissUnit::Percent => 100,
         }
     }
 }
@@ -116,6 +159,10 @@ impl HistogramKind {
 /// Generations of samples that a decaying histogram tells apart: a sample weighs 1, 1/2,
 /// 1/4, 1/8, then nothing.
 pub const GENERATIONS: u32 = 4;
+
+/// Bits of the largest window of a regular histogram: three days of 1-ns ticks, after which
+/// half of it is forgotten. Its budget is multiplied, in at most 128 bits.
+const REGULAR_WINDOW_BITS: u32 = 48;
 
 /// Entries of a map in hardware: registers and a comparison each (`docs/histograms.md`).
 pub const MAP_ENTRIES: std::ops::RangeInclusive<u32> = 2..=256;
@@ -130,6 +177,24 @@ pub enum BinScale {
         /// Bins per octave are 2 to this power.
         mantissa_bits: u32,
     },
+}
+
+impl BinScale {
+    /// Where a bin begins, in units of the first bin's width (`docs/histograms.md`).
+    pub fn first_unit(self, bin: u64) -> u128 {
+        match self {
+            BinScale::Linear => u128::from(bin),
+            BinScale::Log { mantissa_bits } => {
+                let octave = 1u64 << mantissa_bits;
+                match (bin >> mantissa_bits).checked_sub(1) {
+                    None => u128::from(bin),
+                    // 2^127 is beyond every time.
+                    Some(exponent) if exponent >= 64 => 1 << 127,
+                    Some(exponent) => u128::from(octave + bin % octave) << exponent,
+                }
+            }
+        }
+    }
 }
 
 /// The exchange of messages with the other end of the link (SPEC 5).
@@ -181,7 +246,8 @@ pub struct HistogramPlan {
     pub scale: BinScale,
     /// The first bin spans `2^bin_shift` ticks; on a linear scale every bin does.
     pub bin_shift: u32,
-    /// Width of a bin's counter in bits, 1 to 32; it saturates.
+    /// Width of a bin's counter in bits, 1 to 32; where it would count further all counters of
+    /// a regular histogram halve, others saturate.
     pub counter_bits: u32,
     /// `h_maxN`: samples before the histogram is cleared, at least 1.
     pub max_samples: u32,
@@ -191,6 +257,30 @@ pub struct HistogramPlan {
     pub max_value: u64,
     /// Entries of a `map` histogram.
     pub map_entries: u32,
+    /// What `X` of a `circular` histogram is.
+    pub window: CircularWindow,
+}
+
+impl HistogramPlan {
+    /// Whether `X` grows tick by tick from 0: its budget is then accumulated, otherwise
+    /// multiplied (`docs/controller.md`).
+    pub fn window_only_grows(&self) -> bool {
+        window_only_grows(self.kind, self.window)
+    }
+
+    /// Whether `X` is the sum of the idle periods held (SPEC 7.1).
+    pub fn sums_lengths(&self) -> bool {
+        self.kind == HistogramKind::Circular && self.window == CircularWindow::Held
+    }
+}
+
+/// See [`HistogramPlan::window_only_grows`].
+pub(super) fn window_only_grows(kind: HistogramKind, window: CircularWindow) -> bool {
+    match kind {
+        HistogramKind::Clearing | HistogramKind::Map => true,
+        HistogramKind::Circular => window == CircularWindow::Elapsed,
+        HistogramKind::Regular | HistogramKind::Decaying => false,
+    }
 }
 
 /// The packet budget `N = floor(l * X / t_w)` (SPEC 7.3).
@@ -272,8 +362,45 @@ pub struct CorrectionPlan {
     pub history: u32,
     /// `cf` is never below 1.
     pub at_least_one: bool,
+    /// What `cf` counts misses in.
+    pub miss_unit: MissUnit,
     /// Fraction bits of the logarithms.
     pub fraction_bits: u32,
+}
+
+/// The token bucket of SPEC 12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardPlan {
+    /// What a full bucket holds, in tokens: 1 to 2^16 - 1.
+    pub burst: u32,
+    /// A tick refills `numerator / denominator` of a token, less than one.
+    pub numerator: u128,
+    /// See `numerator`; below `2^100`.
+    pub denominator: u128,
+    /// The numerator is the rate of the budget and changes at run time.
+    pub adjustable: bool,
+    /// Width of that rate in bits.
+    pub rate_bits: u32,
+}
+
+impl GuardPlan {
+    /// Ticks after which an empty bucket holds a token, if none is taken out; `None` if that
+    /// depends on what software sets or packets tell.
+    pub fn ticks_to_token(&self) -> Option<u64> {
+        match self.adjustable || self.numerator == 0 {
+            true => None,
+            false => u64::try_from(self.denominator.div_ceil(self.numerator)).ok(),
+        }
+    }
+}
+
+/// The largest window of a histogram with times of `time_width` bits, in ticks.
+pub(super) fn max_window(kind: HistogramKind, time_width: u32) -> u64 {
+    let bits = match kind {
+        HistogramKind::Regular => time_width.min(REGULAR_WINDOW_BITS),
+        _ => time_width,
+    };
+    u64::MAX >> (64 - bits)
 }
 
 /// Everything that a port controller's hardware depends on.
@@ -289,6 +416,9 @@ pub struct PortPlan {
     pub sleep: Sleep,
     /// The fixed threshold, or the one before the first sample, in ticks.
     pub t_pdt_init: u64,
+    /// An end that did not transmit last powers down after this many ticks, or after its threshold
+    /// if that is longer (SPEC 3); `None`: it leaves that to the other end.
+    pub t_backstop: Option<u64>,
     /// Transition, hold and refresh times in clock cycles.
     pub link: LinkPlan,
     /// The exchange of messages with the other end; `None`: the pins `sleep_permit`,
@@ -302,12 +432,36 @@ pub struct PortPlan {
     pub budget: BudgetPlan,
     /// The correction, for `perfbound-correct`.
     pub correction: CorrectionPlan,
+    /// The guard (SPEC 12); `None`: off, or the port never sleeps.
+    pub guard: Option<GuardPlan>,
 }
 
 impl PortPlan {
     /// The largest time the hardware can hold, in ticks; times saturate there.
     pub fn max_time(&self) -> u64 {
         u64::MAX >> (64 - self.time_width)
+    }
+
+    /// The longest threshold that there can be, in ticks, without the backstop.
+    pub fn longest_threshold(&self) -> u64 {
+        match self.policy {
+            _ if self.registers.is_some() => self.max_time(),
+            Policy::AlwaysOn | Policy::Fixed => self.t_pdt_init,
+            Policy::PerfBound | Policy::PerfBoundCorrect => {
+                self.histogram.max_value.max(self.t_pdt_init)
+            }
+        }
+    }
+
+    /// The largest window of the histogram, in ticks: where that of a regular one would pass
+    /// it, counters and window halve (SPEC 6); others saturate there.
+    pub fn max_window(&self) -> u64 {
+        max_window(self.histogram.kind, self.time_width)
+    }
+
+    /// Whether counters and window halve where they would pass their largest values (SPEC 6).
+    pub fn halves(&self) -> bool {
+        self.predicts() && self.histogram.kind == HistogramKind::Regular
     }
 
     /// The transition times of the sleep states that the port goes to, at least one.
@@ -365,6 +519,7 @@ impl PortPlan {
                 refresh: None,
             },
             sync: None,
+            guard: None,
             ..self
         }
     }

@@ -9,7 +9,7 @@ use super::decimal::Decimal;
 use super::error::Diagnostic;
 
 /// Every table and its keys.
-pub(super) const KEYS: [(&str, &[&str]); 9] = [
+pub(super) const KEYS: [(&str, &[&str]); 10] = [
     ("clock", &["period_ps", "tick_ns"]),
     (
         "port",
@@ -19,6 +19,7 @@ pub(super) const KEYS: [(&str, &[&str]); 9] = [
             "sleep",
             "t_pdt_ns",
             "t_pdt_init_ns",
+            "t_backstop_ns",
             "hybrid_hold_ns",
             "sync",
             "sync_timeout_ns",
@@ -45,8 +46,12 @@ pub(super) const KEYS: [(&str, &[&str]); 9] = [
             "max_value_ns",
         ],
     ),
-    ("perfbound", &["bound", "hops", "hop_factor"]),
-    ("correction", &["history", "mode", "fraction_bits"]),
+    ("perfbound", &["bound", "hops", "hop_factor", "window"]),
+    (
+        "correction",
+        &["history", "mode", "miss_unit", "fraction_bits"],
+    ),
+    ("guard", &["burst"]),
     ("verilog", &["module_prefix"]),
 ];
 
@@ -71,6 +76,17 @@ impl<T> Written<T> {
             offset: self.offset,
             what: self.what,
         }
+    }
+}
+
+impl<T> Written<Option<T>> {
+    /// What was written, if it is a value.
+    pub(super) fn flatten(self) -> Option<Written<T>> {
+        Some(Written {
+            value: self.value?,
+            offset: self.offset,
+            what: self.what,
+        })
     }
 }
 
@@ -366,6 +382,32 @@ impl<'a> Reader<'a> {
             (_, None) => {
                 self.fault_of(&written, wrong(low));
                 None
+            }
+        }
+    }
+
+    /// As [`Reader::time`], or `"off"`: `None`.
+    pub fn time_or_off(
+        &mut self,
+        table: &'static str,
+        key: &'static str,
+        low_ps: u64,
+        high_ns: u64,
+    ) -> Option<Written<Option<u64>>> {
+        match self.values.get(&(table, key)).map(|value| value.get_ref()) {
+            Some(DeValue::String(text)) if text == "off" => {
+                let (_, written) = self.take(table, key)?;
+                Some(written.map(None))
+            }
+            Some(DeValue::String(_)) => {
+                let (_, written) = self.take(table, key)?;
+                self.fault_of(&written, "must be a time in nanoseconds, or \"off\"");
+                None
+            }
+            _ => {
+                let written = self.time(table, key, low_ps, high_ns)?;
+                let time = written.value;
+                Some(written.map(Some(time)))
             }
         }
     }

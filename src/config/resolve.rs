@@ -1,14 +1,16 @@
 //! The second step: defaults, and what the values mean together.
 
+use num_rational::BigRational;
+use num_traits::One;
 use toml::de::DeTable;
 
 use super::decimal::Decimal;
 use super::error::Diagnostic;
-use super::plan::{HistogramKind, Policy, Sleep};
+use super::plan::{CircularWindow, HistogramKind, MissUnit, Policy, Sleep};
 use super::read::{Reader, Written, WrittenHops, LONGEST_NS};
 use super::{
-    ns, Clock, Config, Correction, CorrectionMode, Histogram, PerfBound, PlanError, Port, Refresh,
-    Scale, SleepState, States, Sync, Verilog,
+    ns, Clock, Config, Correction, CorrectionMode, Guard, Histogram, PerfBound, PlanError, Port,
+    Refresh, Scale, SleepState, States, Sync, Verilog,
 };
 
 /// Longest transition, hold or interval of a link: 1 s.
@@ -63,6 +65,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     let sleep = reader.choice("port", "sleep", &Sleep::ALL.map(|v| (v.name(), v)));
     let t_pdt = reader.time("port", "t_pdt_ns", 0, LONGEST_NS);
     let t_pdt_init = reader.time("port", "t_pdt_init_ns", 0, LONGEST_NS);
+    let t_backstop = reader.time_or_off("port", "t_backstop_ns", 0, LONGEST_NS);
     let hybrid_hold = reader.time("port", "hybrid_hold_ns", 1, LONGEST_TRANSITION_NS);
     let syncs = [Sync::Messages, Sync::Levels].map(|v| (v.name(), v));
     let sync = reader.choice("port", "sync", &syncs);
@@ -87,10 +90,15 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     let bound = fraction(reader, "bound");
     let hop_factor = fraction(reader, "hop_factor");
     let hops = reader.hops();
+    let windows = CircularWindow::ALL.map(|v| (v.name(), v));
+    let window = reader.choice("perfbound", "window", &windows);
     let history = reader.integer("correction", "history", (1, 1024), " idle periods");
     let modes = [CorrectionMode::AtLeastOne, CorrectionMode::Raw].map(|v| (v.name(), v));
     let mode = reader.choice("correction", "mode", &modes);
+    let units = MissUnit::ALL.map(|v| (v.name(), v));
+    let miss_unit = reader.choice("correction", "miss_unit", &units);
     let fraction_bits = reader.integer("correction", "fraction_bits", (4, 32), " bits");
+    let burst = reader.integer("guard", "burst", (0, 65_535), " packets");
     let module_prefix = reader.prefix("verilog", "module_prefix", LONGEST_PREFIX);
     if reader.has_faults() {
         return None;
@@ -221,6 +229,14 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
             (max_value_ps, 0, max_value_ps / clock.tick_ps),
             &h_maxval,
         ),
+        t_backstop_ps: match t_backstop {
+            Some(Written { value: None, .. }) => None,
+            written => {
+                let written = written.and_then(Written::flatten);
+                let range = (max_value_ps, 0, longest);
+                Some(whole(reader, written, ticks, range, &fits))
+            }
+        },
         hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
         sync: sync.map_or(Sync::Messages, |w| w.value),
         registers: registers.is_some_and(|w| w.value),
@@ -247,15 +263,23 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         states,
         histogram,
         perfbound: perfbound?,
+        window: window.map_or(CircularWindow::Held, |w| w.value),
         correction: Correction {
             history: small(history, 16),
             mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
+            miss_unit: miss_unit.map_or(MissUnit::Fraction, |w| w.value),
             fraction_bits: small(fraction_bits, 10),
+        },
+        guard: Guard {
+            burst: small(burst.clone(), 0),
         },
         verilog: Verilog {
             module_prefix: module_prefix.map_or_else(String::new, |w| w.value),
         },
     };
+    if let (Some(burst), Some(problem)) = (&burst, guard_fault(&config)) {
+        reader.fault_of(burst, problem);
+    }
     if let Err(PlanError::Budget(error)) = config.plan() {
         reader.fault(
             budget_offset,
@@ -268,6 +292,41 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         );
     }
     Some(config)
+}
+
+/// Why a configuration can have no guard, if it asks for one.
+fn guard_fault(config: &Config) -> Option<String> {
+    let guarded = config.guard.burst > 0 && config.port.policy != Policy::AlwaysOn;
+    if !guarded {
+        return None;
+    }
+    if config.port.sync == Sync::Levels {
+        return Some(
+            "port.sync = \"levels\": an end that follows the pin remote_down cannot refuse to \
+             sleep; the guard needs port.sync = \"messages\", or burst = 0"
+                .into(),
+        );
+    }
+    if !config.predicts() && matches!(config.perfbound, PerfBound::Measured { .. }) {
+        return Some(format!(
+            "port.policy = \"{}\" measures no hop counts, which perfbound.hops = \"measured\" \
+             asks for: give the hop counts or perfbound.hop_factor",
+            config.port.policy.name()
+        ));
+    }
+    let rate = config.budget_rate();
+    if rate >= BigRational::one() {
+        return Some(
+            "l / t_w is at least one packet a tick: a bucket is refilled by less; choose a \
+             shorter clock.tick_ns"
+                .into(),
+        );
+    }
+    (rate.denom().bits() > 100).then(|| {
+        "l / t_w needs numbers of more than 100 bits to be exact: write perfbound.bound and the \
+         hop counts with fewer digits"
+            .into()
+    })
 }
 
 /// A number that its range keeps within 32 bits.

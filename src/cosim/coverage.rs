@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::Run;
 use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::histogram::map;
+use crate::blocks::link_sync::start_cycles;
 use crate::blocks::port::pins::{Inputs, Message, PowerState};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 
@@ -45,6 +46,7 @@ corners! {
     AboveMax = "idle-max-plus-1", "idle period of h_maxval + 1 ticks";
     IdleSaturated = "idle-saturated", "idle period at which the counter saturates";
     WindowSaturated = "window-saturated", "threshold from a saturated window";
+    Halved = "halving", "threshold after counters and window were halved";
     ClearBySamples = "clear-by-samples", "sample that clears a full histogram";
     ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram";
     ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires";
@@ -53,7 +55,10 @@ corners! {
     MapMiddle = "map-insert-middle", "new entry between others of the map";
     MapBottom = "map-insert-bottom", "new entry below all others of the map";
     MapSaturated = "map-counter-saturated", "sample for an entry whose counter is full";
-    ReceiveOnly = "receive-only", "idle beyond t_pdt after receiving only: the timer must not arm";
+    ReceiveOnly = "receive-only", "idle beyond t_pdt, not beyond the backstop, after receiving only";
+    Backstop = "backstop", "goes down after receiving only, beyond the backstop";
+    Unused = "unused", "goes down before any activity since reset";
+    AsksAgain = "asks-again", "asks once more to go down in the same idle time";
     Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
     ArriveGoingDown = "packet-going-down", "packet arrives while going down";
     ArriveGoingDownFirst = "packet-going-down-first", "packet arrives in the first cycle of going down";
@@ -109,7 +114,8 @@ corners! {
 
 impl Corner {
     /// The corners of the exchange of messages.
-    const MESSAGES: [Corner; 16] = [
+    const MESSAGES: [Corner; 17] = [
+        Corner::AsksAgain,
         Corner::DownByRequest,
         Corner::DownByAnswer,
         Corner::UpByRequest,
@@ -140,6 +146,18 @@ impl Corner {
             // A clear at a known time, then windows that end just before and with the time
             // to live.
             Corner::ClearAtTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_mul(4)),
+            // The ends have to agree, too.
+            Corner::Backstop => plan
+                .t_backstop
+                .map(|ticks| ticks.max(plan.longest_threshold()).saturating_add(400)),
+            Corner::Unused => {
+                let start = plan.sync.map_or(0, |sync| start_cycles(plan, &sync));
+                let ticks = start / plan.clocks_per_tick + 400;
+                Some(plan.t_pdt_init.saturating_add(ticks))
+            }
+            // Where a counter is full before, it takes no long idle time.
+            Corner::Halved if plan.histogram.counter_bits <= SMALL_COUNTER => None,
+            Corner::Halved => Some(plan.max_window().saturating_add(1)),
             // One and a half windows: the counter of idle ticks has saturated.
             Corner::IdleSaturated | Corner::WindowSaturated => {
                 Some(plan.max_time().saturating_add(plan.max_time() / 16 + 2))
@@ -195,6 +213,8 @@ impl Corner {
             Corner::WindowSaturated if predicts && clears && plan.histogram.ttl.is_some() => {
                 Some("the window's time to live is shorter")
             }
+            Corner::WindowSaturated if plan.halves() => Some("it is halved before"),
+            Corner::Halved if !plan.halves() => Some("counters and window are not halved"),
             Corner::Update | Corner::WindowSaturated if !predicts => {
                 Some("the policy does not predict")
             }
@@ -214,6 +234,10 @@ impl Corner {
                 if !maps =>
             {
                 Some("the histogram is no map")
+            }
+            Corner::Backstop if plan.t_backstop.is_none() => Some("there is no backstop"),
+            Corner::ReceiveOnly if plan.t_backstop.is_some_and(|ticks| ticks <= 1) => {
+                Some("the backstop is no longer than any threshold")
             }
             Corner::MapOverflow if !map::Shape::of(plan).overflows => {
                 Some("there are entries enough")
@@ -250,6 +274,9 @@ impl Corner {
     }
 }
 
+/// Counters of so many bits are soon full.
+const SMALL_COUNTER: u32 = 8;
+
 /// Whether this message arrives.
 fn asks(inputs: &Inputs, message: Message) -> bool {
     Message::decode(inputs.message_in) == message
@@ -267,6 +294,8 @@ pub struct Coverage {
     /// The last activity was a transmission, of a period seen from its beginning.
     armed: bool,
     received_only: bool,
+    /// There has been activity since reset.
+    used: bool,
     active_cycles: u64,
     packet_in_active: bool,
     hard_cycles: u64,
@@ -275,6 +304,8 @@ pub struct Coverage {
     edges: Edges,
     /// Samples by bin since the last clear, for a map.
     populated: BTreeMap<usize, u64>,
+    /// The window of the last threshold, in ticks.
+    window: u64,
     /// A packet arrived in the one cycle before, in this state.
     arrived: Option<PowerState>,
     exchange: Exchange,
@@ -301,6 +332,8 @@ struct Idle {
     threshold: u64,
     left_wake: bool,
     refused: bool,
+    /// It has asked to go down.
+    asked: bool,
 }
 
 impl Coverage {
@@ -315,6 +348,7 @@ impl Coverage {
             idle: None,
             armed: false,
             received_only: false,
+            used: false,
             active_cycles: 0,
             packet_in_active: false,
             hard_cycles: 0,
@@ -322,6 +356,7 @@ impl Coverage {
             cleared_at: 0,
             edges: Edges::new(&plan.histogram),
             populated: BTreeMap::new(),
+            window: 0,
             arrived: None,
             exchange: Exchange::default(),
         }
@@ -385,9 +420,14 @@ impl Coverage {
         }
         if run.expected(5) == 1 {
             self.reach(Corner::Update);
-            if run.expected(7) == self.plan.max_time() {
+            let window = run.expected(7);
+            if window == self.plan.max_time() {
                 self.reach(Corner::WindowSaturated);
             }
+            if self.plan.halves() && window < self.window {
+                self.reach(Corner::Halved);
+            }
+            self.window = window;
         }
         self.messages(run, &inputs, state, entered);
         if inputs.rst {
@@ -409,6 +449,7 @@ impl Coverage {
             if self.idle_cycles > 0 {
                 self.end_of_idle();
             }
+            self.used = true;
             self.active_cycles += run.cycles;
             self.packet_in_active |= inputs.packet_valid || inputs.queue_nonempty;
             if inputs.transmitting {
@@ -452,8 +493,10 @@ impl Coverage {
         self.idle = None;
         self.armed = false;
         self.received_only = false;
+        self.used = false;
         self.active_cycles = 0;
         self.hard_cycles = 0;
+        self.window = 0;
         self.clear();
     }
 
@@ -592,7 +635,24 @@ impl Coverage {
             threshold: run.expected(4),
             left_wake: false,
             refused: false,
+            asked: false,
         });
+        if state == PowerState::GoingDown && !idle.left_wake {
+            let ticks = self.idle_cycles / self.plan.clocks_per_tick;
+            if !self.used {
+                self.reach(Corner::Unused);
+            } else if self.received_only
+                && (self.plan.t_backstop).is_some_and(|t| ticks > t.max(idle.threshold))
+            {
+                self.reach(Corner::Backstop);
+            }
+        }
+        if run.expected(9) as usize == Message::ReqDown as usize {
+            if idle.asked {
+                self.reach(Corner::AsksAgain);
+            }
+            idle.asked = true;
+        }
         idle.left_wake |= state != PowerState::Wake;
         let after = self.idle_cycles.saturating_add(run.cycles);
         let expired = after / self.plan.clocks_per_tick > idle.threshold;

@@ -42,6 +42,11 @@ pub trait Design {
     fn plan(&self) -> &PortPlan;
     /// Clock period in picoseconds, for the time axis of waveforms.
     fn period_ps(&self) -> u64;
+
+    /// What its configuration cannot do ([`crate::config::Config::notes`]).
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// A golden model just after reset.
     fn golden(&self) -> Self::Golden;
     /// The Verilog, as file names and texts; the top module is `port`, behind the prefix of the

@@ -7,6 +7,7 @@
 
 use super::{EngineError, Model};
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::perfbound::halving_delay;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::blocks::port::update_latency;
 use crate::config::plan::{Policy, PortPlan};
@@ -70,6 +71,8 @@ pub struct Predictor<E> {
     cf: Option<Log2Cf>,
     unanswered: Option<Unanswered>,
     short: u64,
+    /// The window of the last row, in ticks.
+    window: u64,
 }
 
 /// The fixed point of the pin `log2_cf`.
@@ -102,6 +105,7 @@ impl<E: OpenLoop> Predictor<E> {
                 }
             }),
             unanswered: None,
+            window: 0,
             short: 0,
         }
     }
@@ -131,8 +135,14 @@ impl<E: OpenLoop> Predictor<E> {
         };
         let outputs = self.engine.pass(&busy, cycles)?;
         let [_, _, _, _, t_pdt, _, t_pb, window, budget, _, _, log2_cf] = outputs;
-        if self.unanswered.is_some() && self.plan.predicts() && cycles <= update_latency(&self.plan)
-        {
+        // The window is the new one from the begin of an update on, and only a halving makes
+        // that of a regular histogram smaller.
+        let needed = match window < self.window {
+            true => update_latency(&self.plan) + halving_delay(&self.plan),
+            false => update_latency(&self.plan),
+        };
+        self.window = window;
+        if self.unanswered.is_some() && self.plan.predicts() && cycles <= needed {
             self.short += 1;
         }
         let step = self.unanswered.take().map(|period| {
@@ -172,6 +182,7 @@ impl<E: OpenLoop> Predictor<E> {
     /// # Errors
     /// If the engine fails.
     pub fn finish(&mut self) -> Result<Option<Step>, EngineError> {
-        Ok(self.active(update_latency(&self.plan) + 2)?.0)
+        let longest = update_latency(&self.plan) + halving_delay(&self.plan);
+        Ok(self.active(longest + 2)?.0)
     }
 }

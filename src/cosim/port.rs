@@ -49,6 +49,10 @@ impl Design for PortDesign {
         self.config.clock.period_ps
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.config.notes()
+    }
+
     fn golden(&self) -> golden::Port {
         golden::Port::new(&self.plan)
     }

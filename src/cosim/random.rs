@@ -20,14 +20,17 @@ use crate::config::plan::{Policy, PortPlan};
 const LONG_SHARE: u64 = 2;
 
 /// The corners whose idle periods are long, in the order in which they get their share.
-const LONG_CORNERS: [Corner; 7] = [
+const LONG_CORNERS: [Corner; 10] = [
     Corner::AtMax,
+    Corner::Backstop,
+    Corner::Unused,
     Corner::AboveMax,
     Corner::BelowMax,
     Corner::ClearByTtl,
     Corner::ClearAtTtl,
     Corner::IdleSaturated,
     Corner::WindowSaturated,
+    Corner::Halved,
 ];
 
 /// Whether a run of `cycles` cycles is long enough for `corner`.
@@ -281,6 +284,8 @@ impl Scenes {
             if let Some((corner, cycles)) = self.long.pop() {
                 match (corner, self.plan.histogram.ttl) {
                     (Corner::ClearAtTtl, Some(ttl)) => self.expiry(ttl),
+                    (Corner::Backstop, _) => self.idle_after_receiving(cycles),
+                    (Corner::Unused, _) => self.idle_from_reset(cycles),
                     _ => self.long_idle(cycles),
                 }
                 return;
@@ -403,16 +408,34 @@ impl Scenes {
 
     /// A long idle period of exactly so many cycles, at an otherwise quiet time.
     fn long_idle(&mut self, cycles: u64) {
-        // An armed port or one that only received: the histogram records both.
+        // The last transmitter or the other end: the histogram records both.
         if self.chance(2) {
-            self.packet(1);
-        } else {
-            let receiving = Inputs {
-                receiving: true,
-                ..Inputs::default()
-            };
-            self.hold(receiving, 2);
+            return self.idle_after_receiving(cycles);
         }
+        self.packet(1);
+        self.permitted(cycles);
+    }
+
+    fn idle_after_receiving(&mut self, cycles: u64) {
+        let receiving = Inputs {
+            receiving: true,
+            ..Inputs::default()
+        };
+        self.hold(receiving, 2);
+        self.permitted(cycles);
+    }
+
+    fn idle_from_reset(&mut self, cycles: u64) {
+        let reset = Inputs {
+            rst: true,
+            ..Inputs::default()
+        };
+        self.hold(reset, 1);
+        self.permitted(cycles);
+    }
+
+    /// Idle, and permitted to sleep, until a packet comes.
+    fn permitted(&mut self, cycles: u64) {
         let idle = Inputs {
             sleep_permit: true,
             ..Inputs::default()

@@ -1,5 +1,6 @@
 //! Energy from the time that ports spend in each power state (p000 3.1, 4.2, Tables 7, 8),
-//! and the models of other papers ([`p001`], [`p002`], [`p003`]).
+//! the models of other papers ([`p001`], [`p002`], [`p003`]), and what could be saved at all
+//! ([`limits`]).
 //!
 //! Powers are whole microwatts and times whole picoseconds, so energies are whole
 //! attojoules: sums are exact, and turn into joules only where they are printed.
@@ -7,9 +8,11 @@
 //! p000 counts links as switches * radix + NICs, that is, every port counts as one link
 //! with the power of a link. Transitions and refreshes draw the power of `Wake`.
 
+pub mod limits;
 pub mod p001;
 pub mod p002;
 pub mod p003;
+pub mod series;
 
 use serde::Serialize;
 
@@ -265,6 +268,8 @@ pub struct Joules {
     pub switches: f64,
     /// All nodes, in J.
     pub nodes: f64,
+    /// Links and switches together, in J: what p000's abstract calls the network.
+    pub network: f64,
     /// Links, switches and nodes together, in J.
     pub total: f64,
 }
@@ -281,6 +286,7 @@ impl EnergyReport {
             links: self.links.joules(),
             switches: self.switches.joules(),
             nodes: self.nodes.joules(),
+            network: (self.links + self.switches).joules(),
             total: self.total().joules(),
         }
     }
@@ -310,35 +316,43 @@ impl Models {
 
 /// A port whose times do not add up to the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{port}: its {what} last {found} clock cycles together, the run {cycles}")]
+#[error("{port}: its {what} last {found} {unit} together, the run {run}")]
 pub struct NotConserved {
     /// The port's name.
     pub port: String,
-    /// Power states, or idle periods and activity.
+    /// Power states, or idle periods and activity of the port, or of its link.
     pub what: &'static str,
-    /// Clock cycles of all of them together.
+    /// All of them together.
     pub found: u64,
-    /// Clock cycles of the run.
-    pub cycles: u64,
+    /// Clock cycles, or ps.
+    pub unit: &'static str,
+    /// The run.
+    pub run: u64,
 }
 
 /// Checks that the times per state of every port with a cable add up to the duration of the
-/// run, and its idle and busy times too if they were kept.
+/// run, and its idle and busy times and those of its link too if they were kept.
 ///
 /// # Errors
 /// Names the first port for which they do not.
 pub fn check_conservation(run: &RunSummary) -> Result<(), NotConserved> {
     for port in run.ports.iter().filter(|port| port.cabled) {
-        let states = ("power states", port.cycles.states.iter().sum());
+        let cycles = ("clock cycles", run.cycles);
+        let states = ("power states", port.cycles.states.iter().sum(), cycles);
         let idle = port.idle.as_ref();
-        let idle = idle.map(|idle| ("idle periods and activity", idle.cycles()));
-        for (what, found) in std::iter::once(states).chain(idle) {
-            if found != run.cycles {
+        let idle = idle.map(|idle| ("idle periods and activity", idle.cycles(), cycles));
+        let link = port.link_idle.as_ref().map(|link| {
+            let what = "link's idle periods and activity";
+            (what, link.run_ps(), ("ps", run.duration_ps()))
+        });
+        for (what, found, (unit, run)) in std::iter::once(states).chain(idle).chain(link) {
+            if found != run {
                 return Err(NotConserved {
                     port: port.name.clone(),
                     what,
                     found,
-                    cycles: run.cycles,
+                    unit,
+                    run,
                 });
             }
         }
@@ -350,6 +364,7 @@ pub fn check_conservation(run: &RunSummary) -> Result<(), NotConserved> {
 pub(crate) mod tests {
     use super::*;
     use crate::network::fabric::idle::IdlePeriods;
+    use crate::network::fabric::link_idle::LinkIdle;
     use crate::network::{Ended, Latency, PortCycles, PortSummary};
 
     /// p000 Table 7, power in kW: switches, radix, nodes, switch power, link power, total
@@ -410,9 +425,13 @@ pub(crate) mod tests {
                     pauses: 0,
                     highest_input: 0,
                     highest_output: 0,
+                    sleep_waits: 0,
+                    sleep_delay_ps: 0,
                     idle: None,
+                    link_idle: None,
                 })
                 .collect(),
+            series: None,
             events: 0,
         }
     }
@@ -447,6 +466,7 @@ pub(crate) mod tests {
         assert_eq!(energy.switches.joules(), 250.0);
         // One node computes half of the time: 1000 J; the other idles: 800 J.
         assert_eq!(energy.nodes.joules(), 1800.0);
+        assert_eq!(energy.joules().network, 271.36);
         assert_eq!(energy.joules().total, 2071.36);
     }
 
@@ -470,6 +490,21 @@ pub(crate) mod tests {
         assert_eq!(
             error.to_string(),
             "switch0.port0: its idle periods and activity last 12 clock cycles together, the run 10"
+        );
+        run.ports[0].idle = None;
+        let link = LinkIdle {
+            busy_ps: 4000,
+            after_ps: 6000,
+            ..LinkIdle::default()
+        };
+        run.ports[0].link_idle = Some(link.clone());
+        check_conservation(&run).unwrap();
+        let after_ps = 5999;
+        run.ports[0].link_idle = Some(LinkIdle { after_ps, ..link });
+        let error = check_conservation(&run).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "switch0.port0: its link's idle periods and activity last 9999 ps together, the run 10000"
         );
     }
 

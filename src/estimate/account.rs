@@ -11,7 +11,7 @@ use crate::hdl::census::{self, Census, Storage};
 use crate::rtl;
 
 /// The instances in the port controller that are a histogram.
-const HISTOGRAMS: [&str; 4] = ["clearing", "circular", "decaying", "map"];
+const HISTOGRAMS: [&str; 5] = ["regular", "clearing", "circular", "decaying", "map"];
 
 /// The bits of one histogram by the formula and in hardware.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -179,6 +179,10 @@ impl Account {
 fn terms(config: &Config) -> Vec<Term> {
     let histogram = &config.histogram;
     let bins = u64::from(histogram.bins);
+    let width = match histogram.kind {
+        HistogramKind::Regular => "room for the samples that come until a full one is halved",
+        _ => "as many as count h_maxN samples, or one more than the largest budget has",
+    };
     let counters = |formula, words| Term {
         formula,
         words,
@@ -186,7 +190,7 @@ fn terms(config: &Config) -> Vec<Term> {
         name: "counters",
         because: [
             "a bin's index is split into group and place, powers of two",
-            "as many as count h_maxN samples, or one more than the largest budget has",
+            width,
         ],
     };
     match histogram.kind {

@@ -12,7 +12,8 @@ use serde::Serialize;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::link_sync::{longest_delay, start_cycles, wait_bound};
 use crate::blocks::lpi_fsm::wake_bound;
-use crate::blocks::port::{update_interval_at_line_rate, update_latency};
+use crate::blocks::perfbound::halving_delay;
+use crate::blocks::port::{update_interval_at_line_rate, update_latency, SleepBound};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;
@@ -65,6 +66,9 @@ pub struct Estimate {
     /// The same in clock cycles where pins tell what the other end does; `None` if the ends
     /// exchange messages.
     pub wait_with_levels_cycles: Option<u64>,
+    /// How long a link can stay awake whose ends stay idle; `None` if there is no bound: the port
+    /// never sleeps by itself, or `port.t_backstop_ns` is off.
+    pub time_to_sleep: Option<TimeToSleep>,
     /// What the settings of the histogram bring with them that is easily overlooked.
     pub notes: Vec<String>,
 }
@@ -139,6 +143,9 @@ pub struct Latency {
     pub update_cycles: u64,
     /// Between two new thresholds, at most, when an idle period ends every third cycle.
     pub update_interval_at_line_rate_cycles: u64,
+    /// By how much the first is exceeded, at most, by a threshold before which counters and
+    /// window are halved (SPEC 6); 0 if they never are.
+    pub halving_delay_cycles: u64,
 }
 
 /// How long a packet can wait for its link to wake, in clock cycles, at most
@@ -157,6 +164,30 @@ pub struct Wait {
     pub longest_delay_cycles: u64,
     /// A cable of that delay alone, in metres.
     pub longest_cable_m: f64,
+}
+
+/// How long an awake link can take to go to sleep whose ends stay idle, in clock cycles, at most
+/// (SPEC 3). The longest timer runs from the last activity, or from reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TimeToSleep {
+    /// The longest timer: the longest threshold, or the backstop.
+    pub timer_cycles: u64,
+    /// Until an idle end leaves `Wake`, or knows that the other end is silent.
+    pub end_cycles: u64,
+    /// Until the link leaves `Wake`, over the longest cable that the time-out allows.
+    pub link_cycles: u64,
+}
+
+impl TimeToSleep {
+    fn of(plan: &PortPlan) -> Option<TimeToSleep> {
+        let bound = SleepBound::of(plan)?;
+        let delay = plan.sync.map_or(0, |sync| longest_delay(plan, &sync));
+        Some(TimeToSleep {
+            timer_cycles: bound.timer,
+            end_cycles: bound.total,
+            link_cycles: SleepBound::of_link(plan, delay)?,
+        })
+    }
 }
 
 /// Delay of a cable, copper or fibre, in ps per metre: two thirds of the speed of light.
@@ -210,6 +241,7 @@ impl Estimate {
                 (Ok(plan), Some(_)) if plan.predicts() => Some(Latency {
                     update_cycles: update_latency(plan),
                     update_interval_at_line_rate_cycles: update_interval_at_line_rate(plan),
+                    halving_delay_cycles: halving_delay(plan),
                 }),
                 _ => None,
             },
@@ -224,6 +256,7 @@ impl Estimate {
                 .as_ref()
                 .ok()
                 .and_then(|plan| Wait::of(plan, config.clock.period_ps)),
+            time_to_sleep: plan.as_ref().ok().and_then(TimeToSleep::of),
             wait_with_levels_cycles: match &plan {
                 Ok(plan) if plan.sync.is_none() => Some(wake_bound(plan)),
                 _ => None,

@@ -1,14 +1,14 @@
 //! What the settings of a histogram bring with them that is easily overlooked.
 
-use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
+use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
 use crate::config::{ns, Config};
 
-/// The notes on a controller that predicts.
+/// The notes on a controller that predicts: first what every command says of it.
 pub(super) fn of(config: &Config, plan: &PortPlan) -> Vec<String> {
-    [saturation(plan), reach(config, plan)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let here = [saturation(plan), reach(config, plan)];
+    let mut notes = config.notes();
+    notes.extend(here.into_iter().flatten());
+    notes
 }
 
 /// Counters that stop before the histogram forgets.
@@ -16,15 +16,11 @@ fn saturation(plan: &PortPlan) -> Option<String> {
     let histogram = &plan.histogram;
     let bits = histogram.counter_bits;
     let largest = u32::MAX >> (32 - bits);
-    let most = match histogram.kind {
-        HistogramKind::Regular => None,
-        _ if largest >= histogram.max_samples => return None,
-        _ => Some(histogram.max_samples),
-    };
-    let samples = match most {
-        Some(most) => format!("of up to histogram.max_samples = {most} samples"),
-        None => "samples, although a regular histogram never forgets one".into(),
-    };
+    // The counters of a regular histogram are halved instead.
+    if histogram.kind == HistogramKind::Regular || largest >= histogram.max_samples {
+        return None;
+    }
+    let most = histogram.max_samples;
     // The oldest generation of a decaying histogram weighs an eighth.
     let fraction = match histogram.kind {
         HistogramKind::Decaying => GENERATIONS - 1,
@@ -33,7 +29,7 @@ fn saturation(plan: &PortPlan) -> Option<String> {
     let effect = if bits > plan.budget.width + fraction {
         "More than that no budget has, so that no threshold changes.".into()
     } else {
-        let needed = most.map_or(32, |most| 32 - most.leading_zeros());
+        let needed = 32 - most.leading_zeros();
         format!(
             "Budgets can be larger (their width is {} bits): the threshold can then come out \
              shorter than PerfBound's, and cost more than perfbound.bound admits; {} bits are \
@@ -43,7 +39,8 @@ fn saturation(plan: &PortPlan) -> Option<String> {
         )
     };
     Some(format!(
-        "histogram.counter_bits = {bits}: a bin counts {largest} {samples}. {effect}"
+        "histogram.counter_bits = {bits}: a bin counts {largest} of up to histogram.max_samples = \
+         {most} samples. {effect}"
     ))
 }
 
@@ -68,18 +65,7 @@ fn reach(config: &Config, plan: &PortPlan) -> Option<String> {
 
 /// Where a bin begins, in ticks (`docs/histograms.md`).
 fn first_tick(histogram: &HistogramPlan, bin: u64) -> u128 {
-    let units = match histogram.scale {
-        BinScale::Linear => u128::from(bin),
-        BinScale::Log { mantissa_bits } => {
-            let octave = 1u64 << mantissa_bits;
-            match (bin >> mantissa_bits).checked_sub(1) {
-                None => u128::from(bin),
-                // 2^127 is beyond every time.
-                Some(exponent) if exponent >= 64 => 1 << 127,
-                Some(exponent) => u128::from(octave + bin % octave) << exponent,
-            }
-        }
-    };
+    let units = histogram.scale.first_unit(bin);
     units.saturating_mul(1 << histogram.bin_shift)
 }
 
@@ -87,9 +73,11 @@ fn first_tick(histogram: &HistogramPlan, bin: u64) -> u128 {
 mod tests {
     use super::*;
 
+    /// The notes that only the estimate has.
     fn notes(text: &str) -> Vec<String> {
         let config = Config::parse(text, "a").unwrap();
-        of(&config, &config.plan().unwrap())
+        let mut notes = of(&config, &config.plan().unwrap());
+        notes.split_off(config.notes().len())
     }
 
     #[test]
@@ -128,8 +116,7 @@ mod tests {
             harmless[0].ends_with("no threshold changes."),
             "{harmless:?}"
         );
-        let regular = of("regular", 1, 8);
-        assert!(regular[0].contains("255 samples, although"), "{regular:?}");
+        assert_eq!(of("regular", 1, 8), [""; 0]);
         // Its samples weigh eighths.
         let harmless = |bits| of("decaying", 200_000, bits)[0].ends_with("no threshold changes.");
         assert!(!harmless(12));

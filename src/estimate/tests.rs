@@ -271,11 +271,42 @@ fn the_wait_with_levels() {
     assert_eq!(estimate("").wait_with_levels_cycles, None);
 }
 
+/// SPEC 3: by the longest of threshold and backstop, plus what the exchange of messages takes.
+#[test]
+fn the_time_to_sleep() {
+    let of = |settings: &str| estimate(&format!("[port]\n{settings}")).time_to_sleep;
+    // Without messages it is the timer alone: one tick more than h_maxval.
+    let levels = of("sync = \"levels\"\nt_backstop_ns = 5000000\n").unwrap();
+    assert_eq!(
+        [levels.timer_cycles, levels.end_cycles, levels.link_cycles],
+        [5_000_001; 3]
+    );
+    // A short timer: START, 10 000 + 3 + 2000 + 4480 cycles, and twice the time-out, 10 001.
+    let fixed = "policy = \"fixed\"\nt_pdt_ns = 100\nt_backstop_ns = 200\n";
+    let short = of(fixed).unwrap();
+    assert_eq!(short.timer_cycles, 201);
+    assert_eq!(short.end_cycles, 16_483 + 2 * 10_001);
+    // Over the longest delay, 4999 cycles: 3 * 4999 + 3 more once the end has asked.
+    assert_eq!(short.link_cycles, 16_483 + 10_001 + 15_000);
+    // The default backstop is h_maxval, also of a fixed threshold.
+    let default = of("").unwrap();
+    assert_eq!(default.timer_cycles, 4_194_305);
+    let fixed = of("policy = \"fixed\"\nt_pdt_ns = 100\n").unwrap();
+    assert_eq!(fixed.timer_cycles, 4_194_305);
+    assert_eq!(of("t_backstop_ns = \"off\"\n"), None);
+    assert_eq!(of("policy = \"always-on\"\n"), None);
+    let text = estimate("").to_string();
+    assert!(
+        text.contains("whose two ends stay idle leaves WAKE within"),
+        "{text}"
+    );
+}
+
 #[test]
 fn notes_are_printed() {
     let estimate = estimate("[histogram]\nmax_samples = 1000\n");
-    assert_eq!(estimate.notes.len(), 1);
-    assert!(estimate
-        .to_string()
-        .contains("\nNotes\n- histogram.counter_bits = 8: "));
+    assert_eq!(estimate.notes.len(), 2);
+    let text = estimate.to_string();
+    assert!(text.contains("\nNotes\n- no threshold is near the break-even time"));
+    assert!(text.contains("\n- histogram.counter_bits = 8: "));
 }

@@ -237,6 +237,13 @@ impl fmt::Display for Estimate {
                  latest; with an idle period every third cycle, a new one comes at least every {}.",
                 latency.update_cycles, latency.update_interval_at_line_rate_cycles
             )?;
+            if latency.halving_delay_cycles > 0 {
+                writeln!(
+                    f,
+                    "One before which the counters are halved takes up to {} clock cycles more.",
+                    latency.halving_delay_cycles
+                )?;
+            }
         }
         if let Some(accuracy) = &self.accuracy {
             writeln!(
@@ -269,6 +276,15 @@ impl fmt::Display for Estimate {
                 f,
                 "\nA packet waits for its link for at most {cycles} clock cycles, one transition down\n\
                  and one up, unless the pin remote_down takes the link down again."
+            )?;
+        }
+        if let Some(sleep) = &self.time_to_sleep {
+            writeln!(
+                f,
+                "\nA link whose two ends stay idle leaves WAKE within {} clock cycles; the longest\n\
+                 timer has {} of them. One end alone leaves it, or knows that the other end is\n\
+                 silent, within {}.",
+                sleep.link_cycles, sleep.timer_cycles, sleep.end_cycles
             )?;
         }
         if !self.notes.is_empty() {

@@ -65,10 +65,21 @@ pub struct PortCycles {
     pub states: [u64; 6],
     /// Transitions begun: entries into `GoingDown` and into `GoingUp`.
     pub transitions: u64,
+    /// Of these, entries into `GoingUp`.
+    pub wake_ups: u64,
     /// Idle periods that the port spent awake, as its controller counts them.
     pub hits: u64,
     /// Idle periods in which the port slept, as its controller counts them.
     pub misses: u64,
+}
+
+impl PortCycles {
+    /// The port has come into another state.
+    pub fn enter(&mut self, state: PowerState) {
+        let (down, up) = (state == PowerState::GoingDown, state == PowerState::GoingUp);
+        self.transitions += u64::from(down || up);
+        self.wake_ups += u64::from(up);
+    }
 }
 
 pub(super) struct End {
@@ -293,8 +304,9 @@ impl Link {
                 let before = end.outputs.power_state;
                 end.outputs = end.controller.outputs();
                 let after = end.outputs.power_state;
-                let begun = matches!(after, PowerState::GoingDown | PowerState::GoingUp);
-                end.cycles.transitions += u64::from(begun && after != before);
+                if after != before {
+                    end.cycles.enter(after);
+                }
             }
             self.cycle += step;
         }

@@ -1,11 +1,13 @@
 //! The network model: traces, their replay, and the packets they send.
 
+pub mod budget;
 pub mod engine;
 pub mod fabric;
 mod link;
 pub mod replay;
 pub mod scenario;
 mod simulation;
+pub mod skeleton;
 pub mod topology;
 pub mod trace;
 pub mod traffic;
@@ -21,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::switch::power::PowerController;
+use replay::Source;
+use skeleton::Skeleton;
 
 /// Clock cycles after which a sink is brought up to date at the latest.
 pub const WINDOW_CYCLES: u64 = 1 << 16;
@@ -31,7 +35,7 @@ pub enum Error {
     /// The trace cannot be used.
     #[error(transparent)]
     Trace(#[from] trace::TraceError),
-    /// The mapping does not fit the trace or the network.
+    /// The mapping does not fit the trace or the network, or a skeleton is too long.
     #[error("{scenario}: {problem}")]
     Mapping {
         /// The scenario's file.
@@ -74,10 +78,51 @@ pub struct Workload {
 /// A program that runs.
 #[derive(Clone, Debug)]
 pub struct Job {
-    /// The file of its trace; of the copies of a job each with its number, from 1.
+    /// The file of its trace, or the name of the skeleton; of the copies of a job each with its
+    /// number, from 1.
     pub name: String,
     /// The program; copies and jobs of the same file and speed share it.
-    pub program: Arc<trace::Program>,
+    pub program: Program,
+}
+
+/// A program that can run.
+#[derive(Clone, Debug)]
+pub enum Program {
+    /// It was recorded.
+    Recorded(Arc<trace::Program>),
+    /// It is made while it runs.
+    Skeleton(Arc<Skeleton>),
+}
+
+impl Program {
+    /// Where a replay gets its operations.
+    pub fn source(&self) -> Source<'_> {
+        match self {
+            Program::Recorded(program) => (&**program).into(),
+            Program::Skeleton(skeleton) => (&**skeleton).into(),
+        }
+    }
+
+    /// Number of ranks.
+    pub fn ranks(&self) -> usize {
+        self.source().ranks()
+    }
+
+    /// Operations of all ranks.
+    pub fn operations(&self) -> usize {
+        self.source().operations()
+    }
+
+    /// All operations at once.
+    ///
+    /// # Errors
+    /// If a skeleton has more than can be held.
+    pub fn recorded(&self) -> Result<Arc<trace::Program>, String> {
+        match self {
+            Program::Recorded(program) => Ok(Arc::clone(program)),
+            Program::Skeleton(skeleton) => skeleton.program().map(Arc::new),
+        }
+    }
 }
 
 impl Workload {
@@ -92,25 +137,32 @@ impl Workload {
         let mut programs: BTreeMap<(&Path, u64), Arc<trace::Program>> = BTreeMap::new();
         let mut jobs = Vec::new();
         for job in &all.jobs {
-            let program = match programs.entry((&job.file, job.cpu_speed)) {
-                Entry::Occupied(there) => Arc::clone(there.get()),
-                Entry::Vacant(place) => {
-                    let program = trace::read(&job.file)?.at_speed(job.cpu_speed);
-                    Arc::clone(place.insert(program.into()))
+            let program = match &job.origin {
+                scenario::Origin::Trace(file) => {
+                    Program::Recorded(match programs.entry((file, job.cpu_speed)) {
+                        Entry::Occupied(there) => Arc::clone(there.get()),
+                        Entry::Vacant(place) => {
+                            let program = trace::read(file)?.at_speed(job.cpu_speed);
+                            Arc::clone(place.insert(program.into()))
+                        }
+                    })
+                }
+                scenario::Origin::Skeleton(parameters) => {
+                    skeleton(parameters, job.cpu_speed, scenario)?
                 }
             };
-            let file = job.file.display();
+            let name = job.origin.name();
             jobs.extend((1..=job.copies).map(|copy| Job {
                 name: match job.copies {
-                    1 => file.to_string(),
-                    _ => format!("{file} {copy}"),
+                    1 => name.clone(),
+                    _ => format!("{name} {copy}"),
                 },
-                program: Arc::clone(&program),
+                program: program.clone(),
             }));
         }
-        let source = match scenario.traffic.only_job() {
-            Some(job) => job.file.clone(),
-            None => scenario.path.clone(),
+        let source = match scenario.traffic.only_job().map(|job| &job.origin) {
+            Some(scenario::Origin::Trace(file)) => file.clone(),
+            _ => scenario.path.clone(),
         };
         Self {
             jobs,
@@ -122,7 +174,7 @@ impl Workload {
         .map(Some)
     }
 
-    /// The same programs, placed as `all` and `scenario` have it.
+    /// The same programs, placed as `all` and `scenario` have it; skeletons with its seed.
     ///
     /// # Errors
     /// If the ranks do not fit the network.
@@ -138,8 +190,24 @@ impl Workload {
                 scenario: scenario.path.clone(),
                 problem,
             })?;
+        let mut jobs = self.jobs.clone();
+        let origins = all
+            .jobs
+            .iter()
+            .flat_map(|job| std::iter::repeat_n(job, job.copies as usize));
+        for (
+            job,
+            scenario::Job {
+                origin, cpu_speed, ..
+            },
+        ) in jobs.iter_mut().zip(origins)
+        {
+            if let scenario::Origin::Skeleton(parameters) = origin {
+                job.program = skeleton(parameters, *cpu_speed, scenario)?;
+            }
+        }
         Ok(Self {
-            jobs: self.jobs.clone(),
+            jobs,
             nodes,
             overheads: self.overheads,
             source: self.source.clone(),
@@ -147,13 +215,28 @@ impl Workload {
     }
 
     /// The program of each job.
-    fn programs(&self) -> Vec<&trace::Program> {
-        self.jobs.iter().map(|job| &*job.program).collect()
+    fn programs(&self) -> Vec<Source<'_>> {
+        self.jobs.iter().map(|job| job.program.source()).collect()
     }
 
     /// Operations of all jobs.
     pub fn operations(&self) -> usize {
-        self.jobs.iter().map(|job| job.program.ops().len()).sum()
+        self.jobs.iter().map(|job| job.program.operations()).sum()
+    }
+}
+
+/// The skeleton of a job, with the scenario's seed.
+fn skeleton(
+    parameters: &skeleton::Parameters,
+    cpu_speed: u64,
+    scenario: &scenario::Scenario,
+) -> Result<Program, Error> {
+    match Skeleton::new(*parameters, cpu_speed, scenario.seed) {
+        Ok(skeleton) => Ok(Program::Skeleton(skeleton.into())),
+        Err(problem) => Err(Error::Mapping {
+            scenario: scenario.path.clone(),
+            problem,
+        }),
     }
 }
 
@@ -197,6 +280,7 @@ pub fn run(
         power: *power,
         duration_ps: scenario.duration_ps,
         warm_up_ps: scenario.warm_up_ps,
+        sample_ps: scenario.sample_ps,
         threads,
     };
     fabric::run(&*scenario.topology, load, &settings, replacements, progress)
@@ -225,14 +309,21 @@ pub fn run_clocked(
         window_cycles: WINDOW_CYCLES,
     };
     let joined;
-    let program = match &*workload.programs() {
-        [one] => *one,
+    let program = match &*workload.jobs {
+        [one] => one.program.source(),
         several => {
-            joined = trace::Program::join(several).map_err(|problem| Error::Mapping {
-                scenario: scenario.path.clone(),
-                problem,
-            })?;
-            &joined
+            let recorded = several.iter().map(|job| job.program.recorded());
+            joined = recorded
+                .collect::<Result<Vec<_>, _>>()
+                .and_then(|programs| {
+                    let programs: Vec<_> = programs.iter().map(|program| &**program).collect();
+                    trace::Program::join(&programs)
+                })
+                .map_err(|problem| Error::Mapping {
+                    scenario: scenario.path.clone(),
+                    problem,
+                })?;
+            (&joined).into()
         }
     };
     simulate(

@@ -1,4 +1,4 @@
-//! Replays a [`Program`]: which operation may run when, on which CPU, and which message
+//! Replays a [`Program`] or a [`Skeleton`]: which operation may run when, on which CPU, and which message
 //! meets which receive. The time messages take belongs to the [`Host`].
 //!
 //! - `calc` occupies its CPU for its length ([`Program::calc_ps`]). A `send` occupies its CPU
@@ -16,7 +16,146 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::trace::{is_wildcard, wildcards, OpKind, Program};
+use super::skeleton::{Skeleton, Stream};
+use super::trace::{is_wildcard, wildcards, Op, OpKind, Program};
+
+/// Where the operations come from.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'p> {
+    /// They were recorded, or read from a file.
+    Recorded(&'p Program),
+    /// They are made while the program runs.
+    Skeleton(&'p Skeleton),
+}
+
+impl<'p> From<&'p Program> for Source<'p> {
+    fn from(program: &'p Program) -> Self {
+        Source::Recorded(program)
+    }
+}
+
+impl<'p> From<&'p Skeleton> for Source<'p> {
+    fn from(skeleton: &'p Skeleton) -> Self {
+        Source::Skeleton(skeleton)
+    }
+}
+
+impl Source<'_> {
+    /// Number of ranks.
+    pub fn ranks(self) -> usize {
+        match self {
+            Source::Recorded(program) => program.ranks(),
+            Source::Skeleton(skeleton) => skeleton.ranks(),
+        }
+    }
+
+    /// Operations of all ranks.
+    pub fn operations(self) -> usize {
+        match self {
+            Source::Recorded(program) => program.ops().len(),
+            Source::Skeleton(skeleton) => skeleton.operations(),
+        }
+    }
+
+    /// CPUs that the operations of a rank name (highest plus one).
+    fn cpus(self, rank: usize) -> u32 {
+        match self {
+            Source::Recorded(program) => {
+                let ops = program.rank_ops(rank);
+                let ops = &program.ops()[ops.start as usize..ops.end as usize];
+                let highest = ops.iter().map(|op| op.cpu).max();
+                highest.map_or(0, |cpu| u32::from(cpu) + 1)
+            }
+            Source::Skeleton(_) => 1,
+        }
+    }
+}
+
+/// The operations of a program under way.
+#[derive(Debug)]
+enum Operations<'p> {
+    Recorded {
+        program: &'p Program,
+        /// Dependencies of each operation that are not met yet.
+        needs: Vec<u32>,
+    },
+    Skeleton {
+        skeleton: &'p Skeleton,
+        ranks: Vec<Stream<'p>>,
+    },
+}
+
+/// An operation: its rank, and its number there. Of two that may start, the lesser one goes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    rank: u32,
+    number: u32,
+}
+
+impl Operations<'_> {
+    #[inline]
+    fn op(&self, at: Place) -> Op {
+        match self {
+            Operations::Recorded { program, .. } => {
+                program.ops()[(program.rank_ops(at.rank as usize).start + at.number) as usize]
+            }
+            Operations::Skeleton { ranks, .. } => ranks[at.rank as usize].op(at.number),
+        }
+    }
+
+    #[inline]
+    fn calc_ps(&self, rank: u32, size: u64) -> u64 {
+        match self {
+            Operations::Recorded { program, .. } => program.calc_ps(rank as usize, size),
+            Operations::Skeleton { skeleton, .. } => skeleton.calc_ps(size),
+        }
+    }
+
+    /// Hands `ready` the operations of a rank that wait for nothing.
+    fn start(&mut self, rank: u32, ready: &mut Vec<Reverse<Place>>) {
+        match self {
+            Operations::Recorded { program, needs } => {
+                let ops = program.rank_ops(rank as usize);
+                let numbers = (0..).zip(&needs[ops.start as usize..ops.end as usize]);
+                let free = numbers.filter(|(_, needs)| **needs == 0);
+                ready.extend(free.map(|(number, _)| Reverse(Place { rank, number })));
+            }
+            Operations::Skeleton { ranks, .. } => {
+                let first = ranks[rank as usize].start();
+                ready.extend(first.map(|number| Reverse(Place { rank, number })));
+            }
+        }
+    }
+
+    /// An operation has started or finished: hands `ready` those that waited for it.
+    #[inline]
+    fn release(&mut self, at: Place, started: bool, ready: &mut BinaryHeap<Reverse<Place>>) {
+        let Place { rank, number } = at;
+        match self {
+            Operations::Recorded { program, needs } => {
+                let first = program.rank_ops(rank as usize).start;
+                for successor in program.successors(first + number) {
+                    if successor.on_start() == started {
+                        let next = successor.op();
+                        needs[next as usize] -= 1;
+                        if needs[next as usize] == 0 {
+                            let number = next - first;
+                            ready.push(Reverse(Place { rank, number }));
+                        }
+                    }
+                }
+            }
+            Operations::Skeleton { ranks, .. } => {
+                let stream = &mut ranks[rank as usize];
+                let next = match started {
+                    true => stream.started(number),
+                    false => stream.finished(number),
+                };
+                ready.extend(next.map(|number| Reverse(Place { rank, number })));
+            }
+        }
+    }
+}
 
 /// A message between two ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +174,8 @@ pub struct Message {
 pub trait Host {
     /// Now, in ps.
     fn now(&self) -> u64;
-    /// [`Replay::finish`] is to be called for `op` of `rank` `delay` ps from now.
-    fn after(&mut self, delay: u64, rank: usize, op: u32);
+    /// [`Replay::finish`] is to be called for `cpu`, which is one of `rank`, `delay` ps from now.
+    fn after(&mut self, delay: u64, rank: usize, cpu: u32);
     /// A message leaves its rank now; [`Replay::deliver`] is to be called when its last
     /// byte has arrived.
     fn send(&mut self, message: Message);
@@ -54,26 +193,28 @@ pub struct Overheads {
 /// A program under way.
 #[derive(Debug)]
 pub struct Replay<'p> {
-    program: &'p Program,
+    operations: Operations<'p>,
+    /// How many there are.
+    count: usize,
     overheads: Overheads,
-    /// Dependencies of each operation that are not met yet.
-    needs: Vec<u32>,
     cpus: Vec<Cpu>,
     /// First of each rank's CPUs in `cpus`.
     cpu_start: Vec<u32>,
     ranks: Vec<Rank>,
     /// Operations whose dependencies are met, to be started in this instant; the one that
     /// stands first in the file goes first.
-    ready: BinaryHeap<Reverse<u32>>,
+    ready: BinaryHeap<Reverse<Place>>,
     /// CPUs that may have something to start.
     touched: Vec<u32>,
     finished: usize,
     sizes_differ: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Cpu {
-    running: Option<u32>,
+    rank: u32,
+    /// Number of the operation within the rank, and what it is.
+    running: Option<(u32, Op)>,
     /// Since when, in ps.
     since: u64,
     waiting: BinaryHeap<Reverse<u32>>,
@@ -92,25 +233,39 @@ struct Rank {
 
 impl<'p> Replay<'p> {
     /// A program that has not begun.
-    pub fn new(program: &'p Program, overheads: Overheads) -> Self {
+    pub fn new(source: impl Into<Source<'p>>, overheads: Overheads) -> Self {
+        let source = source.into();
         let mut cpu_start = vec![0];
-        let mut cpus = 0u32;
-        for rank in 0..program.ranks() {
-            let ops = program.rank_ops(rank);
-            let highest = program.ops()[ops.start as usize..ops.end as usize]
-                .iter()
-                .map(|op| op.cpu)
-                .max();
-            cpus += highest.map_or(0, |cpu| u32::from(cpu) + 1);
-            cpu_start.push(cpus);
+        let mut cpus = Vec::new();
+        for rank in 0..source.ranks() {
+            let own = (0..source.cpus(rank)).map(|_| Cpu {
+                rank: rank as u32,
+                running: None,
+                since: 0,
+                waiting: BinaryHeap::new(),
+            });
+            cpus.extend(own);
+            cpu_start.push(cpus.len() as u32);
         }
+        let operations = match source {
+            Source::Recorded(program) => Operations::Recorded {
+                program,
+                needs: program.needs().to_vec(),
+            },
+            Source::Skeleton(skeleton) => Operations::Skeleton {
+                skeleton,
+                ranks: (0..skeleton.ranks() as u32)
+                    .map(|rank| Stream::new(skeleton, rank))
+                    .collect(),
+            },
+        };
         Self {
-            program,
+            operations,
+            count: source.operations(),
             overheads,
-            needs: program.needs().to_vec(),
-            cpus: (0..cpus).map(|_| Cpu::default()).collect(),
+            cpus,
             cpu_start,
-            ranks: (0..program.ranks()).map(|_| Rank::default()).collect(),
+            ranks: (0..source.ranks()).map(|_| Rank::default()).collect(),
             ready: BinaryHeap::new(),
             touched: Vec::new(),
             finished: 0,
@@ -126,40 +281,36 @@ impl<'p> Replay<'p> {
     /// As [`Replay::start`], of those ranks only that `owns` names: the others are replayed
     /// elsewhere, and their messages come from there.
     pub fn start_where(&mut self, owns: impl Fn(usize) -> bool, host: &mut impl Host) {
-        self.ready = (0..self.program.ranks())
-            .filter(|&rank| owns(rank))
-            .flat_map(|rank| self.program.rank_ops(rank))
-            .filter(|&op| self.needs[op as usize] == 0)
-            .map(Reverse)
-            .collect();
+        let mut ready = Vec::new();
+        for rank in (0..self.ranks.len()).filter(|&rank| owns(rank)) {
+            self.operations.start(rank as u32, &mut ready);
+        }
+        self.ready = ready.into();
         self.settle(host);
     }
 
     /// The time that [`Host::after`] asked for has passed.
     ///
     /// # Panics
-    /// If `op` is not running.
-    pub fn finish(&mut self, op: u32, host: &mut impl Host) {
-        let rank = self.program.rank_of(op);
-        let what = self.program.ops()[op as usize];
-        let cpu = self.cpu(rank, what.cpu);
-        assert_eq!(
-            self.cpus[cpu as usize].running.take(),
-            Some(op),
-            "only a running operation can finish"
-        );
+    /// If nothing runs on `cpu`.
+    pub fn finish(&mut self, cpu: u32, host: &mut impl Host) {
+        let slot = &mut self.cpus[cpu as usize];
+        let rank = slot.rank;
+        let (number, what) = slot.running.take().expect("what finishes has begun");
         self.touched.push(cpu);
         match what.kind {
             OpKind::Send => host.send(Message {
-                from: rank as u32,
+                from: rank,
                 to: what.peer,
                 tag: what.tag,
                 bytes: what.size,
             }),
-            OpKind::Calc => self.ranks[rank].calc += self.program.calc_ps(rank, what.size),
+            OpKind::Calc => {
+                self.ranks[rank as usize].calc += self.operations.calc_ps(rank, what.size);
+            }
             OpKind::Recv => {}
         }
-        self.finished(op);
+        self.finished(Place { rank, number });
         self.settle(host);
     }
 
@@ -181,8 +332,9 @@ impl<'p> Replay<'p> {
         match best {
             Some((_, key)) => {
                 rank.wildcards -= usize::from(key != (from, tag));
-                let op = rank.posted.pop(key) as u32;
-                self.matched(op, message.bytes);
+                let number = rank.posted.pop(key) as u32;
+                let rank = message.to;
+                self.matched(Place { rank, number }, message.bytes);
                 self.settle(host);
             }
             None => {
@@ -192,20 +344,19 @@ impl<'p> Replay<'p> {
         }
     }
 
-    fn cpu(&self, rank: usize, cpu: u8) -> u32 {
-        self.cpu_start[rank] + u32::from(cpu)
+    fn cpu(&self, rank: u32, cpu: u8) -> u32 {
+        self.cpu_start[rank as usize] + u32::from(cpu)
     }
 
     /// Starts all that can start in this instant.
     fn settle(&mut self, host: &mut impl Host) {
         loop {
-            while let Some(Reverse(op)) = self.ready.pop() {
-                let what = self.program.ops()[op as usize];
-                let rank = self.program.rank_of(op);
+            while let Some(Reverse(at)) = self.ready.pop() {
+                let what = self.operations.op(at);
                 if what.kind == OpKind::Recv {
-                    self.post(rank, op);
+                    self.post(at, what);
                 } else {
-                    self.enqueue(rank, op, what.cpu);
+                    self.enqueue(at, what.cpu);
                 }
             }
             let Some(cpu) = self.touched.pop() else {
@@ -215,35 +366,35 @@ impl<'p> Replay<'p> {
             if slot.running.is_some() {
                 continue;
             }
-            let Some(Reverse(op)) = slot.waiting.pop() else {
+            let Some(Reverse(number)) = slot.waiting.pop() else {
                 continue;
             };
-            slot.running = Some(op);
+            let rank = slot.rank;
+            let at = Place { rank, number };
+            let what = self.operations.op(at);
+            slot.running = Some((number, what));
             slot.since = host.now();
-            let what = self.program.ops()[op as usize];
-            let rank = self.program.rank_of(op);
             let time = match what.kind {
-                OpKind::Calc => self.program.calc_ps(rank, what.size),
+                OpKind::Calc => self.operations.calc_ps(rank, what.size),
                 OpKind::Send => self.overheads.send,
                 OpKind::Recv => self.overheads.recv,
             };
-            host.after(time, rank, op);
+            host.after(time, rank as usize, cpu);
             if what.kind != OpKind::Recv {
-                self.started(op);
+                self.started(at);
             }
         }
     }
 
-    fn enqueue(&mut self, rank: usize, op: u32, cpu: u8) {
-        let cpu = self.cpu(rank, cpu);
-        self.cpus[cpu as usize].waiting.push(Reverse(op));
+    fn enqueue(&mut self, at: Place, cpu: u8) {
+        let cpu = self.cpu(at.rank, cpu);
+        self.cpus[cpu as usize].waiting.push(Reverse(at.number));
         self.touched.push(cpu);
     }
 
-    fn post(&mut self, rank: usize, op: u32) {
-        self.started(op);
-        let what = self.program.ops()[op as usize];
-        let place = &mut self.ranks[rank];
+    fn post(&mut self, at: Place, what: Op) {
+        self.started(at);
+        let place = &mut self.ranks[at.rank as usize];
         let key = (what.peer, what.tag);
         let wildcard = is_wildcard(what.peer, what.tag);
         let found = if wildcard {
@@ -256,46 +407,34 @@ impl<'p> Replay<'p> {
         match found {
             Some(key) => {
                 let bytes = place.arrived.pop(key);
-                self.matched(op, bytes);
+                self.matched(at, bytes);
             }
             None => {
                 place.order += 1;
                 place.wildcards += usize::from(wildcard);
-                place.posted.push(key, place.order, op.into());
+                place.posted.push(key, place.order, at.number.into());
             }
         }
     }
 
     /// A receive has its message.
-    fn matched(&mut self, op: u32, bytes: u64) {
-        let what = self.program.ops()[op as usize];
+    fn matched(&mut self, at: Place, bytes: u64) {
+        let what = self.operations.op(at);
         self.sizes_differ += u64::from(what.size != bytes);
         if self.overheads.recv == 0 {
-            self.finished(op);
+            self.finished(at);
         } else {
-            self.enqueue(self.program.rank_of(op), op, what.cpu);
+            self.enqueue(at, what.cpu);
         }
     }
 
-    fn started(&mut self, op: u32) {
-        self.release(op, true);
+    fn started(&mut self, at: Place) {
+        self.operations.release(at, true, &mut self.ready);
     }
 
-    fn finished(&mut self, op: u32) {
+    fn finished(&mut self, at: Place) {
         self.finished += 1;
-        self.release(op, false);
-    }
-
-    fn release(&mut self, op: u32, on_start: bool) {
-        for successor in self.program.successors(op) {
-            if successor.on_start() == on_start {
-                let next = successor.op();
-                self.needs[next as usize] -= 1;
-                if self.needs[next as usize] == 0 {
-                    self.ready.push(Reverse(next));
-                }
-            }
-        }
+        self.operations.release(at, false, &mut self.ready);
     }
 
     /// Operations that have finished.
@@ -305,7 +444,18 @@ impl<'p> Replay<'p> {
 
     /// All operations have finished.
     pub fn is_complete(&self) -> bool {
-        self.finished == self.program.ops().len()
+        self.finished == self.count
+    }
+
+    /// Operations of a skeleton that are in memory: those of each rank that are ready or under
+    /// way, and the next ones.
+    pub fn operations_in_memory(&self) -> usize {
+        match &self.operations {
+            Operations::Recorded { program, .. } => program.ops().len(),
+            Operations::Skeleton { ranks, .. } => {
+                ranks.iter().map(Stream::operations_in_memory).sum()
+            }
+        }
     }
 
     /// Messages so far whose receive had another size.
@@ -316,9 +466,8 @@ impl<'p> Replay<'p> {
     /// CPU time of the calcs of each rank until `end`, in ps, over all its CPUs: of those that
     /// have finished, and of those under way what has passed of them.
     pub fn calc_times(&self, end: u64) -> impl Iterator<Item = u64> + '_ {
-        let computes = |op: u32| self.program.ops()[op as usize].kind == OpKind::Calc;
         let under_way = move |cpu: &Cpu| match cpu.running {
-            Some(op) if computes(op) => end.saturating_sub(cpu.since),
+            Some((_, op)) if op.kind == OpKind::Calc => end.saturating_sub(cpu.since),
             _ => 0,
         };
         let starts = self.cpu_start.windows(2);
@@ -341,10 +490,11 @@ impl<'p> Replay<'p> {
         for (number, rank) in self.ranks.iter().enumerate() {
             for op in rank.posted.values() {
                 posted += 1;
-                waiting.push(format!(
-                    "rank {number}: {}",
-                    self.program.ops()[op as usize]
-                ));
+                let at = Place {
+                    rank: number as u32,
+                    number: op as u32,
+                };
+                waiting.push(format!("rank {number}: {}", self.operations.op(at)));
             }
         }
         waiting.sort();
@@ -353,8 +503,8 @@ impl<'p> Replay<'p> {
         format!(
             "{} of {} operations can never run: {posted} receives wait for messages ({}), {messages} \
              messages have no receive",
-            self.needs.len() - self.finished,
-            self.needs.len(),
+            self.count - self.finished,
+            self.count,
             waiting.join("; ")
         )
     }

@@ -9,6 +9,7 @@
 //! kind = "goal"
 //! file = "trace.goal.zst"   # relative to the scenario file
 //! mapping = "linear"        # rank r on node r; or a list: the node of each rank
+//! ranks_per_node = 1        # so many ranks one after the other on one node
 //! send_overhead_ns = 200    # CPU time of a send
 //! recv_overhead_ns = 0      # CPU time of a receive whose message has arrived
 //!
@@ -23,6 +24,9 @@
 //! control_bytes = 64
 //! speedup = 2.44
 //! cable_ns = 15
+//! switch_ns = 0             # from a packet's arrival in a switch until it may cross it
+//! nic_ns = 0                # in the NIC, for a packet that is sent, and for one that is received
+//! aging = "switch"          # or "network": since when the age of a packet counts
 //!
 //! [power]
 //! controller = "port.toml"  # a port configuration; without it links never sleep.
@@ -36,6 +40,7 @@
 //! [run]
 //! duration_ns = 0           # cut the run after this time; 0 runs to completion
 //! warm_up_ns = 0            # packets generated earlier do not count in the latency
+//! sample_ns = 0             # power, throughput and latency over time: length of a sample; 0: none
 //! seed = 1                  # for traffic with chance in it; a trace has none
 //! ```
 //! Every key but `file` has the default shown.
@@ -48,12 +53,13 @@ use std::path::{Path, PathBuf};
 use toml::de::{DeString, DeTable, DeValue};
 use toml::Spanned;
 
+use super::fabric::series::MAX_SAMPLES;
 use super::topology::{Initial, Kind, Parameter, Shape, Value, KINDS};
-pub use traffic::{Job, Jobs, Mapping, Traffic};
+pub use traffic::{Job, Jobs, Mapping, Origin, Traffic};
 
 use crate::config::{Config, ConfigError, Decimal};
 use crate::files::{read_text, FileError};
-use crate::switch::Parameters;
+use crate::switch::{Aging, Parameters};
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,6 +80,8 @@ pub struct Scenario {
     pub duration_ps: Option<u64>,
     /// Packets generated earlier, in ps, do not count in the latency.
     pub warm_up_ps: u64,
+    /// What happens over time is kept in samples of this length, in ps; `None`: it is not kept.
+    pub sample_ps: Option<u64>,
     /// Seeds traffic with chance in it; the replay of a trace has none.
     pub seed: u64,
 }
@@ -205,7 +213,7 @@ pub enum ScenarioError {
 }
 
 const SECTIONS: [&str; 6] = ["topology", "traffic", "switch", "power", "energy", "run"];
-const SWITCH: [&str; 10] = [
+const SWITCH: [&str; 13] = [
     "link_gbps",
     "mtu_bytes",
     "min_packet_bytes",
@@ -216,10 +224,13 @@ const SWITCH: [&str; 10] = [
     "control_bytes",
     "speedup",
     "cable_ns",
+    "switch_ns",
+    "nic_ns",
+    "aging",
 ];
 const ENERGY: [&str; 3] = ["switch_w", "node_min_w", "node_max_w"];
 const POWER: [&str; 1] = ["controller"];
-const RUN: [&str; 3] = ["duration_ns", "warm_up_ns", "seed"];
+const RUN: [&str; 4] = ["duration_ns", "warm_up_ns", "sample_ns", "seed"];
 
 impl Scenario {
     /// Reads a scenario file, and checks the port configuration that it names.
@@ -365,6 +376,18 @@ fn read(text: &str, variation: &Variation, path: &Path) -> Checked<Scenario> {
             "warm_up_ns must be below duration_ns: no packet would count in the latency",
         );
     }
+    let sample = run.time("sample_ns", 0, longest)?;
+    let samples = duration.checked_div(sample).unwrap_or(0);
+    if samples > MAX_SAMPLES {
+        let nearest = duration.div_ceil(MAX_SAMPLES).div_ceil(1000);
+        return problem(
+            run.place("sample_ns"),
+            format!(
+                "sample_ns: {samples} samples in duration_ns, at most {MAX_SAMPLES} can be kept; the \
+                 nearest length that will do is {nearest}"
+            ),
+        );
+    }
     let seed = run.integer("seed", 1, 0..=i64::MAX as u64)?;
     Ok(Scenario {
         path: path.into(),
@@ -374,6 +397,7 @@ fn read(text: &str, variation: &Variation, path: &Path) -> Checked<Scenario> {
         devices: devices(&section("energy", &ENERGY)?)?,
         duration_ps: (duration > 0).then_some(duration),
         warm_up_ps: warm_up,
+        sample_ps: (sample > 0).then_some(sample),
         seed,
         topology,
     })
@@ -456,6 +480,9 @@ fn switch(section: &Section) -> Checked<Parameters> {
         control: bytes("control_bytes", default.control)?,
         speedup_milli: section.thousandths("speedup", default.speedup_milli, 1000..=1_000_000)?,
         cable_ps: section.time("cable_ns", default.cable_ps, 1_000_000_000)?,
+        switch_ps: section.time("switch_ns", default.switch_ps, 1_000_000_000)?,
+        nic_ps: section.time("nic_ns", default.nic_ps, 1_000_000_000)?,
+        aging: aging(section)?,
     };
     match parameters.validate() {
         Ok(()) => Ok(parameters),
@@ -465,6 +492,20 @@ fn switch(section: &Section) -> Checked<Parameters> {
             problem(at, format!("[switch] {}: {}", error.key, error.problem))
         }
     }
+}
+
+fn aging(section: &Section) -> Checked<Aging> {
+    let Some((name, at)) = section.string("aging")? else {
+        return Ok(Aging::default());
+    };
+    let found = Aging::ALL.into_iter().find(|aging| aging.name() == name);
+    found.ok_or_else(|| Problem {
+        at,
+        text: format!(
+            "aging is {name:?}: it must be \"switch\", the age since a packet arrived in the \
+             switch, or \"network\", that since it was due to leave its NIC"
+        ),
+    })
 }
 
 fn devices(section: &Section) -> Checked<Devices> {
@@ -796,6 +837,8 @@ fn shown(value: &DeValue) -> String {
 mod tests {
     use super::*;
     use crate::network::replay::Overheads;
+    use crate::network::skeleton::program::Kind as SkeletonKind;
+    use crate::network::skeleton::Parameters as SkeletonParameters;
     use crate::network::traffic::inactivity::Shape;
     use crate::network::traffic::pattern::{Arrivals, Destinations};
 
@@ -815,8 +858,9 @@ mod tests {
             recv: 0,
         };
         let job = Job {
-            file: "folder/a.goal".into(),
+            origin: Origin::Trace("folder/a.goal".into()),
             mapping: Mapping::Linear,
+            ranks_per_node: 1,
             copies: 1,
             cpu_speed: 1_000_000,
         };
@@ -824,6 +868,139 @@ mod tests {
         assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
         assert_eq!(scenario.power, Power::AlwaysOn);
         assert_eq!((scenario.duration_ps, scenario.seed), (None, 1));
+        assert_eq!(scenario.sample_ps, None);
+    }
+
+    /// The parameters of the skeleton and where its ranks run on 8 nodes.
+    fn skeleton(keys: &str) -> Result<(SkeletonParameters, Vec<u32>), String> {
+        let text = "[topology]\nnodes = 8\n[traffic]\nkind = \"skeleton\"\n".to_owned() + keys;
+        let scenario = parse(&text)?;
+        let Traffic::Jobs(jobs) = &scenario.traffic else {
+            panic!("{:?}", scenario.traffic)
+        };
+        let Origin::Skeleton(parameters) = &jobs.jobs[0].origin else {
+            panic!("{jobs:?}")
+        };
+        let ranks = parameters.ranks as usize;
+        Ok((*parameters, jobs.place(&[ranks], 8, scenario.seed)?))
+    }
+
+    #[test]
+    fn a_skeleton_fills_the_network_with_the_sizes_of_the_traces() {
+        let (parameters, nodes) = skeleton("program = \"lammps\"\n").unwrap();
+        assert_eq!(parameters, SkeletonParameters::new("lammps", 8));
+        assert_eq!(nodes, [0, 1, 2, 3, 4, 5, 6, 7]);
+        let (parameters, nodes) = skeleton(
+            "program = \"fft\"\nranks_per_node = 3\nranks = 10\nsteps = 7\njitter = 0.25\n\
+             grid = [5, 2]\nmessage_bytes = 99\ncalc_ns = 5\n",
+        )
+        .unwrap();
+        assert_eq!(nodes, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]);
+        let kind = SkeletonKind::Fft {
+            grid: [5, 2],
+            message_bytes: 99,
+            calc_ns: 5,
+        };
+        let expected = SkeletonParameters {
+            kind,
+            ranks: 10,
+            steps: 7,
+            jitter_millionths: 250_000,
+        };
+        assert_eq!(parameters, expected);
+        let group = |keys: &str| {
+            let text = "program = \"allreduce-hierarchical\"\n".to_owned() + keys;
+            match skeleton(&text).unwrap().0.kind {
+                SkeletonKind::AllreduceHierarchical { group, .. } => group,
+                other => panic!("{other:?}"),
+            }
+        };
+        // A square's side; a node; what is asked for.
+        assert_eq!(
+            (
+                group(""),
+                group("ranks_per_node = 4\n"),
+                group("group = 8\n")
+            ),
+            (2, 4, 8)
+        );
+        let (_, nodes) = skeleton("program = \"patmos\"\nmapping = [5, 5, 1]\n").unwrap();
+        assert_eq!(nodes, [5, 5, 1]);
+        let (_, nodes) =
+            skeleton("program = \"patmos\"\nmapping = \"random\"\nranks_per_node = 2\n").unwrap();
+        assert!(nodes.chunks(2).all(|pair| pair[0] == pair[1]), "{nodes:?}");
+        assert_ne!(nodes[0], 0, "{nodes:?}");
+    }
+
+    #[test]
+    fn what_a_skeleton_cannot_have_is_told() {
+        for (keys, expected) in [
+            (
+                "",
+                "`program` is missing in [traffic]: one of lammps, fft, allreduce-ring,",
+            ),
+            (
+                "program = \"lamps\"",
+                "unknown program `lamps` in [traffic]; the nearest is `lammps`",
+            ),
+            (
+                "program = \"fft\"\nranks = 17\nranks_per_node = 2",
+                "ranks is 17: the network has 8 nodes with ranks_per_node = 2; take \
+                 ranks_per_node = 3 or a larger network; the nearest number of ranks is 16",
+            ),
+            (
+                "program = \"fft\"\nranks = 3\nmapping = [1, 2]",
+                "ranks is 3: the mapping places 2; the nearest number of ranks is 2",
+            ),
+            (
+                "program = \"halo3d\"\ngrid = [2, 2, 3]",
+                "grid is [2, 2, 3], which makes 12 ranks, and there are 8; the grid nearest to a \
+                 cube is [2, 2, 2]",
+            ),
+            (
+                "program = \"sweep3d\"\ngrid = [8]",
+                "it must be a list of 2, such as [2, 4]",
+            ),
+            (
+                "program = \"allreduce-hierarchical\"\ngroup = 3",
+                "group is 3: 8 ranks cannot be cut into groups of 3; the nearest sizes that can \
+                 are 2 and 4",
+            ),
+            (
+                "program = \"lammps\"\ngroup = 2",
+                "program = \"lammps\" has no `group`; it belongs to allreduce-hierarchical",
+            ),
+            ("program = \"halo3d\"\nneighbours = 18", "the nearest is 26"),
+            (
+                "program = \"lammps\"\nsteps = 0",
+                "steps is 0: it must be 1 to",
+            ),
+            (
+                "program = \"lammps\"\nmapping = [1]\nranks_per_node = 2",
+                "ranks_per_node beside a mapping that is a list",
+            ),
+            ("program = \"lammps\"\njiter = 1", "the nearest is `jitter`"),
+        ] {
+            let error = skeleton(keys).unwrap_err();
+            assert!(error.contains(expected), "{keys}: {error}");
+        }
+    }
+
+    #[test]
+    fn ranks_share_nodes_with_traces_too() {
+        let text = "[[traffic.jobs]]\nfile = \"a\"\nranks_per_node = 2\n[[traffic.jobs]]\nfile = \
+                    \"b\"\nranks_per_node = 3\n";
+        let Traffic::Jobs(jobs) = parse(text).unwrap().traffic else {
+            panic!("a pattern")
+        };
+        // Jobs do not share nodes.
+        assert_eq!(jobs.place(&[3, 4], 4, 1).unwrap(), [0, 0, 1, 2, 2, 2, 3]);
+        let error = jobs.place(&[3, 4], 3, 1).unwrap_err();
+        assert!(
+            error.contains("folder/b has 4 ranks, and 1 of the network's 3 nodes"),
+            "{error}"
+        );
+        assert!(error.contains("ranks_per_node = 4 or more"), "{error}");
     }
 
     #[test]
@@ -835,9 +1012,10 @@ mod tests {
              [switch]\nlink_gbps = 100\nmtu_bytes = 1_500\nmin_packet_bytes = 72\n\
              header_bytes = 8\nqueue_bytes = 0x10000\npfc_stop_bytes = 30000\n\
              pfc_go_bytes = 2000\ncontrol_bytes = 80\nspeedup = 3\ncable_ns = 7.25\n\
+             switch_ns = 50\nnic_ns = 120.5\naging = \"network\"\n\
              [power]\ncontroller = \"port.toml\"\n\
              [energy]\nswitch_w = 100.5\nnode_min_w = 0\nnode_max_w = 300\n\
-             [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nseed = 7\n",
+             [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nsample_ns = 12.5\nseed = 7\n",
         )
         .unwrap();
         let switch = Parameters {
@@ -851,6 +1029,9 @@ mod tests {
             control: 80,
             speedup_milli: 3000,
             cable_ps: 7250,
+            switch_ps: 50_000,
+            nic_ps: 120_500,
+            aging: Aging::Network,
         };
         assert_eq!(scenario.switch, switch);
         let overheads = Overheads {
@@ -858,8 +1039,9 @@ mod tests {
             recv: 2000,
         };
         let job = Job {
-            file: "/a".into(),
+            origin: Origin::Trace("/a".into()),
             mapping: Mapping::List(vec![3, 2, 1]),
+            ranks_per_node: 1,
             copies: 1,
             cpu_speed: 1_000_000,
         };
@@ -874,6 +1056,7 @@ mod tests {
         assert_eq!(scenario.devices, devices);
         assert_eq!(scenario.duration_ps, Some(1_000_000_000));
         assert_eq!((scenario.warm_up_ps, scenario.seed), (10_000, 7));
+        assert_eq!(scenario.sample_ps, Some(12_500));
     }
 
     #[test]
@@ -1288,7 +1471,7 @@ mod tests {
         let both = "[traffic]\ncpu_speed = 2\n".to_owned() + &job("");
         let error = parse(&both).unwrap_err();
         assert!(
-            error.contains("`jobs` beside `file`, `mapping` or `cpu_speed`"),
+            error.contains("`jobs` beside `file`, `mapping`, `cpu_speed` or"),
             "{error}"
         );
     }

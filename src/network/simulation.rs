@@ -11,10 +11,12 @@ use hdrhistogram::Histogram;
 
 use super::engine::EventQueue;
 use super::fabric::idle::IdlePeriods;
+use super::fabric::link_idle::LinkIdle;
+use super::fabric::series::Series;
 use super::link::{ActivitySink, ControllerFault, Link, PortCycles};
-use super::replay::{Host, Message, Overheads, Replay};
+use super::replay::{Host, Message, Overheads, Replay, Source};
 use super::topology::Topology;
-use super::trace::{info::check_times, Program};
+use super::trace::info::check_times;
 use crate::switch::power::PowerController;
 use crate::switch::{Grant, Overflow, Packet, Packets, Parameters, Pfc, Switch};
 
@@ -136,8 +138,15 @@ pub struct PortSummary {
     pub highest_input: u32,
     /// Most bytes in the output buffer (switch ports only).
     pub highest_output: u32,
+    /// How often a packet that could have left had to wait for the link, because it slept, was on
+    /// its way down or up, or its ends were agreeing about that (SPEC 11).
+    pub sleep_waits: u64,
+    /// How long these waits were together, in ps, up to the end of the run.
+    pub sleep_delay_ps: u64,
     /// Its idle periods, if the run kept them ([`super::fabric::Power::metered`]).
     pub idle: Option<IdlePeriods>,
+    /// Those of its link, at the first end, if the run kept them.
+    pub link_idle: Option<LinkIdle>,
 }
 
 /// What a run did.
@@ -181,6 +190,8 @@ pub struct RunSummary {
     pub cpus: Vec<u32>,
     /// Switch ports first, then the NICs.
     pub ports: Vec<PortSummary>,
+    /// What happened over time, if the run kept it ([`super::fabric::Settings::sample_ps`]).
+    pub series: Option<Series>,
     /// Events that were scheduled.
     pub events: u64,
 }
@@ -202,7 +213,7 @@ impl RunSummary {
 
 #[derive(Clone, Copy, Debug)]
 enum Event {
-    /// An operation's time on its CPU is over.
+    /// The time of the operation that a CPU works on is over.
     Finish(u32),
     /// A message between ranks of one node.
     Local(u32),
@@ -214,6 +225,10 @@ enum Event {
     Head { port: u32, packet: u32 },
     /// The last byte of a packet arrives at a port.
     Tail { port: u32, packet: u32 },
+    /// A packet that has arrived has gone through the pipeline of its switch or NIC.
+    Ready { port: u32, packet: u32 },
+    /// A message that was handed to its NIC has gone through the pipeline there.
+    Queue(u32),
     /// The last byte of a packet has crossed a switch.
     Crossed { switch: u32, grant: Grant },
     /// A pause frame arrives at a port.
@@ -234,6 +249,19 @@ struct Port {
     pauses: u64,
     /// Since when a packet waits for the link to wake, in ps.
     waiting_since: Option<u64>,
+    /// Waits that are over, and how long they were, in ps.
+    waits: u64,
+    waited: u64,
+}
+
+impl Port {
+    /// The link lets packets leave.
+    fn end_wait(&mut self, now: u64) {
+        if let Some(since) = self.waiting_since.take() {
+            self.waits += 1;
+            self.waited += now - since;
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -253,6 +281,8 @@ const NONE: u32 = u32::MAX;
 struct Nic {
     first: u32,
     last: u32,
+    /// When the last packet would have left if nothing had held up any, in ps.
+    due: u64,
 }
 
 /// All but the replay, which calls it.
@@ -289,15 +319,16 @@ struct Network<'a> {
 /// # Errors
 /// If program, mapping, controllers and network do not fit; if the ranks wait for each
 /// other for ever; if a controller breaks the rules; if a packet would be lost.
-pub fn simulate(
+pub fn simulate<'p>(
     topology: &dyn Topology,
-    program: &Program,
+    program: impl Into<Source<'p>>,
     nodes: &[u32],
     settings: &Settings,
     controllers: Vec<Box<dyn PowerController + Send>>,
     sink: &mut dyn ActivitySink,
     progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
 ) -> Result<RunSummary, RunError> {
+    let program = program.into();
     check(topology, program, nodes, settings, controllers.len())?;
     let mut network = Network::new(topology, nodes, settings, controllers, sink);
     let mut replay = Replay::new(program, settings.overheads);
@@ -336,7 +367,7 @@ pub fn simulate(
             let now = Progress {
                 time_ps: time,
                 operations_finished: replay.operations_finished(),
-                operations: program.ops().len(),
+                operations: program.operations(),
                 packets: network.delivered_packets,
             };
             if network.sink.window(cycle).is_break() || progress(&now).is_break() {
@@ -346,13 +377,19 @@ pub fn simulate(
         let (time, event) = network.queue.pop().expect("looked at above");
         network.now = time;
         match event {
-            Event::Finish(op) => {
+            Event::Finish(cpu) => {
                 completed_at = time;
-                replay.finish(op, &mut network);
+                replay.finish(cpu, &mut network);
             }
             Event::Local(message) => network.arrive(message, &mut replay),
             Event::Tail { port, packet } => {
                 if let Some(message) = network.tail(port, packet) {
+                    completed_at = time;
+                    network.arrive(message, &mut replay);
+                }
+            }
+            Event::Ready { port, packet } => {
+                if let Some(message) = network.ready(port, packet) {
                     completed_at = time;
                     network.arrive(message, &mut replay);
                 }
@@ -381,7 +418,7 @@ pub fn simulate(
 
 fn check(
     topology: &dyn Topology,
-    program: &Program,
+    program: Source,
     nodes: &[u32],
     settings: &Settings,
     controllers: usize,
@@ -431,6 +468,10 @@ fn check(
     if settings.window_cycles == 0 {
         return settings_fault("a window of 0 clock cycles: at least 1".into());
     }
+    let Source::Recorded(program) = program else {
+        // What a skeleton makes was checked when it was made.
+        return Ok(());
+    };
     if let Err(problem) = check_times(&[program]) {
         return unfit(problem);
     }
@@ -489,7 +530,8 @@ impl<'a> Network<'a> {
             nics: vec![
                 Nic {
                     first: NONE,
-                    last: NONE
+                    last: NONE,
+                    due: 0,
                 };
                 topology.nodes()
             ],
@@ -581,12 +623,17 @@ impl<'a> Network<'a> {
         let mut waits = false;
         for (port, queue, enabled) in ports {
             let state = &mut self.ports[port as usize];
-            if !queue || state.sending > 0 || state.paused {
+            if !queue || state.sending > 0 {
                 continue;
             }
             if enabled {
-                state.waiting_since = None;
-                self.begin(port);
+                state.end_wait(self.now);
+                if !state.paused {
+                    self.begin(port);
+                }
+                continue;
+            }
+            if state.paused && state.waiting_since.is_none() {
                 continue;
             }
             waits = true;
@@ -655,6 +702,19 @@ impl<'a> Network<'a> {
         self.queue.schedule(sent + cable, tail);
     }
 
+    /// A message may leave its NIC, behind those before it.
+    fn queue_message(&mut self, number: u32) {
+        let node = self.nodes[self.messages[number as usize].message.from as usize];
+        let nic = &mut self.nics[node as usize];
+        if nic.first == NONE {
+            nic.first = number;
+        } else {
+            self.messages[nic.last as usize].next = number;
+        }
+        nic.last = number;
+        self.queued(self.first_nic() as u32 + node);
+    }
+
     /// The next packet of a NIC's first message.
     fn cut_packet(&mut self, port: u32) -> Option<u32> {
         let node = port as usize - self.first_nic();
@@ -670,16 +730,13 @@ impl<'a> Network<'a> {
         if message.to_send == 0 {
             nic.first = message.next;
         }
+        let wire = parameters.wire(payload);
+        let due = nic.due.max(message.generated + parameters.nic_ps);
+        nic.due = due + parameters.link_time(wire);
         let destination = self.nodes[message.message.to as usize];
         let hops = self.topology.hops(node, destination as usize);
-        let packet = Packet::new(
-            parameters.wire(payload),
-            payload,
-            number,
-            destination,
-            message.generated,
-            hops,
-        );
+        let mut packet = Packet::new(wire, payload, number, destination, message.generated, hops);
+        packet.due = due;
         Some(self.packets.add(packet))
     }
 
@@ -705,7 +762,8 @@ impl<'a> Network<'a> {
                     self.poll_soon(link);
                 }
             }
-            Event::Finish(_) | Event::Local(_) | Event::Tail { .. } => {
+            Event::Queue(message) => self.queue_message(message),
+            Event::Finish(_) | Event::Local(_) | Event::Tail { .. } | Event::Ready { .. } => {
                 unreachable!("the main loop handles what concerns the replay")
             }
         }
@@ -766,6 +824,22 @@ impl<'a> Network<'a> {
             link.ends[end].receiving = false;
             link.ends[end].arriving -= 1;
         });
+        let parameters = &self.settings.switch;
+        let delay = match self.switch_port(port) {
+            Some(_) => parameters.switch_ps,
+            None => parameters.nic_ps,
+        };
+        if delay == 0 {
+            return self.ready(port, packet);
+        }
+        let ready = Event::Ready { port, packet };
+        self.queue.schedule(self.now + delay, ready);
+        None
+    }
+
+    /// A packet may cross the switch, or is handed to its node. Returns its message if that is now
+    /// complete.
+    fn ready(&mut self, port: u32, packet: u32) -> Option<u32> {
         self.packet_hops += 1;
         if let Some((switch, input)) = self.switch_port(port) {
             let destination = self.packets[packet].destination as usize;
@@ -860,9 +934,10 @@ impl<'a> Network<'a> {
         time_ps: u64,
         cycles: u64,
         replay: &Replay,
-        program: &Program,
+        program: Source,
     ) -> RunSummary {
         let count = self.latency.len();
+        let end_ps = cycles * self.settings.clock_ps;
         let mut calc_ps = vec![0; self.topology.nodes()];
         let mut cpus = vec![0; self.topology.nodes()];
         for ((&node, time), count) in self
@@ -896,7 +971,13 @@ impl<'a> Network<'a> {
                     pauses: port.pauses,
                     highest_input,
                     highest_output,
+                    sleep_waits: port.waits + u64::from(port.waiting_since.is_some()),
+                    sleep_delay_ps: port.waited
+                        + port
+                            .waiting_since
+                            .map_or(0, |since| end_ps - since.min(end_ps)),
                     idle: None,
+                    link_idle: None,
                 }
             })
             .collect();
@@ -925,11 +1006,12 @@ impl<'a> Network<'a> {
             },
             sizes_differ: replay.sizes_differ(),
             operations_finished: replay.operations_finished(),
-            operations: program.ops().len(),
+            operations: program.operations(),
             jobs_ps: vec![(ended == Ended::Complete).then_some(time_ps)],
             calc_ps,
             cpus,
             ports,
+            series: None,
             events: self.queue.scheduled(),
         }
     }
@@ -940,8 +1022,8 @@ impl Host for Network<'_> {
         self.now
     }
 
-    fn after(&mut self, delay: u64, _: usize, op: u32) {
-        self.queue.schedule(self.now + delay, Event::Finish(op));
+    fn after(&mut self, delay: u64, _: usize, cpu: u32) {
+        self.queue.schedule(self.now + delay, Event::Finish(cpu));
     }
 
     fn send(&mut self, message: Message) {
@@ -969,13 +1051,9 @@ impl Host for Network<'_> {
             return;
         }
         self.offered_bytes += message.bytes;
-        let nic = &mut self.nics[node as usize];
-        if nic.first == NONE {
-            nic.first = number;
-        } else {
-            self.messages[nic.last as usize].next = number;
+        match self.settings.switch.nic_ps {
+            0 => self.queue_message(number),
+            delay => self.queue.schedule(self.now + delay, Event::Queue(number)),
         }
-        nic.last = number;
-        self.queued(self.first_nic() as u32 + node);
     }
 }

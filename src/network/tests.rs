@@ -201,9 +201,13 @@ fn jobs_of_one_file_and_one_speed_share_the_program() {
     std::fs::write(place("s.toml"), text).unwrap();
     let scenario = scenario::Scenario::load(&place("s.toml")).unwrap();
     let workload = Workload::of(&scenario).unwrap().unwrap();
-    let programs: Vec<_> = workload.jobs.iter().map(|job| &job.program).collect();
-    assert!(std::sync::Arc::ptr_eq(programs[0], programs[1]));
-    assert!(std::sync::Arc::ptr_eq(programs[0], programs[2]));
+    let recorded = |job: &Job| match &job.program {
+        super::Program::Recorded(program) => Arc::clone(program),
+        super::Program::Skeleton(_) => panic!("a trace"),
+    };
+    let programs: Vec<_> = workload.jobs.iter().map(recorded).collect();
+    assert!(Arc::ptr_eq(&programs[0], &programs[1]));
+    assert!(Arc::ptr_eq(&programs[0], &programs[2]));
     assert_eq!(programs[0].calc_ps(0, 1000), 250_000);
     assert_eq!(programs[3].calc_ps(0, 1000), 1_000_000);
     let summary = run(
@@ -624,7 +628,7 @@ fn a_time_out_shorter_than_a_round_trip_is_reported() {
     let workload = Workload {
         jobs: vec![Job {
             name: "one.goal".into(),
-            program: Arc::new(one_packet()),
+            program: super::Program::Recorded(Arc::new(one_packet())),
         }],
         nodes: vec![0, 1],
         overheads: settings().overheads,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use crate::config::plan::HistogramKind;
+use crate::config::plan::{CircularWindow, HistogramKind};
 use crate::config::Scale;
 
 /// Generations of a `decaying` histogram; a sample of each weighs half of one of the next.
@@ -20,7 +20,7 @@ pub struct HistogramParameters {
     pub bins: usize,
     /// `r_bin`: width of every linear bin, and of the lowest logarithmic ones.
     pub bin: u64,
-    /// Largest count of a bin; counters saturate there.
+    /// Largest count of a bin: there a regular histogram is halved, others saturate.
     pub max_count: u32,
     /// `h_maxN`.
     pub max_samples: u32,
@@ -30,8 +30,10 @@ pub struct HistogramParameters {
     pub max_value: u64,
     /// Bins that a map holds.
     pub map_entries: usize,
-    /// Largest window; it saturates there.
-    pub max_time: u64,
+    /// Largest window: there a regular histogram is halved, others saturate.
+    pub max_window: u64,
+    /// What the window of a circular histogram is.
+    pub window: CircularWindow,
 }
 
 /// Which lengths fall into which bin.
@@ -119,7 +121,8 @@ struct Generation {
 pub(super) struct Histogram {
     parameters: HistogramParameters,
     bins: Bins,
-    /// Where a generation's time stops.
+    /// Where a generation's time stops. That of a regular histogram goes on beyond the largest
+    /// window, until the next sample or twice as far.
     longest: u64,
     present: Generation,
     /// What a `decaying` histogram remembers, the latest first; empty for the others.
@@ -128,6 +131,10 @@ pub(super) struct Histogram {
     stored: VecDeque<u64>,
     stored_total: u128,
     overflows: u64,
+    /// The largest count of a regular histogram's bins.
+    highest: u32,
+    /// How often it was halved.
+    halvings: u64,
 }
 
 impl Histogram {
@@ -136,7 +143,10 @@ impl Histogram {
             bins: Bins::new(&parameters),
             longest: match parameters.ttl {
                 Some(ttl) if parameters.kind.ages() => ttl,
-                _ => parameters.max_time,
+                _ if parameters.kind == HistogramKind::Regular => {
+                    parameters.max_window.saturating_mul(2).saturating_add(1)
+                }
+                _ => parameters.max_window,
             },
             parameters,
             present: Generation::default(),
@@ -144,6 +154,8 @@ impl Histogram {
             stored: VecDeque::new(),
             stored_total: 0,
             overflows: 0,
+            highest: 0,
+            halvings: 0,
         }
     }
 
@@ -163,7 +175,13 @@ impl Histogram {
             .saturating_add(idle)
             .min(self.longest);
         match self.parameters.kind {
-            HistogramKind::Regular => {}
+            HistogramKind::Regular => {
+                let window = self.present.ticks;
+                if self.highest >= self.parameters.max_count || window > self.parameters.max_window
+                {
+                    self.halve();
+                }
+            }
             HistogramKind::Clearing => {
                 if self.is_due() {
                     self.present = Generation::default();
@@ -200,12 +218,14 @@ impl Histogram {
     fn window(&self) -> u64 {
         let window = match self.parameters.kind {
             // The buffer stores lengths, not dates: their sum stands for the window.
-            HistogramKind::Circular => self.stored_total,
+            HistogramKind::Circular if self.parameters.window == CircularWindow::Held => {
+                self.stored_total
+            }
             _ => self.weighted(|generation| generation.ticks) >> (GENERATIONS - 1),
         };
         u64::try_from(window)
             .unwrap_or(u64::MAX)
-            .min(self.parameters.max_time)
+            .min(self.parameters.max_window)
     }
 
     /// The sum over the generations in eighths: the present one weighs 8, the one before
@@ -242,7 +262,24 @@ impl Histogram {
     fn count(&mut self, bin: usize) {
         let count = self.present.counts.entry(bin).or_insert(0);
         *count = count.saturating_add(1).min(self.parameters.max_count);
+        self.highest = self.highest.max(*count);
         self.present.samples = self.present.samples.saturating_add(1);
+    }
+
+    /// All counters and the window (SPEC 6). Half of an odd count is rounded up in every second
+    /// bin, odd ones the first time, the others the next: what is lost here is gained there.
+    fn halve(&mut self) {
+        self.halvings += 1;
+        let first = self.halvings % 2 == 1;
+        self.present.counts.retain(|bin, count| {
+            *count = match (bin % 2 == 1) == first {
+                true => count.div_ceil(2),
+                false => *count / 2,
+            };
+            *count > 0
+        });
+        self.present.ticks /= 2;
+        self.highest = self.present.counts.values().copied().max().unwrap_or(0);
     }
 
     /// The present generation is full or old: it ends immediately before the next sample.
@@ -250,6 +287,13 @@ impl Histogram {
         let Generation { samples, ticks, .. } = self.present;
         samples >= self.parameters.max_samples
             || self.parameters.ttl.is_some_and(|ttl| ticks >= ttl)
+    }
+
+    /// The counts of all bins.
+    #[cfg(test)]
+    pub fn counts(&self) -> Vec<u32> {
+        let of = |bin| self.present.counts.get(&bin).copied().unwrap_or(0);
+        (0..self.bins.count).map(of).collect()
     }
 
     fn evict(&mut self) {

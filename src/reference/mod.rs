@@ -15,7 +15,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use crate::config::plan::Policy;
+use crate::config::plan::{MissUnit, Policy};
 use crate::config::{Config, CorrectionMode};
 
 use histogram::Histogram;
@@ -38,6 +38,8 @@ pub struct Parameters {
     pub history: usize,
     /// What becomes of a correction factor below 1.
     pub correction_mode: CorrectionMode,
+    /// What the factor counts misses in.
+    pub miss_unit: MissUnit,
 }
 
 impl Parameters {
@@ -65,10 +67,12 @@ impl Parameters {
                 ttl: (histogram.ttl_ps > 0).then(|| ticks(histogram.ttl_ps)),
                 max_value: ticks(histogram.max_value_ps),
                 map_entries: histogram.map_entries as usize,
-                max_time,
+                max_window: config.max_window(),
+                window: config.window,
             },
             history: config.correction.history as usize,
             correction_mode: config.correction.mode,
+            miss_unit: config.correction.miss_unit,
         }
     }
 }
@@ -109,7 +113,7 @@ impl Reference {
         let t_pdt = parameters.t_pdt_init as f64;
         Reference {
             histogram: Histogram::new(parameters.histogram.clone()),
-            history: MissHistory::new(parameters.history),
+            history: MissHistory::new(parameters.history, parameters.miss_unit),
             t_pdt,
             parameters,
         }
@@ -125,9 +129,11 @@ impl Reference {
     ///
     /// The order is that of SPEC 8: history, histogram, PerfBound, correction.
     pub fn step(&mut self, busy: u64, idle: u64) -> Step {
+        let miss = self.parameters.policy != Policy::AlwaysOn && idle as f64 > self.t_pdt;
+        // The window runs on where the meter of the idle period stands still.
+        let elapsed = idle;
         let idle = idle.min(self.parameters.max_time);
         let t_inac = idle.min(self.parameters.histogram.max_value);
-        let miss = self.parameters.policy != Policy::AlwaysOn && idle as f64 > self.t_pdt;
         let mut step = Step {
             t_inac,
             miss,
@@ -144,7 +150,7 @@ impl Reference {
         };
         self.history
             .record(miss.then(|| idle as f64 / self.t_pdt.max(1.0)));
-        step.window = self.histogram.record(busy, t_inac, idle);
+        step.window = self.histogram.record(busy, t_inac, elapsed);
         step.budget = self.budget(step.window);
         step.t_pb = self.histogram.threshold(step.budget);
         if corrects {
@@ -178,11 +184,13 @@ struct MissHistory {
     outcomes: VecDeque<bool>,
     /// Oldest first: as many as there are misses in `outcomes`.
     ratios: VecDeque<f64>,
+    unit: MissUnit,
 }
 
 impl MissHistory {
-    fn new(length: usize) -> MissHistory {
+    fn new(length: usize, unit: MissUnit) -> MissHistory {
         MissHistory {
+            unit,
             outcomes: VecDeque::from(vec![false; length]),
             ratios: VecDeque::new(),
         }
@@ -216,7 +224,7 @@ impl MissHistory {
             }
         }
         let mean = product.powf(misses.recip()) * (aside / misses).exp2();
-        misses / self.outcomes.len() as f64 * mean
+        f64::from(self.unit.whole()) * misses / self.outcomes.len() as f64 * mean
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::config::plan::HistogramKind;
+use crate::config::plan::{CircularWindow, HistogramKind};
 use crate::config::{Preset, Scale};
 
 /// Four bins of 8 ticks (h_maxval 32), l / t_w = 1/10 packet per tick, at most 3 samples.
@@ -19,10 +19,12 @@ pub(super) fn parameters(kind: HistogramKind) -> Parameters {
             ttl: None,
             max_value: 32,
             map_entries: 2,
-            max_time: 1000,
+            max_window: 1000,
+            window: CircularWindow::Held,
         },
         history: 4,
         correction_mode: CorrectionMode::AtLeastOne,
+        miss_unit: MissUnit::Fraction,
     }
 }
 
@@ -40,6 +42,23 @@ fn columns(steps: &[Step]) -> Vec<(u64, bool, u64, u64, u64)> {
         .iter()
         .map(|s| (s.t_inac, s.miss, s.window, s.budget, s.t_pb))
         .collect()
+}
+
+/// SPEC 7.1: `elapsed` counts on since reset: X = 7, 30, 35, 80, 101, 108.
+#[test]
+fn the_window_of_a_circular_histogram() {
+    let periods = [(2, 5), (3, 20), (1, 4), (5, 40), (6, 15), (1, 6)];
+    for (window, expected) in [
+        // Three lengths of at most 32.
+        (CircularWindow::Held, [5, 25, 29, 56, 51, 53]),
+        (CircularWindow::Elapsed, [7, 30, 35, 80, 101, 108]),
+    ] {
+        let mut parameters = parameters(HistogramKind::Circular);
+        parameters.histogram.window = window;
+        let steps = run(parameters, &periods);
+        let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+        assert_eq!(windows, expected, "{window:?}");
+    }
 }
 
 /// By hand, bins [0,8) [8,16) [16,24) [24,..):
@@ -226,7 +245,7 @@ fn logarithmic_bins_that_are_too_few() {
     parameters.histogram.scale = Scale::Log;
     parameters.histogram.bin = 1;
     parameters.histogram.max_value = 1 << 20;
-    parameters.histogram.max_time = u64::MAX;
+    parameters.histogram.max_window = u64::MAX;
     parameters.max_time = u64::MAX;
     parameters.budget_rate = BigRational::from_integer(0.into());
     let above: Vec<u64> = [0, 1, 2, 3, 4, 5, 1 << 20]
@@ -260,7 +279,8 @@ fn middle_of_a_bin_of_one_tick() {
 
 #[test]
 fn window_and_counters_saturate() {
-    let mut parameters = parameters(HistogramKind::Regular);
+    let mut parameters = parameters(HistogramKind::Clearing);
+    parameters.histogram.max_samples = 100;
     parameters.histogram.max_count = 1;
     // l = 1/1000: N = 1 with the saturated window of 1000 ticks.
     parameters.budget_rate = BigRational::new(1.into(), 1000.into());
@@ -272,13 +292,92 @@ fn window_and_counters_saturate() {
     assert_eq!(steps[2].t_pb, 12);
 }
 
+/// SPEC 6: counters up to 3, windows up to 100.
+#[test]
+fn a_regular_histogram_is_halved_by_hand() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.histogram.max_count = 3;
+    parameters.histogram.max_window = 100;
+    let periods = [
+        (5, 5),
+        (5, 5),
+        (5, 5),
+        (0, 10),
+        (1, 19),
+        (0, 10),
+        (7, 3),
+        (60, 10),
+        (0, 2),
+        (500, 40),
+    ];
+    parameters.histogram.bin = 4;
+    parameters.histogram.max_value = 16;
+    // Bins [0,4) [4,8) [8,12) [12,..): the samples are in bins 1 1 1 2 3 2 0 2 0 3.
+    let mut histogram = Histogram::new(parameters.histogram.clone());
+    let seen: Vec<(u64, Vec<u32>)> = periods
+        .iter()
+        .map(|&(busy, idle)| {
+            (
+                histogram.record(busy, idle.min(16), idle),
+                histogram.counts(),
+            )
+        })
+        .collect();
+    let expected: [(u64, [u32; 4]); 10] = [
+        (10, [0, 1, 0, 0]),
+        (20, [0, 2, 0, 0]),
+        // The counter is full: all halve before the next sample.
+        (30, [0, 3, 0, 0]),
+        // Odd bins are rounded up the first time: 2, then the sample.
+        (20, [0, 2, 1, 0]),
+        (40, [0, 2, 1, 1]),
+        (50, [0, 2, 2, 1]),
+        (60, [1, 2, 2, 1]),
+        // 60 + 70 = 130 passes 100; now even ones are: 1 1 1 0, then the sample.
+        (65, [1, 1, 2, 0]),
+        (67, [2, 1, 2, 0]),
+        // 67 + 540 is more than twice the largest: 201 / 2.
+        (100, [1, 1, 1, 1]),
+    ];
+    for (step, (seen, (window, counts))) in seen.iter().zip(expected).enumerate() {
+        assert_eq!((seen.0, &seen.1[..]), (window, &counts[..]), "step {step}");
+    }
+}
+
+/// SPEC 6: a threshold under stationary traffic does not drift. Windows of 2^16 ticks are over
+/// after some 190 periods, counters of 7 bits after some 400 with 40 % of them in one bin.
+#[test]
+fn a_regular_histogram_does_not_drift() {
+    for max_count in [127, u32::MAX] {
+        let mut parameters = parameters(HistogramKind::Regular);
+        parameters.histogram.bins = 256;
+        parameters.histogram.max_value = 2048;
+        parameters.histogram.max_count = max_count;
+        parameters.histogram.max_window = 65_535;
+        parameters.max_time = 65_535;
+        // A fifth of the periods may be longer than the threshold: 1/5 of one per 340 ticks.
+        parameters.budget_rate = BigRational::new(1.into(), 1700.into());
+        let mut reference = Reference::new(parameters);
+        let thresholds: Vec<f64> = (0..20_000u64)
+            .map(|i| reference.step(10, (i * 271) % 661).t_pdt)
+            .collect();
+        // Four fifths of 661.
+        for (i, threshold) in thresholds.iter().enumerate().skip(150) {
+            assert!(
+                (510.0..560.0).contains(threshold),
+                "{max_count}, {i}: {threshold}"
+            );
+        }
+    }
+}
+
 /// 0.01 * 1 / 7 in f64 falls below 1/700 or above: the exact floor is 1 at X = 700.
 #[test]
 fn whole_budgets_are_not_rounded_away() {
     for denominator in [3u64, 7, 10, 49, 700, 448_000, 1_792_000] {
         let mut parameters = parameters(HistogramKind::Regular);
         parameters.max_time = u64::MAX;
-        parameters.histogram.max_time = u64::MAX;
+        parameters.histogram.max_window = u64::MAX;
         parameters.budget_rate = BigRational::new(1.into(), denominator.into());
         for packets in [1u64, 3, 1000, 123_457] {
             let x = denominator * packets;
@@ -316,6 +415,19 @@ fn correction_by_hand() {
     assert_eq!(steps[2].t_inac, 32);
 }
 
+/// SPEC 8: the same in per cent, whose factors are a hundred times as large: t = min(400, 32).
+#[test]
+fn misses_in_percent_by_hand() {
+    let mut parameters = parameters(HistogramKind::Regular);
+    parameters.policy = Policy::PerfBoundCorrect;
+    parameters.miss_unit = MissUnit::Percent;
+    let steps = run(parameters, &[(300, 16), (1, 16), (1, 64)]);
+    let seen: Vec<(f64, f64)> = steps.iter().map(|s| (s.cf, s.t_pdt)).collect();
+    // One of four, 25 per cent, with r = 4; then r = 64/32 = 2 too: 50 * sqrt(8).
+    assert_eq!(seen[..2], [(1.0, 4.0), (100.0, 32.0)]);
+    assert!((seen[2].0 - 50.0 * 8f64.sqrt()).abs() < 1e-11 && seen[2].1 == 32.0);
+}
+
 /// A factor below 1: r = 8/4 = 2 in one of four: cf = 0.5.
 #[test]
 fn factors_below_one_by_mode() {
@@ -348,7 +460,7 @@ fn corrected_thresholds_stay_in_range() {
 /// 1024 ratios of 2^60 each: their product is far beyond the range of an `f64`.
 #[test]
 fn many_large_ratios_do_not_overflow() {
-    let mut history = MissHistory::new(1024);
+    let mut history = MissHistory::new(1024, MissUnit::Fraction);
     for _ in 0..1024 {
         history.record(Some(2f64.powi(60)));
     }

@@ -199,7 +199,7 @@ impl Axis {
 }
 
 /// Four to eight ticks at multiples of 1, 2 or 5 times a power of ten.
-fn round_ticks(low: f64, high: f64) -> Vec<Tick> {
+pub fn round_ticks(low: f64, high: f64) -> Vec<Tick> {
     let rough = (high - low) / 8.0;
     let power = rough.log10().floor() as i32;
     let unit = 10_f64.powi(power);
@@ -299,6 +299,10 @@ impl Pen {
                 [(x - size, y - size), (x + size, y + size)],
                 style,
             )),
+            Shape::Line => area.draw(&PathElement::new(
+                [(x - size - size / 2, y), (x + size + size / 2, y)],
+                mark.stroke(self.length(3)),
+            )),
             Shape::Circle => area.draw(&Circle::new((x, y), size, style)),
             Shape::Square => {
                 let half = size - size / 6;
@@ -374,6 +378,7 @@ impl Pen {
         let y = Axis::over(points().flat_map(|(_, y)| [y.low, y.high]));
         let first = lines.ticks.first().map_or(0.0, |tick| tick.at);
         let last = lines.ticks.last().map_or(1.0, |tick| tick.at);
+        let last = points().map(|(x, _)| *x).fold(last, f64::max);
         let beside = 0.02 * (last - first);
         let x = Axis {
             range: first - beside..last + beside,
@@ -390,10 +395,13 @@ impl Pen {
             let colour = mark.ink();
             chart.draw_series(LineSeries::new(
                 points.iter().map(|(x, y)| (*x, y.mean)),
-                colour.stroke_width(self.length(2)),
+                mark.stroke(self.length(2)),
             ))?;
             for (x, y) in points {
                 self.whisker(&mut chart, *x, y, colour)?;
+                if mark.shape == Shape::Line {
+                    continue;
+                }
                 let at = chart.backend_coord(&(*x, y.mean));
                 self.mark(area, mark, at_area(area, at), 5)?;
             }
@@ -507,6 +515,13 @@ impl Pen {
 }
 
 impl Mark {
+    /// Of a line so wide.
+    fn stroke(&self, width: u32) -> ShapeStyle {
+        let pale = self.pale && self.shape == Shape::Line;
+        let part = if pale { PALE } else { 1.0 };
+        self.ink().mix(part).stroke_width(width)
+    }
+
     fn ink(&self) -> RGBColor {
         self.colour
             .map_or(INK, |number| COLOURS[number % COLOURS.len()])

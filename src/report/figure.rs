@@ -119,6 +119,8 @@ pub struct Pair {
 #[derive(Clone, Copy, PartialEq)]
 pub enum Shape {
     Swatch,
+    /// A line of so many points that they have no marks.
+    Line,
     Circle,
     Triangle,
     Square,
@@ -192,6 +194,11 @@ const LINKS: Merit = Merit {
     decimals: 3,
     of: |row| row.against.energy_links_saved_percent,
 };
+const NETWORK: Merit = Merit {
+    label: "energy of the network saved, %",
+    decimals: 3,
+    of: |row| row.against.energy_network_saved_percent,
+};
 const SYSTEM: Merit = Merit {
     label: "energy of the system saved, %",
     decimals: 3,
@@ -260,6 +267,12 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
             LINKS,
         ),
         fixed(
+            "fixed-network",
+            "Energy of links and switches saved with fixed thresholds",
+            "The network of p000's abstract, which has no such figure",
+            NETWORK,
+        ),
+        fixed(
             "fixed-latency",
             "Packet latency with fixed thresholds",
             "Compare p000 Figures 7c, 10a, 13b and 16b",
@@ -282,6 +295,12 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
             "Energy of the links saved with PerfBound and PerfBoundCorrect",
             "Not in the papers",
             LINKS,
+        ),
+        predicted(
+            "predicted-network",
+            "Energy of links and switches saved with PerfBound and PerfBoundCorrect",
+            "The network of p000's abstract, which has no such figure",
+            NETWORK,
         ),
         predicted(
             "predicted-latency",
@@ -774,6 +793,7 @@ fn over_loads(rows: &[Row]) -> Vec<Figure> {
         ("latency", "Packet latency", LATENCY_NS),
         ("overhead", "Packet latency, overhead", LATENCY),
         ("links", "Energy of the links saved", LINKS),
+        ("network", "Energy of links and switches saved", NETWORK),
         ("system", "Energy of the system saved", SYSTEM),
     ];
     let mut figures = Vec::new();

@@ -1,14 +1,17 @@
 //! The results of a sweep as a page to read: the figures of p000 4.4 to 4.7, drawn from the
-//! table of results, and PNG files of them.
+//! table of results, and PNG files of them; and those of one run over time.
 
 mod draw;
 mod figure;
 mod page;
+pub mod series;
 
 use std::path::{Path, PathBuf};
 
 use crate::files::{self, FileError};
 use crate::sweep::{self, Results, RESULTS};
+use figure::Figure;
+use series::{Columns, SeriesError, SERIES, SERIES_ALWAYS_ON};
 
 /// A report cannot be made.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +19,9 @@ pub enum Error {
     /// What the sweep has left.
     #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
     Results(#[from] sweep::Error),
+    /// What a run has left.
+    #[error(transparent)]
+    Series(#[from] SeriesError),
     /// There is nothing to compare with.
     #[error("{0}: the table has no run without power saving")]
     NoBaseline(PathBuf),
@@ -32,12 +38,41 @@ pub enum Error {
     File(#[from] FileError),
 }
 
-/// Writes the report of a sweep's folder as `page`, an HTML file that needs no other, and a
-/// PNG file of each figure beside it; returns the files.
+/// Writes the report of the folder of a sweep, or of a run with samples, as `page`, an HTML file that
+/// needs no other, and a PNG file of each figure beside it; returns the files.
 ///
 /// # Errors
 /// If the folder has no results, or a file cannot be written.
 pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
+    match folder.join(SERIES).exists() && !folder.join(RESULTS).exists() {
+        true => write_run(folder, page),
+        false => write_sweep(folder, page),
+    }
+}
+
+/// The report of a run over time.
+fn write_run(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
+    let run = Columns::read(&folder.join(SERIES))?;
+    let beside = folder.join(SERIES_ALWAYS_ON);
+    let always_on = beside.exists().then(|| Columns::read(&beside));
+    let always_on = always_on.transpose()?;
+    let figures = series::figures(&run, always_on.as_ref());
+    write_page(page, figures, |drawn| {
+        let commands = [
+            format!("linkdoze simulate {} -o {}", run.scenario, folder.display()),
+            command(folder, page),
+        ];
+        page::of_run(&run.scenario, run.len(), drawn, &commands)
+    })
+}
+
+/// The command that makes a report.
+fn command(folder: &Path, page: &Path) -> String {
+    format!("linkdoze report {} -o {}", folder.display(), page.display())
+}
+
+/// The report of a sweep.
+fn write_sweep(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
     let Results {
         description,
         rows,
@@ -46,10 +81,29 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
     if !rows.iter().any(|row| row.setting.policy == "always-on") {
         return Err(Error::NoBaseline(folder.join(RESULTS)));
     }
+    write_page(page, figure::figures(&rows, &idle), |drawn| {
+        let commands = [
+            format!(
+                "linkdoze sweep {} -o {}",
+                description.sweep.display(),
+                folder.display()
+            ),
+            command(folder, page),
+        ];
+        page::html(&rows, &description, drawn, &commands)
+    })
+}
+
+/// Draws the figures and writes them, with the page that `html` makes of them.
+fn write_page(
+    page: &Path,
+    figures: Vec<Figure>,
+    html: impl FnOnce(&[(Figure, Option<String>)]) -> String,
+) -> Result<Vec<PathBuf>, Error> {
     let stem = page.file_stem().unwrap_or_default().to_string_lossy();
     let mut files = Vec::new();
     let mut drawn = Vec::new();
-    for figure in figure::figures(&rows, &idle) {
+    for figure in figures {
         let fault = |problem| Error::Draw {
             figure: figure.id.clone(),
             problem,
@@ -67,16 +121,7 @@ pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
         };
         drawn.push((figure, svg));
     }
-    let commands = [
-        format!(
-            "linkdoze sweep {} -o {}",
-            description.sweep.display(),
-            folder.display()
-        ),
-        format!("linkdoze report {} -o {}", folder.display(), page.display()),
-    ];
-    let html = page::html(&rows, &description, &drawn, &commands);
-    files.insert(0, (page.to_owned(), html.into_bytes()));
+    files.insert(0, (page.to_owned(), html(&drawn).into_bytes()));
     let contents: Vec<(PathBuf, &[u8])> = files
         .iter()
         .map(|(path, content)| (path.clone(), content.as_slice()))
@@ -105,6 +150,7 @@ mod tests {
                     .zip(&sweep.experiments)
                     .map(|(number, experiment)| Row {
                         setting: Setting::new(experiment, variation),
+                        bound_kept: None,
                         ..plausible_row(experiment, f64::from(number % 7))
                     }),
             );
@@ -119,6 +165,7 @@ mod tests {
             network: "2 nodes".into(),
             experiments: Vec::new(),
             traces: vec![("a.goal".into(), "1".repeat(64))],
+            skeletons: vec!["lammps, 2 ranks, 1 step".into()],
             trace_files_sha256: vec![("a.goal".into(), "2".repeat(64))],
             ports_sha256: Default::default(),
         };
@@ -151,15 +198,17 @@ mod tests {
         (folder, html, files)
     }
 
-    const FIGURES: [&str; 10] = [
+    const FIGURES: [&str; 12] = [
         "idle-periods",
         "fixed-time",
         "fixed-system",
         "fixed-links",
+        "fixed-network",
         "fixed-latency",
         "predicted-time",
         "predicted-system",
         "predicted-links",
+        "predicted-network",
         "predicted-latency",
         "correction",
     ];
@@ -292,6 +341,50 @@ mod tests {
         cells.map(|cell| cell.replace("</td>", "")).collect()
     }
 
+    /// Before anything else, and line by line: the figures of each experiment.
+    #[test]
+    fn the_verdict_stands_at_the_top() {
+        let change = |row: &mut Row| {
+            row.bound_kept = row.setting.bound.map(|bound| bound < 0.05);
+            if row.setting.policy == "fixed" {
+                (row.measured.ports_over_budget, row.measured.worst_port_use) = (None, None);
+            }
+            row.against.time_overhead_percent = Some(1.25);
+            row.against.energy_links_saved_percent = Some(40.0);
+            row.against.energy_network_saved_percent = Some(26.5);
+            row.potential.optimum_at_bound_saved_percent = Some(50.0);
+            row.potential.score_at_bound = Some(0.8);
+            row.potential.optimum_at_own_wake_ups_saved_percent = Some(64.0);
+            row.potential.score_at_own_wake_ups = Some(0.625);
+            row.potential.ideal_links_saved_percent = Some(81.25);
+        };
+        let sweep = "states = [\"deep-sleep\"]\n[fixed]\nt_pdt_ns = [0]\n\
+                     [perfbound]\nhistograms = [\"map\"]\n";
+        let (_folder, html, _) = report(sweep, change);
+        let verdict = "<p class=\"verdict\">BOUND NOT KEPT in 2 of 6 experiments that have one: \
+                       perfbound-deep-sleep-map-0.05, perfbound-correct-deep-sleep-map-0.05.</p>";
+        let heading = html.find("</h1>\n").unwrap() + "</h1>\n".len();
+        assert!(
+            html[heading..].starts_with(verdict),
+            "{}",
+            &html[heading..][..300]
+        );
+        let figures = [
+            "40.000", "26.500", "50.000", "0.800", "64.000", "0.625", "81.250",
+        ];
+        let line = |names: &[&str]| cells(&html, "verdict", names);
+        let kept = line(&["perfbound", "deep-sleep", "map, 1 %", "kept"]);
+        assert_eq!(kept[..3], ["1.250", "1", "1.50"]);
+        assert_eq!(kept[3..], figures);
+        let missed = line(&["perfbound-correct", "deep-sleep", "map, 5 %", "NOT KEPT"]);
+        assert_eq!(missed, kept);
+        let fixed = line(&["fixed", "deep-sleep", "0", "\u{2013}"]);
+        assert_eq!(fixed[..3], ["1.250", "\u{2013}", "\u{2013}"]);
+        // Nothing to judge.
+        let (_folder, html, _) = report("states = []\n", |_| ());
+        assert!(!html.contains("class=\"verdict\"") && !html.contains("id=\"verdict\""));
+    }
+
     #[test]
     fn loads_have_lines_and_seeds_a_mean() {
         let sweep = "[perfbound]\nhistograms = [\"map\"]\n[vary]\nload = [0.1, 0.35]\n\
@@ -308,8 +401,8 @@ mod tests {
         let (_folder, html, files) = report(sweep, change);
         // Nothing that would mix loads.
         assert!(!html.contains("<section id=\"fixed-") && !html.contains("id=\"correction\""));
-        assert_eq!(html.matches("<section id=\"load-").count(), 8);
-        assert_eq!(files.len(), 1 + 1 + 8);
+        assert_eq!(html.matches("<section id=\"load-").count(), 10);
+        assert_eq!(files.len(), 1 + 1 + 10);
         let row = |section, names: &[&str]| cells(&html, section, names);
         // Means of 1, 2 and 6 on top of 1000 times the load.
         assert_eq!(
@@ -364,9 +457,9 @@ mod tests {
         let (_folder, html, files) = report("", cut);
         assert!(html.contains("Runs were cut after 1 s"));
         assert!(html.contains("energies are those of the same time"));
-        assert_eq!(html.matches("<svg ").count(), 8);
+        assert_eq!(html.matches("<svg ").count(), 10);
         assert_eq!(html.matches("No values").count(), 2);
-        assert_eq!(files.len(), 1 + 8);
+        assert_eq!(files.len(), 1 + 10);
         // Only the runs with power saving.
         let late = |row: &mut Row| {
             if row.setting.policy != "always-on" {
@@ -376,7 +469,7 @@ mod tests {
         let (_folder, html, _) = report("", late);
         assert!(html.contains("no energies: a slower run has done less"));
         let (folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
-        assert_eq!(html.matches("<svg ").count(), 6);
+        assert_eq!(html.matches("<svg ").count(), 7);
         std::fs::remove_file(folder.path().join(IDLE_PERIODS)).unwrap();
         let error = write(folder.path(), &folder.path().join("r.html")).unwrap_err();
         let error = error.to_string();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::figure::{cell, percent_label, time_label, variation, Figure, Spread, Table};
-use crate::sweep::{Description, Measured, Row};
+use crate::sweep::{verdict, Description, Measured, Row};
 
 /// In the place of a figure that there is not.
 const NONE: &str = "\u{2013}";
@@ -25,12 +25,14 @@ pub fn html(
         let _ = page.write_fmt(text);
     };
     put(format_args!(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{scenario}: power saving</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <main>\n<h1>Power saving: {scenario}</h1>\n\
+        "{}<main>\n<h1>Power saving: {scenario}</h1>\n{}\
          <p>{}; {} experiments, computed by linkdoze {}. Percentages are against the run \
          whose links never sleep{}.</p>\n",
+        begin(&format!("{scenario}: power saving")),
+        verdict::of_rows(rows).map_or(String::new(), |verdict| format!(
+            "<p class=\"verdict\">{}</p>\n",
+            escaped(&verdict)
+        )),
         escaped(&description.network),
         rows.len(),
         escaped(&description.linkdoze),
@@ -68,27 +70,26 @@ pub fn html(
             time_label(cut.measured.time_ns)
         ));
     }
+    let judged = verdicts(rows);
+    if !judged.rows.is_empty() {
+        put(format_args!(
+            "<section id=\"verdict\">\n<h2>Bounds kept, and what could have been saved</h2>\n\
+             <p class=\"source\">The execution time decides whether a bound was kept. The budget of \
+             a port is the time that its packets may wait for its link, l times the run (p000 2.4). \
+             Optimum: the longest idle periods of links that never sleep, slept through with as \
+             many wake-ups as the bound admits, or as the run had. Score: what the run saved, \
+             divided by that. Ideal: links that sleep whenever they are idle, for nothing.</p>\n\
+             <details>\n<summary>Table</summary>\n{}</details>\n</section>\n",
+            table(&judged)
+        ));
+    }
     put(format_args!(
         "<h2>Links that never sleep</h2>\n{}",
         table(&baseline(rows))
     ));
-    for (figure, svg) in figures {
-        put(format_args!(
-            "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"source\">{}.</p>\n",
-            figure.id, figure.title, figure.source
-        ));
-        match svg {
-            Some(svg) => put(format_args!("<figure>\n{svg}\n</figure>\n")),
-            None => put(format_args!(
-                "<p class=\"note\">No values: the sweep has no such experiments, or its runs \
-                 were cut before the program's end.</p>\n"
-            )),
-        }
-        if !figure.table.rows.is_empty() {
-            put(format_args!("{}", table(&figure.table)));
-        }
-        put(format_args!("</section>\n"));
-    }
+    let lacking =
+        "the sweep has no such experiments, or its runs were cut before the program's end";
+    put(format_args!("{}", sections(figures, lacking)));
     put(format_args!(
         "<section id=\"all\">\n<h2>All experiments</h2>\n<details>\n<summary>Table</summary>\n\
          {}</details>\n</section>\n",
@@ -111,6 +112,9 @@ pub fn html(
             "<p>Trace {trace}: {file}SHA-256 of the program read from it {digest}.</p>\n"
         ));
     }
+    for skeleton in &description.skeletons {
+        put(format_args!("<p>Skeleton: {}.</p>\n", escaped(skeleton)));
+    }
     put(format_args!(
         "<p>p000: M. S\u{e1}nchez de la Rosa, F. J. And\u{fa}jar, J. Escudero-Sahuquillo, \
          J. L. S\u{e1}nchez, F. J. Alfaro-Cort\u{e9}s: <cite>On the Power Saving in High-Speed \
@@ -118,6 +122,57 @@ pub fn html(
          settings is that of its section 4.3.</p>\n</section>\n</main>\n</body>\n</html>\n"
     ));
     page
+}
+
+/// The page of one run over time.
+pub fn of_run(
+    scenario: &str,
+    samples: usize,
+    figures: &[(Figure, Option<String>)],
+    commands: &[String],
+) -> String {
+    let scenario = escaped(scenario);
+    format!(
+        "{}<main>\n<h1>Over time: {scenario}</h1>\n\
+         <p>{samples} samples of one run, computed by linkdoze {}. Where a figure has fewer steps \
+         than there are samples, a step is the mean of several, and a thin line reaches from the \
+         least to the greatest of them.</p>\n{}\
+         <section id=\"sources\">\n<h2>Made by</h2>\n<pre>{}</pre>\n</section>\n</main>\n</body>\n\
+         </html>\n",
+        begin(&format!("{scenario}: over time")),
+        env!("CARGO_PKG_VERSION"),
+        sections(figures, "no packet has arrived"),
+        escaped(&commands.join("\n")),
+    )
+}
+
+/// What comes before the content of a page with this title.
+fn begin(title: &str) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n"
+    )
+}
+
+/// A section for each figure; `lacking` says why one may have no values.
+fn sections(figures: &[(Figure, Option<String>)], lacking: &str) -> String {
+    let mut text = String::new();
+    for (figure, svg) in figures {
+        text += &format!(
+            "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"source\">{}.</p>\n",
+            figure.id, figure.title, figure.source
+        );
+        text += &match svg {
+            Some(svg) => format!("<figure>\n{svg}\n</figure>\n"),
+            None => format!("<p class=\"note\">No values: {lacking}.</p>\n"),
+        };
+        if !figure.table.rows.is_empty() {
+            text += &table(&figure.table);
+        }
+        text += "</section>\n";
+    }
+    text
 }
 
 /// What the runs without power saving measured: a column for each load and mapping.
@@ -137,7 +192,7 @@ fn baseline(rows: &[Row]) -> Table {
         }
     }
     type Of = fn(&Measured) -> Option<f64>;
-    let figures: [(&str, usize, Of); 16] = [
+    let figures: [(&str, usize, Of); 17] = [
         ("time, ms", 6, |it| Some(it.time_ns / 1e6)),
         ("messages", 0, |it| Some(it.messages as f64)),
         ("packets", 0, |it| Some(it.packets as f64)),
@@ -149,6 +204,7 @@ fn baseline(rows: &[Row]) -> Table {
         ("energy of links, J", 4, |it| Some(it.energy_links_j)),
         ("energy of switches, J", 4, |it| Some(it.energy_switches_j)),
         ("energy of nodes, J", 4, |it| Some(it.energy_nodes_j)),
+        ("energy of network, J", 4, |it| Some(it.energy_network_j)),
         ("energy, J", 4, |it| Some(it.energy_total_j)),
         ("p001: power of cluster, part", 6, |it| {
             Some(it.p001_w_cluster_fraction)
@@ -186,6 +242,95 @@ fn real(value: Option<f64>, decimals: usize) -> String {
     value.map_or(NONE.into(), |value| format!("{value:.decimals$}"))
 }
 
+/// What governed the ports of an experiment: policy, state, threshold or prediction.
+fn names(row: &Row) -> [String; 3] {
+    let setting = &row.setting;
+    let name = |name: &Option<String>| name.clone().unwrap_or_default();
+    let what = match (setting.t_pdt_ns, setting.bound) {
+        (Some(ns), _) => time_label(ns),
+        (_, Some(bound)) => format!("{}, {}", name(&setting.histogram), percent_label(bound)),
+        _ => String::new(),
+    };
+    [setting.policy.clone(), name(&setting.state), what]
+}
+
+/// What became of every bound, and what every experiment could have saved.
+fn verdicts(rows: &[Row]) -> Table {
+    let header = [
+        "policy",
+        "state",
+        "setting",
+        "bound",
+        "time, + %",
+        "ports over budget",
+        "worst port, times its budget",
+        "links saved, %",
+        "network saved, %",
+        "optimum within the bound, %",
+        "score",
+        "optimum with as many wake-ups, %",
+        "score",
+        "ideal, %",
+    ];
+    let row = |row: &Row| {
+        let (measured, against, potential) = (&row.measured, &row.against, &row.potential);
+        let over = measured.ports_over_budget.map(|over| over.to_string());
+        let mut cells: Vec<String> = names(row).into();
+        cells.push(
+            match (row.setting.bound, row.bound_kept) {
+                (None, _) => NONE,
+                (_, None) => "not judged",
+                (_, Some(true)) => "kept",
+                (_, Some(false)) => "NOT KEPT",
+            }
+            .into(),
+        );
+        cells.extend([
+            real(against.time_overhead_percent, 3),
+            over.unwrap_or(NONE.into()),
+            real(measured.worst_port_use, 2),
+            real(against.energy_links_saved_percent, 3),
+            real(against.energy_network_saved_percent, 3),
+            real(potential.optimum_at_bound_saved_percent, 3),
+            real(potential.score_at_bound, 3),
+            real(potential.optimum_at_own_wake_ups_saved_percent, 3),
+            real(potential.score_at_own_wake_ups, 3),
+            real(potential.ideal_links_saved_percent, 3),
+        ]);
+        cells
+    };
+    let saving: Vec<Row> = rows
+        .iter()
+        .filter(|row| row.setting.policy != "always-on")
+        .cloned()
+        .collect();
+    with_variations(4, header.map(str::to_owned).into(), &saving, row)
+}
+
+/// A table with a line for each experiment; behind the first three names stand the values that
+/// are not the scenario's own, if there are any.
+fn with_variations(
+    mut names: usize,
+    mut header: Vec<String>,
+    rows: &[Row],
+    cells: impl Fn(&Row) -> Vec<String>,
+) -> Table {
+    const PLACE: usize = 3;
+    let mut lines: Vec<Vec<String>> = rows.iter().map(cells).collect();
+    if rows.iter().any(|row| !variation(row).is_empty()) {
+        header.insert(PLACE, "scenario".into());
+        for (line, row) in lines.iter_mut().zip(rows) {
+            line.insert(PLACE, variation(row));
+        }
+        names += 1;
+    }
+    Table {
+        names,
+        header,
+        rows: lines,
+    }
+}
+
 /// What every experiment measured.
 fn everything(rows: &[Row]) -> Table {
     let header = [
@@ -198,10 +343,13 @@ fn everything(rows: &[Row]) -> Table {
         "p99",
         "longest",
         "links, J",
+        "network, J",
         "all, J",
         "hits",
         "misses",
         "transitions",
+        "waits for a sleeping link",
+        "their time, ms",
         "awake, %",
         "fast wake, %",
         "deep sleep, %",
@@ -212,17 +360,12 @@ fn everything(rows: &[Row]) -> Table {
         "p003: nJ/bit",
     ];
     let row = |row: &Row| {
-        let (setting, measured) = (&row.setting, &row.measured);
-        let name = |name: &Option<String>| name.clone().unwrap_or_default();
-        let what = match (setting.t_pdt_ns, setting.bound) {
-            (Some(ns), _) => time_label(ns),
-            (_, Some(bound)) => format!("{}, {}", name(&setting.histogram), percent_label(bound)),
-            _ => String::new(),
-        };
+        let measured = &row.measured;
+        let [policy, state, what] = names(row);
         let part = |part: f64| format!("{:.2}", 100.0 * part);
         vec![
-            setting.policy.clone(),
-            name(&setting.state),
+            policy,
+            state,
             what,
             format!("{:.6}", measured.time_ns / 1e6),
             real(measured.latency_mean_ns, 1),
@@ -230,10 +373,13 @@ fn everything(rows: &[Row]) -> Table {
             real(measured.latency_p99_ns, 1),
             real(measured.latency_max_ns, 1),
             format!("{:.4}", measured.energy_links_j),
+            format!("{:.4}", measured.energy_network_j),
             format!("{:.4}", measured.energy_total_j),
             measured.hits.map_or(NONE.into(), |hits| hits.to_string()),
             measured.misses.to_string(),
             measured.transitions.to_string(),
+            measured.sleep_waits.to_string(),
+            format!("{:.6}", measured.sleep_delay_ns / 1e6),
             part(measured.part_wake),
             part(measured.part_fast_wake),
             part(measured.part_deep_sleep),
@@ -244,21 +390,7 @@ fn everything(rows: &[Row]) -> Table {
             real(measured.p003_network_nj_per_bit, 4),
         ]
     };
-    let mut header: Vec<String> = header.map(str::to_owned).into();
-    let mut rows: Vec<(Vec<String>, &Row)> = rows.iter().map(|it| (row(it), it)).collect();
-    let mut names = 3;
-    if rows.iter().any(|(_, row)| !variation(row).is_empty()) {
-        header.insert(names, "scenario".into());
-        for (cells, row) in &mut rows {
-            cells.insert(names, variation(row));
-        }
-        names += 1;
-    }
-    Table {
-        names,
-        header,
-        rows: rows.into_iter().map(|(cells, _)| cells).collect(),
-    }
+    with_variations(3, header.map(str::to_owned).into(), rows, row)
 }
 
 fn table(table: &Table) -> String {

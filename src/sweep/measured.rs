@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::blocks::port::pins::PowerState;
+use crate::energy::limits::Limits;
 use crate::energy::{EnergyReport, Models};
+use crate::network::budget::BudgetUse;
 use crate::network::{Ended, RunSummary};
 
 /// What a run measured. Counts are sums over all ports with a cable.
@@ -32,6 +34,8 @@ pub struct Measured {
     pub energy_switches_j: f64,
     /// Of all nodes.
     pub energy_nodes_j: f64,
+    /// Of links and switches: the network of p000's abstract.
+    pub energy_network_j: f64,
     /// Of everything.
     pub energy_total_j: f64,
     /// Power of the network, part of the maximum (p001 Equation 3).
@@ -55,6 +59,22 @@ pub struct Measured {
     pub misses: u64,
     /// Changes of the power state.
     pub transitions: u64,
+    /// Of these, beginnings of going up.
+    pub wake_ups: u64,
+    /// How often a packet that could have left had to wait for its link; those behind it do not
+    /// count.
+    pub sleep_waits: u64,
+    /// How long these waits were together, in ns.
+    pub sleep_delay_ns: f64,
+    /// Ports with a cable.
+    pub ports: u64,
+    /// Those where these waits are longer than `l X`, the port's budget in the run; none if no
+    /// bound governs the ports.
+    pub ports_over_budget: Option<u64>,
+    /// The longest of them as a multiple of the budget.
+    pub worst_port_use: Option<f64>,
+    /// The first port that has it; none where no packet waited.
+    pub worst_port: Option<String>,
     /// Pause frames that stopped a port.
     pub pauses: u64,
     /// The part of the ports' time awake.
@@ -114,6 +134,8 @@ pub struct Against {
     pub energy_switches_saved_percent: Option<f64>,
     /// Energy of the nodes: how much less.
     pub energy_nodes_saved_percent: Option<f64>,
+    /// Energy of links and switches, the network of p000's abstract: how much less.
+    pub energy_network_saved_percent: Option<f64>,
     /// Energy of links, switches and nodes: how much less.
     pub energy_total_saved_percent: Option<f64>,
     /// Energy of the network (p001 Equation 6): how much less.
@@ -126,13 +148,58 @@ pub struct Against {
     pub p003_energy_per_data_saved_percent: Option<f64>,
 }
 
+/// What could have been saved, and how near the run came to it. None of the run without power
+/// saving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Potential {
+    /// Links that sleep whenever they are idle, for nothing: how much less energy of the links.
+    pub ideal_links_saved_percent: Option<f64>,
+    /// Of links and switches.
+    pub ideal_network_saved_percent: Option<f64>,
+    /// Of links, switches and nodes.
+    pub ideal_total_saved_percent: Option<f64>,
+    /// The best with the wake-ups that the bound admits (SPEC 13): how much less energy of the
+    /// links. None without a bound.
+    pub optimum_at_bound_saved_percent: Option<f64>,
+    /// The best with the wake-ups that the links had in the run.
+    pub optimum_at_own_wake_ups_saved_percent: Option<f64>,
+    /// What the run saved of the energy of the links, divided by the best at the bound.
+    pub score_at_bound: Option<f64>,
+    /// The same by the best with the wake-ups that the links had.
+    pub score_at_own_wake_ups: Option<f64>,
+}
+
+impl Potential {
+    /// Of a run with these limits, compared with the one without power saving.
+    pub fn new(limits: &Limits, against: &Against) -> Self {
+        let ideal = limits.ideal.saved_percent;
+        let at_bound = limits.at_bound.and_then(|optimum| optimum.saved_percent);
+        let own = limits.at_own_wake_ups.saved_percent;
+        let score = |best: Option<f64>| {
+            let saved = against.energy_links_saved_percent?;
+            best.filter(|best| *best > 0.0).map(|best| saved / best)
+        };
+        Self {
+            ideal_links_saved_percent: ideal.links,
+            ideal_network_saved_percent: ideal.network,
+            ideal_total_saved_percent: ideal.total,
+            optimum_at_bound_saved_percent: at_bound,
+            optimum_at_own_wake_ups_saved_percent: own,
+            score_at_bound: score(at_bound),
+            score_at_own_wake_ups: score(own),
+        }
+    }
+}
+
 impl Measured {
-    /// The figures of a run, in which links can sleep or not.
+    /// The figures of a run, in which links can sleep or not, and ports used their budgets if
+    /// they have any.
     pub fn new(
         run: &RunSummary,
         can_sleep: bool,
         energy: &EnergyReport,
         models: &Models,
+        budgets: Option<&BudgetUse>,
         cpu_seconds: Option<f64>,
     ) -> Self {
         let ns = |ps: u64| ps as f64 / 1e3;
@@ -162,6 +229,7 @@ impl Measured {
             energy_links_j: joules.links,
             energy_switches_j: joules.switches,
             energy_nodes_j: joules.nodes,
+            energy_network_j: joules.network,
             energy_total_j: joules.total,
             p001_w_net_fraction: models.p001.w_net_fraction,
             p001_w_cluster_fraction: models.p001.w_cluster_fraction,
@@ -173,6 +241,15 @@ impl Measured {
             hits: can_sleep.then_some(hits),
             misses: cabled().map(|port| port.cycles.misses).sum(),
             transitions: cabled().map(|port| port.cycles.transitions).sum(),
+            wake_ups: cabled().map(|port| port.cycles.wake_ups).sum(),
+            sleep_waits: cabled().map(|port| port.sleep_waits).sum(),
+            sleep_delay_ns: ns(cabled().map(|port| port.sleep_delay_ps).sum()),
+            ports: cabled().count() as u64,
+            ports_over_budget: budgets.map(|used| used.ports_over_budget),
+            worst_port_use: budgets.map(|used| used.worst),
+            worst_port: budgets
+                .and_then(|used| used.worst_port)
+                .map(|port| run.ports[port].name.clone()),
             pauses: cabled().map(|port| port.pauses).sum(),
             part_wake: part(PowerState::Wake),
             part_going_down: part(PowerState::GoingDown),
@@ -257,6 +334,7 @@ impl Against {
             energy_links_saved_percent: spent(|it| it.energy_links_j),
             energy_switches_saved_percent: spent(|it| it.energy_switches_j),
             energy_nodes_saved_percent: spent(|it| it.energy_nodes_j),
+            energy_network_saved_percent: spent(|it| it.energy_network_j),
             energy_total_saved_percent: spent(|it| it.energy_total_j),
             p001_e_net_saved_percent: spent(|it| it.p001_e_net_full_power_s),
             p001_e_cluster_saved_percent: spent(|it| it.p001_e_cluster_full_power_s),
@@ -270,12 +348,14 @@ impl Against {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::energy::limits::{Ideal, Optimum, Scope};
     use crate::sweep::{plausible_row, Experiment};
 
     #[test]
     fn differences_are_signed() {
         let mut base = plausible_row(&Experiment::AlwaysOn, 0.0).measured;
         base.energy_links_j = 0.5;
+        base.energy_network_j = 4.0;
         base.energy_total_j = 12.0;
         let mut run = base.clone();
         run.time_ns *= 1.5;
@@ -283,6 +363,7 @@ mod tests {
         run.latency_max_ns = base.latency_max_ns.map(|latency| 2.0 * latency);
         run.energy_links_j *= 0.25;
         run.energy_nodes_j *= 1.5;
+        run.energy_network_j *= 0.75;
         run.energy_total_j *= 2.0;
         let against = Against::new(&run, &base);
         assert_eq!(against.time_overhead_percent, Some(50.0));
@@ -290,9 +371,67 @@ mod tests {
         assert_eq!(against.energy_links_saved_percent, Some(75.0));
         assert_eq!(against.energy_switches_saved_percent, Some(0.0));
         assert_eq!(against.energy_nodes_saved_percent, Some(-50.0));
+        assert_eq!(against.energy_network_saved_percent, Some(25.0));
         assert_eq!(against.energy_total_saved_percent, Some(-100.0));
         assert_eq!(against.latency_mean_overhead_percent, Some(0.0));
         assert_eq!(against.latency_max_overhead_percent, Some(100.0));
+    }
+
+    /// What was saved, divided by what could have been.
+    #[test]
+    fn a_score_is_a_part_of_the_best() {
+        let optimum = |saved_percent| Optimum {
+            saved_j: 0.0,
+            saved_j_at_most: 0.0,
+            saved_percent,
+            wake_ups: 0,
+        };
+        fn scope<T>(links: T, network: T, total: T) -> Scope<T> {
+            Scope {
+                links,
+                network,
+                total,
+            }
+        }
+        let limits = Limits {
+            ideal: Ideal {
+                energy_j: scope(0.0, 0.0, 0.0),
+                saved_percent: scope(Some(90.0), Some(60.0), Some(9.0)),
+            },
+            at_bound: Some(optimum(Some(50.0))),
+            at_own_wake_ups: optimum(Some(80.0)),
+        };
+        let against = Against {
+            energy_links_saved_percent: Some(40.0),
+            ..Against::default()
+        };
+        let potential = Potential::new(&limits, &against);
+        let expected = Potential {
+            ideal_links_saved_percent: Some(90.0),
+            ideal_network_saved_percent: Some(60.0),
+            ideal_total_saved_percent: Some(9.0),
+            optimum_at_bound_saved_percent: Some(50.0),
+            optimum_at_own_wake_ups_saved_percent: Some(80.0),
+            score_at_bound: Some(0.8),
+            score_at_own_wake_ups: Some(0.5),
+        };
+        assert_eq!(potential, expected);
+        // Nothing to save, no bound, nothing to compare: no score.
+        let nothing = Limits {
+            at_bound: None,
+            at_own_wake_ups: optimum(Some(0.0)),
+            ..limits
+        };
+        let none = Potential::new(&nothing, &against);
+        assert_eq!(
+            (none.score_at_bound, none.score_at_own_wake_ups),
+            (None, None)
+        );
+        let cut = Potential::new(&limits, &Against::default());
+        assert_eq!(
+            (cut.score_at_bound, cut.score_at_own_wake_ups),
+            (None, None)
+        );
     }
 
     /// Whichever of the two was cut; a pattern's window compares but for the time.
@@ -309,6 +448,7 @@ mod tests {
                 against.energy_links_saved_percent,
                 against.energy_switches_saved_percent,
                 against.energy_nodes_saved_percent,
+                against.energy_network_saved_percent,
                 against.energy_total_saved_percent,
                 against.p001_e_net_saved_percent,
                 against.p001_e_cluster_saved_percent,

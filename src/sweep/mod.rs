@@ -7,32 +7,38 @@
 mod matrix;
 mod measured;
 mod table;
+pub mod verdict;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 pub use matrix::{Experiment, MatrixError, Sweep};
-pub use measured::{Against, Measured};
+pub use measured::{Against, Measured, Potential};
 #[cfg(test)]
 pub(crate) use table::tests::row as plausible_row;
 pub use table::{from_parquet, to_parquet, Row, Setting, TableError};
+pub use verdict::Verdict;
 
-use crate::config::plan::{HistogramKind, Sleep};
+use crate::config::plan::{HistogramKind, PortPlan, Sleep};
 use crate::config::{Config, ConfigError, PlanError, Preset};
+use crate::energy::limits::{AlwaysOn, Limits, SleepStates};
 use crate::energy::{check_conservation, LinkPower, Models, NotConserved, PowerRange, SystemPower};
 use crate::files::{self, FileError};
+use crate::network::budget::Budget;
 use crate::network::fabric::idle::IdleTable;
 use crate::network::fabric::{self, configs_of, Replacements};
-use crate::network::scenario::{Mapping, Power, Scenario, ScenarioError, Traffic, Variation};
+use crate::network::scenario::{
+    Job, Mapping, Origin, Power, Scenario, ScenarioError, Traffic, Variation,
+};
 use crate::network::topology::Topology;
-use crate::network::{self, trace, Workload};
+use crate::network::{self, trace, RunSummary, Workload};
 use crate::usage;
 
 /// In the folder of a sweep: the table of all results.
@@ -167,6 +173,9 @@ pub struct Description {
     pub experiments: Vec<String>,
     /// Each trace's file and the program that was read from it.
     pub traces: Vec<(PathBuf, String)>,
+    /// Each skeleton in a few words.
+    #[serde(default)]
+    pub skeletons: Vec<String>,
     /// Each trace's file or folder, and the bytes of all files that were read for it
     /// ([`trace::sha256`]); a trace that is a pipe is not there.
     #[serde(default)]
@@ -243,6 +252,16 @@ struct Varied {
     variation: Variation,
     scenario: Scenario,
     workload: Option<Workload>,
+    /// Its run without power saving, once something has asked for it.
+    base: Mutex<Option<Arc<Base>>>,
+}
+
+/// A run without power saving.
+struct Base {
+    measured: Measured,
+    idle_periods: Option<IdleTable>,
+    /// What the limits of the others depend on: too much to be kept in the folder.
+    limits: Option<AlwaysOn>,
 }
 
 /// A run of the sweep.
@@ -250,6 +269,25 @@ struct Point<'a> {
     varied: &'a Varied,
     experiment: &'a Experiment,
     config: &'a Config,
+    /// That of the run without power saving.
+    base_config: &'a Config,
+}
+
+impl Prepared {
+    /// What the ports' configurations cannot do ([`Config::notes`]), each line once.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes: Vec<String> = Vec::new();
+        for note in self
+            .experiments
+            .iter()
+            .flat_map(|(_, config)| config.notes())
+        {
+            if !notes.contains(&note) {
+                notes.push(note);
+            }
+        }
+        notes
+    }
 }
 
 impl Point<'_> {
@@ -281,11 +319,24 @@ fn variation_name(variation: &Variation) -> String {
     name
 }
 
+/// A skeleton in a few words.
+fn skeleton(job: &Job) -> Option<String> {
+    let Origin::Skeleton(parameters) = &job.origin else {
+        return None;
+    };
+    let ranks = counted(parameters.ranks as usize, "rank", "ranks");
+    let steps = counted(parameters.steps as usize, "step", "steps");
+    Some(format!("{}, {ranks}, {steps}", parameters.name()))
+}
+
 /// Whether anything of a run of the scenario is drawn.
 fn draws(scenario: &Scenario) -> bool {
     match &scenario.traffic {
         Traffic::Pattern(_) => true,
-        Traffic::Jobs(all) => all.jobs.iter().any(|job| job.mapping == Mapping::Random),
+        Traffic::Jobs(all) => all.jobs.iter().any(|job| {
+            let jitters = matches!(&job.origin, Origin::Skeleton(of) if of.jitter() > 0.0);
+            jitters || job.mapping == Mapping::Random
+        }),
     }
 }
 
@@ -309,6 +360,8 @@ struct Stored {
     inputs_sha256: String,
     setting: Setting,
     measured: Measured,
+    /// What could have been saved.
+    potential: Potential,
     /// Of the run without power saving.
     #[serde(skip_serializing_if = "Option::is_none")]
     idle_periods: Option<IdleTable>,
@@ -360,8 +413,17 @@ impl Prepared {
             Traffic::Jobs(jobs) => jobs
                 .jobs
                 .iter()
-                .map(|job| Ok((job.file.clone(), trace_digest(&job.file)?)))
+                .filter_map(|job| match &job.origin {
+                    Origin::Trace(file) => Some(file),
+                    // The text of the scenario has all that a skeleton is made of.
+                    Origin::Skeleton(_) => None,
+                })
+                .map(|file| Ok((file.clone(), trace_digest(file)?)))
                 .collect::<Result<_, Error>>()?,
+            Traffic::Pattern(_) => Vec::new(),
+        };
+        let skeletons = match &scenario.traffic {
+            Traffic::Jobs(jobs) => jobs.jobs.iter().filter_map(skeleton).collect(),
             Traffic::Pattern(_) => Vec::new(),
         };
         let mut trace_files_sha256 = Vec::new();
@@ -380,6 +442,7 @@ impl Prepared {
                 variation: *variation,
                 scenario,
                 workload,
+                base: Mutex::default(),
             });
         }
         let names = sweep.variations.iter().flat_map(|variation| {
@@ -403,6 +466,7 @@ impl Prepared {
             ]
             .join(", "),
             traces,
+            skeletons,
             trace_files_sha256,
             ports_sha256: bases
                 .iter()
@@ -425,6 +489,7 @@ impl Prepared {
                 varied,
                 experiment,
                 config,
+                base_config: &self.experiments[0].1,
             })
         };
         self.variations.iter().flat_map(of).collect()
@@ -458,6 +523,11 @@ impl Prepared {
             tell: progress,
         };
         parts.set(None);
+        let variation = |place: usize| place / self.experiments.len();
+        let left: Vec<AtomicUsize> = self.variations.iter().map(|_| 0.into()).collect();
+        for &place in &missing {
+            left[variation(place)].fetch_add(1, Ordering::Relaxed);
+        }
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
         let found = Mutex::new((results, None));
@@ -474,6 +544,11 @@ impl Prepared {
                     let outcome = self.one(folder, &points[place], &stop, &|part| {
                         parts.set(Some((turn, part)));
                     });
+                    // Nobody else needs the run without power saving, which is large.
+                    if left[variation(place)].fetch_sub(1, Ordering::Relaxed) == 1 {
+                        let base = points[place].varied.base.lock();
+                        *base.unwrap_or_else(PoisonError::into_inner) = None;
+                    }
                     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
                     match outcome {
                         Ok(stored) => found.0[place] = stored,
@@ -494,13 +569,17 @@ impl Prepared {
         for (place, (point, stored)) in points.iter().zip(&results).enumerate() {
             // Of the same variation.
             let base = &results[place - place % self.experiments.len()];
+            let setting = point.setting();
+            let against = match point.experiment {
+                Experiment::AlwaysOn => Against::default(),
+                _ => Against::new(&stored.measured, &base.measured),
+            };
             rows.push(Row {
-                setting: point.setting(),
+                bound_kept: Verdict::new(setting.bound, &stored.measured, &against).kept,
+                setting,
                 measured: stored.measured.clone(),
-                against: match point.experiment {
-                    Experiment::AlwaysOn => Against::default(),
-                    _ => Against::new(&stored.measured, &base.measured),
-                },
+                against,
+                potential: stored.potential,
             });
         }
         let table = to_parquet(&rows, &description)?;
@@ -567,16 +646,19 @@ impl Prepared {
         stop: &AtomicBool,
         part: &(dyn Fn(f64) + Sync),
     ) -> Result<Option<Stored>, Error> {
-        let (measured, idle_periods) = point
+        let measured = point
             .measure(stop, part)
             .map_err(|error| error.of(point.name()))?;
-        if stop.load(Ordering::Relaxed) {
+        let Some((measured, potential, idle_periods)) =
+            measured.filter(|_| !stop.load(Ordering::Relaxed))
+        else {
             return Ok(None);
-        }
+        };
         let stored = Stored {
             inputs_sha256: self.description.digest(point),
             setting: point.setting(),
             measured,
+            potential,
             idle_periods,
         };
         files::write_whole(&result_path(folder, point), &json(&stored))?;
@@ -585,27 +667,102 @@ impl Prepared {
     }
 }
 
+/// What a run measured, what it could have saved, and the idle periods of links that never sleep.
+type Found = (Measured, Potential, Option<IdleTable>);
+
 impl Point<'_> {
+    /// Runs it; `None` if it was stopped.
     fn measure(
         &self,
         stop: &AtomicBool,
         part: &(dyn Fn(f64) + Sync),
-    ) -> Result<(Measured, Option<IdleTable>), ExperimentError> {
+    ) -> Result<Option<Found>, ExperimentError> {
+        if *self.experiment == Experiment::AlwaysOn {
+            let base = self.base(stop, part)?;
+            return Ok(base.map(|base| {
+                let idle_periods = base.idle_periods.clone();
+                (base.measured.clone(), Potential::default(), idle_periods)
+            }));
+        }
+        // Whoever comes first runs it, whether its result is in the folder or not.
+        let Some(base) = self.base(stop, &|_| ())? else {
+            return Ok(None);
+        };
         let before = usage::thread_cpu_seconds();
+        let config = self.config;
+        let topology: &dyn Topology = &*self.varied.scenario.topology;
+        let configs = configs_of(config, topology);
+        let plans = configs
+            .iter()
+            .map(Config::plan)
+            .collect::<Result<Vec<_>, _>>()?;
+        let run = self.run(config, &plans, stop, part)?;
+        let system = self.system(config)?;
+        let energy = system.energy(topology.switches(), &run);
+        let models = Models::new(&system.link, topology.switches(), &run, &energy);
+        let budget = Budget::of(config, &configs, topology);
+        let used = budget.as_ref().map(|budget| budget.usage(&run, topology));
+        let cpu = usage::thread_cpu_seconds().zip(before);
+        let cpu = cpu.map(|(now, then)| now - then);
+        let measured = Measured::new(&run, true, &energy, &models, used.as_ref(), cpu);
+        let against = Against::new(&measured, &base.measured);
+        let potential = base.limits.as_ref().map(|limits| {
+            let states = SleepStates::of(config, &system.link);
+            let limits = Limits::new(limits, &states, &run, budget.as_ref(), topology);
+            Potential::new(&limits, &against)
+        });
+        Ok(Some((measured, potential.unwrap_or_default(), None)))
+    }
+
+    /// The run without power saving; `None` if it was stopped.
+    fn base(
+        &self,
+        stop: &AtomicBool,
+        part: &(dyn Fn(f64) + Sync),
+    ) -> Result<Option<Arc<Base>>, ExperimentError> {
+        // Others who need it wait for it.
+        let base = self.varied.base.lock();
+        let mut base = base.unwrap_or_else(PoisonError::into_inner);
+        if base.is_none() {
+            let before = usage::thread_cpu_seconds();
+            let topology: &dyn Topology = &*self.varied.scenario.topology;
+            let run = self.run(self.base_config, &[], stop, part)?;
+            if stop.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+            let system = self.system(self.base_config)?;
+            let energy = system.energy(topology.switches(), &run);
+            let models = Models::new(&system.link, topology.switches(), &run, &energy);
+            let cpu = usage::thread_cpu_seconds().zip(before);
+            let cpu = cpu.map(|(now, then)| now - then);
+            *base = Some(Arc::new(Base {
+                measured: Measured::new(&run, false, &energy, &models, None, cpu),
+                idle_periods: IdleTable::of(&run),
+                limits: AlwaysOn::new(&run, &energy, topology),
+            }));
+        }
+        Ok(base.clone())
+    }
+
+    fn system(&self, config: &Config) -> Result<SystemPower, PowerRange> {
+        let link = LinkPower::of_states(&config.states)?;
+        Ok(SystemPower::new(link, &self.varied.scenario.devices))
+    }
+
+    /// Runs the scenario with these controllers; without any, links keep their idle periods.
+    fn run(
+        &self,
+        config: &Config,
+        plans: &[PortPlan],
+        stop: &AtomicBool,
+        part: &(dyn Fn(f64) + Sync),
+    ) -> Result<RunSummary, ExperimentError> {
         let Varied {
             scenario, workload, ..
         } = self.varied;
-        let config = self.config;
-        let plans = match self.experiment {
-            Experiment::AlwaysOn => Vec::new(),
-            _ => configs_of(config, &*scenario.topology)
-                .iter()
-                .map(Config::plan)
-                .collect::<Result<_, _>>()?,
-        };
         let power = fabric::Power {
             clock_ps: config.clock.period_ps,
-            plans: &plans,
+            plans,
             metered: plans.is_empty(),
         };
         let duration = scenario.duration_ps;
@@ -626,17 +783,7 @@ impl Point<'_> {
             },
         )?;
         check_conservation(&run)?;
-        let link = LinkPower::of_states(&config.states)?;
-        let system = SystemPower::new(link, &scenario.devices);
-        let switches = scenario.topology.switches();
-        let energy = system.energy(switches, &run);
-        let models = Models::new(&system.link, switches, &run, &energy);
-        let cpu = usage::thread_cpu_seconds().zip(before);
-        let cpu = cpu.map(|(now, then)| now - then);
-        Ok((
-            Measured::new(&run, !plans.is_empty(), &energy, &models, cpu),
-            IdleTable::of(&run),
-        ))
+        Ok(run)
     }
 }
 
@@ -670,12 +817,15 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
     for (place, variation) in sweep.variations.iter().enumerate() {
         let scenario = Scenario::parse_varied(text, variation, &sweep.scenario);
         // The scenario's own text is right: the user's text of what is wrong is the sweep's.
-        scenarios.push(scenario.map_err(|error| match error {
+        let mut scenario = scenario.map_err(|error| match error {
             ScenarioError::At { problem, .. } => {
                 Error::Matrix(sweep.variation_fault(path, place, false, problem))
             }
             error => error.into(),
-        })?);
+        })?;
+        // Nothing here keeps samples.
+        scenario.sample_ps = None;
+        scenarios.push(scenario);
     }
     if sweep.variations[0].seed.is_some() && !scenarios.iter().any(draws) {
         let problem = "seed: nothing of this scenario is drawn, so all seeds give the same; only \
@@ -913,6 +1063,7 @@ mod tests {
             experiments: Vec::new(),
             trace_files_sha256: Vec::new(),
             traces: vec![("t".into(), "y".into())],
+            skeletons: Vec::new(),
             ports_sha256: [("fast-wake".to_owned(), "z".to_owned())].into(),
         };
         let against = |change: &dyn Fn(&mut Description)| {

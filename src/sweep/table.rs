@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::matrix::Experiment;
-use super::measured::{Against, Measured};
+use super::measured::{Against, Measured, Potential};
 use crate::config::plan::Policy;
 use crate::network::scenario::Variation;
 
@@ -51,12 +51,18 @@ pub struct Row {
     /// What governed the ports.
     #[serde(flatten)]
     pub setting: Setting,
+    /// The run took no longer than the bound admits; none without a bound, or without execution
+    /// times to compare.
+    pub bound_kept: Option<bool>,
     /// What was measured.
     #[serde(flatten)]
     pub measured: Measured,
     /// What power saving changed.
     #[serde(flatten)]
     pub against: Against,
+    /// What could have been saved.
+    #[serde(flatten)]
+    pub potential: Potential,
 }
 
 impl Setting {
@@ -89,7 +95,7 @@ impl Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 63] = [
+const COLUMNS: [(&str, Kind); 80] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -100,6 +106,7 @@ const COLUMNS: [(&str, Kind); 63] = [
     ("load", Kind::Real),
     ("mapping", Kind::Text),
     ("seed", Kind::Count),
+    ("bound_kept", Kind::Flag),
     ("ended", Kind::Text),
     ("time_ns", Kind::Real),
     ("job_time_mean_ns", Kind::Real),
@@ -111,6 +118,7 @@ const COLUMNS: [(&str, Kind); 63] = [
     ("energy_links_j", Kind::Real),
     ("energy_switches_j", Kind::Real),
     ("energy_nodes_j", Kind::Real),
+    ("energy_network_j", Kind::Real),
     ("energy_total_j", Kind::Real),
     ("p001_w_net_fraction", Kind::Real),
     ("p001_w_cluster_fraction", Kind::Real),
@@ -122,6 +130,13 @@ const COLUMNS: [(&str, Kind); 63] = [
     ("hits", Kind::Count),
     ("misses", Kind::Count),
     ("transitions", Kind::Count),
+    ("wake_ups", Kind::Count),
+    ("sleep_waits", Kind::Count),
+    ("sleep_delay_ns", Kind::Real),
+    ("ports", Kind::Count),
+    ("ports_over_budget", Kind::Count),
+    ("worst_port_use", Kind::Real),
+    ("worst_port", Kind::Text),
     ("pauses", Kind::Count),
     ("part_wake", Kind::Real),
     ("part_going_down", Kind::Real),
@@ -148,11 +163,19 @@ const COLUMNS: [(&str, Kind); 63] = [
     ("energy_links_saved_percent", Kind::Real),
     ("energy_switches_saved_percent", Kind::Real),
     ("energy_nodes_saved_percent", Kind::Real),
+    ("energy_network_saved_percent", Kind::Real),
     ("energy_total_saved_percent", Kind::Real),
     ("p001_e_net_saved_percent", Kind::Real),
     ("p001_e_cluster_saved_percent", Kind::Real),
     ("p002_average_power_saved_percent", Kind::Real),
     ("p003_energy_per_data_saved_percent", Kind::Real),
+    ("ideal_links_saved_percent", Kind::Real),
+    ("ideal_network_saved_percent", Kind::Real),
+    ("ideal_total_saved_percent", Kind::Real),
+    ("optimum_at_bound_saved_percent", Kind::Real),
+    ("optimum_at_own_wake_ups_saved_percent", Kind::Real),
+    ("score_at_bound", Kind::Real),
+    ("score_at_own_wake_ups", Kind::Real),
 ];
 
 /// The key of the digest in the file's metadata.
@@ -317,6 +340,7 @@ pub(crate) mod tests {
     pub(crate) fn row(experiment: &Experiment, seed: f64) -> Row {
         Row {
             setting: Setting::new(experiment, &Variation::default()),
+            bound_kept: None,
             measured: Measured {
                 ended: "complete".into(),
                 time_ns: 1e9 + seed / 3.0,
@@ -329,6 +353,7 @@ pub(crate) mod tests {
                 energy_links_j: 1.0 / 3.0,
                 energy_switches_j: 0.25,
                 energy_nodes_j: 12.0,
+                energy_network_j: 7.0 / 12.0,
                 energy_total_j: 12.25 + 1.0 / 3.0,
                 p001_w_net_fraction: 0.75,
                 p001_w_cluster_fraction: 0.875,
@@ -340,6 +365,13 @@ pub(crate) mod tests {
                 hits: Some(1 << 40),
                 misses: 3,
                 transitions: 4,
+                wake_ups: 2,
+                sleep_waits: 1,
+                sleep_delay_ns: 4480.5,
+                ports: 32,
+                ports_over_budget: Some(1),
+                worst_port_use: Some(1.5),
+                worst_port: Some("nic3".into()),
                 pauses: 0,
                 part_wake: 0.7,
                 part_going_down: 0.0,
@@ -363,8 +395,13 @@ pub(crate) mod tests {
                 job_time_mean_overhead_percent: Some(seed / 2.0),
                 latency_mean_overhead_percent: Some(10.0 * seed),
                 energy_links_saved_percent: Some(50.0 - seed),
+                energy_network_saved_percent: Some(25.0 - seed),
                 energy_total_saved_percent: Some(0.0 - seed),
                 ..Against::default()
+            },
+            potential: Potential {
+                score_at_own_wake_ups: Some(0.75),
+                ..Potential::default()
             },
         }
     }

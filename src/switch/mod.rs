@@ -5,12 +5,14 @@
 //! speed-up moves packets from the one to the other, also towards an output whose link
 //! sleeps. What p000 leaves open is decided here:
 //!
-//! - Store and forward: a packet asks for the crossbar when its last byte has arrived,
-//!   and may leave the output when its last byte has crossed. p000's crossbar is 2.44
-//!   times as fast as a link; cutting through, it would run dry.
-//! - Crossbar arbitration is by age: among the free inputs and outputs the packet that
-//!   has waited in this switch for longest goes first. If the oldest packet for an output
-//!   does not fit into its buffer, younger ones do not overtake it there.
+//! - Store and forward: a packet asks for the crossbar when its last byte has arrived and
+//!   [`Parameters::switch_ps`] have passed, and may leave the output when its last byte has
+//!   crossed. p000's crossbar is 2.44 times as fast as a link; cutting through, it would run
+//!   dry.
+//! - Crossbar arbitration is by age: of the first packets of all virtual queues between free
+//!   inputs and outputs the oldest goes first, by its time in this switch or in the network
+//!   ([`Aging`]). If the oldest packet for an output does not fit into its buffer, younger
+//!   ones do not overtake it there.
 //! - The output port serves the queues of its inputs in turn (round-robin), packet by
 //!   packet. There is one traffic class.
 //! - A packet occupies its input buffer from its first byte on until it has crossed, and
@@ -22,10 +24,14 @@
 mod parameters;
 pub mod power;
 
-pub use parameters::{ParameterError, Parameters};
+pub use parameters::{Aging, ParameterError, Parameters};
 
 /// Most ports a switch can have.
 pub const MAX_RADIX: usize = 64;
+
+/// Resolution of the age in the network, in ps: switches compare whole nanoseconds, and at equal
+/// age the order of arrival.
+pub const AGE_PS: u64 = 1000;
 
 /// No packet.
 pub const NO_PACKET: u32 = u32::MAX;
@@ -43,8 +49,12 @@ pub struct Packet {
     pub destination: u32,
     /// When its message was handed to the NIC, in ps.
     pub generated: u64,
-    /// Orders the packets of a switch by arrival.
-    pub age: u64,
+    /// When it was due to leave its NIC, in ps ([`Aging::Network`]).
+    pub due: u64,
+    /// In a switch: the lower, the older the packet is, as [`Aging`] has it.
+    age: u64,
+    /// In a switch: order of arrival.
+    arrival: u64,
     /// Links from source to destination.
     pub hops: u8,
     /// The next packet of the same queue, or of the list of free places.
@@ -52,7 +62,7 @@ pub struct Packet {
 }
 
 impl Packet {
-    /// A packet that is in no queue.
+    /// A packet that is in no queue and has not left its NIC.
     pub fn new(
         wire: u32,
         payload: u32,
@@ -67,7 +77,9 @@ impl Packet {
             message,
             destination,
             generated,
+            due: 0,
             age: 0,
+            arrival: 0,
             hops,
             next: NO_PACKET,
         }
@@ -231,6 +243,7 @@ pub struct Switch {
     queue: u32,
     stop: u32,
     go: u32,
+    aging: Aging,
     inputs: Vec<Input>,
     outputs: Vec<Output>,
     /// By input, then output.
@@ -258,6 +271,7 @@ impl Switch {
             queue: parameters.queue,
             stop: parameters.pfc_stop,
             go: parameters.pfc_go,
+            aging: parameters.aging,
             inputs: vec![Input::default(); radix],
             outputs: vec![Output::default(); radix],
             virtual_queues: vec![Fifo::EMPTY; radix * radix],
@@ -292,10 +306,15 @@ impl Switch {
         Ok(None)
     }
 
-    /// The last byte of a packet has arrived: it asks for the crossbar.
+    /// A packet that has arrived asks for the crossbar.
     pub fn end_arrival(&mut self, packets: &mut Packets, packet: u32, input: u32, output: u32) {
         self.arrivals += 1;
-        packets.places[packet as usize].age = self.arrivals;
+        let place = &mut packets.places[packet as usize];
+        place.arrival = self.arrivals;
+        place.age = match self.aging {
+            Aging::Switch => self.arrivals,
+            Aging::Network => place.due / AGE_PS,
+        };
         self.virtual_queues[input as usize * self.radix + output as usize].push(packets, packet);
         self.outputs[output as usize].wanted |= 1 << input;
         self.wanted_outputs |= 1 << output;
@@ -307,11 +326,12 @@ impl Switch {
         let mut best: Option<(u64, Grant)> = None;
         for output in bits(self.free_outputs & self.wanted_outputs) {
             let place = &self.outputs[output as usize];
-            let mut oldest: Option<(u64, Grant)> = None;
+            let mut oldest: Option<((u64, u64), Grant)> = None;
             for input in bits(place.wanted & self.free_inputs) {
                 let queue = &self.virtual_queues[input as usize * self.radix + output as usize];
                 let packet = queue.first;
-                let age = packets[packet].age;
+                let Packet { age, arrival, .. } = packets[packet];
+                let age = (age, arrival);
                 if oldest.is_none_or(|(other, _)| age < other) {
                     let grant = Grant {
                         input,
@@ -321,7 +341,7 @@ impl Switch {
                     oldest = Some((age, grant));
                 }
             }
-            if let Some((age, grant)) = oldest {
+            if let Some(((age, _), grant)) = oldest {
                 let fits = place.used + packets[grant.packet].wire <= self.queue;
                 if fits && best.is_none_or(|(other, _)| age < other) {
                     best = Some((age, grant));

@@ -1,5 +1,30 @@
 //! The figures of a switch and of its links: p000 Table 6 and what that table leaves out.
 
+/// Which of the packets that may cross a switch goes first: the one of the greatest age (p000
+/// Table 6 has "Aging" without saying since when).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Aging {
+    /// Age since the packet arrived in this switch.
+    #[default]
+    Switch,
+    /// Age since the packet was due to leave its NIC: at once, or right behind the packets before it,
+    /// had nothing held up any of them. Fair to packets that come a long way.
+    Network,
+}
+
+impl Aging {
+    /// Both.
+    pub const ALL: [Aging; 2] = [Aging::Switch, Aging::Network];
+
+    /// As scenarios name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Aging::Switch => "switch",
+            Aging::Network => "network",
+        }
+    }
+}
+
 /// Everything the packet model depends on. Times in picoseconds, sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -26,6 +51,14 @@ pub struct Parameters {
     /// Delay of every cable. 15 ns is 3 m at 5 ns/m, which is the longest that the
     /// headroom of p000's PFC limits carries.
     pub cable_ps: u64,
+    /// From a packet's arrival in a switch to its asking for the crossbar (SPEC 15). A pipeline:
+    /// packets follow each other as fast as without it. p000 names none; p001 4.1 has 50 ns a hop.
+    pub switch_ps: u64,
+    /// What a NIC takes for a packet, when it sends it and when it receives it. A pipeline, too.
+    /// The papers name none.
+    pub nic_ps: u64,
+    /// Order of the packets that want to cross a switch.
+    pub aging: Aging,
 }
 
 impl Default for Parameters {
@@ -41,6 +74,9 @@ impl Default for Parameters {
             control: 64,
             speedup_milli: 2440,
             cable_ps: 15_000,
+            switch_ps: 0,
+            nic_ps: 0,
+            aging: Aging::Switch,
         }
     }
 }
@@ -76,6 +112,10 @@ impl Parameters {
     /// held less before; until the sender obeys, packets begin to arrive for the delay of
     /// the pause frame and of the cable back, and the last of them may be as large as
     /// they get.
+    ///
+    /// Packets that are still in the pipeline of the switch ([`Parameters::switch_ps`]) occupy the
+    /// buffer, which counts them from their first byte on: how long they stay there has no part
+    /// in this.
     pub fn input_bound(&self) -> u64 {
         let exposed = self.pause_delay() + self.cable_ps;
         u64::from(self.pfc_stop) - 1 + exposed.div_ceil(self.byte_ps) + u64::from(self.largest())
@@ -134,6 +174,11 @@ impl Parameters {
         }
         if self.cable_ps > 1_000_000_000 {
             return fail("cable_ns", "must be 0 to 1000000 (1 ms)".into());
+        }
+        for (key, delay) in [("switch_ns", self.switch_ps), ("nic_ns", self.nic_ps)] {
+            if delay > 1_000_000_000 {
+                return fail(key, "must be 0 to 1000000 (1 ms)".into());
+            }
         }
         if self.queue > 1 << 30 {
             return fail("queue_bytes", format!("must be at most {}", 1 << 30));

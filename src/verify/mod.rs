@@ -33,6 +33,9 @@ pub struct Part {
     pub parameters: Vec<(&'static str, u64)>,
     /// Instances that no claim says anything about, as Yosys selects them.
     pub cuts: Vec<String>,
+    /// Instances whose claims are proved in another part, whatever their pins do, and assumed
+    /// here.
+    pub assumed: Vec<String>,
     /// What has to be proved.
     pub claims: Vec<ClaimText>,
 }
@@ -117,6 +120,7 @@ pub fn parts(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Ve
         files: files.to_vec(),
         parameters: Vec::new(),
         cuts: design.instances_without_claims(),
+        assumed: Vec::new(),
         claims: design.claims(),
     };
     let pair = pair::part(plan, design, files);

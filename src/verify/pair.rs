@@ -2,6 +2,7 @@
 
 use super::Part;
 use crate::blocks::link_sync;
+use crate::blocks::port::SleepBound;
 use crate::config::plan::{PortPlan, Sleep};
 use crate::hdl::{Claim, ClaimText, Design};
 
@@ -9,14 +10,20 @@ use crate::hdl::{Claim, ClaimText, Design};
 const LONGEST_DELAY: u64 = 2000;
 
 /// The claims of `pair.v` that are wanted for themselves; the others make them inductive.
-pub(super) const PROPERTIES: [&str; 4] =
-    ["same_state", "data_meets_awake", "no_error", "wait_bounded"];
+pub(super) const PROPERTIES: [&str; 5] = [
+    "same_state",
+    "sleeps_in_time",
+    "data_meets_awake",
+    "no_error",
+    "wait_bounded",
+];
 
 pub(super) const TEXT: &str = include_str!("../../testbench/pair.v");
 
 /// The two ends of a link with ports of `plan`, if the ends exchange messages.
 pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Option<Part> {
     let sync = plan.sync?;
+    let bound = SleepBound::of(plan);
     let width = |register: &str| design.register_width(register).map(u64::from);
     let (longest_down, longest_up) = link_sync::longest_transitions(plan);
     let start = link_sync::start_cycles(plan, &sync);
@@ -41,7 +48,13 @@ pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)])
             ("COUNT_BITS", width("link_sync.count")?),
             ("CYCLES_BITS", width("lpi_fsm.cycles")?),
             ("WAIT_BITS", width("waiting")?),
+            ("BOUNDED", u64::from(bound.is_some())),
+            ("TIMER", bound.map_or(0, |bound| bound.timer)),
+            ("TIMEOUT", sync.timeout),
+            ("GUARD", bound.map_or(0, |bound| bound.guard)),
+            ("REST_BITS", width("idle_cycles").unwrap_or(1)),
         ],
+        assumed: vec!["u_a".into(), "u_b".into()],
         cuts: design.instances_without_claims(),
         claims: claims(),
     })

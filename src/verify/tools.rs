@@ -283,6 +283,9 @@ impl<'a> Run<'a> {
             " hierarchy -check -top {top}; proc; setattr -set keep 1 t:$assert t:$check; \
              prep -flatten; async2sync;"
         );
+        for instance in &self.part.assumed {
+            let _ = write!(script, " chformal -assert2assume {top}/{instance}.*;");
+        }
         for name in dropped {
             let _ = write!(script, " delete {top}/{name};");
         }

@@ -11,7 +11,7 @@ use self::quotient_step::QuotientStep;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::miss_history::STAGES;
 use crate::blocks::perfbound;
-use crate::config::plan::PortPlan;
+use crate::config::plan::{MissUnit, PortPlan};
 use crate::hdl::prelude::*;
 
 states! {
@@ -133,7 +133,7 @@ pub struct Corrector {
     too_long: Signal<Local, Bit>,
     max_value: Constant<Bits>,
     max_value_wide: Constant<Bits>,
-    t_pdt_now: Reg<Bits>,
+    pub t_pdt_now: Reg<Bits>,
     update_now: Reg<Bit>,
     _stages: usize,
     _ratio_bits: usize,
@@ -279,13 +279,18 @@ impl Corrector {
                 About::new(
                     "log2_rate",
                     format!(
-                        "Binary logarithm of the rate of misses, misses / {}, with {} fraction bits,\n\
+                        "Binary logarithm of the rate of misses, {}misses / {}, with {} fraction bits,\n\
                          less the {} that the stored ratios are too high; what is cut off in storing\n\
                          them and in dividing is made good on average. Two's complement. Entry 0 is\n\
-                         that of a rate of 1, for a number of misses without its highest bit.",
+                         that of a rate of {}, for a number of misses without its highest bit.",
+                        match plan.correction.miss_unit {
+                            MissUnit::Fraction => "",
+                            MissUnit::Percent => "100 ",
+                        },
                         numbers.history,
                         numbers.fraction,
-                        1u64 << numbers.exponent_bits
+                        1u64 << numbers.exponent_bits,
+                        plan.correction.miss_unit.whole()
                     ),
                 ),
                 rates,

@@ -9,7 +9,7 @@ use crate::blocks::miss_history::golden::{self as history, Sample};
 use crate::blocks::miss_history::tests::{plan, samples};
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{BinScale, CorrectionPlan, HistogramPlan, PortPlan};
+use crate::config::plan::{BinScale, CorrectionPlan, HistogramPlan, MissUnit, PortPlan};
 use crate::hdl::check;
 
 /// Both blocks, described and golden.
@@ -108,6 +108,7 @@ fn plans() -> impl Strategy<Value = PortPlan> {
                     },
                     correction: CorrectionPlan {
                         at_least_one,
+                        miss_unit: MissUnit::ALL[(random >> 63) as usize],
                         ..plan.correction
                     },
                     ..plan
@@ -263,7 +264,9 @@ fn sweep(plan: &PortPlan) -> (f64, f64) {
                     Sample { ticks, t_pdt, miss }
                 })
                 .collect();
-            let cf = f64::from(misses) / f64::from(history) * (product / f64::from(misses)).exp2();
+            let rate = f64::from(plan.correction.miss_unit.whole()) * f64::from(misses)
+                / f64::from(history);
+            let cf = rate * (product / f64::from(misses)).exp2();
             let t_pb = threshold(plan, (seed >> 40) as u64 % u64::from(plan.histogram.bins));
             let factor = if plan.correction.at_least_one {
                 cf.max(1.0)
@@ -293,7 +296,11 @@ fn sweep(plan: &PortPlan) -> (f64, f64) {
 /// better at 10 fraction bits.
 #[test]
 fn thresholds_are_within_their_bound_of_the_real_ones() {
-    for history in [1, 2, 3, 16, 31, 129, 1024] {
+    let units = MissUnit::ALL;
+    for (history, miss_unit) in [1, 2, 3, 16, 31, 129, 1024]
+        .map(|n| units.map(|u| (n, u)))
+        .concat()
+    {
         for at_least_one in [true, false] {
             for (time_width, bins, bin_shift) in
                 [(32, 256, 13), (32, 256, 0), (48, 4096, 20), (16, 64, 9)]
@@ -312,6 +319,7 @@ fn thresholds_are_within_their_bound_of_the_real_ones() {
                         },
                         correction: CorrectionPlan {
                             at_least_one,
+                            miss_unit,
                             ..plan.correction
                         },
                         ..plan
@@ -322,7 +330,7 @@ fn thresholds_are_within_their_bound_of_the_real_ones() {
                     }
                     let (worst, worst_cf) = sweep(&plan);
                     println!(
-                        "n_R {history}, {time_width} bits, {bins} bins of 2^{bin_shift}, {fraction_bits} \
+                        "n_R {history}, {miss_unit:?}, {time_width} bits, {bins} bins of 2^{bin_shift}, {fraction_bits} \
                          fraction bits: t_pdt {worst:.2e}, cf {worst_cf:.2e} of {:.2e}",
                         numbers.relative_error()
                     );
@@ -359,6 +367,10 @@ fn emitted_verilog_agrees_with_the_description() {
             },
             correction: CorrectionPlan {
                 at_least_one,
+                miss_unit: match fraction_bits {
+                    6 => MissUnit::Percent,
+                    _ => MissUnit::Fraction,
+                },
                 ..plan.correction
             },
             t_pdt_init: 7,

@@ -12,7 +12,21 @@ struct Change {
     /// The cycle in which the counter is read; it is written two cycles later.
     read_in: u64,
     bin: usize,
-    removes: bool,
+    effect: Effect,
+}
+
+/// What a change does to a counter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Effect {
+    /// A sample.
+    Add,
+    /// A sample for a counter that is yet to be halved.
+    AddTwice,
+    /// A sample that gives way.
+    Remove,
+    /// Half of the samples; of an odd number, the larger half or the smaller one.
+    HalveUp,
+    HalveDown,
 }
 
 /// What a histogram holds while no sample is on its way into the counters.
@@ -28,6 +42,10 @@ pub struct Contents {
     pub lasted: VecDeque<u64>,
     /// The lengths that a circular histogram holds, the oldest first, in ticks.
     pub stored: VecDeque<u64>,
+    /// Ticks that the halvings have taken off the window of a regular histogram.
+    pub forgotten: u64,
+    /// There has been an odd number of them.
+    pub odd_halvings: bool,
 }
 
 /// Cycle-exact model of the histograms of every kind (SPEC 6, `docs/histograms.md`).
@@ -57,6 +75,47 @@ pub struct Histogram {
     changes: VecDeque<Change>,
     /// Bins with samples, of a map.
     populated: u32,
+    /// The largest window, in ticks.
+    max_window: u64,
+    /// Of a regular histogram.
+    halving: Halving,
+}
+
+/// How far the halving of a regular histogram is.
+#[derive(Clone, Copy, Debug)]
+struct Halving {
+    /// A counter has reached its largest value since the last one began.
+    full: bool,
+    /// Ticks that all of them have taken off the window.
+    forgotten: u64,
+    /// There has been an odd number of them.
+    odd: bool,
+    /// A threshold has come out since the last one began: there may be another.
+    answered: bool,
+    /// One comes out in this cycle.
+    answers: bool,
+    /// The next bin to halve; `None`: all are.
+    next: Option<usize>,
+}
+
+/// Half of an odd count is rounded up in every second bin, and in the others with the next
+/// halving: what is lost here is gained there.
+pub fn rounds_up(bin: usize, odd_halving: bool) -> bool {
+    (bin % 2 == 1) == odd_halving
+}
+
+impl Halving {
+    /// None is under way.
+    fn rests(forgotten: u64, odd: bool, full: bool) -> Self {
+        Halving {
+            full,
+            forgotten,
+            odd,
+            answered: true,
+            answers: false,
+            next: None,
+        }
+    }
 }
 
 impl Histogram {
@@ -82,12 +141,18 @@ impl Histogram {
             stored_total: 0,
             changes: VecDeque::new(),
             populated: 0,
+            max_window: plan.max_window(),
+            halving: Halving::rests(0, false, false),
         }
     }
 
     /// A histogram that holds `contents`, and no sample on its way into the counters.
     pub fn holding(plan: &PortPlan, edges: Arc<Edges>, contents: Contents) -> Self {
         let populated = contents.generations[0].iter().filter(|count| **count > 0);
+        let largest = u64::MAX >> (64 - plan.histogram.counter_bits);
+        let full = contents.generations[0]
+            .iter()
+            .any(|count| *count >= largest);
         Histogram {
             plan: plan.histogram,
             edges,
@@ -103,7 +168,16 @@ impl Histogram {
             stored_total: contents.stored.iter().copied().map(u128::from).sum(),
             stored: contents.stored,
             changes: VecDeque::new(),
+            max_window: plan.max_window(),
+            halving: Halving::rests(contents.forgotten, contents.odd_halvings, full),
         }
+    }
+
+    /// The counters of the present generation, while all is steady; of a regular histogram,
+    /// the ticks that the halvings have taken off the window, and whether their number is odd.
+    pub fn present(&self) -> (&[u64], u64, bool) {
+        let Halving { forgotten, odd, .. } = self.halving;
+        (&self.generations[0], forgotten, odd)
     }
 
     /// The bins.
@@ -131,7 +205,8 @@ impl Histogram {
     /// `X` as cycle `now` sees it: as it was in the cycle before.
     pub fn window(&self, now: u64) -> u64 {
         let ticks: u128 = match self.plan.kind {
-            HistogramKind::Circular => self.stored_total,
+            _ if self.plan.sums_lengths() => self.stored_total,
+            HistogramKind::Regular => self.elapsed(now.saturating_sub(1)).into(),
             _ => {
                 let present = self.age(now.saturating_sub(self.since + 1));
                 let lasted = self.lasted.iter().enumerate();
@@ -141,7 +216,31 @@ impl Histogram {
                 u128::from(present) + weighed / 8
             }
         };
-        ticks.min(self.max_time.into()) as u64
+        ticks.min(self.max_window.into()) as u64
+    }
+
+    /// The window of a regular histogram at the end of cycle `now`, in ticks. It counts on
+    /// beyond the largest window until the next sample.
+    fn elapsed(&self, now: u64) -> u64 {
+        let ticks = now / self.clocks_per_tick - self.halving.forgotten;
+        ticks.min(2 * self.max_window + 1)
+    }
+
+    /// The largest value of a counter.
+    fn largest(&self) -> u64 {
+        u64::MAX >> (64 - self.plan.counter_bits)
+    }
+
+    /// Before a sample in cycle `now` is recorded, all counters and the window halve (SPEC 6).
+    pub fn halves(&self, now: u64) -> bool {
+        self.plan.kind == HistogramKind::Regular
+            && self.halving.answered
+            && (self.halving.full || self.elapsed(now) > self.max_window)
+    }
+
+    /// Whether a threshold comes out in the cycle that is clocked next.
+    pub fn answers(&mut self, update: bool) {
+        self.halving.answers = update;
     }
 
     /// From the end of cycle `now` on, generations end by these parameters; the present one
@@ -211,13 +310,13 @@ impl Histogram {
     pub fn count(&self, now: u64, bin: usize) -> u64 {
         let unit = self.unit();
         let under_way = match self.plan.kind {
-            HistogramKind::Circular => 1,
+            HistogramKind::Circular | HistogramKind::Regular => 1,
             _ => 2,
         };
         let mut present = self.generations[0][bin];
         for change in &self.changes {
             if change.bin == bin && change.read_in.saturating_add(under_way) <= now {
-                present = self.changed(present, change);
+                present = self.changed(present, change.effect);
             }
         }
         let earlier = self.generations.iter().enumerate().skip(1);
@@ -227,12 +326,16 @@ impl Histogram {
                 .sum::<u64>()
     }
 
-    /// A counter after a change.
-    fn changed(&self, count: u64, change: &Change) -> u64 {
-        let largest = u64::MAX >> (64 - self.plan.counter_bits);
-        match change.removes {
-            true => count - 1,
-            false => (count + 1).min(largest),
+    /// A counter after a change. That of a regular histogram does not saturate: it has room
+    /// until the halving that it asks for.
+    fn changed(&self, count: u64, effect: Effect) -> u64 {
+        match effect {
+            Effect::Add if self.plan.kind == HistogramKind::Regular => count + 1,
+            Effect::Add => (count + 1).min(self.largest()),
+            Effect::AddTwice => count + 2,
+            Effect::Remove => count - 1,
+            Effect::HalveUp => count.div_ceil(2),
+            Effect::HalveDown => count / 2,
         }
     }
 
@@ -245,25 +348,54 @@ impl Histogram {
 
     /// The search cannot read in cycle `now`: a change does.
     pub fn taken(&self, now: u64, sample: bool) -> bool {
-        sample || self.changes.iter().any(|change| change.read_in == now)
+        sample
+            || self.halving.next.is_some()
+            || self.changes.iter().any(|change| change.read_in == now)
     }
 
-    /// No sample is on its way into the counters.
+    /// No change is on its way into the counters.
     pub fn steady(&self) -> bool {
-        self.changes.is_empty()
+        self.changes.is_empty() && self.halving.next.is_none()
     }
 
     /// The clock edge at the end of cycle `now`, with the length of the idle period that
     /// ended in it.
     pub fn clock(&mut self, now: u64, sample: Option<u64>) {
+        let halves = sample.is_some() && self.halves(now);
         if let Some(change) = self.changes.front().copied() {
             if change.read_in + 2 == now {
                 self.changes.pop_front();
-                let count = self.changed(self.generations[0][change.bin], &change);
+                let count = self.changed(self.generations[0][change.bin], change.effect);
                 self.generations[0][change.bin] = count;
+                self.halving.full |= count >= self.largest() && change.effect != Effect::AddTwice;
             }
         }
-        let Some(t_inac) = sample else { return };
+        self.halving.answered |= self.halving.answers;
+        if halves {
+            let window = self.elapsed(now);
+            self.halving = Halving {
+                full: false,
+                forgotten: now / self.clocks_per_tick - window / 2,
+                odd: !self.halving.odd,
+                answered: false,
+                answers: false,
+                next: Some(0),
+            };
+        }
+        let Some(t_inac) = sample else {
+            if let Some(bin) = self.halving.next {
+                self.changes.push_back(Change {
+                    read_in: now,
+                    bin,
+                    effect: match rounds_up(bin, self.halving.odd) {
+                        true => Effect::HalveUp,
+                        false => Effect::HalveDown,
+                    },
+                });
+                self.halving.next = (bin < self.edges.top()).then_some(bin + 1);
+            }
+            return;
+        };
         if self.due(now) || self.overflows(now, t_inac) {
             self.lasted.push_front(self.age(now - self.since));
             self.lasted.truncate(self.generations.len() - 1);
@@ -279,16 +411,21 @@ impl Histogram {
         self.samples += 1;
         if self.is_map() {
             // In one cycle: its entries are registers.
-            let largest = u64::MAX >> (64 - self.plan.counter_bits);
+            let largest = self.largest();
             let count = &mut self.generations[0][self.edges.bin(t_inac)];
             self.populated += u32::from(*count == 0);
             *count = (*count + 1).min(largest);
             return;
         }
+        let bin = self.edges.bin(t_inac);
+        let effect = match self.halving.next {
+            Some(next) if bin >= next => Effect::AddTwice,
+            _ => Effect::Add,
+        };
         self.changes.push_back(Change {
             read_in: now,
-            bin: self.edges.bin(t_inac),
-            removes: false,
+            bin,
+            effect,
         });
         if self.plan.kind == HistogramKind::Circular {
             let length = t_inac.min(self.plan.max_value);
@@ -300,7 +437,7 @@ impl Histogram {
                 self.changes.push_back(Change {
                     read_in: now + 1,
                     bin: self.edges.bin(oldest),
-                    removes: true,
+                    effect: Effect::Remove,
                 });
             }
         }

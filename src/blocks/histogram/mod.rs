@@ -10,6 +10,7 @@ pub mod clearing;
 pub mod decaying;
 pub mod golden;
 pub mod map;
+pub mod regular;
 pub mod store;
 #[cfg(test)]
 mod tests;
@@ -27,7 +28,8 @@ pub struct Shape {
     /// Bits of a bin's place in its group.
     pub place: u32,
     /// Bits of a counter: `counter_bits`, or what `max_samples` or the largest budget need
-    /// if that is less.
+    /// if that is less; of a regular histogram, `counter_bits` and what may come until a full
+    /// counter is halved.
     pub counter: u32,
     /// The counters can reach the largest value of `counter_bits`, and stop there.
     pub saturates: bool,
@@ -50,11 +52,23 @@ impl Shape {
         let histogram = &plan.histogram;
         let index = clog2(histogram.bins.into());
         let place = index.div_ceil(2);
-        let bounded = histogram.kind != HistogramKind::Regular;
-        let needed = match bounded {
-            true => clog2(u128::from(histogram.max_samples) + 1),
-            false => u32::MAX,
-        };
+        let top_bin = bin_of(histogram, histogram.max_value);
+        if histogram.kind == HistogramKind::Regular {
+            // They are halved: every sample counts.
+            let counter = clog2(largest_before_halving(plan, top_bin, place) + 1);
+            return Shape {
+                group: index - place,
+                place,
+                counter,
+                saturates: false,
+                counts_enough: false,
+                sum: counter + place,
+                sums_enough: false,
+                fraction: 0,
+                top_bin,
+            };
+        }
+        let needed = clog2(u128::from(histogram.max_samples) + 1);
         let fraction = match histogram.kind {
             HistogramKind::Decaying => GENERATIONS - 1,
             _ => 0,
@@ -81,7 +95,7 @@ impl Shape {
             sum,
             sums_enough: sum < whole,
             fraction,
-            top_bin: bin_of(histogram, histogram.max_value),
+            top_bin,
         }
     }
 
@@ -112,6 +126,23 @@ impl Shape {
             fraction => bits + fraction + 1,
         }
     }
+}
+
+/// What a counter of a regular histogram holds at most, with a sample in every second clock
+/// cycle.
+///
+/// A full counter asks for a halving, which waits for a threshold that has come out since the
+/// last one began: for `t` samples that come while all bins are halved, and `q` during the
+/// search that follows. Until the counter's own turn `t` more count twice. At the beginning
+/// of a halving a counter is at most `v`, `v / 2 + t + q` at that of the next.
+fn largest_before_halving(plan: &PortPlan, top_bin: u64, place: u32) -> u128 {
+    /// Cycles of an update in which neither counters nor sums are read, and some to spare.
+    const OTHER_CYCLES: u64 = 24;
+    let full = u128::from(u64::MAX >> (64 - plan.histogram.counter_bits));
+    let reads = (top_bin >> place) + (1 << place);
+    let t = u128::from(top_bin) + 4;
+    let q = u128::from(reads + OTHER_CYCLES);
+    (full + t + q).max(2 * (t + q)) + 2 * t
 }
 
 /// The bin of an idle period of `ticks` (SPEC 6, `docs/histograms.md`).

@@ -9,10 +9,11 @@ use super::circular::CircularHistogram;
 use super::clearing::ClearingHistogram;
 use super::decaying::DecayingHistogram;
 use super::golden::Histogram;
+use super::regular::RegularHistogram;
 use super::Shape;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan};
+use crate::config::plan::{BinScale, CircularWindow, HistogramKind, HistogramPlan, PortPlan};
 use crate::hdl::check;
 
 /// A sample: idle cycles before it, its length, what the search reads meanwhile.
@@ -62,10 +63,11 @@ fn agree<B: Block>(
     let groups = u64::from(plan.histogram.bins.div_ceil(shape.group_size()));
     // More than any budget: where counters and sums may stop, unless samples are taken out.
     let enough = match plan.histogram.kind {
-        HistogramKind::Circular => u64::MAX,
+        HistogramKind::Circular | HistogramKind::Regular => u64::MAX,
         _ => 1 << (plan.budget.width + shape.fraction),
     };
     let mut now = 0;
+    let mut halved = 0;
     // What the reads of the two cycles before must return, the earlier first: bin, its
     // group's weight, its own.
     let mut expected: VecDeque<Option<(u64, u64, u64)>> = VecDeque::from([None, None]);
@@ -83,6 +85,17 @@ fn agree<B: Block>(
             if plan.histogram.kind == HistogramKind::Circular {
                 // The length as the idle meter counts it: it stands in the cycle before.
                 bench.drive(&[("ticks", t_inac)]);
+            }
+            if plan.histogram.kind == HistogramKind::Regular {
+                // A threshold comes out when all bins have been halved and searched.
+                let answers = now > halved + 2 * u64::from(plan.histogram.bins) + 40;
+                bench.drive(&[("answers", answers.into())]);
+                golden.answers(answers);
+                let halves = sample.is_some() && golden.halves(now);
+                prop_assert_eq!(bench.get("halved"), u64::from(halves), "cycle {}", now);
+                if halves {
+                    halved = now;
+                }
             }
             if now > 0 {
                 prop_assert_eq!(bench.get(window), golden.window(now), "cycle {}", now);
@@ -125,7 +138,21 @@ fn agree<B: Block>(
 proptest! {
     #[test]
     fn regular_agrees(plan in plan(HistogramKind::Regular), samples in samples()) {
-        agree(&plan, ClearingHistogram::new(&plan), "age", samples)?;
+        agree(&plan, RegularHistogram::new(&plan), "window", samples)?;
+    }
+
+    /// Few bins, samples for two of them: counters are halved again and again.
+    #[test]
+    fn halving_agrees(
+        plan in plan(HistogramKind::Regular),
+        bins in 4u32..9,
+        counter_bits in 1u32..4,
+        samples in prop::collection::vec((2u64..6, 0u64..9, any::<u64>()), 1..400),
+    ) {
+        let mut plan = plan;
+        plan.histogram.bins = bins;
+        plan.histogram.counter_bits = counter_bits;
+        agree(&plan, RegularHistogram::new(&plan), "window", samples)?;
     }
 
     #[test]
@@ -135,6 +162,14 @@ proptest! {
 
     #[test]
     fn circular_agrees(plan in plan(HistogramKind::Circular), samples in samples()) {
+        agree(&plan, CircularHistogram::new(&plan), "window", samples)?;
+    }
+
+    #[test]
+    fn circular_since_reset_agrees(plan in plan(HistogramKind::Circular), samples in samples()) {
+        let mut plan = plan;
+        plan.histogram.window = CircularWindow::Elapsed;
+        plan.time_width = 9;
         agree(&plan, CircularHistogram::new(&plan), "window", samples)?;
     }
 
@@ -191,9 +226,37 @@ fn an_old_histogram_is_cleared_before_the_next_sample() {
 #[test]
 fn counters_saturate() {
     // SPEC 6: w_counter bits, saturating: 3 bits stop at 7.
-    let mut histogram = histogram(HistogramKind::Regular, small_plan().histogram);
+    let many = HistogramPlan {
+        max_samples: 100,
+        ..small_plan().histogram
+    };
+    let mut histogram = histogram(HistogramKind::Clearing, many);
     record(&mut histogram, &[9; 20]);
     assert_eq!(histogram.count(u64::MAX, 2), 7);
+}
+
+#[test]
+fn a_full_counter_halves_all_before_the_next_sample() {
+    // SPEC 6: counters of 3 bits hold 7.
+    let mut histogram = histogram(HistogramKind::Regular, small_plan().histogram);
+    let mut now = record(&mut histogram, &[4, 4, 4, 9, 9, 9, 9, 9, 9, 9]);
+    while !histogram.steady() {
+        histogram.clock(now, None);
+        now += 1;
+    }
+    let counts = |histogram: &Histogram| [1, 2].map(|bin| histogram.count(u64::MAX, bin));
+    assert_eq!(counts(&histogram), [3, 7]);
+    let window = now / small_plan().clocks_per_tick;
+    assert!(histogram.halves(now));
+    histogram.clock(now, Some(4));
+    assert_eq!(histogram.window(now + 1), window / 2);
+    while !histogram.steady() {
+        now += 1;
+        histogram.clock(now, None);
+    }
+    // Odd bins are rounded up the first time: 2 and 3, then the sample.
+    assert_eq!(counts(&histogram), [3, 3]);
+    assert!(!histogram.halves(now));
 }
 
 #[test]
@@ -253,6 +316,8 @@ fn emitted_verilog_agrees_with_the_description() {
     let make = || ClearingHistogram::new(&plan(HistogramKind::Clearing));
     check::agrees_with(engine, make, 4000, 1).unwrap();
     let make = || CircularHistogram::new(&plan(HistogramKind::Circular));
+    check::agrees_with(engine, make, 4000, 1).unwrap();
+    let make = || RegularHistogram::new(&plan(HistogramKind::Regular));
     check::agrees_with(engine, make, 4000, 1).unwrap();
     let make = || DecayingHistogram::new(&plan(HistogramKind::Decaying));
     check::agrees_with(engine, make, 4000, 1).unwrap();

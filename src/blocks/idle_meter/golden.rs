@@ -43,16 +43,19 @@ impl IdleMeter {
         !active && (now + 1 - self.idle_since).is_multiple_of(self.clocks_per_tick)
     }
 
-    /// The cycle, if every cycle up to it is idle, in which tick number `count` (from 1)
-    /// of the present idle stretch is completed; `None` if `count` saturates or the
-    /// cycle is past the end of time.
-    pub fn completes(&self, count: u64) -> Option<u64> {
-        if count == 0 || count > self.max_time {
-            return None;
-        }
+    /// The first cycle in which the present idle stretch, if it lasts, is longer than `ticks`
+    /// whole ticks; `None` if that is past the end of time.
+    pub fn exceeds(&self, ticks: u64) -> Option<u64> {
+        let count = ticks.checked_add(1)?;
         let cycle =
             u128::from(self.idle_since) + u128::from(count) * u128::from(self.clocks_per_tick) - 1;
         u64::try_from(cycle).ok()
+    }
+
+    /// The cycle, from `now` on, that completes the present tick of an idle stretch.
+    pub fn next_tick(&self, now: u64) -> u64 {
+        let into = (now - self.idle_since) % self.clocks_per_tick;
+        now.saturating_add(self.clocks_per_tick - 1 - into)
     }
 
     /// Nothing but the passing of time happens while `active` holds.

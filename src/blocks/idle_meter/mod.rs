@@ -21,8 +21,8 @@ pub struct IdleMeter {
     pub saturated: Signal<Out, Bit>,
     seen_active: Reg<Bit>,
     in_period: Reg<Bit>,
-    prescaler: Reg<Bits>,
-    count: Reg<Bits>,
+    pub prescaler: Reg<Bits>,
+    pub count: Reg<Bits>,
     divides: Constant<Bit>,
     last_clock: Constant<Bits>,
 }

@@ -39,6 +39,10 @@ pub struct View {
     pub may_go_down: bool,
     /// This end would like to go down.
     pub wants_down: bool,
+    /// It has wanted that before, is still idle and awake, and nothing has happened since.
+    pub overdue: bool,
+    /// The guard permits to go down.
+    pub permitted: bool,
 }
 
 impl View {
@@ -47,7 +51,7 @@ impl View {
     }
 
     fn accepts_down(&self) -> bool {
-        !self.queue_nonempty && !self.transmitting && self.may_go_down
+        !self.queue_nonempty && !self.transmitting && self.may_go_down && self.permitted
     }
 }
 
@@ -76,6 +80,8 @@ pub struct LinkSync {
     rises: bool,
     /// The other end has answered the last time it was asked.
     heard: bool,
+    /// Since this cycle the end waits to ask once more to go down.
+    overdue_since: Option<u64>,
     says: Message,
     error: bool,
 }
@@ -95,6 +101,7 @@ impl LinkSync {
             since: 0,
             rises: false,
             heard: false,
+            overdue_since: None,
             says: Message::None,
             error: false,
         })
@@ -137,11 +144,13 @@ impl LinkSync {
             Phase::Start => waits_until(self.start_ends),
             Phase::Idle => {
                 let asks_up = view.asleep() && view.queue_nonempty && !self.rises;
-                let asks_down = view.wants_down && self.heard;
-                if asks_up || asks_down {
-                    0
-                } else {
-                    u64::MAX
+                let asks_down = view.wants_down && self.heard && view.permitted;
+                let waits = view.overdue && self.heard;
+                match self.overdue_since {
+                    _ if asks_up || asks_down => 0,
+                    Some(since) if waits => waits_until(since.saturating_add(self.timeout)),
+                    None if !waits => u64::MAX,
+                    _ => 0,
                 }
             }
             Phase::AskedDown { cancelled: false } if view.active => 0,
@@ -150,6 +159,12 @@ impl LinkSync {
             }
             Phase::Settled { at, .. } => waits_until(at),
         }
+    }
+
+    /// It has been overdue for another time-out.
+    fn waited_again(&self, now: u64, view: &View) -> bool {
+        let since = self.overdue_since;
+        view.overdue && since.is_some_and(|since| now - since == self.timeout)
     }
 
     fn step(&self, now: u64, view: &View) -> Step {
@@ -206,7 +221,11 @@ impl LinkSync {
                 say(ReqUp, Phase::AskedUp)
             }
             (Phase::Idle, ReqDown) => answer_down(),
-            (Phase::Idle, _) if view.wants_down && self.heard => {
+            (Phase::Idle, _)
+                if self.heard
+                    && view.permitted
+                    && (view.wants_down || self.waited_again(now, view)) =>
+            {
                 say(ReqDown, Phase::AskedDown { cancelled: false })
             }
             (Phase::Idle, _) => stay,
@@ -265,6 +284,14 @@ impl LinkSync {
             _ => false,
         };
         self.error |= self.fails(now, view);
+        let waits = view.overdue
+            && self.heard
+            && view.message != Message::ReqDown
+            && !self.waited_again(now, view);
+        self.overdue_since = match step.phase {
+            Phase::Idle if self.phase == Phase::Idle && waits => self.overdue_since.or(Some(now)),
+            _ => None,
+        };
         self.heard = (self.heard || answered) && !step.gave_up;
         self.rises = view.asleep() && (self.rises || step.up);
         let still_asking = matches!(

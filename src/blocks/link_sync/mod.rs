@@ -87,6 +87,8 @@ pub struct LinkSync {
     pub asleep: Signal<In, Bit>,
     pub may_go_down: Signal<In, Bit>,
     pub wants_down: Signal<In, Bit>,
+    pub overdue: Signal<In, Bit>,
+    pub permitted: Signal<In, Bit>,
     pub down_start: Signal<Out, Bit>,
     pub up_start: Signal<Out, Bit>,
     pub tx_enable: Signal<Out, Bit>,
@@ -97,7 +99,7 @@ pub struct LinkSync {
     pub count: Reg<Bits>,
     cancelled: Reg<Bit>,
     pub rise: Reg<Bit>,
-    unheard: Reg<Bit>,
+    pub unheard: Reg<Bit>,
     message: Reg<Bits>,
     error: Reg<Bit>,
     is_req_down: Signal<Local, Bit>,
@@ -108,6 +110,7 @@ pub struct LinkSync {
     wants_up: Signal<Local, Bit>,
     refuses: Signal<Local, Bit>,
     timed_out: Signal<Local, Bit>,
+    asks_down: Signal<Local, Bit>,
     gives_up: Signal<Local, Bit>,
     stays_unheard: Signal<Local, Bit>,
     up_now: Signal<Local, Bit>,
@@ -149,6 +152,8 @@ impl LinkSync {
             asleep: Signal::bit("the link sleeps or is on the way down"),
             may_go_down: Signal::bit("the link is in a state with a way down"),
             wants_down: Signal::bit("this end would like to go down"),
+            overdue: Signal::bit("it has wanted that before, and nothing has happened since"),
+            permitted: Signal::bit("the guard permits to go down"),
             down_start: Signal::bit("go down at the end of this cycle"),
             up_start: Signal::bit("go up at the end of this cycle"),
             tx_enable: Signal::bit("the port may start a packet"),
@@ -159,7 +164,7 @@ impl LinkSync {
             count: Reg::bits(
                 width,
                 0,
-                "clock cycles in this state; SYNC_*: still to wait",
+                "clock cycles in this state; SYNC_*: still to wait; IDLE: overdue",
             ),
             cancelled: Reg::bit(false, "there was activity after REQ_DOWN"),
             rise: Reg::bit(
@@ -177,6 +182,7 @@ impl LinkSync {
             wants_up: Signal::bit("a packet waits on a link that is going to stay asleep"),
             refuses: Signal::bit("this end does not accept a REQ_DOWN"),
             timed_out: Signal::bit("the wait for a message ends with this cycle"),
+            asks_down: Signal::bit("time to ask to go down, or to ask again"),
             gives_up: Signal::bit("and it has not come"),
             stays_unheard: Signal::bit("no answer has come since reset"),
             up_now: Signal::bit("the agreed time of the start up, or no more waiting for it"),
@@ -210,9 +216,13 @@ impl Logic for LinkSync {
         self.is_sync.next = self.message_in.val() == self.sync.val();
 
         self.wants_up.next = self.asleep.val() & self.queue_nonempty.val() & !self.rise.q.val();
-        self.refuses.next =
-            self.queue_nonempty.val() | self.transmitting.val() | !self.may_go_down.val();
+        self.refuses.next = self.queue_nonempty.val()
+            | self.transmitting.val()
+            | !self.may_go_down.val()
+            | !self.permitted.val();
         self.timed_out.next = self.count.q.val() == self.timeout.val();
+        comment!("An end that stays idle in an awake link asks again after each time-out.");
+        self.asks_down.next = self.wants_down.val() | (self.overdue.val() & self.timed_out.val());
         comment!("The answer came one cycle after the request: count is the round trip and one.");
         self.half.next = self.count.q.val() >> self.one.val();
 
@@ -261,9 +271,13 @@ impl Logic for LinkSync {
                         self.message.d.next = self.ack.val();
                         self.state.d.next = Exchange::AwaitDown;
                     }
-                } else if self.wants_down.val() & !self.unheard.q.val() {
-                    self.message.d.next = self.req_down.val();
-                    self.state.d.next = Exchange::AskDown;
+                } else if !self.unheard.q.val() {
+                    if self.asks_down.val() & self.permitted.val() {
+                        self.message.d.next = self.req_down.val();
+                        self.state.d.next = Exchange::AskDown;
+                    } else if self.overdue.val() & !self.timed_out.val() {
+                        self.count.d.next = self.count.q.val() + 1;
+                    }
                 }
             }
             Exchange::AskDown => {
@@ -388,6 +402,9 @@ impl Logic for LinkSync {
             self.error.d.next = true;
         }
 
+        if (self.state.d.val() == Exchange::Idle) & !(self.state.q.val() == Exchange::Idle) {
+            self.count.d.next = 0.into();
+        }
         comment!("A transition down is never cut short: the way up waits for its end.");
         self.rise.d.next = self.asleep.val() & (self.rise.q.val() | self.up_now.val());
         self.up_start.next = self.rise.q.val() | self.up_now.val();

@@ -105,6 +105,7 @@ proptest! {
         let mut peer = Peer { manner, delay, coming: VecDeque::new() };
         let initiator = random.random();
         let mut queue = false;
+        let mut overdue = false;
         for now in 0..1500 {
             let message = peer.step(now, golden.message(), &mut random);
             let awake = fsm.state() == PowerState::Wake;
@@ -114,6 +115,7 @@ proptest! {
             };
             let transmitting = awake && queue && random.random();
             let active = queue || transmitting || random.random_ratio(1, 60);
+            overdue = awake && !active && (overdue || random.random_ratio(1, 30));
             let view = View {
                 message: Message::decode(message),
                 initiator,
@@ -123,6 +125,8 @@ proptest! {
                 state: fsm.state(),
                 may_go_down: fsm.may_go_down(),
                 wants_down: fsm.may_go_down() && !active && random.random_ratio(1, 20),
+                overdue,
+                permitted: random.random_ratio(9, 10),
             };
             bench.drive(&[
                 ("initiator", initiator.into()),
@@ -134,6 +138,8 @@ proptest! {
                 ("asleep", fsm.asleep().into()),
                 ("may_go_down", view.may_go_down.into()),
                 ("wants_down", view.wants_down.into()),
+                ("overdue", overdue.into()),
+                ("permitted", view.permitted.into()),
             ]);
             let (down, up) = golden.starts(now, &view);
             prop_assert_eq!(bench.get("message_out"), golden.message() as u64, "cycle {}", now);

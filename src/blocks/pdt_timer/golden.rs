@@ -5,44 +5,46 @@
 pub struct PdtTimer {
     /// The threshold that governs the present idle period, or the next, in ticks.
     in_force: u64,
-    /// This port was the last transmitter.
-    armed: bool,
+    /// How long a port waits at least that did not transmit last, in ticks; `None`: for ever.
+    backstop: Option<u64>,
+    /// This port was the last transmitter, or has not been active since reset.
+    last_sender: bool,
 }
 
 impl PdtTimer {
-    /// A timer just after reset, with the threshold before the first sample.
-    pub fn new(t_pdt_init: u64) -> Self {
+    /// A timer just after reset, with the threshold before the first sample and the backstop.
+    pub fn new(t_pdt_init: u64, backstop: Option<u64>) -> Self {
         PdtTimer {
             in_force: t_pdt_init,
-            armed: false,
+            backstop,
+            last_sender: true,
         }
     }
 
-    /// The threshold in force, in ticks.
+    /// `t_PDT` in force, in ticks.
     pub fn in_force(&self) -> u64 {
         self.in_force
     }
 
-    /// Which tick of the idle period (from 1), once complete, expires the timer:
-    /// a period is a miss iff it is longer than the threshold. `None` while not armed.
-    pub fn expiring_tick(&self) -> Option<u64> {
-        if self.armed {
-            self.in_force.checked_add(1)
-        } else {
-            None
+    /// The idle period has to be longer than so many ticks for the timer to expire; `None`: it
+    /// does not expire.
+    pub fn threshold(&self) -> Option<u64> {
+        match self.last_sender {
+            true => Some(self.in_force),
+            false => self.backstop.map(|backstop| backstop.max(self.in_force)),
         }
     }
 
     /// Nothing changes while these inputs hold.
     pub fn steady(&self, active: bool, transmitting: bool, t_pdt: u64) -> bool {
-        !active || (self.in_force == t_pdt && self.armed == transmitting)
+        !active || (self.in_force == t_pdt && self.last_sender == transmitting)
     }
 
     /// The clock edge at the end of a cycle.
     pub fn clock(&mut self, active: bool, transmitting: bool, t_pdt: u64) {
         if active {
             self.in_force = t_pdt;
-            self.armed = transmitting;
+            self.last_sender = transmitting;
         }
     }
 }

@@ -5,18 +5,27 @@ use proptest::prelude::*;
 use super::{golden, PdtTimer};
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
+use crate::config::plan::PortPlan;
 use crate::hdl::check;
+
+fn plan(t_backstop: Option<u64>) -> PortPlan {
+    PortPlan {
+        t_backstop,
+        ..small_plan()
+    }
+}
 
 proptest! {
     #[test]
     fn description_and_golden_model_agree(
+        t_backstop in prop::option::of(0u64..50),
         stretches in prop::collection::vec(
             (any::<bool>(), any::<bool>(), 0u64..30, prop_oneof![1u64..4, 1u64..60]),
             1..40,
         ),
     ) {
-        let plan = small_plan();
-        let mut golden = golden::PdtTimer::new(plan.t_pdt_init);
+        let plan = plan(t_backstop);
+        let mut golden = golden::PdtTimer::new(plan.t_pdt_init, t_backstop);
         let mut bench = Bench::new(PdtTimer::new(&plan));
         let mut ticks = 0;
         for (active, transmitting, t_pdt, cycles) in stretches {
@@ -27,12 +36,14 @@ proptest! {
                     ("transmitting", transmitting.into()),
                     ("tick", (!active).into()),
                     ("ticks", ticks),
-                    ("saturated", (ticks == plan.max_time()).into()),
                     ("t_pdt", t_pdt),
                 ]);
                 // The idle meter would call this cycle the end of tick `ticks + 1`.
-                let expired = !active && golden.expiring_tick() == Some(ticks + 1);
+                let threshold = golden.threshold();
+                let expired = !active && threshold == Some(ticks);
                 prop_assert_eq!(bench.get("expired"), u64::from(expired));
+                let overdue = threshold.is_some_and(|threshold| threshold < ticks);
+                prop_assert_eq!(bench.get("overdue"), u64::from(overdue));
                 prop_assert_eq!(bench.get("t_pdt_in_force"), golden.in_force());
                 bench.clock();
                 golden.clock(active, transmitting, t_pdt);
@@ -44,5 +55,7 @@ proptest! {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    check::agrees_with_verilog(|| PdtTimer::new(&small_plan()), 4000, 1).unwrap();
+    for t_backstop in [None, Some(25)] {
+        check::agrees_with_verilog(move || PdtTimer::new(&plan(t_backstop)), 4000, 1).unwrap();
+    }
 }

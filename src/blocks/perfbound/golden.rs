@@ -151,6 +151,14 @@ impl PerfBound {
             return;
         }
 
+        // Counters and window halve: a search under way began before they did. It begins anew.
+        if sample.is_some() && histogram.halves(now) {
+            self.search = Search::Idle;
+            self.pending = true;
+            self.reads.clear();
+            return;
+        }
+
         let arrived = match self.reads.front() {
             Some(read) if read.due == now => self.reads.pop_front(),
             _ => None,

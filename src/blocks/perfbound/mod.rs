@@ -4,6 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
+use crate::blocks::histogram::regular::halving_cycles;
 use crate::blocks::histogram::{map, Shape};
 use crate::config::plan::{BinScale, HistogramKind, PortPlan, Product};
 use crate::hdl::prelude::*;
@@ -34,6 +35,7 @@ pub struct PerfBound {
     pub ended: Signal<In, Bit>,
     pub cleared: Optional<Signal<In, Bit>>,
     pub sample_bin: Optional<Signal<In, Bits>>,
+    pub halved: Optional<Signal<In, Bit>>,
     pub rate: Optional<Signal<In, Bits>>,
     pub live_window: Signal<In, Bits>,
     pub window_step: Optional<Signal<In, Bit>>,
@@ -50,6 +52,7 @@ pub struct PerfBound {
     pub window: Signal<Out, Bits>,
     pub budget: Signal<Out, Bits>,
     clears: Constant<Bit>,
+    halves_counts: Constant<Bit>,
     reads: Constant<Bit>,
     // The budget of a window that only grows.
     accumulates: Constant<Bit>,
@@ -115,7 +118,7 @@ pub struct PerfBound {
     never_from: Constant<Bits>,
     max_value: Constant<Bits>,
     update_now: Reg<Bit>,
-    threshold_now: Reg<Bits>,
+    pub threshold_now: Reg<Bits>,
     window_now: Reg<Bits>,
     budget_now: Reg<Bits>,
     bin_shift: Constant<Bits>,
@@ -173,12 +176,31 @@ pub fn update_latency(plan: &PortPlan) -> u64 {
 /// [`update_latency`]; a sample that clears the histogram answers at once, the search for the
 /// next sample begins two cycles later than after a search, and another clear in its last
 /// cycle answers one cycle later than it would have.
+///
+/// A halving of all counters begins the search anew, at worst in its last cycle, and takes two
+/// of three cycles like a search.
 pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
     let slowed = |reads: u64| match plan.histogram.kind {
         HistogramKind::Circular => 3 * reads,
         _ => (3 * reads).div_ceil(2),
     };
-    1 + multiply_cycles(plan) + search_cycles(plan, slowed) + 1 + 2 + 1
+    let search = multiply_cycles(plan) + search_cycles(plan, slowed);
+    let interval = 1 + search + 1 + 2 + 1;
+    match plan.halves() {
+        true => interval + search + 2 + slowed(halving_cycles(plan)),
+        false => interval,
+    }
+}
+
+/// Clock cycles by which an update comes later than [`update_latency`] says if its sample is
+/// one before which all counters are halved: the search waits until they are. 0 if they never
+/// are.
+pub fn halving_delay(plan: &PortPlan) -> u64 {
+    match plan.halves() {
+        // Meanwhile the budget is multiplied.
+        true => halving_cycles(plan).saturating_sub(1 + multiply_cycles(plan)),
+        false => 0,
+    }
 }
 
 impl PerfBound {
@@ -193,6 +215,7 @@ impl PerfBound {
         let index = shape.index() + 1;
         let maps = histogram.kind == HistogramKind::Map;
         let clears = maps || histogram.kind == HistogramKind::Clearing;
+        let halves_counts = histogram.kind == HistogramKind::Regular;
         let accumulates = plan.budget.product.is_none();
         // A map tells the bin above the one that exceeds the budget.
         let found = match maps {
@@ -270,6 +293,10 @@ impl PerfBound {
             ended: Signal::bit("a sample is recorded"),
             cleared: Optional::when(clears, Signal::bit("that sample clears the histogram")),
             sample_bin: Optional::when(clears, Signal::bits(shape.index(), "bin of that sample")),
+            halved: Optional::when(
+                halves_counts,
+                Signal::bit("counters and window are halved before that sample"),
+            ),
             rate: Optional::when(
                 adjustable,
                 Signal::bits(
@@ -316,6 +343,7 @@ impl PerfBound {
             window: Signal::bits(time, "window that t_pb was computed for, in ticks"),
             budget: Signal::bits(budget, "packets that may be delayed in it"),
             clears: Constant::bit(clears, "the histogram is cleared from time to time"),
+            halves_counts: Constant::bit(halves_counts, "the counters are halved"),
             reads: Constant::bit(!maps, "the histogram is read word by word"),
             accumulates: Constant::bit(accumulates, "the window only grows"),
             credit: Reg::bits(budget, 0, "budget of the live window"),
@@ -758,6 +786,22 @@ impl Logic for PerfBound {
                 self.above.d.next = true;
                 self.window_now.d.next = 0.into();
                 self.budget_now.d.next = 0.into();
+            }
+        }
+
+        if self.halves_counts.val() {
+            comment!("Counters and window are halved: a search under way began before, and begins");
+            comment!("anew.");
+            if self.halved.val() {
+                self.state.d.next = Search::Idle;
+                self.pending.d.next = true;
+                self.reading.d.next = false;
+                self.arriving.d.next = false;
+                self.looking.d.next = false;
+                self.update_now.d.next = false;
+                self.threshold_now.d.next = self.threshold_now.q.val();
+                self.window_now.d.next = self.window_now.q.val();
+                self.budget_now.d.next = self.budget_now.q.val();
             }
         }
 

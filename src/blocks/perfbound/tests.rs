@@ -10,7 +10,9 @@ use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::histogram::Shape;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{BinScale, BudgetPlan, HistogramKind, HistogramPlan, PortPlan, Product};
+use crate::config::plan::{
+    BinScale, BudgetPlan, CircularWindow, HistogramKind, HistogramPlan, PortPlan, Product,
+};
 use crate::hdl::check;
 
 /// 256 bins of one tick, a budget of a hundredth of the window.
@@ -118,11 +120,17 @@ fn updates_keep_coming_at_line_rate() {
     // SPEC 10: a sample every third cycle for ever. All samples in the lowest bins, so that
     // every search reads every group, and the bins of the lowest, which is written all the
     // time.
-    let interval = |kind, max_samples| {
+    let interval = |kind, max_samples: u32| {
         let mut plan = plan();
         plan.histogram.kind = kind;
         plan.histogram.max_samples = max_samples;
-        if !plan.histogram.kind.window_only_grows() {
+        if kind == HistogramKind::Regular {
+            // Halvings as often as there may be, and windows that make them fall into every
+            // cycle of a search.
+            plan.histogram.counter_bits = 1 + max_samples % 9;
+            plan.time_width = 8 + max_samples % 5;
+        }
+        if !plan.histogram.window_only_grows() {
             plan.budget.product = Some(Product { k: 1, s: 0 });
         }
         let mut histogram = Histogram::new(&plan);
@@ -130,6 +138,7 @@ fn updates_keep_coming_at_line_rate() {
         let (mut last, mut longest) = (None, 0);
         for now in 0..30_000 {
             let sample = (now % 3 == 0).then_some(now / 3 % 2);
+            histogram.answers(search.update());
             search.clock(now, &histogram, sample);
             histogram.clock(now, sample);
             if search.update() {
@@ -137,7 +146,7 @@ fn updates_keep_coming_at_line_rate() {
             }
         }
         assert!(
-            last.is_some_and(|last| 30_000 - last < 200),
+            last.is_some_and(|last| 30_000 - last < 1000),
             "the updates end"
         );
         (longest, update_interval_at_line_rate(&plan))
@@ -202,10 +211,11 @@ proptest! {
         max_value in 3u64..300,
         ttl in prop_oneof![Just(None), (1u64..900).prop_map(Some)],
         numerator in 1u128..9,
+        window in prop_oneof![Just(CircularWindow::Held), Just(CircularWindow::Elapsed)],
     ) {
         let mut plan = small_plan();
         plan.histogram = HistogramPlan {
-            kind, scale, bins, bin_shift, max_samples, max_value,
+            kind, scale, window, bins, bin_shift, max_samples, max_value,
             counter_bits: 6,
             ttl: ttl.filter(|_| kind.ages()),
             ..plan.histogram
@@ -215,7 +225,8 @@ proptest! {
             numerator,
             denominator: 128,
             rate: None,
-            product: (!kind.window_only_grows()).then_some(Product { k: numerator << 8, s: 15 }),
+            product: (!plan.histogram.window_only_grows())
+                .then_some(Product { k: numerator << 8, s: 15 }),
             width: 9,
         };
         let shape = Shape::of(&plan);
@@ -241,7 +252,11 @@ proptest! {
                         ("sample_bin", histogram.edges().bin(t_inac) as u64),
                     ]);
                 }
-                if kind.window_only_grows() {
+                if kind == HistogramKind::Regular {
+                    let halves = sample.is_some() && histogram.halves(now);
+                    bench.drive(&[("halved", halves.into())]);
+                }
+                if plan.histogram.window_only_grows() {
                     let step = histogram.window(now + 1) > window;
                     bench.drive(&[("window_step", step.into())]);
                 }
@@ -280,6 +295,7 @@ proptest! {
                     returns.push_back((group_sum, bin_count, arrived));
                 }
                 bench.clock();
+                histogram.answers(golden.update());
                 golden.clock(now, &histogram, sample);
                 histogram.clock(now, sample);
                 now += 1;
@@ -301,7 +317,7 @@ fn emitted_verilog_agrees_with_the_description() {
             plan.histogram.kind = kind;
             plan.histogram.scale = scale;
             let product = Product { k: 671_089, s: 26 };
-            plan.budget.product = (!kind.window_only_grows()).then_some(product);
+            plan.budget.product = (!plan.histogram.window_only_grows()).then_some(product);
             check::agrees_with_verilog(|| super::PerfBound::new(&plan), 4000, 1).unwrap();
         }
     }

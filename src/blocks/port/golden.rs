@@ -6,6 +6,7 @@ use crate::blocks::axi_lite::golden::{self as axi, AxiLite};
 use crate::blocks::budget_rate::golden::{BudgetRate, Operands};
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::csr::golden::{self as csr, Csr, Parameters};
+use crate::blocks::guard::golden::Guard;
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::hop_monitor::golden::HopMonitor;
 use crate::blocks::idle_meter::golden::IdleMeter;
@@ -31,6 +32,7 @@ pub struct Port {
     fsm: LpiFsm,
     /// The exchange of messages with the other end; `None`: levels.
     sync: Option<LinkSync>,
+    guard: Option<Guard>,
     predictor: Option<(Histogram, PerfBound)>,
     /// Where software or packets say something.
     hops: Option<HopMonitor>,
@@ -80,9 +82,10 @@ impl Port {
             plan,
             now: 0,
             meter: IdleMeter::new(plan.clocks_per_tick, max_time),
-            timer: PdtTimer::new(plan.t_pdt_init),
+            timer: PdtTimer::new(plan.t_pdt_init, plan.t_backstop),
             fsm: LpiFsm::new(&plan),
             sync: LinkSync::new(&plan),
+            guard: Guard::new(&plan),
             predictor: plan
                 .predicts()
                 .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
@@ -116,9 +119,9 @@ impl Port {
     }
 
     /// Clock cycles since the last reset; the state of the link; what has been said between
-    /// its ends.
-    pub fn link(&self) -> (u64, &LpiFsm, Option<&LinkSync>) {
-        (self.now, &self.fsm, self.sync.as_ref())
+    /// its ends; the guard.
+    pub fn link(&self) -> (u64, &LpiFsm, Option<&LinkSync>, Option<&Guard>) {
+        (self.now, &self.fsm, self.sync.as_ref(), self.guard.as_ref())
     }
 
     /// Whether the ends of the link agree by messages (SPEC 5), not levels.
@@ -149,12 +152,24 @@ impl Port {
         if !self.parameters.sleeps() {
             return None;
         }
-        self.meter.completes(self.timer.expiring_tick()?)
+        self.meter.exceeds(self.timer.threshold()?)
+    }
+
+    /// The next cycle, from the present one on, in which the timer of an idle port expires. The
+    /// largest threshold that there is cannot be told from longer times: it expires with every
+    /// further tick (the exchange of messages takes only the first).
+    fn next_expiry(&self) -> Option<u64> {
+        let expiry = self.expiry()?;
+        if expiry >= self.now {
+            return Some(expiry);
+        }
+        let is_largest = self.timer.threshold() == Some(self.plan.max_time());
+        (is_largest && self.sync.is_none()).then(|| self.meter.next_tick(self.now))
     }
 
     fn look(&self, inputs: &Inputs) -> Cycle {
         let active = inputs.active();
-        let expired = !active && self.expiry() == Some(self.now);
+        let expired = !active && self.next_expiry() == Some(self.now);
         let (down_start, up_start) = match &self.sync {
             Some(sync) => sync.starts(self.now, &self.view(inputs)),
             None => (
@@ -174,7 +189,7 @@ impl Port {
     fn view(&self, inputs: &Inputs) -> View {
         let active = inputs.active();
         let awake = self.fsm.state() == PowerState::Wake;
-        let expired = !active && self.expiry() == Some(self.now);
+        let expiry = self.expiry().filter(|_| !active && awake);
         // Both holds in fast wake end together: one request is enough.
         let held = self.fsm.hold_ends().is_some_and(|last| last <= self.now);
         View {
@@ -185,7 +200,12 @@ impl Port {
             active,
             state: self.fsm.state(),
             may_go_down: self.fsm.may_go_down(),
-            wants_down: (expired && awake) || (held && inputs.initiator && !active),
+            wants_down: expiry == Some(self.now) || (held && inputs.initiator && !active),
+            overdue: expiry.is_some_and(|expiry| expiry < self.now),
+            permitted: self
+                .guard
+                .as_ref()
+                .is_none_or(|guard| guard.permits(self.now)),
         }
     }
 
@@ -216,6 +236,10 @@ impl Port {
         self.miss = cycle.sample.is_some() && self.left_wake;
         self.left_wake = !cycle.active && (self.left_wake || leaves);
         self.timer.clock(cycle.active, inputs.transmitting, t_pdt);
+        if let Some(guard) = &mut self.guard {
+            let awake = self.fsm.state() == PowerState::Wake;
+            guard.clock(now, awake, inputs.queue_nonempty);
+        }
         self.fsm.clock(now, cycle.down_start, cycle.up_start);
         if let Some(sync) = &mut self.sync {
             sync.clock(now, &view);
@@ -227,6 +251,7 @@ impl Port {
             history.clock(now, ended);
         }
         if let Some((histogram, perfbound)) = &mut self.predictor {
+            histogram.answers(perfbound.update());
             perfbound.clock(now, histogram, cycle.sample);
             histogram.clock(now, cycle.sample);
         }
@@ -286,6 +311,16 @@ impl Port {
         }
     }
 
+    /// The guard's rate is the budget's: what changes in this cycle governs the next tick.
+    fn set_guard_rate(&mut self, rate: u128) {
+        if let (Some(guard), true) = (
+            &mut self.guard,
+            self.plan.guard.is_some_and(|g| g.adjustable),
+        ) {
+            guard.set_gain(self.now + 1, rate);
+        }
+    }
+
     /// The clock edge of what makes the parameters.
     fn control(&mut self, inputs: &Inputs, axi: &axi::Inputs, events: &csr::Port, bin_count: u64) {
         let packet = inputs.packet_valid.then_some(inputs.packet_hops);
@@ -297,9 +332,11 @@ impl Port {
                     deep: self.plan.sleep != Sleep::FastWake,
                 }));
                 hops.clock(packet, false);
+                let rate = rate.rate();
                 if let Some((_, perfbound)) = &mut self.predictor {
-                    perfbound.set_rate(rate.rate());
+                    perfbound.set_rate(rate);
                 }
+                self.set_guard_rate(rate);
             }
             return;
         };
@@ -323,13 +360,15 @@ impl Port {
             1 => Sleep::DeepSleep,
             _ => Sleep::Hybrid,
         });
+        let rate = csr.rate();
         if let Some((histogram, perfbound)) = &mut self.predictor {
-            perfbound.set_rate(csr.rate());
+            perfbound.set_rate(rate);
             if self.plan.ages() {
                 let ttl = Some(self.parameters.ttl).filter(|ttl| *ttl > 0);
                 histogram.set_parameters(now, self.parameters.max_samples, ttl, csr.restart());
             }
         }
+        self.set_guard_rate(rate);
     }
 
     /// Nothing changes the parameters, nor counts packets or events.
@@ -365,7 +404,10 @@ impl Port {
             Some((history, corrector)) => history.steady() && corrector.steady(),
             None => true,
         };
-        let steady = predictor_is_steady
+        let awake = self.fsm.state() == PowerState::Wake;
+        let guard = self.guard.as_ref();
+        let steady = guard.is_none_or(|guard| guard.steady(awake, inputs.queue_nonempty))
+            && predictor_is_steady
             && self.control_is_steady(inputs)
             && correction_is_steady
             && self.meter.steady(self.now, active)
@@ -382,9 +424,9 @@ impl Port {
         let active = inputs.active();
         let cycle = self.look(inputs);
         let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
-        // The timer matters only while awake; later it has gone off for this period.
-        let expiry = match self.expiry() {
-            Some(expiry) if !active && expiry >= self.now => expiry - self.now,
+        // The timer matters only while awake.
+        let expiry = match self.next_expiry() {
+            Some(expiry) if !active => expiry - self.now,
             _ => u64::MAX,
         };
         let exchange = match &self.sync {

@@ -13,11 +13,13 @@ use crate::blocks::budget_rate::BudgetRate;
 use crate::blocks::corrector::{self, Corrector};
 use crate::blocks::csr::{map, Csr, WORD_BITS};
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::guard::Guard;
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
 use crate::blocks::histogram::decaying::DecayingHistogram;
 use crate::blocks::histogram::map::MapHistogram;
+use crate::blocks::histogram::regular::RegularHistogram;
 use crate::blocks::histogram::Shape;
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
@@ -27,8 +29,8 @@ use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{
-    HistogramKind, Policy, PortPlan, RatePlan, RegistersPlan, Sleep, SyncPlan, HOP_FACTOR_FRACTION,
-    HOP_WINDOW_LOG2,
+    GuardPlan, HistogramKind, Policy, PortPlan, RatePlan, RegistersPlan, Sleep, SyncPlan,
+    HOP_FACTOR_FRACTION, HOP_WINDOW_LOG2,
 };
 use crate::hdl::prelude::*;
 use rust_hdl_core::direction::Direction;
@@ -129,6 +131,7 @@ pub struct Port {
     fixed_t_pdt: Constant<Bits>,
     active: Signal<Local, Bit>,
     expires: Signal<Local, Bit>,
+    overdue: Signal<Local, Bit>,
     down_start: Signal<Local, Bit>,
     hit_now: Reg<Bit>,
     miss_now: Reg<Bit>,
@@ -137,11 +140,15 @@ pub struct Port {
     pdt_timer: PdtTimer,
     lpi_fsm: LpiFsm,
     link_sync: Optional<LinkSync>,
-    clears: Constant<Bit>,
+    guarded: Constant<Bit>,
+    guard_adjusts: Constant<Bit>,
+    guard: Optional<Guard>,
+    is_regular: Constant<Bit>,
     is_circular: Constant<Bit>,
     is_decaying: Constant<Bit>,
     is_map: Constant<Bit>,
     bin_meter: Optional<BinMeter>,
+    regular: Optional<RegularHistogram>,
     clearing: Optional<ClearingHistogram>,
     circular: Optional<CircularHistogram>,
     decaying: Optional<DecayingHistogram>,
@@ -175,6 +182,62 @@ pub struct Port {
     rise_wait: Constant<Bits>,
     longest_wait: Constant<Bits>,
     _wait_bits: usize,
+    // That a link sleeps whose ends stay idle; `bounded`: the configuration has such a bound.
+    bounded: Constant<Bit>,
+    sleeps_in_time: Optional<Reg<Bit>>,
+    threshold_in_range: Optional<Reg<Bit>>,
+    prediction_in_range: Optional<Reg<Bit>>,
+    correction_in_range: Optional<Reg<Bit>>,
+    timer_ahead: Optional<Reg<Bit>>,
+    idle_counted: Optional<Reg<Bit>>,
+    divides: Constant<Bit>,
+    tick_under_way: Optional<Reg<Bit>>,
+    rest_is_idle: Optional<Reg<Bit>>,
+    rest_in_exchange: Optional<Reg<Bit>>,
+    idle_cycles: Optional<Reg<Bits>>,
+    rest: Optional<Reg<Bits>>,
+    unhindered: Optional<Reg<Bit>>,
+    timer_over: Signal<Local, Bit>,
+    at_rest: Signal<Local, Bit>,
+    elapsed: Signal<Local, Bits>,
+    exchange_count: Signal<Local, Bits>,
+    clocks_per_tick: Constant<Bits>,
+    longest_threshold: Constant<Bits>,
+    backstop_ticks: Constant<Bits>,
+    longest_prediction: Constant<Bits>,
+    longest_idle: Constant<Bits>,
+    rest_before: Constant<Bits>,
+    rest_asked: Constant<Bits>,
+    rest_synced: Constant<Bits>,
+    rest_timeout: Constant<Bits>,
+    longest_rest: Constant<Bits>,
+    _rest_bits: usize,
+    // That the guard keeps its bound, and has a token in time; `bucket`: its rate never changes.
+    bucket: Constant<Bit>,
+    guard_kept: Optional<Reg<Bit>>,
+    bucket_fits: Optional<Reg<Bit>>,
+    debt_is_missing: Optional<Reg<Bit>>,
+    token_before_sleep: Optional<Reg<Bit>>,
+    ticks_agree: Optional<Reg<Bit>>,
+    token_in_time: Optional<Reg<Bit>>,
+    refill_counted: Optional<Reg<Bit>>,
+    awake_counted: Optional<Reg<Bit>>,
+    rest_is_awake: Optional<Reg<Bit>>,
+    debt: Optional<Reg<Bits>>,
+    waited: Optional<Reg<Bit>>,
+    tick_clocks: Optional<Reg<Bits>>,
+    awake_ticks: Optional<Reg<Bits>>,
+    awake_cycles: Optional<Reg<Bits>>,
+    tick_ends: Signal<Local, Bit>,
+    debt_left: Signal<Local, Bits>,
+    no_tokens: Constant<Bits>,
+    last_tick_clock: Constant<Bits>,
+    debt_gain: Constant<Bits>,
+    debt_token: Constant<Bits>,
+    debt_limit: Constant<Bits>,
+    token_wait_ticks: Constant<Bits>,
+    token_wait: Constant<Bits>,
+    _debt_bits: usize,
 }
 
 /// Clock cycles from the first active cycle after an idle period to the new threshold, at
@@ -193,6 +256,85 @@ pub fn update_interval_at_line_rate(plan: &PortPlan) -> u64 {
         corrector::interval_at_line_rate(plan)
     } else {
         perfbound::update_interval_at_line_rate(plan)
+    }
+}
+
+/// How long an end that stays idle in an awake link can take to leave `Wake`, in clock cycles
+/// (SPEC 3); see [`SleepBound::of`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SleepBound {
+    /// From the end of activity to the end of the tick in which the longest timer expires.
+    pub timer: u64,
+    /// A timer that expired in vain has been repeated by so many cycles of rest.
+    repeated: u64,
+    /// With a guard: within so many cycles awake its bucket holds a token.
+    pub guard: u64,
+    /// The wait for an answer to a request.
+    wait: u64,
+    /// All of it.
+    pub total: u64,
+}
+
+impl SleepBound {
+    /// The bound of the ports of `plan`; `None` if there is none: a port that never sleeps by
+    /// itself, one without a backstop, or times beyond 2^64 cycles.
+    ///
+    /// With messages: the timer expires, or has expired in vain (during START, or without a token)
+    /// and is repeated after a time-out; then the request is answered, or the
+    /// other end counts as silent, and must stay awake.
+    pub fn of(plan: &PortPlan) -> Option<Self> {
+        let backstop = plan.t_backstop?;
+        if plan.policy == Policy::AlwaysOn {
+            return None;
+        }
+        let longest = plan.longest_threshold().max(backstop);
+        let ticks = longest.checked_add(1)?;
+        let timer = ticks.checked_mul(plan.clocks_per_tick)?;
+        let Some(sync) = plan.sync else {
+            return Some(Self {
+                timer,
+                repeated: 0,
+                guard: 0,
+                wait: 0,
+                total: timer,
+            });
+        };
+        let wait = sync.timeout + 1;
+        let guard = match plan.guard {
+            None => 0,
+            Some(guard) => guard
+                .ticks_to_token()?
+                .checked_add(1)?
+                .checked_mul(plan.clocks_per_tick)?,
+        };
+        let repeated = link_sync::start_cycles(plan, &sync).max(guard.checked_add(1)?);
+        let total = timer.max(repeated.checked_add(wait)?).checked_add(wait)?;
+        Some(Self {
+            timer,
+            repeated,
+            guard,
+            wait,
+            total,
+        })
+    }
+
+    /// The same of a link, both of whose ends have ports of `plan` and stay idle; with messages,
+    /// over a cable of so many clock cycles one way. It leaves `Wake` at both ends at once.
+    ///
+    /// In place of START, a request may have been refused, or accepted and withdrawn, shortly
+    /// before, or refused by a guard without a token; one that is sent while both ends are idle
+    /// and have tokens is accepted.
+    pub fn of_link(plan: &PortPlan, delay: u64) -> Option<u64> {
+        let bound = Self::of(plan)?;
+        if plan.sync.is_none() {
+            return Some(bound.total);
+        }
+        let messages = delay.checked_mul(3)?.checked_add(3)?;
+        let refused = messages
+            .checked_add(1)?
+            .max(bound.guard.checked_add(delay + 3)?);
+        let repeated = bound.repeated.max(refused).checked_add(bound.wait)?;
+        bound.timer.max(repeated).checked_add(messages)
     }
 }
 
@@ -255,6 +397,36 @@ impl Port {
             Constant::bits(wait_bits, if agrees { cycles.into() } else { 0 }, doc)
         };
         let claim = |claim: Reg<Bit>| Optional::when(agrees, claim);
+        let guarded = plan.guard.is_some();
+        // What is not elaborated must be made all the same.
+        let guard_plan = plan.guard.unwrap_or(GuardPlan {
+            burst: 1,
+            numerator: 0,
+            denominator: 1,
+            adjustable: false,
+            rate_bits: 1,
+        });
+        // Whole packets times the denominator of the rate.
+        let bucket = guarded && !guard_plan.adjustable;
+        let debt_limit = u128::from(guard_plan.burst) * guard_plan.denominator;
+        let debt_bits = clog2(debt_limit + guard_plan.denominator + 1);
+        let debt = |value: u128, doc: &str| Constant::bits(debt_bits, value, doc);
+        let bucket_claim = |claim: Reg<Bit>| Optional::when(bucket, claim);
+        let sleep_bound = SleepBound::of(plan);
+        let bounded = sleep_bound.is_some();
+        let bound = sleep_bound.unwrap_or(SleepBound {
+            timer: 1,
+            repeated: 0,
+            guard: 0,
+            wait: 0,
+            total: 1,
+        });
+        // What the meter has counted may be longer than any threshold.
+        let rest_bits = clog2(u128::from(bound.total) + 2)
+            .max(width + clog2(u128::from(plan.clocks_per_tick) + 1))
+            .max(clog2(u128::from(bound.timer) + 2));
+        let rest = |cycles: u64, doc: &str| Constant::bits(rest_bits, cycles.into(), doc);
+        let bounded_claim = |claim: Reg<Bit>| Optional::when(bounded, claim);
         Port {
             about: About::new(
                 "port",
@@ -417,6 +589,7 @@ impl Port {
             fixed_t_pdt: Constant::bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
             active: Signal::bit("the port is active"),
             expires: Signal::bit("the power-down timer of a port that sleeps expires"),
+            overdue: Signal::bit("it expired earlier in this idle period"),
             down_start: Signal::bit("the link goes down at the end of this cycle"),
             hit_now: Reg::bit(false, "an idle period ended, the link stayed awake"),
             miss_now: Reg::bit(false, "an idle period ended, the link had left wake"),
@@ -425,9 +598,12 @@ impl Port {
             pdt_timer: PdtTimer::new(plan),
             lpi_fsm: LpiFsm::new(plan),
             link_sync: Optional::when(agrees, LinkSync::new(plan, &sync)),
-            clears: Constant::bit(
-                kind == HistogramKind::Clearing,
-                "the histogram is cleared from time to time",
+            guarded: Constant::bit(guarded, "a guard permits to sleep"),
+            guard_adjusts: Constant::bit(guard_plan.adjustable, "its rate changes at run time"),
+            guard: Optional::when(guarded, Guard::new(plan, &guard_plan)),
+            is_regular: Constant::bit(
+                kind == HistogramKind::Regular,
+                "the counters halve when one is full",
             ),
             is_circular: Constant::bit(
                 kind == HistogramKind::Circular,
@@ -442,8 +618,12 @@ impl Port {
                 "the histogram holds populated bins only",
             ),
             bin_meter: Optional::when(predicts, BinMeter::new(plan)),
+            regular: Optional::when(
+                predicts && kind == HistogramKind::Regular,
+                RegularHistogram::new(plan),
+            ),
             clearing: Optional::when(
-                predicts && matches!(kind, HistogramKind::Regular | HistogramKind::Clearing),
+                predicts && kind == HistogramKind::Clearing,
                 ClearingHistogram::new(plan),
             ),
             circular: Optional::when(
@@ -506,6 +686,177 @@ impl Port {
             ),
             longest_wait: wait(longest_wait, "the longest wait, as `estimate` prints it"),
             _wait_bits: wait_bits as usize,
+            bounded: Constant::bit(bounded, "there is a bound on the time to sleep"),
+            sleeps_in_time: bounded_claim(Reg::property(match agrees {
+                true => {
+                    "An end that stays idle and hears nothing leaves Wake within the time that \
+                     `estimate` says, or finds out that the other end is silent."
+                }
+                false => {
+                    "An end that stays idle while the other end permits to sleep leaves Wake \
+                     within the time that `estimate` says."
+                }
+            })),
+            threshold_in_range: bounded_claim(Reg::invariant(
+                "No threshold is longer than the longest one.",
+            )),
+            prediction_in_range: Optional::when(
+                bounded && predicts,
+                Reg::property("PerfBound's threshold is at most histogram.max_value_ns."),
+            ),
+            correction_in_range: Optional::when(
+                bounded && corrects,
+                Reg::property("The corrected threshold is at most histogram.max_value_ns."),
+            ),
+            timer_ahead: bounded_claim(Reg::invariant(
+                "What the timer waits for is still to come.",
+            )),
+            idle_counted: bounded_claim(Reg::invariant(
+                "The meter counts the idle cycles until the timer has expired.",
+            )),
+            divides: Constant::bit(plan.clocks_per_tick > 1, "a tick is longer than a clock"),
+            tick_under_way: Optional::when(
+                bounded && plan.clocks_per_tick > 1,
+                Reg::invariant("A tick lasts no longer than its clock cycles."),
+            ),
+            rest_is_idle: bounded_claim(Reg::invariant(
+                "A rest is no longer than the idle time that it is part of.",
+            )),
+            rest_in_exchange: Optional::when(
+                bounded && agrees,
+                Reg::invariant("What has been rested is the wait under way, and those before."),
+            ),
+            idle_cycles: Optional::when(
+                bounded,
+                Reg::bits(
+                    rest_bits,
+                    0,
+                    "idle clock cycles, up to the longest time of the timer",
+                ),
+            ),
+            rest: Optional::when(
+                bounded && agrees,
+                Reg::bits(
+                    rest_bits,
+                    0,
+                    "idle clock cycles in Wake, nothing being heard",
+                ),
+            ),
+            unhindered: Optional::when(
+                bounded && !agrees,
+                Reg::bit(
+                    true,
+                    "awake, and permitted to sleep, since the last activity",
+                ),
+            ),
+            timer_over: Signal::bit("the timer has expired in this idle time"),
+            at_rest: Signal::bit("idle in Wake, and nothing is heard"),
+            elapsed: Signal::bits(rest_bits, "idle clock cycles, as the meter has them"),
+            exchange_count: Signal::bits(rest_bits, "clock cycles in the state of the exchange"),
+            clocks_per_tick: rest(plan.clocks_per_tick, "clock cycles in a tick"),
+            longest_threshold: Constant::bits(
+                width,
+                plan.longest_threshold().into(),
+                "the longest threshold, in ticks",
+            ),
+            // A constant of its own: a wrong one in the timer is to be found.
+            backstop_ticks: Constant::bits(
+                width,
+                plan.t_backstop.unwrap_or(0).into(),
+                "the backstop, in ticks",
+            ),
+            longest_prediction: Constant::bits(
+                width,
+                plan.histogram.max_value.max(plan.t_pdt_init).into(),
+                "h_maxval, in ticks",
+            ),
+            longest_idle: rest(bound.timer, "the timer has expired by then"),
+            rest_before: rest(bound.repeated, "rested before a timer that expired in vain"),
+            rest_asked: rest(
+                bound.timer.max(bound.repeated + bound.wait),
+                "rested before the other end is asked, at most",
+            ),
+            rest_synced: rest(sync.timeout / 2, "longest wait from SYNC to the start"),
+            rest_timeout: rest(sync.timeout, "longest wait for a message, less one"),
+            longest_rest: rest(bound.total, "the longest rest, as `estimate` prints it"),
+            _rest_bits: rest_bits as usize,
+            bucket: Constant::bit(bucket, "the guard has a rate that never changes"),
+            guard_kept: bucket_claim(Reg::property(
+                "In every interval of T ticks, packets of this end wait for at most \
+                 burst + T l / t_w wake-ups.",
+            )),
+            bucket_fits: bucket_claim(Reg::invariant("The bucket holds what it can.")),
+            debt_is_missing: bucket_claim(Reg::invariant(
+                "What is missing in the bucket is what packets waited for, less what was refilled.",
+            )),
+            token_before_sleep: bucket_claim(Reg::invariant(
+                "No end goes to sleep, or agrees to, without a token for the way up.",
+            )),
+            ticks_agree: Optional::when(
+                bucket && plan.clocks_per_tick > 1,
+                Reg::invariant("The guard counts every tick."),
+            ),
+            token_in_time: Optional::when(
+                bucket && bounded,
+                Reg::property("A guard of a link that stays awake soon holds a token."),
+            ),
+            refill_counted: Optional::when(
+                bucket && bounded,
+                Reg::invariant("A bucket without a token holds what the ticks awake refilled."),
+            ),
+            awake_counted: Optional::when(
+                bucket && bounded,
+                Reg::invariant("The cycles awake are those of the ticks awake."),
+            ),
+            rest_is_awake: Optional::when(
+                bucket && bounded,
+                Reg::invariant("A rest is no longer than the time awake that it is part of."),
+            ),
+            debt: Optional::when(
+                bucket,
+                Reg::bits(
+                    debt_bits,
+                    0,
+                    "wake-ups beyond the rate, in parts of a token",
+                ),
+            ),
+            waited: Optional::when(
+                bucket,
+                Reg::bit(false, "a packet has waited in this time asleep"),
+            ),
+            tick_clocks: Optional::when(
+                bucket && plan.clocks_per_tick > 1,
+                Reg::bits(rest_bits, 0, "clock cycles into the present tick"),
+            ),
+            awake_ticks: Optional::when(
+                bucket && bounded,
+                Reg::bits(
+                    debt_bits,
+                    0,
+                    "ticks awake, up to the longest wait for a token",
+                ),
+            ),
+            awake_cycles: Optional::when(
+                bucket && bounded,
+                Reg::bits(rest_bits, 0, "clock cycles awake, up to the same"),
+            ),
+            tick_ends: Signal::bit("this cycle completes a tick of the guard"),
+            debt_left: Signal::bits(debt_bits, "the debt after the present tick's refill"),
+            no_tokens: Constant::bits(
+                clog2(u128::from(guard_plan.burst) + 1),
+                0,
+                "an empty bucket",
+            ),
+            last_tick_clock: rest(plan.clocks_per_tick - 1, "last clock cycle of a tick"),
+            debt_gain: debt(guard_plan.numerator, "l / t_w in parts of a token"),
+            debt_token: debt(guard_plan.denominator, "one token"),
+            debt_limit: debt(debt_limit, "guard.burst tokens"),
+            token_wait_ticks: debt(
+                guard_plan.ticks_to_token().map_or(0, u128::from),
+                "ticks that refill a token",
+            ),
+            token_wait: rest(bound.guard, "the longest wait for a token"),
+            _debt_bits: debt_bits as usize,
         }
     }
 }
@@ -536,7 +887,6 @@ impl Logic for Port {
         self.pdt_timer.transmitting.next = self.transmitting.val();
         self.pdt_timer.tick.next = self.idle_meter.tick.val();
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
-        self.pdt_timer.saturated.next = self.idle_meter.saturated.val();
         if self.registers.val() {
             self.pdt_timer.t_pdt.next = self.csr.next_t_pdt.val();
             if self.predicts.val() {
@@ -562,11 +912,14 @@ impl Logic for Port {
 
         if self.registers.val() {
             self.expires.next = self.pdt_timer.expired.val() & self.csr.sleeps.val();
+            self.overdue.next = self.pdt_timer.overdue.val() & self.csr.sleeps.val();
             self.lpi_fsm.sleep.next = self.csr.sleep.val();
         } else if self.sleeps.val() {
             self.expires.next = self.pdt_timer.expired.val();
+            self.overdue.next = self.pdt_timer.overdue.val();
         } else {
             self.expires.next = false;
+            self.overdue.next = false;
         }
         self.lpi_fsm.clk.next = self.clk.val();
         self.lpi_fsm.rst.next = self.rst.val();
@@ -582,8 +935,27 @@ impl Logic for Port {
             self.link_sync.asleep.next = self.lpi_fsm.asleep.val();
             self.link_sync.may_go_down.next = self.lpi_fsm.may_go_down.val();
             comment!("Both holds in fast wake end together: one request is enough.");
-            self.link_sync.wants_down.next = (self.expires.val() & self.lpi_fsm.tx_enable.val())
-                | (self.lpi_fsm.hold_over.val() & self.initiator.val() & !self.active.val());
+            self.link_sync.wants_down.next =
+                (self.expires.val() & !self.pdt_timer.overdue.val() & self.lpi_fsm.tx_enable.val())
+                    | (self.lpi_fsm.hold_over.val() & self.initiator.val() & !self.active.val());
+            self.link_sync.overdue.next =
+                self.overdue.val() & self.lpi_fsm.tx_enable.val() & !self.active.val();
+            if self.guarded.val() {
+                self.guard.clk.next = self.clk.val();
+                self.guard.rst.next = self.rst.val();
+                self.guard.awake.next = self.lpi_fsm.tx_enable.val();
+                self.guard.queue_nonempty.next = self.queue_nonempty.val();
+                if self.guard_adjusts.val() {
+                    if self.registers.val() {
+                        self.guard.rate.next = self.csr.rate.val();
+                    } else {
+                        self.guard.rate.next = self.budget_rate.rate.val();
+                    }
+                }
+                self.link_sync.permitted.next = self.guard.permits.val();
+            } else {
+                self.link_sync.permitted.next = true;
+            }
             self.down_start.next = self.link_sync.down_start.val();
             self.lpi_fsm.up_start.next = self.link_sync.up_start.val();
             self.tx_enable.next = self.link_sync.tx_enable.val();
@@ -643,6 +1015,9 @@ impl Logic for Port {
                 self.circular.read_group.next = self.read_group.val();
                 self.circular.read_place.next = self.read_place.val();
                 self.perfbound.live_window.next = self.circular.window.val();
+                if self.accumulates.val() {
+                    self.perfbound.window_step.next = self.circular.step.val();
+                }
                 self.read_taken.next = self.circular.taken.val();
                 self.perfbound.taken.next = self.circular.taken.val();
                 self.bin_read.next = bit_cast(self.circular.bin_count.val(), self._bin_count_bits);
@@ -688,6 +1063,22 @@ impl Logic for Port {
                     self.csr.restarted.next = self.map.cleared.val();
                 }
                 self.perfbound.map_found.next = self.map.found.val();
+            } else if self.is_regular.val() {
+                self.regular.clk.next = self.clk.val();
+                self.regular.rst.next = self.rst.val();
+                self.regular.ended.next = self.idle_meter.ended.val();
+                self.regular.sample_bin.next = self.bin_meter.bin.val();
+                self.regular.answers.next = self.perfbound.update.val();
+                self.regular.read_group.next = self.read_group.val();
+                self.regular.read_place.next = self.read_place.val();
+                self.perfbound.halved.next = self.regular.halved.val();
+                self.perfbound.live_window.next = self.regular.window.val();
+                self.read_taken.next = self.regular.taken.val();
+                self.perfbound.taken.next = self.regular.taken.val();
+                self.bin_read.next = bit_cast(self.regular.bin_count.val(), self._bin_count_bits);
+                self.perfbound.group_sum.next = self.regular.group_sum.val();
+                self.perfbound.bin_count.next = self.regular.bin_count.val();
+                self.perfbound.arrived.next = self.regular.arrived.val();
             } else {
                 self.clearing.clk.next = self.clk.val();
                 self.clearing.rst.next = self.rst.val();
@@ -711,10 +1102,8 @@ impl Logic for Port {
                 self.perfbound.group_sum.next = self.clearing.group_sum.val();
                 self.perfbound.bin_count.next = self.clearing.bin_count.val();
                 self.perfbound.arrived.next = self.clearing.arrived.val();
-                if self.clears.val() {
-                    self.perfbound.cleared.next = self.clearing.cleared.val();
-                    self.perfbound.sample_bin.next = self.bin_meter.bin.val();
-                }
+                self.perfbound.cleared.next = self.clearing.cleared.val();
+                self.perfbound.sample_bin.next = self.bin_meter.bin.val();
             }
 
             if self.corrects.val() {
@@ -942,6 +1331,203 @@ impl Logic for Port {
                         self.waiting.q.val() <= (self.rise_wait.val() + self.age.val());
                 }
                 _ => {}
+            }
+        }
+
+        if self.bounded.val() {
+            dff_setup!(self, clk, sleeps_in_time, threshold_in_range, timer_ahead);
+            dff_setup!(self, clk, idle_counted, rest_is_idle, idle_cycles);
+            self.threshold_in_range.d.next =
+                self.pdt_timer.in_force.q.val() <= self.longest_threshold.val();
+            if self.predicts.val() {
+                dff_setup!(self, clk, prediction_in_range);
+                self.prediction_in_range.d.next =
+                    self.perfbound.threshold_now.q.val() <= self.longest_prediction.val();
+            }
+            if self.corrects.val() {
+                dff_setup!(self, clk, correction_in_range);
+                self.correction_in_range.d.next =
+                    self.corrector.t_pdt_now.q.val() <= self.longest_prediction.val();
+            }
+            self.timer_ahead.d.next = (self.pdt_timer.passed.q.val()
+                | (self.idle_meter.count.q.val() <= self.pdt_timer.in_force.q.val()))
+                & (self.pdt_timer.backstop_passed.q.val()
+                    | (self.idle_meter.count.q.val() <= self.backstop_ticks.val()));
+            self.timer_over.next = self.pdt_timer.passed.q.val()
+                & (self.pdt_timer.last_sender.q.val() | self.pdt_timer.backstop_passed.q.val());
+            if self.active.val() {
+                self.idle_cycles.d.next = 0.into();
+            } else if self.idle_cycles.q.val() < self.longest_idle.val() {
+                self.idle_cycles.d.next = self.idle_cycles.q.val() + 1;
+            }
+            self.elapsed.next = bit_cast(self.idle_meter.count.q.val(), self._rest_bits);
+            if self.divides.val() {
+                dff_setup!(self, clk, tick_under_way);
+                self.elapsed.next = bit_cast(self.idle_meter.count.q.val(), self._rest_bits)
+                    * self.clocks_per_tick.val()
+                    + bit_cast(self.idle_meter.prescaler.q.val(), self._rest_bits);
+                self.tick_under_way.d.next =
+                    bit_cast(self.idle_meter.prescaler.q.val(), self._rest_bits)
+                        < self.clocks_per_tick.val();
+            }
+            self.idle_counted.d.next = ((self.idle_cycles.q.val() == self.elapsed.val())
+                & (self.idle_cycles.q.val() < self.longest_idle.val()))
+                | ((self.idle_cycles.q.val() == self.longest_idle.val()) & self.timer_over.val());
+            if self.agrees.val() {
+                dff_setup!(self, clk, rest, rest_in_exchange);
+                self.at_rest.next = !self.active.val()
+                    & (self.message_in.val() == 0)
+                    & self.lpi_fsm.tx_enable.val()
+                    & !self.link_sync.unheard.q.val();
+                if self.registers.val() {
+                    if !self.csr.sleeps.val() {
+                        self.at_rest.next = false;
+                    }
+                }
+                if self.at_rest.val() {
+                    self.rest.d.next = self.rest.q.val() + 1;
+                } else {
+                    self.rest.d.next = 0.into();
+                }
+                self.sleeps_in_time.d.next = self.rest.q.val() <= self.longest_rest.val();
+                self.rest_is_idle.d.next = (self.rest.q.val() <= self.idle_cycles.q.val())
+                    | (self.idle_cycles.q.val() == self.longest_idle.val());
+                self.exchange_count.next = bit_cast(self.link_sync.count.q.val(), self._rest_bits);
+                match self.link_sync.state.q.val() {
+                    Exchange::Start => {
+                        self.rest_in_exchange.d.next =
+                            self.rest.q.val() <= self.exchange_count.val();
+                    }
+                    Exchange::Idle => {
+                        self.rest_in_exchange.d.next =
+                            self.exchange_count.val() <= self.rest_timeout.val();
+                        if self.timer_over.val() & !self.link_sync.unheard.q.val() {
+                            self.rest_in_exchange.d.next = (self.exchange_count.val()
+                                <= self.rest_timeout.val())
+                                & (self.rest.q.val()
+                                    <= (self.rest_before.val() + self.exchange_count.val()));
+                        }
+                    }
+                    Exchange::AskDown => {
+                        self.rest_in_exchange.d.next = self.rest.q.val()
+                            <= (self.rest_asked.val() + self.exchange_count.val());
+                    }
+                    Exchange::SyncDown => {
+                        self.rest_in_exchange.d.next = self.rest.q.val()
+                            <= (self.rest_synced.val() - self.exchange_count.val());
+                    }
+                    _ => {
+                        self.rest_in_exchange.d.next =
+                            self.rest.q.val() <= self.exchange_count.val();
+                    }
+                }
+            } else {
+                dff_setup!(self, clk, unhindered);
+                self.unhindered.d.next = self.active.val()
+                    | (self.unhindered.q.val()
+                        & self.lpi_fsm.tx_enable.val()
+                        & self.sleep_permit.val());
+                if self.registers.val() {
+                    if !self.csr.sleeps.val() {
+                        self.unhindered.d.next = false;
+                    }
+                }
+                self.sleeps_in_time.d.next = !self.unhindered.q.val()
+                    | !self.lpi_fsm.tx_enable.val()
+                    | (self.idle_cycles.q.val() < self.longest_idle.val());
+                self.rest_is_idle.d.next = !self.unhindered.q.val()
+                    | !self.lpi_fsm.tx_enable.val()
+                    | !self.timer_over.val();
+            }
+        }
+
+        if self.bucket.val() {
+            dff_setup!(self, clk, guard_kept, bucket_fits, debt_is_missing);
+            dff_setup!(self, clk, token_before_sleep, debt, waited);
+            self.tick_ends.next = true;
+            if self.divides.val() {
+                dff_setup!(self, clk, ticks_agree, tick_clocks);
+                self.tick_ends.next = self.tick_clocks.q.val() == self.last_tick_clock.val();
+                if self.tick_ends.val() {
+                    self.tick_clocks.d.next = 0.into();
+                } else {
+                    self.tick_clocks.d.next = self.tick_clocks.q.val() + 1;
+                }
+                self.ticks_agree.d.next = (self.tick_clocks.q.val()
+                    == bit_cast(self.guard.prescaler.q.val(), self._rest_bits))
+                    & (self.tick_clocks.q.val() <= self.last_tick_clock.val());
+            }
+            comment!("Counted from the pins: the first cycle of each time asleep with a packet.");
+            self.waited.d.next =
+                !(self.power_state.val() == 0) & (self.waited.q.val() | self.queue_nonempty.val());
+            self.debt_left.next = self.debt.q.val();
+            if self.tick_ends.val() {
+                if self.debt.q.val() >= self.debt_gain.val() {
+                    self.debt_left.next = self.debt.q.val() - self.debt_gain.val();
+                } else {
+                    self.debt_left.next = 0.into();
+                }
+            }
+            if !(self.power_state.val() == 0) & self.queue_nonempty.val() & !self.waited.q.val() {
+                self.debt.d.next = self.debt_left.val() + self.debt_token.val();
+            } else {
+                self.debt.d.next = self.debt_left.val();
+            }
+            self.guard_kept.d.next = self.debt.q.val() <= self.debt_limit.val();
+            self.bucket_fits.d.next = (bit_cast(self.guard.part.q.val(), self._debt_bits)
+                < self.debt_token.val())
+                & (self.waited.q.val() == self.guard.charged.q.val());
+            self.debt_is_missing.d.next = self.debt.q.val()
+                + bit_cast(self.guard.tokens.q.val(), self._debt_bits) * self.debt_token.val()
+                + bit_cast(self.guard.part.q.val(), self._debt_bits)
+                == self.debt_limit.val();
+            if !(self.guard.tokens.q.val() == self.no_tokens.val()) {
+                self.token_before_sleep.d.next = true;
+            } else if self.lpi_fsm.tx_enable.val() {
+                self.token_before_sleep.d.next = !(self.link_sync.state.q.val()
+                    == Exchange::AskDown)
+                    & !(self.link_sync.state.q.val() == Exchange::SyncDown)
+                    & !(self.link_sync.state.q.val() == Exchange::AwaitDown);
+            } else {
+                self.token_before_sleep.d.next = self.guard.charged.q.val();
+            }
+            if self.bounded.val() {
+                dff_setup!(self, clk, token_in_time, refill_counted, awake_ticks);
+                dff_setup!(self, clk, rest_is_awake, awake_cycles);
+                if !self.lpi_fsm.tx_enable.val() {
+                    self.awake_ticks.d.next = 0.into();
+                } else if self.tick_ends.val()
+                    & (self.awake_ticks.q.val() < self.token_wait_ticks.val())
+                {
+                    self.awake_ticks.d.next = self.awake_ticks.q.val() + 1;
+                }
+                if !self.lpi_fsm.tx_enable.val() {
+                    self.awake_cycles.d.next = 0.into();
+                } else if self.awake_cycles.q.val() < self.token_wait.val() {
+                    self.awake_cycles.d.next = self.awake_cycles.q.val() + 1;
+                }
+                self.refill_counted.d.next = !(self.guard.tokens.q.val() == self.no_tokens.val())
+                    | (self.awake_ticks.q.val() * self.debt_gain.val()
+                        <= bit_cast(self.guard.part.q.val(), self._debt_bits));
+                if self.divides.val() {
+                    dff_setup!(self, clk, awake_counted);
+                    self.awake_counted.d.next = (self.awake_ticks.q.val()
+                        == self.token_wait_ticks.val())
+                        | (self.awake_cycles.q.val()
+                            <= (bit_cast(self.awake_ticks.q.val(), self._rest_bits)
+                                * self.clocks_per_tick.val()
+                                + self.tick_clocks.q.val()));
+                } else {
+                    dff_setup!(self, clk, awake_counted);
+                    self.awake_counted.d.next = (self.awake_ticks.q.val()
+                        == self.token_wait_ticks.val())
+                        | (bit_cast(self.awake_cycles.q.val(), self._debt_bits)
+                            == self.awake_ticks.q.val());
+                }
+                self.rest_is_awake.d.next = (self.rest.q.val() <= self.awake_cycles.q.val())
+                    | (self.awake_cycles.q.val() >= self.token_wait.val());
+                self.token_in_time.d.next = !(self.guard.tokens.q.val() == self.no_tokens.val())
+                    | (self.awake_cycles.q.val() < self.token_wait.val());
             }
         }
     }

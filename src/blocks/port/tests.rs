@@ -18,6 +18,7 @@ pub(crate) fn small_plan() -> PortPlan {
         policy: Policy::PerfBound,
         sleep: Sleep::Hybrid,
         t_pdt_init: 40,
+        t_backstop: Some(70),
         link: LinkPlan {
             fast_wake: SleepTimes { t_s: 3, t_w: 5 },
             deep_sleep: SleepTimes { t_s: 7, t_w: 11 },
@@ -36,6 +37,7 @@ pub(crate) fn small_plan() -> PortPlan {
             ttl: Some(1500),
             max_value: 70,
             map_entries: 8,
+            window: CircularWindow::Held,
         },
         // l / t_w = 3/301; 2^11 ticks at most.
         budget: BudgetPlan {
@@ -48,8 +50,10 @@ pub(crate) fn small_plan() -> PortPlan {
         correction: CorrectionPlan {
             history: 4,
             at_least_one: true,
+            miss_unit: MissUnit::Fraction,
             fraction_bits: 12,
         },
+        guard: None,
     }
 }
 
@@ -157,35 +161,111 @@ fn a_period_is_a_miss_iff_it_is_longer_than_the_threshold() {
 }
 
 #[test]
-fn a_threshold_of_the_largest_time_never_expires() {
+fn the_largest_threshold_is_not_never() {
+    // SPEC 3: the longest threshold that there is; 12 bits of ticks.
     let plan = PortPlan {
         policy: Policy::Fixed,
         t_pdt_init: 4095,
         ..small_plan()
     };
-    assert!(!period(&mut Port::new(&plan), 30, 100_000));
+    assert!(!period(&mut Port::new(&plan), 30, 4095));
+    assert!(period(&mut Port::new(&plan), 30, 4096));
+    // A port that was not permitted to sleep then is asked again with every tick.
+    let mut port = Port::new(&plan);
+    let refused = Inputs::default();
+    run_for(&mut port, &refused, 5000);
+    assert_eq!(port.outputs().power_state, PowerState::Wake);
+    port.clock(&QUIET);
+    assert_eq!(port.outputs().power_state, PowerState::GoingDown);
+}
+
+const QUIET: Inputs = Inputs {
+    sleep_permit: true,
+    ..NOTHING
+};
+
+const NOTHING: Inputs = Inputs {
+    rst: false,
+    queue_nonempty: false,
+    transmitting: false,
+    receiving: false,
+    sleep_permit: false,
+    remote_down: false,
+    remote_up: false,
+    packet_valid: false,
+    packet_hops: 0,
+    initiator: false,
+    message_in: 0,
+};
+
+/// Clocks so many cycles.
+fn run_for(port: &mut Port, inputs: &Inputs, cycles: u64) {
+    let mut left = cycles;
+    while left > 0 {
+        left -= port.advance(inputs, left);
+    }
+}
+
+/// Idle cycles until the port goes down, if it does within so many.
+fn goes_down(port: &mut Port, most: u64) -> Option<u64> {
+    (1..=most).find(|_| {
+        port.clock(&QUIET);
+        port.outputs().power_state == PowerState::GoingDown
+    })
 }
 
 #[test]
-fn a_port_that_only_received_stays_awake() {
-    let plan = PortPlan {
-        policy: Policy::Fixed,
-        t_pdt_init: 0,
-        ..small_plan()
-    };
-    let mut port = Port::new(&plan);
-    let receiving = Inputs {
-        receiving: true,
-        sleep_permit: true,
-        ..Inputs::default()
-    };
-    port.clock(&receiving);
-    let quiet = Inputs {
-        sleep_permit: true,
-        ..Inputs::default()
-    };
-    for _ in 0..100 {
-        port.clock(&quiet);
+fn a_port_that_only_received_waits_for_the_backstop() {
+    // SPEC 3: max(t_PDT, t_backstop) if this end did not transmit in its last active cycle.
+    for (t_backstop, t_pdt, expected) in [
+        (Some(70), 0, Some(71)),
+        (Some(70), 100, Some(101)),
+        (Some(0), 0, Some(1)),
+        (None, 0, None),
+    ] {
+        let plan = PortPlan {
+            policy: Policy::Fixed,
+            t_pdt_init: t_pdt,
+            t_backstop,
+            ..small_plan()
+        };
+        let receiving = Inputs {
+            receiving: true,
+            ..QUIET
+        };
+        let mut port = Port::new(&plan);
+        port.clock(&receiving);
+        assert_eq!(goes_down(&mut port, 1000), expected);
+        // Whoever transmits in the last active cycle goes by its threshold.
+        let mut port = Port::new(&plan);
+        let both = Inputs {
+            transmitting: true,
+            ..receiving
+        };
+        port.clock(&both);
+        assert_eq!(goes_down(&mut port, 1000), Some(t_pdt + 1));
+    }
+}
+
+#[test]
+fn a_port_that_was_never_active_goes_down_and_counts_nothing() {
+    // SPEC 3: armed from reset with t_pdt_init; the time before the first activity is no idle
+    // period.
+    for policy in [Policy::Fixed, Policy::PerfBound] {
+        let plan = PortPlan {
+            policy,
+            ..small_plan()
+        };
+        let mut port = Port::new(&plan);
+        assert_eq!(goes_down(&mut port, 1000), Some(41));
+        let sending = Inputs {
+            queue_nonempty: true,
+            ..QUIET
+        };
+        for _ in 0..40 {
+            port.clock(&sending);
+            assert!(!port.outputs().hit && !port.outputs().miss);
+        }
         assert_eq!(port.outputs().power_state, PowerState::Wake);
     }
 }
@@ -265,17 +345,21 @@ proptest! {
         ttl in prop_oneof![Just(None), (1u64..2000).prop_map(Some)],
         (kind, scale) in histograms(),
         sync in sync(),
+        window in prop_oneof![Just(CircularWindow::Held), Just(CircularWindow::Elapsed)],
+        miss_unit in prop_oneof![Just(MissUnit::Fraction), Just(MissUnit::Percent)],
+        time_width in prop_oneof![Just(9u32), Just(12)],
     ) {
-        let mut plan = PortPlan { clocks_per_tick, policy, sleep, sync, ..small_plan() };
+        let mut plan = PortPlan { time_width, clocks_per_tick, policy, sleep, sync, ..small_plan() };
+        plan.correction.miss_unit = miss_unit;
         plan.histogram = HistogramPlan {
-            kind, scale, max_samples, bins, max_value,
+            kind, scale, max_samples, bins, max_value, window,
             counter_bits: if kind == HistogramKind::Circular { 6 } else { 3 },
             ttl: ttl.filter(|_| kind.ages()),
             ..plan.histogram
         };
         // The window may grow to the largest time, 4095 ticks: N up to 40.
         plan.budget.width = 6;
-        if !kind.window_only_grows() {
+        if !plan.histogram.window_only_grows() {
             // Powers of two: the product is exact over any window.
             plan.budget = BudgetPlan {
                 numerator: 1,

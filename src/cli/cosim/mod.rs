@@ -14,7 +14,6 @@ use std::str::FromStr;
 use clap::ValueEnum;
 
 use super::{output, Outcome};
-use crate::config::Config;
 use crate::cosim::port::PortDesign;
 
 /// Compare the emitted Verilog with the golden model, every output in every cycle
@@ -150,7 +149,7 @@ impl FromStr for Seeds {
 /// Bad input, a missing tool, or an engine that fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     session::interrupted()?;
-    let config = Config::load(&args.config)?;
+    let config = super::load(&args.config)?;
     let design = PortDesign::new(&config)?;
     let mut out = Vec::new();
     let outcome = match &args.scenario {

@@ -247,6 +247,7 @@ fn conclude<D: Design + Sync>(
             "longest_wait_cycles": story.longest_wait,
             "wait_bound_cycles": story.wait_bound,
             "state_cycles": report::states_json(&tally),
+            "notes": session.design.notes(),
         });
         if let Some((one, (end, found))) = mismatch {
             value["mismatch"] = report::mismatch_json(found, plan, Some(*end));

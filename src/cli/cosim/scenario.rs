@@ -50,8 +50,8 @@ pub(super) fn run(
     let cycles = scenario.duration_ps.map(|ps| ps.div_ceil(clock_ps));
     let Some(workload) = Workload::of(&scenario)? else {
         bail!(
-            "{}: [traffic] is a pattern; the ports are driven by an application's trace here: \
-             kind = \"goal\" (`linkdoze simulate` runs patterns)",
+            "{}: [traffic] is a pattern; the ports are driven by an application here: kind = \
+             \"goal\" or \"skeleton\" (`linkdoze simulate` runs patterns)",
             path.display()
         );
     };

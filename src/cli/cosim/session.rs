@@ -286,6 +286,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 "state_cycles": report::states_json(&summary.tally),
                 "coverage": report::coverage_json(&summary.coverage, plan, &summary.affordable),
                 "wave": wave,
+                "notes": self.design.notes(),
             });
             if !summary.ports.is_empty() {
                 value["ports"] = summary

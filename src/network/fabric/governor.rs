@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 use super::cache::near_lines;
 use super::idle::{IdleMeter, IdlePeriods};
 use super::lazy::LazyPort;
+use super::link_idle::{LinkIdle, LinkMeter};
+use super::series::Sampler;
 use crate::blocks::port::golden;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
@@ -25,13 +27,58 @@ pub struct Fault {
     pub what: String,
 }
 
+/// What watches a port that never sleeps.
+#[derive(Debug)]
+pub struct Meters {
+    port: IdleMeter,
+    /// At the first end of a link.
+    link: Option<Box<LinkMeter>>,
+}
+
+impl Meters {
+    /// Of a port that has done nothing yet; `cable_ps` at the first end of its link.
+    pub fn new(clock_ps: u64, cable_ps: Option<u64>) -> Self {
+        Self {
+            port: IdleMeter::new(clock_ps),
+            link: cable_ps.map(|cable_ps| Box::new(LinkMeter::new(cable_ps))),
+        }
+    }
+
+    /// Apart from the code of the others: runs without power saving are one in many.
+    #[inline(never)]
+    fn transmit(&mut self, from: u64, until: u64, ps: (u64, u64)) {
+        self.port.transmit(from, until);
+        if let Some(link) = &mut self.link {
+            link.transmit(ps.0, ps.1);
+        }
+    }
+
+    /// See `transmit`.
+    #[inline(never)]
+    fn receive(&mut self, from: u64, until: u64, ps: (u64, u64)) {
+        self.port.receive(from, until);
+        if let Some(link) = &mut self.link {
+            link.receive(ps.0, ps.1);
+        }
+    }
+
+    /// Asks for what the next call may touch.
+    #[inline(never)]
+    fn fetch(&self) {
+        near_lines(self.port.bins(), 3);
+        if let Some(link) = &self.link {
+            near_lines(std::ptr::from_ref(&**link).cast(), 2);
+        }
+    }
+}
+
 /// The controller of one port.
 #[derive(Debug)]
 pub enum Governor {
     /// Never sleeps; nothing to keep.
     AlwaysOn,
-    /// Never sleeps; keeps its idle periods.
-    Metered(IdleMeter),
+    /// Never sleeps; keeps idle periods.
+    Metered(Meters),
     /// The golden model, clocked only where the other end or the queue may notice it.
     Lazy(LazyPort),
     /// A cycle-exact model, clocked only where something happens.
@@ -39,14 +86,23 @@ pub enum Governor {
 }
 
 impl Governor {
-    /// From cycle `from` until (without) `until` a packet that takes `hops` links leaves. Whether
-    /// it is to be attended to.
+    /// Has it tell when its port sleeps. One that never does has nothing to tell.
+    pub fn watch(&mut self, sampler: Sampler) {
+        match self {
+            Governor::AlwaysOn | Governor::Metered(_) => {}
+            Governor::Lazy(port) => port.watch(sampler),
+            Governor::Clocked(port) => port.sampler = Some(sampler),
+        }
+    }
+
+    /// From cycle `from` until (without) `until`, in `ps` to the picosecond, a packet that takes
+    /// `hops` links leaves. Whether it is to be attended to.
     #[inline]
-    pub fn transmit(&mut self, from: u64, until: u64, hops: u8) -> bool {
+    pub fn transmit(&mut self, from: u64, until: u64, ps: (u64, u64), hops: u8) -> bool {
         match self {
             Governor::AlwaysOn => false,
-            Governor::Metered(meter) => {
-                meter.transmit(from, until);
+            Governor::Metered(meters) => {
+                meters.transmit(from, until, ps);
                 false
             }
             Governor::Lazy(port) => port.transmit(from, until),
@@ -60,14 +116,14 @@ impl Governor {
         }
     }
 
-    /// From cycle `from` until (without) `until` a packet arrives. Whether it is to be attended
-    /// to.
+    /// From cycle `from` until (without) `until`, in `ps` to the picosecond, a packet arrives.
+    /// Whether it is to be attended to.
     #[inline]
-    pub fn receive(&mut self, from: u64, until: u64) -> bool {
+    pub fn receive(&mut self, from: u64, until: u64, ps: (u64, u64)) -> bool {
         match self {
             Governor::AlwaysOn => false,
-            Governor::Metered(meter) => {
-                meter.receive(from, until);
+            Governor::Metered(meters) => {
+                meters.receive(from, until, ps);
                 false
             }
             Governor::Lazy(port) => port.receive(from, until),
@@ -83,7 +139,7 @@ impl Governor {
     pub fn wait(&mut self, from: u64) {
         match self {
             Governor::AlwaysOn => {}
-            Governor::Metered(meter) => meter.wait(from),
+            Governor::Metered(meters) => meters.port.wait(from),
             Governor::Lazy(port) => port.wait(from),
             Governor::Clocked(port) => {
                 port.advance(from);
@@ -132,7 +188,7 @@ impl Governor {
     pub fn fetch(&self) {
         match self {
             Governor::Lazy(port) => port.fetch(),
-            Governor::Metered(meter) => near_lines(meter.bins(), 3),
+            Governor::Metered(meters) => meters.fetch(),
             _ => {}
         }
     }
@@ -217,7 +273,17 @@ impl Governor {
     /// The port's idle periods in the first `cycles` clock cycles, if it keeps them.
     pub fn idle_periods(&self, cycles: u64) -> Option<IdlePeriods> {
         match self {
-            Governor::Metered(meter) => Some(meter.account(cycles)),
+            Governor::Metered(meters) => Some(meters.port.account(cycles)),
+            _ => None,
+        }
+    }
+
+    /// What the link did in the first `run` ps, if this is the end that keeps it.
+    pub fn link_idle(&self, run: u64) -> Option<LinkIdle> {
+        match self {
+            Governor::Metered(Meters {
+                link: Some(link), ..
+            }) => Some(link.account(run)),
             _ => None,
         }
     }
@@ -240,6 +306,7 @@ pub struct Clocked {
     /// See [`Governor::appointment`].
     appointment: u64,
     count: PortCycles,
+    sampler: Option<Sampler>,
     fault: Option<Fault>,
 }
 
@@ -267,6 +334,7 @@ impl Clocked {
             said: None,
             appointment: u64::MAX,
             count: PortCycles::default(),
+            sampler: None,
             fault: None,
         }
     }
@@ -311,6 +379,10 @@ impl Clocked {
             count.states[self.outputs.power_state as usize] += clocked;
             count.hits += u64::from(self.outputs.hit) * clocked;
             count.misses += u64::from(self.outputs.miss) * clocked;
+            if let Some(sampler) = &self.sampler {
+                let state = self.outputs.power_state;
+                sampler.was(state, self.cycle, self.cycle + clocked);
+            }
             self.cycle += clocked;
             self.message = None;
             self.start = None;
@@ -323,8 +395,7 @@ impl Clocked {
     fn look(&mut self, before: &Outputs, to: u64) {
         let now = &self.outputs;
         if now.power_state != before.power_state {
-            let begins = matches!(now.power_state, PowerState::GoingDown | PowerState::GoingUp);
-            self.count.transitions += u64::from(begins);
+            self.count.enter(now.power_state);
         }
         let says = Some(now.message_out).filter(|message| *message != Message::None);
         let enables = now.tx_enable && !before.tx_enable;

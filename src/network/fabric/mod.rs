@@ -9,10 +9,12 @@ mod cache;
 pub mod governor;
 pub mod idle;
 pub mod lazy;
+pub mod link_idle;
 mod packets;
 mod partition;
 mod port;
 mod rounds;
+pub mod series;
 mod threads;
 mod wheel;
 
@@ -22,10 +24,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::replay::Overheads;
+use super::replay::{Overheads, Source};
 use super::topology::hop_counts::by_class;
 use super::topology::Topology;
-use super::trace::{info::check_times, Program};
+use super::trace::info::check_times;
 use super::traffic::pattern::{Pattern, Sources};
 use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
@@ -33,10 +35,10 @@ use crate::config::plan::PortPlan;
 use crate::config::Config;
 use crate::switch::power::PowerController;
 use crate::switch::Parameters;
-use governor::{awake_pair, message_delay, AwakePair, Governor};
-use idle::IdleMeter;
+use governor::{awake_pair, message_delay, AwakePair, Governor, Meters};
 use lazy::LazyPort;
 use partition::{Common, Partition, Places, Tally};
+use series::{Samples, Series, MAX_SAMPLES};
 use threads::{Completed, Threads};
 
 /// What the nodes send.
@@ -46,7 +48,7 @@ pub enum Load<'p> {
     /// sends and receives cost their CPU.
     Programs {
         /// The programs; one may be there several times.
-        programs: &'p [&'p Program],
+        programs: &'p [Source<'p>],
         /// The node of each rank, program by program.
         nodes: &'p [u32],
         /// CPU time of sends and receives.
@@ -61,7 +63,7 @@ impl Load<'_> {
     fn operations(&self) -> usize {
         match self {
             Load::Programs { programs, .. } => {
-                programs.iter().map(|program| program.ops().len()).sum()
+                programs.iter().map(|program| program.operations()).sum()
             }
             Load::Pattern(_) => 0,
         }
@@ -75,7 +77,7 @@ pub struct Power<'p> {
     pub clock_ps: u64,
     /// The controller of every port, by its class in the topology; empty: links never sleep.
     pub plans: &'p [PortPlan],
-    /// Links that never sleep keep the idle periods of their ports.
+    /// Links that never sleep keep their idle periods and those of their ports.
     pub metered: bool,
 }
 
@@ -106,6 +108,9 @@ pub struct Settings<'p> {
     pub duration_ps: Option<u64>,
     /// Packets handed to a NIC before this time, in ps, do not count in the latency.
     pub warm_up_ps: u64,
+    /// Length in ps of the samples of a [`Series`]; `None`: the run keeps none. At most
+    /// [`MAX_SAMPLES`] are kept: a run that takes more fails.
+    pub sample_ps: Option<u64>,
     /// Threads, 1 to [`most_threads`]; more than 1 need cables with a delay.
     pub threads: usize,
 }
@@ -172,7 +177,17 @@ fn run_governed(
         .map_err(|fault| RunError::Settings(fault.what))?;
     let places = Places::new(topology, settings.threads);
     let build = |part, replacements| {
-        let governors = governors(topology, &places, part, settings.power, &ends, replacements);
+        let classes = topology.classes().len();
+        let samples = settings.sample_ps.map(|ps| Samples::new(ps, classes));
+        let mut governors = governors(&common, &places, part, settings.power, &ends, replacements);
+        if let Some(samples) = &samples {
+            for (place, governor) in governors.iter_mut().enumerate() {
+                let port = places.number(part, place);
+                if topology.peer(port).is_some() {
+                    governor.watch(samples.sampler(topology.class(port), common.clock_ps));
+                }
+            }
+        }
         let traffic = match load {
             Load::Programs {
                 programs,
@@ -191,7 +206,7 @@ fn run_governed(
                 &places.nodes_of[part],
             )),
         };
-        Partition::new(&common, &places, part, governors, traffic)
+        Partition::new(&common, &places, part, governors, traffic, samples)
     };
     let mut replacements_of: Vec<Replacements> = Vec::new();
     replacements_of.resize_with(settings.threads, Replacements::new);
@@ -204,19 +219,22 @@ fn run_governed(
         .enumerate()
         .map(|(part, replacements)| build(part, replacements))
         .collect();
-    let threads = Threads::new(settings.threads, settings.duration_ps, parameters.cable_ps);
+    // Without an end of its own a run ends when no more samples can be kept.
+    let duration_ps = settings.duration_ps.or(most_sampled(settings));
+    let threads = Threads::new(settings.threads, duration_ps, parameters.cable_ps);
     let (parts, completed) = threads.run(parts, load.operations(), progress)?;
     summary(topology, &places, parts, settings, load, completed)
 }
 
 fn governors(
-    topology: &dyn Topology,
+    common: &Common,
     places: &Places,
     part: usize,
     power: Power,
     pairs: &[(AwakePair, Option<Arc<lazy::Common>>)],
     mut replacements: Replacements,
 ) -> Vec<Governor> {
+    let topology = common.topology;
     let ports = places.switches_of[part].len() * topology.radix() + places.nodes_of[part].len();
     (0..ports)
         .map(|place| {
@@ -225,8 +243,9 @@ fn governors(
                 return Governor::AlwaysOn;
             };
             if pairs.is_empty() {
+                let cable_ps = (port < peer).then_some(common.parameters.cable_ps);
                 return match power.metered {
-                    true => Governor::Metered(IdleMeter::new(power.clock_ps)),
+                    true => Governor::Metered(Meters::new(power.clock_ps, cable_ps)),
                     false => Governor::AlwaysOn,
                 };
             }
@@ -278,6 +297,7 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
                 .into(),
         );
     }
+    check_samples(topology, settings)?;
     if settings.power.plans.iter().any(|plan| plan.sync.is_none()) {
         return unfit(
             "the ends of a link agree by levels here (port.sync = \"levels\"), which a network \
@@ -301,9 +321,49 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
     }
 }
 
-fn check_programs(
+/// How long a run can be whose samples are all kept, in ps.
+fn most_sampled(settings: &Settings) -> Option<u64> {
+    let most = settings.sample_ps?.saturating_mul(MAX_SAMPLES);
+    // What is accounted reaches a cable's delay and a clock cycle further.
+    Some(most.saturating_sub(settings.switch.cable_ps + settings.power.clock_ps))
+}
+
+fn check_samples(topology: &dyn Topology, settings: &Settings) -> Result<(), RunError> {
+    let unfit = |what: String| Err(RunError::Settings(what));
+    let Some(sample_ps) = settings.sample_ps else {
+        return Ok(());
+    };
+    let ns = |ps: u64| ps as f64 / 1e3;
+    // Of all ends together.
+    let longest = i64::MAX as u64 / topology.ports().max(1) as u64;
+    if sample_ps == 0 || sample_ps > longest {
+        return unfit(format!(
+            "sample_ns = {} in [run]: it must be above 0 and, for {} ports, at most {}",
+            ns(sample_ps),
+            topology.ports(),
+            ns(longest)
+        ));
+    }
+    let (duration, most) = (settings.duration_ps, most_sampled(settings));
+    if let Some((duration, _)) = duration.zip(most).filter(|(ps, most)| ps > most) {
+        // Room for what most_sampled leaves out.
+        let nearest = (duration + settings.switch.cable_ps + settings.power.clock_ps)
+            .div_ceil(MAX_SAMPLES)
+            .next_multiple_of(1000);
+        return unfit(format!(
+            "sample_ns = {} in [run]: {} ns would have more than {MAX_SAMPLES} samples; the nearest \
+             that will do is {}",
+            ns(sample_ps),
+            ns(duration),
+            ns(nearest)
+        ));
+    }
+    Ok(())
+}
+
+fn check_programs<'a>(
     topology: &dyn Topology,
-    programs: &[&Program],
+    programs: &[Source<'a>],
     nodes: &[u32],
 ) -> Result<(), RunError> {
     let unfit = |what: String| Err(RunError::Unfit(what));
@@ -312,13 +372,6 @@ fn check_programs(
         return unfit(format!(
             "the mapping places {} ranks, the program has {ranks}",
             nodes.len()
-        ));
-    }
-    let ops: usize = programs.iter().map(|program| program.ops().len()).sum();
-    if u32::try_from(ops).is_err() {
-        return unfit(format!(
-            "the jobs have {ops} operations together; there can be {}",
-            u32::MAX
         ));
     }
     if let Some(node) = nodes
@@ -330,7 +383,13 @@ fn check_programs(
             topology.nodes() - 1
         ));
     }
-    if let Err(problem) = check_times(programs) {
+    // What a skeleton makes was checked when it was made.
+    let recorded = |source: &Source<'a>| match *source {
+        Source::Recorded(program) => Some(program),
+        Source::Skeleton(_) => None,
+    };
+    let programs: Vec<_> = programs.iter().filter_map(recorded).collect();
+    if let Err(problem) = check_times(&programs) {
         return unfit(problem);
     }
     // Copies of a program stand beside each other.
@@ -370,7 +429,10 @@ fn summary(
                 what: deadlock(topology, &parts),
             })
         }
-        Completed::Duration => (Ended::Duration, settings.duration_ps.unwrap_or(last_ps)),
+        Completed::Duration => match settings.duration_ps {
+            Some(duration) => (Ended::Duration, duration),
+            None => return Err(too_many_samples(settings)),
+        },
         Completed::Stopped(time) => (
             Ended::Stopped,
             time.min(settings.duration_ps.unwrap_or(time)),
@@ -388,6 +450,15 @@ fn summary(
         let (name, cabled) = (topology.port_name(number), topology.peer(number).is_some());
         ports.push(parts[part as usize].port_summary(place as usize, name, cabled, cycles));
     }
+    let series = settings.sample_ps.map(|sample_ps| {
+        // Ports have told all of their sleep.
+        series(
+            topology,
+            &parts,
+            sample_ps,
+            cycles * settings.power.clock_ps,
+        )
+    });
     let mut calc_ps = vec![0; topology.nodes()];
     let mut cpus = vec![0; topology.nodes()];
     let mut sizes_differ = 0;
@@ -418,7 +489,7 @@ fn summary(
                 let (finished, last) = done.fold((0, 0), |sum, (finished, last)| {
                     (sum.0 + finished, last.max(sum.1))
                 });
-                (finished == programs[job].ops().len()).then_some(last)
+                (finished == programs[job].operations()).then_some(last)
             })
             .collect();
     }
@@ -463,8 +534,32 @@ fn summary(
         calc_ps,
         cpus,
         ports,
+        series,
         events: tally.events,
     })
+}
+
+fn too_many_samples(settings: &Settings) -> RunError {
+    let sample_ps = settings.sample_ps.unwrap_or_default();
+    RunError::Settings(format!(
+        "sample_ns = {} in [run]: the run has come to {MAX_SAMPLES} samples, the most there can be, \
+         and not to its end; make them longer, or cut the run with duration_ns",
+        sample_ps as f64 / 1e3
+    ))
+}
+
+/// What the parts have sampled, of a run that is accounted until `end_ps`.
+fn series(topology: &dyn Topology, parts: &[Partition], sample_ps: u64, end_ps: u64) -> Series {
+    let mut classes: Vec<(String, u64)> = topology
+        .classes()
+        .into_iter()
+        .map(|name| (name, 0))
+        .collect();
+    for port in (0..topology.ports()).filter(|&port| topology.peer(port).is_some()) {
+        classes[topology.class(port)].1 += 1;
+    }
+    let samples = parts.iter().filter_map(|part| part.samples.as_ref());
+    Series::new(sample_ps, end_ps, classes, samples)
 }
 
 fn add(sum: &mut Tally, part: &Tally) {
@@ -500,5 +595,7 @@ fn deadlock(topology: &dyn Topology, parts: &[Partition]) -> String {
     what.join("; ")
 }
 
+#[cfg(test)]
+mod packet_model;
 #[cfg(test)]
 mod tests;

@@ -29,7 +29,8 @@ pub struct Packet {
     pub to: u32,
     /// Its tag.
     pub tag: u32,
-    /// In a switch: order of arrival.
+    /// The lower, the older, going round: order of arrival in a switch, or when the packet was
+    /// due to leave its NIC, as [`Aging`](crate::switch::Aging) has it.
     pub age: u32,
     /// In a switch: the port it came in by, and the one it leaves by.
     pub input: u8,

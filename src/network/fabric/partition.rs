@@ -10,15 +10,16 @@ use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
 use super::cache::{near, near_lines};
 use super::governor::Governor;
-use super::packets::{Packet, Packets, NONE};
+use super::packets::{List, Packet, Packets, NONE};
 use super::port::{Port, MAX_LANES, MAX_RADIX, NEVER};
 use super::rounds::{self, Rounds};
+use super::series::Samples;
 use super::wheel::{Event, Wheel, AHEAD};
 use crate::blocks::port::pins::Message;
 use crate::network::topology::Topology;
 use crate::network::traffic::{Host, Outgoing, Traffic};
 use crate::network::{PortCycles, PortSummary, RunError};
-use crate::switch::{Overflow, Parameters};
+use crate::switch::{Aging, Overflow, Parameters, AGE_PS};
 
 /// What happens, in the order in which it does at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,9 +35,9 @@ enum Kind {
     Attend,
     /// The first byte of a packet arrives at a port.
     Head,
-    /// The last byte of a packet arrives at a port of a switch.
+    /// A packet has arrived at a port of a switch, and may cross it.
     Tail,
-    /// The last byte of a packet arrives at its node.
+    /// A packet has arrived at its node.
     Deliver,
     /// A packet has crossed from an input that had stopped the other end.
     Release,
@@ -102,6 +103,12 @@ fn kind_and_place(event: &Event) -> (Kind, u32) {
     (Kind::ALL[(event.key >> PLACE_BITS) as usize], place)
 }
 
+/// When a packet was due to leave its NIC, as its age: in units that wrap after 4.3 s, so that ages
+/// compare as long as no packet is 2.1 s older than another.
+fn age_of(time: u64) -> u32 {
+    (time / AGE_PS) as u32
+}
+
 /// What the event of an arriving packet's first byte is about: its bytes on the wire, and the
 /// lane it comes by. The packet itself need not be looked at.
 fn arriving(wire: u32, lane: u8) -> u32 {
@@ -121,7 +128,7 @@ fn event(time: u64, kind: Kind, place: u32, value: u32) -> Event {
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel {
     event: Event,
-    /// A packet, and the arrival of its last byte.
+    /// A packet, and what comes of its arrival.
     packet: Option<(Packet, Event)>,
 }
 
@@ -159,6 +166,8 @@ struct Nic {
     first: Option<Sending>,
     /// There are messages behind the first one.
     more: bool,
+    /// When the last packet would have left if nothing had held up any.
+    due: u64,
     /// The messages behind the first one, the oldest first.
     behind: VecDeque<Sending>,
     /// Messages to ranks of the same node, that arrive at once; the oldest first.
@@ -211,10 +220,15 @@ struct Candidate {
 }
 
 impl Candidate {
-    /// It has arrived before `other`.
+    /// It is older than `other`.
     fn is_older(&self, other: &Candidate) -> bool {
-        (self.age.wrapping_sub(other.age) as i32) < 0
+        is_older(self.age, other.age)
     }
+}
+
+/// Whether one of two ages, which go round, is that of the older packet.
+fn is_older(age: u32, other: u32) -> bool {
+    (age.wrapping_sub(other) as i32) < 0
 }
 
 /// Sums of what happened.
@@ -350,6 +364,40 @@ impl End {
     const MOST: usize = End::PORT + 1;
 }
 
+/// Packets that could have left a port, had its governor let them: while its link slept, or was
+/// on its way down or up, or its ends were agreeing about that.
+#[derive(Clone, Copy, Debug, Default)]
+struct Waits {
+    /// One of them waits since then, in ps.
+    since: Option<u64>,
+    /// How often one had to wait; those behind it do not count.
+    count: u64,
+    /// How long, in ps, without the present wait.
+    ps: u64,
+}
+
+impl Waits {
+    /// A packet has to wait, from `now` on if none does yet.
+    fn begin(&mut self, now: u64) {
+        if self.since.is_none() {
+            self.since = Some(now);
+            self.count += 1;
+        }
+    }
+
+    /// The governor lets packets leave.
+    fn end(&mut self, now: u64) {
+        if let Some(since) = self.since.take() {
+            self.ps += now - since;
+        }
+    }
+
+    /// How long packets have waited by `end`, in ps.
+    fn until(&self, end: u64) -> u64 {
+        self.ps + self.since.map_or(0, |since| end.saturating_sub(since))
+    }
+}
+
 /// A part of the network.
 pub struct Partition<'a> {
     common: &'a Common<'a>,
@@ -364,6 +412,8 @@ pub struct Partition<'a> {
     ends: Vec<End>,
     /// How often each port was stopped.
     pauses: Vec<u64>,
+    /// What packets of each port waited for its link.
+    waits: Vec<Waits>,
     crossbars: Vec<Crossbar>,
     nics: Vec<Nic>,
     pub packets: Packets,
@@ -373,6 +423,8 @@ pub struct Partition<'a> {
     /// For each part.
     pub outgoing: Vec<Vec<Parcel>>,
     pub tally: Tally,
+    /// What happened over time, if that is kept.
+    pub samples: Option<Samples>,
     /// The first fault that was met here, and when, in ps.
     pub fault: Option<(u64, RunError)>,
     /// All operations of the program have finished, and all of them here.
@@ -388,6 +440,7 @@ impl<'a> Partition<'a> {
         number: usize,
         governors: Vec<Governor>,
         traffic: Traffic<'a>,
+        samples: Option<Samples>,
     ) -> Self {
         let topology = common.topology;
         let radix = topology.radix();
@@ -417,6 +470,7 @@ impl<'a> Partition<'a> {
             by_radix: StrengthReducedU32::new(radix as u32),
             ends,
             pauses: vec![0; count],
+            waits: vec![Waits::default(); count],
             crossbars: vec![
                 Crossbar {
                     wanted: 0,
@@ -433,6 +487,7 @@ impl<'a> Partition<'a> {
             traffic: Some(Box::new(traffic)),
             outgoing: vec![Vec::new(); places.switches_of.len()],
             tally: Tally::new(),
+            samples,
             fault: None,
             complete: false,
             now: 0,
@@ -708,6 +763,7 @@ impl<'a> Partition<'a> {
     /// Sends a packet that has waited for the governor, if it may go now.
     fn retry(&mut self, port: u32) {
         if self.ends[port as usize].port.waits && self.ends[port as usize].governor.tx_enable() {
+            self.end_wait(port);
             self.depart(port);
         }
     }
@@ -754,10 +810,17 @@ impl<'a> Partition<'a> {
         let direct = is_switch && self.comes_directly(port);
         let has = match is_switch {
             true => direct || self.settle_output(port),
-            false => {
-                let nic = &self.nics[(port - self.switch_ports()) as usize];
-                nic.first.is_some()
-            }
+            false => match self.nics[(port - self.switch_ports()) as usize].first {
+                Some(first) => {
+                    let ready = first.generated + self.common.parameters.nic_ps;
+                    if ready > now {
+                        let time = self.edge(ready);
+                        self.depart_at(port, time);
+                    }
+                    ready <= now
+                }
+                None => false,
+            },
         };
         if !has {
             return;
@@ -774,10 +837,14 @@ impl<'a> Partition<'a> {
             port: place,
             governor,
         } = &mut self.ends[port as usize];
+        let is_paused = next.is_none();
         let Some(next) = next.filter(|_| governor.may_send(cycle)) else {
             // The pause or the governor will have the port look again.
             place.waits = true;
             governor.wait(cycle);
+            if !is_paused {
+                self.begin_wait(port);
+            }
             if direct {
                 self.settle_coming(port);
             }
@@ -793,12 +860,27 @@ impl<'a> Partition<'a> {
         self.send(port, packet, cycle);
     }
 
+    /// A packet that could leave has to wait for the governor.
+    #[cold]
+    fn begin_wait(&mut self, port: u32) {
+        self.waits[port as usize].begin(self.now);
+    }
+
+    /// The governor lets packets leave.
+    #[cold]
+    fn end_wait(&mut self, port: u32) {
+        self.waits[port as usize].end(self.now);
+    }
+
     /// Puts the packet on the link, from clock cycle `from` on.
     fn send(&mut self, port: u32, packet: u32, from: u64) {
         let now = self.now;
         let Packet { wire, hops, .. } = self.packets[packet];
         let end = now + self.common.parameters.link_time(wire);
         let cable = self.common.parameters.cable_ps;
+        if self.ends[port as usize].port.waits {
+            self.end_wait(port);
+        }
         let place = &mut self.ends[port as usize].port;
         place.waits = false;
         place.busy_until = end;
@@ -807,20 +889,21 @@ impl<'a> Partition<'a> {
         let (part, peer) = (place.peer_partition as usize, place.peer);
         let until = self.cycle(end);
         let governor = &mut self.ends[port as usize].governor;
-        if governor.transmit(from, until, hops) {
+        if governor.transmit(from, until, (now, end), hops) {
             self.attend(port);
         }
-        let last = self.direct(packet, part, peer);
+        let (last, delay) = self.direct(packet, part, peer);
+        let ready = end + cable + delay;
         let at = &self.packets[packet];
         let head = event(now + cable, Kind::Head, peer, arriving(wire, at.lane));
         if part == self.number {
             self.wheel.schedule(head);
-            self.wheel.schedule(event(end + cable, last, peer, packet));
+            self.wheel.schedule(event(ready, last, peer, packet));
         } else {
             let packet = self.packets.remove(packet);
             self.outgoing[part].push(Parcel {
                 event: head,
-                packet: Some((packet, event(end + cable, last, peer, 0))),
+                packet: Some((packet, event(ready, last, peer, 0))),
             });
         }
         if port >= self.switch_ports() {
@@ -855,12 +938,13 @@ impl<'a> Partition<'a> {
     }
 
     /// Notes how a packet goes on at the other end of the link, a place of a part: later it
-    /// would have to be fetched for that. What happens when its last byte is there.
+    /// would have to be fetched for that. What happens when its last byte is there, and how much
+    /// later.
     #[inline]
-    fn direct(&mut self, packet: u32, part: usize, port: u32) -> Kind {
+    fn direct(&mut self, packet: u32, part: usize, port: u32) -> (Kind, u64) {
         let (switch, input) = StrengthReducedU32::div_rem(port, self.by_radix);
         let Some(&number) = self.places.switches_of[part].get(switch as usize) else {
-            return Kind::Deliver;
+            return (Kind::Deliver, self.common.parameters.nic_ps);
         };
         let place = &mut self.packets[packet];
         let hop = self.common.topology.route(
@@ -872,15 +956,16 @@ impl<'a> Partition<'a> {
         place.input = input as u8;
         place.output = hop.port;
         place.next_lane = hop.lane;
-        Kind::Tail
+        (Kind::Tail, self.common.parameters.switch_ps)
     }
 
     fn head(&mut self, port: u32, value: u32) {
         let now = self.now;
         let (wire, lane) = (value >> 1, (value & 1) as u8);
-        let until = now + self.common.parameters.link_time(wire);
-        let (from, until) = (self.cycle(now), self.cycle(until));
-        if self.ends[port as usize].governor.receive(from, until) {
+        let end = now + self.common.parameters.link_time(wire);
+        let (from, until) = (self.cycle(now), self.cycle(end));
+        let governor = &mut self.ends[port as usize].governor;
+        if governor.receive(from, until, (now, end)) {
             self.attend(port);
         }
         if port >= self.switch_ports() {
@@ -936,7 +1021,9 @@ impl<'a> Partition<'a> {
         let switch = port / self.by_radix;
         let crossbar = &mut self.crossbars[switch as usize];
         let place = &mut self.packets[packet];
-        place.age = crossbar.arrivals;
+        if self.common.parameters.aging == Aging::Switch {
+            place.age = crossbar.arrivals;
+        }
         crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
         crossbar.wanted |= 1 << place.output;
         let output = switch * self.radix + u32::from(place.output);
@@ -1033,7 +1120,7 @@ impl<'a> Partition<'a> {
         let mut held = false;
         for (list, used) in place.wanted_by.iter().zip(place.output_used) {
             let mut before = None;
-            for packet in list.iter(&self.packets) {
+            for mut packet in list.iter(&self.packets) {
                 let at = &self.packets[packet];
                 let input = switch * self.radix + u32::from(at.input);
                 let input_busy_until = self.ends[input as usize].port.input_busy_until;
@@ -1042,6 +1129,13 @@ impl<'a> Partition<'a> {
                     before = Some(packet);
                     continue;
                 }
+                // The list is in the order of arrival, which is that of age in this switch.
+                if self.common.parameters.aging == Aging::Network {
+                    let (first, free) = self.oldest_first((before, packet), list, switch);
+                    (before, packet) = first;
+                    next = next.min(free);
+                }
+                let at = &self.packets[packet];
                 if used + at.wire > self.common.parameters.queue {
                     // Younger ones do not overtake it: the next departure makes room, and has
                     // the switch look again. Those for another lane do, or lanes would block
@@ -1071,6 +1165,39 @@ impl<'a> Partition<'a> {
             false => crossbar.held & !bit,
         };
         best.ok_or(next)
+    }
+
+    /// Of the packets in the list of an output the oldest that is the first of its input and whose
+    /// input is free, behind the one before it in the list; `oldest` is the first one with a free
+    /// input. And the earliest time at which an input gets free that holds some of them.
+    #[cold]
+    #[inline(never)]
+    fn oldest_first(
+        &self,
+        mut oldest: (Option<u32>, u32),
+        list: &List,
+        switch: u32,
+    ) -> ((Option<u32>, u32), u64) {
+        let mut next = NEVER;
+        let mut before = None;
+        // Inputs of which the list has had a packet.
+        let mut had = 0u64;
+        for packet in list.iter(&self.packets) {
+            let at = &self.packets[packet];
+            let behind = before.replace(packet);
+            let input = switch * self.radix + u32::from(at.input);
+            let busy_until = self.ends[input as usize].port.input_busy_until;
+            if busy_until > self.now {
+                next = next.min(busy_until);
+                continue;
+            }
+            let first = had & (1 << at.input) == 0;
+            had |= 1 << at.input;
+            if first && is_older(at.age, self.packets[oldest.1].age) {
+                oldest = (behind, packet);
+            }
+        }
+        (oldest, next)
     }
 
     /// Lets a packet cross.
@@ -1185,6 +1312,9 @@ impl<'a> Partition<'a> {
         let Sending {
             message, generated, ..
         } = *sending;
+        let wire = parameters.wire(payload);
+        let due = nic.due.max(generated + parameters.nic_ps);
+        nic.due = due + parameters.link_time(wire);
         if last {
             nic.pop();
         }
@@ -1193,30 +1323,28 @@ impl<'a> Partition<'a> {
             .common
             .topology
             .hops(source, message.destination as usize);
-        let mut packet = Packet::new(
-            message.destination,
-            parameters.wire(payload),
-            payload,
-            hops,
-            generated,
-        );
+        let mut packet = Packet::new(message.destination, wire, payload, hops, generated);
         packet.message_bytes = message.bytes;
         packet.from = message.from;
         packet.to = message.to;
         packet.tag = message.tag;
         packet.ends_message = last;
+        packet.age = age_of(due);
         self.packets.add(packet)
     }
 
-    /// The last byte of a packet has arrived at its node.
+    /// A packet has arrived at its node.
     fn deliver(&mut self, packet: u32) {
         let packet = self.packets.remove(packet);
         let tally = &mut self.tally;
         tally.packet_hops += 1;
         tally.packets += 1;
         tally.bytes += u64::from(packet.payload);
+        let latency = self.now - packet.generated;
+        if let Some(samples) = &mut self.samples {
+            samples.received(self.now, packet.payload, latency);
+        }
         if packet.generated >= self.common.warm_up_ps {
-            let latency = self.now - packet.generated;
             tally.latency.record(latency).expect("it grows as needed");
             tally.latency_sum += u128::from(latency);
             tally.latency_max = tally.latency_max.max(latency);
@@ -1283,6 +1411,7 @@ impl<'a> Partition<'a> {
         cycles: u64,
     ) -> PortSummary {
         let End { port, governor } = &mut self.ends[place];
+        let run_ps = cycles * self.common.clock_ps;
         PortSummary {
             name,
             cabled,
@@ -1295,7 +1424,10 @@ impl<'a> Partition<'a> {
             pauses: self.pauses[place],
             highest_input: port.highest_input,
             highest_output: port.highest_output,
+            sleep_waits: self.waits[place].count,
+            sleep_delay_ps: self.waits[place].until(run_ps),
             idle: governor.idle_periods(cycles),
+            link_idle: governor.link_idle(run_ps),
         }
     }
 }
@@ -1328,9 +1460,10 @@ impl Host for Partition<'_> {
         let port = self.switch_ports() + node;
         let place = &self.ends[port as usize].port;
         if !place.waits {
-            let time = match self.now <= place.busy_until {
+            let ready = self.now + self.common.parameters.nic_ps;
+            let time = match ready <= place.busy_until {
                 true => place.busy_until,
-                false => self.edge(self.now),
+                false => self.edge(ready),
             };
             self.depart_at(port, time);
         }

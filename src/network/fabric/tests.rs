@@ -10,22 +10,26 @@ use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::HistogramKind;
 use crate::config::Config;
 use crate::network::topology::SingleSwitch;
-use crate::network::trace;
+use crate::network::trace::{self, Program};
 use crate::network::traffic::pattern::{Arrivals, Destinations};
 use crate::network::ActivitySink;
 use crate::switch::power::{AlwaysOn, PowerController};
 
-const OVERHEADS: Overheads = Overheads {
+pub(super) const OVERHEADS: Overheads = Overheads {
     send: 200_000,
     recv: 0,
 };
 
-fn lammps() -> Program {
+pub(super) fn lammps() -> Program {
     trace::read(Path::new("sim/lammps-lj-r16-s300.goal.zst")).unwrap()
 }
 
 /// With controllers clocked at 1 GHz, and the parameters of p000 Table 6.
-fn settings(plans: &[PortPlan], duration_ps: Option<u64>, threads: usize) -> Settings<'_> {
+pub(super) fn settings(
+    plans: &[PortPlan],
+    duration_ps: Option<u64>,
+    threads: usize,
+) -> Settings<'_> {
     Settings {
         switch: Parameters::default(),
         power: Power {
@@ -35,16 +39,29 @@ fn settings(plans: &[PortPlan], duration_ps: Option<u64>, threads: usize) -> Set
         },
         duration_ps,
         warm_up_ps: 0,
+        sample_ps: None,
         threads,
     }
 }
 
-fn go_on(_: &Progress) -> ControlFlow<()> {
+pub(super) fn go_on(_: &Progress) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
 /// The run of the engine that clocks every controller, of a network, a program and its nodes.
 fn clocked(
+    network: (&dyn Topology, &Program, &[u32]),
+    duration_ps: Option<u64>,
+    controller: impl Fn(usize) -> Box<dyn PowerController + Send>,
+    sink: &mut dyn ActivitySink,
+) -> RunSummary {
+    let switch = Parameters::default();
+    clocked_with(switch, network, duration_ps, controller, sink)
+}
+
+/// [`clocked`] with such switches.
+pub(super) fn clocked_with(
+    switch: Parameters,
     (topology, program, nodes): (&dyn Topology, &Program, &[u32]),
     duration_ps: Option<u64>,
     controller: impl Fn(usize) -> Box<dyn PowerController + Send>,
@@ -55,7 +72,7 @@ fn clocked(
         program,
         nodes,
         &crate::network::Settings {
-            switch: Parameters::default(),
+            switch,
             overheads: OVERHEADS,
             clock_ps: 1000,
             duration_ps,
@@ -77,7 +94,7 @@ fn both_engines_simulate_the_same_events() {
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
     let load = Load::Programs {
-        programs: &[&program],
+        programs: &[(&program).into()],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -129,20 +146,17 @@ fn both_engines_simulate_the_same_events() {
     }
 }
 
-/// Where packets of all sizes queue up for a few outputs, so that inputs, outputs and pauses hold
-/// each other up, and what a packet waits for changes while it waits.
-#[test]
-fn both_engines_agree_under_congestion() {
-    const RANKS: usize = 12;
+/// Ranks that send messages of all sizes to each other, most of them to three.
+pub(super) fn congested(count: usize) -> Program {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(3);
-    let mut ranks = vec![String::new(); RANKS];
+    let mut ranks = vec![String::new(); count];
     for message in 0..2400 {
-        let from = random.random_range(0..RANKS);
+        let from = random.random_range(0..count);
         // Two of three go to the first three ranks.
         let among = if random.random_range(0..3) < 2 {
             3
         } else {
-            RANKS
+            count
         };
         let to = random.random_range(0..among);
         if to == from {
@@ -160,15 +174,23 @@ fn both_engines_agree_under_congestion() {
             "r{message}: recv {bytes}b from {from} tag {message}"
         );
     }
-    let mut text = format!("num_ranks {RANKS}\n");
+    let mut text = format!("num_ranks {count}\n");
     for (rank, ops) in ranks.iter().enumerate() {
         let _ = writeln!(text, "rank {rank} {{\n{ops}}}");
     }
-    let program = trace::from_text(&text).unwrap();
+    trace::from_text(&text).unwrap()
+}
+
+/// Where packets of all sizes queue up for a few outputs, so that inputs, outputs and pauses hold
+/// each other up, and what a packet waits for changes while it waits.
+#[test]
+fn both_engines_agree_under_congestion() {
+    const RANKS: usize = 12;
+    let program = congested(RANKS);
     let topology = SingleSwitch { nodes: RANKS };
     let nodes: Vec<u32> = (0..RANKS as u32).collect();
     let load = Load::Programs {
-        programs: &[&program],
+        programs: &[(&program).into()],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -196,7 +218,7 @@ fn any_number_of_threads_gives_the_same_result() {
     // Two ranks to a node: messages within nodes take part.
     let nodes: Vec<u32> = (0..16).map(|rank| rank / 2).collect();
     let load = Load::Programs {
-        programs: &[&program],
+        programs: &[(&program).into()],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -220,7 +242,7 @@ fn a_calc_under_way_at_the_end_counts_as_far_as_it_came() {
                  l3: calc 1000 cpu 0\nl3 requires l1\n}\nrank 1 {\nl1: calc 5000\n}\n";
     let program = trace::from_text(calcs).unwrap();
     let load = Load::Programs {
-        programs: &[&program],
+        programs: &[(&program).into()],
         nodes: &[0, 1],
         overheads: OVERHEADS,
     };
@@ -304,8 +326,9 @@ fn jobs_that_share_a_program_run_as_if_joined() {
     let with = |programs: &[&Program], threads| {
         let mut settings = settings(&[], None, threads);
         settings.power.metered = true;
+        let programs: Vec<Source> = programs.iter().map(|&program| program.into()).collect();
         let load = Load::Programs {
-            programs,
+            programs: &programs,
             nodes: &nodes,
             overheads: OVERHEADS,
         };
@@ -336,7 +359,7 @@ fn lazy_ports_decide_as_clocked_ones() {
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
     let load = Load::Programs {
-        programs: &[&program],
+        programs: &[(&program).into()],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -397,7 +420,7 @@ fn idle_periods_are_those_of_the_cycles() {
     let topology = SingleSwitch { nodes: 8 };
     let nodes: Vec<u32> = (0..8).collect();
     let load = Load::Programs {
-        programs: &[&program],
+        programs: &[(&program).into()],
         nodes: &nodes,
         overheads: OVERHEADS,
     };
@@ -425,5 +448,30 @@ fn idle_periods_are_those_of_the_cycles() {
         assert_eq!(found.cycles(), fabric.cycles, "{}", port.name);
         assert!(found.idle().periods > 100, "{}", port.name);
         assert!(found.busy * 1000 >= port.bytes_sent * wire, "{}", port.name);
+    }
+    // Links are kept at their first ends. An idle period of a link lies within one of each of its
+    // ports, and the time before the first packet is one of them.
+    for (number, port) in fabric.ports.iter().enumerate() {
+        let peer = topology.peer(number).unwrap();
+        assert_eq!(port.link_idle.is_some(), number < peer);
+        let Some(link) = &port.link_idle else {
+            continue;
+        };
+        assert_eq!(link.run_ps(), fabric.duration_ps(), "{}", port.name);
+        let bins = link.ended_by.iter().flat_map(|lengths| lengths.bins());
+        let periods: u64 = bins.map(|bin| u64::from(bin.periods)).sum();
+        assert!(link
+            .ended_by
+            .iter()
+            .all(|lengths| lengths.bins().len() > 10));
+        for end in [port, &fabric.ports[peer]] {
+            let idle = end.idle.as_ref().unwrap();
+            assert!(periods <= idle.idle().periods + 1, "{}", end.name);
+            assert!(link.busy_ps >= end.bytes_sent * wire, "{}", end.name);
+            // To a clock cycle for each period.
+            let cycles = idle.idle().cycles + idle.before + periods + 1;
+            let idle_ps: u64 = link.ended_by.iter().map(|lengths| lengths.ps()).sum();
+            assert!(idle_ps <= cycles * 1000, "{}", end.name);
+        }
     }
 }

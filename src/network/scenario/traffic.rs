@@ -1,5 +1,7 @@
 //! `[traffic]`: what the nodes send.
 
+mod skeletons;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -11,6 +13,7 @@ use toml::Spanned;
 
 use super::{integer, problem, shown, unknown, Checked, Section};
 use crate::network::replay::Overheads;
+use crate::network::skeleton;
 use crate::network::trace::TRACED_SPEED;
 use crate::network::traffic::inactivity::Shape;
 use crate::network::traffic::pattern::{Arrivals, Destinations, Pattern};
@@ -22,14 +25,14 @@ const LONGEST_PS: u64 = 1_000_000_000_000_000;
 /// What the nodes send.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// Applications, replayed from their traces.
+    /// Applications: recorded, or skeletons.
     Jobs(Jobs),
     /// A pattern with chance in it.
     Pattern(Pattern),
 }
 
 impl Traffic {
-    /// The trace of the only application, if there is just one.
+    /// The only application, if there is just one.
     pub fn only_job(&self) -> Option<&Job> {
         match self {
             Traffic::Jobs(jobs) => match &*jobs.jobs {
@@ -42,7 +45,7 @@ impl Traffic {
 }
 
 /// Applications that run at the same time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Jobs {
     /// At least one.
     pub jobs: Vec<Job>,
@@ -50,13 +53,34 @@ pub struct Jobs {
     pub overheads: Overheads,
 }
 
-/// A trace and where its ranks run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Job {
+/// Where the program of a job comes from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Origin {
     /// The trace, relative to the working directory or absolute.
-    pub file: PathBuf,
+    Trace(PathBuf),
+    /// A skeleton.
+    Skeleton(skeleton::Parameters),
+}
+
+impl Origin {
+    /// For messages.
+    pub fn name(&self) -> String {
+        match self {
+            Origin::Trace(file) => file.display().to_string(),
+            Origin::Skeleton(parameters) => format!("skeleton {}", parameters.name()),
+        }
+    }
+}
+
+/// A program and where its ranks run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The program.
+    pub origin: Origin,
     /// The node of each rank; every copy takes nodes that no other has taken.
     pub mapping: Mapping,
+    /// So many ranks one after the other run on one node, at least 1; 1, if the mapping is a list.
+    pub ranks_per_node: u32,
     /// So many of it run at the same time, at least 1; one, if the mapping is a list.
     pub copies: u32,
     /// How fast its nodes compute, in millionths of the processors of the trace
@@ -67,9 +91,9 @@ pub struct Job {
 /// Where the ranks of a job run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// One rank to a node, on the first nodes that no job before uses.
+    /// On the first nodes that no job before uses, in the order of the ranks.
     Linear,
-    /// One rank to a node, on nodes drawn from those that no job before uses (p002 V).
+    /// On nodes drawn from those that no job before uses (p002 V).
     Random,
     /// The node of each rank.
     List(Vec<u32>),
@@ -97,31 +121,39 @@ impl Jobs {
                     return Err(format!(
                         "the mapping places {} ranks, {} has {ranks}",
                         list.len(),
-                        job.file.display()
+                        job.origin.name()
                     ));
                 }
                 if let Some(node) = list.iter().find(|node| taken.contains_key(node)) {
                     return Err(format!(
                         "the mapping of {} names node {node}, where ranks of {} already are: every \
                          job needs nodes of its own",
-                        job.file.display(),
-                        taken[node].file.display()
+                        job.origin.name(),
+                        taken[node].origin.name()
                     ));
                 }
                 placed.extend(list);
-            } else if ranks > free.len() {
-                return Err(format!(
-                    "{} has {ranks} ranks, and {} of the network's {nodes} nodes are free: \
-                     with the mappings \"linear\" and \"random\" each rank needs a node of its \
-                     own; take a larger network or give the node of each rank as a list",
-                    job.file.display(),
-                    free.len()
-                ));
             } else {
+                let each = job.ranks_per_node as usize;
+                let needed = ranks.div_ceil(each);
+                if needed > free.len() {
+                    let remedy = match free.len() {
+                        0 => String::new(),
+                        free => format!(", ranks_per_node = {} or more", ranks.div_ceil(free)),
+                    };
+                    return Err(format!(
+                        "{} has {ranks} ranks, and {} of the network's {nodes} nodes are free: \
+                         with the mappings \"linear\" and \"random\" and ranks_per_node = {each} \
+                         it needs {needed}; take a larger network{remedy}, or give the node of \
+                         each rank as a list",
+                        job.origin.name(),
+                        free.len()
+                    ));
+                }
                 if job.mapping == Mapping::Random {
                     free.shuffle(&mut random);
                 }
-                placed.extend(&free[..ranks]);
+                placed.extend((0..ranks).map(|rank| free[rank / each]));
             }
             taken.extend(placed[first..].iter().map(|&node| (node, job)));
             free.retain(|node| !taken.contains_key(node));
@@ -132,19 +164,21 @@ impl Jobs {
 }
 
 /// The kinds of traffic and their keys.
-pub(super) const KINDS: [(&str, &[&str]); 6] = [
+pub(super) const KINDS: [(&str, &[&str]); 7] = [
     ("goal", &GOAL),
+    ("skeleton", &skeletons::KEYS),
     ("uniform", &UNIFORM),
     ("hotspot", &HOTSPOT),
     ("two-level", &TWO_LEVEL),
     ("on-off", &ON_OFF),
     ("inactivity", &INACTIVITY),
 ];
-const JOB: [&str; 4] = ["file", "mapping", "copies", "cpu_speed"];
-const GOAL: [&str; 7] = [
+const JOB: [&str; 5] = ["file", "mapping", "ranks_per_node", "copies", "cpu_speed"];
+const GOAL: [&str; 8] = [
     "kind",
     "file",
     "mapping",
+    "ranks_per_node",
     "cpu_speed",
     "jobs",
     "send_overhead_ns",
@@ -174,8 +208,10 @@ pub(super) fn read(
 ) -> Checked<Traffic> {
     let (kind, keys) = kind(document)?;
     let section = Section::of(document, "traffic", keys)?;
-    if kind == "goal" {
-        return jobs(&section, folder, nodes).map(Traffic::Jobs);
+    match kind {
+        "goal" => return jobs(&section, folder, nodes).map(Traffic::Jobs),
+        "skeleton" => return skeletons::read(&section, nodes).map(Traffic::Jobs),
+        _ => {}
     }
     if nodes < 2 {
         return problem(
@@ -356,10 +392,7 @@ fn hot_nodes(section: &Section, nodes: usize) -> Checked<Vec<u32>> {
 }
 
 fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
-    let overheads = Overheads {
-        send: section.time("send_overhead_ns", 200_000, 1_000_000_000_000)?,
-        recv: section.time("recv_overhead_ns", 0, 1_000_000_000_000)?,
-    };
+    let overheads = overheads(section)?;
     let Some(list) = section.value("jobs") else {
         let Some((file, _)) = section.string("file")? else {
             return problem(
@@ -368,24 +401,24 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
                  file = \"trace.goal.zst\"",
             );
         };
-        let mapping = mapping(section.value("mapping"), nodes)?;
-        let file = folder.join(file);
+        let (mapping, ranks_per_node) = place(section, nodes)?;
         return Ok(Jobs {
             jobs: vec![Job {
-                file,
+                origin: Origin::Trace(folder.join(file)),
                 mapping,
+                ranks_per_node,
                 copies: 1,
                 cpu_speed: cpu_speed(section)?,
             }],
             overheads,
         });
     };
-    let single = ["file", "mapping", "cpu_speed"];
+    let single = ["file", "mapping", "cpu_speed", "ranks_per_node"];
     if let Some(value) = single.iter().find_map(|key| section.value(key)) {
         return problem(
             value.span().start,
-            "`jobs` beside `file`, `mapping` or `cpu_speed` in [traffic]: a single trace has the \
-             latter, several are all in [[traffic.jobs]]",
+            "`jobs` beside `file`, `mapping`, `cpu_speed` or `ranks_per_node` in [traffic]: a single \
+             trace has the latter, several are all in [[traffic.jobs]]",
         );
     }
     let at = list.span().start;
@@ -416,7 +449,11 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
                 "a job needs its trace, such as file = \"trace.goal.zst\"",
             );
         };
-        let mapping = mapping(table.get("mapping"), nodes)?;
+        let section = Section {
+            table: Some(table),
+            at,
+        };
+        let (mapping, ranks_per_node) = place(&section, nodes)?;
         let copies = match table.get("copies") {
             None => 1,
             // Every copy needs a node at least.
@@ -430,19 +467,42 @@ fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
             );
         }
         Ok(Job {
-            file: folder.join(file),
+            origin: Origin::Trace(folder.join(file)),
             mapping,
+            ranks_per_node,
             copies,
-            cpu_speed: cpu_speed(&Section {
-                table: Some(table),
-                at,
-            })?,
+            cpu_speed: cpu_speed(&section)?,
         })
     };
     Ok(Jobs {
         jobs: jobs.iter().map(job).collect::<Checked<_>>()?,
         overheads,
     })
+}
+
+/// CPU time of sends and receives.
+fn overheads(section: &Section) -> Checked<Overheads> {
+    Ok(Overheads {
+        send: section.time("send_overhead_ns", 200_000, 1_000_000_000_000)?,
+        recv: section.time("recv_overhead_ns", 0, 1_000_000_000_000)?,
+    })
+}
+
+/// The most ranks of a node: more processors hardly share a NIC.
+const MOST_RANKS_PER_NODE: u64 = 1024;
+
+/// Where the ranks of a job run, and how many of them on one node.
+fn place(section: &Section, nodes: usize) -> Checked<(Mapping, u32)> {
+    let mapping = mapping(section.value("mapping"), nodes)?;
+    let each = section.integer("ranks_per_node", 1, 1..=MOST_RANKS_PER_NODE)? as u32;
+    if let (Mapping::List(_), Some(value)) = (&mapping, section.value("ranks_per_node")) {
+        return problem(
+            value.span().start,
+            "ranks_per_node beside a mapping that is a list: the list has the node of each rank, \
+             and may name a node several times",
+        );
+    }
+    Ok((mapping, each))
 }
 
 /// From a thousandth to a thousand times: beyond these a unit is more likely mistaken.

@@ -569,7 +569,7 @@ struct Writer<'a> {
     accelerators: u32,
     /// By process group.
     comms: HashMap<String, Comm>,
-    rank: Rank<'a>,
+    rank: Rank<&'a mut Builder>,
     tags: &'a mut Tags,
     left_out: &'a mut BTreeMap<&'static str, u64>,
 }
@@ -685,7 +685,7 @@ impl Writer<'_> {
                 Collective::AllToAllV { to, from }
             }
             7 | 8 => Collective::ReduceScatter {
-                blocks: split(bytes, members),
+                blocks: split(bytes, members).into(),
             },
             _ => Collective::Barrier,
         };

@@ -13,17 +13,21 @@
 //! | scan | 1, linear |
 //! | gather, scatter | 1, linear |
 //!
-//! Adding up and copying cost no time here. Sizes are in bytes; `p` is the number of
-//! members, `m` the one under way, and `m + d` means that one modulo `p`.
+//! Adding up and copying cost no time here. Sizes are in bytes.
+//!
+//! A collective is a sequence of [`Step`]s of each member, each of which follows from its number
+//! alone: a trace takes all of them at once, a skeleton one after the other while it runs.
 
-use super::mpi::{Comm, Rank, Tags};
+use std::collections::VecDeque;
+
+use super::mpi::{Comm, Rank, Sink, Tags};
 
 /// From this size on an allreduce goes round a ring.
-const RING_BYTES: u64 = 65536;
+pub(in crate::network) const RING_BYTES: u64 = 65536;
 
 /// A collective, as one member calls it. Roots are places in the communicator.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Collective {
+pub(in crate::network) enum Collective {
     Barrier,
     Broadcast {
         root: usize,
@@ -44,11 +48,11 @@ pub(super) enum Collective {
     },
     /// The block of each member.
     AllGatherV {
-        blocks: Vec<u64>,
+        blocks: Blocks,
     },
     /// The block that each member keeps.
     ReduceScatter {
-        blocks: Vec<u64>,
+        blocks: Blocks,
     },
     /// `bytes` from each member to each.
     AllToAll {
@@ -74,17 +78,101 @@ pub(super) enum Collective {
     },
 }
 
+/// The part of a vector that each member has.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::network) enum Blocks {
+    /// By member.
+    Of(Vec<u64>),
+    /// As equal as whole elements of so many bytes allow: the first ones hold one more.
+    Equal { elements: u64, element: u64 },
+}
+
+impl From<Vec<u64>> for Blocks {
+    fn from(blocks: Vec<u64>) -> Self {
+        Blocks::Of(blocks)
+    }
+}
+
+impl Blocks {
+    /// The bytes of one of `size` members.
+    fn of(&self, member: usize, size: usize) -> u64 {
+        match *self {
+            Blocks::Of(ref blocks) => blocks[member],
+            Blocks::Equal { elements, element } => {
+                let (member, size) = (member as u64, size as u64);
+                (elements / size + u64::from(member < elements % size)) * element
+            }
+        }
+    }
+}
+
+/// What a member does next within a collective. Members are named by their places in the
+/// communicator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::network) enum Step {
+    /// Sends, and waits for the end.
+    Send { to: usize, bytes: u64 },
+    /// Receives, and waits for the message.
+    Recv { from: usize, bytes: u64 },
+    /// Begins to send.
+    Isend { to: usize, bytes: u64 },
+    /// Posts a receive.
+    Irecv { from: usize, bytes: u64 },
+    /// Posts a receive, sends, and waits for both.
+    Exchange {
+        to: usize,
+        sent: u64,
+        from: usize,
+        received: u64,
+    },
+    /// Waits for the oldest of the sends and receives that were begun and not yet waited for.
+    WaitOldest,
+    /// Waits for all of them.
+    WaitAll,
+}
+
+impl Step {
+    /// Adds its operations; members are the ranks that `rank_of` names. `open` holds the sends
+    /// and receives that were begun and not yet waited for.
+    ///
+    /// # Errors
+    /// If the program becomes too large.
+    pub(in crate::network) fn take<S: Sink>(
+        self,
+        rank: &mut Rank<S>,
+        open: &mut VecDeque<u32>,
+        rank_of: impl Fn(usize) -> u32,
+        tag: u32,
+    ) -> Result<(), String> {
+        match self {
+            Step::Send { to, bytes } => rank.send(rank_of(to), bytes, tag)?,
+            Step::Recv { from, bytes } => rank.recv(rank_of(from), bytes, tag)?,
+            Step::Isend { to, bytes } => open.push_back(rank.isend(rank_of(to), bytes, tag)?),
+            Step::Irecv { from, bytes } => open.push_back(rank.irecv(rank_of(from), bytes, tag)?),
+            Step::Exchange {
+                to,
+                sent,
+                from,
+                received,
+            } => rank.exchange((rank_of(to), sent), (rank_of(from), received), tag)?,
+            Step::WaitOldest => open.pop_front().into_iter().for_each(|op| rank.wait(op)),
+            Step::WaitAll => open.drain(..).for_each(|op| rank.wait(op)),
+        }
+        Ok(())
+    }
+}
+
 impl Collective {
     /// Adds what the member under way sends and receives.
     ///
     /// # Errors
     /// If the root is not a member, a list has another length than the communicator, or the
     /// program becomes too large.
-    pub(super) fn expand(
+    pub(super) fn expand<S: Sink>(
         &self,
         comm: &mut Comm,
         tags: &mut Tags,
-        rank: &mut Rank,
+        rank: &mut Rank<S>,
     ) -> Result<(), String> {
         let size = comm.members.len();
         let list = |blocks: &[u64]| match blocks.len() == size {
@@ -106,8 +194,12 @@ impl Collective {
                     size - 1
                 ))
             }
-            Collective::AllGatherV { blocks }
-            | Collective::ReduceScatter { blocks }
+            Collective::AllGatherV {
+                blocks: Blocks::Of(blocks),
+            }
+            | Collective::ReduceScatter {
+                blocks: Blocks::Of(blocks),
+            }
             | Collective::Gather { blocks, .. }
             | Collective::Scatter { blocks, .. } => list(blocks)?,
             Collective::AllToAllV { to, from } => {
@@ -117,292 +209,319 @@ impl Collective {
             _ => {}
         }
         let tag = comm.next_tag(tags);
-        Member { comm, rank, tag }.run(self)
+        let member = Member { size, me: comm.me };
+        let mut open = VecDeque::new();
+        let mut number = 0;
+        while let Some(step) = member.step(self, number) {
+            step.take(rank, &mut open, |place| comm.members[place], tag)?;
+            number += 1;
+        }
+        Ok(())
     }
 }
 
 /// A vector of `bytes` in one part for each of `members`; the first ones are a byte longer.
 pub(super) fn split(bytes: u64, members: usize) -> Vec<u64> {
-    let members = members as u64;
-    (0..members)
-        .map(|part| bytes / members + u64::from(part < bytes % members))
-        .collect()
+    let blocks = Blocks::Equal {
+        elements: bytes,
+        element: 1,
+    };
+    (0..members).map(|part| blocks.of(part, members)).collect()
 }
 
-/// A member of a communicator within a collective.
-struct Member<'a, 'b> {
-    comm: &'a Comm,
-    rank: &'a mut Rank<'b>,
-    tag: u32,
+/// A member of a communicator of so many.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::network) struct Member {
+    pub(in crate::network) size: usize,
+    /// Its place.
+    pub(in crate::network) me: usize,
 }
 
-impl Member<'_, '_> {
-    fn run(&mut self, collective: &Collective) -> Result<(), String> {
-        match collective {
-            Collective::Barrier => self.barrier(),
-            &Collective::Broadcast { root, bytes } => self.broadcast(root, bytes),
-            &Collective::Reduce { root, bytes } => self.reduce(root, bytes),
-            &Collective::AllReduce { bytes, element } => {
-                let elements = bytes / element.max(1);
-                if bytes < RING_BYTES || elements < self.size() as u64 {
-                    return self.recursive_doubling(bytes);
+impl Member {
+    /// The step of this number, from 0, of a collective; nothing after the last one. Lists must
+    /// be as long as the communicator has members, and roots be members.
+    pub(in crate::network) fn step(self, collective: &Collective, number: usize) -> Option<Step> {
+        match *collective {
+            Collective::Barrier => self.barrier(number),
+            Collective::Broadcast { root, bytes } => self.broadcast(root, bytes, number),
+            Collective::Reduce { root, bytes } => self.reduce(root, bytes, number),
+            Collective::AllReduce { bytes, element } => {
+                let element = element.max(1);
+                let elements = bytes / element;
+                if bytes < RING_BYTES || elements < self.size as u64 {
+                    return self.recursive_doubling(bytes, number);
                 }
-                let blocks = self.blocks(elements, element.max(1));
-                self.ring_reduce_scatter(&blocks, 1)?;
-                self.ring_allgather(&blocks, 1)
+                let blocks = Blocks::Equal { elements, element };
+                let first = self.ring_reduce_scatter_steps();
+                match number.checked_sub(first) {
+                    None => self.ring_reduce_scatter(&blocks, 1, number),
+                    Some(number) => self.ring_allgather(&blocks, 1, number),
+                }
             }
-            &Collective::AllGather { bytes } => self.bruck(bytes),
-            Collective::AllGatherV { blocks } => self.ring_allgather(blocks, 0),
-            Collective::ReduceScatter { blocks } => self.ring_reduce_scatter(blocks, 0),
-            &Collective::AllToAll { bytes } => {
-                let each = vec![bytes; self.size()];
-                self.pairwise(&each, &each)
+            Collective::AllGather { bytes } => self.bruck(bytes, number),
+            Collective::AllGatherV { ref blocks } => self.ring_allgather(blocks, 0, number),
+            Collective::ReduceScatter { ref blocks } => self.ring_reduce_scatter(blocks, 0, number),
+            Collective::AllToAll { bytes } => self.pairwise(|_| bytes, |_| bytes, number),
+            Collective::AllToAllV { ref to, ref from } => {
+                self.pairwise(|member| to[member], |member| from[member], number)
             }
-            Collective::AllToAllV { to, from } => self.pairwise(to, from),
-            &Collective::Scan { bytes } => self.scan(bytes),
-            Collective::Gather { root, blocks } => self.gather(*root, blocks),
-            Collective::Scatter { root, blocks } => self.scatter(*root, blocks),
+            Collective::Scan { bytes } => self.scan(bytes, number),
+            Collective::Gather { root, ref blocks } => self.gather(root, blocks, number),
+            Collective::Scatter { root, ref blocks } => self.scatter(root, blocks, number),
         }
     }
 
-    fn size(&self) -> usize {
-        self.comm.members.len()
+    /// The member `distance` further on.
+    fn on(self, distance: usize) -> usize {
+        (self.me + distance) % self.size
     }
 
-    /// The member `distance` further on, by place.
-    fn place(&self, distance: usize) -> usize {
-        (self.comm.me + distance) % self.size()
+    /// The member `distance` before.
+    fn back(self, distance: usize) -> usize {
+        self.on(self.size - distance)
     }
 
-    /// The rank in the world of the member `distance` further on.
-    fn on(&self, distance: usize) -> u32 {
-        self.comm.members[self.place(distance)]
-    }
-
-    /// The rank in the world of the member `distance` before.
-    fn back(&self, distance: usize) -> u32 {
-        self.on(self.size() - distance)
-    }
-
-    fn swap(&mut self, with: usize, bytes: u64) -> Result<(), String> {
-        let with = self.comm.members[with];
-        self.rank.exchange((with, bytes), (with, bytes), self.tag)
-    }
-
-    /// A vector cut into one block for each member; the first ones hold one element more.
-    fn blocks(&self, elements: u64, element: u64) -> Vec<u64> {
-        let parts = split(elements, self.size()).into_iter();
-        parts.map(|part| part * element).collect()
+    fn swap(with: usize, bytes: u64) -> Step {
+        Step::Exchange {
+            to: with,
+            sent: bytes,
+            from: with,
+            received: bytes,
+        }
     }
 
     /// The members beyond the largest power of two wait for their partners below it.
-    fn barrier(&mut self) -> Result<(), String> {
-        let (size, me) = (self.size(), self.comm.me);
-        let power = 1 << size.ilog2();
+    fn barrier(self, number: usize) -> Option<Step> {
+        let Self { size, me } = self;
+        let doublings = size.ilog2() as usize;
+        let power = 1 << doublings;
         if me >= power {
-            let partner = self.comm.members[me - power];
-            self.rank.send(partner, 0, self.tag)?;
-            return self.rank.recv(partner, 0, self.tag);
+            let partner = me - power;
+            return match number {
+                0 => Some(Step::Send {
+                    to: partner,
+                    bytes: 0,
+                }),
+                1 => Some(Step::Recv {
+                    from: partner,
+                    bytes: 0,
+                }),
+                _ => None,
+            };
         }
-        let partner = self.comm.members.get(me + power).copied();
-        if let Some(partner) = partner {
-            self.rank.recv(partner, 0, self.tag)?;
-        }
-        let mut distance = 1;
-        while distance < power {
-            self.swap(me ^ distance, 0)?;
-            distance *= 2;
-        }
-        match partner {
-            Some(partner) => self.rank.send(partner, 0, self.tag),
-            None => Ok(()),
+        let partner = Some(me + power).filter(|&partner| partner < size);
+        let first = usize::from(partner.is_some());
+        match (number.checked_sub(first), partner) {
+            (None, Some(from)) => Some(Step::Recv { from, bytes: 0 }),
+            (Some(k), _) if k < doublings => Some(Self::swap(me ^ (1 << k), 0)),
+            (Some(k), Some(to)) if k == doublings => Some(Step::Send { to, bytes: 0 }),
+            _ => None,
         }
     }
 
     /// Where the members are no power of two, the first even ones hand their part to the
     /// next odd one, and get the result from it.
-    fn recursive_doubling(&mut self, bytes: u64) -> Result<(), String> {
-        let (size, me) = (self.size(), self.comm.me);
-        let power = 1 << size.ilog2();
-        let extra = size - power;
+    fn recursive_doubling(self, bytes: u64, number: usize) -> Option<Step> {
+        let Self { size, me } = self;
+        let doublings = size.ilog2() as usize;
+        let extra = size - (1 << doublings);
         let member = |place: usize| match place < extra {
             true => 2 * place + 1,
             false => place + extra,
         };
         if me < 2 * extra && me % 2 == 0 {
             let odd = self.on(1);
-            self.rank.send(odd, bytes, self.tag)?;
-            return self.rank.recv(odd, bytes, self.tag);
+            return match number {
+                0 => Some(Step::Send { to: odd, bytes }),
+                1 => Some(Step::Recv { from: odd, bytes }),
+                _ => None,
+            };
         }
         let place = if me < 2 * extra { me / 2 } else { me - extra };
-        if place < extra {
-            let even = self.back(1);
-            self.rank.recv(even, bytes, self.tag)?;
+        let even = (place < extra).then(|| self.back(1));
+        match (number.checked_sub(usize::from(even.is_some())), even) {
+            (None, Some(from)) => Some(Step::Recv { from, bytes }),
+            (Some(k), _) if k < doublings => Some(Self::swap(member(place ^ (1 << k)), bytes)),
+            (Some(k), Some(to)) if k == doublings => Some(Step::Send { to, bytes }),
+            _ => None,
         }
-        let mut distance = 1;
-        while distance < power {
-            self.swap(member(place ^ distance), bytes)?;
-            distance *= 2;
-        }
-        if place < extra {
-            let even = self.back(1);
-            self.rank.send(even, bytes, self.tag)?;
-        }
-        Ok(())
     }
 
     /// The number counted from the root, of which the trees are made.
-    fn place_from_root(&self, root: usize) -> usize {
-        self.place(self.size() - root)
+    fn place_from_root(self, root: usize) -> usize {
+        self.on(self.size - root)
     }
 
     /// Each member receives from the one without its highest bit, then sends to all below.
-    fn broadcast(&mut self, root: usize, bytes: u64) -> Result<(), String> {
-        let (size, own) = (self.size(), self.place_from_root(root));
-        let mut distance = 1;
-        if own > 0 {
-            let highest = 1 << own.ilog2();
-            let parent = self.back(highest);
-            self.rank.recv(parent, bytes, self.tag)?;
-            distance = 2 * highest;
+    fn broadcast(self, root: usize, bytes: u64, number: usize) -> Option<Step> {
+        let own = self.place_from_root(root);
+        let highest = (own > 0).then(|| 1_usize << own.ilog2());
+        let Some(number) = number.checked_sub(usize::from(own > 0)) else {
+            let from = self.back(highest?);
+            return Some(Step::Recv { from, bytes });
+        };
+        let first = highest.map_or(1, |highest| 2 * highest);
+        let child = |number: usize| {
+            let distance = (number < usize::BITS as usize).then(|| first << number)?;
+            (own + distance < self.size).then_some(distance)
+        };
+        match (child(number), number.checked_sub(1)) {
+            (Some(distance), _) => Some(Step::Isend {
+                to: self.on(distance),
+                bytes,
+            }),
+            (None, Some(before)) if child(before).is_some() => Some(Step::WaitAll),
+            _ => None,
         }
-        let mut sends = Vec::new();
-        while own + distance < size {
-            let child = self.on(distance);
-            sends.push(self.rank.isend(child, bytes, self.tag)?);
-            distance *= 2;
-        }
-        sends.into_iter().for_each(|send| self.rank.wait(send));
-        Ok(())
     }
 
     /// Each member receives from those with one more bit below its lowest, with one receive
     /// posted ahead, then sends to the one without its lowest bit.
-    fn reduce(&mut self, root: usize, bytes: u64) -> Result<(), String> {
-        let (size, own) = (self.size(), self.place_from_root(root));
-        let mut distance = 1;
-        let mut pending = None;
-        while own & distance == 0 && own + distance < size {
-            let child = self.on(distance);
-            let recv = self.rank.irecv(child, bytes, self.tag)?;
-            if let Some(before) = pending.replace(recv) {
-                self.rank.wait(before);
-            }
-            distance *= 2;
+    fn reduce(self, root: usize, bytes: u64, number: usize) -> Option<Step> {
+        let own = self.place_from_root(root);
+        let children = (0..usize::BITS)
+            .take_while(|&k| own & (1 << k) == 0 && own + (1 << k) < self.size)
+            .count();
+        if number < 2 * children {
+            // The first receive, then the next one and the end of the one before, and so on.
+            return Some(match (number % 2, number.div_ceil(2)) {
+                (0, k) if k > 0 => Step::WaitOldest,
+                (_, k) if k < children => Step::Irecv {
+                    from: self.on(1 << k),
+                    bytes,
+                },
+                _ => Step::WaitOldest,
+            });
         }
-        if let Some(last) = pending {
-            self.rank.wait(last);
+        (number == 2 * children && own > 0).then(|| Step::Send {
+            to: self.back(1 << own.trailing_zeros()),
+            bytes,
+        })
+    }
+
+    fn ring_reduce_scatter_steps(self) -> usize {
+        match self.size {
+            1 => 0,
+            size => 3 * (size - 1),
         }
-        if own > 0 {
-            let parent = self.back(1 << own.trailing_zeros());
-            self.rank.send(parent, bytes, self.tag)?;
-        }
-        Ok(())
     }
 
     /// Each block goes round once; a receive is posted one step ahead. Each member ends with
     /// the block `last` places further on than its own.
-    fn ring_reduce_scatter(&mut self, blocks: &[u64], last: usize) -> Result<(), String> {
-        let size = self.size();
-        let mut pending = None;
-        for step in 1..size {
-            let (before, next) = (self.back(1), self.on(1));
-            let received = blocks[self.place(size + last - step - 1)];
-            let sent = blocks[self.place(size + last - step)];
-            let recv = self.rank.irecv(before, received, self.tag)?;
-            if let Some(earlier) = pending.replace(recv) {
-                self.rank.wait(earlier);
-            }
-            self.rank.send(next, sent, self.tag)?;
+    fn ring_reduce_scatter(self, blocks: &Blocks, last: usize, number: usize) -> Option<Step> {
+        let size = self.size;
+        if number + 1 >= self.ring_reduce_scatter_steps() {
+            let ends = number + 1 == self.ring_reduce_scatter_steps();
+            return ends.then_some(Step::WaitOldest);
         }
-        if let Some(last) = pending {
-            self.rank.wait(last);
-        }
-        Ok(())
-    }
-
-    /// Each member begins with the block `first` places further on than its own.
-    fn ring_allgather(&mut self, blocks: &[u64], first: usize) -> Result<(), String> {
-        let size = self.size();
-        for step in 0..size - 1 {
-            let sent = blocks[self.place(size + first - step)];
-            let received = blocks[self.place(size + first - step - 1)];
-            let (before, next) = (self.back(1), self.on(1));
-            self.rank
-                .exchange((next, sent), (before, received), self.tag)?;
-        }
-        Ok(())
-    }
-
-    /// In each step twice as many blocks go to a member twice as far.
-    fn bruck(&mut self, bytes: u64) -> Result<(), String> {
-        let size = self.size();
-        let mut distance = 1;
-        while distance < size {
-            let sent = bytes.saturating_mul(distance.min(size - distance) as u64);
-            let (to, from) = (self.back(distance), self.on(distance));
-            self.rank.exchange((to, sent), (from, sent), self.tag)?;
-            distance *= 2;
-        }
-        Ok(())
-    }
-
-    fn pairwise(&mut self, to: &[u64], from: &[u64]) -> Result<(), String> {
-        let size = self.size();
-        for step in 1..size {
-            let sent = (self.on(step), to[self.place(step)]);
-            let received = (self.back(step), from[self.place(size - step)]);
-            self.rank.exchange(sent, received, self.tag)?;
-        }
-        Ok(())
-    }
-
-    fn scan(&mut self, bytes: u64) -> Result<(), String> {
-        if self.comm.me > 0 {
-            let before = self.back(1);
-            self.rank.recv(before, bytes, self.tag)?;
-        }
-        if self.comm.me + 1 < self.size() {
-            let next = self.on(1);
-            self.rank.send(next, bytes, self.tag)?;
-        }
-        Ok(())
-    }
-
-    fn gather(&mut self, root: usize, blocks: &[u64]) -> Result<(), String> {
-        if self.comm.me != root {
-            let to = self.comm.members[root];
-            return self.rank.send(to, blocks[self.comm.me], self.tag);
-        }
-        self.with_all(blocks, |member, from, bytes| {
-            member.rank.irecv(from, bytes, member.tag)
+        // Post and send, then post, wait for the receive before, and send.
+        let (round, part) = ((number + 1) / 3 + 1, (number + 1) % 3);
+        let (round, part) = match number {
+            0 => (1, 0),
+            1 => (1, 2),
+            _ => (round, part),
+        };
+        let block = |distance: usize| blocks.of(self.on(distance), size);
+        Some(match part {
+            0 => Step::Irecv {
+                from: self.back(1),
+                bytes: block(size + last - round - 1),
+            },
+            1 => Step::WaitOldest,
+            _ => Step::Send {
+                to: self.on(1),
+                bytes: block(size + last - round),
+            },
         })
     }
 
-    fn scatter(&mut self, root: usize, blocks: &[u64]) -> Result<(), String> {
-        if self.comm.me != root {
-            let from = self.comm.members[root];
-            return self.rank.recv(from, blocks[self.comm.me], self.tag);
+    /// Each member begins with the block `first` places further on than its own.
+    fn ring_allgather(self, blocks: &Blocks, first: usize, number: usize) -> Option<Step> {
+        let size = self.size;
+        let block = |distance: usize| blocks.of(self.on(distance), size);
+        (number + 1 < size).then(|| Step::Exchange {
+            to: self.on(1),
+            sent: block(size + first - number),
+            from: self.back(1),
+            received: block(size + first - number - 1),
+        })
+    }
+
+    /// In each step twice as many blocks go to a member twice as far.
+    fn bruck(self, bytes: u64, number: usize) -> Option<Step> {
+        let size = self.size;
+        let distance = (number < usize::BITS as usize - 1).then(|| 1_usize << number)?;
+        let bytes = bytes.saturating_mul(distance.min(size.saturating_sub(distance)) as u64);
+        (distance < size).then(|| Step::Exchange {
+            to: self.back(distance),
+            sent: bytes,
+            from: self.on(distance),
+            received: bytes,
+        })
+    }
+
+    /// In each round a member sends to one a place further on, and receives from one a place
+    /// further back.
+    fn pairwise(
+        self,
+        to: impl Fn(usize) -> u64,
+        from: impl Fn(usize) -> u64,
+        number: usize,
+    ) -> Option<Step> {
+        let distance = number + 1;
+        (distance < self.size).then(|| {
+            let (next, before) = (self.on(distance), self.back(distance));
+            Step::Exchange {
+                to: next,
+                sent: to(next),
+                from: before,
+                received: from(before),
+            }
+        })
+    }
+
+    fn scan(self, bytes: u64, number: usize) -> Option<Step> {
+        let receives = self.me > 0;
+        match number {
+            0 if receives => Some(Step::Recv {
+                from: self.me - 1,
+                bytes,
+            }),
+            _ => (number == usize::from(receives) && self.me + 1 < self.size).then(|| Step::Send {
+                to: self.me + 1,
+                bytes,
+            }),
         }
-        self.with_all(blocks, |member, to, bytes| {
-            member.rank.isend(to, bytes, member.tag)
+    }
+
+    fn gather(self, root: usize, blocks: &[u64], number: usize) -> Option<Step> {
+        if self.me != root {
+            let bytes = blocks[self.me];
+            return (number == 0).then_some(Step::Send { to: root, bytes });
+        }
+        self.with_all(number, |from| Step::Irecv {
+            from,
+            bytes: blocks[from],
+        })
+    }
+
+    fn scatter(self, root: usize, blocks: &[u64], number: usize) -> Option<Step> {
+        if self.me != root {
+            let bytes = blocks[self.me];
+            return (number == 0).then_some(Step::Recv { from: root, bytes });
+        }
+        self.with_all(number, |to| Step::Isend {
+            to,
+            bytes: blocks[to],
         })
     }
 
     /// The root posts a message with every other member, then waits for all.
-    fn with_all(
-        &mut self,
-        blocks: &[u64],
-        mut post: impl FnMut(&mut Self, u32, u64) -> Result<u32, String>,
-    ) -> Result<(), String> {
-        let mut posted = Vec::new();
-        for (place, &bytes) in blocks.iter().enumerate() {
-            if place != self.comm.me {
-                let other = self.comm.members[place];
-                posted.push(post(self, other, bytes)?);
-            }
+    fn with_all(self, number: usize, post: impl Fn(usize) -> Step) -> Option<Step> {
+        let others = self.size - 1;
+        match number {
+            _ if number < others => Some(post(number + usize::from(number >= self.me))),
+            _ => (number == others && others > 0).then_some(Step::WaitAll),
         }
-        posted.into_iter().for_each(|op| self.rank.wait(op));
-        Ok(())
     }
 }

@@ -516,6 +516,7 @@ impl<'a> Reader<'a> {
                 self.ints()?;
                 let size = self.size()?;
                 let blocks = self.volumes(at, &counts, size)?;
+                let blocks = blocks.into();
                 let shape = Collective::AllGatherV { blocks };
                 Call::Collective(self.u16()?, Shape::Known(shape))
             }
@@ -758,7 +759,7 @@ struct Replay<'b> {
     created: std::vec::IntoIter<Option<(u32, Vec<u32>)>>,
     /// What is under way; no operation where the partner is nobody.
     requests: HashMap<i32, Option<(u32, Message)>>,
-    rank: Rank<'b>,
+    rank: Rank<&'b mut Builder>,
     tags: &'b mut Tags,
 }
 

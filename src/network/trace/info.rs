@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::{is_wildcard, OpKind, Program};
 use crate::network::engine::EventQueue;
-use crate::network::replay::{Host, Message, Overheads, Replay};
+use crate::network::replay::{Host, Message, Overheads, Replay, Source};
 
 /// The network of the ideal run: no contention; a send costs its CPU this much, in ps.
 pub const IDEAL_OVERHEAD_PS: u64 = 200_000;
@@ -158,10 +158,13 @@ pub fn info(program: &Program) -> Result<TraceInfo, String> {
 ///
 /// # Errors
 /// If the ranks wait for each other for ever, or a time does not fit.
-pub fn ideal_time(program: &Program) -> Result<(u64, u64), String> {
-    check_times(&[program])?;
+pub fn ideal_time<'p>(source: impl Into<Source<'p>>) -> Result<(u64, u64), String> {
+    let source = source.into();
+    if let Source::Recorded(program) = source {
+        check_times(&[program])?;
+    }
     let mut replay = Replay::new(
-        program,
+        source,
         Overheads {
             send: IDEAL_OVERHEAD_PS,
             recv: 0,
@@ -175,7 +178,7 @@ pub fn ideal_time(program: &Program) -> Result<(u64, u64), String> {
     while let Some((now, event)) = network.queue.pop() {
         network.now = now;
         match event {
-            Event::Finish(op) => replay.finish(op, &mut network),
+            Event::Finish(cpu) => replay.finish(cpu, &mut network),
             Event::Deliver(message) => replay.deliver(message, &mut network),
         }
     }
@@ -234,8 +237,8 @@ impl Host for Ideal {
         self.now
     }
 
-    fn after(&mut self, delay: u64, _: usize, op: u32) {
-        self.queue.schedule(self.now + delay, Event::Finish(op));
+    fn after(&mut self, delay: u64, _: usize, cpu: u32) {
+        self.queue.schedule(self.now + delay, Event::Finish(cpu));
     }
 
     fn send(&mut self, message: Message) {

@@ -177,7 +177,7 @@ struct Log<'b> {
     left: Option<u64>,
     /// The operations of the requests under way, by address; none with nobody as partner.
     requests: HashMap<u64, Option<u32>>,
-    rank: Rank<'b>,
+    rank: Rank<&'b mut Builder>,
     tags: &'b mut Tags,
 }
 

@@ -7,14 +7,16 @@
 //! content as far as possible.
 
 mod chakra;
-mod collectives;
+pub(in crate::network) mod collectives;
 mod dumpi;
+pub mod export;
+pub mod fit;
 pub mod goal;
 pub mod goalbin;
 pub mod info;
 mod liballprof;
 mod matching;
-mod mpi;
+pub(in crate::network) mod mpi;
 mod mpilog;
 mod otf2;
 mod vef;
@@ -40,6 +42,17 @@ pub const ANY_OF_USERS: u32 = ANY & !COLLECTIVE;
 
 /// The processors of a replay are as fast as those of the trace ([`Program::at_speed`]).
 pub const TRACED_SPEED: u64 = 1_000_000;
+
+/// How long a calc of `size` ns of a trace lasts, in ps, on a processor that is so many millionths
+/// as fast as those of the trace: to the nearest, halves up; at most `u64::MAX`.
+///
+/// # Panics
+/// If `speed` is 0.
+pub fn calc_ps(speed: u64, size: u64) -> u64 {
+    let traced = u128::from(size) * 1000 * u128::from(TRACED_SPEED);
+    let speed = u128::from(speed);
+    u64::try_from((traced + speed / 2) / speed).unwrap_or(u64::MAX)
+}
 
 /// Whether a receive with this source and tag can meet more than one kind of message.
 pub fn is_wildcard(from: u32, tag: u32) -> bool {
@@ -152,6 +165,8 @@ pub enum Format {
     Otf2,
     /// Execution traces of MLCommons Chakra, one graph per accelerator.
     Chakra,
+    /// None: a skeleton makes it ([`super::skeleton`]).
+    Skeleton,
 }
 
 impl Format {
@@ -166,6 +181,7 @@ impl Format {
             Format::Liballprof => "liballprof",
             Format::Otf2 => "OTF2",
             Format::Chakra => "Chakra",
+            Format::Skeleton => "skeleton",
         }
     }
 }
@@ -242,9 +258,7 @@ impl Program {
     /// # Panics
     /// If there is no such rank.
     pub fn calc_ps(&self, rank: usize, size: u64) -> u64 {
-        let speed = u128::from(self.speeds[rank]);
-        let traced = u128::from(size) * 1000 * u128::from(TRACED_SPEED);
-        u64::try_from((traced + speed / 2) / speed).unwrap_or(u64::MAX)
+        calc_ps(self.speeds[rank], size)
     }
 
     /// How many dependencies each operation has, of both kinds.
@@ -384,7 +398,7 @@ pub enum TraceError {
 }
 
 /// Collects the operations of a program rank by rank.
-struct Builder {
+pub(in crate::network) struct Builder {
     program: Program,
     /// Dependencies of the rank under way: (operation that waits, operation it waits
     /// for, for its start only), counted within the rank.
@@ -393,7 +407,7 @@ struct Builder {
 
 /// The program has more operations or dependencies than its numbering can hold.
 #[derive(Debug, PartialEq, Eq)]
-struct TooLarge;
+pub(in crate::network) struct TooLarge;
 
 /// Operations of one rank that wait for each other in a circle, counted within the rank;
 /// each waits for the one after it, the last for the first.
@@ -401,7 +415,7 @@ struct TooLarge;
 struct Cycle(Vec<u32>);
 
 impl Builder {
-    fn new(format: Format) -> Self {
+    pub(in crate::network) fn new(format: Format) -> Self {
         Self {
             program: Program {
                 format,
@@ -416,6 +430,11 @@ impl Builder {
             },
             dependencies: Vec::new(),
         }
+    }
+
+    /// The program, when all ranks have ended.
+    pub(in crate::network) fn finish(self) -> Program {
+        self.program
     }
 
     /// Something of the file that the program does not hold.
@@ -859,6 +878,12 @@ fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceErro
 
 #[cfg(test)]
 mod tests;
+
+/// The check of [`read`] that messages and receives can be paired.
+#[cfg(test)]
+pub(crate) fn check_matching(program: &Program) -> Result<(), String> {
+    matching::check(program)
+}
 
 /// A program from GOAL text, checked as [`read`] checks files.
 #[cfg(test)]

@@ -19,8 +19,8 @@ const LARGE: u32 = 1 << 31;
 pub(super) const MAX_RANKS: u32 = 1 << 20;
 
 /// Tags of the program, in which the communicators of MPI share one space.
-#[derive(Default)]
-pub(super) struct Tags {
+#[derive(Debug, Default)]
+pub(in crate::network) struct Tags {
     /// Their tags, by communicator, tag and kind (0 or [`COLLECTIVE`]).
     large: HashMap<(u32, u32, u32), u32>,
 }
@@ -44,7 +44,7 @@ impl Tags {
     }
 
     /// The tag of the messages of the collective that follows `before` others in `comm`.
-    fn collective(&mut self, comm: u32, before: u32) -> u32 {
+    pub(in crate::network) fn collective(&mut self, comm: u32, before: u32) -> u32 {
         self.of(comm, before % TAGS_PER_COMM, COLLECTIVE)
     }
 }
@@ -118,27 +118,56 @@ fn too_large(TooLarge: TooLarge) -> String {
     "more than 2147483648 operations or 4294967295 dependencies: too large".to_owned()
 }
 
+/// What takes the operations of one rank, in their order.
+pub(in crate::network) trait Sink {
+    /// Adds an operation and returns its number within the rank.
+    fn op(&mut self, op: Op) -> Result<u32, TooLarge>;
+    /// The operation `waits` is to wait for `for_op`: for its end, or for its start only.
+    fn dependency(&mut self, waits: u32, for_op: u32, on_start: bool) -> Result<(), TooLarge>;
+}
+
+impl Sink for &mut Builder {
+    fn op(&mut self, op: Op) -> Result<u32, TooLarge> {
+        Builder::op(self, op)
+    }
+
+    fn dependency(&mut self, waits: u32, for_op: u32, on_start: bool) -> Result<(), TooLarge> {
+        Builder::dependency(self, waits, for_op, on_start)
+    }
+}
+
 /// A rank under way.
-pub(super) struct Rank<'b> {
-    builder: &'b mut Builder,
+#[derive(Debug)]
+pub(in crate::network) struct Rank<S> {
+    sink: S,
     /// Time since the last operation, in ns.
     gap: u64,
     /// What the next operation waits for: an operation, and whether for its start only.
     after: Vec<(u32, bool)>,
 }
 
-impl<'b> Rank<'b> {
+impl<S: Sink> Rank<S> {
     /// The next rank of the program.
-    pub(super) fn new(builder: &'b mut Builder) -> Self {
+    pub(in crate::network) fn new(sink: S) -> Self {
         Self {
-            builder,
+            sink,
             gap: 0,
             after: Vec::new(),
         }
     }
 
+    /// What has taken the operations.
+    pub(in crate::network) fn sink(&self) -> &S {
+        &self.sink
+    }
+
+    /// What has taken the operations.
+    pub(in crate::network) fn sink_mut(&mut self) -> &mut S {
+        &mut self.sink
+    }
+
     /// Computes for `ns` before the next operation.
-    pub(super) fn compute(&mut self, ns: u64) {
+    pub(in crate::network) fn compute(&mut self, ns: u64) {
         self.gap = self.gap.saturating_add(ns);
     }
 
@@ -159,9 +188,9 @@ impl<'b> Rank<'b> {
 
     /// Adds an operation; the next one waits for its start.
     pub(super) fn add(&mut self, op: Op) -> Result<u32, String> {
-        let number = self.builder.op(op).map_err(too_large)?;
+        let number = self.sink.op(op).map_err(too_large)?;
         for (other, on_start) in self.after.drain(..) {
-            self.builder
+            self.sink
                 .dependency(number, other, on_start)
                 .map_err(too_large)?;
         }
@@ -169,7 +198,8 @@ impl<'b> Rank<'b> {
         Ok(number)
     }
 
-    fn calc(&mut self) -> Result<(), String> {
+    /// Computes what has come together before the next operation.
+    pub(in crate::network) fn calc(&mut self) -> Result<(), String> {
         let size = std::mem::take(&mut self.gap);
         if size > 0 {
             let op = self.add(Op {
@@ -199,17 +229,27 @@ impl<'b> Rank<'b> {
     }
 
     /// Begins to send; the call returns at once.
-    pub(super) fn isend(&mut self, to: u32, bytes: u64, tag: u32) -> Result<u32, String> {
+    pub(in crate::network) fn isend(
+        &mut self,
+        to: u32,
+        bytes: u64,
+        tag: u32,
+    ) -> Result<u32, String> {
         self.message(OpKind::Send, to, bytes, tag)
     }
 
     /// Posts a receive; the call returns at once.
-    pub(super) fn irecv(&mut self, from: u32, bytes: u64, tag: u32) -> Result<u32, String> {
+    pub(in crate::network) fn irecv(
+        &mut self,
+        from: u32,
+        bytes: u64,
+        tag: u32,
+    ) -> Result<u32, String> {
         self.message(OpKind::Recv, from, bytes, tag)
     }
 
     /// What follows waits for the end of `op`.
-    pub(super) fn wait(&mut self, op: u32) {
+    pub(in crate::network) fn wait(&mut self, op: u32) {
         self.after.retain(|&(other, _)| other != op);
         self.after.push((op, false));
     }
@@ -222,21 +262,26 @@ impl<'b> Rank<'b> {
     }
 
     /// Sends, and waits for the end.
-    pub(super) fn send(&mut self, to: u32, bytes: u64, tag: u32) -> Result<(), String> {
+    pub(in crate::network) fn send(&mut self, to: u32, bytes: u64, tag: u32) -> Result<(), String> {
         let op = self.isend(to, bytes, tag)?;
         self.wait(op);
         Ok(())
     }
 
     /// Receives, and waits for the message.
-    pub(super) fn recv(&mut self, from: u32, bytes: u64, tag: u32) -> Result<(), String> {
+    pub(in crate::network) fn recv(
+        &mut self,
+        from: u32,
+        bytes: u64,
+        tag: u32,
+    ) -> Result<(), String> {
         let op = self.irecv(from, bytes, tag)?;
         self.wait(op);
         Ok(())
     }
 
     /// Exchanges messages: posts the receive, sends, and waits for both.
-    pub(super) fn exchange(
+    pub(in crate::network) fn exchange(
         &mut self,
         (to, sent): (u32, u64),
         (from, received): (u32, u64),
@@ -249,26 +294,28 @@ impl<'b> Rank<'b> {
         Ok(())
     }
 
+    /// `op` waits for the end of `other`, whatever stands between them.
+    pub(super) fn depend(&mut self, op: u32, other: u32) -> Result<(), String> {
+        let added = self.sink.dependency(op, other, false);
+        added.map_err(too_large)
+    }
+}
+
+impl Rank<&mut Builder> {
     /// Writes into a receive what its status told: where the message came from, its tag in
     /// the program and its size.
     pub(super) fn received(&mut self, op: u32, from: u32, bytes: u64, tag: u32) {
-        let op = self.builder.op_mut(op);
+        let op = self.sink.op_mut(op);
         (op.peer, op.size, op.tag) = (from, bytes.max(1), tag);
     }
 
     /// Whether the operation is a receive.
     pub(super) fn is_receive(&mut self, op: u32) -> bool {
-        self.builder.op_mut(op).kind == OpKind::Recv
-    }
-
-    /// `op` waits for the end of `other`, whatever stands between them.
-    pub(super) fn depend(&mut self, op: u32, other: u32) -> Result<(), String> {
-        let added = self.builder.dependency(op, other, false);
-        added.map_err(too_large)
+        self.sink.op_mut(op).kind == OpKind::Recv
     }
 
     /// Ends the rank. Computing after the last message remains.
-    pub(super) fn end(self) -> Result<(), String> {
+    pub(in crate::network) fn end(self) -> Result<(), String> {
         self.end_acyclic()?
             .map_err(|Cycle(cycle)| format!("operations {cycle:?} wait for each other"))
     }
@@ -276,6 +323,6 @@ impl<'b> Rank<'b> {
     /// As [`Rank::end`]; which operations wait for each other, if any do.
     pub(super) fn end_acyclic(mut self) -> Result<Result<(), Cycle>, String> {
         self.calc()?;
-        Ok(self.builder.end_rank())
+        Ok(self.sink.end_rank())
     }
 }

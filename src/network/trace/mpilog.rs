@@ -185,7 +185,7 @@ struct Log<'b> {
     creations: HashMap<Vec<u32>, u32>,
     /// The operations of the requests under way; none with nobody as partner.
     requests: HashMap<u64, (u32, Option<u32>)>,
-    rank: Rank<'b>,
+    rank: Rank<&'b mut Builder>,
     tags: &'b mut Tags,
     numbers: &'b mut CommNumbers,
 }
@@ -522,7 +522,7 @@ impl Log<'_> {
                 bytes: call.bytes()?,
             },
             "Allgatherv" => Collective::AllGatherV {
-                blocks: sizes("rc")?,
+                blocks: sizes("rc")?.into(),
             },
             "Alltoall" => Collective::AllToAll {
                 bytes: call.bytes()?,

@@ -482,7 +482,7 @@ struct Writer<'a> {
     left: u64,
     /// Messages of the open region that have no request, and whether they are received.
     blocking: Vec<(bool, Envelope)>,
-    rank: Rank<'a>,
+    rank: Rank<&'a mut Builder>,
     tags: &'a mut Tags,
     left_out: &'a mut BTreeMap<String, u64>,
 }
@@ -702,7 +702,9 @@ fn collective(part: &Part, parts: &[(u64, u64)], me: usize) -> Result<Option<Col
             let blocks = sent().map(buffer).collect::<Result<Vec<u64>, String>>()?;
             match blocks.iter().all(|block| *block == blocks[0]) {
                 true => Collective::AllGather { bytes: blocks[0] },
-                false => Collective::AllGatherV { blocks },
+                false => Collective::AllGatherV {
+                    blocks: blocks.into(),
+                },
             }
         }
         "ALLTOALL" => Collective::AllToAll {
@@ -726,7 +728,9 @@ fn collective(part: &Part, parts: &[(u64, u64)], me: usize) -> Result<Option<Col
                     part.sent
                 ));
             }
-            Collective::ReduceScatter { blocks }
+            Collective::ReduceScatter {
+                blocks: blocks.into(),
+            }
         }
         "CREATE_HANDLE"
         | "DESTROY_HANDLE"

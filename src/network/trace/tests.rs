@@ -519,10 +519,10 @@ fn the_messages_of_every_collective_meet() {
                 },
                 Collective::AllGather { bytes: 10 },
                 Collective::AllGatherV {
-                    blocks: ramp.clone(),
+                    blocks: ramp.clone().into(),
                 },
                 Collective::ReduceScatter {
-                    blocks: ramp.clone(),
+                    blocks: ramp.clone().into(),
                 },
                 Collective::AllToAll { bytes: 10 },
                 Collective::AllToAllV {

@@ -405,7 +405,7 @@ struct Writer<'a> {
     /// The place of each collective among all.
     order: &'a BTreeMap<u32, u32>,
     me: u32,
-    rank: Rank<'a>,
+    rank: Rank<&'a mut Builder>,
     tags: &'a mut Tags,
     /// The operations whose ends, or starts, make up an event.
     events: HashMap<Event, Vec<(u32, bool)>>,
@@ -551,7 +551,9 @@ fn collective(
             let blocks: Vec<u64> = members.iter().map(|task| sizes(task).0).collect();
             match blocks.iter().all(|&block| block == sent) {
                 true => Collective::AllGather { bytes: sent },
-                false => Collective::AllGatherV { blocks },
+                false => Collective::AllGatherV {
+                    blocks: blocks.into(),
+                },
             }
         }
         6 => Collective::Barrier,

@@ -3,8 +3,10 @@
 pub mod inactivity;
 pub mod pattern;
 
-use super::replay::{self, Overheads, Replay};
-use super::trace::Program;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::replay::{self, Overheads, Replay, Source};
 use pattern::Sources;
 
 /// A message on its way from one node to another.
@@ -54,7 +56,7 @@ impl Traffic<'_> {
     /// The time that [`Host::call`] asked for has passed.
     pub fn act(&mut self, node: u32, value: u32, host: &mut impl Host) {
         match self {
-            Traffic::Programs(ranks) => ranks.finish(value, host),
+            Traffic::Programs(ranks) => ranks.act(node, value, host),
             Traffic::Pattern(sources) => sources.act(node, host),
         }
     }
@@ -85,7 +87,7 @@ impl Traffic<'_> {
     }
 }
 
-/// Those ranks of several programs that run in one part of a network. Ranks and operations are
+/// Those ranks of several programs that run in one part of a network. Ranks and their CPUs are
 /// numbered through, program by program; each has a replay of its own, so that programs that are
 /// there several times lie in memory once.
 #[derive(Debug)]
@@ -98,14 +100,20 @@ pub struct Ranks<'p> {
     /// Part of the network, and place there, of each node.
     places: &'p [(u16, u32)],
     part: u16,
+    due: Due,
 }
+
+/// The CPUs of each node here that will have finished, with the time. What the network calls at
+/// the same time at one node it may call in any order: where a node has several CPUs, the call says
+/// only that one is due, and the one with the lowest number is taken. Empty if no node has.
+type Due = Vec<BinaryHeap<Reverse<(u64, u32)>>>;
 
 #[derive(Debug)]
 struct Job<'p> {
     replay: Replay<'p>,
-    /// Numbers of its first rank and operation.
+    /// Numbers of its first rank and CPU.
     first_rank: u32,
-    first_op: u32,
+    first_cpu: u32,
     /// When the last operation that has finished here did.
     last_ps: u64,
 }
@@ -114,31 +122,46 @@ impl<'p> Ranks<'p> {
     /// The ranks in `part`, before they have begun; `nodes` holds the node of each rank,
     /// `places` the part and place of each node.
     pub fn new(
-        programs: &[&'p Program],
+        programs: &[Source<'p>],
         overheads: Overheads,
         nodes: &'p [u32],
         places: &'p [(u16, u32)],
         part: u16,
     ) -> Self {
-        let (mut first_rank, mut operations) = (0, 0);
+        let (mut first_rank, mut first_cpu, mut operations) = (0, 0, 0);
         let jobs = programs.iter().map(|&program| {
+            let replay = Replay::new(program, overheads);
+            let cpus: u32 = replay.cpus().sum();
             let job = Job {
-                replay: Replay::new(program, overheads),
+                replay,
                 first_rank,
-                first_op: operations as u32,
+                first_cpu,
                 last_ps: 0,
             };
             first_rank += program.ranks() as u32;
-            operations += program.ops().len();
+            first_cpu += cpus;
+            operations += program.operations();
             job
         });
+        let jobs: Vec<Job> = jobs.collect();
+        let mut cpus = vec![0; places.len()];
+        let of_ranks = jobs.iter().flat_map(|job| job.replay.cpus());
+        for (&node, count) in nodes.iter().zip(of_ranks) {
+            cpus[node as usize] += count;
+        }
+        let mut due = Due::new();
+        if cpus.into_iter().any(|cpus| cpus > 1) {
+            let here = places.iter().filter(|(of, _)| *of == part);
+            due.resize_with(here.count(), BinaryHeap::new);
+        }
         Self {
-            jobs: jobs.collect(),
+            jobs,
             finished: 0,
             operations,
             nodes,
             places,
             part,
+            due,
         }
     }
 
@@ -188,18 +211,22 @@ impl<'p> Ranks<'p> {
             let owns = |rank: usize| places[nodes[rank] as usize].0 == part;
             let mut wishes = Wishes {
                 first_rank: job.first_rank,
-                first_op: job.first_op,
+                first_cpu: job.first_cpu,
                 nodes: self.nodes,
                 places,
+                due: &mut self.due,
                 host,
             };
             job.replay.start_where(owns, &mut wishes);
         }
     }
 
-    fn finish(&mut self, op: u32, host: &mut impl Host) {
-        let job = self.jobs.partition_point(|job| job.first_op <= op) - 1;
-        let local = op - self.jobs[job].first_op;
+    /// A CPU of a node has finished.
+    fn act(&mut self, node: u32, cpu: u32, host: &mut impl Host) {
+        let due = self.due.get_mut(node as usize).and_then(BinaryHeap::pop);
+        let cpu = due.map_or(cpu, |Reverse((_, cpu))| cpu);
+        let job = self.jobs.partition_point(|job| job.first_cpu <= cpu) - 1;
+        let local = cpu - self.jobs[job].first_cpu;
         self.go_on(job, host, |replay, wishes| replay.finish(local, wishes));
     }
 
@@ -230,9 +257,10 @@ impl<'p> Ranks<'p> {
         let before = job.replay.operations_finished();
         let mut wishes = Wishes {
             first_rank: job.first_rank,
-            first_op: job.first_op,
+            first_cpu: job.first_cpu,
             nodes: self.nodes,
             places: self.places,
+            due: &mut self.due,
             host,
         };
         what(&mut job.replay, &mut wishes);
@@ -246,11 +274,12 @@ impl<'p> Ranks<'p> {
 
 /// Between the replay, which knows ranks, and the network, which knows nodes.
 struct Wishes<'a, H> {
-    /// Numbers of the program's first rank and operation.
+    /// Numbers of the program's first rank and CPU.
     first_rank: u32,
-    first_op: u32,
+    first_cpu: u32,
     nodes: &'a [u32],
     places: &'a [(u16, u32)],
+    due: &'a mut Due,
     host: &'a mut H,
 }
 
@@ -269,9 +298,16 @@ impl<H: Host> replay::Host for Wishes<'_, H> {
         self.host.now()
     }
 
-    fn after(&mut self, delay: u64, rank: usize, op: u32) {
+    fn after(&mut self, delay: u64, rank: usize, cpu: u32) {
         let place = self.place(rank as u32);
-        self.host.call(delay, place, self.first_op + op);
+        let cpu = self.first_cpu + cpu;
+        match self.due.get_mut(place as usize) {
+            Some(due) => {
+                due.push(Reverse((self.host.now() + delay, cpu)));
+                self.host.call(delay, place, 0);
+            }
+            None => self.host.call(delay, place, cpu),
+        }
     }
 
     fn send(&mut self, message: replay::Message) {

@@ -1,6 +1,7 @@
 //! The circular histogram (SPEC 6).
 
 use super::store::CounterStore;
+use super::window::Window;
 use super::Shape;
 use crate::config::plan::{BinScale, PortPlan};
 use crate::hdl::prelude::*;
@@ -19,6 +20,7 @@ pub struct CircularHistogram {
     pub read_group: Signal<In, Bits>,
     pub read_place: Signal<In, Bits>,
     pub window: Signal<Out, Bits>,
+    pub step: Optional<Signal<Out, Bit>>,
     pub taken: Signal<Out, Bit>,
     pub group_sum: Signal<Out, Bits>,
     pub bin_count: Signal<Out, Bits>,
@@ -45,7 +47,9 @@ pub struct CircularHistogram {
     top_span: Constant<Bits>,
     top_bin: Constant<Bits>,
     length_bits: Constant<Bits>,
-    // Their sum.
+    // The window: their sum, or the time since reset.
+    sums: Constant<Bit>,
+    age: Optional<Window>,
     total: Reg<Bits>,
     gained: Signal<Local, Bits>,
     saturates: Constant<Bit>,
@@ -80,14 +84,22 @@ impl CircularHistogram {
         // Two words at least: a memory has an address.
         let depth = samples.max(2) as usize;
         let place = clog2(depth as u128);
+        let sums = histogram.sums_lengths();
         CircularHistogram {
             about: About::new(
                 "histogram_circular",
-                "Histogram of the last max_samples idle periods. Memory lengths is a ring of\n\
-                 them; once it is full, the oldest gives way to the new one: its bin loses a\n\
-                 sample in the cycle after the new sample's bin has gained one.\n\
-                 \n\
-                 The ring stores lengths, not dates: their sum stands for the window.",
+                format!(
+                    "Histogram of the last max_samples idle periods. Memory lengths is a ring of\n\
+                     them; once it is full, the oldest gives way to the new one: its bin loses a\n\
+                     sample in the cycle after the new sample's bin has gained one.\n\
+                     \n\
+                     {}",
+                    match sums {
+                        true =>
+                            "The ring stores lengths, not dates: their sum stands for the window.",
+                        false => "The window is the time since reset.",
+                    }
+                ),
             ),
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
@@ -96,7 +108,14 @@ impl CircularHistogram {
             sample_bin: Signal::bits(shape.index(), "bin of the sample"),
             read_group: Signal::bits(shape.group, "group the search reads"),
             read_place: Signal::bits(shape.place, "bin of that group the search reads"),
-            window: Signal::bits(time, "ticks of all samples"),
+            window: Signal::bits(
+                time,
+                match sums {
+                    true => "ticks of all samples",
+                    false => "ticks since reset, one cycle late",
+                },
+            ),
+            step: Optional::when(!sums, Signal::bit("the window grows by a tick")),
             taken: Signal::bit("the search reads nothing in this cycle"),
             group_sum: Signal::bits(shape.sum, "samples in the group read two cycles before"),
             bin_count: Signal::bits(shape.counter, "samples in the bin read two cycles before"),
@@ -142,6 +161,8 @@ impl CircularHistogram {
                 length.into(),
                 "bits of a length",
             ),
+            sums: Constant::bit(sums, "the window is the sum of the lengths"),
+            age: Optional::when(!sums, Window::new(plan)),
             total: Reg::bits(total, 0, "ticks of all samples"),
             gained: Signal::bits(total, "the same with the new one"),
             saturates: Constant::bit(total > time, "the window saturates"),
@@ -219,15 +240,25 @@ impl Logic for CircularHistogram {
             }
         }
 
-        self.gained.next = self.total.q.val() + bit_cast(self.length.val(), self._total_bits);
-        if self.ended.val() {
-            self.total.d.next = self.gained.val() - bit_cast(self.oldest.val(), self._total_bits);
-        }
-        self.window.next = bit_cast(self.total.q.val(), self._time_bits);
-        if self.saturates.val() {
-            if self.total.q.val() > bit_cast(self.max_time.val(), self._total_bits) {
-                self.window.next = self.max_time.val();
+        if self.sums.val() {
+            self.gained.next = self.total.q.val() + bit_cast(self.length.val(), self._total_bits);
+            if self.ended.val() {
+                self.total.d.next =
+                    self.gained.val() - bit_cast(self.oldest.val(), self._total_bits);
             }
+            self.window.next = bit_cast(self.total.q.val(), self._time_bits);
+            if self.saturates.val() {
+                if self.total.q.val() > bit_cast(self.max_time.val(), self._total_bits) {
+                    self.window.next = self.max_time.val();
+                }
+            }
+        } else {
+            self.age.clk.next = self.clk.val();
+            self.age.rst.next = self.rst.val();
+            self.age.ended.next = self.ended.val();
+            self.age.restart.next = false;
+            self.window.next = self.age.age.val();
+            self.step.next = self.age.step.val();
         }
 
         comment!("First the new sample, then the one that gives way.");

@@ -1,13 +1,12 @@
-//! The regular and the clearing histogram (SPEC 6).
+//! The clearing histogram (SPEC 6).
 
 use super::store::CounterStore;
 use super::window::Window;
 use super::Shape;
-use crate::config::plan::{HistogramKind, PortPlan};
+use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
-/// A histogram that is cleared when it is full or old, or never (SPEC 6, p000 3.2). Its
-/// golden model is [`super::golden::Histogram`].
+/// A histogram that is cleared when it is full or old (SPEC 6, p000 3.2). Its golden model is [`super::golden::Histogram`].
 #[derive(LogicBlock)]
 pub struct ClearingHistogram {
     about: About,
@@ -27,7 +26,6 @@ pub struct ClearingHistogram {
     pub group_sum: Signal<Out, Bits>,
     pub bin_count: Signal<Out, Bits>,
     pub arrived: Signal<Out, Bits>,
-    clears: Constant<Bit>,
     adjustable: Constant<Bit>,
     window: Window,
     store: CounterStore,
@@ -38,20 +36,12 @@ impl ClearingHistogram {
     pub fn new(plan: &PortPlan) -> Self {
         let shape = Shape::of(plan);
         let adjustable = plan.ages() && plan.registers.is_some();
-        let clears = plan.histogram.kind == HistogramKind::Clearing;
-        let (module, text) = match clears {
-            true => (
+        ClearingHistogram {
+            about: About::new(
                 "histogram_clearing",
                 "Histogram of idle periods, cleared when it holds max_samples samples or when\n\
                  its time to live has passed, in either case just before the next sample.",
             ),
-            false => (
-                "histogram_regular",
-                "Histogram of all idle periods since reset.",
-            ),
-        };
-        ClearingHistogram {
-            about: About::new(module, text),
             clk: Signal::clock("clock"),
             rst: Signal::bit("synchronous reset"),
             ended: Signal::bit("a sample: an idle period ended"),
@@ -74,7 +64,6 @@ impl ClearingHistogram {
             group_sum: Signal::bits(shape.sum, "samples in the group read two cycles before"),
             bin_count: Signal::bits(shape.counter, "samples in the bin read two cycles before"),
             arrived: Signal::bits(shape.index(), "that bin"),
-            clears: Constant::bit(clears, "the histogram is cleared from time to time"),
             adjustable: Constant::bit(adjustable, "software decides when it is due"),
             window: Window::new(plan),
             store: CounterStore::new(plan),
@@ -93,11 +82,7 @@ impl Logic for ClearingHistogram {
             self.window.ttl.next = self.ttl.val();
             self.window.renew.next = self.renew.val();
         }
-        if self.clears.val() {
-            self.cleared.next = self.ended.val() & self.window.due.val();
-        } else {
-            self.cleared.next = false;
-        }
+        self.cleared.next = self.ended.val() & self.window.due.val();
         self.window.restart.next = self.cleared.val();
         self.age.next = self.window.age.val();
         self.step.next = self.window.step.val();

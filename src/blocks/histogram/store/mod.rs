@@ -15,6 +15,9 @@ pub struct CounterStore {
     pub clear: Signal<In, Bit>,
     pub add: Signal<In, Bit>,
     pub remove: Optional<Signal<In, Bit>>,
+    pub halve: Optional<Signal<In, Bit>>,
+    pub twice: Optional<Signal<In, Bit>>,
+    pub up: Optional<Signal<In, Bit>>,
     pub bin: Signal<In, Bits>,
     pub read_group: Signal<In, Bits>,
     pub read_place: Signal<In, Bits>,
@@ -22,7 +25,10 @@ pub struct CounterStore {
     pub group_sum: Signal<Out, Bits>,
     pub bin_count: Signal<Out, Bits>,
     pub arrived: Signal<Out, Bits>,
+    pub full: Optional<Signal<Out, Bit>>,
     removes: Constant<Bit>,
+    halves: Constant<Bit>,
+    every_cycle: Constant<Bit>,
     // First cycle: an address goes to the memories.
     changes: Signal<Local, Bit>,
     address: Signal<Local, Bits>,
@@ -32,6 +38,9 @@ pub struct CounterStore {
     at_place: Signal<Local, Bits>,
     changing: Reg<Bit>,
     removing: Reg<Bit>,
+    halving: Reg<Bit>,
+    doubling: Reg<Bit>,
+    rounding: Reg<Bit>,
     same_group: Signal<Local, Bit>,
     valid: Signal<Local, Bit>,
     last_mask: Signal<Local, Bits>,
@@ -44,6 +53,12 @@ pub struct CounterStore {
     here_place: Signal<Local, Bits>,
     writing: Reg<Bit>,
     down: Reg<Bit>,
+    shrinks: Reg<Bit>,
+    doubles: Reg<Bit>,
+    rounds: Reg<Bit>,
+    half: Signal<Local, Bits>,
+    one: Constant<Bits>,
+    full_count: Constant<Bits>,
     group_word: Reg<Bits>,
     counted: Reg<Bit>,
     counter: Reg<Bits>,
@@ -95,6 +110,11 @@ impl CounterStore {
         let groups = 1u32 << shape.group;
         let word = size + shape.sum;
         let removes = plan.histogram.kind == HistogramKind::Circular;
+        let halves = plan.histogram.kind == HistogramKind::Regular;
+        let full_count = match halves {
+            true => u64::MAX >> (64 - plan.histogram.counter_bits),
+            false => 0,
+        };
         CounterStore {
             about: About::new(
                 "counter_store",
@@ -113,6 +133,12 @@ impl CounterStore {
             clear: Signal::bit("forget all samples before this cycle's"),
             add: Signal::bit("one more sample in that bin"),
             remove: Optional::when(removes, Signal::bit("one sample less in that bin")),
+            halve: Optional::when(halves, Signal::bit("that bin has half its samples")),
+            twice: Optional::when(
+                halves,
+                Signal::bit("a sample there counts twice: the bin is yet to be halved"),
+            ),
+            up: Optional::when(halves, Signal::bit("the larger half of an odd number")),
             bin: Signal::bits(shape.index(), "bin of the change"),
             read_group: Signal::bits(shape.group, "group the search reads"),
             read_place: Signal::bits(shape.place, "bin of that group the search reads"),
@@ -126,7 +152,13 @@ impl CounterStore {
                 "samples in the bin read two cycles before",
             ),
             arrived: Signal::bits(shape.index(), "that bin"),
+            full: Optional::when(
+                halves,
+                Signal::bit("a counter is written that has no room for another sample"),
+            ),
             removes: Constant::bit(removes, "samples are taken out again"),
+            halves: Constant::bit(halves, "counters are halved"),
+            every_cycle: Constant::bit(removes || halves, "changes come in successive cycles"),
             changes: Signal::bit("a change reads in this cycle"),
             address: Signal::bits(shape.index(), "bin to read"),
             at: Reg::bits(shape.index(), 0, "bin read the cycle before"),
@@ -134,6 +166,9 @@ impl CounterStore {
             at_place: Signal::bits(shape.place, "its place in the group"),
             changing: Reg::bit(false, "a change has read it"),
             removing: Reg::bit(false, "the change takes a sample out"),
+            halving: Reg::bit(false, "the change halves the bin"),
+            doubling: Reg::bit(false, "the sample counts twice"),
+            rounding: Reg::bit(false, "half of an odd number is rounded up"),
             same_group: Signal::bit("its group was written while it was read"),
             valid: Signal::bit("the group holds samples"),
             last_mask: Signal::bits(size, "bits of the bins, of the word written last"),
@@ -145,6 +180,16 @@ impl CounterStore {
             here_place: Signal::bits(shape.place, "its place in the group"),
             writing: Reg::bit(false, "a change is being written back"),
             down: Reg::bit(false, "it takes a sample out"),
+            shrinks: Reg::bit(false, "it halves the bin"),
+            doubles: Reg::bit(false, "its sample counts twice"),
+            rounds: Reg::bit(false, "it rounds up"),
+            half: Signal::bits(shape.counter, "half of the samples in the bin"),
+            one: Constant::bits(1, 1, "halves"),
+            full_count: Constant::bits(
+                shape.counter,
+                full_count.into(),
+                "a counter that is to be halved before the next sample",
+            ),
             group_word: Reg::bits(word, 0, "word of the group, 0 if it holds no samples"),
             counted: Reg::bit(false, "the bin has a counter"),
             counter: Reg::bits(shape.counter, 0, "that counter as it was read"),
@@ -219,9 +264,15 @@ impl Logic for CounterStore {
             at,
             changing,
             removing,
+            halving,
+            doubling,
+            rounding,
             here,
             writing,
             down,
+            shrinks,
+            doubles,
+            rounds,
             group_word,
             counted,
             counter,
@@ -241,6 +292,11 @@ impl Logic for CounterStore {
         if self.removes.val() {
             self.changes.next = self.add.val() | self.remove.val();
             self.removing.d.next = self.remove.val();
+        } else if self.halves.val() {
+            self.changes.next = self.add.val() | self.halve.val();
+            self.halving.d.next = self.halve.val();
+            self.doubling.d.next = self.twice.val();
+            self.rounding.d.next = self.up.val();
         } else {
             self.changes.next = self.add.val();
         }
@@ -277,7 +333,7 @@ impl Logic for CounterStore {
         self.count.next = 0.into();
         if self.counted.q.val() {
             self.count.next = self.counter.q.val();
-            if self.removes.val() {
+            if self.every_cycle.val() {
                 if self.written_before.q.val() {
                     self.count.next = self.older_count.q.val();
                 }
@@ -318,6 +374,24 @@ impl Logic for CounterStore {
                 self.new_count.next = self.count.val() - 1;
                 self.new_sum.next = self.sum.val() - 1;
             }
+        }
+        if self.halves.val() {
+            self.shrinks.d.next = self.halving.q.val();
+            self.doubles.d.next = self.doubling.q.val();
+            self.rounds.d.next = self.rounding.q.val();
+            self.half.next = (self.count.val() + bit_cast(self.rounds.q.val(), self._counter_bits))
+                >> self.one.val();
+            if self.shrinks.q.val() {
+                self.new_count.next = self.half.val();
+                self.new_sum.next =
+                    self.sum.val() - bit_cast(self.count.val() - self.half.val(), self._sum_bits);
+            } else if self.doubles.q.val() {
+                self.new_count.next = self.count.val() + 2;
+                self.new_sum.next = self.sum.val() + 2;
+            }
+            self.full.next = self.writing.q.val()
+                & (self.shrinks.q.val() | !self.doubles.q.val())
+                & (self.new_count.val() >= self.full_count.val());
         }
         self.new_mask.next = self.mask.val() | (bits(1, self._group_size) << self.here_place.val());
         self.new_word.next = (bit_cast(self.new_sum.val(), self._word_bits)
@@ -362,7 +436,7 @@ impl Logic for CounterStore {
             self.word.next = 0.into();
             self.counted.d.next = false;
         }
-        if self.removes.val() {
+        if self.every_cycle.val() {
             comment!("The change before this one is being written just now.");
             if self.writing.q.val() & (self.here_group.val() == self.at_group.val()) {
                 self.word.next = self.new_word.val();

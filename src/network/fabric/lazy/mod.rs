@@ -4,8 +4,8 @@
 //!
 //! While the link is awake and nothing is said between its ends, activity matters in three
 //! ways: its first cycle ends an idle period, which is a sample; its last cycle decides
-//! whether the timer is armed, and which threshold governs the idle period that follows; and the
-//! timer goes off if that period lasts. No sample comes before activity begins again, so all
+//! whether the timer waits for the backstop, and which threshold governs the idle period that
+//! follows; and the timer goes off if that period lasts. No sample comes before activity begins again, so all
 //! this is known, but for the threshold (`threshold`), when activity begins. Otherwise the
 //! golden models of the state machine and of the exchange are clocked where they change.
 
@@ -16,6 +16,8 @@ use std::sync::Arc;
 
 use super::cache::{near, near_lines};
 use super::governor::Fault;
+use super::series::Sampler;
+use crate::blocks::guard::golden::Guard;
 use crate::blocks::link_sync::golden::{LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::miss_history::golden::Sample;
@@ -51,10 +53,16 @@ impl Common {
     /// with this threshold goes off.
     fn hold(&self, t_pdt: u64) -> u64 {
         match t_pdt.checked_add(1) {
-            Some(ticks) if ticks <= self.plan.max_time() => {
-                ticks.saturating_mul(self.plan.clocks_per_tick) - 1
-            }
-            _ => u64::MAX,
+            Some(ticks) => ticks.saturating_mul(self.plan.clocks_per_tick) - 1,
+            None => u64::MAX,
+        }
+    }
+
+    /// See [`LazyPort::backstop`].
+    fn backstop(&self) -> u8 {
+        match self.plan.t_backstop {
+            Some(ticks) => self.hold(ticks).saturating_add(1).ilog2() as u8,
+            None => NO_BACKSTOP,
         }
     }
 }
@@ -62,7 +70,7 @@ impl Common {
 /// An event-driven port controller. Times within are clock cycles since reset.
 ///
 /// In a large network nothing is in a cache. What most packets do to a port is plain: they
-/// begin and end, the timer is armed or not, an idle period ends in a hit. For that a port has
+/// begin and end, an idle period ends in a hit, the timer is put off. For that a port has
 /// one line, and the hits two more, of which one is written at a time; they are held there until
 /// the threshold has to know of them. Everything else is elsewhere.
 #[derive(Debug)]
@@ -86,6 +94,9 @@ pub struct LazyPort {
     /// the floor of the threshold, and there is nothing to be said: `rest` knows no more than
     /// this line.
     plain: bool,
+    /// After receiving, the timer goes off no earlier than 2 to this power, less one, cycles after
+    /// the end of activity; [`NO_BACKSTOP`]: it does not.
+    backstop: u8,
     /// So many hits may be held, and so many are.
     most: u8,
     held: u8,
@@ -94,6 +105,9 @@ pub struct LazyPort {
 }
 
 const _: () = assert!(std::mem::size_of::<LazyPort>() == 192);
+
+/// A port that received last leaves it to the other end to go down.
+const NO_BACKSTOP: u8 = u8::MAX;
 
 /// Hits that are held that many at a time.
 const HELD: usize = 32;
@@ -143,8 +157,11 @@ struct Rest {
     counted: u64,
     /// Without the hits.
     count: PortCycles,
+    /// Is told what `count.states` is.
+    sampler: Option<Sampler>,
     fsm: LpiFsm,
     sync: LinkSync,
+    guard: Option<Guard>,
 }
 
 impl Rest {
@@ -159,7 +176,7 @@ impl LazyPort {
     /// # Panics
     /// If `port` exchanges no messages.
     pub fn new(common: &Arc<Common>, port: &golden::Port, initiator: bool) -> Self {
-        let (now, fsm, sync) = port.link();
+        let (now, fsm, sync, guard) = port.link();
         let threshold = common.numbers.as_ref().map(Threshold::new);
         let mut lazy = Self {
             appointment: u64::MAX,
@@ -188,11 +205,14 @@ impl LazyPort {
                 expiry: u64::MAX,
                 counted: now,
                 count: PortCycles::default(),
+                sampler: None,
                 fsm: fsm.clone(),
                 sync: sync.expect("the ends exchange messages").clone(),
+                guard: guard.cloned(),
             }),
             hold: 0,
             plain: false,
+            backstop: common.backstop(),
             most: 0,
             held: 0,
             hits: [(0, 0); HELD],
@@ -200,6 +220,11 @@ impl LazyPort {
         lazy.follow();
         lazy.look_ahead();
         lazy
+    }
+
+    /// Has it tell when the port sleeps.
+    pub fn watch(&mut self, sampler: Sampler) {
+        self.rest.sampler = Some(sampler);
     }
 
     /// From cycle `from` until (without) `until` a packet leaves. Whether there is something to
@@ -226,9 +251,10 @@ impl LazyPort {
     pub fn receive(&mut self, from: u64, until: u64) -> bool {
         let (from, until) = (self.begin + from, self.begin + until);
         if self.stays_plain(from) {
-            // If that changes anything, the timer is no longer armed.
             self.receives_until = until;
-            false
+            // If it still transmits, that will be seen then.
+            self.backstop != NO_BACKSTOP
+                && until.saturating_add(self.backstop_floor() + 1) - self.begin < self.appointment
         } else {
             self.change_activity(from, |port| port.receives_until = until);
             true
@@ -325,10 +351,10 @@ impl LazyPort {
     pub fn account(&mut self, cycles: u64) -> PortCycles {
         self.go_to(self.begin + cycles);
         self.tell();
-        let rest = &self.rest;
+        let rest = &mut *self.rest;
+        rest.count_state(rest.fsm.state(), self.begin);
         let mut count = rest.count;
         count.hits = rest.hits;
-        count.states[rest.fsm.state() as usize] += rest.cycle - rest.counted;
         // Hit and miss show in the cycle after the sample.
         if rest.sampled > 0 && rest.sampled + 2 > rest.cycle {
             count.hits -= u64::from(!rest.sample_is_miss);
@@ -360,12 +386,30 @@ impl LazyPort {
         self.rest.waiting || self.rest.cycle < self.idle_since()
     }
 
-    /// The timer goes off in this cycle or later; `u64::MAX`: it is not armed.
+    /// The timer goes off in this cycle or later; `u64::MAX`: it does not.
     #[inline]
     fn earliest_expiry(&self) -> u64 {
-        match self.transmits_until >= self.receives_until && self.transmits_until > 0 {
-            true => self.transmits_until.saturating_add(self.hold.into()),
-            false => u64::MAX,
+        let hold = u64::from(self.hold);
+        match self.sent_last() {
+            true => self.transmits_until.saturating_add(hold),
+            false => self
+                .receives_until
+                .saturating_add(hold.max(self.backstop_floor())),
+        }
+    }
+
+    /// This end transmitted last, or has never been active.
+    #[inline]
+    fn sent_last(&self) -> bool {
+        self.transmits_until >= self.receives_until
+    }
+
+    /// Clock cycles from the end of reception to the backstop, at least.
+    #[inline]
+    fn backstop_floor(&self) -> u64 {
+        match self.backstop {
+            NO_BACKSTOP => u64::MAX,
+            log2 => (1 << log2) - 1,
         }
     }
 
@@ -375,8 +419,8 @@ impl LazyPort {
         self.earliest_expiry().saturating_add(1)
     }
 
-    /// It is plain, and certainly still so in cycle `now`. Whether the timer is armed is
-    /// anybody's guess, and not asked for.
+    /// It is plain, and certainly still so in cycle `now`. Which end sent last is anybody's guess,
+    /// and not asked for.
     #[inline]
     fn is_plain_at(&self, now: u64) -> bool {
         self.plain && now <= self.idle_since() + u64::from(self.hold)
@@ -496,20 +540,20 @@ impl LazyPort {
     fn view(&mut self) -> View {
         let cycle = self.rest.cycle;
         let active = self.active();
-        let expired = !active && {
+        let state = self.rest.fsm.state();
+        let idle = !active && state == PowerState::Wake;
+        let expiry = idle.then(|| {
             if !self.rest.resolved && cycle >= self.next_expiry() {
                 let floor = self.next_expiry();
                 self.tell();
-                let idle_since = self.idle_since();
-                let expiry = self.rest.expires(idle_since);
+                let expiry = self.rest.expires(self.idle_since(), self.sent_last());
                 assert!(expiry >= floor, "a threshold lies below its floor");
                 self.rest.expiry = expiry;
                 self.rest.resolved = true;
             }
-            cycle == self.next_expiry()
-        };
+            self.next_expiry()
+        });
         let rest = &self.rest;
-        let state = rest.fsm.state();
         let transmitting = cycle < self.transmits_until;
         let held = rest.fsm.hold_ends().is_some_and(|last| last <= cycle);
         View {
@@ -520,8 +564,9 @@ impl LazyPort {
             active,
             state,
             may_go_down: rest.fsm.may_go_down(),
-            wants_down: (expired && state == PowerState::Wake)
-                || (held && rest.initiator && !active),
+            wants_down: expiry == Some(cycle) || (held && rest.initiator && !active),
+            overdue: expiry.is_some_and(|expiry| expiry < cycle),
+            permitted: rest.guard.as_ref().is_none_or(|guard| guard.permits(cycle)),
         }
     }
 
@@ -539,7 +584,13 @@ impl LazyPort {
             wants_down: false,
             ..view
         };
-        rest.calm = view.state == PowerState::Wake && rest.sync.quiet(now, &calm) == u64::MAX;
+        let guard_is_steady = rest
+            .guard
+            .as_ref()
+            .is_none_or(|guard| guard.steady(view.state == PowerState::Wake, view.queue_nonempty));
+        rest.calm = view.state == PowerState::Wake
+            && guard_is_steady
+            && rest.sync.quiet(now, &calm) == u64::MAX;
         if rest.calm {
             rest.next = expiry.saturating_add(1);
             return;
@@ -551,7 +602,8 @@ impl LazyPort {
             Some(last) if last >= now => last - now,
             _ => u64::MAX,
         };
-        let quiet = transition.min(exchange).min(hold);
+        let guard = if guard_is_steady { u64::MAX } else { 0 };
+        let quiet = transition.min(exchange).min(hold).min(guard);
         let change = now.saturating_add(quiet).min(expiry).saturating_add(1);
         let untils = [self.transmits_until, self.receives_until].into_iter();
         let input = untils.filter(|&until| until > now).min();
@@ -618,16 +670,17 @@ impl LazyPort {
         let (down, up) = rest.sync.starts(now, &view);
         let leaves = down && view.state == PowerState::Wake;
         rest.left_wake = !view.active && (rest.left_wake || leaves);
+        if let Some(guard) = &mut rest.guard {
+            guard.clock(now, view.state == PowerState::Wake, view.queue_nonempty);
+        }
         rest.fsm.clock(now, down, up);
         rest.sync.clock(now, &view);
         rest.message = Message::None;
         rest.cycle += 1;
         let state = rest.fsm.state();
         if state != view.state {
-            rest.count.states[view.state as usize] += rest.cycle - rest.counted;
-            rest.counted = rest.cycle;
-            let begins = matches!(state, PowerState::GoingDown | PowerState::GoingUp);
-            rest.count.transitions += u64::from(begins);
+            rest.count_state(view.state, self.begin);
+            rest.count.enter(state);
         }
     }
 
@@ -638,6 +691,16 @@ impl LazyPort {
 }
 
 impl Rest {
+    /// Counts the cycles until the present one, in which the link was in `state`; the simulation
+    /// began in cycle `begin`.
+    fn count_state(&mut self, state: PowerState, begin: u64) {
+        self.count.states[state as usize] += self.cycle - self.counted;
+        if let Some(sampler) = &self.sampler {
+            sampler.was(state, self.counted - begin, self.cycle - begin);
+        }
+        self.counted = self.cycle;
+    }
+
     /// Idle periods that ended in hits; no threshold of a cycle before `asked` is asked for any
     /// more.
     fn catch_up(&mut self, hits: Hits, asked: u64) {
@@ -674,15 +737,23 @@ impl Rest {
         threshold.record(numbers, now, sample);
     }
 
-    /// When the timer goes off in the idle period from `idle_since` on.
-    fn expires(&mut self, idle_since: u64) -> u64 {
+    /// When the timer goes off in the idle time from `idle_since` on, after the end `sent_last`
+    /// or the other one did.
+    fn expires(&mut self, idle_since: u64, sent_last: bool) -> u64 {
         let plan = &self.common.plan;
         let t_pdt = match (&mut self.threshold, &self.common.numbers) {
-            (Some(threshold), Some(numbers)) => threshold.at(numbers, idle_since - 1),
             _ if plan.policy == Policy::AlwaysOn => return u64::MAX,
+            // No activity has come before.
+            _ if idle_since == 0 => plan.t_pdt_init,
+            (Some(threshold), Some(numbers)) => threshold.at(numbers, idle_since - 1),
             _ => plan.t_pdt_init,
         };
-        idle_since.saturating_add(self.common.hold(t_pdt))
+        let threshold = match (sent_last, plan.t_backstop) {
+            (true, _) => t_pdt,
+            (false, Some(backstop)) => backstop.max(t_pdt),
+            (false, None) => return u64::MAX,
+        };
+        idle_since.saturating_add(self.common.hold(threshold))
     }
 }
 

@@ -23,7 +23,9 @@ use super::{Hit, Hits, HELD};
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::golden::Edges;
-use crate::blocks::histogram::golden::{Contents, Histogram};
+use crate::blocks::histogram::golden::{rounds_up, Contents, Histogram};
+use crate::blocks::histogram::regular::halving_cycles;
+use crate::blocks::histogram::Shape;
 use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::perfbound::golden::PerfBound;
 use crate::blocks::perfbound::update_latency;
@@ -48,7 +50,12 @@ pub struct Numbers {
     unit: u32,
     /// The largest count of a bin.
     largest: u32,
-    /// A generation's age in clock cycles at which it ends.
+    /// The count of a bin of a regular histogram that asks for a halving; beyond all of others.
+    full: u32,
+    /// Clock cycles by which a halving of a regular histogram puts off the threshold; else 0.
+    halving: u64,
+    /// A generation's age in clock cycles at which it ends; of a regular histogram, that at
+    /// which it is halved for the first time.
     lifetime: u64,
     /// Where the age of a generation stands still, in ticks.
     longest_age: u64,
@@ -100,12 +107,25 @@ impl Numbers {
             top: edges.top() as u64,
             edges: Arc::new(edges),
             unit,
-            largest: u32::MAX >> (32 - histogram.counter_bits),
+            // A regular histogram's have room for what comes until they are halved.
+            largest: match plan.halves() {
+                true => u32::MAX >> 32u32.saturating_sub(Shape::of(plan).counter),
+                false => u32::MAX >> (32 - histogram.counter_bits),
+            },
+            full: match plan.halves() {
+                true => u32::MAX >> (32 - histogram.counter_bits),
+                false => u32::MAX,
+            },
+            halving: match plan.halves() {
+                true => halving_cycles(plan),
+                false => 0,
+            },
             lifetime: match histogram.ttl {
+                _ if plan.halves() => (plan.max_window() + 1).saturating_mul(plan.clocks_per_tick),
                 Some(ttl) => ttl.saturating_mul(plan.clocks_per_tick),
                 None => u64::MAX,
             },
-            longest_age: histogram.ttl.unwrap_or(plan.max_time()),
+            longest_age: histogram.ttl.unwrap_or(plan.max_window()),
             alone,
             chained,
             correction: plan
@@ -284,6 +304,12 @@ pub struct Threshold {
     /// The lengths that a circular histogram holds, the oldest first, in ticks.
     stored: VecDeque<u64>,
     stored_total: u128,
+    /// The largest count of a bin of a regular histogram.
+    highest: u32,
+    /// Ticks that the halvings have taken off its window.
+    forgotten: u64,
+    /// There has been an odd number of them.
+    odd_halvings: bool,
     /// What happened: golden models clocked, logs shortened, generations ended.
     #[cfg(test)]
     pub happened: [u64; 3],
@@ -328,6 +354,9 @@ impl Threshold {
             lasted: VecDeque::new(),
             stored: VecDeque::new(),
             stored_total: 0,
+            highest: 0,
+            forgotten: 0,
+            odd_halvings: false,
             correction: numbers.correction.clone().map(Box::new),
             live: None,
             #[cfg(test)]
@@ -356,6 +385,10 @@ impl Threshold {
         if kind.ages() {
             until = until.min(self.renewal.0);
             left = left.min(self.renewal.1 as usize);
+        } else if kind == HistogramKind::Regular {
+            until = until.min(self.due_at);
+            let room = numbers.full.saturating_sub(self.highest) as usize;
+            left = left.min(room.saturating_sub(self.log.len()));
         }
         if kind == HistogramKind::Map {
             let entries = numbers.plan.histogram.map_entries as usize;
@@ -416,18 +449,25 @@ impl Threshold {
         }
         let alone = self.is_committed();
         let entry = Entry { cycle, sample };
-        let renews = numbers.kind().ages() && self.may_renew(numbers, &entry);
+        let renews = match numbers.kind() {
+            HistogramKind::Regular => self.may_halve(numbers, cycle),
+            kind => kind.ages() && self.may_renew(numbers, &entry),
+        };
         let refactors = match &self.correction {
             Some(correction) => sample.miss || correction.0.loses_a_miss(self.log.len()),
             None => false,
         };
         // In this cycle or before, what the last search takes for now has been.
+        let halving = match renews || self.renews {
+            true => numbers.halving,
+            false => 0,
+        };
         let latest = match alone {
             true => cycle,
-            false => cycle + numbers.chained,
+            false => cycle + numbers.chained + halving,
         };
         self.quiet_from = match alone {
-            true => cycle + numbers.alone,
+            true => cycle + numbers.alone + halving,
             false => latest,
         };
         let grows = latest >= self.grows_at || numbers.kind() == HistogramKind::Circular;
@@ -505,6 +545,9 @@ impl Threshold {
             lowest
         } else {
             let (window, taken) = match circular {
+                true if !numbers.plan.histogram.sums_lengths() => {
+                    (self.window(numbers, latest), self.log.len() + 1)
+                }
                 true => {
                     let lengths = self.log.iter().chain([entry]);
                     let added = lengths.map(|entry| u128::from(entry.sample.ticks));
@@ -512,7 +555,7 @@ impl Threshold {
                 }
                 false => (self.window(numbers, latest), 0),
             };
-            let ticks = window.min(numbers.plan.max_time().into()) as u64;
+            let ticks = window.min(numbers.plan.max_window().into()) as u64;
             let budget = numbers.budget(ticks).saturating_add(taken as u64);
             let budget = budget.saturating_mul(numbers.unit.into()).max(self.found.1);
             let weight = |bin: usize| u64::from(self.weights.get(bin));
@@ -524,6 +567,17 @@ impl Threshold {
             true => self.correct(self.low).min(self.t_pdt),
             false => 0,
         };
+    }
+
+    /// Whether a regular histogram may be halved before a sample that comes in `cycle`, after
+    /// the log.
+    #[inline]
+    fn may_halve(&self, numbers: &Numbers, cycle: u64) -> bool {
+        let more = self.log.len() as u32;
+        self.renews
+            || self.shortened
+            || cycle >= self.due_at
+            || self.highest.saturating_add(more) >= numbers.full
     }
 
     /// Whether a sample that follows the log ends a generation. With a log, that of a map may.
@@ -552,7 +606,8 @@ impl Threshold {
         let bin = numbers.bin(entry.sample.ticks);
         if self.renews {
             // A clear: it is alone in its histogram, and its budget is 0.
-            return (kind != HistogramKind::Decaying).then(|| numbers.middles[bin + 1]);
+            let clears = matches!(kind, HistogramKind::Clearing | HistogramKind::Map);
+            return clears.then(|| numbers.middles[bin + 1]);
         }
         let count = match self.generations.front() {
             Some(present) => present.get(bin),
@@ -562,12 +617,14 @@ impl Threshold {
             true => u64::from(numbers.unit),
             false => 0,
         };
-        let window = match kind {
-            HistogramKind::Circular => self.stored_total + u128::from(self.length(numbers, entry)),
-            _ => self.window(numbers, entry.cycle),
-        };
         let oldest = self.leaving(numbers, 1);
-        let window = window - u128::from(oldest.unwrap_or(0));
+        let window = match numbers.plan.histogram.sums_lengths() {
+            true => {
+                let gained = self.stored_total + u128::from(self.length(numbers, entry));
+                gained - u128::from(oldest.unwrap_or(0))
+            }
+            false => self.window(numbers, entry.cycle),
+        };
         let gone = oldest.map(|length| numbers.bin(length));
         let weight = |at: usize| {
             let added = if at == bin { more } else { 0 };
@@ -576,7 +633,7 @@ impl Threshold {
         let (index, tail) = self.found;
         let tail = tail + if bin >= index { more } else { 0 }
             - u64::from(gone.is_some_and(|gone| gone >= index));
-        let ticks = window.min(numbers.plan.max_time().into()) as u64;
+        let ticks = window.min(numbers.plan.max_window().into()) as u64;
         let budget = numbers.budget(ticks).saturating_mul(numbers.unit.into());
         let (index, _) = search(weight, (index, tail), budget);
         Some(numbers.middles[index])
@@ -600,15 +657,15 @@ impl Threshold {
 
     /// `X` of a search that begins after `cycle`, in ticks; not yet saturated.
     fn window(&self, numbers: &Numbers, cycle: u64) -> u128 {
-        match numbers.kind() {
-            HistogramKind::Circular => self.stored_total,
-            _ => u128::from(self.age(numbers, cycle)) + self.lasted_window(),
+        match numbers.plan.histogram.sums_lengths() {
+            true => self.stored_total,
+            false => u128::from(self.age(numbers, cycle)) + self.lasted_window(),
         }
     }
 
     /// Whole ticks that the present generation has lasted.
     fn age(&self, numbers: &Numbers, cycle: u64) -> u64 {
-        let ticks = (cycle - self.since) / numbers.plan.clocks_per_tick;
+        let ticks = (cycle - self.since) / numbers.plan.clocks_per_tick - self.forgotten;
         ticks.min(numbers.longest_age)
     }
 
@@ -634,11 +691,12 @@ impl Threshold {
         };
         let window = product.div_ceil(budget.numerator);
         let age = window.saturating_sub(self.lasted_window());
-        let (longest, oldest) = (numbers.plan.max_time(), numbers.longest_age);
+        let (longest, oldest) = (numbers.plan.max_window(), numbers.longest_age);
         if window > u128::from(longest) || age > u128::from(oldest) {
             return never;
         }
-        let cycle = age * u128::from(numbers.plan.clocks_per_tick) + u128::from(since);
+        let ticks = age + u128::from(self.forgotten);
+        let cycle = ticks * u128::from(numbers.plan.clocks_per_tick) + u128::from(since);
         u64::try_from(cycle).unwrap_or(never)
     }
 
@@ -646,7 +704,7 @@ impl Threshold {
     fn grow(&mut self, numbers: &Numbers, cycle: u64) {
         if cycle >= self.grows_at || numbers.kind() == HistogramKind::Circular {
             let window = self.window(numbers, cycle);
-            let ticks = window.min(numbers.plan.max_time().into()) as u64;
+            let ticks = window.min(numbers.plan.max_window().into()) as u64;
             self.budget = numbers.budget(ticks);
             self.grows_at = self.growth(numbers, self.budget, self.since);
         }
@@ -676,9 +734,9 @@ impl Threshold {
     fn commit_burst(&mut self, numbers: &Numbers) {
         // The search that covers the last sample begins some time after it: does it matter
         // when?
-        let circular = numbers.kind() == HistogramKind::Circular;
-        let mut emulated = self.live.is_some() || (self.renews && !circular);
-        if let (Some(&last), false) = (self.log.last(), emulated || circular) {
+        let held = numbers.plan.histogram.sums_lengths();
+        let mut emulated = self.live.is_some() || (self.renews && !held);
+        if let (Some(&last), false) = (self.log.last(), emulated || held) {
             self.grow(numbers, last.cycle);
             emulated = last.cycle + numbers.chained >= self.grows_at;
         }
@@ -691,6 +749,9 @@ impl Threshold {
         let log = std::mem::take(&mut self.log);
         for entry in &log {
             self.absorb(numbers, entry);
+        }
+        if outcome.is_some() && numbers.kind() == HistogramKind::Regular {
+            self.adopt(numbers);
         }
         match outcome {
             Some((budget, _)) => {
@@ -712,7 +773,7 @@ impl Threshold {
         let samples = self.samples + hits.len() as u64;
         let only_counters = self.generations.is_empty()
             && self.correction.is_none()
-            && numbers.kind() != HistogramKind::Map
+            && !matches!(numbers.kind(), HistogramKind::Map | HistogramKind::Regular)
             && samples <= u64::from(numbers.largest);
         if only_counters {
             let bins = hits.iter().map(|&(_, cycles)| {
@@ -743,6 +804,10 @@ impl Threshold {
             if due || overflows {
                 self.renew(numbers, entry.cycle);
             }
+        } else if kind == HistogramKind::Regular
+            && (self.highest >= numbers.full || entry.cycle >= self.due_at)
+        {
+            self.halve(numbers, entry.cycle);
         }
         self.samples += 1;
         self.populated += u32::from(self.weights.get(bin) == 0);
@@ -750,7 +815,9 @@ impl Threshold {
         let count = present.get(bin);
         if count < numbers.largest {
             present.set(bin, count + 1);
-            if kind == HistogramKind::Decaying {
+            if kind == HistogramKind::Regular {
+                self.highest = self.highest.max(count + 1);
+            } else if kind == HistogramKind::Decaying {
                 self.weights.set(bin, self.weights.get(bin) + numbers.unit);
             }
             if bin >= self.found.0 {
@@ -772,6 +839,52 @@ impl Threshold {
         if let Some(correction) = &mut self.correction {
             correction.0.settle(&entry.sample);
         }
+    }
+
+    /// Halves the counters and the window of a regular histogram, at the end of `cycle`.
+    #[cold]
+    fn halve(&mut self, numbers: &Numbers, cycle: u64) {
+        #[cfg(test)]
+        {
+            self.happened[2] += 1;
+        }
+        let ticks = cycle / numbers.plan.clocks_per_tick;
+        let window = (ticks - self.forgotten).min(2 * numbers.plan.max_window() + 1);
+        self.odd_halvings = !self.odd_halvings;
+        self.highest = 0;
+        for bin in 0..numbers.edges.len() {
+            let up = u32::from(rounds_up(bin, self.odd_halvings));
+            let half = self.weights.get(bin).saturating_add(up) / 2;
+            self.weights.set(bin, half);
+            self.highest = self.highest.max(half);
+        }
+        self.forget(numbers, ticks - window / 2);
+    }
+
+    /// Takes over what the golden models hold of a regular histogram: in a burst, a halving
+    /// may wait for a threshold.
+    #[cold]
+    fn adopt(&mut self, numbers: &Numbers) {
+        let Some(live) = self.live.take() else { return };
+        let (counts, forgotten, odd_halvings) = live.histogram.present();
+        self.odd_halvings = odd_halvings;
+        self.highest = 0;
+        for (bin, &count) in counts.iter().enumerate() {
+            self.weights.set(bin, count as u32);
+            self.highest = self.highest.max(count as u32);
+        }
+        self.forget(numbers, forgotten);
+    }
+
+    /// The window of a regular histogram has lost so many ticks in all; its counters have
+    /// changed.
+    fn forget(&mut self, numbers: &Numbers, forgotten: u64) {
+        self.forgotten = forgotten;
+        let clocks = numbers.plan.clocks_per_tick;
+        self.due_at = numbers.lifetime.saturating_add(forgotten * clocks);
+        self.grows_at = 0;
+        let above = self.found.0..numbers.edges.len();
+        self.found.1 = above.map(|bin| u64::from(self.weights.get(bin))).sum();
     }
 
     /// Ends the present generation, at the end of `cycle`.
@@ -884,6 +997,8 @@ impl Threshold {
             since: self.since,
             lasted: self.lasted.clone(),
             stored: self.stored.clone(),
+            forgotten: self.forgotten,
+            odd_halvings: self.odd_halvings,
         };
         Live {
             histogram: Histogram::holding(&numbers.plan, numbers.edges.clone(), contents),
@@ -939,6 +1054,7 @@ impl Live {
                 history.clock(self.now, sample);
             }
             let ticks = sample.map(|sample| sample.ticks);
+            self.histogram.answers(self.perfbound.update());
             self.perfbound.clock(self.now, &self.histogram, ticks);
             self.histogram.clock(self.now, ticks);
             self.now += 1;

@@ -1,0 +1,94 @@
+//! Golden model of the guard: what is left in the bucket, as one number.
+
+use crate::config::plan::{GuardPlan, PortPlan};
+
+/// Cycle-exact model of the guard (SPEC 12).
+///
+/// Time is the caller's count of clock cycles since reset. The bucket is brought up to date
+/// where something is taken out or its rate changes; between, it fills evenly.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    clocks_per_tick: u64,
+    /// A token, and what a full bucket holds, in parts of a token.
+    token: u128,
+    full: u128,
+    /// Parts that a tick refills.
+    gain: u128,
+    /// What the bucket held at the beginning of cycle `since`.
+    level: u128,
+    since: u64,
+    /// A token was taken for the present time asleep.
+    charged: bool,
+}
+
+impl Guard {
+    /// A guard just after reset: its bucket is full. `None` if the plan has none.
+    pub fn new(plan: &PortPlan) -> Option<Self> {
+        let GuardPlan {
+            burst,
+            numerator,
+            denominator,
+            ..
+        } = plan.guard?;
+        let full = u128::from(burst) * denominator;
+        Some(Guard {
+            clocks_per_tick: plan.clocks_per_tick,
+            token: denominator,
+            full,
+            gain: numerator,
+            level: full,
+            since: 0,
+            charged: false,
+        })
+    }
+
+    /// What the bucket holds at the beginning of cycle `now`.
+    fn level(&self, now: u64) -> u128 {
+        // Ticks end in the last of every so many clock cycles since reset.
+        let ticks = now / self.clocks_per_tick - self.since / self.clocks_per_tick;
+        let gained = self.gain.saturating_mul(ticks.into());
+        self.level.saturating_add(gained).min(self.full)
+    }
+
+    /// Whole tokens at the beginning of cycle `now`.
+    pub fn tokens(&self, now: u64) -> u64 {
+        // At most the burst, 16 bits.
+        (self.level(now) / self.token) as u64
+    }
+
+    /// The link may go to sleep in cycle `now` as far as this end is concerned.
+    pub fn permits(&self, now: u64) -> bool {
+        self.level(now) >= self.token
+    }
+
+    /// The bucket is not to change but by refilling while these inputs hold.
+    pub fn steady(&self, awake: bool, queue_nonempty: bool) -> bool {
+        match awake {
+            true => !self.charged,
+            false => self.charged || !queue_nonempty,
+        }
+    }
+
+    /// The clock edge at the end of cycle `now`.
+    pub fn clock(&mut self, now: u64, awake: bool, queue_nonempty: bool) {
+        if !self.steady(awake, queue_nonempty) && !awake {
+            self.settle(now + 1);
+            self.level -= self.token.min(self.level);
+        }
+        self.charged = !awake && (self.charged || queue_nonempty);
+    }
+
+    /// From cycle `now` on a tick refills so many parts, at most a token.
+    pub fn set_gain(&mut self, now: u64, gain: u128) {
+        let gain = gain.min(self.token);
+        if gain != self.gain {
+            self.settle(now);
+            self.gain = gain;
+        }
+    }
+
+    fn settle(&mut self, now: u64) {
+        self.level = self.level(now);
+        self.since = now;
+    }
+}

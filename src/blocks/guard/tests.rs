@@ -1,0 +1,86 @@
+//! Lock-step tests: description against golden model, and the promise itself.
+
+use proptest::prelude::*;
+
+use super::{golden, Guard};
+use crate::blocks::port::tests::small_plan;
+use crate::blocks::testing::Bench;
+use crate::config::plan::{GuardPlan, PortPlan};
+use crate::hdl::check;
+
+fn plan(burst: u32, numerator: u128, clocks_per_tick: u64, adjustable: bool) -> PortPlan {
+    PortPlan {
+        clocks_per_tick,
+        guard: Some(GuardPlan {
+            burst,
+            numerator,
+            denominator: 64,
+            adjustable,
+            rate_bits: 7,
+        }),
+        ..small_plan()
+    }
+}
+
+fn block(plan: &PortPlan) -> Guard {
+    Guard::new(plan, &plan.guard.unwrap())
+}
+
+proptest! {
+    #[test]
+    fn description_and_golden_model_agree(
+        burst in 1u32..6,
+        numerator in 0u128..64,
+        clocks_per_tick in 1u64..5,
+        adjustable in any::<bool>(),
+        stretches in prop::collection::vec(
+            (any::<bool>(), any::<bool>(), 0u64..80, 1u64..40),
+            1..60,
+        ),
+    ) {
+        let plan = plan(burst, numerator, clocks_per_tick, adjustable);
+        let mut golden = golden::Guard::new(&plan).unwrap();
+        let mut bench = Bench::new(block(&plan));
+        let mut now = 0;
+        let mut asleep = false;
+        let mut woken = Vec::new();
+        for (wants_sleep, queue_nonempty, rate, cycles) in stretches {
+            for _ in 0..cycles {
+                // An end goes to sleep with the guard's permission only, as in the port.
+                asleep = wants_sleep && (asleep || golden.permits(now));
+                if adjustable {
+                    golden.set_gain(now, rate.into());
+                    bench.drive(&[("rate", rate)]);
+                }
+                if asleep && queue_nonempty && !golden.steady(false, true) {
+                    woken.push(now);
+                }
+                bench.drive(&[
+                    ("awake", (!asleep).into()),
+                    ("queue_nonempty", queue_nonempty.into()),
+                ]);
+                prop_assert_eq!(bench.get("permits"), u64::from(golden.permits(now)));
+                bench.clock();
+                golden.clock(now, !asleep, queue_nonempty);
+                now += 1;
+            }
+        }
+        // SPEC 12: in every interval of T ticks at most B + T l / t_w.
+        let rate = if adjustable { 64 } else { numerator };
+        for (first, &from) in woken.iter().enumerate() {
+            for (last, &until) in woken.iter().enumerate().skip(first) {
+                let ticks = until / clocks_per_tick - from / clocks_per_tick;
+                let most = u128::from(burst) * 64 + u128::from(ticks) * rate;
+                prop_assert!((last - first + 1) as u128 * 64 <= most);
+            }
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_description() {
+    for (clocks_per_tick, adjustable) in [(1, false), (3, false), (1, true)] {
+        let plan = plan(3, 5, clocks_per_tick, adjustable);
+        check::agrees_with_verilog(move || block(&plan), 4000, 1).unwrap();
+    }
+}
