@@ -50,9 +50,11 @@ fn config_with_messages() -> String {
     config
 }
 
-/// The same with a guard of two packets.
+/// The same with a guard of two packets, whose rate is no whole part of a token.
 fn config_with_guard() -> String {
-    config_with_messages() + "[guard]\nburst = 2\n"
+    let faster = config_with_messages().replace("hop_factor = 0.1", "hop_factor = 0.22");
+    assert_ne!(faster, config_with_messages());
+    faster + "[guard]\nburst = 2\n"
 }
 
 const CYCLES: &str = "2000000";
@@ -394,25 +396,14 @@ const MESSAGE_EDITS: [Edit; 21] = [
     ),
 ];
 
-/// Edits of ends with a guard.
-const GUARD_EDITS: [Edit; 11] = [
+/// Edits of ends with a guard. Packets that wait in the very cycle of a refill, and what is left of
+/// a token in a full bucket, are too rare here: the block's own test comes to them (`blocks/guard`).
+const GUARD_EDITS: [Edit; 9] = [
     edit(
         "the bucket refills twice as fast",
         "guard.v",
         "refilled = part_q + GAIN",
         "refilled = part_q + GAIN + GAIN",
-    ),
-    edit(
-        "a full bucket keeps a part of a token",
-        "guard.v",
-        "if ((tokens_q == FULL) | (carries & (tokens_q == LAST_BUT_ONE)))",
-        "if (tokens_q == FULL)",
-    ),
-    edit(
-        "a token is forgotten when another one is refilled",
-        "guard.v",
-        "takes & ~carries",
-        "takes",
     ),
     edit(
         "each packet that waits takes a token",
