@@ -154,6 +154,7 @@ mod tests {
             ("max_value_ns", "16384"),
             ("t_pdt_ns", "0"),
             ("t_pdt_init_ns", "0"),
+            ("t_backstop_ns", "0"),
             ("ttl_ns", "0"),
             ("counter_bits", "1"),
         ];
@@ -165,6 +166,7 @@ mod tests {
             ("max_value_ns", "2500"),
             ("t_pdt_ns", "1000"),
             ("t_pdt_init_ns", "2500"),
+            ("t_backstop_ns", "25500"),
             ("ttl_ns", "25000"),
             ("max_samples", "1"),
         ];
@@ -177,9 +179,11 @@ mod tests {
             ("t_q_ns", "10000"),
             ("t_r_ns", "100"),
             ("policy", "\"fixed\""),
+            ("t_backstop_ns", "\"off\""),
         ];
+        let guarded = [("burst", "65535"), ("policy", "\"perfbound-correct\"")];
         let awake = [("policy", "\"always-on\"")];
-        for changes in [&narrow[..], &coarse, &wide, &refreshing, &awake] {
+        for changes in [&narrow[..], &coarse, &wide, &refreshing, &guarded, &awake] {
             for name in ["bxiv3-deep-sleep", "bxiv3-hybrid"] {
                 let files = emit(&preset(name, changes)).unwrap();
                 if let Err(error) = check::lints(&files) {

@@ -178,9 +178,10 @@ module pair #(
   // A link whose two ends stay idle leaves WAKE within the time that `estimate` says.
   always @(*) if (!rst) sleeps_in_time: assert (!BOUNDED || rest <= longest_rest);
 
+  wire [W-1:0] w = GUARD + 1 > 2 * delay + 2 ? GUARD + 1 : 2 * delay + 2;
+
   // A request is only refused or withdrawn by an end that is active, or was since the request, or
   // whose guard has no token.
-  wire [W-1:0] w = GUARD + 1 > 2 * delay + 2 ? GUARD + 1 : 2 * delay + 2;
   always @(*) if (!rst) refused_by_active: assert (!BOUNDED || link_a != WAKE || (
       (ab[8:6] != NACK || rest <= w + ab2) && (ba[8:6] != NACK || rest <= w + ba2)
    && (ab[5:3] != NACK || rest <= w + ab1) && (ba[5:3] != NACK || rest <= w + ba1)

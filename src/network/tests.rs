@@ -571,8 +571,21 @@ fn a_sleeping_link_delays_a_packet_by_what_is_left_of_its_transitions() {
 
 /// The first cycle in which a port is in `state`.
 fn first_cycle(runs: &[(u64, Inputs, Outputs)], state: PowerState) -> u64 {
-    let before = runs.iter().take_while(|run| run.2.power_state != state);
-    before.map(|run| run.0).sum()
+    begins(runs, state)[0]
+}
+
+/// The cycles in which `state` begins.
+fn begins(runs: &[(u64, Inputs, Outputs)], state: PowerState) -> Vec<u64> {
+    let mut begins = Vec::new();
+    let (mut cycle, mut before) = (0, None);
+    for (cycles, _, outputs) in runs {
+        if outputs.power_state == state && before != Some(state) {
+            begins.push(cycle);
+        }
+        before = Some(outputs.power_state);
+        cycle += cycles;
+    }
+    begins
 }
 
 /// A threshold of 0 into deep sleep.
@@ -666,10 +679,13 @@ fn a_threshold_shorter_than_the_cable_powers_down_at_once() {
     let (_, sink) = simulate_with(&one_packet(), &settings(), sleeper).unwrap();
     check_cycles(&sink, sleeper);
     assert_eq!(sink.lead, 0);
-    // The NIC sends until 392 ns and is idle in cycle 392; the packet has arrived at
-    // 407 ns, and the switch port follows.
-    assert_eq!(first_cycle(&sink.runs[2], PowerState::GoingDown), 393);
-    assert_eq!(first_cycle(&sink.runs[0], PowerState::GoingDown), 408);
+    // Both ends are idle from reset on and go down in cycle 1. The packet, handed over at 200 ns,
+    // finds the link asleep in cycle 2001 and awake in 6481. The NIC sends until 6673 ns and is
+    // idle in that cycle; the packet has arrived at 6688 ns, and the switch port follows.
+    let again = 2000 + 4480 + 192;
+    assert_eq!(begins(&sink.runs[2], PowerState::GoingDown), [1, 2 + again]);
+    let follows = begins(&sink.runs[0], PowerState::GoingDown);
+    assert_eq!(follows[..2], [1, 2 + again + 15]);
 }
 
 #[test]

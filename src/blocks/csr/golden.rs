@@ -29,6 +29,10 @@ pub struct Parameters {
     pub bound: u32,
     /// In units of `2^-31`.
     pub hop_factor: u32,
+    /// `control.backstop`.
+    pub backstop: bool,
+    /// The backstop, in ticks.
+    pub t_backstop: u64,
 }
 
 impl Parameters {
@@ -46,7 +50,14 @@ impl Parameters {
             max_samples: histogram.map_or(0, |histogram| histogram.max_samples),
             bound: rate.map_or(0, |rate| rate.bound),
             hop_factor: rate.map_or(0, |rate| rate.hop_factor),
+            backstop: plan.t_backstop.is_some(),
+            t_backstop: plan.t_backstop.unwrap_or(plan.histogram.max_value),
         }
+    }
+
+    /// The backstop of an end that did not transmit last, in ticks; `None`: for ever.
+    pub fn backstop(&self) -> Option<u64> {
+        self.backstop.then_some(self.t_backstop)
     }
 
     /// The port powers down by itself.
@@ -66,12 +77,16 @@ pub struct Port {
     pub miss: bool,
     /// The link leaves wake at the end of the cycle.
     pub leaving: bool,
+    /// The output queue holds a packet.
+    pub queue_nonempty: bool,
     /// State of the link.
     pub power_state: PowerState,
     /// The other end did not answer in time.
     pub sync_error: bool,
     /// Threshold in force, in ticks.
     pub t_pdt: u64,
+    /// Whole tokens in the guard's bucket.
+    pub guard_tokens: u64,
     /// A map histogram ran out of entries.
     pub map_overflow: bool,
     /// PerfBound's threshold, in ticks.
@@ -136,13 +151,15 @@ pub struct Csr {
     fetch: Fetch,
     bin_count: u64,
     hop_index: u8,
+    /// A packet has waited in this time that the link is not awake.
+    waited: bool,
     /// The event counters in the order of [`EVENTS`].
     events: [u64; EVENTS.len()],
 }
 
 /// The event counters by the names of their registers; the times in the states are in the
 /// order of [`PowerState::ALL`].
-const EVENTS: [&str; 10] = [
+const EVENTS: [&str; 11] = [
     "wake",
     "going_down",
     "fast_wake",
@@ -153,6 +170,7 @@ const EVENTS: [&str; 10] = [
     "hits",
     "misses",
     "transitions",
+    "waits",
 ];
 
 impl Csr {
@@ -177,6 +195,7 @@ impl Csr {
             fetch: Fetch::Done,
             bin_count: 0,
             hop_index: 0,
+            waited: false,
             events: [0; EVENTS.len()],
         }
     }
@@ -270,7 +289,7 @@ impl Csr {
         let staged = &self.staged;
         if let Some(name) = register.name.strip_suffix("_high") {
             return match name {
-                "t_pdt" | "ttl" => (self.wide(name, port) >> 32) as u32,
+                "t_pdt" | "ttl" | "t_backstop" => (self.wide(name, port) >> 32) as u32,
                 _ => self.latched,
             };
         }
@@ -283,6 +302,7 @@ impl Csr {
                     | field("policy", staged.policy)
                     | field("sleep", staged.sleep)
                     | field("measure", staged.measure.into())
+                    | field("backstop", staged.backstop.into())
             }
             "command" => field("apply", self.pending.into()),
             "max_samples" => field("value", staged.max_samples),
@@ -295,6 +315,7 @@ impl Csr {
                 field("sync", self.sync_flag.into()) | field("map_overflow", self.map_flag.into())
             }
             "hop_factor_now" => field("value", (port.hop_factor << 15) as u32),
+            "guard_tokens" => field("value", port.guard_tokens as u32),
             "bin_index" => {
                 field("index", self.bin_index) | field("busy", (self.fetch != Fetch::Done).into())
             }
@@ -311,6 +332,7 @@ impl Csr {
         match name {
             "t_pdt" => self.staged.t_pdt,
             "ttl" => self.staged.ttl,
+            "t_backstop" => self.staged.t_backstop,
             "t_pdt_now" => port.t_pdt,
             "t_pb" => predicted(port.t_pb),
             "window" => predicted(port.window),
@@ -376,15 +398,20 @@ impl Csr {
             "control" => {
                 let (enable, measure) = (field("enable") == 1, field("measure") == 1);
                 let (policy, sleep) = (field("policy"), field("sleep"));
+                let backstop = field("backstop") == 1;
                 self.staged = Parameters {
                     enable,
                     policy,
                     sleep,
                     measure,
+                    backstop,
                     ..self.staged
                 };
             }
             "t_pdt_low" | "t_pdt_high" => self.staged.t_pdt = join(self.staged.t_pdt),
+            "t_backstop_low" | "t_backstop_high" => {
+                self.staged.t_backstop = join(self.staged.t_backstop);
+            }
             "ttl_low" | "ttl_high" if ages => self.staged.ttl = join(self.staged.ttl),
             "max_samples" if ages => self.staged.max_samples = value,
             "bound" if predicts => self.staged.bound = value,
@@ -466,10 +493,13 @@ impl Csr {
 
     fn count(&mut self, port: &Port) {
         self.skip(1, port.power_state);
-        let happened = [port.hit || port.miss, port.hit, port.miss, port.leaving];
+        let waits = port.power_state != PowerState::Wake && port.queue_nonempty && !self.waited;
+        let ended = port.hit || port.miss;
+        let happened = [ended, port.hit, port.miss, port.leaving, waits];
         for (count, happened) in self.events[6..].iter_mut().zip(happened) {
             *count += u64::from(happened);
         }
+        self.waited = port.power_state != PowerState::Wake && (self.waited || port.queue_nonempty);
     }
 
     /// Lets cycles pass in which nothing is asked and nothing happens.
@@ -477,10 +507,15 @@ impl Csr {
         self.events[state as usize] += cycles;
     }
 
-    /// Nothing but the time in the state changes while nothing is asked and nothing happens.
-    pub fn steady(&self) -> bool {
+    /// Nothing but the time in the state changes while nothing is asked and nothing happens, in
+    /// this state of the link and with a queue that holds a packet or not.
+    pub fn steady(&self, state: PowerState, queue_nonempty: bool) -> bool {
+        let waits = match state {
+            PowerState::Wake => self.waited,
+            _ => queue_nonempty && !self.waited,
+        };
         let applies = self.pending || self.refresh || self.computing != Computing::Nothing;
-        !applies && self.fetch == Fetch::Done && self.answer == Answer::default()
+        !applies && !waits && self.fetch == Fetch::Done && self.answer == Answer::default()
     }
 
     /// An error flag is set.

@@ -15,7 +15,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0001;
+pub const VERSION: u32 = 0x0001_0002;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -315,6 +315,7 @@ pub fn port(plan: &PortPlan) -> Map {
     let predicted = |width: u32| if plan.predicts() { width } else { 0 };
     let readable = |width: u32| if plan.reads_bins() { width } else { 0 };
     let aging = |width: u32| if plan.ages() { width } else { 0 };
+    let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
     let histogram = &plan.histogram;
     let mantissa = match histogram.scale {
         BinScale::Linear => None,
@@ -431,6 +432,13 @@ pub fn port(plan: &PortPlan) -> Map {
             Access::Constant,
             plan.clocks_per_tick.try_into().unwrap_or(u32::MAX),
             "clock cycles in a tick",
+        )
+        .register("guard", 0x020, "the guard's token bucket")
+        .field(
+            ("burst", 0, guarded(16)),
+            Access::Constant,
+            plan.guard.map_or(0, |guard| guard.burst.into()),
+            "its capacity, in packets",
         );
 
     page.register("control", 0x040, "what the port does when it is idle")
@@ -459,6 +467,13 @@ pub fn port(plan: &PortPlan) -> Map {
             Access::Staged,
             rate.is_some_and(|rate| rate.measures).into(),
             "1: the budget takes the measured hop factor, 0: hop_factor",
+        )
+        .field(
+            ("backstop", 13, 1),
+            Access::Staged,
+            plan.t_backstop.is_some().into(),
+            "1: an idle end that did not transmit last goes down after t_backstop, or after its \
+             threshold if that is longer; 0: it leaves that to the other end",
         )
         .register("command", 0x044, "what software asks for")
         .field(
@@ -516,6 +531,14 @@ pub fn port(plan: &PortPlan) -> Map {
             Access::Staged,
             rate.map_or(0, |rate| rate.hop_factor),
             "sum of p/h over the hop counts h, in units of 2^-31, at most 1",
+        )
+        .pair(
+            ["t_backstop_low", "t_backstop_high"],
+            0x068,
+            time,
+            Access::Staged,
+            plan.t_backstop.unwrap_or(histogram.max_value),
+            "how long an idle end that did not transmit last waits at least, in ticks",
         );
 
     page.register("status", 0x080, "what the port does now")
@@ -582,6 +605,14 @@ pub fn port(plan: &PortPlan) -> Map {
             Access::Status,
             (INITIAL_HOP_FACTOR as u32) << (31 - HOP_FACTOR_FRACTION),
             "hop factor that the hop monitor measured, in units of 2^-31",
+        )
+        .word(
+            "guard_tokens",
+            0x0ac,
+            guarded(16),
+            Access::Status,
+            plan.guard.map_or(0, |guard| guard.burst.into()),
+            "whole tokens in the guard's bucket; the link goes to sleep only while there is one",
         );
 
     let mut counter = |names: [&'static str; 2], offset, doc: &str| {
@@ -633,6 +664,11 @@ pub fn port(plan: &PortPlan) -> Map {
         ["going_up_low", "going_up_high"],
         0x108,
         &format!("{state} going up"),
+    );
+    counter(
+        ["waits_low", "waits_high"],
+        0x110,
+        "times that a packet had to wait for the link to come awake",
     );
 
     page.register(

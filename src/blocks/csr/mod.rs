@@ -16,6 +16,9 @@ use crate::hdl::prelude::*;
 /// Bits of a register's address, in words, within a port's page.
 pub const WORD_BITS: u32 = map::PAGE_BITS - 2;
 
+/// Registers at the beginning of the page that never change.
+const IDENTITY: usize = 9;
+
 /// Width of the event counters, in bits: at 1 GHz the time in a state overflows after 584
 /// years.
 pub const EVENT_WIDTH: u32 = 64;
@@ -53,14 +56,18 @@ pub struct Csr {
     pub hit: Signal<In, Bit>,
     pub miss: Signal<In, Bit>,
     pub leaving: Signal<In, Bit>,
+    pub queue_nonempty: Signal<In, Bit>,
     pub power_state: Signal<In, Bits>,
     pub sync_error: Signal<In, Bit>,
     pub t_pdt: Signal<In, Bits>,
+    pub guard_tokens: Optional<Signal<In, Bits>>,
     // Parameters in force, or about to be.
     pub sleeps: Signal<Out, Bit>,
     pub sleep: Signal<Out, Bits>,
     pub next_policy: Signal<Out, Bits>,
     pub next_t_pdt: Signal<Out, Bits>,
+    pub backstops: Signal<Out, Bit>,
+    pub t_backstop: Signal<Out, Bits>,
     // From and to the hop monitor.
     pub clear_counts: Signal<Out, Bit>,
     pub hop_index: Signal<Out, Bits>,
@@ -103,6 +110,7 @@ pub struct Csr {
     set_bits: Signal<Local, Bits>,
     is_t_pdt: Signal<Local, Bit>,
     is_ttl: Signal<Local, Bit>,
+    is_t_backstop: Signal<Local, Bit>,
     is_control: Signal<Local, Bit>,
     is_command: Signal<Local, Bit>,
     is_max_samples: Signal<Local, Bit>,
@@ -135,6 +143,8 @@ pub struct Csr {
     staged_max_samples: Reg<Bits>,
     staged_bound: Reg<Bits>,
     staged_hop_factor: Reg<Bits>,
+    staged_backstop: Reg<Bit>,
+    staged_t_backstop: Reg<Bits>,
     enable: Reg<Bit>,
     policy: Reg<Bits>,
     sleep_now: Reg<Bits>,
@@ -142,6 +152,8 @@ pub struct Csr {
     fixed_t_pdt: Reg<Bits>,
     ttl_now: Reg<Bits>,
     max_samples_now: Reg<Bits>,
+    backstop: Reg<Bit>,
+    t_backstop_now: Reg<Bits>,
     bound: Reg<Bits>,
     rate_now: Reg<Bits>,
     restart_now: Reg<Bit>,
@@ -170,7 +182,11 @@ pub struct Csr {
     deep_sleep: Reg<Bits>,
     refreshing: Reg<Bits>,
     going_up: Reg<Bits>,
+    waits: Reg<Bits>,
+    waited: Reg<Bit>,
+    waiting: Signal<Local, Bit>,
     // The layout.
+    guarded: Constant<Bit>,
     predicts: Constant<Bit>,
     ages: Constant<Bit>,
     readable: Constant<Bit>,
@@ -183,12 +199,14 @@ pub struct Csr {
     at_status: Constant<Bits>,
     at_errors: Constant<Bits>,
     at_hop_factor_now: Constant<Bits>,
+    at_guard_tokens: Constant<Bits>,
     at_bin_index: Constant<Bits>,
     at_bin_count: Constant<Bits>,
     at_hop_index: Constant<Bits>,
     at_hop_count: Constant<Bits>,
     at_t_pdt: Constant<Bits>,
     at_ttl: Constant<Bits>,
+    at_t_backstop: Constant<Bits>,
     at_t_pdt_now: Constant<Bits>,
     at_t_pb: Constant<Bits>,
     at_window: Constant<Bits>,
@@ -203,9 +221,11 @@ pub struct Csr {
     at_deep_sleep: Constant<Bits>,
     at_refresh: Constant<Bits>,
     at_going_up: Constant<Bits>,
+    at_waits: Constant<Bits>,
     policy_low: Constant<Bits>,
     sleep_low: Constant<Bits>,
     measure_low: Constant<Bits>,
+    backstop_low: Constant<Bits>,
     busy_low: Constant<Bits>,
     active_low: Constant<Bits>,
     policies: Constant<Bits>,
@@ -276,6 +296,10 @@ impl Csr {
         let sleep = u128::from(map::sleep_code(plan.sleep));
         let t_pdt = plan.registers.map_or(0, |built| built.t_pdt);
         let ttl = histogram.ttl.unwrap_or(0);
+        let t_backstop = plan.t_backstop.unwrap_or(histogram.max_value);
+        let guard_tokens = plan
+            .guard
+            .map_or(1, |guard| clog2(u128::from(guard.burst) + 1));
         let event = |doc: &str| Reg::bits(EVENT_WIDTH, 0, doc);
         fn data<D: Direction>(doc: &str) -> Signal<D, Bits> {
             Signal::bits(DATA_WIDTH, doc)
@@ -307,13 +331,20 @@ impl Csr {
             hit: Signal::bit("an idle period ended, the link stayed awake"),
             miss: Signal::bit("an idle period ended, the link had left wake"),
             leaving: Signal::bit("the link leaves wake at the end of this cycle"),
+            queue_nonempty: Signal::bit("the output queue holds a packet"),
             power_state: Signal::bits(3, "state of the link"),
             sync_error: Signal::bit("the other end has not answered in time"),
             t_pdt: Signal::bits(time, "threshold in force, in ticks"),
+            guard_tokens: Optional::when(
+                plan.guard.is_some(),
+                Signal::bits(guard_tokens, "whole tokens in the guard's bucket"),
+            ),
             sleeps: Signal::bit("the port powers down by itself"),
             sleep: Signal::bits(2, "where: 0 fast wake, 1 deep sleep, 2 hybrid"),
             next_policy: Signal::bits(2, "policy in force after this cycle"),
             next_t_pdt: Signal::bits(time, "threshold of the policy fixed after this cycle"),
+            backstops: Signal::bit("an end that did not transmit last powers down by itself"),
+            t_backstop: Signal::bits(time, "after this time at least, in ticks"),
             clear_counts: Signal::bit("packet counts become 0"),
             hop_index: Signal::bits(HOPS_WIDTH, "which packet count to read"),
             hop_count: Signal::bits(COUNTER_WIDTH, "the packet count, a cycle later"),
@@ -381,6 +412,7 @@ impl Csr {
             set_bits: data("ones that are written"),
             is_t_pdt: is("t_pdt"),
             is_ttl: is("ttl"),
+            is_t_backstop: is("t_backstop"),
             is_control: is("control"),
             is_command: is("command"),
             is_max_samples: is("max_samples"),
@@ -419,6 +451,8 @@ impl Csr {
             ),
             staged_bound: Reg::bits(32, reset("bound", "value"), "staged: bound"),
             staged_hop_factor: Reg::bits(32, reset("hop_factor", "value"), "staged: hop factor"),
+            staged_backstop: Reg::bit(plan.t_backstop.is_some(), "staged: there is a backstop"),
+            staged_t_backstop: Reg::bits(time, t_backstop.into(), "staged: the backstop"),
             enable: Reg::bit(true, "in force: the port may power down by itself"),
             policy: Reg::bits(2, policy, "in force: when"),
             sleep_now: Reg::bits(2, sleep, "in force: where to"),
@@ -433,6 +467,8 @@ impl Csr {
                 histogram.max_samples.into(),
                 "in force: samples before aging",
             ),
+            backstop: Reg::bit(plan.t_backstop.is_some(), "in force: there is a backstop"),
+            t_backstop_now: Reg::bits(time, t_backstop.into(), "in force: the backstop"),
             bound: Reg::bits(32, reset("bound", "value"), "in force: bound"),
             rate_now: Reg::bits(rate_width, rate_reset, "in force: rate of the budget"),
             restart_now: Reg::bit(false, "the histogram is to be cleared"),
@@ -459,10 +495,17 @@ impl Csr {
             deep_sleep: event("cycles in deep sleep"),
             refreshing: event("cycles refreshing"),
             going_up: event("cycles going up"),
+            waits: event("times that a packet waited for the link"),
+            waited: Reg::bit(
+                false,
+                "a packet has waited in this time that the link is not awake",
+            ),
+            waiting: is("or waits now"),
+            guarded: Constant::bit(plan.guard.is_some(), "there is a guard"),
             predicts: Constant::bit(predicts, "the controller can predict"),
             ages: Constant::bit(ages, "its histogram ages by parameters"),
             readable: Constant::bit(readable, "its histogram has a counter for every bin"),
-            identity: page.registers[..8]
+            identity: page.registers[..IDENTITY]
                 .iter()
                 .map(|register| {
                     Constant::bits(
@@ -480,12 +523,14 @@ impl Csr {
             at_status: at("status"),
             at_errors: at("errors"),
             at_hop_factor_now: at("hop_factor_now"),
+            at_guard_tokens: at("guard_tokens"),
             at_bin_index: at("bin_index"),
             at_bin_count: at("bin_count"),
             at_hop_index: at("hop_index"),
             at_hop_count: at("hop_count"),
             at_t_pdt: at_pair("t_pdt_low"),
             at_ttl: at_pair("ttl_low"),
+            at_t_backstop: at_pair("t_backstop_low"),
             at_t_pdt_now: at_pair("t_pdt_now_low"),
             at_t_pb: at_pair("t_pb_low"),
             at_window: at_pair("window_low"),
@@ -500,9 +545,11 @@ impl Csr {
             at_deep_sleep: at_pair("deep_sleep_low"),
             at_refresh: at_pair("refresh_low"),
             at_going_up: at_pair("going_up_low"),
+            at_waits: at_pair("waits_low"),
             policy_low: low("control", "policy"),
             sleep_low: low("control", "sleep"),
             measure_low: low("control", "measure"),
+            backstop_low: low("control", "backstop"),
             busy_low: low("bin_index", "busy"),
             active_low: low("status", "active"),
             policies: Constant::bits(4, reset("features", "policies"), "policies built"),
@@ -561,6 +608,8 @@ impl Logic for Csr {
             staged_max_samples,
             staged_bound,
             staged_hop_factor,
+            staged_backstop,
+            staged_t_backstop,
             enable,
             policy,
             sleep_now,
@@ -568,6 +617,8 @@ impl Logic for Csr {
             fixed_t_pdt,
             ttl_now,
             max_samples_now,
+            backstop,
+            t_backstop_now,
             bound,
             rate_now,
             restart_now,
@@ -592,7 +643,9 @@ impl Logic for Csr {
             fast_wake,
             deep_sleep,
             refreshing,
-            going_up
+            going_up,
+            waits,
+            waited
         );
 
         self.measured_wide.next = bit_cast(self.hop_factor.val(), 32) << self.factor_shift.val();
@@ -602,6 +655,7 @@ impl Logic for Csr {
         self.upper.next = self.word.val().get_bit(0);
         self.is_t_pdt.next = self.pair.val() == self.at_t_pdt.val();
         self.is_ttl.next = self.pair.val() == self.at_ttl.val();
+        self.is_t_backstop.next = self.pair.val() == self.at_t_backstop.val();
         self.is_pair.next = true;
         self.wide.next = 0.into();
         if self.is_t_pdt.val() {
@@ -610,6 +664,8 @@ impl Logic for Csr {
             if self.ages.val() {
                 self.wide.next = bit_cast(self.staged_ttl.q.val(), 64);
             }
+        } else if self.is_t_backstop.val() {
+            self.wide.next = bit_cast(self.staged_t_backstop.q.val(), 64);
         } else if self.pair.val() == self.at_t_pdt_now.val() {
             self.wide.next = bit_cast(self.t_pdt.val(), 64);
         } else if self.pair.val() == self.at_t_pb.val() {
@@ -644,6 +700,8 @@ impl Logic for Csr {
             self.wide.next = self.refreshing.q.val();
         } else if self.pair.val() == self.at_going_up.val() {
             self.wide.next = self.going_up.q.val();
+        } else if self.pair.val() == self.at_waits.val() {
+            self.wide.next = self.waits.q.val();
         } else {
             self.is_pair.next = false;
         }
@@ -664,11 +722,13 @@ impl Logic for Csr {
                 self.present.next = bit_cast(self.staged_enable.q.val(), 32)
                     | (bit_cast(self.staged_policy.q.val(), 32) << self.policy_low.val())
                     | (bit_cast(self.staged_sleep.q.val(), 32) << self.sleep_low.val())
-                    | (bit_cast(self.staged_measure.q.val(), 32) << self.measure_low.val());
+                    | (bit_cast(self.staged_measure.q.val(), 32) << self.measure_low.val())
+                    | (bit_cast(self.staged_backstop.q.val(), 32) << self.backstop_low.val());
             } else {
                 self.present.next = bit_cast(self.staged_enable.q.val(), 32)
                     | (bit_cast(self.staged_policy.q.val(), 32) << self.policy_low.val())
-                    | (bit_cast(self.staged_sleep.q.val(), 32) << self.sleep_low.val());
+                    | (bit_cast(self.staged_sleep.q.val(), 32) << self.sleep_low.val())
+                    | (bit_cast(self.staged_backstop.q.val(), 32) << self.backstop_low.val());
             }
         } else if self.is_command.val() {
             self.present.next = bit_cast(self.pending.q.val(), 32);
@@ -696,6 +756,10 @@ impl Logic for Csr {
             }
         } else if self.word.val() == self.at_hop_factor_now.val() {
             self.present.next = self.measured_wide.val();
+        } else if self.word.val() == self.at_guard_tokens.val() {
+            if self.guarded.val() {
+                self.present.next = bit_cast(self.guard_tokens.val(), 32);
+            }
         } else if self.is_bin_index.val() {
             if self.readable.val() {
                 self.present.next = bit_cast(self.bin_index.q.val(), 32)
@@ -712,7 +776,7 @@ impl Logic for Csr {
         } else {
             self.is_single.next = false;
         }
-        for i in 0..8 {
+        for i in 0..9 {
             if self.word.val() == i {
                 self.present.next = self.identity[i].val();
                 self.is_single.next = true;
@@ -724,6 +788,7 @@ impl Logic for Csr {
         );
         self.staged.next = self.is_t_pdt.val()
             | self.is_ttl.val()
+            | self.is_t_backstop.val()
             | self.is_control.val()
             | self.is_max_samples.val()
             | self.is_bound.val()
@@ -833,12 +898,16 @@ impl Logic for Csr {
             self.staged_enable.d.next = self.merged.val().get_bit(0);
             self.staged_policy.d.next = self.new_policy.val();
             self.staged_sleep.d.next = self.new_sleep.val();
+            self.staged_backstop.d.next = self.merged.val().get_bit(self.backstop_low.val());
             if self.predicts.val() {
                 self.staged_measure.d.next = self.merged.val().get_bit(self.measure_low.val());
             }
         }
         if self.writes.val() & self.is_t_pdt.val() {
             self.staged_t_pdt.d.next = bit_cast(self.merged_wide.val(), self._time_bits);
+        }
+        if self.writes.val() & self.is_t_backstop.val() {
+            self.staged_t_backstop.d.next = bit_cast(self.merged_wide.val(), self._time_bits);
         }
         if self.ages.val() {
             if self.writes.val() & self.is_ttl.val() {
@@ -870,6 +939,8 @@ impl Logic for Csr {
             self.next_t_pdt.next = self.staged_t_pdt.q.val();
             self.enable.d.next = self.staged_enable.q.val();
             self.sleep_now.d.next = self.staged_sleep.q.val();
+            self.backstop.d.next = self.staged_backstop.q.val();
+            self.t_backstop_now.d.next = self.staged_t_backstop.q.val();
             self.pending.d.next = false;
         }
         self.policy.d.next = self.next_policy.val();
@@ -879,6 +950,8 @@ impl Logic for Csr {
         }
         self.sleeps.next = self.enable.q.val() & (self.policy.q.val() != self.always_on.val());
         self.sleep.next = self.sleep_now.q.val();
+        self.backstops.next = self.backstop.q.val();
+        self.t_backstop.next = self.t_backstop_now.q.val();
 
         if self.ages.val() {
             comment!("The histogram starts anew if its parameters change.");
@@ -1031,6 +1104,12 @@ impl Logic for Csr {
         if self.power_state.val() == 5 {
             self.going_up.d.next = self.going_up.q.val() + 1;
         }
+        self.waiting.next =
+            !(self.power_state.val() == 0) & (self.waited.q.val() | self.queue_nonempty.val());
+        self.waited.d.next = self.waiting.val();
+        if self.waiting.val() & !self.waited.q.val() {
+            self.waits.d.next = self.waits.q.val() + 1;
+        }
         if self.clears.val() {
             self.periods.d.next = 0.into();
             self.hits.d.next = 0.into();
@@ -1042,6 +1121,7 @@ impl Logic for Csr {
             self.deep_sleep.d.next = 0.into();
             self.refreshing.d.next = 0.into();
             self.going_up.d.next = 0.into();
+            self.waits.d.next = 0.into();
         }
     }
 }

@@ -13,9 +13,19 @@ use crate::hdl::check;
 
 /// A small controller with registers.
 pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
+    built(policy, time_width, "sync = \"levels\"", 0)
+}
+
+/// The same with messages and a guard of three packets.
+pub(crate) fn guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
+    built(policy, time_width, "sync_timeout_ns = 40", 3)
+}
+
+fn built(policy: Policy, time_width: u32, sync: &str, burst: u32) -> PortPlan {
     let text = format!(
-        "[port]\npolicy = \"{}\"\nregisters = true\nsync = \"levels\"\ntime_width = {time_width}\n\
-         hybrid_hold_ns = 9\n\
+        "[port]\npolicy = \"{}\"\nregisters = true\n{sync}\ntime_width = {time_width}\n\
+         t_backstop_ns = 90\nhybrid_hold_ns = 9\n\
+         [guard]\nburst = {burst}\n\
          [states.fast-wake]\nt_s_ns = 3\nt_w_ns = 5\n\
          [states.deep-sleep]\nt_s_ns = 7\nt_w_ns = 11\nt_q_ns = 6\nt_r_ns = 2\n\
          [perfbound]\nbound = 0.5\nhops = [[2, 0.5], [5, 0.5]]\n\
@@ -38,6 +48,8 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         leaving: few(3, 5),
         power_state: PowerState::ALL[bits[4] as usize % 6],
         sync_error: few(5, 50),
+        queue_nonempty: few(6, 3),
+        guard_tokens: bits[0] & 3,
         t_pdt: bits[1] & time,
         map_overflow: few(6, 50),
         t_pb: bits[2] & time,
@@ -128,9 +140,15 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
             BinScale::Log { mantissa_bits: 0 },
             BinScale::Log { mantissa_bits: 2 },
         ]),
+        any::<bool>(),
+        any::<bool>(),
     )
-        .prop_map(|(policy, width, kind, scale)| {
-            let mut plan = plan(policy, width);
+        .prop_map(|(policy, width, kind, scale, guarded, backstops)| {
+            let mut plan = match guarded {
+                true => guarded_plan(policy, width),
+                false => plan(policy, width),
+            };
+            plan.t_backstop = plan.t_backstop.filter(|_| backstops);
             plan.histogram.kind = kind;
             plan.histogram.scale = scale;
             plan
@@ -159,6 +177,7 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
         ("hit", port.hit.into()),
         ("miss", port.miss.into()),
         ("leaving", port.leaving.into()),
+        ("queue_nonempty", port.queue_nonempty.into()),
         ("power_state", port.power_state as u64),
         ("sync_error", port.sync_error.into()),
         ("t_pdt", port.t_pdt),
@@ -181,6 +200,9 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
             ("bin_taken", port.bin_taken.into()),
             ("bin_count", port.bin_count),
         ]);
+    }
+    if plan.guard.is_some() {
+        bench.drive(&[("guard_tokens", port.guard_tokens)]);
     }
     if plan.ages() {
         bench.drive(&[("restarted", port.restarted.into())]);
@@ -213,6 +235,8 @@ proptest! {
                 ("sleep", in_force.sleep.into()),
                 ("next_policy", next.policy.into()),
                 ("next_t_pdt", next.t_pdt),
+                ("backstops", in_force.backstop.into()),
+                ("t_backstop", in_force.t_backstop),
                 ("clear_counts", golden.clears(request, &port).into()),
                 ("hop_index", golden.hop_index().into()),
                 ("error_flag", golden.error_flag().into()),

@@ -19,6 +19,7 @@ pub struct Guard {
     pub queue_nonempty: Signal<In, Bit>,
     pub rate: Optional<Signal<In, Bits>>,
     pub permits: Signal<Out, Bit>,
+    pub tokens_now: Optional<Signal<Out, Bits>>,
     pub tokens: Reg<Bits>,
     pub part: Reg<Bits>,
     pub charged: Reg<Bit>,
@@ -28,6 +29,7 @@ pub struct Guard {
     refilled: Signal<Local, Bits>,
     carries: Signal<Local, Bit>,
     gain: Signal<Local, Bits>,
+    readable: Constant<Bit>,
     divides: Constant<Bit>,
     last_clock: Constant<Bits>,
     adjustable: Constant<Bit>,
@@ -64,6 +66,10 @@ impl Guard {
                 Signal::bits(guard.rate_bits, format!("what a tick refills, {fraction}")),
             ),
             permits: Signal::bit("the link may go to sleep"),
+            tokens_now: Optional::when(
+                plan.registers.is_some(),
+                Signal::bits(tokens, "whole tokens, for software"),
+            ),
             tokens: Reg::bits(tokens, guard.burst.into(), "whole tokens"),
             part: Reg::bits(part, 0, format!("and part of a token, {fraction}")),
             charged: Reg::bit(false, "this time asleep has taken its token"),
@@ -73,6 +79,7 @@ impl Guard {
             refilled: Signal::bits(part, "the part after a tick"),
             carries: Signal::bit("it makes a whole token"),
             gain: Signal::bits(part, "what a tick refills"),
+            readable: Constant::bit(plan.registers.is_some(), "software reads the tokens"),
             divides: Constant::bit(plan.clocks_per_tick > 1, "a tick is longer than a clock"),
             last_clock: Constant::bits(
                 prescaler,
@@ -147,5 +154,8 @@ impl Logic for Guard {
             self.tokens.d.next = self.tokens.q.val() - 1;
         }
         self.permits.next = !(self.tokens.q.val() == 0);
+        if self.readable.val() {
+            self.tokens_now.next = self.tokens.q.val();
+        }
     }
 }

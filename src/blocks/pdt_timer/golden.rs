@@ -21,6 +21,12 @@ impl PdtTimer {
         }
     }
 
+    /// From the next cycle on, so long does a port wait at least that did not transmit last, in
+    /// ticks. It changes at the end of an active cycle, or never.
+    pub fn set_backstop(&mut self, backstop: Option<u64>) {
+        self.backstop = backstop;
+    }
+
     /// `t_PDT` in force, in ticks.
     pub fn in_force(&self) -> u64 {
         self.in_force

@@ -21,6 +21,8 @@ pub struct PdtTimer {
     pub tick: Signal<In, Bit>,
     pub ticks: Signal<In, Bits>,
     pub t_pdt: Signal<In, Bits>,
+    pub backstops: Optional<Signal<In, Bit>>,
+    pub t_backstop: Optional<Signal<In, Bits>>,
     pub t_pdt_in_force: Signal<Out, Bits>,
     pub expired: Signal<Out, Bit>,
     pub overdue: Signal<Out, Bit>,
@@ -31,6 +33,7 @@ pub struct PdtTimer {
     at_threshold: Signal<Local, Bit>,
     at_backstop: Signal<Local, Bit>,
     by_now: Signal<Local, Bit>,
+    adjustable: Constant<Bit>,
     has_backstop: Constant<Bit>,
     backstop: Constant<Bits>,
 }
@@ -39,6 +42,7 @@ impl PdtTimer {
     /// The power-down timer of `plan`.
     pub fn new(plan: &PortPlan) -> Self {
         let width = plan.time_width;
+        let adjustable = plan.registers.is_some();
         PdtTimer {
             about: About::new(
                 "pdt_timer",
@@ -55,6 +59,17 @@ impl PdtTimer {
             tick: Signal::bit("this idle cycle completes a tick"),
             ticks: Signal::bits(width, "whole ticks idle before this cycle"),
             t_pdt: Signal::bits(width, "latest threshold, in ticks"),
+            backstops: Optional::when(
+                adjustable,
+                Signal::bit("a port that did not transmit last powers down by itself"),
+            ),
+            t_backstop: Optional::when(
+                adjustable,
+                Signal::bits(
+                    width,
+                    "the backstop, in ticks; it changes in active cycles alone",
+                ),
+            ),
             t_pdt_in_force: Signal::bits(width, "threshold of this idle period, or the next"),
             expired: Signal::bit("the timer expires at the end of this cycle"),
             overdue: Signal::bit("it expired earlier in this idle period"),
@@ -69,8 +84,9 @@ impl PdtTimer {
             at_threshold: Signal::bit("this cycle makes it longer than the threshold"),
             at_backstop: Signal::bit("this cycle makes it longer than the backstop"),
             by_now: Signal::bit("it is longer than the backstop at the end of this cycle"),
+            adjustable: Constant::bit(adjustable, "software sets the backstop"),
             has_backstop: Constant::bit(
-                plan.t_backstop.is_some(),
+                plan.t_backstop.is_some() || adjustable,
                 "a port that did not transmit last powers down by itself",
             ),
             backstop: Constant::bits(
@@ -101,7 +117,13 @@ impl Logic for PdtTimer {
             self.passed.d.next = true;
         }
         if self.has_backstop.val() {
-            self.at_backstop.next = self.tick.val() & (self.ticks.val() == self.backstop.val());
+            if self.adjustable.val() {
+                self.at_backstop.next = self.tick.val()
+                    & (self.ticks.val() == self.t_backstop.val())
+                    & self.backstops.val();
+            } else {
+                self.at_backstop.next = self.tick.val() & (self.ticks.val() == self.backstop.val());
+            }
             self.by_now.next = self.backstop_passed.q.val() | self.at_backstop.val();
             self.backstop_passed.d.next = !self.active.val() & self.by_now.val();
             comment!("Of the threshold and the backstop the longer one counts.");

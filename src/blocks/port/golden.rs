@@ -272,6 +272,8 @@ impl Port {
             hit: self.hit,
             miss: self.miss,
             leaving: leaves,
+            queue_nonempty: inputs.queue_nonempty,
+            guard_tokens: self.guard.as_ref().map_or(0, |guard| guard.tokens(now)),
             power_state: self.fsm.state(),
             sync_error: self.sync.as_ref().is_some_and(|sync| sync.fails(now, view)),
             t_pdt: self.timer.in_force(),
@@ -355,6 +357,7 @@ impl Port {
         registers.axi.clock(axi, csr.answer());
         csr.clock(request, events);
         self.parameters = csr.in_force();
+        self.timer.set_backstop(self.parameters.backstop());
         self.fsm.choose(match self.parameters.sleep {
             0 => Sleep::FastWake,
             1 => Sleep::DeepSleep,
@@ -379,7 +382,11 @@ impl Port {
                 .hops
                 .as_ref()
                 .map(|hops| hops.count(registers.csr.hop_index()));
-            registers.axi.steady() && registers.csr.steady() && count == Some(registers.hop_count)
+            registers.axi.steady()
+                && registers
+                    .csr
+                    .steady(self.fsm.state(), inputs.queue_nonempty)
+                && count == Some(registers.hop_count)
         });
         !packet
             && self.hops.as_ref().is_none_or(HopMonitor::steady)
@@ -435,7 +442,19 @@ impl Port {
                     Some(last) if last >= self.now => last - self.now,
                     _ => u64::MAX,
                 };
-                sync.quiet(self.now, &self.view(inputs)).min(hold)
+                let view = self.view(inputs);
+                // An end that wants to go down, in vain, asks as soon as its guard permits.
+                let token = match &self.guard {
+                    Some(guard) if view.wants_down && !view.permitted => {
+                        match self.plan.guard.is_some_and(|guard| guard.adjustable) {
+                            // What a packet that is gone taught may change the rate meanwhile.
+                            true => 0,
+                            false => guard.refuses_for(self.now),
+                        }
+                    }
+                    _ => u64::MAX,
+                };
+                sync.quiet(self.now, &view).min(hold).min(token)
             }
             None => u64::MAX,
         };

@@ -197,6 +197,8 @@ pub struct Port {
     idle_cycles: Optional<Reg<Bits>>,
     rest: Optional<Reg<Bits>>,
     unhindered: Optional<Reg<Bit>>,
+    backstop_now: Signal<Local, Bits>,
+    backstop_ahead: Signal<Local, Bit>,
     timer_over: Signal<Local, Bit>,
     at_rest: Signal<Local, Bit>,
     elapsed: Signal<Local, Bits>,
@@ -749,6 +751,8 @@ impl Port {
                     "awake, and permitted to sleep, since the last activity",
                 ),
             ),
+            backstop_now: Signal::bits(width, "the backstop in force, in ticks"),
+            backstop_ahead: Signal::bit("it has passed, or is yet to come"),
             timer_over: Signal::bit("the timer has expired in this idle time"),
             at_rest: Signal::bit("idle in Wake, and nothing is heard"),
             elapsed: Signal::bits(rest_bits, "idle clock cycles, as the meter has them"),
@@ -911,6 +915,8 @@ impl Logic for Port {
         self.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
 
         if self.registers.val() {
+            self.pdt_timer.backstops.next = self.csr.backstops.val();
+            self.pdt_timer.t_backstop.next = self.csr.t_backstop.val();
             self.expires.next = self.pdt_timer.expired.val() & self.csr.sleeps.val();
             self.overdue.next = self.pdt_timer.overdue.val() & self.csr.sleeps.val();
             self.lpi_fsm.sleep.next = self.csr.sleep.val();
@@ -1197,6 +1203,10 @@ impl Logic for Port {
             self.csr.hit.next = self.hit_now.q.val();
             self.csr.miss.next = self.miss_now.q.val();
             self.csr.leaving.next = self.lpi_fsm.leaving.val();
+            self.csr.queue_nonempty.next = self.queue_nonempty.val();
+            if self.guarded.val() {
+                self.csr.guard_tokens.next = self.guard.tokens_now.val();
+            }
             self.csr.power_state.next = self.lpi_fsm.power_state.val();
             self.csr.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
             if self.agrees.val() {
@@ -1349,12 +1359,27 @@ impl Logic for Port {
                 self.correction_in_range.d.next =
                     self.corrector.t_pdt_now.q.val() <= self.longest_prediction.val();
             }
+            self.backstop_now.next = self.backstop_ticks.val();
+            if self.registers.val() {
+                self.backstop_now.next = self.csr.t_backstop.val();
+            }
+            self.backstop_ahead.next = self.pdt_timer.backstop_passed.q.val()
+                | (self.idle_meter.count.q.val() <= self.backstop_now.val());
+            if self.registers.val() {
+                if !self.csr.backstops.val() {
+                    self.backstop_ahead.next = true;
+                }
+            }
             self.timer_ahead.d.next = (self.pdt_timer.passed.q.val()
                 | (self.idle_meter.count.q.val() <= self.pdt_timer.in_force.q.val()))
-                & (self.pdt_timer.backstop_passed.q.val()
-                    | (self.idle_meter.count.q.val() <= self.backstop_ticks.val()));
+                & self.backstop_ahead.val();
             self.timer_over.next = self.pdt_timer.passed.q.val()
                 & (self.pdt_timer.last_sender.q.val() | self.pdt_timer.backstop_passed.q.val());
+            if self.registers.val() {
+                if !self.csr.backstops.val() {
+                    self.timer_over.next = self.pdt_timer.passed.q.val();
+                }
+            }
             if self.active.val() {
                 self.idle_cycles.d.next = 0.into();
             } else if self.idle_cycles.q.val() < self.longest_idle.val() {
@@ -1380,7 +1405,7 @@ impl Logic for Port {
                     & self.lpi_fsm.tx_enable.val()
                     & !self.link_sync.unheard.q.val();
                 if self.registers.val() {
-                    if !self.csr.sleeps.val() {
+                    if !(self.csr.sleeps.val() & self.csr.backstops.val()) {
                         self.at_rest.next = false;
                     }
                 }
@@ -1428,7 +1453,7 @@ impl Logic for Port {
                         & self.lpi_fsm.tx_enable.val()
                         & self.sleep_permit.val());
                 if self.registers.val() {
-                    if !self.csr.sleeps.val() {
+                    if !(self.csr.sleeps.val() & self.csr.backstops.val()) {
                         self.unhindered.d.next = false;
                     }
                 }

@@ -13,7 +13,7 @@ use super::pins::{Inputs, Outputs};
 use crate::blocks::axi_lite::golden::{self as axi, Request};
 use crate::blocks::axi_lite::tests::pins as axi_pins;
 use crate::blocks::csr::map;
-use crate::blocks::csr::tests::{plan as register_plan, request};
+use crate::blocks::csr::tests::{guarded_plan, plan as register_plan, request};
 use crate::config::plan::*;
 use crate::hdl::check;
 use crate::hdl::sim::Simulator;
@@ -103,13 +103,19 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
         ]),
         prop::sample::select(HistogramKind::ALL.to_vec()),
         any::<bool>(),
+        any::<bool>(),
+        prop_oneof![Just(None), (0u64..300).prop_map(Some)],
         1u64..4,
         prop::sample::select(Sleep::ALL.to_vec()),
         any::<bool>(),
     )
         .prop_map(
-            |(policy, kind, messages, clocks_per_tick, sleep, measures)| {
-                let mut plan = register_plan(policy, 24);
+            |(policy, kind, messages, guarded, t_backstop, clocks_per_tick, sleep, measures)| {
+                let mut plan = match messages && guarded {
+                    true => guarded_plan(policy, 24),
+                    false => register_plan(policy, 24),
+                };
+                plan.t_backstop = t_backstop;
                 plan.histogram.kind = kind;
                 plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());
                 plan.clocks_per_tick = clocks_per_tick;
@@ -238,6 +244,8 @@ fn emitted_verilog_agrees_with_the_description() {
         plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());
         check::agrees_with_verilog(|| super::Port::new(&plan), 3000, 7).unwrap();
     }
+    let guarded = guarded_plan(Policy::PerfBoundCorrect, 24);
+    check::agrees_with_verilog(|| super::Port::new(&guarded), 3000, 7).unwrap();
     let mut plan = register_plan(Policy::PerfBound, 24);
     plan.registers = None;
     if let Some(rate) = &mut plan.budget.rate {

@@ -90,6 +90,20 @@ fn sync() -> impl Strategy<Value = Option<SyncPlan>> {
     ]
 }
 
+/// None, or one of few tokens.
+fn guard() -> impl Strategy<Value = Option<GuardPlan>> {
+    prop_oneof![
+        Just(None),
+        (1u32..4, 20u128..800).prop_map(|(burst, denominator)| Some(GuardPlan {
+            burst,
+            numerator: 1,
+            denominator,
+            adjustable: false,
+            rate_bits: 1,
+        })),
+    ]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -98,9 +112,12 @@ proptest! {
         runs in prop::collection::vec((inputs(), prop_oneof![1u64..4, 1u64..40, 1u64..3000]), 1..200),
         clocks_per_tick in prop_oneof![Just(1u64), Just(3)],
         policy in prop_oneof![Just(Policy::PerfBound), Just(Policy::PerfBoundCorrect), Just(Policy::Fixed), Just(Policy::AlwaysOn)],
+        sleep in prop::sample::select(Sleep::ALL.to_vec()),
         sync in sync(),
+        guard in guard(),
     ) {
-        let plan = PortPlan { clocks_per_tick, policy, sync, ..small_plan() };
+        let guard = guard.filter(|_| sync.is_some() && policy != Policy::AlwaysOn);
+        let plan = PortPlan { clocks_per_tick, policy, sleep, sync, guard, ..small_plan() };
         let mut skipping = Port::new(&plan);
         let mut stepping = Port::new(&plan);
         for (inputs, cycles) in runs {
@@ -348,13 +365,16 @@ proptest! {
         window in prop_oneof![Just(CircularWindow::Held), Just(CircularWindow::Elapsed)],
         miss_unit in prop_oneof![Just(MissUnit::Fraction), Just(MissUnit::Percent)],
         time_width in prop_oneof![Just(9u32), Just(12)],
+        guard in guard(),
     ) {
         let mut plan = PortPlan { time_width, clocks_per_tick, policy, sleep, sync, ..small_plan() };
+        plan.guard = guard.filter(|_| sync.is_some() && policy != Policy::AlwaysOn);
         plan.correction.miss_unit = miss_unit;
+        let longest = plan.max_time();
         plan.histogram = HistogramPlan {
             kind, scale, max_samples, bins, max_value, window,
             counter_bits: if kind == HistogramKind::Circular { 6 } else { 3 },
-            ttl: ttl.filter(|_| kind.ages()),
+            ttl: ttl.filter(|_| kind.ages()).map(|ttl: u64| ttl.min(longest)),
             ..plan.histogram
         };
         // The window may grow to the largest time, 4095 ticks: N up to 40.

@@ -7,8 +7,8 @@ use super::*;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::{
-    BinScale, BudgetPlan, CircularWindow, CorrectionPlan, HistogramKind, HistogramPlan, LinkPlan,
-    MissUnit, Product, RefreshPlan, Sleep, SleepTimes, SyncPlan,
+    BinScale, BudgetPlan, CircularWindow, CorrectionPlan, GuardPlan, HistogramKind, HistogramPlan,
+    LinkPlan, MissUnit, Product, RefreshPlan, Sleep, SleepTimes, SyncPlan,
 };
 use crate::network::fabric::governor::{awake_pair, Governor};
 
@@ -304,6 +304,49 @@ fn a_fixed_threshold_is_the_golden_one() {
     assert!(
         sum.hits > 5000 && sum.misses > 1000 && sum.transitions > 2000,
         "{sum:?}"
+    );
+}
+
+/// A guard of few tokens that come slowly refuses again and again, in every sleep state.
+#[test]
+fn a_guarded_port_is_the_golden_one() {
+    let (mut sum, mut without) = (Seen::default(), Seen::default());
+    for (number, sleep) in Sleep::ALL.into_iter().enumerate() {
+        for (policy, t_pdt_init, clocks_per_tick) in [
+            (Policy::Fixed, 0, 1),
+            (Policy::Fixed, 9, 3),
+            (Policy::PerfBound, 40, 1),
+            (Policy::PerfBoundCorrect, 40, 3),
+        ] {
+            for burst in [1, 3] {
+                let plan = PortPlan {
+                    policy,
+                    sleep,
+                    t_pdt_init,
+                    clocks_per_tick,
+                    t_backstop: (burst == 1).then_some(30),
+                    guard: Some(GuardPlan {
+                        burst,
+                        numerator: 1,
+                        denominator: 500,
+                        adjustable: false,
+                        rate_bits: 1,
+                    }),
+                    ..plan()
+                };
+                sum += run_pair(&plan, 40_000, number as u64);
+                let unguarded = PortPlan {
+                    guard: None,
+                    ..plan
+                };
+                without += run_pair(&unguarded, 40_000, number as u64);
+            }
+        }
+    }
+    assert!(sum.hits > 5000 && sum.misses > 500, "{sum:?}");
+    assert!(
+        sum.transitions > 1000 && sum.transitions < without.transitions / 2,
+        "{sum:?} {without:?}"
     );
 }
 
