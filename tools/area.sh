@@ -14,7 +14,8 @@ trap 'rm -rf "$work"' EXIT INT TERM
 
 # The controller that the others are compared with: 32-bit times, 256 bins of 16-bit
 # counters, cleared; no correction, no messages, no registers.
-base='sync="levels" counter_bits=16 max_samples=65535'
+bins='bins=256 bin_ns=16384 t_pdt_init_ns=4194304'
+base="sync=\"levels\" counter_bits=16 max_samples=65535 $bins"
 
 row() { # row NAME KEY=VALUE...
     name=$1
@@ -66,7 +67,7 @@ echo '| --- | --- | --- | --- | --- |'
     row 'fixed threshold' 'sync="levels"' 'policy="fixed"'
     row 'clearing histogram (base)' $base
     row 'regular' $base 'kind="regular"'
-    row 'circular, 250 samples' 'sync="levels"' 'counter_bits=16' 'max_samples=250' 'kind="circular"'
+    row 'circular, 250 samples' $bins 'sync="levels"' 'counter_bits=16' 'max_samples=250' 'kind="circular"'
     row 'decaying' $base 'kind="decaying"'
     row 'map, 64 entries' $base 'kind="map"'
     row 'logarithmic bins' $base 'bin_scale="log"'
