@@ -271,7 +271,7 @@ fn an_end_that_never_asks_again_is_not_proved() {
 }
 
 /// SPEC 12: the guard keeps the bound, and the link still sleeps in time.
-const GUARDED: &str = "[perfbound]\nhop_factor = 0.01\nbound = 0.02\n[guard]\nburst = 3\n";
+const GUARDED: &str = "[perfbound]\nhop_factor = 0.01\nbound = 0.02\n[guard]\nburst = 4\n";
 
 #[test]
 fn a_guard_keeps_its_bound() {

@@ -3,7 +3,7 @@
 # Inside a larger design clock and neighbours are known, and this file is not read.
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-# SHA-256 of the configuration: ebaf375438640dbeffe2951468bf7a98f9eeae9e542f24216165e19192736e54
+# SHA-256 of the configuration: e1912fa659800252d8dc85388265dec9e9268c207f2ae5c0fbff51dafb45b685
 
 # The period that every count of cycles in the block rests on, [clock] period_ps of the
 # configuration. Jitter and skew are the technology's: the flow adds its own

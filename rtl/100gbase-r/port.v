@@ -322,8 +322,8 @@ module port (
   localparam [14:0] SYNC_WAIT = 15'd25003;             // and with its own SYNC
   localparam [14:0] RISE_WAIT = 15'd30004;             // waited before the way up begins, at most
   localparam [14:0] LONGEST_WAIT = 15'd32754;          // the longest wait, as `estimate` prints it
+  localparam [31:0] BACKSTOP_NOW = 32'd2097152;        // the backstop in force, in ticks
   localparam [31:0] LONGEST_THRESHOLD = 32'd2097152;   // the longest threshold, in ticks
-  localparam [31:0] BACKSTOP_TICKS = 32'd2097152;      // the backstop, in ticks
   localparam [31:0] LONGEST_PREDICTION = 32'd2097152;  // h_maxval, in ticks
   localparam [32:0] LONGEST_IDLE = 33'd2097153;        // the timer has expired by then
   localparam [32:0] REST_BEFORE = 33'd13303;           // rested before a timer that expired in vain
@@ -355,6 +355,7 @@ module port (
   wire        to_wake;         // the link sleeps and is not yet agreed to go up
   wire [14:0] count;           // clock cycles in the state of the exchange
   wire [14:0] age;             // clock cycles in the transition
+  wire        backstop_ahead;  // it has passed, or is yet to come
   wire        timer_over;      // the timer has expired in this idle time
   wire        at_rest;         // idle in Wake, and nothing is heard
   wire [32:0] elapsed;         // idle clock cycles, as the meter has them
@@ -448,8 +449,9 @@ module port (
 
   assign threshold_in_range_holds = u_pdt_timer.in_force_q <= LONGEST_THRESHOLD;
   assign prediction_in_range_holds = u_perfbound.threshold_now_q <= LONGEST_PREDICTION;
+  assign backstop_ahead = u_pdt_timer.backstop_passed_q | (u_idle_meter.count_q <= BACKSTOP_NOW);
   assign timer_ahead_holds = (u_pdt_timer.passed_q | (u_idle_meter.count_q <= u_pdt_timer.in_force_q))
-      & (u_pdt_timer.backstop_passed_q | (u_idle_meter.count_q <= BACKSTOP_TICKS));
+      & backstop_ahead;
   assign timer_over = u_pdt_timer.passed_q
       & (u_pdt_timer.last_sender_q | u_pdt_timer.backstop_passed_q);
 

@@ -5,31 +5,31 @@
 //
 // Instances: port.bin_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: ebaf375438640dbeffe2951468bf7a98f9eeae9e542f24216165e19192736e54
+// SHA-256 of the configuration: e1912fa659800252d8dc85388265dec9e9268c207f2ae5c0fbff51dafb45b685
 
 `default_nettype none
 
 module bin_meter (
     input  wire [31:0] ticks,  // whole ticks idle before this cycle
-    output reg   [7:0] bin     // bin of an idle period of this length
+    output reg   [5:0] bin     // bin of an idle period of this length
 );
 
-  localparam [17:0] TOP_SPAN = 18'd255;  // highest bin in use
-  localparam [7:0] TOP_BIN = 8'd255;     // highest bin in use
+  localparam [15:0] TOP_SPAN = 16'd63;  // highest bin in use
+  localparam [5:0] TOP_BIN = 6'd63;     // highest bin in use
 
-  wire [17:0] span;  // length of the idle period in bins
+  wire [15:0] span;  // length of the idle period in bins
 
-  assign span = ticks[31:14];
+  assign span = ticks[31:16];
 
   always @(*) begin
-    bin = span[7:0];
+    bin = span[5:0];
     if (span > TOP_SPAN) begin
       bin = TOP_BIN;
     end
   end
 
   // What this configuration leaves unread.
-  wire unused_ticks = &{1'b0, ticks[13:0]};
+  wire unused_ticks = &{1'b0, ticks[15:0]};
 
 endmodule
 

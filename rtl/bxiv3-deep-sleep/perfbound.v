@@ -10,7 +10,7 @@
 //
 // Instances: port.perfbound
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: ebaf375438640dbeffe2951468bf7a98f9eeae9e542f24216165e19192736e54
+// SHA-256 of the configuration: e1912fa659800252d8dc85388265dec9e9268c207f2ae5c0fbff51dafb45b685
 
 `default_nettype none
 
@@ -19,15 +19,15 @@ module perfbound (
     input  wire        rst,          // synchronous reset
     input  wire        ended,        // a sample is recorded
     input  wire        cleared,      // that sample clears the histogram
-    input  wire  [7:0] sample_bin,   // bin of that sample
+    input  wire  [5:0] sample_bin,   // bin of that sample
     input  wire [31:0] live_window,  // window of the histogram, in ticks
     input  wire        window_step,  // the window grows by a tick
     input  wire        taken,        // what is read in this cycle is not for the search
-    input  wire  [7:0] group_sum,    // samples in the group read two cycles before
-    input  wire  [7:0] bin_count,    // samples in the bin read two cycles before
-    input  wire  [7:0] arrived,      // that bin
-    output wire  [3:0] read_group,   // group to read, or group of the bin to read
-    output wire  [3:0] read_place,   // place in the group of the bin to read
+    input  wire  [6:0] group_sum,    // samples in the group read two cycles before
+    input  wire  [6:0] bin_count,    // samples in the bin read two cycles before
+    input  wire  [5:0] arrived,      // that bin
+    output wire  [2:0] read_group,   // group to read, or group of the bin to read
+    output wire  [2:0] read_place,   // place in the group of the bin to read
     output wire        update,       // t_pb, window and budget are new
     output wire [31:0] t_pb,         // threshold, in ticks
     output wire [31:0] window,       // window that t_pb was computed for, in ticks
@@ -46,11 +46,11 @@ module perfbound (
   localparam [26:0] GAIN_PART = 27'd23;               // whole ones, and this / 51200000
   localparam [26:0] PART_AFTER_CARRY = 27'd83017751;  // that, less a whole packet
   localparam [26:0] NO_CREDIT = 27'd83017751;         // a part of 0
-  localparam [3:0] TOP_GROUP = 4'd15;                 // highest group in use
-  localparam [31:0] HALF = 32'd8192;                  // half a bin
-  localparam [8:0] NEVER_FROM = 9'd256;               // from this bin on, the middle is not below the longest threshold
+  localparam [2:0] TOP_GROUP = 3'd7;                  // highest group in use
+  localparam [31:0] HALF = 32'd32768;                 // half a bin
+  localparam [6:0] NEVER_FROM = 7'd64;                // from this bin on, the middle is not below the longest threshold
   localparam [31:0] MAX_VALUE = 32'd4194304;          // longest threshold, in ticks
-  localparam [3:0] TOP_PLACE = 4'd15;                 // highest place in a group
+  localparam [2:0] TOP_PLACE = 3'd7;                  // highest place in a group
 
   reg   [8:0] credit_q;         // budget of the live window
   reg   [8:0] credit_d;
@@ -60,24 +60,24 @@ module perfbound (
   reg   [2:0] state_d;
   reg         pending_q;        // a sample came that no search covers yet
   reg         pending_d;
-  reg   [3:0] group_q;          // next group to read, or group of the bins
-  reg   [3:0] group_d;
-  reg   [3:0] place_q;          // next bin of the group to read
-  reg   [3:0] place_d;
+  reg   [2:0] group_q;          // next group to read, or group of the bins
+  reg   [2:0] group_d;
+  reg   [2:0] place_q;          // next bin of the group to read
+  reg   [2:0] place_d;
   reg         reading_q;        // what was read the cycle before is the search's
   reg         reading_d;
   reg         arriving_q;       // what arrives is the search's
   reg         arriving_d;
   reg         looking_q;        // samples is the search's
   reg         looking_d;
-  reg   [7:0] bin_q;            // the bin that was read, or one of the group
-  wire  [7:0] bin_d;
+  reg   [5:0] bin_q;            // the bin that was read, or one of the group
+  wire  [5:0] bin_d;
   reg   [8:0] samples_q;        // samples in what was read
   reg   [8:0] samples_d;
   reg   [8:0] left_q;           // budget left after the bins passed
   reg   [8:0] left_d;
-  reg   [7:0] found_q;          // the bin found
-  reg   [7:0] found_d;
+  reg   [5:0] found_q;          // the bin found
+  reg   [5:0] found_d;
   reg         above_q;          // the answer is the bin above it
   reg         above_d;
   reg         update_now_q;     // t_pb, window and budget are new
@@ -90,11 +90,11 @@ module perfbound (
   reg   [8:0] budget_now_d;
   reg  [26:0] part_step;        // what a tick adds to the part
   wire        carry;            // the parts make a whole packet
-  wire  [3:0] bin_group;        // its group
-  wire  [3:0] bin_place;        // its place in it
+  wire  [2:0] bin_group;        // its group
+  wire  [2:0] bin_place;        // its place in it
   wire  [9:0] rest;             // what they leave of the budget
   wire        exceeds;          // they exceed it
-  wire  [8:0] index;            // the answer, the number of bins if none will do
+  wire  [6:0] index;            // the answer, the number of bins if none will do
   reg  [31:0] threshold;        // its middle, at most the longest threshold
 
   // The budget l / t_w * X as a whole number and a fraction, both exact.
@@ -142,7 +142,7 @@ module perfbound (
     // late in a cycle.
     if (state_q == SEARCH_BINS) begin
       if (~taken) begin
-        place_d = place_q - 4'd1;
+        place_d = place_q - 3'd1;
       end
       if (looking_q) begin
         found_d = bin_q;
@@ -152,7 +152,7 @@ module perfbound (
       place_d = TOP_PLACE;
     end
     if (state_q == SEARCH_GROUPS) begin
-      found_d = 8'd0;
+      found_d = 6'd0;
       above_d = 1'b0;
     end
     reading_d = 1'b0;
@@ -178,19 +178,19 @@ module perfbound (
           arriving_d = 1'b0;
           looking_d = 1'b0;
           group_d = bin_group;
-        end else if (looking_q & (bin_group == 4'd0)) begin
+        end else if (looking_q & (bin_group == 3'd0)) begin
           // All samples fit: even the lowest bin will do.
           state_d = SEARCH_FINISH;
           arriving_d = 1'b0;
           looking_d = 1'b0;
         end else if (~taken) begin
           reading_d = 1'b1;
-          group_d = group_q - 4'd1;
+          group_d = group_q - 3'd1;
         end
       end
       SEARCH_BINS: begin
         // The group exceeds the budget: if its other bins fit, the lowest does not.
-        if (looking_q & (exceeds | (bin_place == 4'd1))) begin
+        if (looking_q & (exceeds | (bin_place == 3'd1))) begin
           state_d = SEARCH_FINISH;
           arriving_d = 1'b0;
           looking_d = 1'b0;
@@ -236,20 +236,20 @@ module perfbound (
   always @(*) begin
     samples_d = samples_q;
     if (state_q == SEARCH_GROUPS) begin
-      samples_d = {1'b0, group_sum};
+      samples_d = {2'd0, group_sum};
     end else begin
-      samples_d = {1'b0, bin_count};
+      samples_d = {2'd0, bin_count};
     end
   end
 
-  assign bin_group = bin_q[7:4];
-  assign bin_place = bin_q[3:0];
+  assign bin_group = bin_q[5:3];
+  assign bin_place = bin_q[2:0];
   assign rest = {1'b0, left_q} - {1'b0, samples_q};
   assign exceeds = rest[9];
-  assign index = {1'b0, found_q} + {8'd0, above_q};
+  assign index = {1'b0, found_q} + {6'd0, above_q};
 
   always @(*) begin
-    threshold = {9'd0, index, 14'd0} | HALF;
+    threshold = {9'd0, index, 16'd0} | HALF;
     if (index >= NEVER_FROM) begin
       threshold = MAX_VALUE;
     end
@@ -277,18 +277,18 @@ module perfbound (
       credit_part_q <= 27'd83017751;
       state_q <= SEARCH_IDLE;
       pending_q <= 1'b0;
-      group_q <= 4'd0;
-      place_q <= 4'd0;
+      group_q <= 3'd0;
+      place_q <= 3'd0;
       reading_q <= 1'b0;
       arriving_q <= 1'b0;
       looking_q <= 1'b0;
-      bin_q <= 8'd0;
+      bin_q <= 6'd0;
       samples_q <= 9'd0;
       left_q <= 9'd0;
-      found_q <= 8'd0;
+      found_q <= 6'd0;
       above_q <= 1'b0;
       update_now_q <= 1'b0;
-      threshold_now_q <= 32'd4194304;
+      threshold_now_q <= 32'd100000;
       window_now_q <= 32'd0;
       budget_now_q <= 9'd0;
     end else begin

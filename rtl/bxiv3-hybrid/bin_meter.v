@@ -5,31 +5,31 @@
 //
 // Instances: port.bin_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
+// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
 
 `default_nettype none
 
 module bin_meter (
     input  wire [31:0] ticks,  // whole ticks idle before this cycle
-    output reg   [7:0] bin     // bin of an idle period of this length
+    output reg   [5:0] bin     // bin of an idle period of this length
 );
 
-  localparam [17:0] TOP_SPAN = 18'd255;  // highest bin in use
-  localparam [7:0] TOP_BIN = 8'd255;     // highest bin in use
+  localparam [15:0] TOP_SPAN = 16'd63;  // highest bin in use
+  localparam [5:0] TOP_BIN = 6'd63;     // highest bin in use
 
-  wire [17:0] span;  // length of the idle period in bins
+  wire [15:0] span;  // length of the idle period in bins
 
-  assign span = ticks[31:14];
+  assign span = ticks[31:16];
 
   always @(*) begin
-    bin = span[7:0];
+    bin = span[5:0];
     if (span > TOP_SPAN) begin
       bin = TOP_BIN;
     end
   end
 
   // What this configuration leaves unread.
-  wire unused_ticks = &{1'b0, ticks[13:0]};
+  wire unused_ticks = &{1'b0, ticks[15:0]};
 
 endmodule
 

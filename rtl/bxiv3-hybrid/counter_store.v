@@ -12,7 +12,7 @@
 //
 // Instances: port.clearing.store
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
+// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
 
 `default_nettype none
 
@@ -21,74 +21,74 @@ module counter_store (
     input  wire       rst,         // synchronous reset
     input  wire       clear,       // forget all samples before this cycle's
     input  wire       add,         // one more sample in that bin
-    input  wire [7:0] bin,         // bin of the change
-    input  wire [3:0] read_group,  // group the search reads
-    input  wire [3:0] read_place,  // bin of that group the search reads
+    input  wire [5:0] bin,         // bin of the change
+    input  wire [2:0] read_group,  // group the search reads
+    input  wire [2:0] read_place,  // bin of that group the search reads
     output wire       taken,       // the search reads nothing in this cycle
-    output wire [7:0] group_sum,   // samples in the group read two cycles before
-    output wire [7:0] bin_count,   // samples in the bin read two cycles before
-    output wire [7:0] arrived      // that bin
+    output wire [6:0] group_sum,   // samples in the group read two cycles before
+    output wire [6:0] bin_count,   // samples in the bin read two cycles before
+    output wire [5:0] arrived      // that bin
 );
 
-  reg   [7:0] at_q;                    // bin read the cycle before
-  wire  [7:0] at_d;
+  reg   [5:0] at_q;                    // bin read the cycle before
+  wire  [5:0] at_d;
   reg         changing_q;              // a change has read it
   wire        changing_d;
-  reg   [7:0] here_q;                  // bin read two cycles before
-  wire  [7:0] here_d;
+  reg   [5:0] here_q;                  // bin read two cycles before
+  wire  [5:0] here_d;
   reg         writing_q;               // a change is being written back
   wire        writing_d;
-  reg  [23:0] group_word_q;            // word of the group, 0 if it holds no samples
-  wire [23:0] group_word_d;
+  reg  [14:0] group_word_q;            // word of the group, 0 if it holds no samples
+  wire [14:0] group_word_d;
   reg         counted_q;               // the bin has a counter
   reg         counted_d;
-  reg   [7:0] counter_q;               // that counter as it was read
-  wire  [7:0] counter_d;
+  reg   [6:0] counter_q;               // that counter as it was read
+  wire  [6:0] counter_d;
   reg         written_before_q;        // it was written while it was read
   wire        written_before_d;
-  reg   [7:0] last_q;                  // bin read three cycles before
-  wire  [7:0] last_d;
+  reg   [5:0] last_q;                  // bin read three cycles before
+  wire  [5:0] last_d;
   reg         wrote_q;                 // it was written the cycle before
   wire        wrote_d;
   reg         clearing_q;              // all samples before the present change are forgotten
   wire        clearing_d;
-  reg  [23:0] last_word_q;             // word of its group that was written
-  wire [23:0] last_word_d;
-  reg   [7:0] last_count_q;            // counter written last
-  reg   [7:0] last_count_d;
-  reg  [15:0] populated_q;             // which groups hold samples
-  reg  [15:0] populated_d;
+  reg  [14:0] last_word_q;             // word of its group that was written
+  wire [14:0] last_word_d;
+  reg   [6:0] last_count_q;            // counter written last
+  reg   [6:0] last_count_d;
+  reg   [7:0] populated_q;             // which groups hold samples
+  reg   [7:0] populated_d;
   wire        changes;                 // a change reads in this cycle
-  reg   [7:0] address;                 // bin to read
-  wire  [3:0] at_group;                // its group
-  wire  [3:0] at_place;                // its place in the group
+  reg   [5:0] address;                 // bin to read
+  wire  [2:0] at_group;                // its group
+  wire  [2:0] at_place;                // its place in the group
   wire        same_group;              // its group was written while it was read
   wire        valid;                   // the group holds samples
-  wire [15:0] last_mask;               // bits of the bins, of the word written last
-  wire [15:0] new_mask;                // those of the word being written
-  wire [15:0] read_mask;               // those of the word read
-  reg  [23:0] word;                    // word of its group
-  wire  [3:0] here_group;              // its group
-  wire  [3:0] here_place;              // its place in the group
-  wire [15:0] mask;                    // which bins of the group have counters
-  wire  [7:0] sum;                     // samples in the group
-  reg   [7:0] count;                   // samples in the bin
-  wire  [7:0] new_count;               // samples in the bin after the change
-  wire  [7:0] new_sum;                 // samples in the group after the change
-  wire [23:0] new_word;                // word of the group after the change
-  wire  [3:0] last_group;              // its group
-  reg   [7:0] counters_mem [0:255];    // samples per bin
-  reg   [7:0] counters_read_data;      // the word read at the last clock edge
-  wire  [7:0] counters_read_address;   // word to read
+  wire  [7:0] last_mask;               // bits of the bins, of the word written last
+  wire  [7:0] new_mask;                // those of the word being written
+  wire  [7:0] read_mask;               // those of the word read
+  reg  [14:0] word;                    // word of its group
+  wire  [2:0] here_group;              // its group
+  wire  [2:0] here_place;              // its place in the group
+  wire  [7:0] mask;                    // which bins of the group have counters
+  wire  [6:0] sum;                     // samples in the group
+  reg   [6:0] count;                   // samples in the bin
+  wire  [6:0] new_count;               // samples in the bin after the change
+  wire  [6:0] new_sum;                 // samples in the group after the change
+  wire [14:0] new_word;                // word of the group after the change
+  wire  [2:0] last_group;              // its group
+  reg   [6:0] counters_mem [0:63];     // samples per bin
+  reg   [6:0] counters_read_data;      // the word read at the last clock edge
+  wire  [5:0] counters_read_address;   // word to read
   wire        counters_write_enable;   // write at the next clock edge
-  wire  [7:0] counters_write_address;  // word to write
-  wire  [7:0] counters_write_data;     // what to write
-  reg  [23:0] groups_mem [0:15];       // per group: sum of its counters, below it a bit per bin that has a counter
-  reg  [23:0] groups_read_data;        // the word read at the last clock edge
-  wire  [3:0] groups_read_address;     // word to read
+  wire  [5:0] counters_write_address;  // word to write
+  wire  [6:0] counters_write_data;     // what to write
+  reg  [14:0] groups_mem [0:7];        // per group: sum of its counters, below it a bit per bin that has a counter
+  reg  [14:0] groups_read_data;        // the word read at the last clock edge
+  wire  [2:0] groups_read_address;     // word to read
   wire        groups_write_enable;     // write at the next clock edge
-  wire  [3:0] groups_write_address;    // word to write
-  wire [23:0] groups_write_data;       // what to write
+  wire  [2:0] groups_write_address;    // word to write
+  wire [14:0] groups_write_data;       // what to write
 
   // A change takes the read ports; every other cycle they are the search's.
   assign changes = add;
@@ -103,21 +103,21 @@ module counter_store (
   end
 
   assign counters_read_address = address;
-  assign groups_read_address = address[7:4];
+  assign groups_read_address = address[5:3];
   assign at_d = address;
   assign changing_d = changes;
-  assign at_group = at_q[7:4];
-  assign at_place = at_q[3:0];
-  assign here_group = here_q[7:4];
-  assign here_place = here_q[3:0];
-  assign last_group = last_q[7:4];
+  assign at_group = at_q[5:3];
+  assign at_place = at_q[2:0];
+  assign here_group = here_q[5:3];
+  assign here_place = here_q[2:0];
+  assign last_group = last_q[5:3];
 
   // The words, in the third cycle: a change writes them back.
-  assign mask = group_word_q[15:0];
-  assign sum = group_word_q[23:16];
+  assign mask = group_word_q[7:0];
+  assign sum = group_word_q[14:8];
 
   always @(*) begin
-    count = 8'd0;
+    count = 7'd0;
     if (counted_q) begin
       count = counter_q;
       if (written_before_q) begin
@@ -129,9 +129,9 @@ module counter_store (
   assign group_sum = sum;
   assign bin_count = count;
   assign arrived = here_q;
-  assign new_count = count + 8'd1;
-  assign new_sum = sum + 8'd1;
-  assign new_mask = mask | (16'd1 << here_place);
+  assign new_count = count + 7'd1;
+  assign new_sum = sum + 7'd1;
+  assign new_mask = mask | (8'd1 << here_place);
   assign new_word = {new_sum, new_mask};
   assign counters_write_enable = writing_q;
   assign counters_write_address = here_q;
@@ -143,9 +143,9 @@ module counter_store (
   always @(*) begin
     populated_d = populated_q;
     if (clearing_q) begin
-      populated_d = 16'd0;
+      populated_d = 8'd0;
     end else if (writing_q) begin
-      populated_d = populated_q | (16'd1 << here_group);
+      populated_d = populated_q | (8'd1 << here_group);
     end
   end
 
@@ -165,13 +165,13 @@ module counter_store (
 
   assign same_group = wrote_q & (last_group == at_group);
   assign valid = populated_q[at_group];
-  assign last_mask = last_word_q[15:0];
-  assign read_mask = groups_read_data[15:0];
+  assign last_mask = last_word_q[7:0];
+  assign read_mask = groups_read_data[7:0];
 
   always @(*) begin
     counted_d = counted_q;
     if (clearing_q) begin
-      word = 24'd0;
+      word = 15'd0;
       counted_d = 1'b0;
     end else if (same_group) begin
       word = last_word_q;
@@ -180,7 +180,7 @@ module counter_store (
       word = groups_read_data;
       counted_d = read_mask[at_place];
     end else begin
-      word = 24'd0;
+      word = 15'd0;
       counted_d = 1'b0;
     end
   end
@@ -193,20 +193,20 @@ module counter_store (
 
   always @(posedge clk) begin
     if (rst) begin
-      at_q <= 8'd0;
+      at_q <= 6'd0;
       changing_q <= 1'b0;
-      here_q <= 8'd0;
+      here_q <= 6'd0;
       writing_q <= 1'b0;
-      group_word_q <= 24'd0;
+      group_word_q <= 15'd0;
       counted_q <= 1'b0;
-      counter_q <= 8'd0;
+      counter_q <= 7'd0;
       written_before_q <= 1'b0;
-      last_q <= 8'd0;
+      last_q <= 6'd0;
       wrote_q <= 1'b0;
       clearing_q <= 1'b0;
-      last_word_q <= 24'd0;
-      last_count_q <= 8'd0;
-      populated_q <= 16'd0;
+      last_word_q <= 15'd0;
+      last_count_q <= 7'd0;
+      populated_q <= 8'd0;
     end else begin
       at_q <= at_d;
       changing_q <= changing_d;
@@ -231,7 +231,7 @@ module counter_store (
       counters_mem[counters_write_address] <= counters_write_data;
     end
     if (counters_write_enable & (counters_write_address == counters_read_address)) begin
-      counters_read_data <= {8{1'bx}};
+      counters_read_data <= {7{1'bx}};
     end else begin
       counters_read_data <= counters_mem[counters_read_address];
     end
@@ -243,7 +243,7 @@ module counter_store (
       groups_mem[groups_write_address] <= groups_write_data;
     end
     if (groups_write_enable & (groups_write_address == groups_read_address)) begin
-      groups_read_data <= {24{1'bx}};
+      groups_read_data <= {15{1'bx}};
     end else begin
       groups_read_data <= groups_mem[groups_read_address];
     end

@@ -5,7 +5,7 @@
 //
 // Instances: port.clearing
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
+// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
 
 `default_nettype none
 
@@ -13,25 +13,25 @@ module histogram_clearing (
     input  wire        clk,         // clock
     input  wire        rst,         // synchronous reset
     input  wire        ended,       // a sample: an idle period ended
-    input  wire  [7:0] sample_bin,  // bin of the sample
-    input  wire  [3:0] read_group,  // group the search reads
-    input  wire  [3:0] read_place,  // bin of that group the search reads
+    input  wire  [5:0] sample_bin,  // bin of the sample
+    input  wire  [2:0] read_group,  // group the search reads
+    input  wire  [2:0] read_place,  // bin of that group the search reads
     output wire        cleared,     // the sample clears the histogram
     output wire [31:0] age,         // ticks since the clear, one cycle late
     output wire        step,        // the age grows by a tick
     output wire        taken,       // the search reads nothing in this cycle
-    output wire  [7:0] group_sum,   // samples in the group read two cycles before
-    output wire  [7:0] bin_count,   // samples in the bin read two cycles before
-    output wire  [7:0] arrived      // that bin
+    output wire  [6:0] group_sum,   // samples in the group read two cycles before
+    output wire  [6:0] bin_count,   // samples in the bin read two cycles before
+    output wire  [5:0] arrived      // that bin
 );
 
   wire        window_due;       // the next sample is to begin a new window
   wire [31:0] window_age;       // ticks since it began, one cycle late
   wire        window_step;      // the age grows by a tick
   wire        store_taken;      // the search reads nothing in this cycle
-  wire  [7:0] store_group_sum;  // samples in the group read two cycles before
-  wire  [7:0] store_bin_count;  // samples in the bin read two cycles before
-  wire  [7:0] store_arrived;    // that bin
+  wire  [6:0] store_group_sum;  // samples in the group read two cycles before
+  wire  [6:0] store_bin_count;  // samples in the bin read two cycles before
+  wire  [5:0] store_arrived;    // that bin
 
   assign cleared = ended & window_due;
   assign age = window_age;

@@ -8,7 +8,7 @@
 //
 // Instances: port.clearing.window
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
+// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
 
 `default_nettype none
 
@@ -23,7 +23,7 @@ module histogram_window (
 );
 
   localparam [29:0] MAX_TICKS = 30'd1000000000;  // time to live, in ticks: the age stops there
-  localparam [7:0] SAMPLES_WANTED = 8'd250;      // samples that fill the window
+  localparam [6:0] SAMPLES_WANTED = 7'd64;       // samples that fill the window
 
   reg         running_q;    // reset is over
   wire        running_d;
@@ -33,8 +33,8 @@ module histogram_window (
   reg         last_tick_d;
   reg         over_q;       // none is left: the age stands still
   reg         over_d;
-  reg   [7:0] samples_q;    // samples since it began
-  reg   [7:0] samples_d;
+  reg   [6:0] samples_q;    // samples since it began
+  reg   [6:0] samples_d;
   reg         full_q;       // it holds all its samples, one cycle late
   wire        full_d;
   wire        tick;         // a tick is complete
@@ -68,9 +68,9 @@ module histogram_window (
   always @(*) begin
     samples_d = samples_q;
     if (restart) begin
-      samples_d = 8'd1;
+      samples_d = 7'd1;
     end else if (ended) begin
-      samples_d = samples_q + 8'd1;
+      samples_d = samples_q + 7'd1;
     end
   end
 
@@ -80,7 +80,7 @@ module histogram_window (
       ticks_q <= 30'd0;
       last_tick_q <= 1'b0;
       over_q <= 1'b0;
-      samples_q <= 8'd0;
+      samples_q <= 7'd0;
       full_q <= 1'b0;
     end else begin
       running_q <= running_d;

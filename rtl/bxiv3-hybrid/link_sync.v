@@ -8,7 +8,7 @@
 //
 // Instances: port.link_sync
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
+// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
 
 `default_nettype none
 

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 67cb77e168eb2a1d1da48b7dafbcc8feb6f1c910cb1b7d550754fff477ef0267
+// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
 //
 // The configuration:
 //   [clock]
@@ -19,7 +19,7 @@
 //   policy = "perfbound"
 //   sleep = "hybrid"
 //   t_pdt_ns = 100000
-//   t_pdt_init_ns = 4194304
+//   t_pdt_init_ns = 100000
 //   t_backstop_ns = 4194304
 //   hybrid_hold_ns = 8000
 //   sync = "messages"
@@ -44,10 +44,10 @@
 //   [histogram]
 //   kind = "clearing"
 //   bin_scale = "linear"
-//   bins = 256
-//   bin_ns = 16384
+//   bins = 64
+//   bin_ns = 65536
 //   counter_bits = 8
-//   max_samples = 250
+//   max_samples = 64
 //   ttl_ns = 1000000000
 //   map_entries = 64
 //   max_value_ns = 4194304
@@ -97,8 +97,8 @@ module port (
   wire        miss_now_d;
   reg         left_wake_q;               // the link has left wake in this idle period
   wire        left_wake_d;
-  wire  [3:0] read_group;                // group of bins to read
-  wire  [3:0] read_place;                // bin in it to read
+  wire  [2:0] read_group;                // group of bins to read
+  wire  [2:0] read_place;                // bin in it to read
   wire        active;                    // the port is active
   wire        expires;                   // the power-down timer of a port that sleeps expires
   wire        overdue;                   // it expired earlier in this idle period
@@ -124,16 +124,16 @@ module port (
   wire  [2:0] link_sync_message_out;     // message to the other end
   wire        link_sync_sync_error;      // the other end once did not answer in time
   wire        link_sync_fails;           // it has not, in this cycle
-  wire  [7:0] bin_meter_bin;             // bin of an idle period of this length
+  wire  [5:0] bin_meter_bin;             // bin of an idle period of this length
   wire        clearing_cleared;          // the sample clears the histogram
   wire [31:0] clearing_age;              // ticks since the clear, one cycle late
   wire        clearing_step;             // the age grows by a tick
   wire        clearing_taken;            // the search reads nothing in this cycle
-  wire  [7:0] clearing_group_sum;        // samples in the group read two cycles before
-  wire  [7:0] clearing_bin_count;        // samples in the bin read two cycles before
-  wire  [7:0] clearing_arrived;          // that bin
-  wire  [3:0] perfbound_read_group;      // group to read, or group of the bin to read
-  wire  [3:0] perfbound_read_place;      // place in the group of the bin to read
+  wire  [6:0] clearing_group_sum;        // samples in the group read two cycles before
+  wire  [6:0] clearing_bin_count;        // samples in the bin read two cycles before
+  wire  [5:0] clearing_arrived;          // that bin
+  wire  [2:0] perfbound_read_group;      // group to read, or group of the bin to read
+  wire  [2:0] perfbound_read_place;      // place in the group of the bin to read
   wire        perfbound_update;          // t_pb, window and budget are new
   wire [31:0] perfbound_t_pb;            // threshold, in ticks
   wire [31:0] perfbound_window;          // window that t_pb was computed for, in ticks
@@ -322,8 +322,8 @@ module port (
   localparam [15:0] SYNC_WAIT = 16'd25003;             // and with its own SYNC
   localparam [15:0] RISE_WAIT = 16'd30004;             // waited before the way up begins, at most
   localparam [15:0] LONGEST_WAIT = 16'd34484;          // the longest wait, as `estimate` prints it
+  localparam [31:0] BACKSTOP_NOW = 32'd4194304;        // the backstop in force, in ticks
   localparam [31:0] LONGEST_THRESHOLD = 32'd4194304;   // the longest threshold, in ticks
-  localparam [31:0] BACKSTOP_TICKS = 32'd4194304;      // the backstop, in ticks
   localparam [31:0] LONGEST_PREDICTION = 32'd4194304;  // h_maxval, in ticks
   localparam [32:0] LONGEST_IDLE = 33'd4194305;        // the timer has expired by then
   localparam [32:0] REST_BEFORE = 33'd16483;           // rested before a timer that expired in vain
@@ -355,6 +355,7 @@ module port (
   wire        to_wake;         // the link sleeps and is not yet agreed to go up
   wire [15:0] count;           // clock cycles in the state of the exchange
   wire [15:0] age;             // clock cycles in the transition
+  wire        backstop_ahead;  // it has passed, or is yet to come
   wire        timer_over;      // the timer has expired in this idle time
   wire        at_rest;         // idle in Wake, and nothing is heard
   wire [32:0] elapsed;         // idle clock cycles, as the meter has them
@@ -448,8 +449,9 @@ module port (
 
   assign threshold_in_range_holds = u_pdt_timer.in_force_q <= LONGEST_THRESHOLD;
   assign prediction_in_range_holds = u_perfbound.threshold_now_q <= LONGEST_PREDICTION;
+  assign backstop_ahead = u_pdt_timer.backstop_passed_q | (u_idle_meter.count_q <= BACKSTOP_NOW);
   assign timer_ahead_holds = (u_pdt_timer.passed_q | (u_idle_meter.count_q <= u_pdt_timer.in_force_q))
-      & (u_pdt_timer.backstop_passed_q | (u_idle_meter.count_q <= BACKSTOP_TICKS));
+      & backstop_ahead;
   assign timer_over = u_pdt_timer.passed_q
       & (u_pdt_timer.last_sender_q | u_pdt_timer.backstop_passed_q);
 

@@ -253,11 +253,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
     })
 }
 
-/// `l` of SPEC 7.2 of each class of ports that predict.
+/// `l` of SPEC 7.2 of each class of ports, if a bound governs them.
 fn factors(configs: &[Config], topology: &dyn Topology) -> Vec<(String, f64)> {
     let classes = topology.classes().into_iter().zip(configs);
     let factor = |(class, config): (String, &Config)| match config.perfbound {
-        PerfBound::Factor(factor) if config.predicts() => Some((class, factor.to_f64())),
+        PerfBound::Factor(factor) if config.is_bounded() => Some((class, factor.to_f64())),
         _ => None,
     };
     classes.filter_map(factor).collect()

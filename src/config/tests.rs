@@ -70,10 +70,23 @@ fn hash_is_stable_and_tells_configurations_apart() {
     assert_ne!(default.hash(), other.hash());
 }
 
+/// A key that is left out has p000's value; the preset measures other bins, samples and a first
+/// threshold (docs/decisions.md, "Presets").
 #[test]
-fn default_is_the_deep_sleep_preset() {
-    let config = preset("bxiv3-deep-sleep");
-    assert_eq!(Config::parse("", "empty").unwrap(), config);
+fn defaults_are_the_deep_sleep_preset_with_the_histogram_of_p000() {
+    let deep_sleep = PRESETS.iter().find(|it| it.name == "bxiv3-deep-sleep");
+    let measured = ["t_pdt_init_ns", "bins", "bin_ns", "max_samples"];
+    let lines = deep_sleep.unwrap().text.lines();
+    let (own, rest): (Vec<_>, Vec<_>) =
+        lines.partition(|line| measured.contains(&line.split(" =").next().unwrap()));
+    assert_eq!(own.len(), measured.len());
+    let rest = Config::parse(&rest.join("\n"), "rest").unwrap();
+    assert_eq!(Config::parse("", "empty").unwrap(), rest);
+    assert_ne!(rest, preset("bxiv3-deep-sleep"));
+    let histogram = rest.histogram;
+    assert_eq!((histogram.bins, histogram.bin_ps), (256, 16_384_000));
+    assert_eq!(histogram.max_samples, 250);
+    assert_eq!(rest.port.t_pdt_init_ps, histogram.max_value_ps);
 }
 
 /// p000 Table 8 in clock cycles of 1 ns.
@@ -90,10 +103,10 @@ fn plan_of_the_deep_sleep_preset() {
         }
     );
     assert_eq!(plan.link.fast_wake, SleepTimes { t_s: 200, t_w: 375 });
-    assert_eq!(plan.histogram.bin_shift, 14);
-    assert_eq!(plan.histogram.max_value, 256 << 14);
+    assert_eq!(plan.histogram.bin_shift, 16);
+    assert_eq!(plan.histogram.max_value, 64 << 16);
     assert_eq!(plan.histogram.ttl, Some(1_000_000_000));
-    assert_eq!(plan.t_pdt_init, 256 << 14);
+    assert_eq!(plan.t_pdt_init, 100_000);
     // l = 0.01 * (0.002/2 + 0.013/4 + 0.985/5) = 0.0020125; 10^9 * l / 4480 = 449.2
     let budget = plan.budget;
     assert_eq!(1_000_000_000 * budget.numerator / budget.denominator, 449);

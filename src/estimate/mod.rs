@@ -7,6 +7,7 @@ mod notes;
 mod table5;
 mod text;
 
+use num_traits::ToPrimitive;
 use serde::Serialize;
 
 use crate::blocks::fixed_point::Arithmetic;
@@ -69,6 +70,8 @@ pub struct Estimate {
     /// How long a link can stay awake whose ends stay idle; `None` if there is no bound: the port
     /// never sleeps by itself, or `port.t_backstop_ns` is off.
     pub time_to_sleep: Option<TimeToSleep>,
+    /// What the guard promises; `None` without one.
+    pub guard: Option<GuardPromise>,
     /// What the settings of the histogram bring with them that is easily overlooked.
     pub notes: Vec<String>,
 }
@@ -190,6 +193,38 @@ impl TimeToSleep {
     }
 }
 
+/// The guard's promise (SPEC 12): in every interval of `T` ticks the packets of an end wait for at
+/// most `B + T l / t_w` wake-ups, each of which takes `t_w`. Software that sets the bound, and hop
+/// counts that are measured, change `l`: here it is that of the configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct GuardPromise {
+    /// `B`: wake-ups that may follow each other at once.
+    pub burst: u32,
+    /// The time after which there may be another one, `t_w / l`.
+    pub token_ns: f64,
+    /// `t_w` of the configured sleep state.
+    pub t_w_ns: f64,
+    /// What `B` wake-ups take together.
+    pub burst_wait_ns: f64,
+    /// `l`: the part of any longer time that the others take.
+    pub share: f64,
+}
+
+impl GuardPromise {
+    fn of(config: &Config, plan: &PortPlan) -> Option<GuardPromise> {
+        let guard = plan.guard?;
+        let share = config.degradation_factor().to_f64()?;
+        let t_w_ns = config.t_w_ps() as f64 / 1e3;
+        Some(GuardPromise {
+            burst: guard.burst,
+            token_ns: t_w_ns / share,
+            t_w_ns,
+            burst_wait_ns: f64::from(guard.burst) * t_w_ns,
+            share,
+        })
+    }
+}
+
 /// Delay of a cable, copper or fibre, in ps per metre: two thirds of the speed of light.
 const CABLE_PS_PER_M: f64 = 5000.0;
 
@@ -261,6 +296,10 @@ impl Estimate {
                 Ok(plan) if plan.sync.is_none() => Some(wake_bound(plan)),
                 _ => None,
             },
+            guard: plan
+                .as_ref()
+                .ok()
+                .and_then(|plan| GuardPromise::of(config, plan)),
             notes: match &plan {
                 Ok(plan) if plan.predicts() => notes::of(config, plan),
                 _ => Vec::new(),

@@ -302,6 +302,21 @@ fn the_time_to_sleep() {
     );
 }
 
+/// SPEC 12: l = 1 % / 2 links, t_w = 4480 ns: a wake-up every 0.896 ms, and 3 at once, 13.44 us.
+#[test]
+fn the_promise_of_a_guard() {
+    let text = "[guard]\nburst = 3\n[perfbound]\nbound = 0.01\nhops = [[2, 1.0]]\n";
+    let guarded = estimate(text);
+    let promise = guarded.guard.unwrap();
+    assert_eq!(promise.burst, 3);
+    assert!((promise.token_ns - 896_000.0).abs() < 1e-6);
+    assert_eq!((promise.t_w_ns, promise.burst_wait_ns), (4480.0, 13_440.0));
+    assert!((promise.share - 0.005).abs() < 1e-12);
+    let text = guarded.to_string();
+    assert!(text.contains("wait for at most 3 wake-ups and one more for each\n896000 ns"));
+    assert_eq!(estimate("").guard, None);
+}
+
 #[test]
 fn notes_are_printed() {
     let estimate = estimate("[histogram]\nmax_samples = 1000\n");

@@ -287,6 +287,18 @@ impl fmt::Display for Estimate {
                 sleep.link_cycles, sleep.timer_cycles, sleep.end_cycles
             )?;
         }
+        if let Some(guard) = &self.guard {
+            writeln!(
+                f,
+                "\nIn any time T packets of this end wait for at most {} wake-ups and one more for each\n\
+                 {:.0} ns of T (guard): of {} ns each, together {} ns and {:.4} % of T.",
+                guard.burst,
+                guard.token_ns,
+                guard.t_w_ns,
+                guard.burst_wait_ns,
+                guard.share * 100.0
+            )?;
+        }
         if !self.notes.is_empty() {
             writeln!(f, "\nNotes")?;
         }

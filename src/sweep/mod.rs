@@ -1044,9 +1044,9 @@ mod tests {
         let circular = predicted(HistogramKind::Circular);
         let (preset, own) = (
             config_of(&circular, Power::AlwaysOn),
-            config_of(&circular, Power::Inline("[histogram]\nbins = 64\n".into())),
+            config_of(&circular, Power::Inline("[histogram]\nbins = 32\n".into())),
         );
-        assert_eq!((preset.histogram.bins, own.histogram.bins), (256, 64));
+        assert_eq!((preset.histogram.bins, own.histogram.bins), (64, 32));
         assert_eq!(preset.histogram.counter_bits, 8);
         assert_ne!(preset.hash(), own.hash());
     }

@@ -61,21 +61,6 @@ impl Guard {
         self.level(now) >= self.token
     }
 
-    /// Cycles from `now` on in which the link may not go to sleep yet, if nothing is taken out and
-    /// the rate stays; 0 if it may now, `u64::MAX` if it never may.
-    pub fn refuses_for(&self, now: u64) -> u64 {
-        let missing = self.token.saturating_sub(self.level);
-        let ticks = match (missing, self.gain) {
-            (0, _) => 0,
-            (_, 0) => return u64::MAX,
-            (missing, gain) => u64::try_from(missing.div_ceil(gain)).unwrap_or(u64::MAX),
-        };
-        let permits = (self.since / self.clocks_per_tick)
-            .saturating_add(ticks)
-            .saturating_mul(self.clocks_per_tick);
-        permits.saturating_sub(now)
-    }
-
     /// The bucket is not to change but by refilling while these inputs hold.
     pub fn steady(&self, awake: bool, queue_nonempty: bool) -> bool {
         match awake {

@@ -202,10 +202,12 @@ impl Port {
             may_go_down: self.fsm.may_go_down(),
             wants_down: expiry == Some(self.now) || (held && inputs.initiator && !active),
             overdue: expiry.is_some_and(|expiry| expiry < self.now),
-            permitted: self
-                .guard
-                .as_ref()
-                .is_none_or(|guard| guard.permits(self.now)),
+            // A link that sleeps may sleep deeper: the way up costs one token.
+            permitted: self.fsm.state() != PowerState::Wake
+                || self
+                    .guard
+                    .as_ref()
+                    .is_none_or(|guard| guard.permits(self.now)),
         }
     }
 
@@ -442,19 +444,7 @@ impl Port {
                     Some(last) if last >= self.now => last - self.now,
                     _ => u64::MAX,
                 };
-                let view = self.view(inputs);
-                // An end that wants to go down, in vain, asks as soon as its guard permits.
-                let token = match &self.guard {
-                    Some(guard) if view.wants_down && !view.permitted => {
-                        match self.plan.guard.is_some_and(|guard| guard.adjustable) {
-                            // What a packet that is gone taught may change the rate meanwhile.
-                            true => 0,
-                            false => guard.refuses_for(self.now),
-                        }
-                    }
-                    _ => u64::MAX,
-                };
-                sync.quiet(self.now, &view).min(hold).min(token)
+                sync.quiet(self.now, &self.view(inputs)).min(hold)
             }
             None => u64::MAX,
         };

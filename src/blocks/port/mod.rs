@@ -236,6 +236,7 @@ pub struct Port {
     last_tick_clock: Constant<Bits>,
     debt_gain: Constant<Bits>,
     debt_token: Constant<Bits>,
+    guard_burst: Constant<Bits>,
     debt_limit: Constant<Bits>,
     token_wait_ticks: Constant<Bits>,
     token_wait: Constant<Bits>,
@@ -854,6 +855,11 @@ impl Port {
             last_tick_clock: rest(plan.clocks_per_tick - 1, "last clock cycle of a tick"),
             debt_gain: debt(guard_plan.numerator, "l / t_w in parts of a token"),
             debt_token: debt(guard_plan.denominator, "one token"),
+            guard_burst: Constant::bits(
+                clog2(u128::from(guard_plan.burst) + 1),
+                guard_plan.burst.into(),
+                "tokens in a full bucket",
+            ),
             debt_limit: debt(debt_limit, "guard.burst tokens"),
             token_wait_ticks: debt(
                 guard_plan.ticks_to_token().map_or(0, u128::from),
@@ -958,7 +964,9 @@ impl Logic for Port {
                         self.guard.rate.next = self.budget_rate.rate.val();
                     }
                 }
-                self.link_sync.permitted.next = self.guard.permits.val();
+                comment!("A link that sleeps may sleep deeper: the way up costs one token.");
+                self.link_sync.permitted.next =
+                    self.guard.permits.val() | !self.lpi_fsm.tx_enable.val();
             } else {
                 self.link_sync.permitted.next = true;
             }
@@ -1501,6 +1509,7 @@ impl Logic for Port {
             self.guard_kept.d.next = self.debt.q.val() <= self.debt_limit.val();
             self.bucket_fits.d.next = (bit_cast(self.guard.part.q.val(), self._debt_bits)
                 < self.debt_token.val())
+                & (self.guard.tokens.q.val() <= self.guard_burst.val())
                 & (self.waited.q.val() == self.guard.charged.q.val());
             self.debt_is_missing.d.next = self.debt.q.val()
                 + bit_cast(self.guard.tokens.q.val(), self._debt_bits) * self.debt_token.val()

@@ -85,7 +85,7 @@ pub struct Power<'p> {
 /// of the packets that such ports send under uniform traffic (SPEC 7.2), in place of `hops`
 /// of its `[perfbound]`; `hop_factor` and `hops = "measured"` stay as they are.
 pub fn configs_of(config: &Config, topology: &dyn Topology) -> Vec<Config> {
-    if !(config.predicts() && config.computes_hop_factor()) {
+    if !(config.is_bounded() && config.computes_hop_factor()) {
         return vec![config.clone(); topology.classes().len()];
     }
     by_class(topology)

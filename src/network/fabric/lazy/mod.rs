@@ -566,7 +566,8 @@ impl LazyPort {
             may_go_down: rest.fsm.may_go_down(),
             wants_down: expiry == Some(cycle) || (held && rest.initiator && !active),
             overdue: expiry.is_some_and(|expiry| expiry < cycle),
-            permitted: rest.guard.as_ref().is_none_or(|guard| guard.permits(cycle)),
+            permitted: state != PowerState::Wake
+                || rest.guard.as_ref().is_none_or(|guard| guard.permits(cycle)),
         }
     }
 
@@ -602,12 +603,7 @@ impl LazyPort {
             Some(last) if last >= now => last - now,
             _ => u64::MAX,
         };
-        let guard = match &rest.guard {
-            Some(_) if !guard_is_steady => 0,
-            // An end that wants to go down, in vain, asks as soon as its guard permits.
-            Some(guard) if view.wants_down && !view.permitted => guard.refuses_for(now),
-            _ => u64::MAX,
-        };
+        let guard = if guard_is_steady { u64::MAX } else { 0 };
         let quiet = transition.min(exchange).min(hold).min(guard);
         let change = now.saturating_add(quiet).min(expiry).saturating_add(1);
         let untils = [self.transmits_until, self.receives_until].into_iter();
