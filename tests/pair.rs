@@ -76,7 +76,7 @@ fn every_preset_at_some_delays() {
             0,
         );
         for delay in ["0..3", "1998..2000"] {
-            let report = pair(path, &["--delay", delay], 0);
+            let report = pair(path, &["--delay", delay, "--cycles", "4000000"], 0);
             assert_eq!(report["mismatches"], 0, "{preset}");
             assert_eq!(report["broken_promises"], 0, "{preset}");
             assert!(

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run};
+use common::{linkdoze, run, without_notes};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
@@ -462,7 +462,7 @@ fn a_list_that_lasts_too_long_is_refused_with_its_line() {
         for model in ["reference", "golden"] {
             let (out, err) = run(&mut predict(model), 2);
             assert_eq!(
-                err,
+                without_notes(&err),
                 format!(
                     "error: p.csv:{line}: with this period the list lasts 2^64 clock cycles of \
                      1000 ps or more, which nothing counts: shorten it, or begin a second list \

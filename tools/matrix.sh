@@ -3,7 +3,7 @@
 # all sleep states, under constrained random activity, every output compared in every cycle.
 # Time width, length of the miss history and seed rotate so that every histogram meets every
 # value, and every history with the correction. So do narrow counters of the regular histogram,
-# which halve often, the window of the circular one, and the unit of misses.
+# which halve often, the window of the circular one, the unit of misses, the backstop and the guard.
 #
 #     tools/matrix.sh LINKDOZE [CYCLES [EVERY]]
 #
@@ -19,7 +19,7 @@ rm -rf "$out"
 mkdir -p "$out"
 
 # The configuration of one combination on standard output.
-configuration() { # kind scale policy sleep time_width history counter_bits window miss_unit
+configuration() { # kind scale policy sleep time_width history counter_bits window miss_unit backstop burst
     case $5 in
     16) bin=256 ttl=50000 ;;
     *) bin=4096 ttl=5000000 ;;
@@ -30,6 +30,7 @@ configuration() { # kind scale policy sleep time_width history counter_bits wind
 time_width = $5
 policy = "$3"
 sync_timeout_ns = 200
+t_backstop_ns = ${10}
 sleep = "$4"
 hybrid_hold_ns = 900
 [states.fast-wake]
@@ -53,6 +54,8 @@ window = "$8"
 [correction]
 history = $6
 miss_unit = "$9"
+[guard]
+burst = ${11}
 END
 }
 
@@ -77,11 +80,20 @@ for kind in regular clearing circular map decaying; do
                 case $((place / 2 % 2)):$policy in
                 1:perfbound-correct) unit=percent ;;
                 esac
+                # Longer and shorter than most thresholds; no guard, and buckets that run empty.
+                set -- 700 20000 '"off"'
+                shift $(((place + place / 3 + number) % 3))
+                backstop=$1
+                set -- 0 1 6
+                shift $(((place + place / 6 + number) % 3))
+                burst=$1
                 if [ $(((place + number) % every)) = 0 ]; then
                     name=$kind-$scale-$policy-$sleep
                     configuration "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
-                        "$counters" "$window" "$unit" >"$out/$name.toml"
-                    echo "$name $kind $scale $policy $sleep $width $history $((12 * number + place + 1))"
+                        "$counters" "$window" "$unit" "$backstop" "$burst" >"$out/$name.toml"
+                    printf '%s ' "$name" "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
+                        "$(echo "$backstop" | tr -d '"')" "$burst"
+                    echo $((12 * number + place + 1))
                 fi
                 place=$((place + 1))
             done
@@ -95,19 +107,19 @@ row=$out/row.sh
 cat >"$row" <<'END'
 out=$1 linkdoze=$2 cycles=$3 name=$4 kind=$5 scale=$6 policy=$7 sleep=$8 width=$9
 shift 9
-history=$1 seed=$2
+history=$1 backstop=$2 burst=$3 seed=$4
 if "$linkdoze" cosim "$out/$name.toml" --random --cycles "$cycles" --seed "$seed" \
     >"$out/$name.txt" 2>&1; then result=equal; else result=FAILED; fi
 if [ "$kind" = regular ] && grep -Eq '^ *halving +-' "$out/$name.txt"; then
     result='FAILED: never halved'
 fi
 figure() { grep -o "$1:* [0-9][0-9]*" "$out/$name.txt" | head -n 1 | tr -dc "0-9"; }
-printf '%-9s %-7s %-18s %-11s %5s %5s %5s %11s %9s %8s %10s  %s\n' \
-    "$kind" "$scale" "$policy" "$sleep" "$width" "$history" "$seed" \
+printf '%-9s %-7s %-18s %-11s %5s %5s %8s %5s %5s %11s %9s %8s %10s  %s\n' \
+    "$kind" "$scale" "$policy" "$sleep" "$width" "$history" "$backstop" "$burst" "$seed" \
     "$(figure cycles)" "$(figure hits)" "$(figure misses)" "$(figure mismatches)" "$result"
 END
-printf '%-9s %-7s %-18s %-11s %5s %5s %5s %11s %9s %8s %10s\n' \
-    kind scale policy sleep width n_R seed cycles hits misses mismatches
+printf '%-9s %-7s %-18s %-11s %5s %5s %8s %5s %5s %11s %9s %8s %10s\n' \
+    kind scale policy sleep width n_R backstop burst seed cycles hits misses mismatches
 xargs -P 2 -L 1 sh "$row" "$out" "$linkdoze" "$cycles" <"$out/combinations" | tee "$out/table"
 
 total=$(wc -l <"$out/combinations")

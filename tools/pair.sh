@@ -1,6 +1,7 @@
 #!/bin/sh
 # Two ports on a cable, Verilog beside golden model, at every delay from 0 to 2000 clock
-# cycles: every preset, undisturbed and with each way of disturbing the link.
+# cycles: every preset, with and without a guard of one packet, undisturbed and with each way of
+# disturbing the link.
 #
 #     tools/pair.sh LINKDOZE [EVERY]
 #
@@ -20,11 +21,14 @@ pair() { # pair DELAYS
     fi
 }
 
-row='%-17s %-8s %6s %11s %9s %7s %7s %4s %7s %7s %10s %6s\n'
+row='%-23s %-8s %6s %11s %9s %7s %7s %4s %7s %7s %10s %6s\n'
 # shellcheck disable=SC2059 # the format of every row
 printf "$row" preset peer delays cycles packets down up skew wait bound mismatches broken
-for preset in $("$linkdoze" presets | cut -d' ' -f1); do
-    "$linkdoze" init --preset "$preset" -o "$folder/port.toml" --force >/dev/null 2>&1
+for preset in $("$linkdoze" presets | cut -d' ' -f1 | sed 'p;s/$/+guard/'); do
+    "$linkdoze" init --preset "${preset%+guard}" -o "$folder/port.toml" --force >/dev/null 2>&1
+    case $preset in
+    *+guard) sed -i 's/^burst = 0/burst = 1/' "$folder/port.toml" ;;
+    esac
     for peer in answers silent stops resets; do
         : >"$folder/reports"
         if [ "$every" = 1 ]; then

@@ -7,9 +7,11 @@
 
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::mem::ManuallyDrop;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::sync::Arc;
+use std::time::Duration;
 
 use libloading::Library;
 use sha2::{Digest, Sha256};
@@ -308,10 +310,7 @@ impl Toolchain {
             return Ok(());
         }
         if output.status.code().is_none() {
-            return Err(BuildError::Killed {
-                program: "Verilator".into(),
-                how: output.status.to_string(),
-            });
+            return Err(killed("Verilator", output.status));
         }
         let text = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
@@ -699,6 +698,19 @@ fn written(tools: &Toolchain, folder: &Path, name: &str) -> Result<(), BuildErro
     })
 }
 
+/// A signal ended a tool.
+fn killed(program: &str, status: ExitStatus) -> BuildError {
+    const SIGINT: i32 = 2;
+    // Ctrl-C goes to this process, too: its handler is to end it, with the status of an interrupt.
+    if status.signal() == Some(SIGINT) {
+        std::thread::sleep(Duration::from_secs(1));
+    }
+    BuildError::Killed {
+        program: program.into(),
+        how: status.to_string(),
+    }
+}
+
 fn run_compiler(mut compiler: Command, folder: &Path, kind: Kind) -> Result<(), BuildError> {
     let output = compiler.output().map_err(io(folder))?;
     if output.status.success() {
@@ -706,10 +718,7 @@ fn run_compiler(mut compiler: Command, folder: &Path, kind: Kind) -> Result<(), 
     }
     // No status: a signal ended it.
     if output.status.code().is_none() {
-        return Err(BuildError::Killed {
-            program: "the C++ compiler".into(),
-            how: output.status.to_string(),
-        });
+        return Err(killed("the C++ compiler", output.status));
     }
     let hint = if kind == Kind::Traced(WaveFormat::Fst) {
         "\nFST waveforms need the headers of zlib and, with newer Verilators, of lz4 \

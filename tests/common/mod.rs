@@ -25,6 +25,13 @@ pub fn linkdoze(folder: &Path) -> Command {
     command
 }
 
+/// Standard error without what a configuration is told before all else (SPEC 6).
+#[allow(dead_code, reason = "every test file compiles this module for itself")]
+pub fn without_notes(err: &str) -> String {
+    let lines = err.split_inclusive('\n');
+    lines.filter(|line| !line.starts_with("note: ")).collect()
+}
+
 /// Runs a command that must end with `status` and returns its standard output and error.
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let output = command.output().unwrap();
