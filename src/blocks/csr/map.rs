@@ -437,7 +437,7 @@ pub fn port(plan: &PortPlan) -> Map {
         .field(
             ("burst", 0, guarded(16)),
             Access::Constant,
-            plan.guard.map_or(0, |guard| guard.burst.into()),
+            plan.guard.map_or(0, |guard| guard.burst),
             "its capacity, in packets",
         );
 
@@ -611,7 +611,7 @@ pub fn port(plan: &PortPlan) -> Map {
             0x0ac,
             guarded(16),
             Access::Status,
-            plan.guard.map_or(0, |guard| guard.burst.into()),
+            plan.guard.map_or(0, |guard| guard.burst),
             "whole tokens in the guard's bucket; the link goes to sleep only while there is one",
         );
 
