@@ -257,13 +257,15 @@ fn a_backstop_that_never_fires_is_not_proved() {
 /// A request that was refused is repeated, for the other end may have forgotten it.
 #[test]
 fn an_end_that_never_asks_again_is_not_proved() {
+    let config = with_messages().replace("\"hybrid\"", "\"fast-wake\"");
+    assert_ne!(config, with_messages());
     let again = "asks_down = wants_down | (overdue & timed_out)";
     let (_, report) = edited(
-        &with_messages(),
+        &config,
         "link_sync.v",
         again,
         "asks_down = wants_down",
-        &["--depth", "3"],
+        &["--depth", "3", "--timeout", "5"],
     );
     let verdicts = verdicts(&report, "port");
     let verdict = verdicts.iter().find(|(name, _)| *name == "sleeps_in_time");
