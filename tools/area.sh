@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT INT TERM
 # The controller that the others are compared with: 32-bit times, 256 bins of 16-bit
 # counters, cleared; no correction, no messages, no registers.
 bins='bins=256 bin_ns=16384 t_pdt_init_ns=4194304'
-base="sync=\"levels\" counter_bits=16 max_samples=65535 $bins"
+base="sync=\"levels\" counter_bits=16 max_samples=65535 t_backstop_ns=\"off\" $bins"
 
 row() { # row NAME KEY=VALUE...
     name=$1
@@ -64,15 +64,17 @@ echo '| controller | iCE40: LUT / FF / RAM | Fmax, MHz | ECP5: LUT / FF / RAM / 
 echo '| --- | --- | --- | --- | --- |'
 # shellcheck disable=SC2086 # a list of changes
 {
-    row 'fixed threshold' 'sync="levels"' 'policy="fixed"'
+    row 'fixed threshold' 'sync="levels"' 't_backstop_ns="off"' 'policy="fixed"'
     row 'clearing histogram (base)' $base
+    row 'backstop' $base 't_backstop_ns=4194304'
     row 'regular' $base 'kind="regular"'
-    row 'circular, 250 samples' $bins 'sync="levels"' 'counter_bits=16' 'max_samples=250' 'kind="circular"'
+    row 'circular, 250 samples' $bins 'sync="levels"' 't_backstop_ns="off"' 'counter_bits=16' 'max_samples=250' 'kind="circular"'
     row 'decaying' $base 'kind="decaying"'
     row 'map, 64 entries' $base 'kind="map"'
     row 'logarithmic bins' $base 'bin_scale="log"'
     row 'corrected, 16 ratios' $base 'policy="perfbound-correct"'
     row 'messages between the ends' $base 'sync="messages"'
+    row 'messages and a guard' $base 'sync="messages"' 'burst=4'
     row 'registers' $base 'registers=true'
     row 'hop monitor' $base 'hops="measured"'
     row 'hybrid sleep' $base 'sleep="hybrid"'
