@@ -254,24 +254,6 @@ fn a_backstop_that_never_fires_is_not_proved() {
     }
 }
 
-/// A request that was refused is repeated, for the other end may have forgotten it.
-#[test]
-fn an_end_that_never_asks_again_is_not_proved() {
-    let config = with_messages().replace("\"hybrid\"", "\"fast-wake\"");
-    assert_ne!(config, with_messages());
-    let again = "asks_down = wants_down | (overdue & timed_out)";
-    let (_, report) = edited(
-        &config,
-        "link_sync.v",
-        again,
-        "asks_down = wants_down",
-        &["--depth", "3", "--timeout", "5"],
-    );
-    let verdicts = verdicts(&report, "port");
-    let verdict = verdicts.iter().find(|(name, _)| *name == "sleeps_in_time");
-    assert_ne!(verdict.map(|it| it.1), Some("proved"), "{verdicts:?}");
-}
-
 /// SPEC 12: the guard keeps the bound, and the link still sleeps in time.
 const GUARDED: &str = "[perfbound]\nhop_factor = 0.01\nbound = 0.02\n[guard]\nburst = 4\n";
 

@@ -54,4 +54,6 @@ PYTHON
 wrong 'an end that agrees to go down while it has packets' link_sync.v \
     'refuses = queue_nonempty | transmitting | ' 'refuses = '
 wrong 'a backstop that never fires' pdt_timer.v 'at_backstop = tick & ' "at_backstop = 1'b0 & "
+wrong 'an end that asks only once' link_sync.v \
+    'asks_down = wants_down | (overdue & timed_out)' 'asks_down = wants_down'
 wrong 'a bucket that refills twice' guard.v 'refilled = part_q + GAIN' 'refilled = part_q + GAIN + GAIN'

@@ -19,6 +19,8 @@ pub struct Guard {
     since: u64,
     /// A token was taken for the present time asleep.
     charged: bool,
+    /// Once there was none to take.
+    overdrawn: bool,
 }
 
 impl Guard {
@@ -39,6 +41,7 @@ impl Guard {
             level: full,
             since: 0,
             charged: false,
+            overdrawn: false,
         })
     }
 
@@ -73,9 +76,16 @@ impl Guard {
     pub fn clock(&mut self, now: u64, awake: bool, queue_nonempty: bool) {
         if !self.steady(awake, queue_nonempty) && !awake {
             self.settle(now + 1);
+            self.overdrawn |= self.level < self.token;
             self.level -= self.token.min(self.level);
         }
         self.charged = !awake && (self.charged || queue_nonempty);
+    }
+
+    /// The promise was broken: there was an interval of `T` ticks with more than `B + T l / t_w`
+    /// wake-ups that packets waited for. A bucket runs dry if and only if there is one.
+    pub fn overdrawn(&self) -> bool {
+        self.overdrawn
     }
 
     /// From cycle `now` on a tick refills so many parts, at most a token.

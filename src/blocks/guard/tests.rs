@@ -65,6 +65,7 @@ proptest! {
                 now += 1;
             }
         }
+        prop_assert!(!golden.overdrawn());
         // SPEC 12: in every interval of T ticks at most B + T l / t_w.
         let rate = if adjustable { 64 } else { numerator };
         for (first, &from) in woken.iter().enumerate() {
@@ -74,6 +75,19 @@ proptest! {
                 prop_assert!((last - first + 1) as u128 * 64 <= most);
             }
         }
+    }
+}
+
+/// A link that sleeps without the guard's permission is found out at the first wake-up too many.
+#[test]
+fn a_broken_promise_is_told() {
+    // 3 tokens, and one more every 64 ticks: the fourth wake-up within them is too many.
+    let mut golden = golden::Guard::new(&plan(3, 1, 1, false)).unwrap();
+    for wake_up in 1..=4 {
+        let now = 4 * wake_up;
+        golden.clock(now, false, true);
+        golden.clock(now + 1, true, true);
+        assert_eq!(golden.overdrawn(), wake_up == 4);
     }
 }
 

@@ -671,8 +671,10 @@ impl LazyPort {
         let (down, up) = rest.sync.starts(now, &view);
         let leaves = down && view.state == PowerState::Wake;
         rest.left_wake = !view.active && (rest.left_wake || leaves);
+        let mut overdrawn = false;
         if let Some(guard) = &mut rest.guard {
             guard.clock(now, view.state == PowerState::Wake, view.queue_nonempty);
+            overdrawn = guard.overdrawn();
         }
         rest.fsm.clock(now, down, up);
         rest.sync.clock(now, &view);
@@ -682,6 +684,9 @@ impl LazyPort {
         if state != view.state {
             rest.count_state(view.state, self.begin);
             rest.count.enter(state);
+        }
+        if overdrawn {
+            self.blame("packets waited for more wake-ups than its guard allows".into());
         }
     }
 
