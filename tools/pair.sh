@@ -15,8 +15,8 @@ trap 'rm -rf "$folder"' EXIT
 
 pair() { # pair DELAYS
     if ! "$linkdoze" cosim "$folder/port.toml" --pair --peer "$peer" --json --delay "$1" \
-        >>"$folder/reports"; then
-        cat "$folder/reports"
+        >>"$folder/reports" 2>"$folder/errors"; then
+        cat "$folder/reports" "$folder/errors"
         exit 1
     fi
 }
