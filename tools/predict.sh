@@ -3,7 +3,8 @@
 # tail (Pareto, alpha = 1.2, from 100 ticks to 2^20) and bursts of short gaps, for every kind of
 # histogram with the correction; the circular one with both windows, misses in both units. Busy
 # parts of some 90 ticks leave a regular histogram, whose counters are halved now and then, no time
-# for the threshold of such a sample: models must agree all the same.
+# for the threshold of such a sample: models must agree all the same. Backstop and guard decide when
+# the link sleeps, not what is predicted.
 #
 #     tools/predict.sh LINKDOZE [PERIODS]
 #
@@ -49,6 +50,9 @@ for variant in regular clearing circular circular-elapsed map decaying decaying-
 time_width = 32
 policy = "perfbound-correct"
 t_pdt_init_ns = 65536
+t_backstop_ns = 5000
+[guard]
+burst = 3
 [histogram]
 kind = "$kind"
 bins = 256
