@@ -324,7 +324,7 @@ module port (
   localparam [14:0] LONGEST_WAIT = 15'd30704;         // the longest wait, as `estimate` prints it
   localparam [31:0] BACKSTOP_NOW = 32'd262144;        // the backstop in force, in ticks
   localparam [31:0] LONGEST_THRESHOLD = 32'd262144;   // the longest threshold, in ticks
-  localparam [31:0] LONGEST_PREDICTION = 32'd262144;  // h_maxval, in ticks
+  localparam [31:0] LONGEST_PREDICTION = 32'd262144;  // h_maxval, or t_pdt_init if that is longer, in ticks
   localparam [32:0] LONGEST_IDLE = 33'd262145;        // the timer has expired by then
   localparam [32:0] REST_BEFORE = 33'd11153;          // rested before a timer that expired in vain
   localparam [32:0] REST_ASKED = 33'd262145;          // rested before the other end is asked, at most
@@ -550,7 +550,7 @@ module port (
   // No threshold is longer than the longest one.
   always @(*) if (!rst) threshold_in_range: assert (threshold_in_range_holds);
 
-  // PerfBound's threshold is at most histogram.max_value_ns.
+  // PerfBound's threshold is at most max_value_ns, or t_pdt_init_ns if that is longer.
   always @(*) if (!rst) prediction_in_range: assert (prediction_in_range_holds);
 
   // What the timer waits for is still to come.

@@ -705,11 +705,11 @@ impl Port {
             )),
             prediction_in_range: Optional::when(
                 bounded && predicts,
-                Reg::property("PerfBound's threshold is at most histogram.max_value_ns."),
+                Reg::property("PerfBound's threshold is at most max_value_ns, or t_pdt_init_ns if that is longer."),
             ),
             correction_in_range: Optional::when(
                 bounded && corrects,
-                Reg::property("The corrected threshold is at most histogram.max_value_ns."),
+                Reg::property("The corrected threshold is at most max_value_ns, or t_pdt_init_ns if that is longer."),
             ),
             timer_ahead: bounded_claim(Reg::invariant(
                 "What the timer waits for is still to come.",
@@ -773,7 +773,7 @@ impl Port {
             longest_prediction: Constant::bits(
                 width,
                 plan.histogram.max_value.max(plan.t_pdt_init).into(),
-                "h_maxval, in ticks",
+                "h_maxval, or t_pdt_init if that is longer, in ticks",
             ),
             longest_idle: rest(bound.timer, "the timer has expired by then"),
             rest_before: rest(bound.repeated, "rested before a timer that expired in vain"),
