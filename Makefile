@@ -4,18 +4,22 @@
 #   make test    all tests, the way CI runs them
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
+#   make configurations  5,000 random legal configurations: each is built and linted
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
 #   make registers  the registers against independent tools from PyPI
+#   make schema  the JSON Schemas against an independent validator from PyPI
 #   make lint    Verible's lint on the checked-in Verilog
-#   make area    what every feature costs: the tables of docs/area.md (some 20 minutes)
+#   make area    what every feature costs: the tables of docs/evidence/area.md (some 20 minutes)
 #   make rtl     regenerate the checked-in Verilog and constraints of the presets
+#   make reference  regenerate the pages of the book that are made from the program
+#   make book    the book as a web site in target/book (needs mdBook)
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix verify predict pair bench registers lint area rtl setup build clean
+.PHONY: demo test style matrix configurations verify predict pair bench registers schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -41,6 +45,9 @@ style:
 matrix: build
 	@sh tools/matrix.sh $(LINKDOZE)
 
+configurations: setup
+	CONFIGURATIONS=5000 $(CARGO) test --release --locked --test configurations -- --nocapture
+
 verify: build
 	@sh tools/verify.sh $(LINKDOZE)
 
@@ -56,6 +63,9 @@ bench: setup
 registers: build
 	@sh tools/registers.sh $(LINKDOZE)
 
+schema: build
+	@sh tools/schema.sh $(LINKDOZE)
+
 lint:
 	@sh tools/lint.sh
 
@@ -68,6 +78,13 @@ rtl: build
 	  $(LINKDOZE) generate target/$$preset.toml -o rtl/$$preset \
 	    --constraints constraints/$$preset || exit; \
 	done
+
+reference: setup
+	LINKDOZE_WRITE_BOOK=1 $(CARGO) test --release --locked --test book --test schema the_page_of
+
+book:
+	@command -v mdbook >/dev/null || { echo 'book: mdBook is missing: cargo install mdbook' >&2; exit 2; }
+	mdbook build docs
 
 clean:
 	$(CARGO) clean

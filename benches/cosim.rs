@@ -70,16 +70,9 @@ impl Activity for ApplicationLike {
                 ..Inputs::default()
             };
             if !outputs.tx_enable {
-                return Some(Stretch {
-                    inputs: waiting,
-                    cycles: 10_000,
-                    until_change: true,
-                });
+                return Some(Stretch::until_change(waiting, 10_000));
             }
-            let idle = Inputs {
-                sleep_permit: true,
-                ..Inputs::default()
-            };
+            let idle = Inputs::quiet();
             for _ in 0..self.random.random_range(1..8) {
                 let sending = Inputs {
                     queue_nonempty: true,
@@ -103,11 +96,7 @@ impl Activity for ApplicationLike {
                 .push_back((idle, self.random.random_range(5_000..100_000)));
         }
         let (inputs, cycles) = self.steps.pop_front()?;
-        Some(Stretch {
-            inputs,
-            cycles,
-            until_change: false,
-        })
+        Some(Stretch::hold(inputs, cycles))
     }
 }
 

@@ -7,6 +7,9 @@
 
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 use anyhow::{ensure, Context, Result};
@@ -145,6 +148,71 @@ fn best<T>(rounds: &[T], of: impl Fn(&T) -> f64) -> f64 {
     rounds.iter().map(of).fold(0.0, f64::max)
 }
 
+/// Threads that keep a core busy each, while this lives.
+struct Neighbours {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Neighbours {
+    fn new(count: usize) -> Self {
+        let stop = Arc::new(AtomicBool::new(false));
+        let busy = || {
+            let stop = Arc::clone(&stop);
+            std::thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            })
+        };
+        let threads = (0..count).map(|_| busy()).collect();
+        Self { stop, threads }
+    }
+}
+
+impl Drop for Neighbours {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads.drain(..) {
+            let _ended = thread.join();
+        }
+    }
+}
+
+fn scenario(network: &Network, load: f64, power: &str) -> String {
+    let duration = network.duration_ns * (0.4 / load).min(2.0);
+    format!(
+        "[topology]\n{}\n[traffic]\nkind = \"uniform\"\nload = {load}\n\
+         message_bytes = {MESSAGE}\n{power}[run]\nduration_ns = {duration}\n",
+        network.topology
+    )
+}
+
+/// One thread and two beside so many busy processes.
+fn beside_neighbours(folder: &Path) -> Result<Table> {
+    let cores = std::thread::available_parallelism()?.get();
+    let mut table = Table::new();
+    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header([
+        "dragonfly, 1,056 nodes, 40 %: busy neighbours".to_owned(),
+        format!("2 threads, wall ({cores} cores)"),
+        "2 threads, CPU".to_owned(),
+    ]);
+    let scenario = scenario(&NETWORKS[0], 0.4, POWER);
+    for count in [0, 1, cores] {
+        let _neighbours = Neighbours::new(count);
+        let runs = [(&*scenario, 1), (&*scenario, 2)];
+        let rounds = rounds(folder, runs, ROUNDS[0])?;
+        let faster = median(&rounds, |[one, two]| one.wall_seconds / two.wall_seconds);
+        let more = median(&rounds, |[one, two]| two.cpu_seconds / one.cpu_seconds);
+        table.add_row([
+            count.to_string(),
+            format!("{faster:.2} times as fast"),
+            format!("{more:.2} times as much"),
+        ]);
+    }
+    Ok(table)
+}
+
 fn main() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let full = std::env::var("LINKDOZE_BENCH").is_ok_and(|value| value == "full");
@@ -165,15 +233,8 @@ fn main() -> Result<()> {
     let large_ones = large.iter().map(|network| (network, ROUNDS[1]));
     for (network, count) in small_ones.chain(large_ones) {
         for &load in network.loads {
-            let duration = network.duration_ns * (0.4 / load).min(2.0);
-            let scenario = |power: &str| {
-                format!(
-                    "[topology]\n{}\n[traffic]\nkind = \"uniform\"\nload = {load}\n\
-                     message_bytes = {MESSAGE}\n{power}[run]\nduration_ns = {duration}\n",
-                    network.topology
-                )
-            };
-            let (always_on, perfbound) = (scenario(""), scenario(POWER));
+            let (always_on, perfbound) =
+                (scenario(network, load, ""), scenario(network, load, POWER));
             let runs = [(&*always_on, 1), (&*perfbound, 1), (&*perfbound, 2)];
             let rounds = rounds(folder.path(), runs, count)?;
             let rate = best(&rounds, |[_, saving, _]| saving.rate());
@@ -204,6 +265,6 @@ fn main() -> Result<()> {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    println!("{table}");
+    println!("{table}\n\n{}", beside_neighbours(folder.path())?);
     Ok(())
 }

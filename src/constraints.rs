@@ -31,15 +31,17 @@ pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String
     let origin = format!("# {emitted}\n# {hashed}\n\n");
     let sdc = format!(
         "# Timing of module {top} as a block of an ASIC: Synopsys Design Constraints, for static\n\
-         # timing, synthesis and layout; Quartus reads them, too. Times in ns: what counts in the\n\
-         # unit of its cell library is told so first (OpenSTA: set_cmd_units -time ns).\n#\n\
+         # timing, synthesis and layout; Quartus reads them, too. All times are in ns. A tool that\n\
+         # takes the unit of its cell library must be set to ns first (OpenSTA:\n\
+         # set_cmd_units -time ns).\n#\n\
          {origin}{}",
         tcl(&pins, period_ps)
     );
     let xdc = format!(
         "# Timing of module {top} for Vivado, synthesised or placed by itself:\n\
          #   read_xdc -mode out_of_context {top}.xdc\n\
-         # Inside a larger design clock and neighbours are known, and this file is not read.\n#\n\
+         # Do not read it when the block is part of a larger design, which knows the clock and what\n\
+         # surrounds the block.\n#\n\
          {origin}{}",
         tcl(&pins, period_ps)
     );
@@ -72,9 +74,8 @@ fn tcl(pins: &[Pin], period_ps: u64) -> String {
         .map(target)
         .collect();
     let mut text = format!(
-        "# The period that every count of cycles in the block rests on, [clock] period_ps of the\n\
-         # configuration. Jitter and skew are the technology's: the flow adds its own\n\
-         # set_clock_uncertainty.\n\
+        "# The clock, with [clock] period_ps of the configuration: the block counts all times in it.\n\
+         # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.\n\
          create_clock -name {clock} -period {period} [get_ports {{{clock}}}]\n\n\
          # Inputs come from registers of the same clock, and no path leads through the block from\n\
          # pin to pin. Half of the period passes outside, register and wires included; the other\n\
@@ -83,8 +84,8 @@ fn tcl(pins: &[Pin], period_ps: u64) -> String {
          set inputs [get_ports {{\n{}}}]\n\
          set_input_delay -clock {clock} -max {outside} $inputs\n\
          set_input_delay -clock {clock} -min 0 $inputs\n\n\
-         # Outputs depend on registers of the block alone and end in registers of the same clock:\n\
-         # behind half a period of wires and logic at most, behind none at least.\n\
+         # Outputs depend on registers of the block alone and lead to registers of the same clock,\n\
+         # through half a period of wires and logic at most, and none at least.\n\
          set outputs [get_ports {{\n{}}}]\n\
          set_output_delay -clock {clock} -max {outside} $outputs\n\
          set_output_delay -clock {clock} -min 0 $outputs\n",
@@ -106,9 +107,8 @@ fn tcl(pins: &[Pin], period_ps: u64) -> String {
 /// What nextpnr-ecp5 reads of a Lattice preference file, pins and buffers aside.
 fn preferences(pins: &[Pin], period_ps: u64) -> String {
     format!(
-        "# The period that every count of cycles in the block rests on, [clock] period_ps of the\n\
-         # configuration, as a frequency. nextpnr reads no delays of pins: what surrounds the block\n\
-         # inside the FPGA is timed with it.\n\
+        "# The clock, with [clock] period_ps of the configuration as a frequency. nextpnr takes no\n\
+         # delays of pins: it times the block together with the logic around it.\n\
          FREQUENCY PORT \"{}\" {:.6} MHZ;\n",
         clock(pins),
         1e6 / period_ps as f64

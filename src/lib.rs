@@ -5,10 +5,11 @@
 //! ([`estimate`]), a cycle-exact golden model (beside each block), the papers'
 //! mathematics in real numbers ([`mod@reference`]), the lock-step co-simulation
 //! ([`cosim`]) and the packet model that drives it with application traces
-//! ([`switch`], [`network`]).
+//! ([`network`]).
 //!
 //! Dependencies point one way:
-//! `cli -> {cosim, report -> sweep} -> {network, switch} -> blocks -> hdl -> config`.
+//! `cli -> {cosim, report -> sweep -> experiment} -> energy -> network -> blocks -> {hdl, config ->
+//! input}` (`docs/contributing/layers.md`).
 //! A block's golden model never imports its description; [`mod@reference`] imports neither.
 
 pub mod blocks;
@@ -18,8 +19,10 @@ pub mod constraints;
 pub mod cosim;
 pub mod energy;
 pub mod estimate;
+pub mod experiment;
 pub mod files;
 pub mod hdl;
+pub mod input;
 pub mod network;
 pub mod periods;
 pub mod reference;
@@ -27,7 +30,6 @@ pub mod registers;
 pub mod report;
 pub mod rtl;
 pub mod sweep;
-pub mod switch;
 pub mod synth;
 mod tools;
 pub mod usage;

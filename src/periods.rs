@@ -1,12 +1,11 @@
 //! Lists of idle periods: CSV with the header `busy,idle`, in ticks.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use csv::{ErrorKind, Position, ReaderBuilder, StringRecord};
 
-use crate::files::FileError;
+use crate::files::{self, FileError};
 
 /// Longest line that is read, in bytes; a line of two numbers has some forty. A file without
 /// line ends must not fill the memory.
@@ -95,7 +94,7 @@ pub enum PeriodsError {
 /// Reads a list of periods line by line.
 pub struct Periods {
     path: PathBuf,
-    reader: csv::Reader<Lines<File>>,
+    reader: csv::Reader<Lines<Box<dyn Read>>>,
     record: StringRecord,
     any: bool,
 }
@@ -111,7 +110,7 @@ impl Periods {
             path: path.into(),
             source,
         };
-        let file = File::open(path).map_err(read_error)?;
+        let file = files::open(path).map_err(read_error)?;
         let mut periods = Periods {
             path: path.into(),
             reader: ReaderBuilder::new()

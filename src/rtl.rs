@@ -79,6 +79,9 @@ pub fn emit_plan(config: &Config, plan: &PortPlan) -> Result<Vec<(String, String
 pub struct Emitted {
     /// The Verilog, then what software reads of the registers, if there are any.
     pub sources: Vec<(String, String)>,
+    /// The checkers of the Verilog and their file list, to be beside it: for simulation and
+    /// proof, no hardware.
+    pub checkers: Vec<(String, String)>,
     /// The timing constraints of the top.
     pub constraints: Vec<(String, String)>,
 }
@@ -109,6 +112,7 @@ pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError
     }
     Ok(Emitted {
         sources,
+        checkers: verilog::checkers(&design, &header),
         constraints: constraints::files(&design, config.clock.period_ps, &header.hash),
     })
 }
@@ -117,7 +121,7 @@ pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError
 mod tests {
     use super::*;
     use crate::config::PRESETS;
-    use crate::hdl::check;
+    use crate::hdl::check::{self, VerilogSimulator};
 
     fn preset(name: &str, changes: &[(&str, &str)]) -> Config {
         let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
@@ -133,12 +137,18 @@ mod tests {
         Config::parse(&text, name).unwrap()
     }
 
+    /// The Verilog and its checkers.
+    fn with_checkers(config: &Config) -> Vec<(String, String)> {
+        let emitted = emit_all(config, None).unwrap();
+        [emitted.sources, emitted.checkers].concat()
+    }
+
     /// Verilator's lint with all warnings, Icarus with all warnings, Yosys' checks, and no
     /// latch, on what every preset emits.
     #[test]
     fn every_preset_is_lint_clean() {
         for preset in PRESETS {
-            let files = emit(&Config::parse(preset.text, preset.name).unwrap()).unwrap();
+            let files = with_checkers(&Config::parse(preset.text, preset.name).unwrap());
             if let Err(error) = check::lints(&files) {
                 panic!("{}: {error}", preset.name);
             }
@@ -185,9 +195,70 @@ mod tests {
         let awake = [("policy", "\"always-on\"")];
         for changes in [&narrow[..], &coarse, &wide, &refreshing, &guarded, &awake] {
             for name in ["bxiv3-deep-sleep", "bxiv3-hybrid"] {
-                let files = emit(&preset(name, changes)).unwrap();
+                let files = with_checkers(&preset(name, changes));
                 if let Err(error) = check::lints(&files) {
                     panic!("{name} with {changes:?}: {error}");
+                }
+            }
+        }
+    }
+
+    /// Whoever simulates the Verilog with its checkers hears of a broken claim by its name, and of
+    /// none if nothing is broken.
+    #[test]
+    fn checkers_work_in_simulation() {
+        let levels = "[port]\ntime_width = 16\npolicy = \"fixed\"\nsleep = \"hybrid\"\n\
+                      t_pdt_ns = 2\nt_backstop_ns = 20\nhybrid_hold_ns = 3\nsync = \"levels\"\n\
+                      [states.fast-wake]\nt_w_ns = 4\nt_s_ns = 3\n\
+                      [states.deep-sleep]\nt_w_ns = 6\nt_s_ns = 5\nt_q_ns = 8\nt_r_ns = 2\n";
+        let messages = "sync = \"messages\"\nsync_timeout_ns = 12";
+        let guarded = levels.replace("sync = \"levels\"", messages)
+            + "[perfbound]\nhop_factor = 0.01\nbound = 0.02\n[guard]\nburst = 4\n";
+        let intact = ("", "");
+        let always = ("tx_enable = state_q == LINK_WAKE;", "tx_enable = 1'b1;");
+        let at_once = ("over = cycles_q == 3'd0;", "over = 1'b1;");
+        for (config, (from, to), claim) in [
+            (levels, intact, None),
+            (guarded.as_str(), intact, None),
+            (levels, always, Some("transmits_awake_only")),
+            (levels, at_once, Some("down_completes")),
+        ] {
+            let config = Config::parse(config, "port.toml").unwrap();
+            let mut files = with_checkers(&config);
+            let (_, text) = files.iter_mut().find(|it| it.0 == "lpi_fsm.v").unwrap();
+            assert!(text.contains(from), "{from}");
+            *text = text.replace(from, to);
+            let pins = design(&config).unwrap().pins();
+            let stimulus = check::stimulus(&pins, 20_000, 1);
+            let folder = tempfile::tempdir().unwrap();
+            let run = check::run(
+                VerilogSimulator::Verilator,
+                folder.path(),
+                &files,
+                &pins,
+                &stimulus,
+            );
+            match (run, claim) {
+                (Ok(_), None) => {}
+                (Err(error), Some(claim)) => {
+                    let error = error.to_string();
+                    let fired = format!("u_lpi_fsm.u_checker.{claim}");
+                    assert!(error.contains("Assertion failed"), "{error}");
+                    assert!(error.contains(&fired), "{error}");
+                }
+                (run, claim) => panic!("{claim:?}: {:?}", run.err()),
+            }
+        }
+    }
+
+    #[test]
+    fn design_files_know_nothing_of_claims() {
+        for preset in PRESETS {
+            let config = Config::parse(preset.text, preset.name).unwrap();
+            for (name, text) in emit(&config).unwrap() {
+                let lower = text.to_lowercase();
+                for word in ["formal", "assert", "assume", "checker"] {
+                    assert!(!lower.contains(word), "{word} in {name}");
                 }
             }
         }

@@ -1,6 +1,14 @@
-//! Finding and calling the programs of others.
+//! Finding and calling the programs of others. None of them outlives this process where a signal
+//! ends it.
 
-use std::process::Command;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{killpg, Signal};
+use nix::unistd::Pid;
 
 /// What to try for a program: the one that `named` (an environment variable, if it is set)
 /// names, or the usual ones in turn.
@@ -29,7 +37,7 @@ pub(crate) fn first_working(
 ) -> Result<(String, String), String> {
     let mut tried = Vec::new();
     for program in programs {
-        match command(program).arg(argument).output() {
+        match output(command(program).arg(argument)) {
             Ok(output) if output.status.success() => {
                 let text = String::from_utf8_lossy(&output.stdout).into_owned();
                 // Some print their version to standard error.
@@ -37,6 +45,10 @@ pub(crate) fn first_working(
                     true => String::from_utf8_lossy(&output.stderr).into_owned(),
                     false => text,
                 };
+                log::debug!(
+                    "{program}: {}",
+                    text.trim().lines().next().unwrap_or_default()
+                );
                 return Ok((program.clone(), text));
             }
             Ok(output) => tried.push(format!(
@@ -63,4 +75,117 @@ pub(crate) fn yosys() -> Result<(String, String), String> {
 pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     lines[lines.len().saturating_sub(count)..].join("\n")
+}
+
+/// The programs that run now.
+static RUNNING: Mutex<Programs> = Mutex::new(Programs {
+    groups: Vec::new(),
+    ending: false,
+});
+
+struct Programs {
+    /// Each runs in a process group of its own, with those that it has started itself.
+    groups: Vec<Pid>,
+    /// This process is about to end.
+    ending: bool,
+}
+
+fn programs() -> MutexGuard<'static, Programs> {
+    // The list is whole between any two statements that change it.
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether a program of others is running.
+pub(crate) fn are_running() -> bool {
+    !programs().groups.is_empty()
+}
+
+/// How long programs may take to end when they are asked to: compilers remove their temporary
+/// files.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Ends all programs, for a process that is about to end itself. None starts any more, and who
+/// waits for one waits for the end.
+pub(crate) fn end_all() {
+    let groups = {
+        let mut programs = programs();
+        programs.ending = true;
+        programs.groups.clone()
+    };
+    // A group that is gone already need not be ended.
+    let all = |signal: Option<Signal>| {
+        let sent = groups
+            .iter()
+            .filter(|group| killpg(**group, signal).is_ok());
+        sent.count()
+    };
+    all(Some(Signal::SIGTERM));
+    let asked = Instant::now();
+    while all(None) > 0 && asked.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    all(Some(Signal::SIGKILL));
+}
+
+/// The list, for as long as this process is not about to end: then this never returns.
+fn programs_unless_ending() -> MutexGuard<'static, Programs> {
+    loop {
+        let programs = programs();
+        if !programs.ending {
+            return programs;
+        }
+        drop(programs);
+        std::thread::sleep(PATIENCE);
+    }
+}
+
+/// A program that runs, as [`end_all`] knows it.
+pub(crate) struct Running(Pid);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        programs_unless_ending()
+            .groups
+            .retain(|group| *group != self.0);
+    }
+}
+
+/// Starts a program without standard input. What is returned beside it is to be dropped when it
+/// has ended.
+///
+/// # Errors
+/// If the system refuses.
+pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Running)> {
+    log::debug!("running {command:?}");
+    command.stdin(Stdio::null()).process_group(0);
+    let mut programs = programs_unless_ending();
+    let child = command.spawn()?;
+    let group = Pid::from_raw(child.id().cast_signed());
+    programs.groups.push(group);
+    Ok((child, Running(group)))
+}
+
+/// Runs a program to its end: how it ended, and what it printed.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (child, _running) = start(command)?;
+    child.wait_with_output()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_prints_is_returned_and_it_is_no_longer_running() {
+        let output = output(command("sh -c").arg("echo out; echo err >&2; exit 3")).unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        assert_eq!(
+            (&*output.stdout, &*output.stderr),
+            (&b"out\n"[..], &b"err\n"[..])
+        );
+    }
 }

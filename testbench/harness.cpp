@@ -25,12 +25,19 @@
 
 #include "pins.h"
 
+#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+#define LINKDOZE_TRACE
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
+#endif
 #ifdef LINKDOZE_TRACE_FST
+#include <cstdio>
+#include <sys/mman.h>
 #include "verilated_fst_c.h"
-using Trace = VerilatedFstC;
 #elif defined(LINKDOZE_TRACE_VCD)
 #include "verilated_vcd_c.h"
-using Trace = VerilatedVcdC;
 #endif
 
 #define LINKDOZE_EXPORT extern "C" __attribute__((visibility("default")))
@@ -50,13 +57,142 @@ void vl_finish(const char* file, int line, const char*) {
                              + ": the design executed $finish");
 }
 
+#ifdef LINKDOZE_TRACE
+
+namespace {
+
+[[noreturn]] void cannot_write(int error) {
+    throw std::runtime_error(std::string("the waveform cannot be written: ")
+                             + std::strerror(error));
+}
+
+// A file whose first error is kept.
+class Output {
+    int m_fd = -1;
+    int m_error = 0;
+
+public:
+    ~Output() { close(); }
+    bool open(const char* path) {
+        m_fd = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (m_fd < 0) m_error = errno;
+        return m_fd >= 0;
+    }
+    void write(const char* bytes, size_t count) {
+        while (count > 0 && !m_error) {
+            const ssize_t written = ::write(m_fd, bytes, count);
+            if (written < 0) {
+                if (errno != EINTR) m_error = errno;
+            } else {
+                bytes += written;
+                count -= static_cast<size_t>(written);
+            }
+        }
+    }
+    void close() {
+        if (m_fd >= 0 && ::close(m_fd) && !m_error) m_error = errno;
+        m_fd = -1;
+    }
+    void check() const {
+        if (m_error) cannot_write(m_error);
+    }
+};
+
+#ifdef LINKDOZE_TRACE_FST
+
+// The library that writes FST files does not tell that a disk is full, and maps files that it
+// could not write: its files lie in memory here, and the waveform goes to the disk when it is
+// complete. A library that does not open its files with fopen writes to the disk itself.
+
+// The library could not write one of its files: it has closed it without a word.
+thread_local bool cut_short = false;
+
+// Where the memory of the waveform, the first file that the library writes, is to be kept.
+thread_local int* opening = nullptr;
+
+FILE* memory_file() {
+    const int fd = memfd_create("waveform", MFD_CLOEXEC);
+    if (fd < 0) return nullptr;
+    if (opening && *opening < 0) *opening = dup(fd);
+    return fdopen(fd, "w+b");
+}
+
+class Trace : public VerilatedFstC {
+    std::string m_path;
+    int m_memory = -1;
+
+public:
+    ~Trace() override {
+        if (m_memory >= 0) ::close(m_memory);
+    }
+    void begin(const char* path) {
+        m_path = path;
+        opening = &m_memory;
+        open(path);
+        opening = nullptr;
+    }
+    void check() const {}
+    // Closes the waveform, complete on the disk.
+    void finish() {
+        cut_short = false;
+        close();
+        if (cut_short) throw std::runtime_error("the waveform cannot be written: it was cut short");
+        if (m_memory < 0) return;
+        Output output;
+        output.open(m_path.c_str());
+        output.check();
+        char bytes[1 << 16];
+        off_t place = 0;
+        while (const ssize_t count = pread(m_memory, bytes, sizeof bytes, place)) {
+            if (count < 0) cannot_write(errno);
+            output.write(bytes, static_cast<size_t>(count));
+            place += count;
+        }
+        output.close();
+        output.check();
+    }
+};
+
+#else
+
+// What Verilator's own file meets an error with is an exception out of a destructor.
+class File : public VerilatedVcdFile {
+public:
+    Output output;
+    bool open(const std::string& name) override { return output.open(name.c_str()); }
+    void close() override { output.close(); }
+    ssize_t write(const char* bytes, ssize_t count) override {
+        output.write(bytes, static_cast<size_t>(count));
+        return count;
+    }
+};
+
+class Trace : File, public VerilatedVcdC {
+public:
+    Trace()
+        : VerilatedVcdC(static_cast<File*>(this)) {}
+    void begin(const char* path) { VerilatedVcdC::open(path); }
+    void check() const { output.check(); }
+    // Closes the waveform, complete on the disk.
+    void finish() {
+        VerilatedVcdC::close();
+        output.check();
+    }
+};
+
+#endif
+
+}  // namespace
+
+#endif
+
 namespace {
 
 struct Instance {
     VerilatedContext context;
     std::unique_ptr<Model> model;
     std::string error;
-#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+#ifdef LINKDOZE_TRACE
     std::unique_ptr<Trace> trace;
     uint64_t cycle = 0;
     uint64_t period_ps = 0;
@@ -86,7 +222,7 @@ LINKDOZE_EXPORT void* linkdoze_create() {
     try {
         auto instance = std::make_unique<Instance>();
         instance->context.fatalOnError(true);
-#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+#ifdef LINKDOZE_TRACE
         instance->context.traceEverOn(true);
 #endif
         instance->model = std::make_unique<Model>(&instance->context, "");
@@ -168,7 +304,23 @@ LINKDOZE_EXPORT int linkdoze_pass(void* handle, const Run* run, uint64_t* actual
     });
 }
 
-#if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
+#ifdef LINKDOZE_TRACE_FST
+// What the library calls instead (-Wl,--wrap). Others open files, too: $readmemh of the design.
+extern "C" FILE* __real_fopen(const char* path, const char* mode);
+extern "C" FILE* __wrap_fopen(const char* path, const char* mode) {
+    return opening && *mode == 'w' ? memory_file() : __real_fopen(path, mode);
+}
+extern "C" FILE* __wrap_tmpfile() { return memory_file(); }
+extern "C" int __real_fclose(FILE* file);
+extern "C" int __wrap_fclose(FILE* file) {
+    const bool failed = ferror(file);
+    const int closed = __real_fclose(file);
+    cut_short |= failed || closed;
+    return closed;
+}
+#endif
+
+#ifdef LINKDOZE_TRACE
 
 // Opens a waveform. Time 0 of the file is the first cycle after reset.
 LINKDOZE_EXPORT int linkdoze_trace_open(void* handle, const char* path, uint64_t period_ps) {
@@ -179,8 +331,9 @@ LINKDOZE_EXPORT int linkdoze_trace_open(void* handle, const char* path, uint64_t
         instance->period_ps = period_ps;
         instance->trace = std::make_unique<Trace>();
         instance->model->trace(instance->trace.get(), 99);
-        instance->trace->open(path);
-        if (!instance->trace->isOpen()) throw std::runtime_error("cannot open the waveform");
+        instance->trace->begin(path);
+        instance->trace->check();
+        if (!instance->trace->isOpen()) throw std::runtime_error("the waveform cannot be opened");
         return 0;
     });
 }
@@ -208,6 +361,7 @@ LINKDOZE_EXPORT int linkdoze_trace_run(void* handle, const Run* runs, uint64_t c
                 model.eval();
                 ++instance->cycle;
             }
+            if (trace) trace->check();
         }
         return 0;
     });
@@ -218,7 +372,7 @@ LINKDOZE_EXPORT int linkdoze_trace_close(void* handle) {
     return guarded(instance, [&] {
         if (instance->trace) {
             instance->trace->dump(instance->cycle * instance->period_ps);
-            instance->trace->close();
+            instance->trace->finish();
             instance->trace.reset();
         }
         return 0;

@@ -1,7 +1,7 @@
 // pair
 //
 // Two port controllers joined by a link whose delay is the same in both directions and does
-// not change, for `linkdoze verify` (docs/proofs.md). The packets are arbitrary, and so are the
+// not change, for `linkdoze verify` (docs/evidence/proofs.md). The packets are arbitrary, and so are the
 // thresholds, up to the longest one. What one port claims is proved for one port, whatever its
 // pins do, and assumed here. The prover sets the parameters.
 
@@ -97,7 +97,7 @@ module pair #(
       .messages(ba), .age0(ba0), .age1(ba1), .age2(ba2), .orderly(flow_ba), .full(full_ba)
   );
 
-  // Registers of the two ports; Yosys joins such wires with them.
+  // Registers of the two ports and of their checkers; Yosys joins such wires with them.
   (* hierconn *) wire [2:0] \u_a.u_link_sync.state_q ;
   (* hierconn *) wire [2:0] \u_b.u_link_sync.state_q ;
   (* hierconn *) wire [COUNT_BITS-1:0] \u_a.u_link_sync.count_q ;
@@ -108,20 +108,20 @@ module pair #(
   (* hierconn *) wire \u_b.u_link_sync.unheard_q ;
   (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_lpi_fsm.cycles_q ;
   (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_lpi_fsm.cycles_q ;
-  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_lpi_fsm.age_q ;
-  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_lpi_fsm.age_q ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_lpi_fsm.u_checker.age_q ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_lpi_fsm.u_checker.age_q ;
   (* hierconn *) wire \u_a.u_lpi_fsm.deep_q ;  // there in hybrid only
   (* hierconn *) wire \u_b.u_lpi_fsm.deep_q ;
-  (* hierconn *) wire [WAIT_BITS-1:0] \u_a.waiting_q ;
-  (* hierconn *) wire [WAIT_BITS-1:0] \u_b.waiting_q ;
+  (* hierconn *) wire [WAIT_BITS-1:0] \u_a.u_checker.waiting_q ;
+  (* hierconn *) wire [WAIT_BITS-1:0] \u_b.u_checker.waiting_q ;
   (* hierconn *) wire \u_a.u_link_sync.cancelled_q ;
   (* hierconn *) wire \u_b.u_link_sync.cancelled_q ;
-  (* hierconn *) wire \u_a.timer_over ;  // there with BOUNDED only, as the next
-  (* hierconn *) wire \u_b.timer_over ;
-  (* hierconn *) wire [REST_BITS-1:0] \u_a.awake_cycles_q ;  // with a guard
-  (* hierconn *) wire [REST_BITS-1:0] \u_b.awake_cycles_q ;
-  (* hierconn *) wire [REST_BITS-1:0] \u_a.idle_cycles_q ;
-  (* hierconn *) wire [REST_BITS-1:0] \u_b.idle_cycles_q ;
+  (* hierconn *) wire \u_a.u_checker.timer_over ;  // there with BOUNDED only, as the next
+  (* hierconn *) wire \u_b.u_checker.timer_over ;
+  (* hierconn *) wire [REST_BITS-1:0] \u_a.u_checker.awake_cycles_q ;  // with a guard
+  (* hierconn *) wire [REST_BITS-1:0] \u_b.u_checker.awake_cycles_q ;
+  (* hierconn *) wire [REST_BITS-1:0] \u_a.u_checker.idle_cycles_q ;
+  (* hierconn *) wire [REST_BITS-1:0] \u_b.u_checker.idle_cycles_q ;
 
   wire [2:0]   a = \u_a.u_link_sync.state_q ;
   wire [2:0]   b = \u_b.u_link_sync.state_q ;
@@ -133,28 +133,30 @@ module pair #(
       .TIMER(TIMER), .GUARD(GUARD)
   ) u_end_a (
       .clk(clk), .rst(rst), .delay(delay), .exchange(a), .count(ca), .link(link_a),
-      .rise(\u_a.u_link_sync.rise_q ), .age({{(W-CYCLES_BITS){1'b0}}, \u_a.u_lpi_fsm.age_q }),
-      .waiting({{(W-WAIT_BITS){1'b0}}, \u_a.waiting_q }), .unheard(\u_a.u_link_sync.unheard_q ),
+      .rise(\u_a.u_link_sync.rise_q ), .unheard(\u_a.u_link_sync.unheard_q ),
+      .age({{(W-CYCLES_BITS){1'b0}}, \u_a.u_lpi_fsm.u_checker.age_q }),
+      .waiting({{(W-WAIT_BITS){1'b0}}, \u_a.u_checker.waiting_q }),
       .error(error_a), .tx_enable(tx_enable_a), .queue_nonempty(queue_nonempty_a),
       .transmitting_wanted(transmitting_wanted_a), .transmitting(transmitting_a),
       .link_of_other(link_b), .rest(rest), .before(before), .asked(asked),
-      .over(\u_a.timer_over ), .cancelled(\u_a.u_link_sync.cancelled_q ),
-      .idle({{(W-REST_BITS){1'b0}}, \u_a.idle_cycles_q }),
-      .awake({{(W-REST_BITS){1'b0}}, \u_a.awake_cycles_q })
+      .over(\u_a.u_checker.timer_over ), .cancelled(\u_a.u_link_sync.cancelled_q ),
+      .idle({{(W-REST_BITS){1'b0}}, \u_a.u_checker.idle_cycles_q }),
+      .awake({{(W-REST_BITS){1'b0}}, \u_a.u_checker.awake_cycles_q })
   );
   pair_end #(
       .W(W), .START(START), .LONGEST_DOWN(LONGEST_DOWN), .LONGEST_UP(LONGEST_UP), .BOUNDED(BOUNDED),
       .TIMER(TIMER), .GUARD(GUARD)
   ) u_end_b (
       .clk(clk), .rst(rst), .delay(delay), .exchange(b), .count(cb), .link(link_b),
-      .rise(\u_b.u_link_sync.rise_q ), .age({{(W-CYCLES_BITS){1'b0}}, \u_b.u_lpi_fsm.age_q }),
-      .waiting({{(W-WAIT_BITS){1'b0}}, \u_b.waiting_q }), .unheard(\u_b.u_link_sync.unheard_q ),
+      .rise(\u_b.u_link_sync.rise_q ), .unheard(\u_b.u_link_sync.unheard_q ),
+      .age({{(W-CYCLES_BITS){1'b0}}, \u_b.u_lpi_fsm.u_checker.age_q }),
+      .waiting({{(W-WAIT_BITS){1'b0}}, \u_b.u_checker.waiting_q }),
       .error(error_b), .tx_enable(tx_enable_b), .queue_nonempty(queue_nonempty_b),
       .transmitting_wanted(transmitting_wanted_b), .transmitting(transmitting_b),
       .link_of_other(link_a), .rest(rest), .before(before), .asked(asked),
-      .over(\u_b.timer_over ), .cancelled(\u_b.u_link_sync.cancelled_q ),
-      .idle({{(W-REST_BITS){1'b0}}, \u_b.idle_cycles_q }),
-      .awake({{(W-REST_BITS){1'b0}}, \u_b.awake_cycles_q })
+      .over(\u_b.u_checker.timer_over ), .cancelled(\u_b.u_link_sync.cancelled_q ),
+      .idle({{(W-REST_BITS){1'b0}}, \u_b.u_checker.idle_cycles_q }),
+      .awake({{(W-REST_BITS){1'b0}}, \u_b.u_checker.awake_cycles_q })
   );
 
   // Clock cycles for which both ends have been idle while the link was awake.

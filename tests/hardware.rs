@@ -23,15 +23,20 @@ fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
+/// Those of folders in it as well, by their paths.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| {
-            let path = entry.unwrap().path();
-            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
-            (name, fs::read(path).unwrap())
-        })
-        .collect()
+    let mut found = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        if path.is_dir() {
+            let inside = files(&path).into_iter();
+            found.extend(inside.map(|(file, text)| (format!("{name}/{file}"), text)));
+        } else {
+            found.insert(name, fs::read(path).unwrap());
+        }
+    }
+    found
 }
 
 fn json_of(folder: &Path, arguments: &[&str]) -> Value {
@@ -123,20 +128,23 @@ fn what_another_configuration_left_is_named_and_removed() {
     // Alone, a left file fails the check; the two ways to name the folder are one.
     generate("port.toml", &["--constraints", "./out"], 0);
     fs::copy(path.join("out/link_sync.v"), path.join("out/old.v")).unwrap();
+    let checkers = path.join("out/checkers");
+    fs::copy(checkers.join("port_checker.sv"), checkers.join("old.sv")).unwrap();
+    fs::write(checkers.join("own.sv"), own).unwrap();
     let (out, err) = generate("port.toml", &["--check"], 1);
     assert_eq!(
         (out.as_str(), without_notes(&err).as_str()),
         (
             "",
-            "of another configuration: out/old.v\n\
+            "of another configuration: out/old.v, out/checkers/old.sv\n\
              regenerate with: linkdoze generate port.toml -o out\n"
         )
     );
     let (_, err) = generate("port.toml", &[], 0);
-    let removed = "removed, of another configuration: out/old.v\n";
+    let removed = "removed, of another configuration: out/old.v, out/checkers/old.sv\n";
     assert_eq!(without_notes(&err), removed);
     generate("port.toml", &["--check"], 0);
-    assert!(path.join("out/own.v").exists());
+    assert!(path.join("out/own.v").exists() && checkers.join("own.sv").exists());
     // The folder of the constraints as well.
     let (_, err) = generate("levels.toml", &["--constraints", "timing"], 0);
     assert!(err.contains("out/link_sync.v, out/port.lpf"), "{err}");
@@ -177,7 +185,11 @@ fn two_configurations_in_one_design() {
         }
     }
     for name in files(&path.join("north")).keys() {
-        assert!(name.starts_with("north_"), "{name}");
+        let module = name.strip_prefix("checkers/").unwrap_or(name);
+        assert!(
+            module.starts_with("north_") || module == "bind.sv",
+            "{name}"
+        );
     }
     let elaborates = |north: &str, south: &str, modules: [&str; 2]| {
         let [one, two] = modules;
@@ -236,15 +248,18 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let generate = ["generate", "port.toml", "-o"];
     for output in ["one", "two"] {
         let (out, err) = run(linkdoze(path).args(generate).arg(output), 0);
-        assert_eq!(out.lines().count(), 14);
+        assert_eq!(out.lines().count(), 18);
         assert!(err.lines().all(|line| line.starts_with("note: ")), "{err}");
     }
     let one = files(&path.join("one"));
     assert_eq!(one, files(&path.join("two")));
-    assert_eq!(one.len(), 14);
-    let list = String::from_utf8(one["port.f"].clone()).unwrap();
-    for name in one.keys().filter(|name| name.ends_with(".v")) {
-        assert!(list.lines().any(|line| line == name), "{name} in {list}");
+    assert_eq!(one.len(), 18);
+    for (list, end) in [("port.f", ".v"), ("port_checkers.f", ".sv")] {
+        let list = String::from_utf8(one[list].clone()).unwrap();
+        let mut listed: Vec<&str> = list.lines().collect();
+        listed.sort_unstable();
+        let there = one.keys().filter(|name| name.ends_with(end));
+        assert_eq!(listed, there.collect::<Vec<_>>());
     }
     let check = ["generate", "port.toml", "--check", "-o", "two"];
     run(linkdoze(path).args(check), 0);
@@ -258,10 +273,11 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     .unwrap();
     fs::remove_file(path.join("two/port.f")).unwrap();
     fs::write(path.join("two/port.lpf"), "").unwrap();
+    fs::remove_file(path.join("two/checkers/bind.sv")).unwrap();
     let (out, err) = run(linkdoze(path).args(check), 1);
     assert_eq!(out, "");
     assert!(
-        err.contains("missing: two/pdt_timer.v, two/port.f, two/port.lpf\n"),
+        err.contains("missing: two/pdt_timer.v, two/port.f, two/checkers/bind.sv, two/port.lpf\n"),
         "{err}"
     );
     assert!(
@@ -405,7 +421,7 @@ fn sixteen_ports_of_a_switch_under_lammps() {
     assert!(report["misses"].as_u64().unwrap() > 0);
 }
 
-/// p000 Table 5, digit by digit as the paper prints it.
+/// PerfBound Table 5, digit by digit as the paper prints it.
 #[test]
 fn the_estimate_holds_table_5() {
     let folder = folder("bxiv3-hybrid");
@@ -448,16 +464,7 @@ fn the_census_is_that_of_the_verilog() {
                 continue;
             }
             let text = String::from_utf8(text).unwrap();
-            // What only provers see is no hardware.
-            let mut hardware = String::new();
-            for (place, part) in text.split("`ifdef FORMAL").enumerate() {
-                let rest = part.split_once("`endif").map_or(part, |(_, rest)| rest);
-                hardware += if place == 0 { part } else { rest };
-            }
-            for line in hardware
-                .lines()
-                .filter_map(|line| line.strip_prefix("  reg "))
-            {
+            for line in text.lines().filter_map(|line| line.strip_prefix("  reg ")) {
                 let declaration = line.split(';').next().unwrap().trim();
                 let (width, rest) = match declaration.strip_prefix('[') {
                     Some(rest) => {

@@ -4,12 +4,13 @@
 #![cfg(target_os = "linux")]
 
 use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
 /// A folder with a configuration, idle periods, and a cache of compiled models.
@@ -148,6 +149,70 @@ fn only_regular_files_are_replaced() {
 }
 
 #[test]
+fn an_input_is_not_replaced_by_an_output() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("io")).unwrap();
+    let scenario = "[topology]\nkind = \"single-switch\"\nnodes = 2\n\
+                    [traffic]\nkind = \"skeleton\"\nprogram = \"lammps\"\nranks = 2\nsteps = 1\n";
+    for name in ["io/summary.json", "io/ports.csv", "scenario.toml"] {
+        fs::write(at(name), scenario).unwrap();
+    }
+    fs::copy(at("port.toml"), at("io/port.v")).unwrap();
+    std::os::unix::fs::symlink("../scenario.toml", at("io/link.goal")).unwrap();
+    fs::hard_link(at("scenario.toml"), at("io/hard.goal")).unwrap();
+    let before = names(&at("io"));
+    for arguments in [
+        &["simulate", "io/summary.json", "-o", "io"][..],
+        &["simulate", "io/ports.csv", "-o", "io/../io"],
+        &["generate", "io/port.v", "-o", "io"],
+        &["trace", "export", "scenario.toml", "-o", "scenario.toml"],
+        &["trace", "export", "scenario.toml", "-o", "io/link.goal"],
+        &["trace", "export", "scenario.toml", "-o", "io/hard.goal"],
+    ] {
+        let output = linkdoze(folder.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} {output:?}");
+        let text = error(&output);
+        assert!(
+            text.contains("an input of this run"),
+            "{arguments:?}: {text}"
+        );
+        assert_eq!(names(&at("io")), before, "{arguments:?}");
+    }
+    assert_eq!(fs::read_to_string(at("scenario.toml")).unwrap(), scenario);
+    assert_eq!(fs::read_to_string(at("io/summary.json")).unwrap(), scenario);
+}
+
+#[test]
+fn two_processes_do_not_generate_into_one_folder() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("rtl")).unwrap();
+    let generate = || {
+        linkdoze(folder.path())
+            .args(["generate", "port.toml", "-o", "rtl", "--constraints", "sdc"])
+            .output()
+            .unwrap()
+    };
+    // As another process holds it.
+    let open = File::open(folder.path().join("rtl")).unwrap();
+    let held = Flock::lock(open, FlockArg::LockExclusiveNonblock).unwrap();
+    let refused = generate();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let text = error(&refused);
+    assert!(
+        text.contains("rtl: another linkdoze writes into this folder"),
+        "{text}"
+    );
+    assert_eq!(names(&folder.path().join("rtl")), Vec::<String>::new());
+    drop(held);
+    assert_eq!(generate().status.code(), Some(0));
+    // The folder of the constraints, too.
+    let open = File::open(folder.path().join("sdc")).unwrap();
+    let _held = Flock::lock(open, FlockArg::LockExclusiveNonblock).unwrap();
+    assert_eq!(generate().status.code(), Some(2));
+}
+
+#[test]
 fn devices_without_end_are_refused() {
     let folder = folder();
     let predict = [
@@ -170,41 +235,219 @@ fn devices_without_end_are_refused() {
     }
 }
 
-#[test]
-fn ctrl_c_leaves_nothing_half_written() {
-    let folder = folder();
-    // The compilation of a model takes seconds; the signal goes to the whole group, as the
-    // terminal sends it.
-    let child = linkdoze(folder.path())
-        .args([
+/// An executable script in `folder`.
+fn script(folder: &Path, name: &str, text: &str) {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{text}")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// Waits until `path` has a number, and returns it.
+fn number_in(path: &Path) -> u32 {
+    let began = Instant::now();
+    loop {
+        let number = fs::read_to_string(path).unwrap_or_default();
+        if let Ok(number) = number.trim().parse() {
+            return number;
+        }
+        assert!(began.elapsed() < Duration::from_secs(60), "{path:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+fn kill(signal: &str, process: u32) -> bool {
+    let sent = Command::new("kill")
+        .args([signal, &process.to_string()])
+        .stderr(Stdio::null())
+        .status();
+    sent.unwrap().success()
+}
+
+/// Programs that never end: they say who they are, and wait for a child of their own.
+const HANGS: &str = "sleep 600 &\necho $! >child.new; mv child.new \"$CHILD\"; wait\n";
+
+/// The commands that wait for such a program, as they are started.
+fn hanging(folder: &Path) -> [Command; 3] {
+    fs::create_dir_all(folder.join("tmp")).unwrap();
+    script(
+        folder,
+        "verilator",
+        &format!("case $1 in --version|--getenv) exec verilator \"$@\";; esac\n{HANGS}"),
+    );
+    script(
+        folder,
+        "yosys",
+        &format!("case $1 in -V) echo Yosys 0.23; exit;; esac\n{HANGS}"),
+    );
+    [
+        &["cosim", "port.toml", "--random"][..],
+        &[
             "predict",
             "port.toml",
             "--periods",
             "p.csv",
             "--model",
             "rtl",
-        ])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
-        .unwrap();
-    let cache = folder.path().join("cache");
-    let began = Instant::now();
-    while !names(&cache).iter().any(|name| name.starts_with(".build-")) {
-        assert!(began.elapsed() < Duration::from_secs(60), "no build began");
-        std::thread::sleep(Duration::from_millis(20));
+        ],
+        &["synth", "port.toml", "--target", "ice40"],
+    ]
+    .map(|arguments| {
+        let mut command = linkdoze(folder);
+        command
+            .args(arguments)
+            .env("TMPDIR", folder.join("tmp"))
+            .env("CHILD", folder.join("child"))
+            .env("VERILATOR", folder.join("verilator"))
+            .env("YOSYS", folder.join("yosys"))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    })
+}
+
+#[test]
+fn signals_leave_no_program_and_no_temporary_file_behind() {
+    let folder = folder();
+    // Each to the process alone, as batch systems send them.
+    let mut signals = vec!["-INT", "-TERM"];
+    if !hangups_are_ignored() {
+        signals.push("-HUP");
     }
-    let killed = Command::new("kill")
-        .args(["-INT", "--", &format!("-{}", child.id())])
-        .status()
-        .unwrap();
-    assert!(killed.success());
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert!(error(&output).contains("interrupted"), "{}", error(&output));
-    let left = names(&cache);
-    assert!(left.iter().all(|name| !name.starts_with('.')), "{left:?}");
+    for signal in signals {
+        for mut command in hanging(folder.path()) {
+            let process = command.spawn().unwrap();
+            let child = number_in(&folder.path().join("child"));
+            assert!(kill("-0", child));
+            assert!(kill(signal, process.id()));
+            let output = process.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(130), "{command:?} {output:?}");
+            assert!(error(&output).contains("interrupted"), "{output:?}");
+            assert!(!kill("-0", child), "{signal}: {command:?} left a program");
+            for place in ["cache", "tmp"] {
+                let left = names(&folder.path().join(place));
+                assert_eq!(left, Vec::<String>::new(), "{signal}: {command:?}");
+            }
+            fs::remove_file(folder.path().join("child")).unwrap();
+        }
+    }
+}
+
+/// The tests run under `nohup`, and so does what they start.
+fn hangups_are_ignored() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    // SIGHUP is number 1.
+    mask.is_some_and(|mask| mask & 1 != 0)
+}
+
+#[test]
+fn nohup_is_heeded() {
+    let folder = folder();
+    let [command, ..] = hanging(folder.path());
+    let mut nohup = Command::new("sh");
+    let environment = command
+        .get_envs()
+        .filter_map(|(name, value)| Some((name, value?)));
+    nohup
+        .current_dir(folder.path())
+        .args(["-c", "trap '' HUP; exec \"$@\"", "sh"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .envs(environment)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    let mut process = nohup.spawn().unwrap();
+    number_in(&folder.path().join("child"));
+    assert!(kill("-HUP", process.id()));
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(process.try_wait().unwrap().is_none());
+    assert!(kill("-TERM", process.id()));
+    assert_eq!(process.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_killed_run_leaves_nothing_that_the_next_one_does_not_remove() {
+    let folder = folder();
+    let cache = folder.path().join("cache");
+    let [mut command, ..] = hanging(folder.path());
+    let mut process = command.spawn().unwrap();
+    let child = number_in(&folder.path().join("child"));
+    let building = |name: &String| name.starts_with(".build-");
+    assert_eq!(
+        names(&cache).iter().filter(|name| building(name)).count(),
+        1
+    );
+    // While it lives another run leaves its folder alone.
+    fs::remove_file(folder.path().join("child")).unwrap();
+    let mut other = command.spawn().unwrap();
+    let others = number_in(&folder.path().join("child"));
+    assert_eq!(
+        names(&cache).iter().filter(|name| building(name)).count(),
+        2
+    );
+    process.kill().unwrap();
+    process.wait().unwrap();
+    other.kill().unwrap();
+    other.wait().unwrap();
+    assert!(kill("-KILL", child) && kill("-KILL", others));
+    assert_eq!(
+        names(&cache).iter().filter(|name| building(name)).count(),
+        2
+    );
+    let failing = "case $1 in --version|--getenv) exec verilator \"$@\";; esac\nexit 1\n";
+    script(folder.path(), "verilator", failing);
+    let verilator = folder.path().join("verilator");
+    let ended = command.env("VERILATOR", verilator).output().unwrap();
+    assert_eq!(ended.status.code(), Some(2), "{ended:?}");
+    assert_eq!(names(&cache), Vec::<String>::new());
+}
+
+#[test]
+fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
+    let folder = folder();
+    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linkdoze-cache");
+    for (wave, engine) in [
+        ("w.fst", "verilator"),
+        ("w.vcd", "verilator"),
+        ("w.vcd", "native"),
+    ] {
+        let arguments = ["cosim", "port.toml", "--random", "--cycles", "20000"];
+        let run = |limit: &str| {
+            // No file may be longer than the limit, in blocks of 512 bytes: writing fails in the
+            // middle, as it does on a full disk.
+            Command::new("sh")
+                .current_dir(folder.path())
+                .args([
+                    "-c",
+                    "trap '' XFSZ; ulimit -f \"$1\"; shift; exec \"$@\"",
+                    "sh",
+                    limit,
+                ])
+                .arg(env!("CARGO_BIN_EXE_linkdoze"))
+                .args(arguments)
+                .args(["--engine", engine, "--wave", wave])
+                .env("LINKDOZE_CACHE", &cache)
+                .output()
+                .unwrap()
+        };
+        // The model is compiled without a limit.
+        let whole = run("unlimited");
+        assert_eq!(whole.status.code(), Some(0), "{whole:?}");
+        let length = fs::metadata(folder.path().join(wave)).unwrap().len();
+        assert!(length > 200_000, "{length}");
+        fs::remove_file(folder.path().join(wave)).unwrap();
+        let cut = run("200");
+        assert_eq!(cut.status.code(), Some(2), "{wave} {engine}: {cut:?}");
+        let text = error(&cut);
+        assert!(text.contains("the waveform cannot be written"), "{text}");
+        assert!(text.contains(wave), "{text}");
+        assert_eq!(
+            names(folder.path()),
+            ["p.csv", "port.toml"],
+            "{wave} {engine}"
+        );
+    }
 }
 
 #[test]

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use linkdoze::network::scenario::Scenario;
-use linkdoze::network::{run_clocked, trace, Controllers, Ended, NoSink, Workload};
-use linkdoze::switch::power::AlwaysOn;
+use linkdoze::network::{event, run, trace, Ended, Progress, Workload};
 
 #[test]
 fn the_whole_trace_runs_to_its_end() {
@@ -24,19 +23,20 @@ fn the_whole_trace_runs_to_its_end() {
     assert_eq!(info.message_bytes_max, Some(69984));
     assert_eq!((info.ideal_time_ns / 1e4).round(), 25754.0);
 
-    let controllers = Controllers {
+    let power = event::Power {
         clock_ps: 1000,
-        ports: (0..scenario.topology.ports())
-            .map(|_| Box::new(AlwaysOn) as _)
-            .collect(),
+        plans: &[],
+        metered: false,
     };
     let begin = Instant::now();
     let mut calls = 0;
-    let summary = run_clocked(&scenario, &workload, controllers, &mut NoSink, &mut |_| {
+    let replacements = event::Replacements::new();
+    let mut count = |_: &Progress| {
         calls += 1;
         ControlFlow::Continue(())
-    })
-    .unwrap();
+    };
+    let workload = Some(&workload);
+    let summary = run(&scenario, workload, &power, 1, replacements, &mut count).unwrap();
     let seconds = begin.elapsed().as_secs_f64();
     println!(
         "{} ns simulated in {seconds:.3} s: {} events ({:.0}/s), {} packet hops ({:.0}/s), \

@@ -7,7 +7,7 @@ mod common;
 use std::fs;
 
 use common::{linkdoze, run};
-use linkdoze::blocks::port::pins::{Inputs, Outputs};
+use linkdoze::blocks::port::pins::Inputs;
 use linkdoze::config::Config;
 use linkdoze::cosim::native::Native;
 use linkdoze::cosim::open_loop::OpenLoop;
@@ -69,16 +69,8 @@ struct Seen {
 
 /// Lets so many idle periods end. Half of them are short, so that the search meets thresholds
 /// at both ends of the histogram; each is followed by so many cycles of activity.
-fn measure(design: &PortDesign, mut engine: impl OpenLoop, periods: u32, active: u64) -> Seen {
-    let number = |name: &str| {
-        let pins = Outputs::pins(design.plan());
-        pins.iter().find(|pin| pin.name == name).unwrap().number
-    };
-    let [update, t_pdt] = ["update", "t_pdt"].map(number);
-    let quiet = Inputs {
-        sleep_permit: true,
-        ..Inputs::default()
-    };
+fn measure(mut engine: impl OpenLoop, periods: u32, active: u64) -> Seen {
+    let quiet = Inputs::quiet();
     let busy = Inputs {
         queue_nonempty: true,
         transmitting: true,
@@ -91,15 +83,15 @@ fn measure(design: &PortDesign, mut engine: impl OpenLoop, periods: u32, active:
     for _ in 0..periods {
         let longest = if random.random_bool(0.5) { 16 } else { 1200 };
         let idle = random.random_range(1..longest);
-        let mut threshold = engine.pass(&quiet, idle).unwrap()[t_pdt];
+        let mut threshold = engine.pass(&quiet, idle).unwrap().t_pdt;
         let mut latency = None;
         for cycle in 1..=active {
             let outputs = engine.pass(&busy, 1).unwrap();
-            if outputs[update] == 1 {
+            if outputs.update {
                 latency = Some(cycle);
             }
-            if outputs[t_pdt] != threshold {
-                threshold = outputs[t_pdt];
+            if outputs.t_pdt != threshold {
+                threshold = outputs.t_pdt;
                 seen.different += 1;
                 assert_eq!(latency, Some(cycle - 1), "`t_pdt` follows `update`");
             }
@@ -130,7 +122,7 @@ fn every_histogram_answers_as_fast_as_estimated() {
     combinations().into_par_iter().for_each(|combination| {
         let design = design(combination);
         let engine = Native::new(design.native().unwrap(), design.plan()).unwrap();
-        check(combination, &measure(&design, engine, 60, LONGEST + 1));
+        check(combination, &measure(engine, 60, LONGEST + 1));
     });
 }
 
@@ -145,7 +137,7 @@ fn the_verilog_answers_as_fast_as_estimated() {
         let compiled = Compiled::fast(&design.verilog().unwrap(), design.plan()).unwrap();
         check(
             combination,
-            &measure(&design, compiled.engine().unwrap(), 3000, LONGEST + 1),
+            &measure(compiled.engine().unwrap(), 3000, LONGEST + 1),
         );
     }
 }
@@ -161,7 +153,7 @@ fn a_halving_takes_as_long_as_estimated() {
         let design = PortDesign::new(&Config::parse(&config, "port.toml").unwrap()).unwrap();
         let compiled = Compiled::fast(&design.verilog().unwrap(), design.plan()).unwrap();
         let promised = latency + halving;
-        let seen = measure(&design, compiled.engine().unwrap(), 3000, promised + 1);
+        let seen = measure(compiled.engine().unwrap(), 3000, promised + 1);
         println!("{policy}: {seen:?}, printed {latency} and {halving}");
         let reached = promised - 2..=promised;
         assert!(reached.contains(&seen.slowest), "{policy}: {seen:?}");

@@ -455,12 +455,15 @@ const GUARD_EDITS: [Edit; 9] = [
     ),
 ];
 
-/// Writes the files of `from` to `to`, one of them changed.
+/// Writes the design files of `from` to `to`, one of them changed.
 fn write_edited(from: &Path, to: &Path, edit: &Edit) {
     fs::create_dir(to).unwrap();
     let mut found = false;
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            continue;
+        }
         let mut text = fs::read_to_string(entry.path()).unwrap();
         if entry.file_name() == edit.file {
             assert_eq!(
@@ -489,8 +492,8 @@ fn after<'a>(text: &'a str, label: &str) -> &'a str {
     line
 }
 
-/// Checks the report of an edit for a person; returns the cycle.
-fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
+/// Checks the report of an edit for a person, but for the waveform; returns the cycle.
+fn check_report(edit: &Edit, report: &str) -> u64 {
     let what = edit.name;
     assert_eq!(after(report, "mismatches: "), "1", "{what}");
     let cycle: u64 = after(report, "mismatch in cycle ")
@@ -519,9 +522,9 @@ fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
         "message_out",
         "sync_error",
     ];
-    let rows: Vec<Vec<&str>> = lines[table + 2..]
+    let rows: Vec<Vec<&str>> = lines[table + 1..]
         .iter()
-        .take_while(|line| line.starts_with(' '))
+        .take_while(|line| !line.is_empty())
         .map(|line| line.split_whitespace().collect())
         .collect();
     assert!(!rows.is_empty(), "{what}: {report}");
@@ -540,15 +543,19 @@ fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
     // The last event lasts to the cycle of the mismatch.
     let events = lines
         .iter()
-        .position(|line| line.trim_start().starts_with("cycle "))
-        .unwrap();
-    let rows: Vec<(u64, u64)> = lines[events + 2..]
-        .iter()
-        .take_while(|line| line.starts_with(' '))
-        .map(|line| {
+        .position(|line| {
             let mut words = line.split_whitespace();
-            let mut number = || words.next().unwrap().parse().unwrap();
-            (number(), number())
+            words.next() == Some("cycle") && words.next() == Some("for")
+        })
+        .unwrap_or_else(|| panic!("{what}: no table of events: {report}"));
+    let rows: Vec<(u64, u64)> = lines[events + 1..]
+        .iter()
+        .take_while(|line| !line.is_empty())
+        // A long line goes on below, without the two numbers.
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let mut number = || words.next()?.parse().ok();
+            Some((number()?, number()?))
         })
         .collect();
     assert!((1..=16).contains(&rows.len()), "{what}: {rows:?}");
@@ -557,12 +564,18 @@ fn check_report(folder: &Path, edit: &Edit, report: &str) -> u64 {
     }
     let last = rows[rows.len() - 1];
     assert_eq!(last.0 + last.1, cycle + 1, "{what}: {rows:?}");
-
-    let wave = folder.join(after(report, "waveform: "));
-    assert!(fs::metadata(&wave).unwrap().len() > 500, "{what}");
-    // Written again by the command that shows the mismatch again.
-    fs::remove_file(&wave).unwrap();
     cycle
+}
+
+/// The command that a report names shows the same mismatch again, with its waveform.
+fn check_again(folder: &Path, edit: &Edit, report: &str, cycle: u64) {
+    let what = edit.name;
+    let mut words = after(report, "again: ").split(' ');
+    assert_eq!(words.next(), Some("linkdoze"));
+    let (again, _) = run(linkdoze(folder).args(words), 1);
+    assert_eq!(check_report(edit, &again), cycle, "{what}");
+    let wave = folder.join(after(&again, "waveform: "));
+    assert!(fs::metadata(&wave).unwrap().len() > 500, "{what}");
 }
 
 #[test]
@@ -622,19 +635,19 @@ fn every_edit_is_found(config: &str, edits: &[Edit]) {
         fs::copy(path.join("port.toml"), own.join("port.toml")).unwrap();
         write_edited(&path.join("rtl"), &own.join("rtl"), edit);
         let begin = Instant::now();
-        let (report, _) = run(linkdoze(&own).args(cosim).args(["--rtl", "rtl"]), 1);
-        let cycle = check_report(&own, edit, &report);
+        let found = [&cosim[..], &["--rtl", "rtl", "--no-wave"]].concat();
+        let (report, _) = run(linkdoze(&own).args(found), 1);
+        let cycle = check_report(edit, &report);
         println!(
             "cycle {cycle:>7} {:>5.1} s  {}: {}",
             begin.elapsed().as_secs_f64(),
             edit.file,
             edit.name
         );
-
-        let mut words = after(&report, "again: ").split(' ');
-        assert_eq!(words.next(), Some("linkdoze"));
-        let (again, _) = run(linkdoze(&own).args(words), 1);
-        assert_eq!(check_report(&own, edit, &again), cycle, "{}", edit.name);
+        // The model that writes waveforms takes longest.
+        if index % 10 == 0 {
+            check_again(&own, edit, &report, cycle);
+        }
     });
 }
 

@@ -434,7 +434,7 @@ fn corrections_are_those_of_the_paper() {
     }
 }
 
-/// 2^64 cycles is where counting ends: no row is printed for what lies beyond.
+/// 2^64 cycles is where counting ends: nothing is printed of a list that lies beyond.
 #[test]
 fn a_list_that_lasts_too_long_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -469,7 +469,7 @@ fn a_list_that_lasts_too_long_is_refused_with_its_line() {
                      here\n"
                 )
             );
-            assert!(out.lines().count() < line, "{out}");
+            assert_eq!(out, "");
         }
     }
     // One tick less than what is refused.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use linkdoze::network::fabric::idle::IdleTable;
+use linkdoze::network::event::idle::IdleTable;
 use linkdoze::sweep::{from_parquet, Row};
 
 mod common;
@@ -108,7 +108,7 @@ fn killed_and_resumed_gives_the_same() {
     let modified = |path: &PathBuf| path.metadata().unwrap().modified().unwrap();
     let before: Vec<_> = kept.iter().map(modified).collect();
     // A half-written file of a killed process is neither taken for a result nor kept.
-    let half = killed.join("experiments/.linkdoze-half");
+    let half = killed.join("experiments/.linkdoze-half00");
     std::fs::write(&half, "{").unwrap();
 
     assert_eq!(sweep(folder.path(), "killed", "3"), whole);
@@ -215,6 +215,56 @@ fn a_setting_that_the_port_cannot_have_is_refused() {
     assert!(err.contains("out: not a folder"), "{err}");
 }
 
+/// What is done of a sweep that was interrupted can be looked at, and nobody takes it for all.
+#[test]
+fn an_unfinished_sweep_is_reported_as_what_it_is() {
+    let folder = inputs(200_000);
+    let at = |name: &str| folder.path().join(name);
+    let small = "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\n\
+                 t_pdt_ns = [0, 1000]\n[perfbound]\nbounds = []\n";
+    std::fs::write(at("sweep.toml"), small).unwrap();
+    let whole = sweep(folder.path(), "out", "1");
+    assert_eq!(whole.len(), 3);
+    let report = |status| run(linkdoze(folder.path()).args(["report", "out"]), status);
+    let (out, _) = report(0);
+    assert!(!out.contains("UNFINISHED"), "{out}");
+    // The rows of the table of all experiments but that of the run without power saving.
+    let fixed = |page: &str| -> Vec<String> {
+        let all = page.split("<section id=\"all\">").nth(1).unwrap();
+        let rows = all
+            .split("<tr>")
+            .filter(|row| row.contains("<td>fixed</td>"));
+        rows.map(|row| row.split("</tr>").next().unwrap().to_owned())
+            .collect()
+    };
+    let before = std::fs::read_to_string(at("out/report.html")).unwrap();
+    assert!(!before.contains("UNFINISHED"));
+
+    std::fs::remove_file(at("out/results.parquet")).unwrap();
+    std::fs::remove_file(at("out/idle-periods.json")).unwrap();
+    std::fs::remove_file(at("out/experiments/fixed-fast-wake-1000ns.json")).unwrap();
+    let sentence = "UNFINISHED: 2 of 3 experiments are done; the sweep goes on with the command \
+                    that began it.";
+    let (out, _) = report(0);
+    assert_eq!(out.lines().next(), Some(sentence));
+    assert!(out
+        .lines()
+        .skip(1)
+        .all(|file| folder.path().join(file).exists()));
+    let page = std::fs::read_to_string(at("out/report.html")).unwrap();
+    let heading = page.find("</h1>\n").unwrap() + "</h1>\n".len();
+    assert!(page[heading..].starts_with(&format!("<p class=\"note\">{sentence}</p>")));
+    // What is there is what it will be.
+    assert_eq!((fixed(&before).len(), fixed(&page).len()), (2, 1));
+    assert_eq!(fixed(&page)[0], fixed(&before)[0]);
+
+    // Without the run that all others are compared with there is nothing to say.
+    std::fs::remove_file(at("out/experiments/always-on.json")).unwrap();
+    let (_, err) = report(2);
+    assert!(err.contains("has not come to its first result"), "{err}");
+    assert_eq!(sweep(folder.path(), "out", "1"), whole);
+}
+
 /// A table and a description that are not of the same sweep.
 #[test]
 fn a_report_is_of_one_sweep() {
@@ -247,6 +297,15 @@ fn a_report_is_of_one_sweep() {
     std::fs::copy(at("other/idle-periods.json"), at("out/idle-periods.json")).unwrap();
     refused("idle-periods.json");
     std::fs::write(at("out/idle-periods.json"), idle).unwrap();
+    // The page must not take the place of what it is drawn from.
+    for result in ["results.parquet", "sweep.json", "idle-periods.json"] {
+        let before = std::fs::read(at("out").join(result)).unwrap();
+        let page = format!("out/../out/{result}");
+        let args = ["report", "out", "-o", &page];
+        let (_, err) = run(linkdoze(folder.path()).args(args), 2);
+        assert!(err.contains("an input of this run"), "{err}");
+        assert_eq!(std::fs::read(at("out").join(result)).unwrap(), before);
+    }
     run(linkdoze(folder.path()).args(["report", "out"]), 0);
 
     // A damaged file: the message says how to mend it, and it does.
@@ -320,13 +379,10 @@ fn the_verdict_comes_first() {
     sweep_file("[0.01, 0.2]");
     let args = ["sweep", "sweep.toml", "-o", "out"];
     let (text, _) = run(linkdoze(folder.path()).args(args), 0);
-    assert_eq!(
-        text.lines().next(),
-        Some(
-            "BOUND NOT KEPT in 1 of 2 experiments that have one: perfbound-fast-wake-clearing-0.01."
-        )
-    );
-    let line = |name: &str| text.lines().find(|line| line.contains(name)).unwrap();
+    let verdict =
+        "BOUND NOT KEPT in 1 of 2 experiments that have one: perfbound-fast-wake-clearing-0.01.\n";
+    assert!(text.starts_with(verdict), "{text}");
+    let line = |name: &str| text.lines().rfind(|line| line.contains(name)).unwrap();
     assert!(line("clearing-0.01").contains("NOT KEPT"), "{text}");
     assert!(line("clearing-0.2").contains(" kept "), "{text}");
     let found = rows(&at("out"));
@@ -579,7 +635,7 @@ fn what_is_varied_is_what_simulate_runs() {
     };
     refused(
         "load = [0.1]",
-        "sweep.toml:3:9: unknown key `load` in [traffic]",
+        "sweep.toml:3:9: traffic.load: [traffic] of kind \"goal\" has no such key",
     );
     refused(
         "seed = [1, 2]",
@@ -589,11 +645,11 @@ fn what_is_varied_is_what_simulate_runs() {
     write("scenario.toml", &pattern("", ""));
     refused(
         "mapping = [\"random\"]",
-        "sweep.toml:3:12: unknown key `mapping` in [traffic]",
+        "sweep.toml:3:12: traffic.mapping: [traffic] of kind \"uniform\" has no such key",
     );
     refused(
         "load = [0.1, 0.1234567]",
-        "sweep.toml:3:14: load is 0.1234567: it must be",
+        "sweep.toml:3:14: vary.load, 0.1234567: must be",
     );
 }
 

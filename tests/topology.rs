@@ -13,8 +13,8 @@ fn describe(folder: &Path, network: &str) -> serde_json::Value {
 }
 
 /// Element counts by kind: nodes, switches, `switches * radix + NICs`, cables between
-/// switches. p000 Tables 6 and 7 (Megafly, RLFT); p001 4.1 (torus); p004 2 (tree); p003
-/// III.A (Dragonfly); p002 Table V (row-column Dragonfly, HyperX).
+/// switches. PerfBound Tables 6 and 7 (Megafly, RLFT); POWAR 4.1 (torus); Alonso 2 (tree); Zahn
+/// III.A (Dragonfly); Georgakoudis Table V (row-column Dragonfly, HyperX).
 #[test]
 fn every_kind_by_name() {
     let folder = tempfile::tempdir().unwrap();
@@ -85,7 +85,7 @@ fn the_megafly_in_figures() {
 fn a_network_of_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("network.toml");
-    // p003 III.A.
+    // Zahn III.A.
     let network = "[topology]\nkind = \"torus\"\ndims = [12, 11, 8]\nports_per_link = 1\n";
     for rest in [
         "",
@@ -114,12 +114,25 @@ fn what_is_no_network_is_refused() {
             assert!(err.contains(part), "{err}");
         }
     };
-    refuse("megafyl", &["neither a file nor a kind", "megafly"]);
+    refuse(
+        "megafyl",
+        &["neither a file nor a kind", "the nearest is megafly;"],
+    );
+    // Kinds that have other names elsewhere, and one that is misspelt.
+    for (name, nearest) in [
+        ("fat-tree", "rlft and k-ary-n-tree"),
+        ("Fat_Tree", "rlft and k-ary-n-tree"),
+        ("dragonfly+", "megafly"),
+        ("dragonflly", "dragonfly"),
+        ("flattened-butterfly", "hyperx"),
+    ] {
+        refuse(name, &[&format!("the nearest is {nearest};")]);
+    }
     for (text, place, what) in [
         (
             "[topology]\nkind = \"megafyl\"\n",
             "2:8",
-            "the nearest is `megafly`",
+            "the nearest is \"megafly\"",
         ),
         (
             "[topology]\nkind = \"megafly\"\ngroups = 66\n",
@@ -129,14 +142,14 @@ fn what_is_no_network_is_refused() {
         (
             "[topology]\nkind = \"megafly\"\nrdaix = 16\n",
             "3:1",
-            "the nearest is `radix`",
+            "the nearest known one is `radix`",
         ),
         (
             "[topology]\nkind = \"torus\"\ndims = [4, 4, 65]\n",
             "3:15",
-            "the nearest is 64",
+            "the nearest legal value is 64",
         ),
-        ("[topolgy]\n", "1:2", "the nearest is `topology`"),
+        ("[topolgy]\n", "1:2", "the nearest known one is [topology]"),
         ("topology = 3\n", "1:12", "must be a table"),
     ] {
         std::fs::write(folder.path().join("bad.toml"), text).unwrap();

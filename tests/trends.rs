@@ -1,18 +1,17 @@
-//! Fixed power-down thresholds on LAMMPS, the comparison of p000 4.4.1 and Figure 7: golden
-//! models control every port of the scenario in `sim/`, and the trends that p000 reports
-//! must show, each against the run without power saving.
+//! Fixed power-down thresholds on LAMMPS, the comparison of PerfBound 4.4.1 and Figure 7: golden
+//! models control every port of the scenario in `sim/`, and the trends that the PerfBound paper
+//! reports must show, each against the run without power saving.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use linkdoze::blocks::port::golden;
 use linkdoze::blocks::port::pins::PowerState;
 use linkdoze::config::Config;
 use linkdoze::energy::{check_conservation, Energy, EnergyReport, SystemPower};
 use linkdoze::network::scenario::Scenario;
-use linkdoze::network::{run_clocked, Controllers, Ended, NoSink, RunSummary, Workload};
+use linkdoze::network::{event, run as simulate, Ended, Progress, RunSummary, Workload};
 
-/// From the range that p000 sweeps (nine values from 0 to 1 s), in ns.
+/// From the range that the PerfBound paper sweeps (nine values from 0 to 1 s), in ns.
 const THRESHOLDS_NS: [u64; 6] = [0, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// A run against the run without power saving; parts of one.
@@ -57,7 +56,7 @@ fn check(summary: &RunSummary, energy: &EnergyReport, sleeper: PowerState) {
     let over = summary.duration_ps() - summary.time_ps;
     assert!(over < 10_000_000, "{over} ps after the end");
     // Time and energy are conserved: all energy is that of full power but for the time
-    // asleep, and transitions take their time at full power (p000 Table 8).
+    // asleep, and transitions take their time at full power (PerfBound Table 8).
     check_conservation(summary).unwrap();
     let asleep: u64 = summary
         .ports
@@ -98,16 +97,15 @@ fn fixed_thresholds_on_lammps() {
     let run = |port: &str, sleeper: PowerState| {
         let config = Config::parse(&format!("[port]\n{port}\n"), "trends").unwrap();
         let plan = config.plan().unwrap();
-        let controllers = Controllers {
+        let power = event::Power {
             clock_ps: config.clock.period_ps,
-            ports: (0..scenario.topology.ports())
-                .map(|_| Box::new(golden::Port::new(&plan)) as _)
-                .collect(),
+            plans: &vec![plan; scenario.topology.classes().len()],
+            metered: false,
         };
-        let summary = run_clocked(&scenario, &workload, controllers, &mut NoSink, &mut |_| {
-            ControlFlow::Continue(())
-        })
-        .unwrap();
+        let replacements = event::Replacements::new();
+        let mut go_on = |_: &Progress| ControlFlow::Continue(());
+        let workload = Some(&workload);
+        let summary = simulate(&scenario, workload, &power, 1, replacements, &mut go_on).unwrap();
         let energy = SystemPower::default().energy(1, &summary);
         check(&summary, &energy, sleeper);
         (summary, energy)
@@ -143,26 +141,26 @@ fn fixed_thresholds_on_lammps() {
         }
         // Also a threshold of 0, shorter than the cable, powers down.
         assert!(runs[0].transitions > runs[1].transitions);
-        // p000: from 100 us on the execution time is as without.
+        // The PerfBound paper: from 100 us on the execution time is as without.
         for run in &runs[3..] {
             assert!(run.time < 0.002, "{run:?}");
         }
-        // p000: above 1 ms barely any energy is saved.
+        // The PerfBound paper: above 1 ms barely any energy is saved.
         assert!(runs[5].links < 0.01, "{:?}", runs[5]);
     }
     for (fast, deep) in fast.iter().zip(&deep).take(4) {
-        // p000: the costs differ like t_w, which is twelve times as long.
+        // The PerfBound paper: the costs differ like t_w, which is twelve times as long.
         assert!(deep.time > 8.0 * fast.time, "{deep:?} {fast:?}");
         assert!(deep.latency > 8.0 * fast.latency, "{deep:?} {fast:?}");
         // A link in deep sleep draws less.
         assert!(deep.links > fast.links, "{deep:?} {fast:?}");
     }
-    // p000: fast wake costs less than 10 % of time up to 10 us.
+    // The PerfBound paper: fast wake costs less than 10 % of time up to 10 us.
     assert!(fast.iter().all(|run| run.time < 0.10), "{fast:?}");
-    // p000: deep sleep at small thresholds costs so much time that the system draws more
-    // energy than without.
+    // The PerfBound paper: deep sleep at small thresholds costs so much time that the system draws
+    // more energy than without.
     assert!(deep[0].system < 0.0 && deep[1].system < 0.0, "{deep:?}");
     assert!(deep[3].system > 0.0, "{deep:?}");
-    // p000: with more permissive thresholds deep sleep saves more than fast wake.
+    // The PerfBound paper: with more permissive thresholds deep sleep saves more than fast wake.
     assert!(deep[3].system > fast[3].system, "{deep:?} {fast:?}");
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Regenerates the tables of docs/area.md: what every feature costs.
+# Regenerates the tables of docs/evidence/area.md: what every feature costs.
 #
 #   tools/area.sh LINKDOZE > tables
 #

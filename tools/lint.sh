@@ -1,5 +1,5 @@
 #!/bin/sh
-# Verible's lint on the checked-in Verilog: a second opinion, by a parser that shares nothing
+# Verible's lint on the checked-in Verilog and its checkers: a second opinion, by a parser that shares nothing
 # with Verilator, Icarus and Yosys, which the tests ask. Off are the rules that want
 # SystemVerilog (the files are Verilog-2005) and the length of lines with a comment.
 set -eu
@@ -22,5 +22,6 @@ fi
 "$lint" --version | head -1
 rules='-always-comb,-explicit-parameter-storage-type,-unpacked-dimensions-range-ordering,-line-length'
 rules="$rules,parameter-name-style=localparam_style_regex:[A-Z][A-Z0-9_]*"
-"$lint" --rules="$rules" rtl/*/*.v
-echo "lint: $(ls rtl/*/*.v | wc -l) files are clean"
+set -- rtl/*/*.v rtl/*/checkers/*.sv
+"$lint" --rules="$rules" "$@"
+echo "lint: $# files are clean"

@@ -108,9 +108,9 @@ cat >"$row" <<'END'
 out=$1 linkdoze=$2 cycles=$3 name=$4 kind=$5 scale=$6 policy=$7 sleep=$8 width=$9
 shift 9
 history=$1 backstop=$2 burst=$3 seed=$4
-if "$linkdoze" cosim "$out/$name.toml" --random --cycles "$cycles" --seed "$seed" \
+if "$linkdoze" cosim "$out/$name.toml" --random --cycles "$cycles" --seed "$seed" --all \
     >"$out/$name.txt" 2>&1; then result=equal; else result=FAILED; fi
-if [ "$kind" = regular ] && grep -Eq '^ *halving +-' "$out/$name.txt"; then
+if [ "$kind" = regular ] && grep -Eq '^halving +-' "$out/$name.txt"; then
     result='FAILED: never halved'
 fi
 figure() { grep -o "$1:* [0-9][0-9]*" "$out/$name.txt" | head -n 1 | tr -dc "0-9"; }

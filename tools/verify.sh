@@ -1,7 +1,7 @@
 #!/bin/sh
 # Proves what the Verilog of every preset claims, with and without a guard, one port and two at the
 # ends of a cable, and that wrong answers, backstops and guards are not proved. Z3 comes from PyPI if there is none: Debian's
-# is too old (docs/proofs.md).
+# is too old (docs/evidence/proofs.md).
 #
 #     tools/verify.sh LINKDOZE
 set -eu

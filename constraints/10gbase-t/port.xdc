@@ -1,13 +1,13 @@
 # Timing of module port for Vivado, synthesised or placed by itself:
 #   read_xdc -mode out_of_context port.xdc
-# Inside a larger design clock and neighbours are known, and this file is not read.
+# Do not read it when the block is part of a larger design, which knows the clock and what
+# surrounds the block.
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
 # SHA-256 of the configuration: ff3624271be04b9a04ba2a0927a3220cb681c8b3cd0f1a25cb5fe95d2b18448c
 
-# The period that every count of cycles in the block rests on, [clock] period_ps of the
-# configuration. Jitter and skew are the technology's: the flow adds its own
-# set_clock_uncertainty.
+# The clock, with [clock] period_ps of the configuration: the block counts all times in it.
+# Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.
 create_clock -name clk -period 6.4 [get_ports {clk}]
 
 # Inputs come from registers of the same clock, and no path leads through the block from
@@ -20,8 +20,8 @@ set inputs [get_ports {
 set_input_delay -clock clk -max 3.2 $inputs
 set_input_delay -clock clk -min 0 $inputs
 
-# Outputs depend on registers of the block alone and end in registers of the same clock:
-# behind half a period of wires and logic at most, behind none at least.
+# Outputs depend on registers of the block alone and lead to registers of the same clock,
+# through half a period of wires and logic at most, and none at least.
 set outputs [get_ports {
     tx_enable power_state[*] hit miss t_pdt[*] update t_pb[*] window[*] budget[*] message_out[*]
     sync_error

@@ -1,13 +1,13 @@
 # Timing of module port as a block of an ASIC: Synopsys Design Constraints, for static
-# timing, synthesis and layout; Quartus reads them, too. Times in ns: what counts in the
-# unit of its cell library is told so first (OpenSTA: set_cmd_units -time ns).
+# timing, synthesis and layout; Quartus reads them, too. All times are in ns. A tool that
+# takes the unit of its cell library must be set to ns first (OpenSTA:
+# set_cmd_units -time ns).
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
 # SHA-256 of the configuration: 067e15b88f2e27ae3a453eaeebc28bfd17013299c29ebdc2901e554e1ac62a2e
 
-# The period that every count of cycles in the block rests on, [clock] period_ps of the
-# configuration. Jitter and skew are the technology's: the flow adds its own
-# set_clock_uncertainty.
+# The clock, with [clock] period_ps of the configuration: the block counts all times in it.
+# Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.
 create_clock -name clk -period 1 [get_ports {clk}]
 
 # Inputs come from registers of the same clock, and no path leads through the block from
@@ -20,8 +20,8 @@ set inputs [get_ports {
 set_input_delay -clock clk -max 0.5 $inputs
 set_input_delay -clock clk -min 0 $inputs
 
-# Outputs depend on registers of the block alone and end in registers of the same clock:
-# behind half a period of wires and logic at most, behind none at least.
+# Outputs depend on registers of the block alone and lead to registers of the same clock,
+# through half a period of wires and logic at most, and none at least.
 set outputs [get_ports {
     tx_enable power_state[*] hit miss t_pdt[*] update t_pb[*] window[*] budget[*] message_out[*]
     sync_error

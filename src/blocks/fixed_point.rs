@@ -274,9 +274,10 @@ impl Arithmetic {
             0 | 1 => 0,
             _ => clog2(largest),
         };
-        let lowest = match correction.at_least_one {
-            true => 0,
-            false => -(clog2(u128::from(max_value) + 1) as i32 + 2),
+        let lowest = if correction.at_least_one {
+            0
+        } else {
+            -(clog2(u128::from(max_value) + 1) as i32 + 2)
         };
         let mut arithmetic = Arithmetic {
             history: correction.history,
@@ -376,9 +377,12 @@ impl Arithmetic {
     /// Clock cycles in which the mantissa moves to its place, but for the last: a
     /// multiplication that begins then does not use the factor yet.
     pub fn place_cycles(&self) -> u32 {
-        let steps = |places: u32| match self.leaps() {
-            true => places / 4 + places % 4,
-            false => places,
+        let steps = |places: u32| {
+            if self.leaps() {
+                places / 4 + places % 4
+            } else {
+                places
+            }
         };
         let longest = (0..=self.places()).map(steps).max().unwrap_or(0);
         longest.saturating_sub(1).max(1)
@@ -444,19 +448,13 @@ pub const ARRIVAL_CYCLES: u64 = 9;
 mod tests {
     use super::*;
     use crate::blocks::port::tests::small_plan;
-    use crate::config::plan::CorrectionPlan;
 
     fn arithmetic(fraction_bits: u32) -> Arithmetic {
-        let plan = small_plan();
-        Arithmetic::new(&PortPlan {
-            time_width: 32,
-            correction: CorrectionPlan {
-                history: 16,
-                fraction_bits,
-                ..plan.correction
-            },
-            ..plan
-        })
+        Arithmetic::new(&small_plan().with(|plan| {
+            plan.time_width = 32;
+            plan.correction.history = 16;
+            plan.correction.fraction_bits = fraction_bits;
+        }))
     }
 
     impl Lines {
@@ -515,7 +513,7 @@ mod tests {
         }
     }
 
-    /// SPEC 8: within 2^-10; the default is 10 fraction bits (docs/configuration.md).
+    /// SPEC 8: within 2^-10; the default is 10 fraction bits (docs/reference/configuration.md).
     #[test]
     fn ten_fraction_bits_are_enough() {
         assert!(arithmetic(10).relative_error() <= 2f64.powi(-10));

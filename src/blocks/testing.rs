@@ -1,9 +1,20 @@
 //! What the blocks' lock-step tests share: a block under rust_hdl's simulation, driven
 //! pin by pin.
 
+use proptest::prelude::*;
 use rust_hdl_core::block::Block;
 
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
 use crate::hdl::sim::Simulator;
+
+impl PortPlan {
+    /// This plan with a change.
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut PortPlan)) -> PortPlan {
+        change(&mut self);
+        self
+    }
+}
 
 /// A block under simulation, just after reset.
 pub(crate) struct Bench<B: Block>(Simulator<B>);
@@ -31,8 +42,37 @@ impl<B: Block> Bench<B> {
         u64::try_from(self.0.get(name).unwrap()).unwrap()
     }
 
+    /// Checks that outputs have these values in `cycle`.
+    pub(crate) fn check(&self, cycle: u64, pins: &[(&str, u64)]) -> Result<(), TestCaseError> {
+        for &(name, value) in pins {
+            prop_assert_eq!(self.get(name), value, "cycle {}, pin {}", cycle, name);
+        }
+        Ok(())
+    }
+
     /// The clock edge at the end of this cycle.
     pub(crate) fn clock(&mut self) {
         self.0.rising_edge().unwrap();
+    }
+
+    /// Sets the inputs of the port controller of `plan` in this cycle.
+    pub(crate) fn drive_port(&mut self, plan: &PortPlan, inputs: &Inputs) {
+        for pin in Inputs::pins(plan) {
+            self.0.set(pin.name, inputs.value(&pin).into()).unwrap();
+        }
+        self.0.settle().unwrap();
+    }
+
+    /// The output pins of the port controller of `plan` that are not as its golden model says,
+    /// with what they are and what they should be.
+    pub(crate) fn wrong_outputs(
+        &self,
+        plan: &PortPlan,
+        golden: &Outputs,
+    ) -> Vec<(&'static str, u64, u64)> {
+        let pins = Outputs::pins(plan).into_iter();
+        pins.map(|pin| (pin.name, self.get(pin.name), golden.value(pin.pin)))
+            .filter(|(_, found, expected)| found != expected)
+            .collect()
     }
 }

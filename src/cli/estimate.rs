@@ -1,8 +1,11 @@
 //! `linkdoze estimate`
 
+mod print;
+
 use std::path::PathBuf;
 
 use super::{output, Outcome};
+use crate::config::Config;
 use crate::estimate::Estimate;
 use crate::hdl::census;
 use crate::rtl::{self, RtlError};
@@ -11,13 +14,21 @@ use crate::rtl::{self, RtlError};
 pub struct Args {
     /// The configuration file.
     config: PathBuf,
+    /// Print also every table: widths, memory by the formulas of the PerfBound paper, every
+    /// register.
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
 }
 
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    let config = super::load(&args.config)?;
+    // As text the notes stand in what is printed.
+    let config = match args.json {
+        true => super::load(&args.config)?,
+        false => Config::load(&args.config)?,
+    };
     let census = match rtl::design(&config) {
         Ok(design) => Some(census::count(&design)),
         // The estimate says why there is none.
@@ -25,11 +36,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Err(error) => return Err(error.into()),
     };
     let estimate = Estimate::new(&config, census);
-    let text = if args.json {
-        serde_json::to_string_pretty(&estimate)? + "\n"
-    } else {
-        estimate.to_string()
+    let mut text = match args.json {
+        true => serde_json::to_string_pretty(&estimate)? + "\n",
+        false => print::summary(&config, &estimate),
     };
+    if args.all {
+        text += &format!("\n{}", print::Details(&estimate));
+    }
     output::print(&text)?;
     Ok(Outcome::Done)
 }

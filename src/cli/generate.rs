@@ -3,13 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use super::numbers::within_u32;
 use super::{output, Outcome};
 use crate::blocks::switch_ports::MAX_PORTS;
-use crate::{files, rtl};
+use crate::files::{self, FileError, FolderLock};
+use crate::hdl::verilog::CHECKERS;
+use crate::rtl;
 
-/// Emit the Verilog of a configuration: one file per module, and a file list; its timing
-/// constraints as SDC, XDC and LPF. With registers also their description: SystemRDL, a C
-/// header, Markdown.
+/// Emit the Verilog of a configuration: one file per module, and a file list; beside it the
+/// checkers of what it claims, with a file list of their own; its timing constraints as SDC, XDC
+/// and LPF. With registers also their description: SystemRDL, a C header, Markdown.
 ///
 /// Both folders are for one configuration: what was emitted there for another is removed. Files
 /// without linkdoze's header stay.
@@ -24,7 +27,7 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     constraints: Option<PathBuf>,
     /// Emit the controllers of so many ports, behind one AXI4-Lite port for their registers.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
+    #[arg(long, value_name = "N", value_parser = within_u32(1..=MAX_PORTS))]
     ports: Option<u32>,
     /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
     /// or of another configuration.
@@ -40,7 +43,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
     let emitted = rtl::emit_all(&config, args.ports)?;
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
-    let sources = emitted.sources.iter().map(|file| (&args.output, file));
+    let sources = emitted.sources.iter().chain(&emitted.checkers);
+    let sources = sources.map(|file| (&args.output, file));
     let constraints = emitted.constraints.iter().map(|file| (beside, file));
     let files: Vec<(PathBuf, &[u8])> = sources
         .chain(constraints)
@@ -74,13 +78,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         output::message(&format!("{message}regenerate with: {again}"));
         return Ok(Outcome::CheckFailed);
     }
+    files::refuse_to_replace(files.iter().map(|(path, _)| path), [&args.config])?;
+    let _locks = lock(&folders(args))?;
     files::write_together(&files)?;
     let left = left_over(args, &files)?;
     for path in &left {
         files::remove(path)?;
     }
     if !left.is_empty() {
-        output::message(&format!(
+        output::note(&format!(
             "removed, of another configuration: {}",
             listed(&left)
         ));
@@ -93,6 +99,31 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// The folders that are written to; the last may be one of the others.
+fn folders(args: &Args) -> [PathBuf; 3] {
+    let output = args.output.clone();
+    let constraints = args.constraints.clone();
+    let beside = constraints.unwrap_or_else(|| output.clone());
+    [output.clone(), output.join(CHECKERS), beside]
+}
+
+/// Keeps other processes out of the folders.
+fn lock(folders: &[PathBuf]) -> Result<Vec<FolderLock>, FileError> {
+    let mut locks = Vec::new();
+    let mut taken = BTreeSet::new();
+    for folder in folders {
+        if folder
+            .canonicalize()
+            .is_ok_and(|place| taken.contains(&place))
+        {
+            continue;
+        }
+        locks.push(FolderLock::new(folder)?);
+        taken.extend(folder.canonicalize());
+    }
+    Ok(locks)
+}
+
 /// What `generate` wrote to the folders for another configuration: none of `files`.
 fn left_over(args: &Args, files: &[(PathBuf, &[u8])]) -> anyhow::Result<Vec<PathBuf>> {
     // The same folder may be given in two ways.
@@ -102,11 +133,8 @@ fn left_over(args: &Args, files: &[(PathBuf, &[u8])]) -> anyhow::Result<Vec<Path
     };
     let own: BTreeSet<_> = files.iter().map(|(path, _)| place(path)).collect();
     let mut left = BTreeMap::new();
-    for folder in [Some(&args.output), args.constraints.as_ref()]
-        .into_iter()
-        .flatten()
-    {
-        for path in files::emitted_in(folder)? {
+    for folder in folders(args) {
+        for path in files::emitted_in(&folder)? {
             let place = place(&path);
             if !own.contains(&place) {
                 left.entry(place).or_insert(path);

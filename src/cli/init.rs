@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
+use clap::builder::StringValueParser;
 
+use super::completions::suggested;
 use super::{output, Outcome};
-use crate::config::Preset;
+use crate::config::{Preset, PRESETS};
 use crate::files;
 
 #[derive(clap::Args)]
 pub struct Args {
     /// The preset to start from (see `linkdoze presets`).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_possible_values = true,
+          value_parser = suggested(StringValueParser::new(), PRESETS.iter().map(|preset| preset.name)))]
     preset: String,
     /// The file to write; standard output if left out.
     #[arg(short, long, value_name = "FILE")]
@@ -34,6 +37,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         );
     }
     files::write_whole(path, preset.text.as_bytes())?;
-    output::message(&format!("wrote {} ({})", path.display(), preset.summary));
+    output::note(&format!("wrote {} ({})", path.display(), preset.summary));
     Ok(Outcome::Done)
 }

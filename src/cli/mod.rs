@@ -1,18 +1,25 @@
 //! The command line: each subcommand in a file of its own.
 //!
-//! Data goes to standard output, messages and progress to standard error.
+//! Data goes to standard output, messages and progress to standard error: `--quiet` leaves errors
+//! and failed checks alone there, `--verbose` adds the programs that run and how long each step
+//! takes.
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
-//! 2 bad input or usage; 130 interrupted by Ctrl-C.
+//! 2 bad input or usage; 130 interrupted by a signal (`interrupt`).
 
 mod completions;
 mod cosim;
 mod estimate;
 mod generate;
 mod init;
+mod interrupt;
+mod man;
+mod numbers;
 mod output;
 mod predict;
 mod presets;
+mod progress;
 mod report;
+mod schema;
 mod simulate;
 mod sweep;
 mod synth;
@@ -22,12 +29,12 @@ mod verify;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches, Parser, Subcommand};
 
-use crate::config::{Config, ConfigError};
-use crate::files;
+use crate::config::{Config, InputError};
+use interrupt::{interrupted, Interrupted, Orderly};
+use output::Level;
 
 /// How a subcommand ended when nothing was wrong with its input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,12 +45,25 @@ pub enum Outcome {
     CheckFailed,
 }
 
+/// What `--version` tells: results depend on the sources, not on their version alone.
+const VERSION: &str = concat!(
+    env!("CARGO_PKG_VERSION"),
+    "\nsources (SHA-256): ",
+    env!("LINKDOZE_SOURCES")
+);
+
 /// Power-saving controllers for the ports of Ethernet-derived HPC switches.
 #[derive(Parser)]
-#[command(name = "linkdoze", version, about, max_term_width = 100)]
+#[command(name = "linkdoze", version, long_version = VERSION, about, max_term_width = 100)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Tell nothing but errors and failed checks on standard error: no notes, no progress.
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Tell also which programs run, their versions, and how long each step takes.
+    #[arg(short, long, global = true)]
+    verbose: bool,
 }
 
 #[derive(Subcommand)]
@@ -75,8 +95,12 @@ enum Command {
     Report(report::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
+    /// Print the JSON Schema of an input file, for editors and validators.
+    Schema(schema::Args),
     /// Write the completions of a shell to standard output.
     Completions(completions::Args),
+    /// Write the manual pages: that of linkdoze to standard output, or all of them to a folder.
+    Man(man::Args),
 }
 
 impl Command {
@@ -95,30 +119,45 @@ impl Command {
             Command::Sweep(args) => sweep::run(args),
             Command::Report(args) => report::run(args),
             Command::Trace(args) => trace::run(args),
+            Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),
+            Command::Man(args) => man::run(args),
         }
     }
 }
 
+/// The command line with all that it takes, for pages and tests that go by it.
+pub fn command() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}
+
 /// Runs the command line and returns its exit status.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(told) => return tell(&told),
+    let parsed = command().try_get_matches().and_then(|matches| {
+        let name = matches.subcommand_name().unwrap_or_default().to_owned();
+        Ok((Cli::from_arg_matches(&matches)?, name))
+    });
+    let (cli, name) = match parsed {
+        Ok(parsed) => parsed,
+        Err(usage) => return print_usage(&usage),
     };
-    // `cosim` listens on its own: it says how far it came.
-    let cleans_up =
-        matches!(cli.command, Command::Cosim(_)) || ctrlc::set_handler(on_ctrl_c).is_ok();
-    if !cleans_up {
-        output::message("note: cannot listen for Ctrl-C: it may leave temporary files behind");
+    output::set_level(match (cli.quiet, cli.verbose) {
+        (true, _) => Level::Quiet,
+        (_, true) => Level::Verbose,
+        _ => Level::Usual,
+    });
+    if let Err(error) = interrupt::listen() {
+        output::note(&format!(
+            "note: cannot listen for signals ({error}): they may leave temporary files behind"
+        ));
     }
-    match cli.command.run() {
+    match progress::begin(name).and_then(|()| cli.command.run()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::CheckFailed) => ExitCode::from(1),
         Err(error) => {
             output::message(&format!("error: {}", describe(&error)));
             ExitCode::from(match error.is::<Interrupted>() {
-                true => INTERRUPTED_STATUS,
+                true => interrupt::STATUS,
                 false => 2,
             })
         }
@@ -126,78 +165,30 @@ pub fn main() -> ExitCode {
 }
 
 /// Reads a configuration, and says on standard error what it cannot do.
-fn load(path: &Path) -> Result<Config, ConfigError> {
+fn load(path: &Path) -> Result<Config, InputError> {
     let config = Config::load(path)?;
-    tell_notes(&config.notes());
+    print_notes(&config.notes());
     Ok(config)
 }
 
 /// Says on standard error what a configuration cannot do, a line for each note.
-fn tell_notes(notes: &[String]) {
+fn print_notes(notes: &[String]) {
     for note in notes {
-        output::message(&format!("note: {note}"));
+        output::note(&format!("note: {note}"));
     }
 }
 
 /// Prints the help that was asked for, or what is wrong with the command line.
-fn tell(told: &clap::Error) -> ExitCode {
-    let printed = output::finish(told.print());
+fn print_usage(usage: &clap::Error) -> ExitCode {
+    let printed = output::finish(usage.print());
     match printed {
-        Err(error) if !told.use_stderr() => {
+        Err(error) if !usage.use_stderr() => {
             output::message(&format!("error: {}", describe(&error)));
             ExitCode::from(2)
         }
-        _ if told.use_stderr() => ExitCode::from(2),
+        _ if usage.use_stderr() => ExitCode::from(2),
         _ => ExitCode::SUCCESS,
     }
-}
-
-/// Exit status after Ctrl-C: that of a program which the signal has ended, as shells tell it.
-const INTERRUPTED_STATUS: u8 = 130;
-
-/// A run that Ctrl-C has ended: how far it came.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct Interrupted(String);
-
-/// Something is under way that looks at [`Orderly::interrupted`] and ends by itself.
-static ORDERLY: AtomicBool = AtomicBool::new(false);
-/// Ctrl-C came in the meantime.
-static NOTICED: AtomicBool = AtomicBool::new(false);
-
-/// While it lives the first Ctrl-C does not end the process: it is only noticed.
-struct Orderly;
-
-impl Orderly {
-    fn begin() -> Self {
-        ORDERLY.store(true, Ordering::SeqCst);
-        Self
-    }
-
-    /// Ctrl-C came: say how far it went and end, with [`Interrupted`].
-    fn interrupted(&self) -> bool {
-        NOTICED.load(Ordering::SeqCst)
-    }
-}
-
-impl Drop for Orderly {
-    fn drop(&mut self) {
-        ORDERLY.store(false, Ordering::SeqCst);
-    }
-}
-
-fn on_ctrl_c() {
-    let noticed = ORDERLY.load(Ordering::SeqCst) && !NOTICED.swap(true, Ordering::SeqCst);
-    if !noticed {
-        interrupted();
-    }
-}
-
-/// Ends the process; no temporary file stays.
-fn interrupted() {
-    files::abandon_unfinished();
-    output::message("error: interrupted; nothing half-written was left behind");
-    std::process::exit(INTERRUPTED_STATUS.into());
 }
 
 /// An error and its causes in one sentence; some errors quote their cause already.

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::ValueEnum;
-use indicatif::{ProgressBar, ProgressStyle};
 
+use super::progress::Step;
 use super::{output, Outcome};
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::Config;
@@ -18,7 +18,7 @@ use crate::cosim::{Design, EngineError};
 use crate::periods::{Period, Periods, PeriodsError};
 use crate::reference::{Parameters, Reference};
 
-/// Clock cycles that the Verilog is clocked between two looks at the progress bar: a tenth of a
+/// Clock cycles that the Verilog is clocked between two looks at the progress: a tenth of a
 /// second or so.
 const CYCLES_AT_ONCE: u64 = 1 << 20;
 
@@ -185,55 +185,60 @@ impl Length {
     }
 }
 
-/// The cycles of a list that can be read twice and has no fault.
-fn cycles_of(path: &Path, config: &Config) -> Option<u64> {
-    std::fs::metadata(path)
-        .ok()
-        .filter(std::fs::Metadata::is_file)?;
-    let mut periods = Periods::open(path).ok()?;
-    let mut length = Length::new(config);
-    while let Some(period) = periods.next() {
-        length.add(period.ok()?, &periods).ok()?;
-    }
-    Some(length.cycles)
+/// A list of periods that has no fault.
+struct Checked {
+    /// The periods; of what can be read only once, such as a pipe, they were kept.
+    periods: Box<dyn Iterator<Item = Result<Period, PeriodsError>>>,
+    /// How many there are.
+    count: u64,
+    /// Clock cycles of them all.
+    cycles: u64,
 }
 
-/// An engine whose progress is shown.
-struct Shown<E> {
+impl Checked {
+    /// Reads a list to its end, so that no row is printed of one that has a fault.
+    ///
+    /// # Errors
+    /// The first fault.
+    fn read(path: &Path, config: &Config) -> Result<Checked, PeriodsError> {
+        let mut list = Periods::open(path)?;
+        let once = !path.is_file();
+        let mut kept = Vec::new();
+        let mut length = Length::new(config);
+        let mut count = 0;
+        while let Some(period) = list.next().transpose()? {
+            length.add(period, &list)?;
+            count += 1;
+            if once {
+                kept.push(period);
+            }
+        }
+        Ok(Checked {
+            periods: match once {
+                true => Box::new(kept.into_iter().map(Ok)),
+                false => Box::new(Periods::open(path)?),
+            },
+            count,
+            cycles: length.cycles,
+        })
+    }
+}
+
+/// An engine whose progress is told.
+struct WithProgress<E> {
     engine: E,
-    bar: ProgressBar,
+    step: Option<Step>,
 }
 
-impl<E> Shown<E> {
-    /// `cycles`: how many there will be, if that is known. Where the rows go to the terminal
-    /// they are progress enough.
-    fn new(engine: E, cycles: Option<u64>) -> Result<Shown<E>> {
-        let bar = match cycles {
-            _ if io::stdout().is_terminal() => ProgressBar::hidden(),
-            Some(cycles) => ProgressBar::new(cycles),
-            None => ProgressBar::no_length(),
-        };
-        bar.set_style(ProgressStyle::with_template(match cycles {
-            Some(_) => "{wide_bar} {percent:>3} %  {human_pos} cycles  {per_sec}  {eta} left",
-            None => "{spinner} {human_pos} cycles  {per_sec}",
-        })?);
-        Ok(Shown { engine, bar })
-    }
-}
-
-impl<E> Drop for Shown<E> {
-    fn drop(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl<E: OpenLoop> OpenLoop for Shown<E> {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
+impl<E: OpenLoop> OpenLoop for WithProgress<E> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<Outputs, EngineError> {
         let mut left = cycles;
         loop {
             let now = left.min(CYCLES_AT_ONCE);
             let outputs = self.engine.pass(inputs, now)?;
-            self.bar.inc(now);
+            if let Some(step) = &self.step {
+                step.inc(now);
+            }
             left -= now;
             if left == 0 {
                 return Ok(outputs);
@@ -244,21 +249,33 @@ impl<E: OpenLoop> OpenLoop for Shown<E> {
 
 pub fn run(args: &Args) -> Result<Outcome> {
     let config = super::load(&args.config)?;
-    let mut periods = Periods::open(&args.periods)?;
-    let mut length = Length::new(&config);
+    let step = Step::new("reading the periods");
+    let mut list = Checked::read(&args.periods, &config)?;
+    drop(step);
+    // Where the rows go to the terminal they are progress enough.
+    let piped = !io::stdout().is_terminal();
+    let mut rows_step = None;
     let mut predictor: Box<dyn Predictor> = match args.model {
-        Model::Reference => Box::new(Reference::new(Parameters::new(&config))),
+        Model::Reference => {
+            rows_step = piped.then(|| Step::of("predicting", list.count));
+            Box::new(Reference::new(Parameters::new(&config)))
+        }
         Model::Golden => {
+            rows_step = piped.then(|| Step::of("predicting", list.count));
             let design = PortDesign::open_loop(&config)?;
             let golden = Golden(design.golden());
             Box::new(open_loop::Predictor::new(design.plan(), golden))
         }
         Model::Rtl => {
             let design = PortDesign::open_loop(&config)?;
-            let compiled = Compiled::fast(&design.verilog()?, design.plan())?;
-            let cycles = cycles_of(&args.periods, &config);
-            let engine = Shown::new(compiled.engine()?, cycles)?;
-            Box::new(open_loop::Predictor::new(design.plan(), engine))
+            let step = Step::new("compiling the Verilog with Verilator");
+            let engine = Compiled::fast(&design.verilog()?, design.plan())?.engine()?;
+            drop(step);
+            let step = piped.then(|| Step::cycles("predicting", Some(list.cycles)));
+            Box::new(open_loop::Predictor::new(
+                design.plan(),
+                WithProgress { engine, step },
+            ))
         }
     };
     let mut out = BufWriter::new(io::stdout().lock());
@@ -272,9 +289,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let mut rows = 0u64;
     let mut over = false;
     while go_on && !over {
-        let row = match periods.next().transpose()? {
+        let row = match list.periods.next().transpose()? {
             Some(period) => {
-                length.add(period, &periods)?;
+                if let Some(step) = &rows_step {
+                    step.inc(1);
+                }
                 predictor.step(period.busy, period.idle)?
             }
             None => {
@@ -298,10 +317,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     }
     output::finish(out.flush())?;
     let short = predictor.short();
-    // Its progress bar goes before anything is said.
-    drop(predictor);
     if short > 0 {
-        output::message(&format!(
+        output::note(&format!(
             "note: {short} of {rows} periods are followed by an active part too short for the \
              hardware to finish its update: their rows show the update before"
         ));

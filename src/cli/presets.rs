@@ -1,10 +1,9 @@
 //! `linkdoze presets`
 
-use comfy_table::presets::NOTHING;
-use comfy_table::Table;
 use serde_json::json;
 
-use super::{output, Outcome};
+use super::output::{self, figures};
+use super::Outcome;
 use crate::config::PRESETS;
 
 #[derive(clap::Args)]
@@ -23,14 +22,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         output::print(&(serde_json::to_string_pretty(&presets)? + "\n"))?;
         return Ok(Outcome::Done);
     }
-    let mut table = Table::new();
-    table.load_preset(NOTHING);
-    for preset in PRESETS {
-        table.add_row([preset.name, preset.summary]);
-    }
-    if let Some(column) = table.column_mut(0) {
-        column.set_padding((0, 1));
-    }
-    output::print(&format!("{}\n", table.trim_fmt()))?;
+    let presets = PRESETS.iter();
+    // Each fits a line: scripts take the first word.
+    let text = figures(presets.map(|preset| (preset.name, preset.summary)));
+    output::print(&text)?;
     Ok(Outcome::Done)
 }

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 
 use super::output;
+use super::progress::Step;
 use super::Outcome;
 use crate::report;
 
-/// Draw the results of a sweep, or a simulation's samples over time: an HTML page that needs no
+/// Draw the results of a sweep, of one that has not ended those that are there, or a simulation's samples over time: an HTML page that needs no
 /// other file, and a PNG file of each figure beside it.
 #[derive(clap::Args)]
 pub struct Args {
@@ -28,11 +29,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
         .out
         .clone()
         .unwrap_or_else(|| args.folder.join("report.html"));
-    let files = report::write(&args.folder, &page)?;
-    let names: Vec<String> = files
-        .iter()
-        .map(|file| format!("{}\n", file.display()))
-        .collect();
-    output::print(&names.concat())?;
+    let step = Step::new("drawing");
+    let written = report::write(&args.folder, &page)?;
+    drop(step);
+    let files = written.files.iter().map(|file| file.display().to_string());
+    let lines: Vec<String> = written.unfinished.into_iter().chain(files).collect();
+    output::print(&(lines.join("\n") + "\n"))?;
     Ok(Outcome::Done)
 }

@@ -1,18 +1,20 @@
 //! `linkdoze simulate`: a whole network under traffic.
 
+mod print;
+
+use std::cell::Cell;
 use std::collections::btree_map::{BTreeMap, Entry};
-use std::fmt::Write as _;
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use anyhow::{bail, ensure, Context, Result};
-use comfy_table::CellAlignment;
-use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::{json, Value};
 
-use super::output::{self, table, trimmed};
+use super::numbers;
+use super::output;
+use super::progress::Step;
 use super::{Interrupted, Outcome};
 use crate::blocks::port::pins::PowerState;
 use crate::config::plan::PortPlan;
@@ -21,18 +23,20 @@ use crate::cosim::in_loop::{self, Findings, InLoop};
 use crate::cosim::port::PortDesign;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::Design;
-use crate::energy::limits::{AlwaysOn, Limits, Optimum, SleepStates};
+use crate::energy::limits::Limits;
 use crate::energy::series::PowerSeries;
-use crate::energy::{check_conservation, EnergyReport, LinkPower, Models, SystemPower};
+use crate::energy::{EnergyReport, Models};
+use crate::experiment::{
+    self, Against, Comparison, Experiment, Measured, Measurement, Potential, Verdict, Watch,
+};
 use crate::files;
 use crate::network::budget::Budget;
-use crate::network::fabric::idle::IdleTable;
-use crate::network::fabric::{self, configs_of, Replacements};
-use crate::network::scenario::{Origin, Power, Scenario, Traffic};
+use crate::network::event::idle::IdleTable;
+use crate::network::event::{self, Replacements};
+use crate::network::scenario::{Origin, Scenario, Traffic};
 use crate::network::topology::Topology;
-use crate::network::{self, trace, Ended, Job, Progress, RunSummary, Workload};
+use crate::network::{input_files, trace, Job, Progress, RunSummary, Workload};
 use crate::report::series::{Columns, SERIES, SERIES_ALWAYS_ON};
-use crate::sweep::{Against, Measured, Potential, Verdict};
 use crate::usage;
 
 /// Simulate a whole network under the traffic of applications or of a pattern.
@@ -46,7 +50,7 @@ pub struct Args {
     out: Option<PathBuf>,
     /// Threads, at most one for each node and 64; the results do not depend on it. Default: one,
     /// and one more for every thousand nodes that send, but no more than there are processors.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::threads(event::MOST_THREADS))]
     threads: Option<NonZeroUsize>,
     /// Put the Verilog, compiled by Verilator, in the place of these ports' controllers:
     /// switch3.port5, nic7, ... The run must come out the same as with the golden models.
@@ -55,10 +59,19 @@ pub struct Args {
     /// Leave out the second run, with links that never sleep, and idle periods.
     #[arg(long)]
     no_baseline: bool,
+    /// Print also every other figure: packets, the models of the papers, idle periods.
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
 }
+
+/// The files in the folder of the results.
+const SUMMARY: &str = "summary.json";
+const PORTS: &str = "ports.csv";
+const IDLE: &str = "idle.csv";
+const OUTPUTS: [&str; 5] = [SUMMARY, PORTS, IDLE, SERIES, SERIES_ALWAYS_ON];
 
 /// Runs the subcommand.
 ///
@@ -66,45 +79,39 @@ pub struct Args {
 /// If the scenario cannot be used, the run fails, or the results not be written.
 pub fn run(args: &Args) -> Result<Outcome> {
     let scenario = Scenario::load(&args.scenario)?;
+    let step = Step::new("reading the traffic");
     let workload = Workload::of(&scenario)?;
+    drop(step);
+    if let Some(folder) = &args.out {
+        let outputs = OUTPUTS.map(|name| folder.join(name));
+        files::refuse_to_replace(outputs, input_files(&scenario)?)?;
+    }
     let config = scenario.power.config()?;
     let notes = config.as_ref().map_or_else(Vec::new, Config::notes);
-    super::tell_notes(&notes);
+    super::print_notes(&notes);
     // Before the run: files may change while it lasts.
     let inputs = inputs(&scenario, config.as_ref())?;
-    let link = match &config {
-        Some(config) => LinkPower::of_states(&config.states)?,
-        None => LinkPower::default(),
-    };
-    let power = SystemPower::new(link, &scenario.devices);
-    let configs = match &config {
-        Some(config) => configs_of(config, &*scenario.topology),
-        None => Vec::new(),
-    };
-    let plans = configs
-        .iter()
-        .map(Config::plan)
-        .collect::<Result<Vec<_>, _>>()?;
+    let experiment = Experiment::new(&scenario, workload.as_ref(), config.as_ref())?;
+    let topology: &dyn Topology = &*scenario.topology;
     let factors = match config.as_ref().is_some_and(Config::computes_hop_factor) {
-        true => factors(&configs, &*scenario.topology),
+        true => factors(&experiment.configs, topology),
         false => Vec::new(),
     };
-    let hardware = Hardware::new(&args.rtl_ports, &configs, &*scenario.topology)?;
-    let clock_ps = config
-        .as_ref()
-        .map_or(1000, |config| config.clock.period_ps);
+    let step = Step::new("compiling the Verilog of --rtl-ports");
+    let hardware = Hardware::new(&args.rtl_ports, &experiment.configs, topology)?;
+    drop(step);
     let senders = match &workload {
         Some(workload) => workload.nodes.len(),
         None => scenario.topology.nodes(),
     };
-    let most = fabric::most_threads(&*scenario.topology);
+    let most = event::most_threads(&*scenario.topology);
     let threads = match args.threads {
         Some(threads) => {
             ensure!(
                 threads.get() <= most,
                 "--threads {threads}: this network takes at most {most}, one for each node and \
                  {} together",
-                fabric::MOST_THREADS
+                event::MOST_THREADS
             );
             threads.get()
         }
@@ -115,26 +122,23 @@ pub fn run(args: &Args) -> Result<Outcome> {
             .min(1 + senders / 1000)
             .min(most),
     };
-    let simulate = |what, plans, replacements| {
-        let power = fabric::Power {
-            clock_ps,
-            plans,
-            metered: plans.is_empty() && !args.no_baseline,
-        };
-        let workload = workload.as_ref();
-        one_run(what, &scenario, workload, &power, threads, replacements)
+    let simulate = |what, run: OneRun| one_run(what, &experiment, run);
+    let always_on: OneRun = &|watch| experiment.run_always_on(threads, !args.no_baseline, watch);
+    let run = match experiment.can_sleep() {
+        true => simulate("power saving", &|watch| {
+            experiment.run(threads, Replacements::new(), watch)
+        })?,
+        false => simulate("always on", always_on)?,
     };
-    let what = match plans.is_empty() {
-        true => "always on",
-        false => "power saving",
-    };
-    let run = simulate(what, &plans, Replacements::new())?;
     let cpu_seconds = usage::cpu_seconds();
     let loops = match hardware.ports.is_empty() {
         true => None,
         false => {
-            let (replacements, findings) = hardware.replacements(&plans, &*scenario.topology)?;
-            let in_loop = simulate("hardware in the loop", &plans, replacements);
+            let (replacements, findings) = hardware.replacements(&experiment.plans, topology)?;
+            let replacements = Cell::new(Some(replacements));
+            let in_loop = simulate("hardware in the loop", &|watch| {
+                experiment.run(threads, replacements.take().unwrap_or_default(), watch)
+            });
             Some(Loops::new(
                 hardware.ports,
                 &findings,
@@ -143,49 +147,39 @@ pub fn run(args: &Args) -> Result<Outcome> {
             )?)
         }
     };
-    let baseline = match args.no_baseline || plans.is_empty() {
+    let baseline = match args.no_baseline || !experiment.can_sleep() {
         true => None,
-        false => Some(simulate("always on", &[], Replacements::new())?),
+        false => Some(simulate("always on", always_on)?),
     };
-    let topology: &dyn Topology = &*scenario.topology;
-    let budget = config
+    let baseline = baseline.map(|run| experiment.measure_always_on(run.summary, run.cpu_seconds));
+    let run = experiment.measure(run.summary, run.cpu_seconds);
+    let best = baseline
         .as_ref()
-        .and_then(|config| Budget::of(config, &configs, topology));
-    let found = |run: Run, can_sleep| {
-        let (summary, switches) = (&run.summary, topology.switches());
-        let energy = power.energy(switches, summary);
-        let models = Models::new(&power.link, switches, summary, &energy);
-        let budget = budget.as_ref().filter(|_| can_sleep);
-        let used = budget.map(|budget| budget.usage(summary, topology));
-        let (used, cpu) = (used.as_ref(), run.cpu_seconds);
-        let measured = Measured::new(summary, can_sleep, &energy, &models, used, cpu);
-        let byte_ps = scenario.switch.byte_ps;
-        let series = PowerSeries::new(&power, switches, byte_ps, summary);
+        .and_then(|base| experiment.always_on(base));
+    let base = baseline.as_ref().map(|base| &base.measured);
+    let Comparison {
+        against,
+        limits,
+        verdict,
+        ..
+    } = experiment.compare(&run, base, best.as_ref());
+    let found = |run: Measurement| {
+        let (switches, byte_ps) = (topology.switches(), scenario.switch.byte_ps);
+        let series = PowerSeries::new(&experiment.power, switches, byte_ps, &run.summary);
         Found {
             series: series.map(|series| Columns::new(&scenario.path, &series)),
-            run,
-            energy,
-            models,
-            measured,
+            run: Run {
+                summary: run.summary,
+                cpu_seconds: run.measured.cpu_seconds,
+            },
+            energy: run.energy,
+            models: run.models,
+            measured: run.measured,
         }
     };
-    let baseline = baseline.map(|run| found(run, false));
-    let found = found(run, !plans.is_empty());
-    let limits = config.as_ref().zip(baseline.as_ref());
-    let limits = limits.and_then(|(config, base)| {
-        let base = AlwaysOn::new(&base.run.summary, &base.energy, topology)?;
-        let states = SleepStates::of(config, &power.link);
-        let run = &found.run.summary;
-        Some(Limits::new(&base, &states, run, budget.as_ref(), topology))
-    });
-    let against = match &baseline {
-        Some(base) => Against::new(&found.measured, &base.measured),
-        None => Against::default(),
-    };
-    let verdict = config.as_ref().map(|config| {
-        let configured = config.bound().map(|bound| bound.to_f64());
-        Verdict::new(configured, &found.measured, &against)
-    });
+    let baseline = baseline.map(found);
+    let found = found(run);
+    let budget = experiment.budget;
     let report = Report {
         scenario: &scenario,
         workload: workload.as_ref(),
@@ -211,12 +205,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let (ports, idle) = (report.ports()?, report.idle_periods()?);
         let series = report.series()?;
         let mut files = vec![
-            (folder.join("summary.json"), json.as_bytes()),
-            (folder.join("ports.csv"), &ports),
+            (folder.join(SUMMARY), json.as_bytes()),
+            (folder.join(PORTS), &ports),
         ];
         // One that is not of this run is of an earlier one, and does not belong to these files.
         let mut stale = Vec::new();
-        let optional = std::iter::once(("idle.csv", &idle))
+        let optional = std::iter::once((IDLE, &idle))
             .chain(series.each_ref().map(|(name, content)| (*name, content)));
         for (name, content) in optional {
             match content {
@@ -240,13 +234,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
             delivered_bytes,
             ..
         } = report.found.measured;
-        output::message(&format!(
+        output::note(&format!(
             "note: {delivered_bytes} of {offered_bytes} bytes that nodes sent had arrived at the \
              end: the network is saturated, and latencies grow with the length of the run, or \
              the run is too short to tell"
         ));
     }
-    output::print(&if args.json { json } else { report.text() })?;
+    output::print(&if args.json {
+        json
+    } else {
+        report.text(args.all)
+    })?;
     Ok(match &report.loops {
         Some(loops) if !loops.equal() => Outcome::CheckFailed,
         _ => Outcome::Done,
@@ -407,30 +405,6 @@ impl Loops {
             "cpu_seconds": self.cpu_seconds,
         })
     }
-
-    fn text(&self) -> String {
-        let mut text = format!(
-            "Verilog in the loop at {} ports: {} clock cycles, every output compared, {} \
-             mismatches; the run came out {}\n",
-            self.ports.len(),
-            self.cycles(),
-            self.mismatches(),
-            if self.same_run {
-                "the same"
-            } else {
-                "DIFFERENT"
-            }
-        );
-        for (name, found) in &self.ports {
-            if let Some(cycle) = found.mismatch {
-                text += &format!("{name}: first mismatch in cycle {cycle} after reset\n");
-            }
-        }
-        if let Some(failure) = &self.failure {
-            text += &format!("the run ended early: {failure}\n");
-        }
-        text
-    }
 }
 
 /// What the results of a scenario depend on, with the SHA-256 of its files and of the ports'
@@ -466,42 +440,28 @@ struct Run {
     cpu_seconds: Option<f64>,
 }
 
-fn one_run(
-    what: &'static str,
-    scenario: &Scenario,
-    workload: Option<&Workload>,
-    power: &fabric::Power,
-    threads: usize,
-    replacements: Replacements,
-) -> Result<Run> {
-    let bar = ProgressBar::new(match workload {
+/// A run that tells how far it has come.
+type OneRun<'r> = &'r dyn Fn(Watch) -> Result<RunSummary, experiment::Error>;
+
+fn one_run(what: &'static str, experiment: &Experiment, run: OneRun) -> Result<Run> {
+    let total = match experiment.workload {
         Some(workload) => workload.operations() as u64,
-        None => scenario.duration_ps.unwrap_or(0),
-    });
-    bar.set_style(ProgressStyle::with_template(
-        "{msg}  {wide_bar} {percent:>3} %  {eta} left",
-    )?);
-    bar.set_message(what);
+        None => experiment.scenario.duration_ps.unwrap_or(0),
+    };
+    let step = Step::of(format!("links {what}"), total);
     let before = usage::cpu_seconds();
     let orderly = super::Orderly::begin();
-    let summary = network::run(
-        scenario,
-        workload,
-        power,
-        threads,
-        replacements,
-        &mut |now: &Progress| {
-            bar.set_position(match now.operations {
-                0 => now.time_ps,
-                _ => now.operations_finished as u64,
-            });
-            match orderly.interrupted() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
-            }
-        },
-    )?;
-    bar.finish_and_clear();
+    let summary = run(&mut |now: &Progress| {
+        step.set_position(match now.operations {
+            0 => now.time_ps,
+            _ => now.operations_finished as u64,
+        });
+        match orderly.interrupted() {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    })?;
+    drop(step);
     // It may have come after the last look.
     if orderly.interrupted() {
         let mut so_far = format!("{:.6} ms of simulated time", summary.time_ps as f64 / 1e9);
@@ -515,7 +475,6 @@ fn one_run(
             "interrupted after {so_far} of the run \"{what}\"; nothing was written"
         )));
     }
-    check_conservation(&summary)?;
     Ok(Run {
         summary,
         cpu_seconds: usage::cpu_seconds()
@@ -570,10 +529,6 @@ fn offered(of: &Measured) -> u64 {
 
 fn accepted(of: &Measured) -> u64 {
     of.delivered_bytes
-}
-
-fn real(value: Option<f64>) -> String {
-    value.map_or("-".into(), |value| format!("{value:.1}"))
 }
 
 /// The name of a file and its content, if it is to be there.
@@ -764,267 +719,20 @@ impl Report<'_> {
             ("energy_nodes", more(against.energy_nodes_saved_percent)),
             ("energy_network", more(against.energy_network_saved_percent)),
             ("energy_total", more(against.energy_total_saved_percent)),
-            ("p001_e_net", more(against.p001_e_net_saved_percent)),
-            ("p001_e_cluster", more(against.p001_e_cluster_saved_percent)),
+            ("powar_e_net", more(against.powar_e_net_saved_percent)),
             (
-                "p002_average_power",
-                more(against.p002_average_power_saved_percent),
+                "powar_e_cluster",
+                more(against.powar_e_cluster_saved_percent),
             ),
             (
-                "p003_energy_per_data",
-                more(against.p003_energy_per_data_saved_percent),
+                "georgakoudis_average_power",
+                more(against.georgakoudis_average_power_saved_percent),
+            ),
+            (
+                "zahn_energy_per_data",
+                more(against.zahn_energy_per_data_saved_percent),
             ),
         ]
-    }
-
-    fn text(&self) -> String {
-        let topology: &dyn Topology = &*self.scenario.topology;
-        let mut text = String::new();
-        if let Some(verdict) = &self.verdict {
-            text += &(verdict.sentence() + "\n");
-        }
-        // Writing to a string does not fail.
-        let _ = writeln!(
-            text,
-            "{}: {} nodes, {} switches, {} links",
-            self.scenario.path.display(),
-            topology.nodes(),
-            topology.switches(),
-            topology.links()
-        );
-        let run = &self.found.run.summary;
-        let _ = match run.ended {
-            Ended::Complete => writeln!(text, "the program has run to its end"),
-            _ if run.operations > 0 => writeln!(
-                text,
-                "the run was cut: {} of {} operations have finished",
-                run.operations_finished, run.operations
-            ),
-            _ => Ok(()),
-        };
-        let mut figures = table(match self.baseline {
-            Some(_) => &["", "power saving", "always on", "difference"],
-            None => &["", ""],
-        });
-        let runs: Vec<&Found> = std::iter::once(&self.found).chain(&self.baseline).collect();
-        let differences = self.differences();
-        let mut row = |name: &str, key: &str, of: &dyn Fn(&Found) -> String| {
-            let mut cells = vec![name.to_owned()];
-            cells.extend(runs.iter().map(|found| of(found)));
-            let found = differences.iter().find(|(found, _)| *found == key);
-            if let Some((_, Some(percent))) = found {
-                cells.push(format!("{percent:+.3} %"));
-            }
-            figures.add_row(cells);
-        };
-        row("time, ms", "time", &|it| {
-            format!("{:.6}", it.run.summary.time_ps as f64 / 1e9)
-        });
-        if run.jobs_ps.len() > 1 {
-            row("of a job, mean, ms", "job_time_mean", &|it| {
-                let mean = it.run.summary.job_mean_ps();
-                mean.map_or("-".into(), |ps| format!("{:.6}", ps / 1e9))
-            });
-        }
-        row("packets", "", &|it| it.run.summary.packets.to_string());
-        row("link hops", "", &|it| {
-            it.run.summary.packet_hops.to_string()
-        });
-        row("offered load", "", &|it| {
-            format!("{:.4}", self.load(it, offered))
-        });
-        row("accepted load", "", &|it| {
-            format!("{:.4}", self.load(it, accepted))
-        });
-        row("bytes sent", "", &|it| {
-            it.measured.offered_bytes.to_string()
-        });
-        row("bytes delivered", "", &|it| {
-            it.run.summary.delivered_bytes.to_string()
-        });
-        row("bytes not arrived at the end", "", &|it| {
-            it.measured.backlog_bytes().to_string()
-        });
-        row("packets that count in latency", "", &|it| {
-            it.measured.latency_packets.to_string()
-        });
-        row("latency, mean, ns", "latency_mean", &|it| {
-            real(it.measured.latency_mean_ns)
-        });
-        row("latency, median, ns", "latency_p50", &|it| {
-            real(it.measured.latency_p50_ns)
-        });
-        row("latency, p99, ns", "latency_p99", &|it| {
-            real(it.measured.latency_p99_ns)
-        });
-        row("latency, longest, ns", "latency_max", &|it| {
-            real(it.measured.latency_max_ns)
-        });
-        row("energy of links, J", "energy_links", &|it| {
-            format!("{:.4}", it.energy.joules().links)
-        });
-        row("energy of switches, J", "energy_switches", &|it| {
-            format!("{:.4}", it.energy.joules().switches)
-        });
-        row("energy of nodes, J", "energy_nodes", &|it| {
-            format!("{:.4}", it.energy.joules().nodes)
-        });
-        row("energy of network, J", "energy_network", &|it| {
-            format!("{:.4}", it.energy.joules().network)
-        });
-        row("energy, J", "energy_total", &|it| {
-            format!("{:.4}", it.energy.joules().total)
-        });
-        row("p001: power of network, part", "", &|it| {
-            format!("{:.6}", it.models.p001.w_net_fraction)
-        });
-        row("p001: power of cluster, part", "", &|it| {
-            format!("{:.6}", it.models.p001.w_cluster_fraction)
-        });
-        row("p001: E_net, s at full power", "p001_e_net", &|it| {
-            format!("{:.9}", it.models.p001.e_net_full_power_s)
-        });
-        row(
-            "p001: E_cluster, s at full power",
-            "p001_e_cluster",
-            &|it| format!("{:.9}", it.models.p001.e_cluster_full_power_s),
-        );
-        row("p002: power of links, W", "p002_average_power", &|it| {
-            format!("{:.4}", it.models.p002.average_power_w)
-        });
-        row("p003: energy/data, nJ/bit", "p003_energy_per_data", &|it| {
-            let per_bit = it.models.p003.network_nj_per_bit;
-            per_bit.map_or("-".into(), |nj| format!("{nj:.4}"))
-        });
-        row("idle periods awake (hits)", "", &|it| {
-            it.measured.hits.map_or("-".into(), |hits| hits.to_string())
-        });
-        row("idle periods asleep (misses)", "", &|it| {
-            it.measured.misses.to_string()
-        });
-        row("transitions", "", &|it| it.measured.transitions.to_string());
-        row("wake-ups", "", &|it| it.measured.wake_ups.to_string());
-        row("waits for a sleeping link", "", &|it| {
-            it.measured.sleep_waits.to_string()
-        });
-        row("time of these waits, ms", "", &|it| {
-            format!("{:.6}", it.measured.sleep_delay_ns / 1e6)
-        });
-        row("pauses", "", &|it| it.measured.pauses.to_string());
-        row("CPU time, s", "", &|it| {
-            it.run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
-        });
-        for column in 1..=3 {
-            if let Some(column) = figures.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        let _ = writeln!(text, "{}", trimmed(&figures));
-        let parts: Vec<String> = self
-            .found
-            .measured
-            .parts()
-            .into_iter()
-            .filter(|(_, part)| *part > 0.0)
-            .map(|(state, part)| format!("{} {:.2} %", state.name(), 100.0 * part))
-            .collect();
-        let _ = writeln!(text, "time of the link ends: {}", parts.join(", "));
-        if let Some(limits) = &self.limits {
-            text += &self.limits_text(limits);
-        }
-        if !self.factors.is_empty() {
-            let factors = self.factors.iter();
-            let factors = factors.map(|(class, factor)| format!("{class} {factor:.6}"));
-            let factors: Vec<String> = factors.collect();
-            let _ = writeln!(
-                text,
-                "factor l, by the hop counts of the routing instead of hops of [perfbound]: {}",
-                factors.join(", ")
-            );
-        }
-        if run.sizes_differ > 0 {
-            let _ = writeln!(
-                text,
-                "{} messages had another size than their receives",
-                run.sizes_differ
-            );
-        }
-        if let Some(idle) = &self.idle {
-            text += &idle_text(idle);
-        }
-        if let Some((series, ps)) = self.found.series.as_ref().zip(self.scenario.sample_ps) {
-            let _ = writeln!(
-                text,
-                "over time: {} samples of {} ns; `-o DIR` keeps them in {SERIES}, and `linkdoze \
-                 report DIR` draws them",
-                series.len(),
-                ns(ps)
-            );
-        }
-        if let Some(loops) = &self.loops {
-            text += &loops.text();
-        }
-        if let Some(bytes) = usage::peak_bytes() {
-            let _ = writeln!(
-                text,
-                "memory: {:.1} MiB at most, {} threads",
-                bytes as f64 / f64::from(1 << 20),
-                self.threads
-            );
-        }
-        text
-    }
-
-    /// What the links saved, and what they could have saved.
-    fn limits_text(&self, limits: &Limits) -> String {
-        let mut figures = table(&[
-            "energy of links saved",
-            "J",
-            "part",
-            "wake-ups",
-            "score of this run",
-        ]);
-        let links = |found: &Option<Found>| found.as_ref().map(|it| it.energy.links.joules());
-        let base = links(&self.baseline).unwrap_or(0.0);
-        let percent = |percent: Option<f64>| percent.map_or("-".into(), |it| format!("{it:.3} %"));
-        let score = Potential::new(limits, &self.against);
-        let parts = |score: Option<f64>| score.map_or("-".into(), |it| format!("{it:.3}"));
-        // Of ports: both ends of a link wake up.
-        let wake_ups = self.found.measured.wake_ups / 2;
-        let saved = self.against.energy_links_saved_percent;
-        figures.add_row([
-            "by this run".to_owned(),
-            saved.map_or("-".into(), |it| format!("{:.4}", base * it / 100.0)),
-            percent(saved),
-            wake_ups.to_string(),
-            String::new(),
-        ]);
-        let mut row = |name: &str, best: &Optimum, score: Option<f64>| {
-            figures.add_row([
-                name.to_owned(),
-                format!("{:.4}", best.saved_j),
-                percent(best.saved_percent),
-                best.wake_ups.to_string(),
-                parts(score),
-            ]);
-        };
-        let own = &limits.at_own_wake_ups;
-        row("at most, with as many", own, score.score_at_own_wake_ups);
-        if let Some(best) = &limits.at_bound {
-            row("at most, within the bound", best, score.score_at_bound);
-        }
-        let ideal = limits.ideal;
-        figures.add_row([
-            "ideal, for nothing".to_owned(),
-            format!("{:.4}", base - ideal.energy_j.links),
-            percent(ideal.saved_percent.links),
-            String::new(),
-            String::new(),
-        ]);
-        for column in figures.column_iter_mut().skip(1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-        trimmed(&figures) + "\n"
     }
 
     /// The files of the samples, if there are any.
@@ -1120,48 +828,5 @@ impl Report<'_> {
             }
         }
         Ok(Some(writer.into_inner()?))
-    }
-}
-
-/// How many idle periods are shorter than each power of ten, and how much of the time.
-fn idle_text(idle: &IdleTable) -> String {
-    let mut text = format!(
-        "idle periods of ports whose links never sleep: {}\n",
-        idle.periods
-    );
-    let (Some(first), Some(last)) = (idle.bins.first(), idle.bins.last()) else {
-        return text;
-    };
-    let mut lengths = table(&["shorter than", "periods, %", "idle time, %"]);
-    let units = ["ns", "us", "ms", "s"];
-    let from = first.to_ns.log10().ceil() as usize;
-    for power in from..=last.to_ns.log10().ceil() as usize {
-        let end = 10_f64.powi(power as i32);
-        let within = idle.bins.iter().filter(|bin| bin.to_ns <= end);
-        let (periods, time) = within.fold((0, 0.0), |(periods, time), bin| {
-            (periods + bin.periods, time + bin.idle_ns)
-        });
-        let unit = (power / 3).min(3);
-        lengths.add_row([
-            format!("{} {}", 10_u64.pow((power - 3 * unit) as u32), units[unit]),
-            format!("{:.3}", 100.0 * periods as f64 / idle.periods as f64),
-            format!("{:.3}", 100.0 * time / idle.idle_ns),
-        ]);
-    }
-    for column in lengths.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let _ = writeln!(text, "{}", trimmed(&lengths));
-    text
-}
-
-impl Power {
-    /// The port configuration, if links can sleep.
-    fn config(&self) -> Result<Option<Config>> {
-        Ok(match self {
-            Power::AlwaysOn => None,
-            Power::File(file) => Some(Config::load(file)?),
-            Power::Inline(text) => Some(Config::parse(text, "[power]")?),
-        })
     }
 }

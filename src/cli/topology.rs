@@ -4,21 +4,24 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{anyhow, Result};
-use comfy_table::CellAlignment;
+use clap::builder::StringValueParser;
 use serde::Serialize;
 
-use super::output::{self, table, trimmed};
+use super::completions::suggested;
+use super::output::{self, figures, table, trimmed};
 use super::Outcome;
+use crate::files;
 use crate::network::scenario::Scenario;
 use crate::network::topology::hop_counts::{self, HopCounts};
-use crate::network::topology::{Shape, Topology, Value, KINDS};
+use crate::network::topology::{nearest_kinds, ConfiguredTopology, Topology, Value, KINDS};
 
 /// Print the elements of a network and how far its packets go.
 #[derive(clap::Args)]
 pub struct Args {
     /// A scenario file, of which only [topology] must be there; or the name of a kind of
     /// network, with the parameters of the papers.
-    #[arg(value_name = "FILE|NAME")]
+    #[arg(value_name = "FILE|NAME", hide_possible_values = true,
+          value_parser = suggested(StringValueParser::new(), KINDS.iter().map(|kind| kind.name)))]
     network: String,
     /// Print JSON instead of tables.
     #[arg(long)]
@@ -30,15 +33,15 @@ pub struct Args {
 /// # Errors
 /// If the file cannot be used, or standard output not be written.
 pub fn run(args: &Args) -> Result<Outcome> {
-    let shape = match Shape::named(&args.network) {
+    let shape = match ConfiguredTopology::named(&args.network) {
         Some(shape) => shape,
-        None if Path::new(&args.network).exists() => {
-            Scenario::load_topology(Path::new(&args.network))?
-        }
+        None if is_file(&args.network) => Scenario::load_topology(Path::new(&args.network))?,
         None => {
             let kinds = KINDS.each_ref().map(|kind| kind.name).join(", ");
+            let nearest = nearest_kinds(&args.network).join(" and ");
             return Err(anyhow!(
-                "{}: neither a file nor a kind of network; the kinds are {kinds}",
+                "{}: neither a file nor a kind of network; the nearest is {nearest}; the kinds are \
+                 {kinds}",
                 args.network
             ));
         }
@@ -53,6 +56,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// Whether the name is not meant to be that of a kind.
+fn is_file(name: &str) -> bool {
+    name == files::STANDARD_INPUT || Path::new(name).exists()
+}
+
 /// What there is to say about a network.
 #[derive(Serialize)]
 struct Description {
@@ -63,7 +71,7 @@ struct Description {
     radix: usize,
     /// Virtual channels that keep it free of deadlock.
     lanes: usize,
-    /// As p000 4.2 counts them.
+    /// As PerfBound 4.2 counts them.
     links: usize,
     /// Cables between switches.
     switch_links: usize,
@@ -93,7 +101,7 @@ struct Class {
 }
 
 impl Description {
-    fn new(shape: &Shape) -> Self {
+    fn new(shape: &ConfiguredTopology) -> Self {
         let topology: &dyn Topology = &**shape;
         let mut ports = vec![0; topology.classes().len()];
         let (mut switch_ends, mut free_ports) = (0, 0);
@@ -138,9 +146,9 @@ impl Description {
     }
 
     fn tables(&self) -> String {
-        let mut elements = table(&["", ""]);
+        let mut elements = Vec::new();
         let mut row = |name: &str, value: String| {
-            elements.add_row([name.to_owned(), value]);
+            elements.push((name.to_owned(), value));
         };
         for (key, value) in &self.parameters {
             row(key, value.to_string().replace(',', ", "));
@@ -155,7 +163,7 @@ impl Description {
         row("longest way", format!("{} links", self.diameter));
         row("mean way", format!("{:.4} links", self.mean_hops));
 
-        let mut pairs = table(&["links", "ordered pairs of nodes", "share"]);
+        let mut pairs = table(&["links", "ordered pairs of nodes", "share"], 0..3);
         let all: u64 = self.hops.values().sum();
         for (hops, count) in &self.hops {
             let share = *count as f64 / all as f64;
@@ -165,11 +173,9 @@ impl Description {
                 format!("{:.3} %", share * 100.0),
             ]);
         }
-        pairs
-            .column_iter_mut()
-            .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
 
-        let mut classes = table(&["ports", "number", "packets", "mean way", "hop factor"]);
+        let header = ["ports", "number", "packets", "mean way", "hop factor"];
+        let mut classes = table(&header, 1..5);
         for class in &self.classes {
             let figure =
                 |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.6}"));
@@ -181,15 +187,11 @@ impl Description {
                 figure(class.hop_factor),
             ]);
         }
-        classes
-            .column_iter_mut()
-            .skip(1)
-            .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
         format!(
-            "{}\n{}\n\n{}\n\nPackets, if each node sends one to each other node; the hop factor is \
-             the mean of 1 / links.\n\n{}\n",
+            "{}\n{}\n{}\nPackets, if each node sends one to each other node; the hop factor is \
+             the mean of 1 / links.\n\n{}",
             self.kind,
-            trimmed(&elements),
+            figures(elements),
             trimmed(&pairs),
             trimmed(&classes)
         )

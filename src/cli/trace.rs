@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{anyhow, bail, ensure, Result};
-use comfy_table::CellAlignment;
 
-use super::output::{self, table, trimmed};
+use super::output::{self, table, trimmed, wrapped};
+use super::progress::Step;
 use super::Outcome;
 use crate::files;
 use crate::network::scenario::Scenario;
 use crate::network::trace::fit::{Fit, Slot};
 use crate::network::trace::{self, info::TraceInfo};
-use crate::network::{Program, Workload};
+use crate::network::{self, Program, Workload};
 
 /// Look into the trace of an application.
 #[derive(clap::Args)]
@@ -31,6 +31,9 @@ enum Command {
         /// liballprof; the `.otf2` file; one of the `.et` files. Or a scenario (`.toml`), for the
         /// program that it runs.
         file: PathBuf,
+        /// Print also a line for each rank.
+        #[arg(long, conflicts_with = "json")]
+        all: bool,
         /// Print JSON instead of tables.
         #[arg(long)]
         json: bool,
@@ -40,6 +43,9 @@ enum Command {
     Fit {
         /// As for `info`.
         file: PathBuf,
+        /// Print also a line for each rank.
+        #[arg(long, conflicts_with = "json")]
+        all: bool,
         /// Print JSON instead of tables.
         #[arg(long)]
         json: bool,
@@ -61,21 +67,21 @@ enum Command {
 /// If the trace cannot be used, or standard output not be written.
 pub fn run(args: &Args) -> Result<Outcome> {
     match &args.command {
-        Command::Info { file, json } => {
+        Command::Info { file, all, json } => {
             let program = read(file)?;
             let info = trace::info::info(&program)
                 .map_err(|problem| anyhow!("{}: {problem}", file.display()))?;
             let text = match json {
                 true => serde_json::to_string_pretty(&info)? + "\n",
-                false => tables(&file.display().to_string(), &info),
+                false => tables(&file.display().to_string(), &info, *all),
             };
             output::print(&text)?;
         }
-        Command::Fit { file, json } => {
+        Command::Fit { file, all, json } => {
             let fit = trace::fit::fit(&*read(file)?);
             output::print(&match json {
                 true => serde_json::to_string_pretty(&fit)? + "\n",
-                false => fit_tables(&file.display().to_string(), &fit),
+                false => fit_tables(&file.display().to_string(), &fit, *all),
             })?;
         }
         Command::Export { scenario, out } => export(scenario, out)?,
@@ -84,9 +90,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
 }
 
 /// The only program that a scenario runs.
-fn program_of(path: &Path) -> Result<Program> {
-    let scenario = Scenario::load(path)?;
-    let Some(mut workload) = Workload::of(&scenario)? else {
+fn program_of(path: &Path, scenario: &Scenario) -> Result<Program> {
+    let Some(mut workload) = Workload::of(scenario)? else {
         bail!(
             "{}: [traffic] is a pattern, which has no program; give a scenario with kind = \
              \"skeleton\" or \"goal\"",
@@ -107,10 +112,11 @@ const MOST_OPERATIONS: usize = 1 << 25;
 
 /// A trace, or the program of a scenario.
 fn read(path: &Path) -> Result<Arc<trace::Program>> {
+    let _step = Step::new(format!("reading {}", path.display()));
     if path.extension().is_none_or(|extension| extension != "toml") {
         return Ok(Arc::new(trace::read(path)?));
     }
-    let program = program_of(path)?;
+    let program = program_of(path, &Scenario::load(path)?)?;
     ensure!(
         program.operations() <= MOST_OPERATIONS,
         "{}: the skeleton has {} operations, and {MOST_OPERATIONS} at most are looked at together; \
@@ -123,7 +129,9 @@ fn read(path: &Path) -> Result<Arc<trace::Program>> {
 }
 
 fn export(scenario: &Path, out: &Path) -> Result<()> {
-    let program = program_of(scenario)?;
+    let loaded = Scenario::load(scenario)?;
+    files::refuse_to_replace([out], network::input_files(&loaded)?)?;
+    let program = program_of(scenario, &loaded)?;
     if let Program::Recorded(program) = &program {
         if let Some(op) = trace::export::not_writable(program) {
             bail!(
@@ -133,6 +141,7 @@ fn export(scenario: &Path, out: &Path) -> Result<()> {
             );
         }
     }
+    let _step = Step::new(format!("writing {}", out.display()));
     let write = |out: &mut dyn Write| match &program {
         Program::Recorded(program) => trace::export::write(program, out),
         Program::Skeleton(skeleton) => skeleton.write_goal(out),
@@ -149,7 +158,7 @@ fn export(scenario: &Path, out: &Path) -> Result<()> {
     Ok(())
 }
 
-fn fit_tables(name: &str, fit: &Fit) -> String {
+fn fit_tables(name: &str, fit: &Fit, all: bool) -> String {
     if fit.period == 0 {
         return format!(
             "{name}: nothing is repeated by rank {} of {} ranks: no step was found\n",
@@ -158,13 +167,8 @@ fn fit_tables(name: &str, fit: &Fit) -> String {
         );
     }
     let us = |ns: u64| format!("{:.3}", ns as f64 / 1e3);
-    let right = |table: &mut comfy_table::Table, first: usize| {
-        for column in table.column_iter_mut().skip(first) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    };
     let slots = |slots: &[Slot]| {
-        let mut all = table(&[
+        let header = [
             "",
             "bytes",
             "least",
@@ -173,7 +177,8 @@ fn fit_tables(name: &str, fit: &Fit) -> String {
             "16 %",
             "84 %",
             "spread",
-        ]);
+        ];
+        let mut all = table(&header, 1..8);
         for slot in slots {
             let calc = &slot.calc_ns;
             all.add_row([
@@ -187,30 +192,33 @@ fn fit_tables(name: &str, fit: &Fit) -> String {
                 format!("{:.3}", calc.spread()),
             ]);
         }
-        right(&mut all, 1);
         trimmed(&all)
     };
-    let mut text = format!(
-        "{name}: a step of {} communications, alike on {} of {} ranks; the longest computation \
-         has a spread of {:.3} (jitter)\n{}\n",
-        fit.period,
-        fit.ranks_alike,
-        fit.ranks,
-        fit.jitter,
-        slots(&fit.step)
+    let mut text = wrapped(
+        &format!(
+            "{name}: a step of {} communications, alike on {} of {} ranks; the longest computation \
+             has a spread of {:.3} (jitter)",
+            fit.period, fit.ranks_alike, fit.ranks, fit.jitter
+        ),
+        2,
     );
+    text += &slots(&fit.step);
     for between in &fit.between {
         let apart = between.steps_apart.map_or(String::new(), |steps| {
             format!(", {steps} steps from one to the next")
         });
         text += &format!(
-            "\nbetween steps, {:.2} times on each rank{apart}; {} us of computing after it:\n{}\n",
+            "\nbetween steps, {:.2} times on each rank{apart}; {} us of computing after it:\n{}",
             between.times,
             us(between.calc_after_ns),
             slots(&between.slots)
         );
     }
-    let mut ranks = table(&[
+    if !all {
+        let ranks = fit.per_rank.len();
+        return text + &format!("\n--all prints a line for each of {ranks} ranks\n");
+    }
+    let header = [
         "rank",
         "steps",
         "neighbours",
@@ -219,7 +227,8 @@ fn fit_tables(name: &str, fit: &Fit) -> String {
         "collectives of a step",
         "computing of a step (us)",
         "spread",
-    ]);
+    ];
+    let mut ranks = table(&header, 0..8);
     for rank in &fit.per_rank {
         let messages: usize = rank.neighbours.iter().map(|to| to.messages).sum();
         let bytes: f64 = rank.neighbours.iter().map(|to| to.bytes).sum();
@@ -235,14 +244,13 @@ fn fit_tables(name: &str, fit: &Fit) -> String {
             format!("{:.3}", rank.calc_ns.spread()),
         ]);
     }
-    right(&mut ranks, 0);
-    text + &format!("\n{}\n", trimmed(&ranks))
+    text + &format!("\n{}", trimmed(&ranks))
 }
 
-fn tables(name: &str, info: &TraceInfo) -> String {
+fn tables(name: &str, info: &TraceInfo, all: bool) -> String {
     let size = |bytes: Option<u64>| bytes.map_or("-".to_owned(), |bytes| bytes.to_string());
     let ms = |ns: f64| format!("{:.3}", ns / 1e6);
-    let mut total = table(&["", "", ""]);
+    let mut total = table(&["", "", ""], [1]);
     let mut row = |name: &str, value: String, unit: &str| {
         total.add_row([name.to_owned(), value, unit.to_owned()]);
     };
@@ -265,12 +273,8 @@ fn tables(name: &str, info: &TraceInfo) -> String {
     row("calc, all ranks", ms(info.calc_total_ns as f64), "ms");
     row("calc, mean of ranks", ms(info.calc_mean_per_rank_ns), "ms");
     row("critical path", ms(info.ideal_time_ns), "ms");
-    total
-        .column_mut(1)
-        .expect("three columns")
-        .set_cell_alignment(CellAlignment::Right);
 
-    let mut ranks = table(&[
+    let header = [
         "rank",
         "calc",
         "send",
@@ -279,10 +283,8 @@ fn tables(name: &str, info: &TraceInfo) -> String {
         "received (B)",
         "calc (ms)",
         "CPUs",
-    ]);
-    ranks
-        .column_iter_mut()
-        .for_each(|column| column.set_cell_alignment(CellAlignment::Right));
+    ];
+    let mut ranks = table(&header, 0..8);
     for rank in &info.per_rank {
         ranks.add_row([
             rank.rank.to_string(),
@@ -296,18 +298,17 @@ fn tables(name: &str, info: &TraceInfo) -> String {
         ]);
     }
     let packed = if info.compressed { ", compressed" } else { "" };
-    let mut left_out = String::new();
+    let mut text = format!("{name}: {}{packed}\n{}", info.format, trimmed(&total));
     for (what, count) in &info.left_out {
-        left_out += &format!("\nleft out or assumed: {count} {what}");
+        text += &wrapped(&format!("left out or assumed: {count} {what}"), 2);
     }
-    if !left_out.is_empty() {
-        left_out += "\n";
+    text += &wrapped(
+        "The critical path is the run time without contention: 200 ns of CPU per send, 1000 ns \
+         latency, 400 Gb/s.",
+        0,
+    );
+    match all {
+        true => text + &format!("\n{}", trimmed(&ranks)),
+        false => text + &format!("--all prints a line for each of {} ranks\n", info.ranks),
     }
-    format!(
-        "{name}: {}{packed}\n{}\n{left_out}\nThe critical path is the run time without contention: 200 ns of \
-         CPU per send, 1000 ns latency, 400 Gb/s.\n\n{}\n",
-        info.format,
-        trimmed(&total),
-        trimmed(&ranks)
-    )
 }

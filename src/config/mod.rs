@@ -1,17 +1,15 @@
 //! The one TOML file: units, validation, defaults, presets.
 //!
 //! Read in two steps: what was written, key by key with its place in the text
-//! (`read`), then a [`Config`] in which every value is legal and every default is
-//! filled in (`resolve`). [`Config::plan`] turns it into the units of the hardware.
+//! ([`input`], with the keys of [`TABLES`]), then a [`Config`] in which every value
+//! is legal and every default is filled in (`resolve`). [`Config::plan`] turns it into the units of the hardware.
 //! Times are exact: picoseconds as integers, decimals as written.
 
 mod budget;
-mod decimal;
-mod error;
+mod keys;
 mod notes;
 pub mod plan;
 mod presets;
-mod read;
 mod resolve;
 
 use std::path::Path;
@@ -22,12 +20,12 @@ use num_traits::{One, ToPrimitive};
 use sha2::{Digest, Sha256};
 use toml::de::DeTable;
 
-use crate::files;
+use crate::input::{self, Reader};
+pub use crate::input::{Decimal, InputError};
 
 use budget::Adjustable;
 pub use budget::BudgetError;
-pub use decimal::{Decimal, DecimalError};
-pub use error::{ConfigError, Diagnostic};
+pub use keys::{json_schema, TABLES};
 pub use presets::{Preset, PRESETS};
 
 use plan::{
@@ -100,7 +98,7 @@ pub struct Port {
     /// After this time without activity, in picoseconds, an end goes down that did not transmit
     /// last, unless its threshold is longer (SPEC 3); `None`: it leaves that to the other end.
     pub t_backstop_ps: Option<u64>,
-    /// Time in fast wake before deep sleep (hybrid, p002 III.A.3), in picoseconds.
+    /// Time in fast wake before deep sleep (hybrid, Georgakoudis III.A.3), in picoseconds.
     pub hybrid_hold_ps: u64,
     /// How the two ends of a link agree.
     pub sync: Sync,
@@ -120,6 +118,9 @@ pub enum Sync {
 }
 
 impl Sync {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [Sync; 2] = [Sync::Messages, Sync::Levels];
+
     /// The value as a configuration writes it.
     pub fn name(self) -> &'static str {
         match self {
@@ -129,7 +130,7 @@ impl Sync {
     }
 }
 
-/// `[states.*]`: powers and transition times of a link (p000 Table 8).
+/// `[states.*]`: powers and transition times of a link (PerfBound Table 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct States {
     /// Power of a link that is awake or in transition, in watts.
@@ -138,7 +139,7 @@ pub struct States {
     pub fast_wake: SleepState,
     /// Deep sleep: a long `t_w`, the largest saving.
     pub deep_sleep: SleepState,
-    /// Quiet and refresh intervals of deep sleep (p002 II.A); `None` is off.
+    /// Quiet and refresh intervals of deep sleep (Georgakoudis II.A); `None` is off.
     pub refresh: Option<Refresh>,
 }
 
@@ -153,7 +154,7 @@ pub struct SleepState {
     pub t_s_ps: u64,
 }
 
-/// Refresh within deep sleep (p002 II.A).
+/// Refresh within deep sleep (Georgakoudis II.A).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refresh {
     /// Quiet between two refreshes, in picoseconds.
@@ -162,7 +163,7 @@ pub struct Refresh {
     pub t_r_ps: u64,
 }
 
-/// `[histogram]` (SPEC 6, p000 Table 4).
+/// `[histogram]` (SPEC 6, PerfBound Table 4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// How the histogram forgets.
@@ -185,7 +186,7 @@ pub struct Histogram {
     pub max_value_ps: u64,
 }
 
-/// How idle times are sorted into bins (`docs/histograms.md`).
+/// How idle times are sorted into bins (`docs/how/histograms.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scale {
     /// Every bin is `r_bin` wide.
@@ -195,6 +196,9 @@ pub enum Scale {
 }
 
 impl Scale {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [Scale; 2] = [Scale::Linear, Scale::Log];
+
     /// The value as a configuration writes it.
     pub fn name(self) -> &'static str {
         match self {
@@ -241,11 +245,14 @@ pub struct Correction {
 pub enum CorrectionMode {
     /// Nothing.
     AtLeastOne,
-    /// It shortens the threshold, as p000 Equation 2 has it.
+    /// It shortens the threshold, as PerfBound Equation 2 has it.
     Raw,
 }
 
 impl CorrectionMode {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [CorrectionMode; 2] = [CorrectionMode::AtLeastOne, CorrectionMode::Raw];
+
     /// The value as a configuration writes it.
     pub fn name(self) -> &'static str {
         match self {
@@ -259,8 +266,24 @@ impl CorrectionMode {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PlanError {
     /// The packet budget has no exact constants.
-    #[error("perfbound: {0}")]
-    Budget(#[from] BudgetError),
+    #[error(
+        "perfbound: {error}; write bound, proportions or hop_factor with fewer digits, lower \
+         port.time_width = {time_width}, or {}",
+        match ttl_ps {
+            Some(ttl) => format!("clear by time sooner (histogram.ttl_ns = {})", ns(*ttl)),
+            None => "leave out the registers (port.registers, --ports), by which software may \
+                     set any time to live"
+                .to_owned(),
+        }
+    )]
+    Budget {
+        /// Why.
+        error: BudgetError,
+        /// `port.time_width`, in bits.
+        time_width: u32,
+        /// `histogram.ttl_ns` in ps; `None` if software sets it.
+        ttl_ps: Option<u64>,
+    },
 }
 
 impl Config {
@@ -268,25 +291,8 @@ impl Config {
     ///
     /// # Errors
     /// If the file cannot be read, or with everything that is wrong in it.
-    pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let bytes = files::read_bytes(path).map_err(ConfigError::File)?;
-        let name = path.display().to_string();
-        match std::str::from_utf8(&bytes) {
-            Ok(text) => Config::parse(text, &name),
-            Err(error) => {
-                let offset = error.valid_up_to();
-                let good = String::from_utf8_lossy(&bytes[..offset]);
-                let message = format!(
-                    "not UTF-8: byte 0x{:02x} at offset {offset}; a configuration is a TOML \
-                     text in UTF-8",
-                    bytes[offset]
-                );
-                Err(ConfigError::Invalid {
-                    name,
-                    diagnostics: vec![Diagnostic::at(&good, offset, message)],
-                })
-            }
-        }
+    pub fn load(path: &Path) -> Result<Config, InputError> {
+        Config::parse(&input::read_text(path)?, &path.display().to_string())
     }
 
     /// Reads a configuration text; `name` stands for it in messages. An empty text is
@@ -294,26 +300,14 @@ impl Config {
     ///
     /// # Errors
     /// With everything that is wrong in the text.
-    pub fn parse(text: &str, name: &str) -> Result<Config, ConfigError> {
-        resolve::config(text).map_err(|diagnostics| ConfigError::Invalid {
-            name: name.into(),
-            diagnostics,
-        })
+    pub fn parse(text: &str, name: &str) -> Result<Config, InputError> {
+        resolve::config(text, name)
     }
 
-    /// As [`Config::parse`], of a table of a larger text, in which the faults have their places.
-    ///
-    /// # Errors
-    /// With everything that is wrong in the table.
-    pub fn parse_table<'a>(
-        text: &'a str,
-        table: DeTable<'a>,
-        name: &str,
-    ) -> Result<Config, ConfigError> {
-        resolve::of_table(text, table).map_err(|diagnostics| ConfigError::Invalid {
-            name: name.into(),
-            diagnostics,
-        })
+    /// The configuration in a table of the text that `reader` reads; `None` if there are faults
+    /// in it, which the reader has noted.
+    pub(crate) fn of_table<'a>(reader: &mut Reader<'a>, table: DeTable<'a>) -> Option<Config> {
+        resolve::of_table(reader, table)
     }
 
     /// The configuration in the units of the hardware.
@@ -415,6 +409,14 @@ impl Config {
     }
 
     fn budget_plan(&self) -> Result<BudgetPlan, PlanError> {
+        self.budget_constants().map_err(|error| PlanError::Budget {
+            error,
+            time_width: self.port.time_width,
+            ttl_ps: (!self.port.registers).then_some(self.histogram.ttl_ps),
+        })
+    }
+
+    fn budget_constants(&self) -> Result<BudgetPlan, BudgetError> {
         if !self.predicts() {
             return Ok(BudgetPlan::UNUSED);
         }
@@ -440,7 +442,7 @@ impl Config {
         if self.port.registers || measures {
             let (bound, hop_factor) = self.bound_and_hop_factor();
             let ticks = |ps: u64| BigRational::new(ps.into(), self.clock.tick_ps.into());
-            Ok(BudgetPlan::adjustable(
+            BudgetPlan::adjustable(
                 &rate,
                 largest_window,
                 &Adjustable {
@@ -450,10 +452,10 @@ impl Config {
                     t_w_fast_wake: ticks(self.states.fast_wake.t_w_ps),
                     t_w_deep_sleep: ticks(self.states.deep_sleep.t_w_ps),
                 },
-            )?)
+            )
         } else {
             let multiplies = !plan::window_only_grows(kind, self.window);
-            Ok(BudgetPlan::new(&rate, largest_window, multiplies)?)
+            BudgetPlan::new(&rate, largest_window, multiplies)
         }
     }
 
@@ -569,6 +571,22 @@ impl Config {
     /// and of `hops` and `hop_factor` (with which `bound` means nothing) the one in force.
     /// `[verilog]` says nothing of what the hardware does: it is there if it names something.
     pub fn canonical(&self) -> String {
+        let mut tables = Vec::new();
+        for table in TABLES.iter() {
+            let values = table.keys.iter().filter_map(|key| {
+                let value = self.value(table.path, key.name)?;
+                Some(format!("{} = {value}\n", key.name))
+            });
+            let values: String = values.collect();
+            if !values.is_empty() {
+                tables.push(format!("[{}]\n{values}", table.path));
+            }
+        }
+        tables.join("\n")
+    }
+
+    /// The value of a key as TOML; `None` where it says nothing of this configuration.
+    fn value(&self, table: &str, key: &str) -> Option<String> {
         let Config {
             clock,
             port,
@@ -580,110 +598,73 @@ impl Config {
             guard,
             verilog,
         } = self;
+        let name = |name: &str| format!("\"{name}\"");
         let refresh = states.refresh.unwrap_or(Refresh {
             t_q_ps: 0,
             t_r_ps: 0,
         });
-        let perfbound = match perfbound {
-            PerfBound::Hops { bound, groups } => {
-                let groups: Vec<String> = groups
-                    .iter()
-                    .map(|(hops, share)| format!("[{hops}, {share}]"))
-                    .collect();
-                format!("bound = {bound}\nhops = [{}]", groups.join(", "))
-            }
-            PerfBound::Factor(factor) => format!("hop_factor = {factor}"),
-            PerfBound::Measured { bound } => format!("bound = {bound}\nhops = \"measured\""),
+        let state = match table {
+            "states.fast-wake" => &states.fast_wake,
+            _ => &states.deep_sleep,
         };
-        let verilog = match verilog.module_prefix.as_str() {
-            "" => String::new(),
-            prefix => format!("\n[verilog]\nmodule_prefix = \"{prefix}\"\n"),
-        };
-        let sleep_state = |state: &SleepState| {
-            format!(
-                "power_w = {}\nt_w_ns = {}\nt_s_ns = {}",
-                state.power_w,
-                ns(state.t_w_ps),
-                ns(state.t_s_ps)
-            )
-        };
-        format!(
-            "[clock]\n\
-             period_ps = {}\n\
-             tick_ns = {}\n\n\
-             [port]\n\
-             time_width = {}\n\
-             policy = \"{}\"\n\
-             sleep = \"{}\"\n\
-             t_pdt_ns = {}\n\
-             t_pdt_init_ns = {}\n\
-             t_backstop_ns = {}\n\
-             hybrid_hold_ns = {}\n\
-             sync = \"{}\"\n\
-             sync_timeout_ns = {}\n\
-             registers = {}\n\n\
-             [states.wake]\n\
-             power_w = {}\n\n\
-             [states.fast-wake]\n\
-             {}\n\n\
-             [states.deep-sleep]\n\
-             {}\n\
-             t_q_ns = {}\n\
-             t_r_ns = {}\n\n\
-             [histogram]\n\
-             kind = \"{}\"\n\
-             bin_scale = \"{}\"\n\
-             bins = {}\n\
-             bin_ns = {}\n\
-             counter_bits = {}\n\
-             max_samples = {}\n\
-             ttl_ns = {}\n\
-             map_entries = {}\n\
-             max_value_ns = {}\n\n\
-             [perfbound]\n\
-             {perfbound}\n\
-             window = \"{}\"\n\n\
-             [correction]\n\
-             history = {}\n\
-             mode = \"{}\"\n\
-             miss_unit = \"{}\"\n\
-             fraction_bits = {}\n\n\
-             [guard]\n\
-             burst = {}\n\
-             {verilog}",
-            clock.period_ps,
-            ns(clock.tick_ps),
-            port.time_width,
-            port.policy.name(),
-            port.sleep.name(),
-            ns(port.t_pdt_ps),
-            ns(port.t_pdt_init_ps),
-            port.t_backstop_ps.map_or_else(|| "\"off\"".into(), ns),
-            ns(port.hybrid_hold_ps),
-            port.sync.name(),
-            ns(port.sync_timeout_ps),
-            port.registers,
-            states.wake_power_w,
-            sleep_state(&states.fast_wake),
-            sleep_state(&states.deep_sleep),
-            ns(refresh.t_q_ps),
-            ns(refresh.t_r_ps),
-            histogram.kind.name(),
-            histogram.scale.name(),
-            histogram.bins,
-            ns(histogram.bin_ps),
-            histogram.counter_bits,
-            histogram.max_samples,
-            ns(histogram.ttl_ps),
-            histogram.map_entries,
-            ns(histogram.max_value_ps),
-            window.name(),
-            correction.history,
-            correction.mode.name(),
-            correction.miss_unit.name(),
-            correction.fraction_bits,
-            guard.burst,
-        )
+        Some(match (table, key) {
+            ("clock", "period_ps") => clock.period_ps.to_string(),
+            ("clock", "tick_ns") => ns(clock.tick_ps),
+            ("port", "time_width") => port.time_width.to_string(),
+            ("port", "policy") => name(port.policy.name()),
+            ("port", "sleep") => name(port.sleep.name()),
+            ("port", "t_pdt_ns") => ns(port.t_pdt_ps),
+            ("port", "t_pdt_init_ns") => ns(port.t_pdt_init_ps),
+            ("port", "t_backstop_ns") => port.t_backstop_ps.map_or_else(|| name("off"), ns),
+            ("port", "hybrid_hold_ns") => ns(port.hybrid_hold_ps),
+            ("port", "sync") => name(port.sync.name()),
+            ("port", "sync_timeout_ns") => ns(port.sync_timeout_ps),
+            ("port", "registers") => port.registers.to_string(),
+            ("states.wake", "power_w") => states.wake_power_w.to_string(),
+            ("states.deep-sleep", "t_q_ns") => ns(refresh.t_q_ps),
+            ("states.deep-sleep", "t_r_ns") => ns(refresh.t_r_ps),
+            (_, "power_w") => state.power_w.to_string(),
+            (_, "t_w_ns") => ns(state.t_w_ps),
+            (_, "t_s_ns") => ns(state.t_s_ps),
+            ("histogram", "kind") => name(histogram.kind.name()),
+            ("histogram", "bin_scale") => name(histogram.scale.name()),
+            ("histogram", "bins") => histogram.bins.to_string(),
+            ("histogram", "bin_ns") => ns(histogram.bin_ps),
+            ("histogram", "counter_bits") => histogram.counter_bits.to_string(),
+            ("histogram", "max_samples") => histogram.max_samples.to_string(),
+            ("histogram", "ttl_ns") => ns(histogram.ttl_ps),
+            ("histogram", "map_entries") => histogram.map_entries.to_string(),
+            ("histogram", "max_value_ns") => ns(histogram.max_value_ps),
+            ("perfbound", "bound") => match perfbound {
+                PerfBound::Hops { bound, .. } | PerfBound::Measured { bound } => bound.to_string(),
+                PerfBound::Factor(_) => return None,
+            },
+            ("perfbound", "hops") => match perfbound {
+                PerfBound::Hops { groups, .. } => {
+                    let groups = groups
+                        .iter()
+                        .map(|(hops, share)| format!("[{hops}, {share}]"));
+                    format!("[{}]", groups.collect::<Vec<_>>().join(", "))
+                }
+                PerfBound::Factor(_) => return None,
+                PerfBound::Measured { .. } => name("measured"),
+            },
+            ("perfbound", "hop_factor") => match perfbound {
+                PerfBound::Factor(factor) => factor.to_string(),
+                _ => return None,
+            },
+            ("perfbound", "window") => name(window.name()),
+            ("correction", "history") => correction.history.to_string(),
+            ("correction", "mode") => name(correction.mode.name()),
+            ("correction", "miss_unit") => name(correction.miss_unit.name()),
+            ("correction", "fraction_bits") => correction.fraction_bits.to_string(),
+            ("guard", "burst") => guard.burst.to_string(),
+            ("verilog", "module_prefix") => match verilog.module_prefix.as_str() {
+                "" => return None,
+                prefix => name(prefix),
+            },
+            _ => unreachable!("{table}.{key} has no value"),
+        })
     }
 
     /// SHA-256 of [`Config::canonical`] in hexadecimal.
@@ -696,7 +677,7 @@ impl Config {
 }
 
 /// The most mantissa bits with which `bins` logarithmic bins reach up to `longest`, a time
-/// in units of the finest bin (`docs/histograms.md`); 0 if none does.
+/// in units of the finest bin (`docs/how/histograms.md`); 0 if none does.
 fn mantissa_bits(longest: u64, bins: u32) -> u32 {
     let Some(top) = longest.checked_ilog2() else {
         return 0;

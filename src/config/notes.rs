@@ -21,6 +21,15 @@ impl Config {
             .collect()
     }
 
+    /// Why no run can be expected to keep the bound; `None` if nothing is known against it, or the
+    /// policy does not predict.
+    pub fn why_bound_cannot_be_kept(&self) -> Option<String> {
+        match self.predicts() {
+            true => self.too_short(),
+            false => None,
+        }
+    }
+
     /// `t_w / l` in picoseconds, rounded up: a link that waits that long before it sleeps cannot
     /// miss more often than the bound allows. Of measured hop counts, that of a single hop, the
     /// shortest there can be.

@@ -41,7 +41,7 @@ pub enum Sleep {
     FastWake,
     /// `DEEP_SLEEP` only.
     DeepSleep,
-    /// `FAST_WAKE` first and, after a hold, `DEEP_SLEEP` (p002 III.A.3).
+    /// `FAST_WAKE` first and, after a hold, `DEEP_SLEEP` (Georgakoudis III.A.3).
     Hybrid,
 }
 
@@ -95,6 +95,11 @@ impl HistogramKind {
         }
     }
 
+    /// Whether the histogram is cleared from time to time.
+    pub fn clears(self) -> bool {
+        matches!(self, HistogramKind::Clearing | HistogramKind::Map)
+    }
+
     /// Whether `max_samples` and the time to live bound the histogram's present window.
     pub fn ages(self) -> bool {
         match self {
@@ -109,7 +114,7 @@ impl HistogramKind {
 pub enum CircularWindow {
     /// The sum of the idle periods held: the buffer stores lengths, not dates.
     Held,
-    /// The time since reset, as p000's results suggest.
+    /// The time since reset, as the PerfBound paper's results suggest.
     Elapsed,
 }
 
@@ -126,12 +131,12 @@ impl CircularWindow {
     }
 }
 
-/// What the correction counts misses in (SPEC 8, p000 Equation 2).
+/// What the correction counts misses in (SPEC 8, PerfBound Equation 2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MissUnit {
     /// `m / n_R`, 0 to 1.
     Fraction,
-    /// `100 m / n_R`, 0 to 100: p000's "miss%" as it is printed.
+    /// `100 m / n_R`, 0 to 100: the PerfBound paper's "miss%" as it is printed.
     Percent,
 }
 
@@ -164,10 +169,10 @@ pub const GENERATIONS: u32 = 4;
 /// half of it is forgotten. Its budget is multiplied, in at most 128 bits.
 const REGULAR_WINDOW_BITS: u32 = 48;
 
-/// Entries of a map in hardware: registers and a comparison each (`docs/histograms.md`).
+/// Entries of a map in hardware: registers and a comparison each (`docs/how/histograms.md`).
 pub const MAP_ENTRIES: std::ops::RangeInclusive<u32> = 2..=256;
 
-/// How idle times are sorted into bins (`docs/histograms.md`).
+/// How idle times are sorted into bins (`docs/how/histograms.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinScale {
     /// Every bin is as wide as the first.
@@ -180,7 +185,7 @@ pub enum BinScale {
 }
 
 impl BinScale {
-    /// Where a bin begins, in units of the first bin's width (`docs/histograms.md`).
+    /// Where a bin begins, in units of the first bin's width (`docs/how/histograms.md`).
     pub fn first_unit(self, bin: u64) -> u128 {
         match self {
             BinScale::Linear => u128::from(bin),
@@ -226,7 +231,7 @@ pub struct LinkPlan {
     pub refresh: Option<RefreshPlan>,
 }
 
-/// Refresh within deep sleep (p002 II.A), in clock cycles (at least 1 each).
+/// Refresh within deep sleep (Georgakoudis II.A), in clock cycles (at least 1 each).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshPlan {
     /// Asleep between two refreshes.
@@ -263,7 +268,7 @@ pub struct HistogramPlan {
 
 impl HistogramPlan {
     /// Whether `X` grows tick by tick from 0: its budget is then accumulated, otherwise
-    /// multiplied (`docs/controller.md`).
+    /// multiplied (`docs/how/controller.md`).
     pub fn window_only_grows(&self) -> bool {
         window_only_grows(self.kind, self.window)
     }

@@ -1,6 +1,6 @@
 //! Complete configurations from the papers.
 
-use super::read::nearest;
+use crate::input::similar;
 
 /// A configuration that comes with the tool.
 #[derive(Clone, Copy, Debug)]
@@ -17,28 +17,27 @@ pub struct Preset {
 pub const PRESETS: [Preset; 5] = [
     Preset {
         name: "bxiv3-deep-sleep",
-        summary: "400 Gb/s BXIv3 port, PerfBound into deep sleep (p000 Table 8)",
+        summary: "400 Gb/s BXIv3 port, PerfBound into deep sleep (PerfBound Table 8)",
         text: include_str!("presets/bxiv3-deep-sleep.toml"),
     },
     Preset {
         name: "bxiv3-fast-wake",
-        summary: "400 Gb/s BXIv3 port, PerfBound into fast wake (p000 Table 8)",
+        summary: "400 Gb/s BXIv3 port, PerfBound into fast wake (PerfBound Table 8)",
         text: include_str!("presets/bxiv3-fast-wake.toml"),
     },
     Preset {
         name: "bxiv3-hybrid",
-        summary:
-            "400 Gb/s BXIv3 port, fast wake first, then deep sleep (p000 Table 8, p002 III.A.3)",
+        summary: "400 Gb/s BXIv3 port, fast wake, then deep sleep (Georgakoudis III.A.3)",
         text: include_str!("presets/bxiv3-hybrid.toml"),
     },
     Preset {
         name: "10gbase-t",
-        summary: "10GBASE-T port with IEEE 802.3az low power idle (p000 Table 2)",
+        summary: "10GBASE-T port with IEEE 802.3az low power idle (PerfBound Table 2)",
         text: include_str!("presets/10gbase-t.toml"),
     },
     Preset {
         name: "100gbase-r",
-        summary: "100GBASE-R port, deep sleep and fast wake (p002 Tables I and VI)",
+        summary: "100GBASE-R port, deep sleep and fast wake (Georgakoudis Tables I and VI)",
         text: include_str!("presets/100gbase-r.toml"),
     },
 ];
@@ -54,7 +53,7 @@ impl Preset {
             .find(|preset| preset.name == name)
             .ok_or_else(|| UnknownPreset {
                 name: name.into(),
-                nearest: nearest(name, &PRESETS.map(|preset| preset.name)),
+                nearest: similar(name, &PRESETS.map(|preset| preset.name)),
             })
     }
 }
@@ -62,10 +61,11 @@ impl Preset {
 /// There is no preset of that name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "unknown preset \"{name}\": the nearest is \"{nearest}\" (known: {})",
+    "unknown preset \"{name}\"{} (known: {})",
+    nearest.map_or(String::new(), |nearest| format!(": the nearest is \"{nearest}\"")),
     PRESETS.map(|preset| preset.name).join(", ")
 )]
 pub struct UnknownPreset {
     pub name: String,
-    pub nearest: &'static str,
+    pub nearest: Option<&'static str>,
 }

@@ -4,23 +4,16 @@ use num_rational::BigRational;
 use num_traits::One;
 use toml::de::DeTable;
 
-use super::decimal::Decimal;
-use super::error::Diagnostic;
+use super::keys::{LONGEST_NS, TABLES};
 use super::plan::{CircularWindow, HistogramKind, MissUnit, Policy, Sleep};
-use super::read::{Reader, Written, WrittenHops, LONGEST_NS};
 use super::{
-    ns, Clock, Config, Correction, CorrectionMode, Guard, Histogram, PerfBound, PlanError, Port,
-    Refresh, Scale, SleepState, States, Sync, Verilog,
+    ns, Clock, Config, Correction, CorrectionMode, Guard, Histogram, PerfBound, Port, Refresh,
+    Scale, SleepState, States, Sync, Verilog,
 };
+use crate::input::{Decimal, InputError, Kind, Reader, Section, Value, Written};
 
-/// Longest transition, hold or interval of a link: 1 s.
-const LONGEST_TRANSITION_NS: u64 = 1_000_000_000;
-/// Longest `verilog.module_prefix`: names stay short enough for every tool.
-const LONGEST_PREFIX: usize = 32;
-/// Power of a link that is awake, in watts, unless it is written (p000 Table 8).
+/// Power of a link that is awake, in watts, unless it is written (PerfBound Table 8).
 const WAKE_POWER_W: u64 = 24;
-/// Largest power of a link: 1 MW.
-const LARGEST_POWER_W: u64 = 1_000_000;
 const PS_PER_NS: u64 = 1000;
 const SECOND_PS: u64 = 1_000_000_000_000;
 
@@ -39,73 +32,72 @@ struct WrittenState {
 }
 
 /// Reads and validates a configuration text.
-pub(super) fn config(text: &str) -> Result<Config, Vec<Diagnostic>> {
-    read(Reader::new(text))
+pub(super) fn config(text: &str, name: &str) -> Result<Config, InputError> {
+    let mut reader = Reader::new(text, name);
+    let document = reader.document(Kind::Port);
+    let config = of_table(&mut reader, document);
+    reader.finish(config)
 }
 
-/// The configuration in a table of a larger text.
-pub(super) fn of_table<'a>(text: &'a str, table: DeTable<'a>) -> Result<Config, Vec<Diagnostic>> {
-    read(Reader::of_table(text, table))
+/// The configuration in a table of a larger text; `None` if the reader has noted faults.
+pub(super) fn of_table<'a>(reader: &mut Reader<'a>, table: DeTable<'a>) -> Option<Config> {
+    let before = reader.fault_count();
+    let config = resolve(reader, table, before)?;
+    (reader.fault_count() == before).then_some(config)
 }
 
-fn read(mut reader: Reader) -> Result<Config, Vec<Diagnostic>> {
-    match resolve(&mut reader) {
-        Some(config) if !reader.has_faults() => Ok(config),
-        _ => Err(reader.into_diagnostics()),
-    }
-}
-
-/// `None` once there are faults that would make the rest guesswork.
-fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
-    // Each value for itself.
-    let period = reader.integer("clock", "period_ps", (1, 1_000_000_000), " ps");
-    let tick = reader.time("clock", "tick_ns", 1, 1_000_000_000);
-    let time_width = reader.integer("port", "time_width", (8, 64), " bits");
-    let policy = reader.choice("port", "policy", &Policy::ALL.map(|v| (v.name(), v)));
-    let sleep = reader.choice("port", "sleep", &Sleep::ALL.map(|v| (v.name(), v)));
-    let t_pdt = reader.time("port", "t_pdt_ns", 0, LONGEST_NS);
-    let t_pdt_init = reader.time("port", "t_pdt_init_ns", 0, LONGEST_NS);
-    let t_backstop = reader.time_or_off("port", "t_backstop_ns", 0, LONGEST_NS);
-    let hybrid_hold = reader.time("port", "hybrid_hold_ns", 1, LONGEST_TRANSITION_NS);
-    let syncs = [Sync::Messages, Sync::Levels].map(|v| (v.name(), v));
-    let sync = reader.choice("port", "sync", &syncs);
-    let registers = reader.switch("port", "registers");
-    let sync_timeout = reader.time("port", "sync_timeout_ns", 1, LONGEST_NS);
-    let wake_power = power(reader, "states.wake");
-    let fast_wake = state(reader, "states.fast-wake");
-    let deep_sleep = state(reader, "states.deep-sleep");
-    let t_q = reader.time("states.deep-sleep", "t_q_ns", 0, LONGEST_TRANSITION_NS);
-    let t_r = reader.time("states.deep-sleep", "t_r_ns", 0, LONGEST_TRANSITION_NS);
-    let kinds = HistogramKind::ALL.map(|v| (v.name(), v));
-    let kind = reader.choice("histogram", "kind", &kinds);
-    let scales = [Scale::Linear, Scale::Log].map(|v| (v.name(), v));
-    let scale = reader.choice("histogram", "bin_scale", &scales);
-    let bins = reader.integer("histogram", "bins", (4, 4096), "");
-    let bin = reader.time("histogram", "bin_ns", 1, LONGEST_NS);
-    let counter_bits = reader.integer("histogram", "counter_bits", (1, 32), " bits");
-    let max_samples = reader.integer("histogram", "max_samples", (1, u32::MAX.into()), "");
-    let ttl = reader.time("histogram", "ttl_ns", 0, LONGEST_NS);
-    let map_entries = reader.integer("histogram", "map_entries", (1, 4096), "");
-    let max_value = reader.time("histogram", "max_value_ns", 1, LONGEST_NS);
-    let bound = fraction(reader, "bound");
-    let hop_factor = fraction(reader, "hop_factor");
-    let hops = reader.hops();
-    let windows = CircularWindow::ALL.map(|v| (v.name(), v));
-    let window = reader.choice("perfbound", "window", &windows);
-    let history = reader.integer("correction", "history", (1, 1024), " idle periods");
-    let modes = [CorrectionMode::AtLeastOne, CorrectionMode::Raw].map(|v| (v.name(), v));
-    let mode = reader.choice("correction", "mode", &modes);
-    let units = MissUnit::ALL.map(|v| (v.name(), v));
-    let miss_unit = reader.choice("correction", "miss_unit", &units);
-    let fraction_bits = reader.integer("correction", "fraction_bits", (4, 32), " bits");
-    let burst = reader.integer("guard", "burst", (0, 65_535), " packets");
-    let module_prefix = reader.prefix("verilog", "module_prefix", LONGEST_PREFIX);
-    if reader.has_faults() {
+/// `None` once there are faults, more than those `before`, that would make the rest guesswork.
+fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Option<Config> {
+    let known: Vec<_> = TABLES.iter().collect();
+    let mut tables = reader.sections(table, &known, &TABLES);
+    if reader.fault_count() > before {
         return None;
     }
+    let written = tables.table("clock");
+    let (period, tick) = (written.number("period_ps"), written.number("tick_ns"));
+    let written = tables.table("port");
+    let time_width = written.number("time_width");
+    let policy = written.choice("policy", &Policy::ALL.map(|v| (v.name(), v)));
+    let sleep = written.choice("sleep", &Sleep::ALL.map(|v| (v.name(), v)));
+    let t_pdt = written.number("t_pdt_ns");
+    let t_pdt_init = written.number("t_pdt_init_ns");
+    let t_backstop = written.number("t_backstop_ns");
+    let backstop_off = written.choice("t_backstop_ns", &[("off", ())]).is_some();
+    let hybrid_hold = written.number("hybrid_hold_ns");
+    let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
+    let registers = written.switch("registers");
+    let sync_timeout = written.number("sync_timeout_ns");
+    let wake_power = power(&tables.table("states.wake"));
+    let fast_wake = state(&tables.table("states.fast-wake"));
+    let written = tables.table("states.deep-sleep");
+    let deep_sleep = state(&written);
+    let (t_q, t_r) = (written.number("t_q_ns"), written.number("t_r_ns"));
+    let written = tables.table("histogram");
+    let kinds = HistogramKind::ALL.map(|v| (v.name(), v));
+    let kind = written.choice("kind", &kinds);
+    let scale = written.choice("bin_scale", &Scale::ALL.map(|v| (v.name(), v)));
+    let (bins, bin) = (written.number("bins"), written.number("bin_ns"));
+    let counter_bits = written.number("counter_bits");
+    let max_samples = written.number("max_samples");
+    let ttl = written.number("ttl_ns");
+    let map_entries = written.number("map_entries");
+    let max_value = written.number("max_value_ns");
+    let written = tables.table("perfbound");
+    let bound = written.fraction("bound");
+    let hop_factor = written.fraction("hop_factor");
+    let hops = written.get("hops").cloned();
+    let windows = CircularWindow::ALL.map(|v| (v.name(), v));
+    let window = written.choice("window", &windows);
+    let written = tables.table("correction");
+    let history = written.number("history");
+    let mode = written.choice("mode", &CorrectionMode::ALL.map(|v| (v.name(), v)));
+    let miss_unit = written.choice("miss_unit", &MissUnit::ALL.map(|v| (v.name(), v)));
+    let fraction_bits = written.number("fraction_bits");
+    let burst = tables.table("guard").number("burst");
+    let module_prefix = tables.table("verilog").text("module_prefix");
 
     let clock = clock(reader, period, tick);
-    if reader.has_faults() {
+    if reader.fault_count() > before {
         return None;
     }
     let ticks = Unit {
@@ -132,7 +124,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     };
     powers_fall(reader, &wake_power, &fast_wake.power_w, &deep_sleep.power_w);
     let wake_power_w = wake_power.map_or(Decimal::from(WAKE_POWER_W), |w| w.value);
-    // p000 Table 8: fast wake saves 60 % of the power, deep sleep 90 %; in whole nanowatts.
+    // PerfBound Table 8: fast wake saves 60 % of the power, deep sleep 90 %; in whole nanowatts.
     let share = |percent: u64| {
         // At most 1 MW: 10^15 nanowatts.
         let nanowatts = wake_power_w.scaled_floor(1_000_000_000).unwrap_or(0) * percent / 100;
@@ -171,7 +163,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         let (bins_value, bin_ps) = bins_and_width(reader, scale, bins, bin, ticks, time_width);
         let range_ps = match scale {
             Scale::Linear => bin_ps * u64::from(bins_value),
-            // p000 3.3 calls one second a sensible period.
+            // PerfBound 3.3 calls one second a sensible period.
             Scale::Log => SECOND_PS,
         }
         .min(longest * clock.tick_ps);
@@ -185,7 +177,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
         );
         let ttl_ps = match ttl {
             Some(ttl) if ttl.value == 0 => 0,
-            // p000 3.3: "a sensible period, like one second"; where the time width cannot
+            // PerfBound 3.3: "a sensible period, like one second"; where the time width cannot
             // count it, the default is never to clear by time.
             None if longest < SECOND_PS.div_ceil(clock.tick_ps) => 0,
             ttl => whole(reader, ttl, ticks, (SECOND_PS, 1, longest), &fits),
@@ -229,14 +221,8 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
             (max_value_ps, 0, max_value_ps / clock.tick_ps),
             &h_maxval,
         ),
-        t_backstop_ps: match t_backstop {
-            Some(Written { value: None, .. }) => None,
-            written => {
-                let written = written.and_then(Written::flatten);
-                let range = (max_value_ps, 0, longest);
-                Some(whole(reader, written, ticks, range, &fits))
-            }
-        },
+        t_backstop_ps: (!backstop_off)
+            .then(|| whole(reader, t_backstop, ticks, (max_value_ps, 0, longest), &fits)),
         hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
         sync: sync.map_or(Sync::Messages, |w| w.value),
         registers: registers.is_some_and(|w| w.value),
@@ -253,7 +239,7 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     .next()
     .unwrap_or(0);
     let perfbound = perfbound(reader, bound, hops, hop_factor);
-    if reader.has_faults() {
+    if reader.fault_count() > before {
         return None;
     }
 
@@ -280,16 +266,8 @@ fn resolve(reader: &mut Reader<'_>) -> Option<Config> {
     if let (Some(burst), Some(problem)) = (&burst, guard_fault(&config)) {
         reader.fault_of(burst, problem);
     }
-    if let Err(PlanError::Budget(error)) = config.plan() {
-        reader.fault(
-            budget_offset,
-            format!(
-                "perfbound: {error}; write bound, proportions or hop_factor with fewer digits, \
-                 lower port.time_width = {}, or clear by time sooner (histogram.ttl_ns = {})",
-                config.port.time_width,
-                ns(config.histogram.ttl_ps)
-            ),
-        );
+    if let Err(error) = config.plan() {
+        reader.fault(budget_offset, error.to_string());
     }
     Some(config)
 }
@@ -337,56 +315,17 @@ fn small(written: Option<Written<u64>>, default: u32) -> u32 {
 }
 
 /// A power in watts, in whole nanowatts.
-fn power(reader: &mut Reader<'_>, table: &'static str) -> Option<Written<Decimal>> {
-    let legal = format!("a power from 0 to {LARGEST_POWER_W} W in whole nanowatts");
-    let written = reader.decimal(table, "power_w", &legal)?;
-    let high = Decimal::from(LARGEST_POWER_W);
-    let nearest = if written.value < Decimal::ZERO {
-        "0".into()
-    } else if written.value > high {
-        LARGEST_POWER_W.to_string()
-    } else if written.value.scaled_to_integer(1_000_000_000).is_none() {
-        let nanowatts = written.value.scaled_floor(1_000_000_000)?;
-        let nanowatts = i64::try_from(nanowatts).ok()?;
-        Decimal::new(nanowatts, 9).to_string()
-    } else {
-        return Some(written);
-    };
-    reader.fault_of(
-        &written,
-        format!("must be {legal}; the nearest legal value is {nearest}"),
-    );
-    None
+fn power(state: &Section) -> Option<Written<Decimal>> {
+    let written = state.number("power_w")?;
+    Some(written.map(|nanowatts| Decimal::scaled(nanowatts, 9)))
 }
 
-fn state(reader: &mut Reader<'_>, table: &'static str) -> WrittenState {
+fn state(state: &Section) -> WrittenState {
     WrittenState {
-        power_w: power(reader, table),
-        t_w: reader.time(table, "t_w_ns", 1, LONGEST_TRANSITION_NS),
-        t_s: reader.time(table, "t_s_ns", 1, LONGEST_TRANSITION_NS),
+        power_w: power(state),
+        t_w: state.number("t_w_ns"),
+        t_s: state.number("t_s_ns"),
     }
-}
-
-/// A key of `[perfbound]` that is above 0 and below 1.
-fn fraction(reader: &mut Reader<'_>, key: &'static str) -> Option<Written<Decimal>> {
-    let legal = match key {
-        "bound" => "a fraction above 0 and below 1, such as 0.01 for 1 %",
-        _ => "l itself, a fraction above 0 and below 1, such as 0.0023",
-    };
-    let written = reader.decimal("perfbound", key, legal)?;
-    if written.value > Decimal::ZERO && written.value < Decimal::ONE {
-        return Some(written);
-    }
-    let nearest = if written.value <= Decimal::ZERO {
-        Decimal::new(1, 18)
-    } else {
-        Decimal::new(999_999_999_999_999_999, 18)
-    };
-    reader.fault_of(
-        &written,
-        format!("must be {legal}; the nearest legal value is {nearest}"),
-    );
-    None
 }
 
 fn clock(
@@ -399,7 +338,7 @@ fn clock(
         ps: period_ps,
         name: "clock periods",
     };
-    // The default is the finest resolution of p000 Table 5 that the clock can count.
+    // The default is the finest resolution of PerfBound Table 5 that the clock can count.
     let tick_ps = whole(reader, tick, unit, (PS_PER_NS, 1, u64::MAX), "");
     Clock { period_ps, tick_ps }
 }
@@ -620,7 +559,7 @@ fn counters_hold_samples(
 fn perfbound(
     reader: &mut Reader<'_>,
     bound: Option<Written<Decimal>>,
-    hops: Option<Written<WrittenHops>>,
+    hops: Option<Written<Value>>,
     hop_factor: Option<Written<Decimal>>,
 ) -> Option<PerfBound> {
     if let Some(factor) = hop_factor {
@@ -646,7 +585,7 @@ fn perfbound(
         }
         return Some(PerfBound::Factor(factor.value));
     }
-    // p000 2.4 and 4: the strictest of the three bounds that were evaluated.
+    // PerfBound 2.4 and 4: the strictest of the three bounds that were evaluated.
     let bound = bound.map_or(Decimal::new(1, 2), |w| w.value);
     let Some(hops) = hops else {
         return Some(PerfBound::Hops {
@@ -654,9 +593,8 @@ fn perfbound(
             groups: default_hops(),
         });
     };
-    let written = match &hops.value {
-        WrittenHops::Measured => return Some(PerfBound::Measured { bound }),
-        WrittenHops::Groups(groups) => groups,
+    let Value::HopGroups(written) = &hops.value else {
+        return Some(PerfBound::Measured { bound });
     };
     let mut groups: Vec<(u32, Decimal)> = Vec::new();
     let mut total = Decimal::ZERO;
@@ -696,7 +634,7 @@ fn perfbound(
     Some(PerfBound::Hops { bound, groups })
 }
 
-/// The Megafly of p000 4.2 in three digits (see the preset bxiv3-deep-sleep).
+/// The Megafly of PerfBound 4.2 in three digits (see the preset bxiv3-deep-sleep).
 fn default_hops() -> Vec<(u32, Decimal)> {
     vec![
         (2, Decimal::new(2, 3)),

@@ -70,10 +70,10 @@ fn hash_is_stable_and_tells_configurations_apart() {
     assert_ne!(default.hash(), other.hash());
 }
 
-/// A key that is left out has p000's value; the preset measures other bins, samples and a first
-/// threshold (docs/decisions.md, "Presets").
+/// A key that is left out has the PerfBound paper's value; the preset measures other bins, samples
+/// and a first threshold (docs/evidence/presets.md).
 #[test]
-fn defaults_are_the_deep_sleep_preset_with_the_histogram_of_p000() {
+fn defaults_are_the_deep_sleep_preset_with_the_histogram_of_the_perfbound_paper() {
     let deep_sleep = PRESETS.iter().find(|it| it.name == "bxiv3-deep-sleep");
     let measured = ["t_pdt_init_ns", "bins", "bin_ns", "max_samples"];
     let lines = deep_sleep.unwrap().text.lines();
@@ -89,7 +89,7 @@ fn defaults_are_the_deep_sleep_preset_with_the_histogram_of_p000() {
     assert_eq!(rest.port.t_pdt_init_ps, histogram.max_value_ps);
 }
 
-/// p000 Table 8 in clock cycles of 1 ns.
+/// PerfBound Table 8 in clock cycles of 1 ns.
 #[test]
 fn plan_of_the_deep_sleep_preset() {
     let plan = preset("bxiv3-deep-sleep").plan().unwrap();
@@ -149,7 +149,7 @@ fn every_time_width_has_working_defaults() {
     }
 }
 
-/// p000 Equation 1: 0.7/4 + 0.3/6 gives the 0.0023 that the paper prints (0.00225).
+/// PerfBound Equation 1: 0.7/4 + 0.3/6 gives the 0.0023 that the paper prints (0.00225).
 #[test]
 fn hop_factor_of_equation_1() {
     let config = Config::parse("[perfbound]\nhops = [[6, 0.3], [4, 0.7]]", "a").unwrap();
@@ -231,7 +231,7 @@ fn faults_say_where_what_and_what_would_be_right() {
         ),
         ("[port\ntime_width = 32", ":1:6:", &["not valid TOML"]),
         ("[clock]\nperiod_ps = 0", ":2:13:", &["is 1"]),
-        ("[clock]\ntick_ns = 1.0005", ":2:11:", &["1 or 1.001"]),
+        ("[clock]\ntick_ns = 1.0005", ":2:11:", &["1 and 1.001"]),
         (
             "[clock]\nperiod_ps = 800\ntick_ns = 1",
             ":3:11:",
@@ -361,7 +361,12 @@ fn faults_say_where_what_and_what_would_be_right() {
         (
             "[port]\ntime_width = 64\n[perfbound]\nhop_factor = 0.00123456789012347\n[histogram]\nkind = \"decaying\"\nttl_ns = 0",
             ":4:14:",
-            &["128 bits", "fewer digits", "time_width = 64"],
+            &["128 bits", "fewer digits", "time_width = 64", "histogram.ttl_ns = 0"],
+        ),
+        (
+            "[port]\ntime_width = 64\nregisters = true\n[perfbound]\nhop_factor = 0.00123456789012347",
+            ":5:14:",
+            &["128 bits", "fewer digits", "leave out the registers"],
         ),
     ];
     for (text, place, words) in cases {
@@ -432,14 +437,14 @@ proptest::proptest! {
     /// Nor does any number for any key.
     #[test]
     fn arbitrary_numbers_are_no_panic(
-        table in 0usize..read::KEYS.len(),
+        table in 0..TABLES.len(),
         key in proptest::prelude::any::<proptest::sample::Index>(),
         number in "-?[0-9]{1,24}(\\.[0-9]{1,20})?(e-?[0-9]{1,4})?",
         width in 8u32..=64,
         tick in 1u64..100_000_000,
     ) {
-        let (table, keys) = read::KEYS[table];
-        let key = key.get(keys);
+        let (table, keys) = (TABLES[table].path, &TABLES[table].keys);
+        let key = key.get(keys).name;
         let mut text = format!("[{table}]\n{key} = {number}\n");
         if table != "port" {
             text += &format!("[port]\ntime_width = {width}\n");
@@ -455,19 +460,43 @@ proptest::proptest! {
     }
 }
 
+/// Every key is written down, so that the hash depends on it.
 #[test]
-fn every_key_is_documented() {
-    let page = include_str!("../../docs/configuration.md");
-    let text = "[verilog]\nmodule_prefix = \"a_\"";
-    let canonical = Config::parse(text, "a").unwrap().canonical();
-    for line in canonical.lines() {
-        if let Some((key, _)) = line.split_once(" = ") {
-            assert!(
-                page.contains(&format!("`{key}`")),
-                "{key} is not in the page"
-            );
+fn the_canonical_text_has_every_key() {
+    let text = |perfbound| format!("[verilog]\nmodule_prefix = \"a_\"\n[perfbound]\n{perfbound}");
+    let canonical = |perfbound| Config::parse(&text(perfbound), "a").unwrap().canonical();
+    let (hops, factor) = (canonical(""), canonical("hop_factor = 0.001"));
+    for table in TABLES.iter() {
+        for key in &table.keys {
+            let text = match (table.path, key.name) {
+                ("perfbound", "hop_factor") => &factor,
+                _ => &hops,
+            };
+            let text: toml::Table = text.parse().unwrap();
+            let mut path = table.path.split('.');
+            let found = path.try_fold(&text, |found, name| found.get(name)?.as_table());
+            let found = found.and_then(|table| table.get(key.name));
+            assert!(found.is_some(), "{}.{}", table.path, key.name);
         }
     }
+}
+
+/// A default that the table of keys names is the one that is used.
+#[test]
+fn the_defaults_of_the_table_are_those_of_the_reader() {
+    let none = Config::parse("", "a").unwrap();
+    let mut literal = 0;
+    for table in TABLES.iter() {
+        for key in &table.keys {
+            let Some(default) = key.literal_default() else {
+                continue;
+            };
+            literal += 1;
+            let text = format!("[{}]\n{} = {default}", table.path, key.name);
+            assert_eq!(Config::parse(&text, "a").unwrap(), none, "{text}");
+        }
+    }
+    assert!(literal > 25, "{literal}");
 }
 
 /// Without a prefix nothing changes, not even the hash.

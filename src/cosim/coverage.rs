@@ -6,11 +6,11 @@ use super::Run;
 use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::histogram::map;
 use crate::blocks::link_sync::start_cycles;
-use crate::blocks::port::pins::{Inputs, Message, PowerState};
+use crate::blocks::port::pins::{Inputs, Message, Pin, PowerState};
 use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 
 macro_rules! corners {
-    ($($name:ident = $text:literal, $what:literal;)*) => {
+    ($($name:ident = $text:literal, $what:literal $(, $needs:ident)?;)*) => {
         /// A corner of the behaviour of a port.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Corner { $(#[doc = $what] $name),* }
@@ -28,112 +28,113 @@ macro_rules! corners {
             pub fn what(self) -> &'static str {
                 match self { $(Corner::$name => $what),* }
             }
+
+            /// What a port must be able to do.
+            fn needs(self) -> Needs {
+                match self { $(Corner::$name => [$(Needs::$needs,)? Needs::Sleep][0]),* }
+            }
         }
     };
 }
 
+/// What a port must be able to do to reach a corner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// Nothing: one that never sleeps can reach it.
+    Awake,
+    /// Nor need it sleep for what happens to a map.
+    Map,
+    Sleep,
+    /// To exchange messages, and to sleep.
+    Messages,
+    /// To clear its histogram.
+    Clears,
+    FastWake,
+    DeepSleep,
+    Refresh,
+}
+
 corners! {
-    Idle1 = "idle-1-cycle", "idle period of one cycle";
-    Idle2 = "idle-2-cycles", "idle period of two cycles";
-    Hardest = "hardest-traffic", "1000 cycles with a sample every second or third";
+    Idle1 = "idle-1-cycle", "idle period of one cycle", Awake;
+    Idle2 = "idle-2-cycles", "idle period of two cycles", Awake;
+    Hardest = "hardest-traffic", "1000 cycles with a sample every second or third", Awake;
     BelowPdt = "idle-t_pdt-minus-1", "armed idle period of t_pdt - 1 ticks";
     AtPdt = "idle-t_pdt", "armed idle period of exactly t_pdt ticks";
     AbovePdt = "idle-t_pdt-plus-1", "armed idle period of t_pdt + 1 ticks";
-    BelowBin = "idle-bin-end", "idle period that ends one tick below a bin's boundary";
-    AtBin = "idle-bin-begin", "idle period that ends on a bin's boundary";
-    BelowMax = "idle-max-minus-1", "idle period of h_maxval - 1 ticks";
-    AtMax = "idle-max", "idle period of h_maxval ticks";
-    AboveMax = "idle-max-plus-1", "idle period of h_maxval + 1 ticks";
-    IdleSaturated = "idle-saturated", "idle period at which the counter saturates";
+    BelowBin = "idle-bin-end", "idle period that ends one tick below a bin's boundary", Awake;
+    AtBin = "idle-bin-begin", "idle period that ends on a bin's boundary", Awake;
+    BelowMax = "idle-max-minus-1", "idle period of h_maxval - 1 ticks", Awake;
+    AtMax = "idle-max", "idle period of h_maxval ticks", Awake;
+    AboveMax = "idle-max-plus-1", "idle period of h_maxval + 1 ticks", Awake;
+    IdleSaturated = "idle-saturated", "idle period at which the counter saturates", Awake;
     WindowSaturated = "window-saturated", "threshold from a saturated window";
     Halved = "halving", "threshold after counters and window were halved";
-    ClearBySamples = "clear-by-samples", "sample that clears a full histogram";
-    ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram";
-    ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires";
-    MapOverflow = "map-overflow", "sample that finds no free entry in the map";
-    MapTop = "map-insert-top", "new entry above all others of the map";
-    MapMiddle = "map-insert-middle", "new entry between others of the map";
-    MapBottom = "map-insert-bottom", "new entry below all others of the map";
-    MapSaturated = "map-counter-saturated", "sample for an entry whose counter is full";
+    ClearBySamples = "clear-by-samples", "sample that clears a full histogram", Clears;
+    ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram", Clears;
+    ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires", Clears;
+    MapOverflow = "map-overflow", "sample that finds no free entry in the map", Map;
+    MapTop = "map-insert-top", "new entry above all others of the map", Map;
+    MapMiddle = "map-insert-middle", "new entry between others of the map", Map;
+    MapBottom = "map-insert-bottom", "new entry below all others of the map", Map;
+    MapSaturated = "map-counter-saturated", "sample for an entry whose counter is full", Map;
     ReceiveOnly = "receive-only", "idle beyond t_pdt, not beyond the backstop, after receiving only";
     Backstop = "backstop", "goes down after receiving only, beyond the backstop";
     Unused = "unused", "goes down before any activity since reset";
-    AsksAgain = "asks-again", "asks once more to go down in the same idle time";
+    AsksAgain = "asks-again", "asks once more to go down in the same idle time", Messages;
     Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
     ArriveGoingDown = "packet-going-down", "packet arrives while going down";
     ArriveGoingDownFirst = "packet-going-down-first", "packet arrives in the first cycle of going down";
     ArriveGoingDownLast = "packet-going-down-last", "packet arrives in the last cycle of going down";
-    ArriveFastWake = "packet-fast-wake", "packet arrives in FAST_WAKE (with hybrid: during the hold)";
-    ArriveDeepSleep = "packet-deep-sleep", "packet arrives in DEEP_SLEEP";
-    ArriveRefresh = "packet-refresh", "packet arrives during a refresh";
+    ArriveFastWake = "packet-fast-wake", "packet arrives in FAST_WAKE (with hybrid: during the hold)", FastWake;
+    ArriveDeepSleep = "packet-deep-sleep", "packet arrives in DEEP_SLEEP", DeepSleep;
+    ArriveRefresh = "packet-refresh", "packet arrives during a refresh", Refresh;
     ArriveGoingUp = "packet-going-up", "packet arrives while going up";
     ArriveGoingUpLast = "packet-going-up-last", "packet arrives in the last cycle of going up";
-    RemoteDownIdle = "remote-down-idle", "the other end goes down while this one is awake and idle";
-    RemoteDownActive = "remote-down-active", "the other end goes down while this one is active";
+    RemoteDownIdle = "remote-down-idle", "the other end goes down while this one is awake and idle", Awake;
+    RemoteDownActive = "remote-down-active", "the other end goes down while this one is active", Awake;
     RemoteDownElse = "remote-down-elsewhere", "remote_down while not awake";
     RemoteUpGoingDown = "remote-up-going-down", "the other end asks to wake while going down";
-    RemoteUpFastWake = "remote-up-fast-wake", "the other end asks to wake in FAST_WAKE";
-    RemoteUpDeepSleep = "remote-up-deep-sleep", "the other end asks to wake in DEEP_SLEEP";
-    RemoteUpRefresh = "remote-up-refresh", "the other end asks to wake during a refresh";
+    RemoteUpFastWake = "remote-up-fast-wake", "the other end asks to wake in FAST_WAKE", FastWake;
+    RemoteUpDeepSleep = "remote-up-deep-sleep", "the other end asks to wake in DEEP_SLEEP", DeepSleep;
+    RemoteUpRefresh = "remote-up-refresh", "the other end asks to wake during a refresh", Refresh;
     RemoteUpGoingUp = "remote-up-going-up", "the other end asks to wake while going up";
-    RemoteUpWake = "remote-up-wake", "remote_up while awake";
-    ResetWake = "reset-wake", "reset while awake";
+    RemoteUpWake = "remote-up-wake", "remote_up while awake", Awake;
+    ResetWake = "reset-wake", "reset while awake", Awake;
     ResetGoingDown = "reset-going-down", "reset while going down";
-    ResetFastWake = "reset-fast-wake", "reset in FAST_WAKE";
-    ResetDeepSleep = "reset-deep-sleep", "reset in DEEP_SLEEP";
-    ResetRefresh = "reset-refresh", "reset during a refresh";
+    ResetFastWake = "reset-fast-wake", "reset in FAST_WAKE", FastWake;
+    ResetDeepSleep = "reset-deep-sleep", "reset in DEEP_SLEEP", DeepSleep;
+    ResetRefresh = "reset-refresh", "reset during a refresh", Refresh;
     ResetGoingUp = "reset-going-up", "reset while going up";
-    DownByRequest = "down-by-own-request", "goes down by a request of its own";
-    DownByAnswer = "down-by-other-request", "goes down by a request of the other end";
-    UpByRequest = "up-by-own-request", "goes up by a request of its own";
-    UpByAnswer = "up-by-other-request", "goes up by a request of the other end";
-    AskUpGoingDown = "ask-up-going-down", "asks to wake while still going down";
-    Declined = "request-declined", "answers a request to go down with NACK";
-    Withdrawn = "request-withdrawn", "activity between a request to go down and its ACK";
-    Released = "promise-released", "the other end withdraws after this end's ACK";
-    CrossDownOn = "crossing-down-goes-on", "both ask to go down, this end is the initiator";
-    CrossDownYields = "crossing-down-yields", "both ask to go down, the other end is the initiator";
-    CrossUpOn = "crossing-up-goes-on", "both ask to wake, this end is the initiator";
-    CrossUpYields = "crossing-up-yields", "both ask to wake, the other end is the initiator";
-    CrossDownUp = "crossing-down-up", "the other end asks to wake, this end to go down";
-    NoAnswer = "no-answer", "the other end does not answer in time";
-    Stale = "stale-answer", "ACK, NACK or SYNC that nothing waits for";
-    Illegal = "illegal-message", "message with code 6 or 7";
-    Glitch = "glitch", "one cycle of activity without a packet";
-    HopsMin = "hops-0", "packet with hop count 0";
-    HopsMax = "hops-63", "packet with hop count 63";
+    DownByRequest = "down-by-own-request", "goes down by a request of its own", Messages;
+    DownByAnswer = "down-by-other-request", "goes down by a request of the other end", Messages;
+    UpByRequest = "up-by-own-request", "goes up by a request of its own", Messages;
+    UpByAnswer = "up-by-other-request", "goes up by a request of the other end", Messages;
+    AskUpGoingDown = "ask-up-going-down", "asks to wake while still going down", Messages;
+    Declined = "request-declined", "answers a request to go down with NACK", Messages;
+    Withdrawn = "request-withdrawn", "activity between a request to go down and its ACK", Messages;
+    Released = "promise-released", "the other end withdraws after this end's ACK", Messages;
+    CrossDownOn = "crossing-down-goes-on", "both ask to go down, this end is the initiator", Messages;
+    CrossDownYields = "crossing-down-yields", "both ask to go down, the other end is the initiator", Messages;
+    CrossUpOn = "crossing-up-goes-on", "both ask to wake, this end is the initiator", Messages;
+    CrossUpYields = "crossing-up-yields", "both ask to wake, the other end is the initiator", Messages;
+    CrossDownUp = "crossing-down-up", "the other end asks to wake, this end to go down", Messages;
+    NoAnswer = "no-answer", "the other end does not answer in time", Messages;
+    Stale = "stale-answer", "ACK, NACK or SYNC that nothing waits for", Messages;
+    Illegal = "illegal-message", "message with code 6 or 7", Messages;
+    Glitch = "glitch", "one cycle of activity without a packet", Awake;
+    HopsMin = "hops-0", "packet with hop count 0", Awake;
+    HopsMax = "hops-63", "packet with hop count 63", Awake;
     InGoingDown = "state-going-down", "visit of GOING_DOWN";
-    InFastWake = "state-fast-wake", "visit of FAST_WAKE";
-    InDeepSleep = "state-deep-sleep", "visit of DEEP_SLEEP";
-    InRefresh = "state-refresh", "visit of REFRESH";
+    InFastWake = "state-fast-wake", "visit of FAST_WAKE", FastWake;
+    InDeepSleep = "state-deep-sleep", "visit of DEEP_SLEEP", DeepSleep;
+    InRefresh = "state-refresh", "visit of REFRESH", Refresh;
     InGoingUp = "state-going-up", "visit of GOING_UP";
-    Hit = "hit", "hit reported";
+    Hit = "hit", "hit reported", Awake;
     Miss = "miss", "miss reported";
     Update = "update", "threshold recomputed";
 }
 
 impl Corner {
-    /// The corners of the exchange of messages.
-    const MESSAGES: [Corner; 17] = [
-        Corner::AsksAgain,
-        Corner::DownByRequest,
-        Corner::DownByAnswer,
-        Corner::UpByRequest,
-        Corner::UpByAnswer,
-        Corner::AskUpGoingDown,
-        Corner::Declined,
-        Corner::Withdrawn,
-        Corner::Released,
-        Corner::CrossDownOn,
-        Corner::CrossDownYields,
-        Corner::CrossUpOn,
-        Corner::CrossUpYields,
-        Corner::CrossDownUp,
-        Corner::NoAnswer,
-        Corner::Stale,
-        Corner::Illegal,
-    ];
-
     /// The idle time, in ticks, that this corner needs at least and that may be too long
     /// for a run; `None` where short activity does.
     pub fn long_idle(self, plan: &PortPlan) -> Option<u64> {
@@ -166,50 +167,41 @@ impl Corner {
         }
     }
 
+    /// That of the visit of a state; `None` for `Wake`.
+    pub fn visit(state: PowerState) -> Option<Corner> {
+        match state {
+            PowerState::Wake => None,
+            PowerState::GoingDown => Some(Corner::InGoingDown),
+            PowerState::FastWake => Some(Corner::InFastWake),
+            PowerState::DeepSleep => Some(Corner::InDeepSleep),
+            PowerState::Refresh => Some(Corner::InRefresh),
+            PowerState::GoingUp => Some(Corner::InGoingUp),
+        }
+    }
+
     /// Why no activity can reach this corner with this configuration, if so.
     pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
         let predicts = plan.predicts();
-        let clears = matches!(
-            plan.histogram.kind,
-            HistogramKind::Clearing | HistogramKind::Map
-        );
+        let clears = plan.histogram.kind.clears();
         let maps = predicts && plan.histogram.kind == HistogramKind::Map;
-        let needs_sleep = |corner: Corner| {
-            use Corner as C;
-            !matches!(
-                corner,
-                C::Idle1
-                    | C::Idle2
-                    | C::Hardest
-                    | C::BelowBin
-                    | C::AtBin
-                    | C::BelowMax
-                    | C::AtMax
-                    | C::AboveMax
-                    | C::IdleSaturated
-                    | C::RemoteDownIdle
-                    | C::RemoteDownActive
-                    | C::RemoteUpWake
-                    | C::ResetWake
-                    | C::Glitch
-                    | C::MapOverflow
-                    | C::MapTop
-                    | C::MapMiddle
-                    | C::MapBottom
-                    | C::MapSaturated
-                    | C::HopsMin
-                    | C::HopsMax
-                    | C::Hit
-            )
+        let missing = match self.needs() {
+            Needs::Messages if plan.sync.is_none() => Some("the ends do not exchange messages"),
+            Needs::Map if !maps => Some("the histogram is no map"),
+            Needs::Awake | Needs::Map => None,
+            _ if plan.policy == Policy::AlwaysOn => Some("the port never sleeps"),
+            Needs::Clears if !predicts || !clears => Some("there is no histogram that clears"),
+            Needs::FastWake if plan.sleep == Sleep::DeepSleep => {
+                Some("the port does not sleep in FAST_WAKE")
+            }
+            Needs::DeepSleep if plan.sleep == Sleep::FastWake => {
+                Some("the port does not sleep in DEEP_SLEEP")
+            }
+            Needs::Refresh if plan.sleep == Sleep::FastWake || plan.link.refresh.is_none() => {
+                Some("deep sleep is not refreshed")
+            }
+            _ => None,
         };
-        let is_message = Corner::MESSAGES.contains(&self);
-        if is_message && plan.sync.is_none() {
-            return Some("the ends do not exchange messages");
-        }
-        if plan.policy == Policy::AlwaysOn && (needs_sleep(self) || is_message) {
-            return Some("the port never sleeps");
-        }
-        match self {
+        let hindered = || match self {
             Corner::WindowSaturated if predicts && clears && plan.histogram.ttl.is_some() => {
                 Some("the window's time to live is shorter")
             }
@@ -218,22 +210,8 @@ impl Corner {
             Corner::Update | Corner::WindowSaturated if !predicts => {
                 Some("the policy does not predict")
             }
-            Corner::ClearBySamples | Corner::ClearByTtl | Corner::ClearAtTtl
-                if !predicts || !clears =>
-            {
-                Some("there is no histogram that clears")
-            }
             Corner::ClearByTtl | Corner::ClearAtTtl if plan.histogram.ttl.is_none() => {
                 Some("there is no time to live")
-            }
-            Corner::MapOverflow
-            | Corner::MapTop
-            | Corner::MapMiddle
-            | Corner::MapBottom
-            | Corner::MapSaturated
-                if !maps =>
-            {
-                Some("the histogram is no map")
             }
             Corner::Backstop if plan.t_backstop.is_none() => Some("there is no backstop"),
             Corner::ReceiveOnly if plan.t_backstop.is_some_and(|ticks| ticks <= 1) => {
@@ -245,32 +223,9 @@ impl Corner {
             Corner::MapSaturated if map::Shape::of(plan).entry.largest_count.is_none() => {
                 Some("the counters hold all samples")
             }
-            Corner::ArriveFastWake
-            | Corner::RemoteUpFastWake
-            | Corner::ResetFastWake
-            | Corner::InFastWake
-                if plan.sleep == Sleep::DeepSleep =>
-            {
-                Some("the port does not sleep in FAST_WAKE")
-            }
-            Corner::ArriveDeepSleep
-            | Corner::RemoteUpDeepSleep
-            | Corner::ResetDeepSleep
-            | Corner::InDeepSleep
-                if plan.sleep == Sleep::FastWake =>
-            {
-                Some("the port does not sleep in DEEP_SLEEP")
-            }
-            Corner::ArriveRefresh
-            | Corner::RemoteUpRefresh
-            | Corner::ResetRefresh
-            | Corner::InRefresh
-                if plan.sleep == Sleep::FastWake || plan.link.refresh.is_none() =>
-            {
-                Some("deep sleep is not refreshed")
-            }
             _ => None,
-        }
+        };
+        missing.or_else(hindered)
     }
 }
 
@@ -396,11 +351,8 @@ impl Coverage {
 
     fn observe_one(&mut self, run: &Run) {
         let inputs = run.inputs();
-        let state = PowerState::ALL[run.expected(1) as usize % 6];
-        let before = self.last.map(|last| {
-            let state = PowerState::ALL[last.expected(1) as usize % 6];
-            (last.inputs(), state)
-        });
+        let state = run.power_state();
+        let before = self.last.map(|last| (last.inputs(), last.power_state()));
         if let Some(arrived) = self.arrived.take() {
             if arrived != state && arrived == PowerState::GoingDown {
                 self.reach(Corner::ArriveGoingDownLast);
@@ -409,18 +361,18 @@ impl Coverage {
             }
         }
         let entered = before.is_none_or(|(_, earlier)| earlier != state);
-        if entered {
-            self.enter(state);
+        if let Some(visit) = Corner::visit(state).filter(|_| entered) {
+            self.reach(visit);
         }
-        if run.expected(2) == 1 {
+        if run.expected(Pin::Hit) == 1 {
             self.reach(Corner::Hit);
         }
-        if run.expected(3) == 1 {
+        if run.expected(Pin::Miss) == 1 {
             self.reach(Corner::Miss);
         }
-        if run.expected(5) == 1 {
+        if run.expected(Pin::Update) == 1 {
             self.reach(Corner::Update);
-            let window = run.expected(7);
+            let window = run.expected(Pin::Window);
             if window == self.plan.max_time() {
                 self.reach(Corner::WindowSaturated);
             }
@@ -466,17 +418,6 @@ impl Coverage {
         }
         self.now += run.cycles;
         self.last = Some(*run);
-    }
-
-    fn enter(&mut self, state: PowerState) {
-        match state {
-            PowerState::Wake => {}
-            PowerState::GoingDown => self.reach(Corner::InGoingDown),
-            PowerState::FastWake => self.reach(Corner::InFastWake),
-            PowerState::DeepSleep => self.reach(Corner::InDeepSleep),
-            PowerState::Refresh => self.reach(Corner::InRefresh),
-            PowerState::GoingUp => self.reach(Corner::InGoingUp),
-        }
     }
 
     fn reset(&mut self, state: PowerState) {
@@ -557,15 +498,15 @@ impl Coverage {
     fn messages(&mut self, run: &Run, inputs: &Inputs, state: PowerState, entered: bool) {
         use Message::{Ack, Nack, ReqDown, ReqUp, Sync};
         let mut exchange = self.exchange;
-        let said = Message::ALL[run.expected(9) as usize % Message::ALL.len()];
-        match said {
-            ReqDown | ReqUp => exchange.asked = Some(said),
+        let sent = Message::decode(run.expected(Pin::MessageOut) as u8);
+        match sent {
+            ReqDown | ReqUp => exchange.asked = Some(sent),
             Ack => exchange.promised = exchange.request.take(),
             Nack if exchange.accepted => self.reach(Corner::Withdrawn),
             Nack => self.reach(Corner::Declined),
             Message::None | Sync => {}
         }
-        if said == ReqUp && state == PowerState::GoingDown {
+        if sent == ReqUp && state == PowerState::GoingDown {
             self.reach(Corner::AskUpGoingDown);
         }
         if entered {
@@ -577,7 +518,7 @@ impl Coverage {
                 _ => {}
             }
         }
-        let error = run.expected(10) == 1;
+        let error = run.expected(Pin::SyncError) == 1;
         if error && !exchange.error {
             self.reach(Corner::NoAnswer);
             exchange.asked = None;
@@ -632,7 +573,7 @@ impl Coverage {
             self.reach(Corner::Glitch);
         }
         let mut idle = self.idle.unwrap_or(Idle {
-            threshold: run.expected(4),
+            threshold: run.expected(Pin::TPdt),
             left_wake: false,
             refused: false,
             asked: false,
@@ -647,7 +588,7 @@ impl Coverage {
                 self.reach(Corner::Backstop);
             }
         }
-        if run.expected(9) as usize == Message::ReqDown as usize {
+        if run.expected(Pin::MessageOut) == Message::ReqDown as u64 {
             if idle.asked {
                 self.reach(Corner::AsksAgain);
             }
@@ -723,9 +664,7 @@ impl Coverage {
         let window = (self.now - self.cleared_at) / self.plan.clocks_per_tick;
         let full = self.samples >= u64::from(histogram.max_samples);
         let expired = histogram.ttl.is_some_and(|ttl| window >= ttl);
-        if matches!(histogram.kind, HistogramKind::Clearing | HistogramKind::Map)
-            && (full || expired)
-        {
+        if histogram.kind.clears() && (full || expired) {
             if full {
                 self.reach(Corner::ClearBySamples);
             } else {

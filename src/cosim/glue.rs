@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::blocks::port::pins::{Outputs, Pins};
+use crate::blocks::port::pins::{Pin, Pins, Place};
 
 /// How the C++ side makes a rising edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,21 +119,13 @@ impl Internals {
     }
 }
 
-/// The fields of a `Run` by the numbers of the output pins, as C++ expressions.
-const EXPECTED: [&str; Outputs::COUNT] = [
-    "(run.control & 1u)",
-    "(run.control >> 1 & 7u)",
-    "(run.control >> 4 & 1u)",
-    "(run.control >> 5 & 1u)",
-    "run.t_pdt",
-    "(run.control >> 6 & 1u)",
-    "run.t_pb",
-    "run.window",
-    "run.budget",
-    "(run.control >> 7 & 7u)",
-    "(run.control >> 10 & 1u)",
-    "run.log2_cf",
-];
+/// The expected value of a pin in a `Run`, as a C++ expression.
+fn expected(pin: Pin) -> String {
+    match pin.place() {
+        Place::Bits { low, width } => format!("(run.bits >> {low} & {}u)", (1 << width) - 1),
+        Place::Word(word) => format!("run.words[{word}]"),
+    }
+}
 
 /// `pins.h` for a model with these pins.
 pub(super) fn pins_header(
@@ -156,18 +148,22 @@ pub(super) fn pins_header(
         "}\n\nstatic inline uint64_t difference(const Root& root, const Run& run) {\n    return ";
     for (index, pin) in pins.outputs.iter().enumerate() {
         let separator = if index == 0 { "" } else { "\n           | " };
-        let (name, expected) = (pin.name, EXPECTED[pin.number]);
+        let (name, expected) = (pin.name, expected(pin.pin));
         let _ = write!(text, "{separator}(uint64_t(root.{name}) ^ {expected})");
     }
     text += ";\n}\n\nstatic inline void read(const Root& root, uint64_t* actual) {\n";
     for pin in &pins.outputs {
-        let _ = writeln!(text, "    actual[{}] = root.{};", pin.number, pin.name);
+        let _ = writeln!(
+            text,
+            "    actual[{}] = root.{};",
+            pin.pin as usize, pin.name
+        );
     }
     text += "}\n\n";
     if traced {
         text += "static inline void drive_golden(Root& root, const Run& run, uint64_t cycle) {\n    root.cycle = cycle;\n";
         for pin in &pins.outputs {
-            let (name, expected) = (pin.name, EXPECTED[pin.number]);
+            let (name, expected) = (pin.name, expected(pin.pin));
             let _ = writeln!(text, "    root.golden_{name} = {expected};");
         }
         text += "}\n\n";

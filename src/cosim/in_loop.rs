@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Model, Rtl, Run};
+use crate::blocks::port::controller::PowerController;
 use crate::blocks::port::golden;
-use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
+use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
-use crate::switch::power::PowerController;
 
 /// What an engine in the loop has done so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,10 +62,10 @@ impl<E: Rtl + OpenLoop> InLoop<E> {
                     findings.mismatch.get_or_insert(before + cycle);
                 });
                 self.golden = None;
-                (cycle, actual)
+                (cycle, Outputs::decode(&actual))
             }
         };
-        self.outputs = outputs(&actual);
+        self.outputs = actual;
         Ok(clocked)
     }
 
@@ -73,26 +73,6 @@ impl<E: Rtl + OpenLoop> InLoop<E> {
         let mut findings = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
         let before = findings.cycles;
         change(&mut findings, before);
-    }
-}
-
-/// Outputs by the numbers of their pins; a state that does not exist is `Wake`, which the
-/// comparison with the golden model has told before.
-fn outputs(actual: &[u64; Outputs::COUNT]) -> Outputs {
-    let state = PowerState::ALL.get(actual[1] as usize);
-    Outputs {
-        tx_enable: actual[0] != 0,
-        power_state: state.copied().unwrap_or(PowerState::Wake),
-        hit: actual[2] != 0,
-        miss: actual[3] != 0,
-        t_pdt: actual[4],
-        update: actual[5] != 0,
-        t_pb: actual[6],
-        window: actual[7],
-        budget: actual[8],
-        message_out: Message::decode(actual[9] as u8),
-        sync_error: actual[10] != 0,
-        log2_cf: actual[11],
     }
 }
 
@@ -108,7 +88,7 @@ impl<E: Rtl + OpenLoop> Model for InLoop<E> {
                 self.compared(inputs, quiet)
             }
             None => self.engine.pass(inputs, 1).map(|actual| {
-                self.outputs = outputs(&actual);
+                self.outputs = actual;
                 1
             }),
         };
@@ -138,17 +118,13 @@ impl<E: Rtl + OpenLoop> Model for InLoop<E> {
 
 impl<E: Rtl + OpenLoop> PowerController for InLoop<E> {
     fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
-        match &self.golden {
-            Some(golden) => golden.quiet_cycles(inputs),
-            None => 1,
-        }
+        let golden = self.golden.as_ref();
+        golden.map_or(1, |golden| golden.quiet_cycles(inputs))
     }
 
     fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
-        match &self.golden {
-            Some(golden) => golden.outward_quiet_cycles(inputs),
-            None => 1,
-        }
+        let golden = self.golden.as_ref();
+        golden.map_or(1, |golden| golden.outward_quiet_cycles(inputs))
     }
 
     fn exchanges_messages(&self) -> bool {
@@ -159,6 +135,7 @@ impl<E: Rtl + OpenLoop> PowerController for InLoop<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::port::pins::PowerState;
     use crate::config::Config;
     use crate::cosim::native::Native;
     use crate::cosim::port::PortDesign;
@@ -175,12 +152,8 @@ mod tests {
         let mut cycle = 0;
         while cycle < cycles {
             let busy = cycle < 50;
-            let inputs = Inputs {
-                queue_nonempty: busy,
-                transmitting: busy,
-                sleep_permit: true,
-                ..Inputs::default()
-            };
+            let pins = [Inputs::quiet(), Inputs::sending()];
+            let inputs = pins[usize::from(busy)];
             let end = if busy { 50 } else { cycles };
             cycle += model.advance(&inputs, end - cycle);
             seen.push((cycle, model.outputs()));

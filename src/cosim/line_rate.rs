@@ -31,10 +31,7 @@ impl LineRate {
 impl Activity for LineRate {
     fn next(&mut self, _: &Outputs) -> Option<Stretch> {
         self.idle = !self.idle;
-        let quiet = Inputs {
-            sleep_permit: true,
-            ..Inputs::default()
-        };
+        let quiet = Inputs::quiet();
         let (inputs, cycles) = if self.idle {
             (quiet, Self::CYCLES - self.active)
         } else {
@@ -48,10 +45,6 @@ impl Activity for LineRate {
             };
             (busy, self.active)
         };
-        Some(Stretch {
-            inputs,
-            cycles,
-            until_change: false,
-        })
+        Some(Stretch::hold(inputs, cycles))
     }
 }

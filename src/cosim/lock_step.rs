@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Activity, EngineError, Model, Rtl, Run};
-use crate::blocks::port::pins::{Outputs, PowerState};
+use crate::blocks::port::pins::{Pin, PowerState, Values};
 
 /// Runs handed to the engine at once: enough that the call costs nothing, few enough to
 /// stay in the first-level cache.
@@ -32,10 +32,10 @@ impl Tally {
     pub fn add(&mut self, runs: &[Run]) {
         for run in runs {
             self.cycles += run.cycles;
-            self.hits += run.cycles * run.expected(2);
-            self.misses += run.cycles * run.expected(3);
-            self.updates += run.cycles * run.expected(5);
-            self.state_cycles[run.expected(1) as usize % 6] += run.cycles;
+            self.hits += run.cycles * run.expected(Pin::Hit);
+            self.misses += run.cycles * run.expected(Pin::Miss);
+            self.updates += run.cycles * run.expected(Pin::Update);
+            self.state_cycles[run.power_state() as usize] += run.cycles;
         }
     }
 
@@ -63,8 +63,8 @@ pub struct Mismatch {
     pub cycle: u64,
     /// Inputs and expected outputs of that cycle.
     pub expected: Run,
-    /// The hardware's outputs, by the numbers of their pins.
-    pub actual: [u64; Outputs::COUNT],
+    /// The hardware's outputs.
+    pub actual: Values,
     /// The runs before it, oldest first, each with its first cycle.
     pub history: Vec<(u64, Run)>,
 }

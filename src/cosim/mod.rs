@@ -7,6 +7,7 @@
 //! [`verilator`] (the emitted Verilog, compiled) and [`native`] (the simulation of the
 //! description itself).
 
+pub mod cache;
 pub mod coverage;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -20,7 +21,6 @@ pub mod peer;
 pub mod periods;
 pub mod port;
 pub mod random;
-pub mod report;
 pub mod scenario;
 pub mod verilator;
 pub mod wave;
@@ -31,7 +31,11 @@ pub use lock_step::{Ended, LockStep, Mismatch, Tally};
 
 pub use crate::blocks::port::model::Model;
 
-use crate::blocks::port::pins::{InputPin, Inputs, Outputs};
+use std::ops::ControlFlow;
+
+use crate::blocks::port::pins::{
+    InputPin, Inputs, Outputs, Pin, PinValue, Place, PowerState, Values,
+};
 use crate::config::plan::PortPlan;
 
 /// What a port is to be compared with: the same controller in all its forms.
@@ -63,7 +67,7 @@ pub trait Design {
 }
 
 /// Consecutive cycles with the same inputs and the same outputs of the golden model; laid
-/// out as `testbench/run.h` has it.
+/// out as [`run_header`] tells the harness.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -71,34 +75,49 @@ pub struct Run {
     pub cycles: u64,
     /// [`Inputs::pack`].
     inputs: u32,
-    /// `tx_enable | power_state << 1 | hit << 4 | miss << 5 | update << 6 |
-    /// message_out << 7 | sync_error << 10`.
-    control: u32,
-    t_pdt: u64,
-    t_pb: u64,
-    window: u64,
-    budget: u64,
-    log2_cf: u64,
+    /// [`Outputs::pack`].
+    bits: u32,
+    words: [u64; Outputs::WORDS],
+}
+
+/// `run.h`, what crosses the border between Rust ([`Run`], [`Difference`]) and the harness.
+pub fn run_header() -> String {
+    let (mut bits, mut words) = (Vec::new(), Vec::new());
+    for pin in Pin::ALL {
+        let name = pin.name();
+        match pin.place() {
+            Place::Bits { low, width } => {
+                bits.push(format!("    // {name}: {width} from bit {low}"))
+            }
+            Place::Word(word) => words.push(format!("    // {word}: {name}")),
+        }
+    }
+    format!(
+        "// Generated from the pins of the port (src/blocks/port/pins.rs) by src/cosim/mod.rs.\n\
+         #pragma once\n\n#include <cstdint>\n\n\
+         // Consecutive cycles with the same inputs and the same expected outputs.\n\
+         struct Run {{\n    uint64_t cycles;\n    uint32_t inputs;  // Inputs::pack\n{}\n    \
+         uint32_t bits;\n{}\n    uint64_t words[{}];\n}};\n\n\
+         // Where and how the model departs from what was expected.\n\
+         struct Difference {{\n    uint64_t run;    // index of the run\n    \
+         uint64_t cycle;  // cycle within the run\n    \
+         uint64_t actual[{}];  // by pin, in the order of Pin::ALL\n}};\n",
+        bits.join("\n"),
+        words.join("\n"),
+        Outputs::WORDS,
+        Pin::COUNT
+    )
 }
 
 impl Run {
     /// A run of `cycles` cycles.
     pub fn new(cycles: u64, inputs: &Inputs, expected: &Outputs) -> Run {
+        let (bits, words) = expected.pack();
         Run {
             cycles,
             inputs: inputs.pack(),
-            control: u32::from(expected.tx_enable)
-                | (expected.power_state as u32) << 1
-                | u32::from(expected.hit) << 4
-                | u32::from(expected.miss) << 5
-                | u32::from(expected.update) << 6
-                | (expected.message_out as u32) << 7
-                | u32::from(expected.sync_error) << 10,
-            t_pdt: expected.t_pdt,
-            t_pb: expected.t_pb,
-            window: expected.window,
-            budget: expected.budget,
-            log2_cf: expected.log2_cf,
+            bits,
+            words,
         }
     }
 
@@ -128,31 +147,27 @@ impl Run {
         Inputs::unpack(self.inputs)
     }
 
-    /// The expected value of the output pin of that number ([`Outputs::value`]).
-    ///
-    /// # Panics
-    /// If there is no such pin.
-    pub fn expected(&self, number: usize) -> u64 {
-        let control = u64::from(self.control);
-        match number {
-            0 => control & 1,
-            1 => control >> 1 & 7,
-            2 => control >> 4 & 1,
-            3 => control >> 5 & 1,
-            4 => self.t_pdt,
-            5 => control >> 6 & 1,
-            6 => self.t_pb,
-            7 => self.window,
-            8 => self.budget,
-            9 => control >> 7 & 7,
-            10 => control >> 10 & 1,
-            11 => self.log2_cf,
-            _ => panic!(
-                "a port controller has at most {} output pins",
-                Outputs::COUNT
-            ),
+    /// The expected value of an output pin.
+    pub fn expected(&self, pin: Pin) -> u64 {
+        match pin.place() {
+            Place::Bits { low, width } => (self.bits >> low & ((1 << width) - 1)).into(),
+            Place::Word(word) => self.words[word],
         }
     }
+
+    /// The expected state of the link; of one that does not exist, `Wake`.
+    pub fn power_state(&self) -> PowerState {
+        PinValue::decode(self.expected(Pin::PowerState))
+    }
+}
+
+/// Takes what several ports did: for each port the gapless sequence of runs from its reset on.
+pub trait ActivitySink {
+    /// What `port` did next.
+    fn run(&mut self, port: usize, run: Run);
+
+    /// Called now and then; `Break` asks for no more.
+    fn window(&mut self) -> ControlFlow<()>;
 }
 
 /// The first cycle in which an engine departs from the runs it was given.
@@ -163,8 +178,8 @@ pub struct Difference {
     pub run: u64,
     /// Which cycle of that run, from 0.
     pub cycle: u64,
-    /// What the engine had on its output pins, by their numbers.
-    pub actual: [u64; Outputs::COUNT],
+    /// What the engine had on its output pins.
+    pub actual: Values,
 }
 
 /// An engine that clocks the hardware. It starts just after reset.
@@ -204,6 +219,13 @@ pub struct EngineError {
     pub message: String,
 }
 
+impl EngineError {
+    fn new(engine: &'static str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        EngineError { engine, message }
+    }
+}
+
 /// A stretch of activity with constant inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stretch {
@@ -213,6 +235,25 @@ pub struct Stretch {
     pub cycles: u64,
     /// The stretch also ends where the outputs change.
     pub until_change: bool,
+}
+
+impl Stretch {
+    /// These inputs for so many cycles.
+    pub fn hold(inputs: Inputs, cycles: u64) -> Self {
+        Stretch {
+            inputs,
+            cycles,
+            until_change: false,
+        }
+    }
+
+    /// The same, but only until the outputs change.
+    pub fn until_change(inputs: Inputs, cycles: u64) -> Self {
+        Stretch {
+            until_change: true,
+            ..Stretch::hold(inputs, cycles)
+        }
+    }
 }
 
 /// Something that drives a port: random, recorded, scripted.
@@ -229,8 +270,40 @@ pub trait Activity {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::port::pins::{Message, PowerState};
+    use crate::blocks::port::pins::Message;
     use crate::config::plan::SyncPlan;
+
+    /// What the harness is compiled with is laid out as `Run` and `Difference` are.
+    #[test]
+    fn the_header_of_the_harness_fits_the_runs() {
+        let header = run_header();
+        let count = |what: &str| -> usize {
+            let (_, rest) = header.split_once(what).expect(what);
+            rest[..rest.find(']').unwrap()].parse().unwrap()
+        };
+        let (words, actual) = (count("uint64_t words["), count("uint64_t actual["));
+        assert_eq!(size_of::<Run>(), 8 + 4 + 4 + 8 * words);
+        assert_eq!(size_of::<Difference>(), 8 + 8 + 8 * actual);
+        for pin in Pin::ALL {
+            assert!(header.contains(pin.name()), "{}", pin.name());
+        }
+    }
+
+    /// The narrow pins must fit the word that they are packed in.
+    #[test]
+    fn packed_pins_do_not_overlap() {
+        let mut taken = 0u64;
+        for pin in Pin::ALL {
+            if let Place::Bits { low, width } = pin.place() {
+                assert!(low + width <= 32, "{}", pin.name());
+                let bits = ((1u64 << width) - 1) << low;
+                assert_eq!(taken & bits, 0, "{}", pin.name());
+                taken |= bits;
+            }
+        }
+        let inputs = Inputs::PINS.iter().map(|pin| pin.low + pin.width);
+        assert!(inputs.max().unwrap() <= 32);
+    }
 
     #[test]
     fn a_run_keeps_every_pin() {
@@ -260,18 +333,16 @@ mod tests {
         let run = Run::new(3, &inputs, &outputs);
         assert_eq!(run.inputs(), inputs);
         for sync in [None, Some(SyncPlan { timeout: 1 })] {
-            let plan = PortPlan {
-                sync,
-                ..fixture::small_plan()
-            };
+            let plan = fixture::small_plan().with(|plan| plan.sync = sync);
             for pin in Inputs::pins(&plan) {
                 let alone = Inputs::unpack(((1 << pin.width) - 1) << pin.low);
                 assert_eq!(alone.value(&pin), (1 << pin.width) - 1, "{}", pin.name);
                 assert_eq!(run.input(&pin), inputs.value(&pin), "{}", pin.name);
             }
         }
-        for pin in 0..Outputs::COUNT {
-            assert_eq!(run.expected(pin), outputs.value(pin), "pin {pin}");
+        for pin in Pin::ALL {
+            assert_eq!(run.expected(pin), outputs.value(pin), "{}", pin.name());
         }
+        assert_eq!(Outputs::decode(&outputs.values()), outputs);
     }
 }

@@ -4,7 +4,7 @@
 
 use super::open_loop::OpenLoop;
 use super::{Difference, EngineError, Rtl, Run};
-use crate::blocks::port::pins::{Inputs, Outputs, Pins};
+use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values};
 use crate::config::plan::PortPlan;
 
 /// A simulation with pins by name.
@@ -39,10 +39,7 @@ impl<T: ByName + ?Sized> ByName for Box<T> {
 }
 
 fn failed(error: anyhow::Error) -> EngineError {
-    EngineError {
-        engine: "native",
-        message: format!("{error:#}"),
-    }
+    EngineError::new("native", format!("{error:#}"))
 }
 
 /// A [`ByName`] simulation as an engine.
@@ -69,11 +66,11 @@ impl<S: ByName> Native<S> {
         Ok(Native { simulation, pins })
     }
 
-    fn actual(&self) -> Result<[u64; Outputs::COUNT], EngineError> {
-        let mut actual = [0; Outputs::COUNT];
+    fn actual(&self) -> Result<Values, EngineError> {
+        let mut actual = Values::default();
         for pin in &self.pins.outputs {
             let name = pin.name;
-            actual[pin.number] = u64::try_from(self.simulation.get(name).map_err(failed)?)
+            actual[pin.pin] = u64::try_from(self.simulation.get(name).map_err(failed)?)
                 .map_err(|_| failed(anyhow::anyhow!("pin `{name}` is wider than 64 bits")))?;
         }
         Ok(actual)
@@ -92,12 +89,12 @@ impl<S: ByName> Native<S> {
 }
 
 impl<S: ByName> OpenLoop for Native<S> {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<Outputs, EngineError> {
         self.drive(&Run::new(cycles, inputs, &Outputs::default()))?;
         for _ in 0..cycles {
             self.simulation.clock().map_err(failed)?;
         }
-        self.actual()
+        Ok(Outputs::decode(&self.actual()?))
     }
 }
 
@@ -108,7 +105,7 @@ impl<S: ByName> Rtl for Native<S> {
             for cycle in 0..run.cycles {
                 let actual = self.actual()?;
                 let mut outputs = self.pins.outputs.iter();
-                let differs = outputs.any(|pin| actual[pin.number] != run.expected(pin.number));
+                let differs = outputs.any(|pin| actual[pin.pin] != run.expected(pin.pin));
                 if differs {
                     return Ok(Some(Difference {
                         run: index as u64,

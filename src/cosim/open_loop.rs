@@ -15,24 +15,23 @@ use crate::config::plan::{Policy, PortPlan};
 /// Something that is clocked without being compared.
 pub trait OpenLoop {
     /// Clocks `cycles` cycles with `inputs` held and returns the outputs of the cycle after
-    /// them, by the numbers of their pins.
+    /// them.
     ///
     /// # Errors
     /// If the engine itself fails.
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError>;
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<Outputs, EngineError>;
 }
 
 /// A golden model.
 pub struct Golden<M>(pub M);
 
 impl<M: Model> OpenLoop for Golden<M> {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<Outputs, EngineError> {
         let mut left = cycles;
         while left > 0 {
             left -= self.0.advance(inputs, left);
         }
-        let outputs = self.0.outputs();
-        Ok(std::array::from_fn(|pin| outputs.value(pin)))
+        Ok(self.0.outputs())
     }
 }
 
@@ -117,29 +116,31 @@ impl<E: OpenLoop> Predictor<E> {
     }
 
     fn cycles(&self, ticks: u64) -> Result<u64, EngineError> {
-        ticks
-            .checked_mul(self.plan.clocks_per_tick)
-            .ok_or_else(|| EngineError {
-                engine: "open-loop",
-                message: format!("{ticks} ticks are more than 2^64 clock cycles"),
-            })
+        ticks.checked_mul(self.plan.clocks_per_tick).ok_or_else(|| {
+            EngineError::new(
+                "open-loop",
+                format!("{ticks} ticks are more than 2^64 clock cycles"),
+            )
+        })
     }
 
     /// An active part; answers for the idle period before it.
     fn active(&mut self, cycles: u64) -> Result<(Option<Step>, u64), EngineError> {
-        let busy = Inputs {
-            queue_nonempty: true,
-            transmitting: true,
-            sleep_permit: true,
-            ..Inputs::default()
-        };
-        let outputs = self.engine.pass(&busy, cycles)?;
-        let [_, _, _, _, t_pdt, _, t_pb, window, budget, _, _, log2_cf] = outputs;
+        let outputs = self.engine.pass(&Inputs::sending(), cycles)?;
+        let Outputs {
+            t_pdt,
+            t_pb,
+            window,
+            budget,
+            log2_cf,
+            ..
+        } = outputs;
         // The window is the new one from the begin of an update on, and only a halving makes
         // that of a regular histogram smaller.
-        let needed = match window < self.window {
-            true => update_latency(&self.plan) + halving_delay(&self.plan),
-            false => update_latency(&self.plan),
+        let needed = if window < self.window {
+            update_latency(&self.plan) + halving_delay(&self.plan)
+        } else {
+            update_latency(&self.plan)
         };
         self.window = window;
         if self.unanswered.is_some() && self.plan.predicts() && cycles <= needed {
@@ -168,11 +169,7 @@ impl<E: OpenLoop> Predictor<E> {
     /// If the engine fails, or a part is longer than 2^64 clock cycles.
     pub fn period(&mut self, busy: u64, idle: u64) -> Result<Option<Step>, EngineError> {
         let (step, t_pdt) = self.active(self.cycles(busy)?)?;
-        let quiet = Inputs {
-            sleep_permit: true,
-            ..Inputs::default()
-        };
-        self.engine.pass(&quiet, self.cycles(idle)?)?;
+        self.engine.pass(&Inputs::quiet(), self.cycles(idle)?)?;
         self.unanswered = Some(Unanswered { idle, t_pdt });
         Ok(step)
     }

@@ -9,10 +9,10 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::blocks::link_sync::{start_cycles, wait_bound};
+use crate::blocks::port::controller::PowerController;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
 use crate::config::plan::{PortPlan, Sleep, SyncPlan};
-use crate::network::ActivitySink;
-use crate::switch::power::PowerController;
+use crate::cosim::{ActivitySink, Run};
 
 /// What happens to the link beside traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -236,7 +236,7 @@ pub fn run<M: PowerController>(
     }
     while pair.now < setup.cycles {
         pair.step(sink)?;
-        if sink.window(pair.now).is_break() {
+        if sink.window().is_break() {
             break;
         }
     }
@@ -281,7 +281,7 @@ impl<M: PowerController> Pair<'_, M> {
             .min(self.next_reset.saturating_sub(now).max(1))
             .min(self.setup.cycles - now);
         for (number, (end, inputs)) in self.ends.iter_mut().zip(&inputs).enumerate() {
-            sink.run(number, step, *inputs, end.outputs);
+            sink.run(number, Run::new(step, inputs, &end.outputs));
             let clocked = end.golden.advance(inputs, step);
             assert_eq!(
                 clocked, step,
@@ -377,9 +377,10 @@ impl<M: PowerController> Pair<'_, M> {
         for end in [number, 1 - number] {
             let next = self.now + self.gap(end);
             let place = &mut self.ends[end];
-            place.next_packet = match end == number || place.next_packet == u64::MAX {
-                true => next,
-                false => place.next_packet.max(next),
+            place.next_packet = if end == number || place.next_packet == u64::MAX {
+                next
+            } else {
+                place.next_packet.max(next)
             };
         }
     }
@@ -562,21 +563,32 @@ impl<M: PowerController> Pair<'_, M> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
     use crate::blocks::port::golden::Port;
     use crate::blocks::port::model::Model;
     use crate::blocks::port::tests::small_plan;
     use crate::config::plan::Policy;
-    use crate::network::NoSink;
+
+    /// Forgets everything.
+    struct NoSink;
+
+    impl ActivitySink for NoSink {
+        fn run(&mut self, _: usize, _: Run) {}
+
+        fn window(&mut self) -> ControlFlow<()> {
+            ControlFlow::Continue(())
+        }
+    }
 
     fn plan(sleep: Sleep, policy: Policy, t_pdt_init: u64, timeout: u64) -> PortPlan {
-        PortPlan {
-            sleep,
-            policy,
-            t_pdt_init,
-            sync: Some(SyncPlan { timeout }),
-            ..small_plan()
-        }
+        small_plan().with(|plan| {
+            plan.sleep = sleep;
+            plan.policy = policy;
+            plan.t_pdt_init = t_pdt_init;
+            plan.sync = Some(SyncPlan { timeout });
+        })
     }
 
     fn setup(delay: u64, seed: u64, disturbance: Disturbance) -> Setup {
@@ -645,10 +657,9 @@ mod tests {
     impl Faulty {
         fn hears(&self, inputs: &Inputs) -> Inputs {
             match self.deaf_to {
-                Some(message) if inputs.message_in == message as u8 => Inputs {
-                    message_in: 0,
-                    ..*inputs
-                },
+                Some(message) if inputs.message_in == message as u8 => {
+                    inputs.with(|pins| pins.message_in = 0)
+                }
                 _ => *inputs,
             }
         }

@@ -60,11 +60,7 @@ impl<A: Activity> Activity for WithPeer<A> {
         };
         self.rest = Some(stretch);
         let (inputs, cycles) = peer.inputs(&stretch.inputs, outputs.message_out, &mut self.random);
-        Some(Stretch {
-            inputs,
-            cycles: cycles.min(stretch.cycles),
-            until_change: true,
-        })
+        Some(Stretch::until_change(inputs, cycles.min(stretch.cycles)))
     }
 
     fn clocked(&mut self, cycles: u64) {
@@ -213,9 +209,10 @@ impl Peer {
         let earlier = random.random_range(0..=self.delay);
         match heard {
             Message::ReqDown if crossing => {
-                let request = match random.random_ratio(1, 3) {
-                    true => Message::ReqUp,
-                    false => Message::ReqDown,
+                let request = if random.random_ratio(1, 3) {
+                    Message::ReqUp
+                } else {
+                    Message::ReqDown
                 };
                 self.say(earlier, request);
                 if self.initiator && request == Message::ReqDown {

@@ -64,20 +64,11 @@ impl Periods {
 impl Activity for Periods {
     fn next(&mut self, _outputs: &Outputs) -> Option<Stretch> {
         let busy = |first: bool| Inputs {
-            queue_nonempty: true,
-            transmitting: true,
-            sleep_permit: true,
             packet_valid: first,
             packet_hops: if first { 2 } else { 0 },
-            ..Inputs::default()
+            ..Inputs::sending()
         };
-        let stretch = |inputs, cycles| {
-            Some(Stretch {
-                inputs,
-                cycles,
-                until_change: false,
-            })
-        };
+        let stretch = |inputs, cycles| Some(Stretch::hold(inputs, cycles));
         loop {
             let Some(&(busy_cycles, idle_cycles)) = self.periods.get(self.next) else {
                 // The cycle that ends the last idle period, so that it is recorded.
@@ -99,11 +90,7 @@ impl Activity for Periods {
                 Part::Idle => {
                     self.part = Part::First;
                     self.next += 1;
-                    let idle = Inputs {
-                        sleep_permit: true,
-                        ..Inputs::default()
-                    };
-                    return stretch(idle, idle_cycles);
+                    return stretch(Inputs::quiet(), idle_cycles);
                 }
             }
         }

@@ -4,6 +4,7 @@
 //! A seed and a number of cycles determine the activity, given the port's outputs.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -202,6 +203,12 @@ impl Scenes {
         }
     }
 
+    /// Holds `inputs` for some of so many cycles.
+    fn hold_some(&mut self, inputs: Inputs, cycles: Range<u64>) {
+        let cycles = self.random.random_range(cycles);
+        self.hold(inputs, cycles);
+    }
+
     /// Holds `inputs` until the port is in `state`, for at most so many of its changes of
     /// state and so many cycles between two changes.
     fn until(&mut self, inputs: Inputs, state: PowerState, changes: u32, cycles: u64) {
@@ -234,11 +241,7 @@ impl Scenes {
 
     /// A packet reaches the queue, waits until the port is awake, and is sent.
     fn packet(&mut self, length: u64) {
-        let waiting = Inputs {
-            queue_nonempty: true,
-            sleep_permit: true,
-            ..Inputs::default()
-        };
+        let waiting = Inputs::waiting();
         let limit = self.wake_limit();
         self.until(waiting, PowerState::Wake, 12, limit);
         self.transmit(length);
@@ -327,10 +330,7 @@ impl Scenes {
             Regime::Sparse => {
                 let length = self.heavy_tailed(100);
                 self.packet(length);
-                let idle = Inputs {
-                    sleep_permit: true,
-                    ..Inputs::default()
-                };
+                let idle = Inputs::quiet();
                 let gap = self.sparse_gap();
                 self.hold(idle, gap);
             }
@@ -340,8 +340,7 @@ impl Scenes {
                     self.packet(length);
                     if self.chance(2) {
                         let idle = self.idle();
-                        let gap = self.random.random_range(1..40);
-                        self.hold(idle, gap);
+                        self.hold_some(idle, 1..40);
                     }
                 }
                 let idle = self.idle();
@@ -417,30 +416,18 @@ impl Scenes {
     }
 
     fn idle_after_receiving(&mut self, cycles: u64) {
-        let receiving = Inputs {
-            receiving: true,
-            ..Inputs::default()
-        };
-        self.hold(receiving, 2);
+        self.hold(Inputs::default().with(|pins| pins.receiving = true), 2);
         self.permitted(cycles);
     }
 
     fn idle_from_reset(&mut self, cycles: u64) {
-        let reset = Inputs {
-            rst: true,
-            ..Inputs::default()
-        };
-        self.hold(reset, 1);
+        self.hold(Inputs::default().with(|pins| pins.rst = true), 1);
         self.permitted(cycles);
     }
 
     /// Idle, and permitted to sleep, until a packet comes.
     fn permitted(&mut self, cycles: u64) {
-        let idle = Inputs {
-            sleep_permit: true,
-            ..Inputs::default()
-        };
-        self.hold(idle, cycles);
+        self.hold(Inputs::quiet(), cycles);
         self.packet(3);
     }
 
@@ -499,10 +486,7 @@ impl Scenes {
         let gap = self.random.random_range(1..=2);
         let idle = self.idle();
         let limit = self.wake_limit();
-        let waiting = Inputs {
-            queue_nonempty: true,
-            ..Inputs::default()
-        };
+        let waiting = Inputs::default().with(|pins| pins.queue_nonempty = true);
         self.until(waiting, PowerState::Wake, 12, limit);
         for _ in 0..cycles / (gap + 1) {
             self.transmit(1);
@@ -521,20 +505,13 @@ impl Scenes {
             return self.traffic();
         };
         self.packet(2);
-        let idle = Inputs {
-            sleep_permit: true,
-            ..Inputs::default()
-        };
+        let idle = Inputs::quiet();
         // Down by the timer where that is near, otherwise behind the other end.
         if self.chance(3) {
             self.steps.push_back(Step::IdleAroundPdt(idle, 2));
         }
-        let down = Inputs {
-            remote_down: true,
-            ..idle
-        };
-        let gap = self.random.random_range(1..10);
-        self.hold(idle, gap);
+        let down = idle.with(|pins| pins.remote_down = true);
+        self.hold_some(idle, 1..10);
         self.until(down, PowerState::GoingDown, 3, 100);
         let waking = state == PowerState::GoingUp;
         let asleep = if self.has(PowerState::FastWake) {
@@ -547,10 +524,7 @@ impl Scenes {
         let limit = self.wake_limit() + link.hybrid_hold + refresh;
         if waking {
             self.until(idle, asleep, 12, limit);
-            let request = Inputs {
-                remote_up: true,
-                ..idle
-            };
+            let request = idle.with(|pins| pins.remote_up = true);
             self.until(request, PowerState::GoingUp, 4, limit);
         } else {
             self.until(idle, state, 12, limit);
@@ -575,26 +549,15 @@ impl Scenes {
         match self.random.random_range(0..8) {
             0 => self.reset(),
             1 | 2 => {
-                let request = Inputs {
-                    remote_up: true,
-                    ..idle
-                };
+                let request = idle.with(|pins| pins.remote_up = true);
                 self.until(request, PowerState::Wake, 6, limit);
-                let receiving = Inputs {
-                    receiving: true,
-                    ..idle
-                };
+                let receiving = idle.with(|pins| pins.receiving = true);
                 self.hold(receiving, 3);
             }
             _ => {
                 // One cycle on its own, so that a port that samples the queue only in some
                 // cycle of the state is found out.
-                let arrival = Inputs {
-                    queue_nonempty: true,
-                    sleep_permit: true,
-                    ..Inputs::default()
-                };
-                self.hold(arrival, 1);
+                self.hold(Inputs::waiting(), 1);
                 self.packet(2);
             }
         }
@@ -602,15 +565,7 @@ impl Scenes {
 
     /// Whether the port can be in this state at all.
     fn has(&self, state: PowerState) -> bool {
-        let corner = match state {
-            PowerState::Wake => return true,
-            PowerState::GoingDown => Corner::InGoingDown,
-            PowerState::FastWake => Corner::InFastWake,
-            PowerState::DeepSleep => Corner::InDeepSleep,
-            PowerState::Refresh => Corner::InRefresh,
-            PowerState::GoingUp => Corner::InGoingUp,
-        };
-        corner.impossible(&self.plan).is_none()
+        Corner::visit(state).is_none_or(|corner| corner.impossible(&self.plan).is_none())
     }
 
     /// The port only receives: the other end's timer governs.
@@ -620,10 +575,7 @@ impl Scenes {
             sleep_permit: self.chance(2),
             ..Inputs::default()
         };
-        let idle = Inputs {
-            sleep_permit: true,
-            ..Inputs::default()
-        };
+        let idle = Inputs::quiet();
         let length = self.heavy_tailed(40);
         self.hold(receiving, length);
         self.steps.push_back(Step::IdleAroundPdt(idle, 3));
@@ -641,15 +593,13 @@ impl Scenes {
             },
             _ => self.idle(),
         };
-        let before = self.random.random_range(1..20);
-        self.hold(inputs, before);
+        self.hold_some(inputs, 1..20);
         inputs.remote_down = !self.chance(3);
         inputs.remote_up = !inputs.remote_down || self.chance(8);
         let length = self.heavy_tailed(60);
         self.hold(inputs, length);
         inputs.remote_down = false;
-        let after = self.random.random_range(1..30);
-        self.hold(inputs, after);
+        self.hold_some(inputs, 1..30);
     }
 
     /// The timer expires while the other end does not permit to sleep, then it does.
@@ -657,15 +607,10 @@ impl Scenes {
         self.packet(2);
         let refusing = Inputs::default();
         self.steps.push_back(Step::IdleAroundPdt(refusing, 0));
-        let length = self.random.random_range(2..30);
-        self.hold(refusing, length);
+        self.hold_some(refusing, 2..30);
         if self.chance(2) {
-            let permitting = Inputs {
-                sleep_permit: true,
-                ..Inputs::default()
-            };
-            let length = self.random.random_range(1..40);
-            self.hold(permitting, length);
+            let permitting = Inputs::quiet();
+            self.hold_some(permitting, 1..40);
         }
     }
 
@@ -682,8 +627,7 @@ impl Scenes {
             transmitting: self.chance(4),
             ..self.idle()
         };
-        let cycles = self.random.random_range(1..=3);
-        self.hold(inputs, cycles);
+        self.hold_some(inputs, 1..4);
         if self.chance(3) {
             let idle = self.idle();
             self.steps.push_back(Step::IdleAroundPdt(idle, 1));
@@ -693,13 +637,9 @@ impl Scenes {
     /// Single cycles of anything, legal or not; the hardware must agree here too.
     fn glitch(&mut self) {
         let idle = self.idle();
-        let before = self.random.random_range(2..12);
-        self.hold(idle, before);
+        self.hold_some(idle, 2..12);
         if self.chance(2) {
-            let receiving = Inputs {
-                receiving: true,
-                ..idle
-            };
+            let receiving = idle.with(|pins| pins.receiving = true);
             self.hold(receiving, 1);
         } else {
             for _ in 0..self.random.random_range(1..6) {
@@ -718,8 +658,7 @@ impl Scenes {
                 self.hold(inputs, 1);
             }
         }
-        let after = self.random.random_range(1..12);
-        self.hold(idle, after);
+        self.hold_some(idle, 1..12);
     }
 }
 
@@ -747,11 +686,7 @@ impl Scenes {
                     if cycles <= self.longest {
                         self.spent[self.regime as usize] += cycles;
                     }
-                    return Stretch {
-                        inputs,
-                        cycles,
-                        until_change: false,
-                    };
+                    return Stretch::hold(inputs, cycles);
                 }
                 Step::Until(inputs, state, changes, cycles) => {
                     if outputs.power_state == state || changes == 0 {
@@ -759,11 +694,7 @@ impl Scenes {
                     }
                     self.steps
                         .push_front(Step::Until(inputs, state, changes - 1, cycles));
-                    return Stretch {
-                        inputs,
-                        cycles,
-                        until_change: true,
-                    };
+                    return Stretch::until_change(inputs, cycles);
                 }
                 Step::IdleAroundPdt(inputs, offset) => {
                     let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
@@ -774,11 +705,7 @@ impl Scenes {
                         self.random.random_range(1..64)
                     };
                     self.spent[self.regime as usize] += cycles;
-                    return Stretch {
-                        inputs,
-                        cycles,
-                        until_change: false,
-                    };
+                    return Stretch::hold(inputs, cycles);
                 }
             }
         }
@@ -823,52 +750,36 @@ mod tests {
     #[test]
     fn every_corner_is_reached() {
         let small = small_plan();
-        let no_ttl = PortPlan {
-            histogram: crate::config::plan::HistogramPlan {
-                ttl: None,
-                ..small.histogram
-            },
-            time_width: 10,
-            ..small
-        };
-        let map = PortPlan {
-            histogram: crate::config::plan::HistogramPlan {
-                kind: HistogramKind::Map,
-                map_entries: 5,
-                counter_bits: 2,
-                ..small.histogram
-            },
-            ..small
-        };
+        let no_ttl = small.with(|plan| {
+            plan.histogram.ttl = None;
+            plan.time_width = 10;
+        });
+        let map = small.with(|plan| {
+            plan.histogram.kind = HistogramKind::Map;
+            plan.histogram.map_entries = 5;
+            plan.histogram.counter_bits = 2;
+        });
         for (name, plan) in [
             ("hybrid", small),
             ("no time to live", no_ttl),
             ("map", map),
             (
                 "deep sleep",
-                PortPlan {
-                    sleep: Sleep::DeepSleep,
-                    link: crate::config::plan::LinkPlan {
-                        refresh: Some(RefreshPlan { t_q: 30, t_r: 6 }),
-                        ..small.link
-                    },
-                    ..small
-                },
+                small.with(|plan| {
+                    plan.sleep = Sleep::DeepSleep;
+                    plan.link.refresh = Some(RefreshPlan { t_q: 30, t_r: 6 });
+                }),
             ),
             (
                 "fast wake, fixed",
-                PortPlan {
-                    sleep: Sleep::FastWake,
-                    policy: Policy::Fixed,
-                    ..small
-                },
+                small.with(|plan| {
+                    plan.sleep = Sleep::FastWake;
+                    plan.policy = Policy::Fixed;
+                }),
             ),
             (
                 "always on",
-                PortPlan {
-                    policy: Policy::AlwaysOn,
-                    ..small
-                },
+                small.with(|plan| plan.policy = Policy::AlwaysOn),
             ),
         ] {
             for seed in 1..=3 {
@@ -883,11 +794,10 @@ mod tests {
     fn every_corner_of_the_exchange_of_messages_is_reached() {
         for sleep in Sleep::ALL {
             for timeout in [3, 40] {
-                let plan = PortPlan {
-                    sleep,
-                    sync: Some(SyncPlan { timeout }),
-                    ..small_plan()
-                };
+                let plan = small_plan().with(|plan| {
+                    plan.sleep = sleep;
+                    plan.sync = Some(SyncPlan { timeout });
+                });
                 for seed in 1..=3 {
                     let golden = golden::Port::new(&plan);
                     let coverage = coverage(golden, plan, seed, 1_500_000);
@@ -917,10 +827,7 @@ mod tests {
 
     #[test]
     fn long_corners_wait_for_long_runs() {
-        let plan = PortPlan {
-            time_width: 32,
-            ..small_plan()
-        };
+        let plan = small_plan().with(|plan| plan.time_width = 32);
         assert!(!affords(&plan, 1_000_000, Corner::IdleSaturated));
         assert!(affords(&plan, 1_000_000, Corner::AtMax));
         assert!(affords(&plan, 1 << 34, Corner::IdleSaturated));

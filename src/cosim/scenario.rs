@@ -1,26 +1,103 @@
 //! The ports of a switch under an application's traffic, each with its own instance of the
 //! hardware.
 //!
-//! The packet model clocks the golden models and tells what their pins did; here the same
-//! inputs go into the hardware, port by port, and every output is compared in every cycle.
+//! In the network engine a `Tapped` golden model controls each of these ports and keeps what its
+//! pins did; here the same inputs go into the hardware, port by port, and every output is compared
+//! in every cycle.
 
 use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
 
 use super::coverage::Coverage;
 use super::lock_step::HISTORY;
-use super::{EngineError, Mismatch, Rtl, Run, Tally};
+use super::{ActivitySink, EngineError, Mismatch, Model, Rtl, Run, Tally};
+use crate::blocks::port::controller::PowerController;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
-use crate::network::ActivitySink;
+use crate::network::event::Replacements;
 
-/// Runs kept of all ports together before they are compared: 48 bytes each. What the
-/// packet model tells between two of its windows comes on top.
+/// Runs kept of all ports together before they are compared: 56 bytes each. What the
+/// golden models did since they were last asked comes on top.
 const PENDING_RUNS: usize = 1 << 19;
 /// Cycles kept of all ports together: a few seconds' work, so that a sparse trace can be
 /// stopped, and shows its progress, too.
 const PENDING_CYCLES: u64 = 1 << 27;
+
+/// What golden models did in a simulation, until a sink takes it.
+#[derive(Clone, Debug, Default)]
+pub struct Taps(Arc<Mutex<Vec<(usize, Run)>>>);
+
+impl Taps {
+    /// Golden models for the ports `ports` of a network. They keep here what they do, from their
+    /// reset on.
+    pub fn replacements<M: PowerController + Send + 'static>(
+        &self,
+        ports: impl Iterator<Item = usize>,
+        golden: impl Fn() -> M,
+    ) -> Replacements {
+        ports
+            .map(|port| {
+                let tapped = Tapped {
+                    port,
+                    golden: golden(),
+                    taps: self.clone(),
+                };
+                (port, Box::new(tapped) as Box<dyn PowerController + Send>)
+            })
+            .collect()
+    }
+
+    /// Passes on what the models have done so far; `Break` as soon as the sink asks for no more.
+    pub fn drain(&self, sink: &mut dyn ActivitySink) -> ControlFlow<()> {
+        let runs = std::mem::take(&mut *self.lock());
+        for (port, run) in runs {
+            sink.run(port, run);
+            sink.window()?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<(usize, Run)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A golden model that keeps what its pins did.
+struct Tapped<M> {
+    port: usize,
+    golden: M,
+    taps: Taps,
+}
+
+impl<M: Model> Model for Tapped<M> {
+    fn outputs(&self) -> Outputs {
+        self.golden.outputs()
+    }
+
+    fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
+        let outputs = self.golden.outputs();
+        let clocked = self.golden.advance(inputs, max);
+        let run = Run::new(clocked, inputs, &outputs);
+        self.taps.lock().push((self.port, run));
+        clocked
+    }
+}
+
+impl<M: PowerController> PowerController for Tapped<M> {
+    fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        self.golden.quiet_cycles(inputs)
+    }
+
+    fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        self.golden.outward_quiet_cycles(inputs)
+    }
+
+    fn exchanges_messages(&self) -> bool {
+        self.golden.exchanges_messages()
+    }
+}
 
 /// One port: its hardware and the runs that it has not seen yet.
 struct Port<R> {
@@ -152,14 +229,13 @@ impl<R: Rtl + Send> Bench<R> {
 
 /// Ports beyond those that have hardware here (the NICs) are not compared.
 impl<R: Rtl + Send> ActivitySink for Bench<R> {
-    fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, outputs: Outputs) {
+    fn run(&mut self, port: usize, run: Run) {
         let Some(port) = self.ports.get_mut(port) else {
             return;
         };
-        self.pending_cycles += cycles;
-        let run = Run::new(cycles, &inputs, &outputs);
+        self.pending_cycles += run.cycles;
         match port.pending.last_mut() {
-            Some(last) if last.same_pins(&run) => last.cycles += cycles,
+            Some(last) if last.same_pins(&run) => last.cycles += run.cycles,
             _ => {
                 port.pending.push(run);
                 self.pending += 1;
@@ -167,7 +243,7 @@ impl<R: Rtl + Send> ActivitySink for Bench<R> {
         }
     }
 
-    fn window(&mut self, _cycle: u64) -> ControlFlow<()> {
+    fn window(&mut self) -> ControlFlow<()> {
         let full = self.pending >= PENDING_RUNS || self.pending_cycles >= PENDING_CYCLES;
         if full || self.stopped {
             return self.compare();
@@ -197,13 +273,13 @@ impl<F: FnMut(&Run) -> ControlFlow<()>> OnePort<F> {
 }
 
 impl<F: FnMut(&Run) -> ControlFlow<()>> ActivitySink for OnePort<F> {
-    fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, outputs: Outputs) {
+    fn run(&mut self, port: usize, run: Run) {
         if port == self.port && self.flow.is_continue() {
-            self.flow = (self.take)(&Run::new(cycles, &inputs, &outputs));
+            self.flow = (self.take)(&run);
         }
     }
 
-    fn window(&mut self, _cycle: u64) -> ControlFlow<()> {
+    fn window(&mut self) -> ControlFlow<()> {
         self.flow
     }
 }
@@ -211,6 +287,7 @@ impl<F: FnMut(&Run) -> ControlFlow<()>> ActivitySink for OnePort<F> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::port::pins::Pin;
     use crate::cosim::fixture::{small_plan, Fixture};
     use crate::cosim::native::Native;
     use crate::cosim::random::Random;
@@ -228,13 +305,13 @@ mod tests {
                 let outputs = golden.outputs();
                 let stretch = activity.next(&outputs).unwrap();
                 let clocked = golden.advance(&stretch.inputs, stretch.cycles.min(100));
-                let mut told = outputs;
+                let mut faulty = outputs;
                 if port == 2 && wrong.is_some_and(|at| (*cycle..*cycle + clocked).contains(&at)) {
-                    told.t_pdt ^= 1;
+                    faulty.t_pdt ^= 1;
                 }
                 *cycle += clocked;
-                sink.run(port, clocked, stretch.inputs, told);
-                if sink.window(*cycle).is_break() || *cycle > 20_000 {
+                sink.run(port, Run::new(clocked, &stretch.inputs, &faulty));
+                if sink.window().is_break() || *cycle > 20_000 {
                     return;
                 }
             }
@@ -277,7 +354,10 @@ mod tests {
             "{}",
             mismatch.cycle
         );
-        assert_ne!(mismatch.actual[4], mismatch.expected.expected(4));
+        assert_ne!(
+            mismatch.actual[Pin::TPdt],
+            mismatch.expected.expected(Pin::TPdt)
+        );
         assert!(mismatch.history.len() > 8);
         for pair in mismatch.history.windows(2) {
             assert_eq!(pair[0].0 + pair[0].1.cycles, pair[1].0, "gapless");

@@ -7,25 +7,26 @@
 
 use std::ffi::{c_char, c_int, c_void, CStr, CString};
 use std::mem::ManuallyDrop;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::sync::Arc;
-use std::time::Duration;
 
 use libloading::Library;
 use sha2::{Digest, Sha256};
 
+use super::cache::{cached, CacheError, Made};
 use super::glue::{self, Clocking, Internals};
 use super::open_loop::OpenLoop;
-use super::{Difference, EngineError, Rtl, Run};
-use crate::blocks::port::pins::{Inputs, Outputs, Pins, REGISTER_PREFIX};
+use super::{run_header, Difference, EngineError, Rtl, Run};
+use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values, REGISTER_PREFIX};
 use crate::config::plan::PortPlan;
-use crate::files::{read_text, FileError, Unfinished};
-use crate::tools::{candidates, command, first_working, last_lines};
+use crate::files::{read_text, FileError, TemporaryFolder};
+use crate::tools::{candidates, command, first_working, last_lines, output};
 
 const HARNESS: &str = include_str!("../../testbench/harness.cpp");
-const RUN_HEADER: &str = include_str!("../../testbench/run.h");
+
+/// The file of a compiled model.
+const MODEL: &str = "model.so";
 
 /// The top module of every design.
 pub const TOP: &str = "port";
@@ -100,7 +101,7 @@ pub enum BuildError {
         hint: String,
     },
     /// A signal ended a tool.
-    #[error("{program} ended early ({how}): it was interrupted, or the machine ran out of memory")]
+    #[error("{program} ended early ({how}): somebody ended it, or the machine ran out of memory")]
     Killed {
         /// The tool.
         program: String,
@@ -146,6 +147,9 @@ pub enum BuildError {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The folder of the compiled models cannot be used.
+    #[error(transparent)]
+    Cache(#[from] CacheError),
     /// The shared object was built, but does not load.
     #[error("{path}: the compiled model cannot be loaded: {problem}; delete the folder to have it built again")]
     Load {
@@ -161,6 +165,10 @@ fn io(path: &Path) -> impl Fn(std::io::Error) -> BuildError + '_ {
         path: path.into(),
         source,
     }
+}
+
+fn failed(message: impl Into<String>) -> EngineError {
+    EngineError::new("verilator", message)
 }
 
 /// Reads the Verilog files of a folder, sorted by name.
@@ -246,11 +254,9 @@ impl Toolchain {
             program: verilator.clone(),
             problem,
         };
-        let output = command(&verilator)
-            .args(["--getenv", "VERILATOR_ROOT"])
-            .output()
+        let answer = output(command(&verilator).args(["--getenv", "VERILATOR_ROOT"]))
             .map_err(|error| broken(error.to_string()))?;
-        let root = PathBuf::from(String::from_utf8_lossy(&output.stdout).trim());
+        let root = PathBuf::from(String::from_utf8_lossy(&answer.stdout).trim());
         // The wheel's `--version` prints a revision without a number; the header knows.
         let header = root.join("include/verilated_config.h");
         let config = std::fs::read_to_string(&header)
@@ -294,7 +300,8 @@ impl Toolchain {
         top: &str,
         extra: &[&str],
     ) -> Result<(), BuildError> {
-        let output = command(&self.verilator)
+        let mut verilator = command(&self.verilator);
+        verilator
             .current_dir(folder)
             .args(VERILATOR_FLAGS)
             .args(["-Wno-fatal", "--prefix", "Vport", "--Mdir", "model"])
@@ -303,9 +310,8 @@ impl Toolchain {
             .arg("-Werror-MODDUP")
             .args(["--top-module", top])
             .args(extra)
-            .args(files)
-            .output()
-            .map_err(io(folder))?;
+            .args(files);
+        let output = output(&mut verilator).map_err(io(folder))?;
         if output.status.success() {
             return Ok(());
         }
@@ -372,19 +378,6 @@ enum Kind {
     Traced(WaveFormat),
 }
 
-/// Where builds are kept: `LINKDOZE_CACHE`, else `linkdoze` in `XDG_CACHE_HOME` or in
-/// `~/.cache`.
-fn cache_folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(folder) = variable("LINKDOZE_CACHE") {
-        return Some(folder.into());
-    }
-    variable("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
-        .map(|folder| folder.join("linkdoze"))
-}
-
 /// A compiled model; instances of it are [`Engine`]s and [`Tracer`]s.
 #[derive(Clone)]
 pub struct Compiled {
@@ -399,8 +392,7 @@ pub struct Compiled {
 }
 
 type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
-type PassFunction =
-    unsafe extern "C" fn(*mut c_void, *const Run, *mut [u64; Outputs::COUNT]) -> c_int;
+type PassFunction = unsafe extern "C" fn(*mut c_void, *const Run, *mut Values) -> c_int;
 type TraceRunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64) -> c_int;
 
 /// The functions of a loaded harness.
@@ -415,7 +407,7 @@ struct Shared {
     /// when a thread ends, which may be after the last instance is gone.
     _library: ManuallyDrop<Library>,
     /// Where there is no usable cache folder the build lives here.
-    _folder: Option<tempfile::TempDir>,
+    _folder: Option<TemporaryFolder>,
 }
 
 struct TraceFunctions {
@@ -459,7 +451,8 @@ impl Compiled {
         };
         for part in [
             HARNESS,
-            RUN_HEADER,
+            &run_header(),
+            include_str!("cache.rs"),
             include_str!("glue.rs"),
             include_str!("verilator.rs"),
         ] {
@@ -476,19 +469,21 @@ impl Compiled {
         }
         let key = format!("{:x}", hash.finalize());
 
-        let (folder, private) = cached(&key[..32], |folder| {
+        let entry = cached(&key[..32], |folder| {
             compile(&tools, folder, files, &pins, kind)
         })?;
-        let note = folder.join("done");
-        let note_text = std::fs::read_to_string(&note).map_err(io(&note))?;
-        let mut words = note_text.split_whitespace();
+        let mut words = entry.note.split_whitespace();
         let clocking = match words.next() {
             Some("regions") => Clocking::Regions,
             Some("root") => Clocking::Root,
             _ => Clocking::Eval,
         };
         Ok(Compiled {
-            shared: Arc::new(Shared::load(&folder.join("model.so"), kind, private)?),
+            shared: Arc::new(Shared::load(
+                &entry.folder.join(MODEL),
+                kind,
+                entry.private,
+            )?),
             version: tools.version,
             clocking: clocking.name(),
             extra_outputs: words.map(str::to_owned).collect(),
@@ -520,57 +515,14 @@ impl Compiled {
     }
 }
 
-/// The folder that `build` fills under the name `key` in the cache, built if it is not
-/// there; without a usable cache, a folder that lives as long as the value beside it.
-/// `build` writes the file `done` last.
-fn cached(
-    key: &str,
-    build: impl Fn(&Path) -> Result<(), BuildError>,
-) -> Result<(PathBuf, Option<tempfile::TempDir>), BuildError> {
-    // A cache that cannot be written costs time, not the run.
-    let usable = cache_folder().filter(|cache| {
-        let attempt = || tempfile::Builder::new().prefix(".try-").tempfile_in(cache);
-        std::fs::create_dir_all(cache).is_ok() && attempt().is_ok()
-    });
-    let Some(cache) = usable else {
-        let work = tempfile::Builder::new()
-            .prefix("linkdoze-build-")
-            .tempdir()
-            .map_err(io(&std::env::temp_dir()))?;
-        let _unfinished = Unfinished::new(work.path());
-        build(work.path())?;
-        return Ok((work.path().to_owned(), Some(work)));
-    };
-    let folder = cache.join(key);
-    let complete = || folder.join("done").exists();
-    if !complete() {
-        let work = tempfile::Builder::new()
-            .prefix(".build-")
-            .tempdir_in(&cache)
-            .map_err(io(&cache))?;
-        let _unfinished = Unfinished::new(work.path());
-        build(work.path())?;
-        let moved = std::fs::rename(work.path(), &folder);
-        if moved.is_ok() {
-            let _renamed = work.keep();
-        } else if !complete() {
-            // Neither ours nor another process's that was faster: what lies there is damaged.
-            std::fs::remove_dir_all(&folder).map_err(io(&folder))?;
-            std::fs::rename(work.path(), &folder).map_err(io(&folder))?;
-            let _renamed = work.keep();
-        }
-    }
-    Ok((folder, None))
-}
-
-/// Verilates and compiles into `folder`; `done` is written last.
+/// Verilates and compiles into `folder`.
 fn compile(
     tools: &Toolchain,
     folder: &Path,
     files: &[(String, String)],
     pins: &Pins,
     kind: Kind,
-) -> Result<(), BuildError> {
+) -> Result<Made, BuildError> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
         std::fs::write(&path, text).map_err(io(&path))
@@ -610,7 +562,7 @@ fn compile(
         Kind::Fast(None) => internals.fastest(),
         Kind::Traced(_) => Clocking::Eval,
     };
-    write("run.h", RUN_HEADER)?;
+    write("run.h", &run_header())?;
     write("harness.cpp", HARNESS)?;
     let traced = matches!(kind, Kind::Traced(_));
     write(
@@ -638,21 +590,24 @@ fn compile(
         compiler.arg("-Wl,-z,defs,-Bsymbolic");
     }
     let (objects, _private) = library_objects(tools, &library, kind)?;
-    compiler.args(["-o", "model.so", "model.cpp"]).args(objects);
+    compiler.args(["-o", MODEL, "model.cpp"]).args(objects);
     if kind == Kind::Traced(WaveFormat::Fst) {
-        compiler.arg("-lz");
+        compiler.args(["-lz", "-Wl,--wrap=fopen,--wrap=tmpfile,--wrap=fclose"]);
         if tools.include().join("fstcpp").exists() {
             compiler.arg("-llz4");
         }
     }
     run_compiler(compiler, folder, kind)?;
-    written(tools, folder, "model.so")?;
+    written(tools, folder, MODEL)?;
     let mut note = clocking.name().to_owned();
     for name in extra_outputs {
         note += " ";
         note += &name;
     }
-    write("done", &note)
+    Ok(Made {
+        files: vec![MODEL.into()],
+        note,
+    })
 }
 
 /// Flags that the model and Verilator's library share: their classes must agree.
@@ -700,11 +655,6 @@ fn written(tools: &Toolchain, folder: &Path, name: &str) -> Result<(), BuildErro
 
 /// A signal ended a tool.
 fn killed(program: &str, status: ExitStatus) -> BuildError {
-    const SIGINT: i32 = 2;
-    // Ctrl-C goes to this process, too: its handler is to end it, with the status of an interrupt.
-    if status.signal() == Some(SIGINT) {
-        std::thread::sleep(Duration::from_secs(1));
-    }
     BuildError::Killed {
         program: program.into(),
         how: status.to_string(),
@@ -712,7 +662,7 @@ fn killed(program: &str, status: ExitStatus) -> BuildError {
 }
 
 fn run_compiler(mut compiler: Command, folder: &Path, kind: Kind) -> Result<(), BuildError> {
-    let output = compiler.output().map_err(io(folder))?;
+    let output = output(&mut compiler).map_err(io(folder))?;
     if output.status.success() {
         return Ok(());
     }
@@ -720,14 +670,17 @@ fn run_compiler(mut compiler: Command, folder: &Path, kind: Kind) -> Result<(), 
     if output.status.code().is_none() {
         return Err(killed("the C++ compiler", output.status));
     }
-    let hint = if kind == Kind::Traced(WaveFormat::Fst) {
+    let text = String::from_utf8_lossy(&output.stderr);
+    let hint = if text.contains("No space left on device") {
+        "\nthe disk of the compiled models is full: name a folder on another in the environment variable LINKDOZE_CACHE"
+    } else if kind == Kind::Traced(WaveFormat::Fst) {
         "\nFST waveforms need the headers of zlib and, with newer Verilators, of lz4 \
          (Debian, Ubuntu: `apt-get install zlib1g-dev liblz4-dev`); a waveform whose name ends in .vcd needs neither"
     } else {
         ""
     };
     Err(BuildError::Compiler {
-        output: last_lines(&String::from_utf8_lossy(&output.stderr), 20),
+        output: last_lines(&text, 20),
         hint: hint.to_owned(),
     })
 }
@@ -737,7 +690,7 @@ fn library_objects(
     tools: &Toolchain,
     sources: &[PathBuf],
     kind: Kind,
-) -> Result<(Vec<PathBuf>, Option<tempfile::TempDir>), BuildError> {
+) -> Result<(Vec<PathBuf>, Option<TemporaryFolder>), BuildError> {
     let names: Vec<String> = sources
         .iter()
         .filter_map(|path| Some(format!("{}.o", path.file_stem()?.to_string_lossy())))
@@ -750,9 +703,10 @@ fn library_objects(
     hash.update(format!(
         "{tools:?} {sources:?} {format:?} {COMPILER_FLAGS:?}"
     ));
+    hash.update(include_str!("cache.rs"));
     hash.update(include_str!("verilator.rs"));
     let key = format!("lib-{:x}", hash.finalize());
-    let (folder, private) = cached(&key[..32], |folder| {
+    let entry = cached(&key[..32], |folder| {
         for (source, name) in sources.iter().zip(&names) {
             let mut compiler = tools.compiler();
             compiler.current_dir(folder).arg("-c");
@@ -761,13 +715,13 @@ fn library_objects(
             run_compiler(compiler, folder, kind)?;
             written(tools, folder, name)?;
         }
-        let done = folder.join("done");
-        std::fs::write(&done, "").map_err(io(&done))
+        Ok::<_, BuildError>(Made {
+            files: names.clone(),
+            note: String::new(),
+        })
     })?;
-    Ok((
-        names.iter().map(|name| folder.join(name)).collect(),
-        private,
-    ))
+    let objects = names.iter().map(|name| entry.folder.join(name));
+    Ok((objects.collect(), entry.private))
 }
 
 /// Compares the pins of a verilated model, as its class declares them, with the table.
@@ -849,14 +803,15 @@ impl Shared {
     fn load(
         path: &Path,
         kind: Kind,
-        folder: Option<tempfile::TempDir>,
+        folder: Option<TemporaryFolder>,
     ) -> Result<Shared, BuildError> {
         let failed = |error: libloading::Error| BuildError::Load {
             path: path.into(),
             problem: error.to_string(),
         };
-        // SAFETY: the object was built by `compile` from the harness of this very program;
-        // its initialisers are those of Verilator's library and the C++ runtime.
+        // SAFETY: the object was built by `compile` from the harness of this very program, and
+        // is as it was then: the cache has checked its hash, and that nobody else can write to
+        // it. Its initialisers are those of Verilator's library and the C++ runtime.
         let library = unsafe { Library::new(path) }.map_err(failed)?;
         // SAFETY: the names and types are those of `testbench/harness.cpp`, which is part
         // of the key under which the object was found; the library is never unloaded.
@@ -901,13 +856,10 @@ impl Instance {
             // SAFETY: for null the harness answers with a text of this thread, which stays
             // until the thread's next call.
             let reason = unsafe { CStr::from_ptr((shared.error)(handle)) };
-            return Err(EngineError {
-                engine: "verilator",
-                message: format!(
-                    "in the first two cycles of the design, during reset: {}",
-                    reason.to_string_lossy()
-                ),
-            });
+            return Err(failed(format!(
+                "in the first two cycles of the design, during reset: {}",
+                reason.to_string_lossy()
+            )));
         }
         Ok(Instance {
             handle,
@@ -922,10 +874,7 @@ impl Instance {
         }
         // SAFETY: the handle is live, and the text lives until the next call.
         let text = unsafe { CStr::from_ptr((self.shared.error)(self.handle)) };
-        Err(EngineError {
-            engine: "verilator",
-            message: text.to_string_lossy().into_owned(),
-        })
+        Err(failed(text.to_string_lossy().into_owned()))
     }
 }
 
@@ -945,7 +894,7 @@ impl Rtl for Engine {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         let mut difference = Difference::default();
         // SAFETY: pointer and length describe `runs`; `Run` and `Difference` are laid out as
-        // in `testbench/run.h`; the handle is live and used by this thread alone.
+        // in `run.h`; the handle is live and used by this thread alone.
         let status = unsafe {
             (self.instance.shared.run)(
                 self.instance.handle,
@@ -959,15 +908,15 @@ impl Rtl for Engine {
 }
 
 impl OpenLoop for Engine {
-    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<[u64; Outputs::COUNT], EngineError> {
+    fn pass(&mut self, inputs: &Inputs, cycles: u64) -> Result<Outputs, EngineError> {
         let run = Run::new(cycles, inputs, &Outputs::default());
-        let mut actual = [0; Outputs::COUNT];
+        let mut actual = Values::default();
         // SAFETY: as `run`; `actual` has room for every output.
         let status = unsafe {
             (self.instance.shared.pass)(self.instance.handle, &raw const run, &raw mut actual)
         };
         self.instance.status(status)?;
-        Ok(actual)
+        Ok(Outputs::decode(&actual))
     }
 }
 
@@ -990,10 +939,8 @@ impl Tracer {
     /// # Errors
     /// If the file cannot be written.
     pub fn open(&mut self, path: &Path, period_ps: u64) -> Result<(), EngineError> {
-        let path = CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| EngineError {
-            engine: "verilator",
-            message: format!("{}: a path cannot hold a NUL", path.display()),
-        })?;
+        let path = CString::new(path.as_os_str().as_encoded_bytes())
+            .map_err(|_| failed(format!("{}: a path cannot hold a NUL", path.display())))?;
         // SAFETY: live handle, NUL-terminated path.
         let status =
             unsafe { (self.functions().open)(self.instance.handle, path.as_ptr(), period_ps) };
@@ -1050,11 +997,7 @@ mod tests {
                 packet_hops: self.0.random_range(0..64),
                 ..Inputs::default()
             };
-            Some(Stretch {
-                inputs,
-                cycles: self.0.random_range(1..120),
-                until_change: false,
-            })
+            Some(Stretch::hold(inputs, self.0.random_range(1..120)))
         }
     }
 
@@ -1124,11 +1067,10 @@ mod tests {
             (Policy::PerfBound, 33),
             (Policy::PerfBound, 64),
         ] {
-            let plan = PortPlan {
-                time_width,
-                policy,
-                ..small_plan()
-            };
+            let plan = small_plan().with(|plan| {
+                plan.time_width = time_width;
+                plan.policy = policy;
+            });
             let fixture = Fixture { plan };
             let model = Compiled::fast(&fixture.verilog().unwrap(), &plan).unwrap();
             let mut pair = LockStep::new(fixture.golden(), model.engine().unwrap());

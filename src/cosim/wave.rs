@@ -8,13 +8,12 @@
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-use tempfile::TempPath;
-
 use super::native::ByName;
 use super::verilator::{Compiled, Tracer, WaveFormat};
 use super::{Difference, EngineError, Rtl, Run};
 use crate::blocks::port::pins::Pins;
 use crate::config::plan::PortPlan;
+use crate::files::Staged;
 
 /// Cycles shown before a mismatch.
 pub const BEFORE: u64 = 200;
@@ -55,6 +54,19 @@ pub fn format_of(path: &Path) -> anyhow::Result<WaveFormat> {
     }
 }
 
+/// Why a recording failed.
+fn message(error: impl Into<anyhow::Error>) -> String {
+    let error = error.into();
+    match error.downcast_ref::<EngineError>() {
+        Some(error) => error.message.clone(),
+        None => format!("the waveform cannot be written: {error:#}"),
+    }
+}
+
+fn left_nothing(path: &Path, problem: &str) -> anyhow::Error {
+    anyhow::anyhow!("{}: {problem}; nothing was left behind", path.display())
+}
+
 enum Sink {
     Verilator(Tracer),
     Native(Box<NativeTrace>),
@@ -67,17 +79,16 @@ pub struct Recorder {
     period_ps: u64,
     cycle: u64,
     opened: bool,
-    file: TempPath,
+    file: Staged,
     path: PathBuf,
 }
 
 /// A recorder in the place of an engine: it agrees with everything.
 impl Rtl for Recorder {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
-        self.feed(runs).map(|()| None).map_err(|error| EngineError {
-            engine: "waveform",
-            message: format!("{error:#}"),
-        })
+        self.feed(runs)
+            .map(|()| None)
+            .map_err(|error| EngineError::new("waveform", format!("{error:#}")))
     }
 }
 
@@ -89,17 +100,8 @@ impl Rtl for &mut Recorder {
 
 impl Recorder {
     fn new(sink: Sink, path: &Path, window: Window, period_ps: u64) -> anyhow::Result<Recorder> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
         let extension = path.extension().unwrap_or_default().to_string_lossy();
-        let file = tempfile::Builder::new()
-            .prefix(".linkdoze-")
-            .suffix(&format!(".{extension}"))
-            .tempfile_in(folder)
-            .map_err(|error| anyhow::anyhow!("{}: cannot write: {error}", path.display()))?
-            .into_temp_path();
+        let file = Staged::new(path, &format!(".{extension}"))?;
         Ok(Recorder {
             sink,
             window,
@@ -172,10 +174,14 @@ impl Recorder {
                 };
                 let part = rest.min(border - self.cycle);
                 let piece = run.with_cycles(part);
-                match &mut self.sink {
-                    Sink::Verilator(tracer) => tracer.run(&[piece])?,
-                    Sink::Native(trace) => trace.run(&piece, self.cycle, self.period_ps)?,
-                }
+                let run = match &mut self.sink {
+                    Sink::Verilator(tracer) => tracer.run(&[piece]).map_err(message),
+                    Sink::Native(trace) => {
+                        let run = trace.run(&piece, self.cycle, self.period_ps);
+                        run.map_err(message)
+                    }
+                };
+                run.map_err(|problem| left_nothing(&self.path, &problem))?;
                 self.cycle += part;
                 rest -= part;
             }
@@ -184,10 +190,12 @@ impl Recorder {
     }
 
     fn open(&mut self) -> anyhow::Result<()> {
-        match &mut self.sink {
-            Sink::Verilator(tracer) => tracer.open(&self.file, self.period_ps)?,
-            Sink::Native(trace) => trace.open(&self.file)?,
-        }
+        let file = self.file.temporary();
+        let opened = match &mut self.sink {
+            Sink::Verilator(tracer) => tracer.open(file, self.period_ps).map_err(message),
+            Sink::Native(trace) => trace.open(file).map_err(message),
+        };
+        opened.map_err(|problem| left_nothing(&self.path, &problem))?;
         self.opened = true;
         Ok(())
     }
@@ -203,19 +211,14 @@ impl Recorder {
             self.cycle,
             self.window.first
         );
-        match &mut self.sink {
-            Sink::Verilator(tracer) => tracer.close()?,
-            Sink::Native(trace) => trace.close(self.cycle, self.period_ps)?,
-        }
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            std::fs::set_permissions(&self.file, std::fs::Permissions::from_mode(0o644))?;
-        }
-        let path = self.path;
-        self.file
-            .persist(&path)
-            .map_err(|error| anyhow::anyhow!("{}: cannot write: {}", path.display(), error.error))
+        let closed = match &mut self.sink {
+            Sink::Verilator(tracer) => tracer.close().map_err(message),
+            Sink::Native(trace) => trace.close(self.cycle, self.period_ps).map_err(message),
+        };
+        closed.map_err(|problem| left_nothing(&self.path, &problem))?;
+        // The file may be another one of the same name by now.
+        self.file.opened_anew()?;
+        Ok(self.file.take_place()?)
     }
 }
 
@@ -286,11 +289,11 @@ impl NativeTrace {
                 let mut differs = false;
                 for pin in &self.pins.outputs {
                     let value = u64::try_from(self.simulation.get(pin.name)?)?;
-                    differs |= value != run.expected(pin.number);
+                    differs |= value != run.expected(pin.pin);
                     values.push(value);
                 }
                 values[2] = u64::from(differs);
-                values.extend(self.pins.outputs.iter().map(|pin| run.expected(pin.number)));
+                values.extend(self.pins.outputs.iter().map(|pin| run.expected(pin.pin)));
                 writer.timestamp(cycle * period_ps)?;
                 for (signal, value) in self.signals.iter_mut().zip(values) {
                     change(writer, signal, value)?;

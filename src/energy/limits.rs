@@ -1,4 +1,4 @@
-//! What could be saved: the ideal energy (SPEC 11, p001's reference) and the offline optimum
+//! What could be saved: the ideal energy (SPEC 11, POWAR's reference) and the offline optimum
 //! (SPEC 13), both from the idle periods of links that never sleep ([`LinkIdle`]).
 //!
 //! A link sleeps as a whole: what it saves is twice what one of its ends does.
@@ -9,7 +9,7 @@ use super::{EnergyReport, Joules, LinkPower, Power};
 use crate::config::plan::Sleep;
 use crate::config::Config;
 use crate::network::budget::Budget;
-use crate::network::fabric::link_idle::{Lengths, LinkIdle};
+use crate::network::event::link_idle::{Lengths, LinkIdle};
 use crate::network::topology::Topology;
 use crate::network::RunSummary;
 
@@ -329,8 +329,8 @@ mod tests {
         );
     }
 
-    /// The example of docs/metrics.md: p000's deep sleep (Table 8: 24 W and 2.4 W, 2 us down,
-    /// 4.48 us up) on one link, in 1 ms of which 100 us are busy.
+    /// The example of docs/reference/metrics.md: the PerfBound paper's deep sleep (Table 8: 24 W
+    /// and 2.4 W, 2 us down, 4.48 us up) on one link, in 1 ms of which 100 us are busy.
     #[test]
     fn one_link_by_hand() {
         let us = 1_000_000;

@@ -1,18 +1,18 @@
-//! Energy from the time that ports spend in each power state (p000 3.1, 4.2, Tables 7, 8),
-//! the models of other papers ([`p001`], [`p002`], [`p003`]), and what could be saved at all
+//! Energy from the time that ports spend in each power state (PerfBound 3.1, 4.2, Tables 7, 8), the
+//! models of other papers ([`powar`], [`georgakoudis`], [`zahn`]), and what could be saved at all
 //! ([`limits`]).
 //!
 //! Powers are whole microwatts and times whole picoseconds, so energies are whole
 //! attojoules: sums are exact, and turn into joules only where they are printed.
 //!
-//! p000 counts links as switches * radix + NICs, that is, every port counts as one link
-//! with the power of a link. Transitions and refreshes draw the power of `Wake`.
+//! The PerfBound paper counts links as switches * radix + NICs, that is, every port counts as one
+//! link with the power of a link. Transitions and refreshes draw the power of `Wake`.
 
+pub mod georgakoudis;
 pub mod limits;
-pub mod p001;
-pub mod p002;
-pub mod p003;
+pub mod powar;
 pub mod series;
+pub mod zahn;
 
 use serde::Serialize;
 
@@ -81,7 +81,7 @@ pub struct PowerRange {
     pub watts: Decimal,
 }
 
-/// Power of one link end by state (p000 Table 8).
+/// Power of one link end by state (PerfBound Table 8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkPower {
     /// `Wake`, transitions and refreshes.
@@ -144,7 +144,7 @@ impl LinkPower {
     }
 }
 
-/// Power of the devices beside the links (p000 Table 7).
+/// Power of the devices beside the links (PerfBound Table 7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SystemPower {
     /// One end of a link, by state.
@@ -158,7 +158,7 @@ pub struct SystemPower {
 }
 
 impl Default for SystemPower {
-    /// Links of p000 Table 8; switches and nodes of p000 Table 7.
+    /// Links of PerfBound Table 8; switches and nodes of PerfBound Table 7.
     fn default() -> Self {
         Self::new(LinkPower::default(), &Devices::default())
     }
@@ -176,7 +176,7 @@ impl SystemPower {
     }
 
     /// Power of a whole system whose links are awake and whose nodes are all idle
-    /// (`busy` false) or all busy, by device (p000 Table 7).
+    /// (`busy` false) or all busy, by device (PerfBound Table 7).
     pub fn system(&self, switches: u64, radix: u64, nodes: u64, busy: bool) -> SystemShare {
         let node = if busy { self.node_max } else { self.node_min };
         SystemShare {
@@ -212,7 +212,7 @@ impl SystemPower {
         }
     }
 
-    /// `P_min + (P_max - P_min) * utilisation` over `duration` ps (p000 4.1), where the
+    /// `P_min + (P_max - P_min) * utilisation` over `duration` ps (PerfBound 4.1), where the
     /// utilisation of a node is the part of the time that its CPUs compute.
     fn node_energy(&self, calc: u64, cpus: u32, duration: u64) -> Energy {
         let idle = self.node_min.over(duration);
@@ -221,7 +221,7 @@ impl SystemPower {
     }
 }
 
-/// Ends of links as p000 counts links: switches * radix + NICs (p000 4.2).
+/// Ends of links as the PerfBound paper counts links: switches * radix + NICs (PerfBound 4.2).
 pub fn link_ends(switches: u64, radix: u64, nics: u64) -> u64 {
     switches * radix + nics
 }
@@ -268,7 +268,7 @@ pub struct Joules {
     pub switches: f64,
     /// All nodes, in J.
     pub nodes: f64,
-    /// Links and switches together, in J: what p000's abstract calls the network.
+    /// Links and switches together, in J: what the PerfBound paper's abstract calls the network.
     pub network: f64,
     /// Links, switches and nodes together, in J.
     pub total: f64,
@@ -296,20 +296,20 @@ impl EnergyReport {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Models {
     /// Power of network and cluster as parts of their maximum.
-    pub p001: p001::Cluster,
+    pub powar: powar::Cluster,
     /// Average power of the links.
-    pub p002: p002::AveragePower,
+    pub georgakoudis: georgakoudis::AveragePower,
     /// Energy per data.
-    pub p003: p003::EnergyPerData,
+    pub zahn: zahn::EnergyPerData,
 }
 
 impl Models {
     /// Of a run on so many switches, whose energy is that.
     pub fn new(link: &LinkPower, switches: usize, run: &RunSummary, energy: &EnergyReport) -> Self {
         Self {
-            p001: p001::Cluster::of(switches, run),
-            p002: p002::AveragePower::of(link, run),
-            p003: p003::EnergyPerData::of(run, energy),
+            powar: powar::Cluster::of(switches, run),
+            georgakoudis: georgakoudis::AveragePower::of(link, run),
+            zahn: zahn::EnergyPerData::of(run, energy),
         }
     }
 }
@@ -363,11 +363,11 @@ pub fn check_conservation(run: &RunSummary) -> Result<(), NotConserved> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::network::fabric::idle::IdlePeriods;
-    use crate::network::fabric::link_idle::LinkIdle;
+    use crate::network::event::idle::IdlePeriods;
+    use crate::network::event::link_idle::LinkIdle;
     use crate::network::{Ended, Latency, PortCycles, PortSummary};
 
-    /// p000 Table 7, power in kW: switches, radix, nodes, switch power, link power, total
+    /// PerfBound Table 7, power in kW: switches, radix, nodes, switch power, link power, total
     /// idle and busy in MW as printed.
     const TABLE_7: [(u64, u64, u64, f64, f64, f64, f64); 3] = [
         (1040, 16, 4160, 260.0, 499.2, 4.087, 5.751),
@@ -377,14 +377,14 @@ pub(crate) mod tests {
     ];
 
     #[test]
-    fn table_7_of_p000() {
+    fn table_7_of_the_perfbound_paper() {
         let power = SystemPower::default();
         for (switches, radix, nodes, switch_kw, link_kw, idle_mw, busy_mw) in TABLE_7 {
             let idle = power.system(switches, radix, nodes, false);
             let busy = power.system(switches, radix, nodes, true);
             assert_eq!(idle.switches.watts(), switch_kw * 1e3);
             assert_eq!(idle.links.watts(), link_kw * 1e3);
-            // Three decimals are printed; p000 cuts them off.
+            // Three decimals are printed; the PerfBound paper cuts them off.
             assert!((idle.total().watts() / 1e6 - idle_mw).abs() < 1e-3);
             assert!((busy.total().watts() / 1e6 - busy_mw).abs() < 1e-3);
         }

@@ -1,7 +1,7 @@
 //! Power, throughput and latency over time: the figures of each sample of a run.
 
 use super::{Energy, LinkPower, Power, SystemPower};
-use crate::network::fabric::series::{LinkClass, Received, Series};
+use crate::network::event::series::{LinkClass, Received, Series};
 use crate::network::RunSummary;
 
 /// The figures of a run's samples.
@@ -22,7 +22,7 @@ pub struct Row {
     pub duration_ns: f64,
     /// Payload that arrived, in bytes per second.
     pub throughput: f64,
-    /// The same as a part of what the links of all nodes carry (p000 Figures 6, 9, 12 and 15:
+    /// The same as a part of what the links of all nodes carry (PerfBound Figures 6, 9, 12 and 15:
     /// "normalized against the total network bandwidth").
     pub accepted_load: f64,
     /// Packets that arrived, those of the warm-up included.
@@ -119,7 +119,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::network::fabric::{configs_of, Power as Governed, Replacements};
+    use crate::network::event::{configs_of, Power as Governed, Replacements};
     use crate::network::scenario::Scenario;
     use crate::network::{self, Workload};
 

@@ -1,4 +1,4 @@
-//! From a formula of p000 3.3 to the bits of the hardware that was elaborated: what the
+//! From a formula of PerfBound 3.3 to the bits of the hardware that was elaborated: what the
 //! formula counts, and what the hardware has more or less of it.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub struct Account {
     pub w_counter_bits: u32,
     /// `s_elem` in bits.
     pub s_elem_bits: u32,
-    /// What the histogram holds, as a formula of p000 3.3.
+    /// What the histogram holds, as a formula of PerfBound 3.3.
     pub formula: String,
     /// Its value.
     pub formula_bits: u64,
@@ -122,10 +122,11 @@ impl Account {
         account
     }
 
-    /// The accounts of every kind with p000's settings: 200 bins (section 1, Figure 1),
-    /// times of 32 bits and 1 ns (3.3), and 250 samples (4.5.2) or 20 000 (3.3). p000 counts
-    /// `w_counter` in bytes (Table 4) and names no number: here as few as hold `h_maxN`.
-    pub fn of_p000() -> Vec<Account> {
+    /// The accounts of every kind with the PerfBound paper's settings: 200 bins (section 1, Figure
+    /// 1), times of 32 bits and 1 ns (3.3), and 250 samples (4.5.2) or 20 000 (3.3). The PerfBound
+    /// paper counts `w_counter` in bytes (Table 4) and names no number: here as few as hold
+    /// `h_maxN`.
+    pub fn of_the_perfbound_paper() -> Vec<Account> {
         let settings = [(250, 8), (20_000, 16)];
         let kinds = settings
             .iter()
@@ -139,7 +140,8 @@ impl Account {
                      counter_bits = {counter_bits}\n",
                     kind.name()
                 );
-                let config = Config::parse(&text, "p000").expect("p000's settings are legal");
+                let config = Config::parse(&text, "the PerfBound paper")
+                    .expect("the PerfBound paper's settings are legal");
                 let design = rtl::design(&config).ok();
                 Account::new(
                     &config,
@@ -174,8 +176,8 @@ impl Account {
     }
 }
 
-/// The formula of a kind. The first two are p000's; the map's "number of populated bins" is
-/// the number of entries, and a decaying histogram is ours.
+/// The formula of a kind. The first two are the PerfBound paper's; the map's "number of populated
+/// bins" is the number of entries, and a decaying histogram is ours.
 fn terms(config: &Config) -> Vec<Term> {
     let histogram = &config.histogram;
     let bins = u64::from(histogram.bins);

@@ -1,11 +1,10 @@
 //! What a controller costs on paper: register widths, the longest time they hold
-//! (p000 Table 5), histogram and history memory (p000 3.3), and beside the formulas the
+//! (PerfBound Table 5), histogram and history memory (PerfBound 3.3), and beside the formulas the
 //! census of what was elaborated.
 
 mod account;
 mod notes;
 mod table5;
-mod text;
 
 use num_traits::ToPrimitive;
 use serde::Serialize;
@@ -23,7 +22,7 @@ use crate::rtl;
 pub use account::{Account, Difference};
 pub use table5::{longest_time, LongestTime, Table5, TABLE5_RESOLUTIONS_NS, TABLE5_WIDTHS};
 
-/// `h_maxN` that p000 3.3 names as an example: "20k elements".
+/// `h_maxN` that PerfBound 3.3 names as an example: "20k elements".
 const PAPER_EXAMPLE_SAMPLES: u64 = 20_000;
 
 /// The estimate of one port controller; as JSON, field by field.
@@ -39,23 +38,23 @@ pub struct Estimate {
     pub histogram_kind: &'static str,
     /// Why there is no hardware for this configuration; `None` if there is.
     pub no_hardware: Option<String>,
-    /// p000 Table 5 in seconds.
+    /// PerfBound Table 5 in seconds.
     #[serde(rename = "table5_max_time_s")]
     pub table5_seconds: Table5<f64>,
-    /// p000 Table 5 rounded as the paper prints it.
+    /// PerfBound Table 5 rounded as the paper prints it.
     #[serde(rename = "table5_printed")]
     pub table5_printed: Table5<String>,
     /// The same for the configuration's own width and resolution.
     pub max_time: LongestTime,
     /// Widths that the configuration implies.
     pub registers: Vec<Register>,
-    /// The formulas of p000 3.3.
+    /// The formulas of PerfBound 3.3.
     pub memory: Memory,
     /// Why the configuration's histogram takes other bits than its formula; `None` if the
     /// policy needs none.
     pub histogram: Option<Account>,
-    /// The same for every kind of histogram with the settings of p000.
-    pub p000_histograms: Vec<Account>,
+    /// The same for every kind of histogram with the settings of the PerfBound paper.
+    pub perfbound_paper_histograms: Vec<Account>,
     /// Registers and memories of the elaborated hardware; `None` if it was not elaborated.
     pub census: Option<Census>,
     /// How fast that hardware answers; `None` if it does not predict.
@@ -105,7 +104,7 @@ impl Size {
     }
 }
 
-/// Memory of one port by the formulas of p000 3.3, for the configuration's widths.
+/// Memory of one port by the formulas of PerfBound 3.3, for the configuration's widths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Memory {
     /// `w_counter` in bits.
@@ -134,7 +133,8 @@ pub struct Memory {
     pub n_r: u32,
     /// A ratio is stored as its logarithm: sign, integer and fraction bits.
     pub ratio_bits: u32,
-    /// `h_maxN * (w_counter + s_elem)` for p000's example of 20 000 samples with as many bins.
+    /// `h_maxN * (w_counter + s_elem)` for the PerfBound paper's example of 20 000 samples with as
+    /// many bins.
     pub circular_20000_samples: Size,
 }
 
@@ -152,7 +152,7 @@ pub struct Latency {
 }
 
 /// How long a packet can wait for its link to wake, in clock cycles, at most
-/// (`docs/link-sync.md`).
+/// (`docs/how/link-sync.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Wait {
     /// If the other end answers over a cable without delay.
@@ -271,7 +271,7 @@ impl Estimate {
             histogram: config
                 .predicts()
                 .then(|| Account::new(config, census.as_ref())),
-            p000_histograms: Account::of_p000(),
+            perfbound_paper_histograms: Account::of_the_perfbound_paper(),
             latency: match (&plan, &census) {
                 (Ok(plan), Some(_)) if plan.predicts() => Some(Latency {
                     update_cycles: update_latency(plan),

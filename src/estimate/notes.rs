@@ -63,7 +63,7 @@ fn reach(config: &Config, plan: &PortPlan) -> Option<String> {
     ))
 }
 
-/// Where a bin begins, in ticks (`docs/histograms.md`).
+/// Where a bin begins, in ticks (`docs/how/histograms.md`).
 fn first_tick(histogram: &HistogramPlan, bin: u64) -> u128 {
     let units = histogram.scale.first_unit(bin);
     units.saturating_mul(1 << histogram.bin_shift)

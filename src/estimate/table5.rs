@@ -1,13 +1,13 @@
-//! p000 Table 5: the longest time that a register holds, by width and resolution.
+//! PerfBound Table 5: the longest time that a register holds, by width and resolution.
 
 use std::collections::BTreeMap;
 
 use num_bigint::BigUint;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-/// Resolutions of p000 Table 5 in nanoseconds.
+/// Resolutions of PerfBound Table 5 in nanoseconds.
 pub const TABLE5_RESOLUTIONS_NS: [u64; 4] = [1, 10, 100, 1000];
-/// Register widths of p000 Table 5 in bits.
+/// Register widths of PerfBound Table 5 in bits.
 pub const TABLE5_WIDTHS: [u32; 5] = [16, 32, 48, 64, 128];
 
 /// How the paper prints a cell: in units of 10^exponent seconds, rounded to some decimals,
@@ -40,7 +40,7 @@ const PRINTED: [[(i32, u32, &str); 4]; 5] = [
     ],
 ];
 
-/// `2^width` times the resolution, the number that p000 3.3 computes.
+/// `2^width` times the resolution, the number that PerfBound 3.3 computes.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
 pub struct LongestTime {
     /// Width of a time in bits.
@@ -51,7 +51,7 @@ pub struct LongestTime {
     pub seconds: f64,
     /// The same as exact decimal text.
     pub exact_seconds: String,
-    /// As p000 Table 5 prints it; `None` if the table has no such cell.
+    /// As PerfBound Table 5 prints it; `None` if the table has no such cell.
     pub printed: Option<String>,
 }
 
@@ -103,7 +103,7 @@ fn decimal(value: &BigUint, digits: usize) -> String {
     }
 }
 
-/// The cells of p000 Table 5 by width; as JSON an object of rows with the resolutions
+/// The cells of PerfBound Table 5 by width; as JSON an object of rows with the resolutions
 /// beside them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table5<T> {

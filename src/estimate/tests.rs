@@ -8,7 +8,7 @@ fn estimate(text: &str) -> Estimate {
     Estimate::new(&Config::parse(text, "a").unwrap(), None)
 }
 
-/// p000 Table 5, every cell as printed.
+/// PerfBound Table 5, every cell as printed.
 #[test]
 fn table_5_as_printed() {
     let printed = estimate("").table5_printed;
@@ -49,7 +49,7 @@ fn table_5_in_seconds() {
     );
 }
 
-/// p000 3.3 by hand: 8 bits * 256 bins; + 32 bits * 250 samples; 20 000 samples of 40 bits
+/// PerfBound 3.3 by hand: 8 bits * 256 bins; + 32 bits * 250 samples; 20 000 samples of 40 bits
 /// are 100 000 bytes, within the MiB of the paper.
 #[test]
 fn memory_formulas_by_hand() {
@@ -110,18 +110,13 @@ fn json_has_the_table_and_the_census() {
     assert_eq!(json["census"]["memory_bits"], 256 * 8 + 16 * (16 + 8));
     assert_eq!(json["latency"]["update_cycles"], 40);
     assert_eq!(json["memory"]["h_maxN"], 250);
-    let text = estimate.to_string();
-    assert!(
-        text.contains("28×10^6 s")
-            && text.contains(&format!("{total} register bits, 2432 memory bits"))
-    );
 }
 
-/// p000 3.3 with 200 bins, 250 samples in counters of a byte, 20 000 in counters of two, and
+/// PerfBound 3.3 with 200 bins, 250 samples in counters of a byte, 20 000 in counters of two, and
 /// stored lengths of 32 bits; 4 generations.
 #[test]
-fn histograms_of_p000_by_hand() {
-    let accounts = estimate("").p000_histograms;
+fn histograms_of_perfbound_paper_by_hand() {
+    let accounts = estimate("").perfbound_paper_histograms;
     let formula: Vec<(&str, u32, u64)> = accounts
         .iter()
         .map(|account| (account.kind, account.h_max_n, account.formula_bits))
@@ -158,7 +153,10 @@ fn accounts_balance() {
         .sum();
     assert_eq!(of_default.hardware_bits, Some(own));
     let mut balanced = 0;
-    for account in Account::of_p000().iter().chain([&of_default]) {
+    for account in Account::of_the_perfbound_paper()
+        .iter()
+        .chain([&of_default])
+    {
         let Some(hardware) = account.hardware_bits else {
             continue;
         };
@@ -172,7 +170,7 @@ fn accounts_balance() {
 /// 256 words for 200 bins; 15 bits hold 20 000.
 #[test]
 fn differences_of_the_clearing_histogram() {
-    let accounts = Account::of_p000();
+    let accounts = Account::of_the_perfbound_paper();
     let clearing = |samples| {
         let mut accounts = accounts.iter();
         let account = accounts.find(|a| a.kind == "clearing" && a.h_max_n == samples);
@@ -195,7 +193,6 @@ fn differences_of_the_clearing_histogram() {
 fn policies_without_a_histogram_have_no_account() {
     let fixed = estimate("[port]\npolicy = \"fixed\"");
     assert_eq!(fixed.histogram, None);
-    assert!(!fixed.to_string().contains("From the formula"));
 }
 
 #[test]
@@ -220,7 +217,6 @@ fn the_correction_is_exact_and_quick_enough() {
             assert!(estimate.accuracy.unwrap().relative <= 2f64.powi(-10));
             let latency = estimate.latency.unwrap();
             assert!(latency.update_cycles <= 48, "{kind:?} {mode}: {latency:?}");
-            assert!(estimate.to_string().contains("(2^-10."));
         }
     }
 }
@@ -249,11 +245,6 @@ fn the_longest_cable() {
     assert_eq!(longest("", 60_000), ((60_000 + 6480) / 3, 4432.0));
     let slow = "[clock]\nperiod_ps = 2000\ntick_ns = 2\n";
     assert_eq!(longest(slow, 4002), (1000, 400.0));
-    let text = estimate("[port]\nsync_timeout_ns = 2001\n").to_string();
-    assert!(
-        text.contains("delay of 1000 cycles") && text.contains("200.0 m"),
-        "{text}"
-    );
 }
 
 /// Down and up once: 2000 + 4480 cycles by default; the longest of hybrid's two.
@@ -262,7 +253,6 @@ fn the_wait_with_levels() {
     let wait = |settings: &str| {
         let estimate = estimate(&format!("[port]\nsync = \"levels\"\n{settings}"));
         assert!(estimate.wait.is_none());
-        assert!(estimate.to_string().contains("unless the pin remote_down"));
         estimate.wait_with_levels_cycles.unwrap()
     };
     assert_eq!(wait(""), 6480);
@@ -295,11 +285,6 @@ fn the_time_to_sleep() {
     assert_eq!(fixed.timer_cycles, 4_194_305);
     assert_eq!(of("t_backstop_ns = \"off\"\n"), None);
     assert_eq!(of("policy = \"always-on\"\n"), None);
-    let text = estimate("").to_string();
-    assert!(
-        text.contains("whose two ends stay idle leaves WAKE within"),
-        "{text}"
-    );
 }
 
 /// SPEC 12: l = 1 % / 2 links, t_w = 4480 ns: a wake-up every 0.896 ms, and 3 at once, 13.44 us.
@@ -312,16 +297,13 @@ fn the_promise_of_a_guard() {
     assert!((promise.token_ns - 896_000.0).abs() < 1e-6);
     assert_eq!((promise.t_w_ns, promise.burst_wait_ns), (4480.0, 13_440.0));
     assert!((promise.share - 0.005).abs() < 1e-12);
-    let text = guarded.to_string();
-    assert!(text.contains("wait for at most 3 wake-ups and one more for each\n896000 ns"));
     assert_eq!(estimate("").guard, None);
 }
 
 #[test]
-fn notes_are_printed() {
-    let estimate = estimate("[histogram]\nmax_samples = 1000\n");
-    assert_eq!(estimate.notes.len(), 2);
-    let text = estimate.to_string();
-    assert!(text.contains("\nNotes\n- no threshold is near the break-even time"));
-    assert!(text.contains("\n- histogram.counter_bits = 8: "));
+fn notes_are_those_of_every_command_and_of_the_estimate() {
+    let notes = estimate("[histogram]\nmax_samples = 1000\n").notes;
+    assert_eq!(notes.len(), 2);
+    assert!(notes[0].starts_with("no threshold is near the break-even time"));
+    assert!(notes[1].starts_with("histogram.counter_bits = 8: "));
 }

@@ -22,7 +22,7 @@ use rust_hdl_core::synth::VCDValue;
 use rust_hdl_core::type_descriptor::{TypeDescriptor, TypeKind};
 use serde::{Deserialize, Serialize};
 
-use super::values::{clog2, mask, Bit, Bits, State, Type, Value};
+use super::values::{clog2, mask, Bit, Bits, State, Type, Value, Width};
 
 /// What an atom tells elaboration beyond rust_hdl's `Atom` trait. It travels as JSON in
 /// the name of the atom's type descriptor, the one free text that the trait has.
@@ -140,6 +140,12 @@ impl<D: Direction, T: Value> Signal<D, T> {
     #[inline]
     pub fn val(&self) -> T {
         self.val
+    }
+}
+
+impl<D: Direction, T: Value> Width for &Signal<D, T> {
+    fn bits(self) -> usize {
+        self.width as usize
     }
 }
 
@@ -267,8 +273,9 @@ impl<D: Direction, T: Value> Block for Signal<D, T> {
 
 /// A value fixed at elaboration, printed as a `localparam`.
 ///
-/// A constant [`Bit`] selects between variants of a description: `if` on it is decided
-/// at elaboration, and the other branch is not part of the hardware.
+/// A constant [`Bit`], a `choice` of [`block!`](crate::block), selects between variants of a
+/// description: `if` on it is decided at elaboration, and the other branch is not part of the
+/// hardware.
 #[derive(Debug)]
 pub struct Constant<T: Value> {
     val: T,
@@ -283,6 +290,12 @@ impl<T: Value> Constant<T> {
     #[inline]
     pub fn val(&self) -> T {
         self.val
+    }
+}
+
+impl<T: Value> Width for &Constant<T> {
+    fn bits(self) -> usize {
+        self.width as usize
     }
 }
 
@@ -310,6 +323,13 @@ impl Constant<Bits> {
             id: get_signal_id(),
             doc: doc.into(),
         }
+    }
+}
+
+impl Constant<Bits> {
+    /// A constant as wide as its value needs.
+    pub fn number(value: u32, doc: impl Into<String>) -> Self {
+        Self::bits(clog2(u128::from(value) + 1), value.into(), doc)
     }
 }
 
@@ -444,14 +464,13 @@ impl Block for About {
 /// A register: at the rising edge of its clock `q` becomes the reset value while the
 /// block's `rst` is 1, and `d` otherwise.
 ///
-/// `dff_setup!(self, clk, name, ...)` at the top of `update` connects clock and reset and
-/// makes it hold its value by default. A register that is never assigned after that
-/// becomes a constant of its reset value.
+/// Clock and reset are those of its block, and it holds its value by default. A register
+/// that is never assigned another one becomes a constant of its reset value.
 #[derive(Debug)]
 pub struct Reg<T: Value> {
-    /// The clock, connected by `dff_setup!`.
+    /// The clock.
     pub clock: Signal<In, Clock>,
-    /// The reset, connected by `dff_setup!` to the block's `rst`.
+    /// The reset: the block's `rst`.
     pub reset: Signal<In, Bit>,
     /// The next value.
     pub d: Signal<In, T>,
@@ -475,6 +494,12 @@ impl<T: Value> Reg<T> {
             doc: doc.into(),
             claim: None,
         }
+    }
+}
+
+impl<T: Value> Width for &Reg<T> {
+    fn bits(self) -> usize {
+        self.q.width as usize
     }
 }
 

@@ -72,7 +72,7 @@ pub enum CheckError {
         /// Its value in the native simulation, in decimal and binary.
         native: String,
         /// What simulated the Verilog.
-        simulator: Engine,
+        simulator: VerilogSimulator,
         /// The pin's value there, in binary, and in decimal unless bits are unknown.
         verilog: String,
         /// Where unknown bits come from; empty if there are none.
@@ -87,24 +87,25 @@ pub enum CheckError {
 
 /// What simulates the emitted Verilog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub enum VerilogSimulator {
     /// Icarus Verilog, with unknown values.
     Icarus,
     /// Verilator, with two-valued logic.
     Verilator,
 }
 
-impl std::fmt::Display for Engine {
+impl std::fmt::Display for VerilogSimulator {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Engine::Icarus => "Icarus Verilog",
-            Engine::Verilator => "Verilator",
+            VerilogSimulator::Icarus => "Icarus Verilog",
+            VerilogSimulator::Verilator => "Verilator",
         })
     }
 }
 
 /// Compares the native simulation of a block with its emitted Verilog in Icarus Verilog:
-/// every output in every one of `cycles` cycles, under random inputs from `seed`.
+/// every output in every one of `cycles` cycles, under random inputs from `seed`. Verilator checks
+/// the block's claims as well.
 ///
 /// If the block has an input `rst`, it is 1 for the first two cycles and now and then
 /// later. An unknown value (`x`) in an output after that counts as a difference: the
@@ -118,7 +119,7 @@ pub fn agrees_with_verilog<B: Block>(
     cycles: usize,
     seed: u64,
 ) -> Result<(), CheckError> {
-    agrees_with(Engine::Icarus, make_block, cycles, seed)
+    agrees_with(VerilogSimulator::Icarus, make_block, cycles, seed)
 }
 
 /// [`agrees_with_verilog`] with a choice of simulator.
@@ -126,14 +127,16 @@ pub fn agrees_with_verilog<B: Block>(
 /// # Errors
 /// As there.
 pub fn agrees_with<B: Block>(
-    engine: Engine,
+    engine: VerilogSimulator,
     make_block: impl Fn() -> B,
     cycles: usize,
     seed: u64,
 ) -> Result<(), CheckError> {
     let block = make_block();
     let design = elaborate(&block)?;
-    let files = verilog::print(&design, &Header::for_tests());
+    let header = Header::for_tests();
+    let mut files = verilog::print(&design, &header);
+    files.extend(verilog::checkers(&design, &header));
     let mut simulator = Simulator::new(block)?;
     let pins = simulator.pins().to_vec();
     let stimulus = stimulus(&pins, cycles, seed);
@@ -216,7 +219,7 @@ fn history(pins: &[Pin], stimulus: &[Vec<u128>], cycle: usize) -> String {
 }
 
 /// One value per pin and cycle; those of outputs and clocks are not used.
-fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>> {
+pub(crate) fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut present = vec![0; pins.len()];
     let mut out = Vec::with_capacity(cycles);
@@ -246,9 +249,9 @@ fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>> {
 }
 
 /// Simulates the files under the stimulus; one line per cycle, the outputs in binary, one
-/// behind the other.
+/// behind the other. Verilator stops where a claim of a checker among the files is broken.
 pub(crate) fn run(
-    engine: Engine,
+    engine: VerilogSimulator,
     folder: &Path,
     files: &[(String, String)],
     pins: &[Pin],
@@ -284,7 +287,9 @@ pub(crate) fn run(
     let mut sources = vec!["linkdoze_bench.v".to_string()];
     sources.extend(modules);
     let program = match engine {
-        Engine::Icarus => {
+        VerilogSimulator::Icarus => {
+            // It has no `bind`.
+            sources.retain(|name| name.ends_with(".v"));
             let mut compile = Command::new("iverilog");
             compile.args(["-g2005", "-o", "bench.vvp", "-s", "linkdoze_bench"]);
             silent(
@@ -296,10 +301,11 @@ pub(crate) fn run(
             command.args(["-n", "bench.vvp"]);
             command
         }
-        Engine::Verilator => {
+        VerilogSimulator::Verilator => {
             let mut compile = Command::new("verilator");
             compile.args(["--binary", "--timing", "-Wno-fatal", "-Wno-lint", "-j", "1"]);
             compile.args([
+                "--assert",
                 "-CFLAGS",
                 "-O0",
                 "--top-module",
@@ -399,39 +405,65 @@ fn bench(top: &str, pins: &[Pin], inputs: &[usize], width: u32, cycles: usize) -
     text
 }
 
-/// Writes the files of [`verilog::print`]; the names of the modules' files, and the top.
+/// Writes the files of [`verilog::print`] and [`verilog::checkers`]; the names of those that no
+/// list is in, and the top.
 fn write_files(
     folder: &Path,
     files: &[(String, String)],
 ) -> Result<(Vec<String>, String), CheckError> {
     let mut modules = Vec::new();
     let mut top = String::new();
+    std::fs::create_dir_all(folder.join(verilog::CHECKERS))?;
     for (name, text) in files {
         std::fs::write(folder.join(name), text)?;
         match name.strip_suffix(".f") {
-            Some(stem) => top = stem.to_string(),
+            Some(stem) if top.is_empty() => top = stem.to_string(),
+            Some(_) => {}
             None => modules.push(name.clone()),
         }
     }
     Ok((modules, top))
 }
 
+/// Elaborates a block and runs the lint tools on its Verilog, as [`lints`] does.
+///
+/// # Errors
+/// What is wrong with the block or with its Verilog.
+#[cfg(test)]
+pub(crate) fn lint_block(block: &impl Block) -> Result<(), CheckError> {
+    let design = elaborate(block)?;
+    let header = Header::for_tests();
+    let mut files = verilog::print(&design, &header);
+    files.extend(verilog::checkers(&design, &header));
+    lints(&files)
+}
+
 /// Runs the lint tools on the files of [`verilog::print`] without any waiver:
 /// `verilator --lint-only -Wall` and `iverilog -g2005 -Wall` must be silent, and Yosys
-/// must read, elaborate and check the design and find no latch in it.
+/// must read, elaborate and check the design and find no latch in it. With the files of
+/// [`verilog::checkers`] behind them, `verilator --lint-only --assert -Wall` must be silent, too.
 ///
 /// # Errors
 /// What the first tool said that said something, or which tool is missing.
 pub fn lints(files: &[(String, String)]) -> Result<(), CheckError> {
     let folder = tempfile::tempdir()?;
-    let (modules, top) = write_files(folder.path(), files)?;
-    let mut verilator = Command::new("verilator");
-    verilator.args(["--lint-only", "-Wall", "--top-module", &top]);
-    silent(
-        verilator.args(&modules).current_dir(folder.path()),
-        "verilator",
-        "verilator",
-    )?;
+    let (all, top) = write_files(folder.path(), files)?;
+    let (modules, checkers): (Vec<_>, Vec<_>) =
+        all.iter().cloned().partition(|name| name.ends_with(".v"));
+    let lint = |sources: &[String], more: &[&str]| {
+        let mut verilator = Command::new("verilator");
+        verilator.args(["--lint-only", "-Wall", "--top-module", &top]);
+        verilator.args(more).args(sources);
+        silent(
+            verilator.current_dir(folder.path()),
+            "verilator",
+            "verilator",
+        )
+    };
+    lint(&modules, &[])?;
+    if !checkers.is_empty() {
+        lint(&all, &["--assert"])?;
+    }
     let mut icarus = Command::new("iverilog");
     icarus.args(["-g2005", "-Wall", "-o", "lint.vvp", "-s", &top]);
     silent(

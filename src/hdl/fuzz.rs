@@ -4,7 +4,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::check::{lints, run, Engine};
+use super::check::{lints, run, VerilogSimulator};
 use super::elaborate::finish;
 use super::ir::{Arm, Block, Builder, Design, Expr, Net, Operator, Reduction, Role, Statement};
 use super::passes::fold;
@@ -357,8 +357,14 @@ fn simulate(
     let text = &files[0].1;
     lints(&files).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     let folder = tempfile::tempdir().unwrap();
-    let lines = run(Engine::Icarus, folder.path(), &files, &pins, &stimulus)
-        .unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let lines = run(
+        VerilogSimulator::Icarus,
+        folder.path(),
+        &files,
+        &pins,
+        &stimulus,
+    )
+    .unwrap_or_else(|error| panic!("{error}\n{text}"));
     (values, lines, text.clone())
 }
 

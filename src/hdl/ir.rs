@@ -1,7 +1,6 @@
 //! The elaborated design: every expression has one width, every name is resolved.
 
 use super::atoms::Claim;
-use super::names;
 use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 
@@ -53,42 +52,12 @@ impl Design {
         .collect()
     }
 
-    /// The instances that neither make a claim, in themselves or below, nor are read by one, as
-    /// Yosys selects them: `port/u_fsm`.
-    pub fn instances_without_claims(&self) -> Vec<String> {
-        let claims: Vec<BlockId> = (0..self.blocks.len())
-            .filter(|&block| names::live_claims(self, block).next().is_some())
-            .collect();
-        let mut needed = vec![false; self.blocks.len()];
-        let mut need = |block: BlockId| {
-            let mut at = Some(block);
-            while let Some(block) = at {
-                needed[block] = true;
-                at = self.blocks[block].parent;
-            }
-        };
-        claims.iter().copied().for_each(&mut need);
-        for block in &self.blocks {
-            for group in block.groups.iter().filter(|group| group.formal) {
-                for_each_expr(&group.statements, &mut |expr| {
-                    expr.reads(&mut |net| {
-                        if let Role::RegisterQ(_) = self.nets[net].role {
-                            need(self.nets[net].block);
-                        }
-                    });
-                });
-            }
-        }
-        let cut = self.blocks.iter().enumerate().filter(|(id, block)| {
-            block.live && !needed[*id] && block.parent.is_some_and(|parent| needed[parent])
-        });
-        cut.map(|(_, block)| {
-            let parent = block
-                .parent
-                .map_or("", |parent| &self.blocks[parent].module);
-            format!("{parent}/{}", names::instance(block))
-        })
-        .collect()
+    /// The claims of a block that is part of the hardware.
+    pub(crate) fn live_claims(&self, block: BlockId) -> impl Iterator<Item = &Register> {
+        let registers = self.blocks[block].registers.iter();
+        registers
+            .map(|&register| &self.registers[register])
+            .filter(|it| it.claim.is_some() && self.nets[it.d].live)
     }
 
     /// The width in bits of a register, by its name from the top: `fsm.state`.
@@ -101,32 +70,6 @@ impl Design {
         })?;
         Some(self.nets[register.q].width)
     }
-
-    /// Every claim that the Verilog makes, blocks before their children.
-    pub fn claims(&self) -> Vec<ClaimText> {
-        let mut claims = Vec::new();
-        for block in 0..self.blocks.len() {
-            for register in names::live_claims(self, block) {
-                claims.extend(register.claim.map(|kind| ClaimText {
-                    name: names::within(self, 0, block, &register.name),
-                    says: register.doc.clone(),
-                    kind,
-                }));
-            }
-        }
-        claims
-    }
-}
-
-/// A claim of a design, in words.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClaimText {
-    /// Its name by instances from the top: `u_fsm.legal_state`.
-    pub name: String,
-    /// What it says.
-    pub says: String,
-    /// What it is there for.
-    pub kind: Claim,
 }
 
 /// One block instance.
@@ -203,7 +146,7 @@ pub(crate) struct Net {
     pub value: Option<u128>,
     /// Something reads it, or it is a pin of the top.
     pub live: bool,
-    /// Claims alone read it: it is printed for provers and no hardware.
+    /// Claims alone read it: it is in the checker, and no hardware.
     pub formal: bool,
 }
 

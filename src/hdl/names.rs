@@ -1,11 +1,9 @@
 //! The names in the emitted Verilog.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
-use super::elaborate::ElabError;
-use super::ir::{
-    for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Register, Role, Statement,
-};
+use super::error::ElabError;
+use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Role, Statement};
 use super::values::Type;
 
 /// Words that Verilog-2005 or SystemVerilog reserves: tools read `.v` files as either.
@@ -78,6 +76,9 @@ pub(crate) fn instance(child: &Block) -> String {
     format!("u_{}", child.name)
 }
 
+/// The instance of a checker in the module that it is bound to.
+pub const CHECKER: &str = "u_checker";
+
 /// What is called `name` in block `below`, by its path through the instances from `block`.
 pub(crate) fn within(design: &Design, block: usize, below: usize, name: &str) -> String {
     match design.blocks[below].parent {
@@ -89,7 +90,12 @@ pub(crate) fn within(design: &Design, block: usize, below: usize, name: &str) ->
     }
 }
 
-/// The states that a block names in its hardware, or that only its claims name, by type
+/// The port of a checker for the register of a block below that has this path.
+pub(crate) fn port(path: &str) -> String {
+    path.replace('.', "_")
+}
+
+/// The states that a block names in its hardware, or those that its checker names, by type
 /// name: the whole type is declared with them.
 pub(crate) fn used_states(design: &Design, block: usize, formal: bool) -> Vec<(String, u128)> {
     fn expr_states(expr: &Expr, out: &mut Vec<(String, u128)>) {
@@ -151,21 +157,9 @@ pub(crate) fn used_states(design: &Design, block: usize, formal: bool) -> Vec<(S
             }
         }
     }
-    if formal {
-        let declared = used_states(design, block, false);
-        out.retain(|state| !declared.contains(state));
-    }
     out.sort();
     out.dedup();
     out
-}
-
-/// The claims of a block that is part of the hardware.
-pub(crate) fn live_claims(design: &Design, block: usize) -> impl Iterator<Item = &Register> {
-    let registers = design.blocks[block].registers.iter();
-    registers
-        .map(|&register| &design.registers[register])
-        .filter(|it| it.claim.is_some() && design.nets[it.d].live)
 }
 
 /// Names every net and refuses names that Verilog could not take.
@@ -268,7 +262,24 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
             take(name, what)?;
         }
     }
-    for claim in live_claims(design, index) {
+    take(CHECKER.into(), "the instance of the checker".into())?;
+    let mut inner = BTreeSet::new();
+    for group in block.groups.iter().filter(|group| group.formal) {
+        for_each_expr(&group.statements, &mut |expr| {
+            expr.reads(&mut |net| {
+                let read = &design.nets[net];
+                if matches!(read.role, Role::RegisterQ(_)) && read.block != index {
+                    inner.insert(net);
+                }
+            });
+        });
+    }
+    for net in inner {
+        let read = &design.nets[net];
+        let path = within(design, index, read.block, &read.printed);
+        take(port(&path), format!("the checker's port for `{path}`"))?;
+    }
+    for claim in design.live_claims(index) {
         take(claim.name.clone(), format!("the claim `{}`", claim.name))?;
     }
     Ok(())

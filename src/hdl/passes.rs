@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::elaborate::{ElabError, Result};
+use super::error::{ElabError, Result};
 use super::ir::{
     for_each_expr, for_each_target, retain, Arm, BlockId, Builder, Design, Expr, Group, Net, NetId,
     Role, Statement,
@@ -586,14 +586,17 @@ pub(super) fn check_driven(design: &Design) -> Result<()> {
                 None => continue,
             },
             Role::Output | Role::Local | Role::MemoryIn(_) => (net.block, ""),
-            Role::RegisterD(_) => (net.block, " or list the register in dff_setup!"),
+            Role::RegisterD(_) => (
+                net.block,
+                ": a block with registers is declared with a clock, `struct Name(clk, rst)`",
+            ),
             Role::RegisterQ(register) => {
                 let register = &design.registers[register];
                 if register.clock.is_none() {
                     return Err(undriven(
                         net.block,
                         format!("{}.clock", register.name),
-                        ": list the register in dff_setup!(self, clk, ...)",
+                        ": a block with registers is declared with a clock, `struct Name(clk, rst)`",
                     ));
                 }
                 continue;
@@ -604,7 +607,7 @@ pub(super) fn check_driven(design: &Design) -> Result<()> {
                     return Err(undriven(
                         net.block,
                         format!("{}.clock", memory.name),
-                        ": list the memory in clock!(self, clk, ...)",
+                        ": a block with memories is declared with a clock, `struct Name(clk, rst)`",
                     ));
                 }
                 continue;

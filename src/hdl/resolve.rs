@@ -1,18 +1,26 @@
 //! From the syntax tree that `#[hdl_gen]` makes of `update` to statements on nets, with
 //! one width for every expression.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use rust_hdl_core::ast::{
-    VerilogBlock, VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogMatch,
+    VerilogBlockOrConditional, VerilogConditional, VerilogExpression, VerilogLink, VerilogMatch,
     VerilogOp, VerilogOpUnary, VerilogStatement,
 };
 
-use super::elaborate::{ElabError, Result};
-use super::ir::{Arm, BlockId, Builder, Design, Expr, NetId, Operator, Reduction, Role, Statement};
+use super::error::{ElabError, Result};
+use super::ir::{
+    for_each_target, Arm, BlockId, Builder, Design, Expr, NetId, Operator, Reduction, Role,
+    Statement,
+};
 use super::names;
 use super::values::{Type, MAX_WIDTH};
-use super::walk::{check_fits, literal, needed};
+use super::walk::{check_fits, literal, needed, Section, Source};
+
+/// What stands for the statements of a section until they are resolved.
+fn placeholder(section: usize) -> Statement {
+    Statement::Comment(format!("\0{section}"))
+}
 
 /// How often a `for` loop may run at elaboration.
 const MAX_LOOP: u128 = 65_536;
@@ -32,14 +40,26 @@ pub(super) struct Resolver<'a> {
     loops: HashMap<String, u128>,
     clocks: Clocks,
     depth: usize,
+    /// Other names of nets, and of which, once `update` has told.
+    aliases: HashMap<&'a str, Option<NetId>>,
+    /// Those of them that a section assigns.
+    outputs: BTreeSet<&'a str>,
+    /// The nets that are told of to be such, in the statements under way.
+    driven: BTreeSet<NetId>,
+    sections: Vec<Placed<'a>>,
+    /// What precedes the names that the present section writes.
+    prefix: &'a str,
+}
+
+/// A section, and whether its place among the statements is known.
+struct Placed<'a> {
+    section: &'a Section,
+    placed: bool,
 }
 
 impl<'a> Resolver<'a> {
-    pub(super) fn new(
-        design: &'a Design,
-        block: BlockId,
-        env: &'a HashMap<String, NetId>,
-    ) -> Result<Self> {
+    pub(super) fn new(design: &'a Design, block: BlockId, source: &'a Source) -> Result<Self> {
+        let env = &source.env;
         let mut types: BTreeMap<&str, &[(String, String)]> = BTreeMap::new();
         let mut states = HashMap::new();
         let is_foreign = |net: NetId| {
@@ -77,6 +97,27 @@ impl<'a> Resolver<'a> {
             loops: HashMap::new(),
             clocks: Vec::new(),
             depth: 0,
+            aliases: source
+                .aliases
+                .iter()
+                .map(|alias| (alias.key.as_str(), None))
+                .collect(),
+            outputs: source
+                .aliases
+                .iter()
+                .filter(|alias| alias.is_output)
+                .map(|alias| alias.key.as_str())
+                .collect(),
+            driven: BTreeSet::new(),
+            sections: source
+                .sections
+                .iter()
+                .map(|section| Placed {
+                    section,
+                    placed: false,
+                })
+                .collect(),
+            prefix: "",
         })
     }
 
@@ -97,9 +138,175 @@ impl<'a> Resolver<'a> {
         })
     }
 
-    pub(super) fn body(mut self, body: &VerilogBlock) -> Result<(Vec<Statement>, Clocks)> {
+    pub(super) fn body(mut self, source: &'a Source) -> Result<(Vec<Statement>, Clocks)> {
+        let mut statements = self.whole(&source.body)?;
+        // Behind the sections that no signal is told of, which stand first.
+        let mut first = 0;
+        for index in 0..self.sections.len() {
+            let Section { key, body } = self.sections[index].section;
+            self.prefix = key;
+            let body = self.whole(body)?;
+            let place = statements.iter().position(|it| *it == placeholder(index));
+            let place = place.map_or(first..first, |place| place..place + 1);
+            self.check_last(&body, &statements[place.end..])?;
+            if place.start < first || place.is_empty() {
+                first = first + body.len() - place.len();
+            }
+            statements.splice(place, body);
+        }
+        let is_hold = |it: &Statement| matches!(it, Statement::Assign { hold: true, .. });
+        let (mut out, rest): (Vec<_>, Vec<_>) = statements.into_iter().partition(is_hold);
+        out.extend(self.clocked(&rest));
+        out.extend(rest);
+        Ok((out, self.clocks))
+    }
+
+    /// In the simulation a section's statements run after those of the block, so that none of
+    /// the block's may follow that assigns the same.
+    fn check_last(&self, section: &[Statement], rest: &[Statement]) -> Result<()> {
+        let mut assigned = BTreeSet::new();
+        for_each_target(section, &mut |net| {
+            assigned.insert(net);
+        });
+        let mut again = None;
+        for_each_target(rest, &mut |net| again = again.or(assigned.get(&net)));
+        match again {
+            Some(&net) => self.unsupported(format!(
+                "`{}` is assigned by a section, and after it by the block that has the section: \
+                 assign it before",
+                self.design.nets[net].name
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// Connects registers, memories and children to the block's own clock and reset, and
+    /// makes registers hold their values, but for what `update` has connected itself.
+    fn clocked(&mut self, statements: &[Statement]) -> Vec<Statement> {
+        let declared = &self.design.blocks[self.block];
+        let own = |name: &str| {
+            let mut nets = declared.nets.iter().copied();
+            nets.find(|&net| self.design.nets[net].name == name)
+        };
+        let builder = self.builder();
+        let mut out = Vec::new();
+        let clk = own("clk").filter(|&net| self.design.nets[net].kind == Type::Clock);
+        if let Some(clk) = clk {
+            for (net, pin) in self.design.nets.iter().enumerate() {
+                let known = self.clocks.iter().any(|&(known, _)| known == net);
+                let takes_clock = matches!(pin.role, Role::RegisterClock(_) | Role::MemoryClock(_));
+                if pin.block != self.block || !takes_clock || known {
+                    continue;
+                }
+                self.clocks.push((net, clk));
+                if let Role::RegisterClock(register) = pin.role {
+                    let register = &self.design.registers[register];
+                    out.push(Statement::Assign {
+                        target: register.d,
+                        value: builder.net(register.q),
+                        hold: true,
+                    });
+                }
+            }
+        }
+        let mut assigned = BTreeSet::new();
+        for_each_target(statements, &mut |net| {
+            assigned.insert(net);
+        });
+        for &child in &declared.children {
+            for &pin in &self.design.blocks[child].nets {
+                let name = self.design.nets[pin].name.as_str();
+                if let (Some(source), false) = (
+                    own(name).filter(|_| name == "clk" || name == "rst"),
+                    assigned.contains(&pin),
+                ) {
+                    out.push(Statement::Assign {
+                        target: pin,
+                        value: builder.net(source),
+                        hold: false,
+                    });
+                }
+            }
+        }
+        out
+    }
+
+    /// Notes of which net a name is another one. The first such name of a section is the
+    /// place of its statements.
+    fn alias(
+        &mut self,
+        name: &str,
+        value: &VerilogExpression,
+        out: &mut Vec<Statement>,
+    ) -> Result<()> {
+        let written = name.replace('$', ".");
+        if self.depth > 0 {
+            return self.unsupported(format!(
+                "`{written}` is another name of a signal: assign it outside of every condition"
+            ));
+        }
+        let VerilogExpression::Signal(source) = value else {
+            return self.unsupported(format!(
+                "`{written}` is another name of a signal: assign it one, not `{}`",
+                describe(value)
+            ));
+        };
+        let net = self.lookup(source)?;
+        self.tell(name, net, out)
+    }
+
+    /// Notes which net an output of a section is another name of.
+    fn output(&mut self, name: &str, target: &str, out: &mut Vec<Statement>) -> Result<()> {
+        let written = name.replace('$', ".");
+        let net = self.net(target)?;
+        let is_register = matches!(self.design.nets[net].role, Role::RegisterD(_));
+        if self.depth > 0 || is_register {
+            return self.unsupported(format!(
+                "`{written}` is another name of what it is assigned to: assign it to a signal, \
+                 outside of every condition"
+            ));
+        }
+        self.driven.insert(net);
+        self.tell(name, net, out)
+    }
+
+    fn tell(&mut self, name: &str, net: NetId, out: &mut Vec<Statement>) -> Result<()> {
+        for index in 0..self.sections.len() {
+            let place = &mut self.sections[index];
+            if !place.placed && name.starts_with(&place.section.key) {
+                place.placed = true;
+                out.push(placeholder(index));
+            }
+        }
+        match self.aliases.get_mut(name) {
+            Some(known @ None) => *known = Some(net),
+            _ => {
+                return Err(ElabError::DoublyDriven {
+                    block: self.path(),
+                    signal: name.replace('$', "."),
+                    by: "it is another name of two signals".into(),
+                })
+            }
+        }
+        Ok(())
+    }
+
+    /// The statements of a block or of a section.
+    fn whole(&mut self, body: &[VerilogStatement]) -> Result<Vec<Statement>> {
+        self.driven.clear();
         let statements = self.statements(body)?;
-        Ok((statements, self.clocks))
+        let mut doubly = None;
+        for_each_target(&statements, &mut |net| {
+            doubly = doubly.or(self.driven.get(&net).copied());
+        });
+        match doubly {
+            Some(net) => Err(ElabError::DoublyDriven {
+                block: self.path(),
+                signal: self.design.nets[net].name.clone(),
+                by: "an output of a section drives it, and `update` assigns it".into(),
+            }),
+            None => Ok(statements),
+        }
     }
 
     fn statements(&mut self, body: &[VerilogStatement]) -> Result<Vec<Statement>> {
@@ -120,9 +327,7 @@ impl<'a> Resolver<'a> {
     fn statement(&mut self, statement: &VerilogStatement, out: &mut Vec<Statement>) -> Result<()> {
         match statement {
             VerilogStatement::Comment(text) => out.push(Statement::Comment(comment_text(text))),
-            VerilogStatement::Assignment(target, value) => {
-                out.push(self.assignment(target, value)?)
-            }
+            VerilogStatement::Assignment(target, value) => self.assign(target, value, out)?,
             VerilogStatement::If(conditional) => self.conditional(conditional, out)?,
             VerilogStatement::Match(choice) => self.choice(choice, out)?,
             VerilogStatement::Macro(body) => self.setup(body, out)?,
@@ -151,8 +356,22 @@ impl<'a> Resolver<'a> {
                     describe(base)
                 ))
             }
-            VerilogStatement::Link(_) => {
-                return self.unsupported("join and link have no place here: assign pin by pin")
+            VerilogStatement::Link(links) => {
+                for link in links {
+                    let (target, source) = match link {
+                        VerilogLink::Forward(link) => (&link.other_name, &link.owner_name),
+                        VerilogLink::Backward(link) | VerilogLink::Bidirectional(link) => {
+                            (&link.owner_name, &link.other_name)
+                        }
+                    };
+                    let (VerilogLink::Forward(pin)
+                    | VerilogLink::Backward(pin)
+                    | VerilogLink::Bidirectional(pin)) = link;
+                    let signal = |of: &str, side: &str| {
+                        VerilogExpression::Signal(format!("{of}${}{side}", pin.my_name))
+                    };
+                    self.assign(&signal(target, "$next"), &signal(source, ""), out)?;
+                }
             }
         }
         Ok(())
@@ -160,7 +379,7 @@ impl<'a> Resolver<'a> {
 
     /// `name[i]$pin` with loop indices put in: `name$2$pin`.
     fn name(&self, text: &str) -> Result<String> {
-        let mut out = String::new();
+        let mut out = self.prefix.to_string();
         let mut rest = text;
         while let Some(open) = rest.find('[') {
             let Some(length) = rest[open..].find(']') else {
@@ -197,9 +416,16 @@ impl<'a> Resolver<'a> {
     }
 
     fn lookup(&self, name: &str) -> Result<NetId> {
-        let name = self.name(name)?;
+        self.net(&self.name(name)?)
+    }
+
+    /// The net that the block calls by that name.
+    fn net(&self, name: &str) -> Result<NetId> {
+        if let Some(Some(net)) = self.aliases.get(name) {
+            return Ok(*net);
+        }
         self.env
-            .get(&name)
+            .get(name)
             .copied()
             .ok_or_else(|| ElabError::UnknownName {
                 block: self.path(),
@@ -212,6 +438,11 @@ impl<'a> Resolver<'a> {
         if self.depth > 0 {
             return self.unsupported(
                 "dff_setup! and clock! stand at the top of `update`, outside of every condition",
+            );
+        }
+        if !self.prefix.is_empty() {
+            return self.unsupported(
+                "dff_setup! and clock! stand in the `update` of the block, not of a section",
             );
         }
         for statement in body {
@@ -248,6 +479,30 @@ impl<'a> Resolver<'a> {
                 }),
             }
         }
+        Ok(())
+    }
+
+    fn assign(
+        &mut self,
+        target: &VerilogExpression,
+        value: &VerilogExpression,
+        out: &mut Vec<Statement>,
+    ) -> Result<()> {
+        if let VerilogExpression::Signal(name) = target {
+            let name = self.name(name.trim_end_matches("$next"))?;
+            let is_output = self.outputs.contains(name.as_str());
+            if self.aliases.contains_key(name.as_str()) && !is_output {
+                return self.alias(&name, value, out);
+            }
+            if let VerilogExpression::Signal(source) = value {
+                let source = self.name(source)?;
+                let is_open = self.aliases.get(source.as_str()) == Some(&None);
+                if is_open && self.outputs.contains(source.as_str()) {
+                    return self.output(&source, &name, out);
+                }
+            }
+        }
+        out.push(self.assignment(target, value)?);
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use rust_hdl_core::block::Block;
 use rust_hdl_core::probe::Probe;
 
 use super::atoms::{connect_with_pins, take_violations, Meta, PinCell};
+use super::part::Space;
 use super::values::{mask, Type};
 
 /// How many rounds of `update_all` may pass before a block counts as oscillating.
@@ -108,6 +109,7 @@ pub struct Simulator<B: Block> {
 #[derive(Default)]
 struct TopPins {
     depth: usize,
+    spaces: Vec<Space>,
     pins: Vec<(Pin, usize)>,
 }
 
@@ -118,18 +120,26 @@ impl Probe for TopPins {
     fn visit_end_scope(&mut self, _: &str, _: &dyn Block) {
         self.depth -= 1;
     }
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn Block) {
+        let outer = self.spaces.last().cloned().unwrap_or_default();
+        self.spaces.push(outer.enter(name, node));
+    }
+    fn visit_end_namespace(&mut self, _: &str, _: &dyn Block) {
+        self.spaces.pop();
+    }
     fn visit_atom(&mut self, name: &str, atom: &dyn Atom) {
         let direction = match atom.kind() {
             AtomKind::InputParameter => PinDirection::Input,
             AtomKind::OutputParameter => PinDirection::Output,
             _ => return,
         };
-        if self.depth != 1 {
+        let space = self.spaces.last().cloned().unwrap_or_default();
+        if self.depth != 1 || space.renames(atom.kind()) {
             return;
         }
         if let Ok(Meta::Net { kind, .. }) = serde_json::from_str(&atom.descriptor().name) {
             let pin = Pin {
-                name: name.replace('$', "_"),
+                name: format!("{}{name}", space.printed).replace('$', "_"),
                 width: atom.bits() as u32,
                 direction,
                 kind,

@@ -1,38 +1,18 @@
 //! Small blocks that exercise every construct, in both simulations and in the lint tools.
 
 use super::census::{self, Storage};
-use super::check::{agrees_with, agrees_with_verilog, lints, CheckError, Engine};
+use super::check::{agrees_with, agrees_with_verilog, lints, CheckError, VerilogSimulator};
 use super::elaborate;
 use super::prelude::*;
 use super::sim::{SimError, Simulator};
 use super::verilog::{self, Header};
 
-/// A block with its constructor, in one place.
-macro_rules! block {
-    ($name:ident { $($field:ident: $type:ty = $value:expr,)* }
-     $($update:tt)*) => {
-        #[derive(LogicBlock)]
-        struct $name {
-            about: About,
-            $($field: $type,)*
-        }
-        impl $name {
-            fn new() -> Self {
-                Self {
-                    about: About::new(stringify!($name).to_lowercase(), "A block of the tests."),
-                    $($field: $value,)*
-                }
-            }
-        }
-        impl Logic for $name {
-            $($update)*
-        }
-    };
-}
-
 fn files<B: Block>(block: &B) -> Vec<(String, String)> {
     let design = elaborate(block).unwrap_or_else(|error| panic!("{error}"));
-    verilog::print(&design, &Header::for_tests())
+    let header = Header::for_tests();
+    let mut files = verilog::print(&design, &header);
+    files.extend(verilog::checkers(&design, &header));
+    files
 }
 
 /// The Verilog of all modules.
@@ -67,18 +47,24 @@ states! {
 }
 
 block! {
-    Timer {
-        clk: Signal<In, Clock> = Signal::clock("clock"),
-        rst: Signal<In, Bit> = Signal::bit("synchronous reset"),
-        idle: Signal<In, Bit> = Signal::bit("nothing happens"),
-        expired: Signal<Out, Bit> = Signal::bit("it took too long"),
-        spare: Signal<Out, Bits> = Signal::bits(4, "the idle cycles so far"),
-        elapsed: Reg<Bits> = Reg::bits(4, 0, "idle cycles so far"),
-        limit: Constant<Bits> = Constant::bits(4, 5, "idle cycles until it expires"),
+    struct Timer(clk, rst);
+
+    fn new() {}
+
+    about("timer", "A block of the tests.")
+
+    {
+        in idle: Bit("nothing happens"),
+        out expired: Bit("it took too long"),
+        out spare: Bits(4, "the idle cycles so far"),
+        reg elapsed: Bits(4, 0, "idle cycles so far"),
+        constant limit: Bits(4, 5, "idle cycles until it expires"),
     }
+}
+
+impl Logic for Timer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, elapsed);
         if !self.idle.val() {
             self.elapsed.d.next = 0.into();
         } else if self.elapsed.q.val() < self.limit.val() {
@@ -90,22 +76,28 @@ block! {
 }
 
 block! {
-    Meter {
-        clk: Signal<In, Clock> = Signal::clock("clock"),
-        rst: Signal<In, Bit> = Signal::bit("synchronous reset, active high"),
-        active: Signal<In, Bit> = Signal::bit("the port is active"),
-        sample: Signal<Out, Bits> = Signal::bits(8, "half of the ticks"),
-        state: Signal<Out, Bits> = Signal::bits(3, "the phase, for status"),
-        expired: Signal<Out, Bit> = Signal::bit("idle for long"),
-        next_ticks: Signal<Local, Bits> = Signal::bits(10, "one tick more"),
-        ticks: Reg<Bits> = Reg::bits(10, 0, "ticks so far"),
-        phase: Reg<Phase> = Reg::state(Phase::Idle, "what the meter does"),
-        last: Constant<Bits> = Constant::bits(10, 9, "the count stops here"),
-        timer: Timer = Timer::new(),
+    struct Meter(clk, rst);
+
+    fn new() {}
+
+    about("meter", "A block of the tests.")
+
+    {
+        in active: Bit("the port is active"),
+        out sample: Bits(8, "half of the ticks"),
+        out state: Bits(3, "the phase, for status"),
+        out expired: Bit("idle for long"),
+        local next_ticks: Bits(10, "one tick more"),
+        reg ticks: Bits(10, 0, "ticks so far"),
+        reg phase: Phase(Phase::Idle, "what the meter does"),
+        constant last: Bits(10, 9, "the count stops here"),
+        child timer: Timer(),
     }
+}
+
+impl Logic for Meter {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, ticks, phase);
         comment!("One adder serves every phase (SPEC 2).");
         self.next_ticks.next = self.ticks.q.val() + 1;
         match self.phase.q.val() {
@@ -127,9 +119,7 @@ block! {
                 self.phase.d.next = Phase::Idle;
             }
         }
-        comment!("Clock and reset are shared.");
-        self.timer.clk.next = self.clk.val();
-        self.timer.rst.next = self.rst.val();
+        comment!("The timer counts while nothing is active.");
         self.timer.idle.next = !self.active.val();
         self.expired.next = self.timer.expired.val() & self.active.val();
         self.state.next = bit_cast(self.phase.q.val(), 3);
@@ -199,21 +189,30 @@ fn a_census_lists_what_is_left() {
 // --------------------------- where rust_hdl's own simulation and Verilog would disagree
 
 block! {
-    Disagreements {
-        a: Signal<In, Bits> = Signal::bits(4, "a"),
-        b: Signal<In, Bits> = Signal::bits(4, "b"),
-        p: Signal<In, Bit> = Signal::bit("p"),
-        grouping: Signal<Out, Bit> = Signal::bit("`&` binds tighter than `==` in Rust"),
-        masked: Signal<Out, Bit> = Signal::bit("the same on vectors"),
-        increment: Signal<Out, Bit> = Signal::bit("wraps at 4 bits"),
-        decrement: Signal<Out, Bit> = Signal::bit("wraps at 4 bits"),
-        inverted: Signal<Out, Bit> = Signal::bit("inverts 4 bits"),
-        low_sum: Signal<Out, Bits> = Signal::bits(8, "the sum without its carry"),
-        wide_sum: Signal<Out, Bits> = Signal::bits(5, "the sum with its carry"),
-        wide_inverse: Signal<Out, Bits> = Signal::bits(8, "the inverse does not reach up"),
-        halved: Signal<Out, Bits> = Signal::bits(4, "the carry does not come back in"),
-        compared: Signal<Out, Bit> = Signal::bit("a comparison of sums"),
+    struct Disagreements;
+
+    fn new() {}
+
+    about("disagreements", "A block of the tests.")
+
+    {
+        in a: Bits(4, "a"),
+        in b: Bits(4, "b"),
+        in p: Bit("p"),
+        out grouping: Bit("`&` binds tighter than `==` in Rust"),
+        out masked: Bit("the same on vectors"),
+        out increment: Bit("wraps at 4 bits"),
+        out decrement: Bit("wraps at 4 bits"),
+        out inverted: Bit("inverts 4 bits"),
+        out low_sum: Bits(8, "the sum without its carry"),
+        out wide_sum: Bits(5, "the sum with its carry"),
+        out wide_inverse: Bits(8, "the inverse does not reach up"),
+        out halved: Bits(4, "the carry does not come back in"),
+        out compared: Bit("a comparison of sums"),
     }
+}
+
+impl Logic for Disagreements {
     #[hdl_gen]
     fn update(&mut self) {
         self.grouping.next = self.p.val() & (self.a.val() == self.b.val());
@@ -232,7 +231,7 @@ block! {
 #[test]
 fn the_five_disagreements_are_settled() {
     check_block(Disagreements::new, 5000);
-    agrees_with(Engine::Verilator, Disagreements::new, 5000, 7).unwrap();
+    agrees_with(VerilogSimulator::Verilator, Disagreements::new, 5000, 7).unwrap();
     // Exhaustively in Rust, against arithmetic by hand.
     let mut sim = Simulator::new(Disagreements::new()).unwrap();
     for a in 0..16u128 {
@@ -263,60 +262,39 @@ fn the_five_disagreements_are_settled() {
 
 // ------------------------------------------------------------ every operator and width
 
-/// Every operator at one width.
-#[derive(LogicBlock)]
-struct Operators {
-    about: About,
-    a: Signal<In, Bits>,
-    b: Signal<In, Bits>,
-    amount: Signal<In, Bits>,
-    p: Signal<In, Bit>,
-    sum: Signal<Out, Bits>,
-    difference: Signal<Out, Bits>,
-    product: Signal<Out, Bits>,
-    mixed: Signal<Out, Bits>,
-    up: Signal<Out, Bits>,
-    down: Signal<Out, Bits>,
-    up_by_two: Signal<Out, Bits>,
-    down_by_two: Signal<Out, Bits>,
-    relations: Signal<Out, Bits>,
-    reductions: Signal<Out, Bits>,
-    picked: Signal<Out, Bit>,
-    middle_of_sum: Signal<Out, Bits>,
-    middle_of_shift: Signal<Out, Bits>,
-    narrow: Signal<Out, Bits>,
-    joined: Signal<Out, Bits>,
-    choice: Signal<Out, Bits>,
-    _width: usize,
-}
+block! {
+    /// Every operator at one width.
+    struct Operators;
 
-impl Operators {
-    fn new(width: u32, amount: u32) -> Self {
-        let bits = |doc: &str| Signal::bits(width, doc);
-        Self {
-            about: About::new("operators", "Every operator."),
-            a: Signal::bits(width, "left"),
-            b: Signal::bits(width, "right"),
-            amount: Signal::bits(amount, "shift amount and bit index"),
-            p: Signal::bit("a bit"),
-            sum: bits("sum"),
-            difference: bits("difference"),
-            product: bits("product"),
-            mixed: bits("and, or, exclusive or, inverse"),
-            up: bits("shift up"),
-            down: bits("shift down"),
-            up_by_two: bits("shift up by a constant"),
-            down_by_two: bits("shift down by a constant"),
-            relations: Signal::bits(8, "every comparison"),
-            reductions: Signal::bits(3, "all, any, odd"),
-            picked: Signal::bit("a bit at a computed place"),
-            middle_of_sum: Signal::bits(1, "a bit of a sum"),
-            middle_of_shift: Signal::bits(1, "a bit of a shift"),
-            narrow: Signal::bits(1, "the lowest bit of an expression"),
-            joined: Signal::bits(width + 3, "two parts side by side"),
-            choice: bits("conditional"),
-            _width: width as usize,
-        }
+    fn new(width: u32, amount: u32) {
+    }
+
+    about(
+        "operators", "Every operator.",
+    )
+
+    {
+        in a: Bits(width, "left"),
+        in b: Bits(width, "right"),
+        in amount: Bits(amount, "shift amount and bit index"),
+        in p: Bit("a bit"),
+        out sum: Bits(width, "sum"),
+        out difference: Bits(width, "difference"),
+        out product: Bits(width, "product"),
+        out mixed: Bits(width, "and, or, exclusive or, inverse"),
+        out up: Bits(width, "shift up"),
+        out down: Bits(width, "shift down"),
+        out up_by_two: Bits(width, "shift up by a constant"),
+        out down_by_two: Bits(width, "shift down by a constant"),
+        out relations: Bits(8, "every comparison"),
+        out reductions: Bits(3, "all, any, odd"),
+        out picked: Bit("a bit at a computed place"),
+        out middle_of_sum: Bits(1, "a bit of a sum"),
+        out middle_of_shift: Bits(1, "a bit of a shift"),
+        out narrow: Bits(1, "the lowest bit of an expression"),
+        out joined: Bits(width + 3, "two parts side by side"),
+        out choice: Bits(width, "conditional"),
+        number _width(width),
     }
 }
 
@@ -374,12 +352,21 @@ fn every_operator_agrees_at_every_kind_of_width() {
 #[test]
 fn the_widest_vectors_work() {
     block! {
-        Wide {
-            a: Signal<In, Bits> = Signal::bits(128, "a"),
-            b: Signal<In, Bits> = Signal::bits(128, "b"),
-            sum: Signal<Out, Bits> = Signal::bits(128, "sum"),
-            high: Signal<Out, Bits> = Signal::bits(4, "top of the product"),
+        struct Wide;
+
+        fn new() {}
+
+        about("wide", "A block of the tests.")
+
+        {
+            in a: Bits(128, "a"),
+            in b: Bits(128, "b"),
+            out sum: Bits(128, "sum"),
+            out high: Bits(4, "top of the product"),
         }
+    }
+
+    impl Logic for Wide {
         #[hdl_gen]
         fn update(&mut self) {
             self.sum.next = self.a.val() + self.b.val();
@@ -394,20 +381,24 @@ fn the_widest_vectors_work() {
 macro_rules! stage {
     ($name:ident, $inner:ident) => {
         block! {
-            $name {
-                clk: Signal<In, Clock> = Signal::clock("clock"),
-                rst: Signal<In, Bit> = Signal::bit("reset"),
-                x: Signal<In, Bits> = Signal::bits(6, "in"),
-                y: Signal<Out, Bits> = Signal::bits(6, "out"),
-                first: Reg<Bits> = Reg::bits(6, 1, "before the child"),
-                inner: $inner = $inner::new(),
-                last: Reg<Bits> = Reg::bits(6, 2, "behind the child"),
+            struct $name(clk, rst);
+
+            fn new() {}
+
+            about(stringify!($name).to_lowercase(), "A block of the tests.")
+
+            {
+                in x: Bits(6, "in"),
+                out y: Bits(6, "out"),
+                reg first: Bits(6, 1, "before the child"),
+                child inner: $inner(),
+                reg last: Bits(6, 2, "behind the child"),
             }
+        }
+
+        impl Logic for $name {
             #[hdl_gen]
             fn update(&mut self) {
-                dff_setup!(self, clk, first, last);
-                self.inner.clk.next = self.clk.val();
-                self.inner.rst.next = self.rst.val();
                 self.first.d.next = self.x.val() + self.last.q.val();
                 self.inner.x.next = self.first.q.val();
                 self.last.d.next = self.inner.y.val() ^ self.first.q.val();
@@ -418,16 +409,22 @@ macro_rules! stage {
 }
 
 block! {
-    Innermost {
-        clk: Signal<In, Clock> = Signal::clock("clock"),
-        rst: Signal<In, Bit> = Signal::bit("reset"),
-        x: Signal<In, Bits> = Signal::bits(6, "in"),
-        y: Signal<Out, Bits> = Signal::bits(6, "out"),
-        kept: Reg<Bits> = Reg::bits(6, 3, "kept"),
+    struct Innermost(clk, rst);
+
+    fn new() {}
+
+    about("innermost", "A block of the tests.")
+
+    {
+        in x: Bits(6, "in"),
+        out y: Bits(6, "out"),
+        reg kept: Bits(6, 3, "kept"),
     }
+}
+
+impl Logic for Innermost {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, kept);
         self.kept.d.next = self.x.val();
         self.y.next = self.kept.q.val();
     }
@@ -445,22 +442,27 @@ fn no_register_overtakes_another() {
 // ------------------------------------------------------------------------------ memory
 
 block! {
-    Store {
-        clk: Signal<In, Clock> = Signal::clock("clock"),
-        rst: Signal<In, Bit> = Signal::bit("reset"),
-        write: Signal<In, Bit> = Signal::bit("write"),
-        at: Signal<In, Bits> = Signal::bits(3, "where"),
-        from: Signal<In, Bits> = Signal::bits(3, "where to read"),
-        data: Signal<In, Bits> = Signal::bits(5, "what"),
-        out: Signal<Out, Bits> = Signal::bits(5, "the word that was read, 0 if never written"),
-        words: Memory = Memory::new(8, 5, "the words"),
-        written: Reg<Bits> = Reg::bits(8, 0, "which words have been written"),
-        valid: Reg<Bit> = Reg::bit(false, "the word that was read had been written"),
+    struct Store(clk, rst);
+
+    fn new() {}
+
+    about("store", "A block of the tests.")
+
+    {
+        in write: Bit("write"),
+        in at: Bits(3, "where"),
+        in from: Bits(3, "where to read"),
+        in data: Bits(5, "what"),
+        out out: Bits(5, "the word that was read, 0 if never written"),
+        memory words: Memory(8, 5, "the words"),
+        reg written: Bits(8, 0, "which words have been written"),
+        reg valid: Bit(false, "the word that was read had been written"),
     }
+}
+
+impl Logic for Store {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, written, valid);
-        clock!(self, clk, words);
         self.words.read_address.next = self.from.val();
         self.words.write_enable.next = self.write.val() & !self.rst.val();
         self.words.write_address.next = self.at.val();
@@ -479,7 +481,7 @@ block! {
 #[test]
 fn a_memory_reads_the_old_word() {
     check_block(Store::new, 3000);
-    agrees_with(Engine::Verilator, Store::new, 3000, 3).unwrap();
+    agrees_with(VerilogSimulator::Verilator, Store::new, 3000, 3).unwrap();
     let census = census::count(&elaborate(&Store::new()).unwrap());
     assert_eq!(census.memory_bits, 40);
     assert_eq!(census.memory_output_bits, 5);
@@ -496,18 +498,25 @@ fn a_memory_reads_the_old_word() {
 #[test]
 fn synthesis_finds_block_ram() {
     block! {
-        Ram {
-            clk: Signal<In, Clock> = Signal::clock("clock"),
-            write: Signal<In, Bit> = Signal::bit("write"),
-            at: Signal<In, Bits> = Signal::bits(8, "where"),
-            from: Signal<In, Bits> = Signal::bits(8, "where to read"),
-            data: Signal<In, Bits> = Signal::bits(16, "what"),
-            out: Signal<Out, Bits> = Signal::bits(16, "the word that was read"),
-            words: Memory = Memory::new(200, 16, "the words"),
+        struct Ram(clk, rst);
+
+        fn new() {}
+
+        about("ram", "A block of the tests.")
+
+        {
+            in write: Bit("write"),
+            in at: Bits(8, "where"),
+            in from: Bits(8, "where to read"),
+            in data: Bits(16, "what"),
+            out out: Bits(16, "the word that was read"),
+            memory words: Memory(200, 16, "the words"),
         }
+    }
+
+    impl Logic for Ram {
         #[hdl_gen]
         fn update(&mut self) {
-            clock!(self, clk, words);
             self.words.read_address.next = self.from.val();
             self.words.write_enable.next = self.write.val();
             self.words.write_address.next = self.at.val();
@@ -530,17 +539,23 @@ fn synthesis_finds_block_ram() {
 }
 
 block! {
-    Leak {
-        clk: Signal<In, Clock> = Signal::clock("clock"),
-        rst: Signal<In, Bit> = Signal::bit("reset"),
-        write: Signal<In, Bit> = Signal::bit("write"),
-        at: Signal<In, Bits> = Signal::bits(3, "where"),
-        out: Signal<Out, Bits> = Signal::bits(5, "whatever was there"),
-        words: Memory = Memory::new(8, 5, "the words"),
+    struct Leak(clk, rst);
+
+    fn new() {}
+
+    about("leak", "A block of the tests.")
+
+    {
+        in write: Bit("write"),
+        in at: Bits(3, "where"),
+        out out: Bits(5, "whatever was there"),
+        memory words: Memory(8, 5, "the words"),
     }
+}
+
+impl Logic for Leak {
     #[hdl_gen]
     fn update(&mut self) {
-        clock!(self, clk, words);
         self.words.read_address.next = self.at.val();
         self.words.write_enable.next = self.write.val() & !self.rst.val();
         self.words.write_address.next = self.at.val();
@@ -561,51 +576,35 @@ fn a_word_that_was_never_written_shows() {
 
 // ------------------------------------------------------------------ folding, dropping
 
-/// One description, several configurations.
-#[derive(LogicBlock)]
-struct Variants {
-    about: About,
-    clk: Signal<In, Clock>,
-    rst: Signal<In, Bit>,
-    x: Signal<In, Bits>,
-    hold: Signal<In, Bit>,
-    y: Signal<Out, Bits>,
-    held: Reg<Bits>,
-    fixed: Reg<Bits>,
-    nobody_reads: Signal<Local, Bits>,
-    hybrid: Constant<Bit>,
-    never: Constant<Bits>,
-    idle_child: Timer,
-}
+block! {
+    /// One description, several configurations.
+    struct Variants(clk, rst);
 
-impl Variants {
-    fn new(hybrid: bool) -> Self {
-        Self {
-            about: About::new("variants", "Holds its input, or does not."),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("reset"),
-            x: Signal::bits(4, "in"),
-            hold: Signal::bit("hold"),
-            y: Signal::bits(4, "out"),
-            held: Reg::bits(4, 3, "the value held"),
-            fixed: Reg::bits(4, 6, "never changes"),
-            nobody_reads: Signal::bits(4, "nobody reads this"),
-            hybrid: Constant::bit(hybrid, "whether it holds"),
-            never: Constant::bits(4, 9, "never used"),
-            idle_child: Timer::new(),
-        }
+    fn new(hybrid: bool) {}
+
+    about(
+        "variants", "Holds its input, or does not.",
+    )
+
+    {
+        in x: Bits(4, "in"),
+        in hold: Bit("hold"),
+        out y: Bits(4, "out"),
+        reg held: Bits(4, 3, "the value held"),
+        reg fixed: Bits(4, 6, "never changes"),
+        local nobody_reads: Bits(4, "nobody reads this"),
+        choice hybrid(hybrid), // whether it holds
+        constant never: Bits(4, 9, "never used"),
+        child idle_child: Timer(),
     }
 }
 
 impl Logic for Variants {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, held, fixed);
-        self.idle_child.clk.next = self.clk.val();
-        self.idle_child.rst.next = self.rst.val();
         self.idle_child.idle.next = self.hold.val();
         self.nobody_reads.next = self.x.val() & self.never.val();
-        if self.hybrid.val() {
+        if self.hybrid {
             comment!("Only one variant holds.");
             if !self.hold.val() {
                 self.held.d.next = self.x.val();
@@ -647,23 +646,20 @@ fn choices_are_made_at_elaboration() {
 
 // ------------------------------------------------------------- loops, copies, variants
 
-/// Adds `step`.
-#[derive(LogicBlock)]
-struct Adder {
-    about: About,
-    x: Signal<In, Bits>,
-    y: Signal<Out, Bits>,
-    step: Constant<Bits>,
-}
+block! {
+    /// Adds `step`.
+    struct Adder;
 
-impl Adder {
-    fn new(step: u128) -> Self {
-        Self {
-            about: About::new("adder", "Adds `STEP`."),
-            x: Signal::bits(6, "in"),
-            y: Signal::bits(6, "out"),
-            step: Constant::bits(6, step, "what is added"),
-        }
+    fn new(step: u128) {}
+
+    about(
+        "adder", "Adds `STEP`.",
+    )
+
+    {
+        in x: Bits(6, "in"),
+        out y: Bits(6, "out"),
+        constant step: Bits(6, step, "what is added"),
     }
 }
 
@@ -674,31 +670,24 @@ impl Logic for Adder {
     }
 }
 
-/// Adders in a row.
-#[derive(LogicBlock)]
-struct Row {
-    about: About,
-    x: Signal<In, Bits>,
-    y: Signal<Out, Bits>,
-    ones: Signal<Out, Bits>,
-    counts: Vec<Signal<Local, Bits>>,
-    adders: Vec<Adder>,
-    last: Adder,
-    _count: usize,
-}
+block! {
+    /// Adders in a row.
+    struct Row;
 
-impl Row {
-    fn new(count: usize) -> Self {
-        Self {
-            about: About::new("row", "Adders in a row."),
-            x: Signal::bits(6, "in"),
-            y: Signal::bits(6, "out"),
-            ones: Signal::bits(6, "the ones of the input"),
-            counts: (0..=6).map(|_| Signal::bits(6, "ones so far")).collect(),
-            adders: (0..count).map(|_| Adder::new(5)).collect(),
-            last: Adder::new(7),
-            _count: count,
-        }
+    fn new(count: usize) {}
+
+    about(
+        "row", "Adders in a row.",
+    )
+
+    {
+        in x: Bits(6, "in"),
+        out y: Bits(6, "out"),
+        out ones: Bits(6, "the ones of the input"),
+        local counts[_ in 0..=6]: Bits(6, "ones so far"),
+        child adders[_ in 0..count]: Adder(5),
+        child last: Adder(7),
+        number _count(count),
     }
 }
 
@@ -739,13 +728,184 @@ fn loops_unroll_and_copies_share_a_module() {
     assert!(text.contains("  adder_last u_last ("), "{text}");
 }
 
+// ---------------------------------------------------------------------------- sections
+
+block! {
+    /// A section of a section: it counts what it is told to.
+    struct Tally;
+
+    fn new() {}
+
+    {
+        in counts: Bit("count"),
+        reg count: Bits(4, 3, "counted so far"),
+        reg hints: Bits(4, 0, "assigned by the block alone"),
+    }
+}
+
+impl Logic for Tally {
+    #[hdl_gen]
+    fn update(&mut self) {
+        if self.counts.val() {
+            self.count.d.next = self.count.q.val() + 1;
+        }
+    }
+}
+
+block! {
+    /// A section without inputs.
+    struct Limits;
+
+    fn new() {}
+
+    {
+        local half: Bits(4, "half of the steps"),
+        constant steps: Bits(4, 15, "the steps"),
+    }
+}
+
+impl Logic for Limits {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.half.next = self.steps.val() >> 1;
+    }
+}
+
+bundle! {
+    /// Pins of a block that are pins of its section.
+    struct Passing;
+
+    fn new() {}
+
+    {
+        pub in addend: Bits(4, "any"),
+        pub out sum: Bits(4, "the step and that"),
+    }
+}
+
+block! {
+    /// A section whose registers the block assigns, too.
+    struct Steps;
+
+    fn new() {}
+
+    {
+        in hurry: Bit("take two steps"),
+        out top: Bit("on the last step"),
+        flat passing: Passing(),
+        reg step: Bits(4, 0, "the step"),
+        reg both: Bits(4, 0, "assigned by the block and the section"),
+        local is_late: Bit("after half of the steps"),
+        child inner: Innermost(),
+        section tally: Tally(),
+        section absent: Tally() if false,
+        section limits: Limits(),
+    }
+}
+
+impl Logic for Steps {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.is_late.next = self.step.q.val() > self.limits.half.val();
+        if self.hurry.val() {
+            self.both.d.next = self.step.q.val();
+        }
+        self.top.next = false;
+        if self.step.q.val() == self.limits.steps.val() {
+            self.top.next = true;
+        }
+        self.passing.sum.next = self.step.q.val() + self.passing.addend.val();
+        self.tally.counts.next = self.hurry.val();
+        self.inner.x.next = bit_cast(self.step.q.val(), 6);
+    }
+}
+
+block! {
+    /// A block that assigns what is in its sections.
+    struct Stairs(clk, rst);
+
+    fn new() {}
+
+    about("stairs", "A block of the tests.")
+
+    {
+        in up: Bit("go up"),
+        in hurry: Bit("take two steps"),
+        in data: Bits(4, "any"),
+        out step: Bits(4, "the step"),
+        out late: Bit("after half of the steps"),
+        out count: Bits(4, "counted so far"),
+        out hints: Bits(4, "the hint before"),
+        out both: Bits(4, "the step of the last hurry, or any"),
+        out inner: Bits(6, "from the child"),
+        flat passing: Passing(),
+        out top: Bit("on the last step"),
+        section steps: Steps(),
+    }
+}
+
+impl Logic for Stairs {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.steps.both.d.next = self.data.val();
+        self.steps.hurry.next = self.hurry.val();
+        self.top.next = self.steps.top.val();
+        Passing::link(&mut self.passing, &mut self.steps.passing);
+        if self.up.val() {
+            self.steps.step.d.next = self.steps.step.q.val() + 1;
+            if self.hurry.val() {
+                self.steps.step.d.next = self.steps.step.q.val() + 2;
+            }
+        }
+        if self.steps.is_late.val() {
+            self.steps.tally.hints.d.next = self.data.val();
+        }
+        self.step.next = self.steps.step.q.val();
+        self.late.next = self.steps.is_late.val();
+        self.count.next = self.steps.tally.count.q.val();
+        self.hints.next = self.steps.tally.hints.q.val();
+        self.both.next = self.steps.both.q.val();
+        self.inner.next = self.steps.inner.y.val();
+    }
+}
+
+#[test]
+fn a_block_assigns_the_registers_of_its_sections() {
+    check_block(Stairs::new, 2000);
+    let mut sim = Simulator::new(Stairs::new()).unwrap();
+    let mut clock = |pins: [(&str, u128); 4]| {
+        for (pin, value) in pins {
+            sim.set(pin, value).unwrap();
+        }
+        sim.settle().unwrap();
+        sim.rising_edge().unwrap();
+        sim.settle().unwrap();
+        ["step", "count", "both"].map(|pin| sim.get(pin).unwrap())
+    };
+    let inputs = |rst, up, hurry| [("rst", rst), ("up", up), ("hurry", hurry), ("data", 9)];
+    assert_eq!(clock(inputs(1, 0, 0)), [0, 3, 0]);
+    assert_eq!(clock(inputs(0, 1, 0)), [1, 3, 9]);
+    assert_eq!(clock(inputs(0, 1, 1)), [3, 4, 1]);
+    // A step is held in a cycle in which the block does not assign it.
+    assert_eq!(clock(inputs(0, 0, 0)), [3, 4, 9]);
+}
+
 // ------------------------------------------------------- processes that seem to depend
 
 block! {
-    Through {
-        x: Signal<In, Bits> = Signal::bits(4, "in"),
-        y: Signal<Out, Bits> = Signal::bits(4, "out"),
+    struct Through;
+
+    fn new() {}
+
+    about("through", "A block of the tests.")
+
+    {
+        in x: Bits(4, "in"),
+        out y: Bits(4, "out"),
     }
+}
+
+impl Logic for Through {
     #[hdl_gen]
     fn update(&mut self) {
         self.y.next = self.x.val() + 1;
@@ -753,12 +913,21 @@ block! {
 }
 
 block! {
-    Circle {
-        p: Signal<In, Bit> = Signal::bit("choice"),
-        x: Signal<In, Bits> = Signal::bits(4, "in"),
-        y: Signal<Out, Bits> = Signal::bits(4, "out"),
-        through: Through = Through::new(),
+    struct Circle;
+
+    fn new() {}
+
+    about("circle", "A block of the tests.")
+
+    {
+        in p: Bit("choice"),
+        in x: Bits(4, "in"),
+        out y: Bits(4, "out"),
+        child through: Through(),
     }
+}
+
+impl Logic for Circle {
     #[hdl_gen]
     fn update(&mut self) {
         self.through.x.next = self.x.val();
@@ -778,20 +947,28 @@ fn no_process_depends_on_itself_through_another() {
 // ------------------------------------------------------------------------------ errors
 
 macro_rules! wrong {
-    ($test:ident, $name:ident { $($fields:tt)* } $attribute:tt $hdl:tt $fn:tt $update:tt $arguments:tt { $($body:tt)* } => $($message:literal),+) => {
+    ($test:ident, $name:ident { $($fields:tt)* } $pound:tt $attribute:tt $fn:tt $update:tt $arguments:tt { $($body:tt)* } => $($message:literal),+) => {
         #[test]
         fn $test() {
             block! {
-                $name {
-                    clk: Signal<In, Clock> = Signal::clock("clock"),
-                    rst: Signal<In, Bit> = Signal::bit("reset"),
-                    a: Signal<In, Bits> = Signal::bits(4, "a"),
-                    p: Signal<In, Bit> = Signal::bit("p"),
-                    y: Signal<Out, Bits> = Signal::bits(4, "y"),
+                struct $name(clk, rst);
+
+                fn new() {}
+
+                about("bad", "A block of the tests.")
+
+                {
+                    in a: Bits(4, "a"),
+                    in p: Bit("p"),
+                    out y: Bits(4, "y"),
                     $($fields)*
                 }
-                $attribute $hdl $fn $update $arguments { $($body)* }
             }
+
+            impl Logic for $name {
+                $pound $attribute $fn $update $arguments { $($body)* }
+            }
+
             let message = error($name::new());
             for part in [$($message),+] {
                 assert!(message.contains(part), "{message}");
@@ -800,11 +977,15 @@ macro_rules! wrong {
     };
 }
 
-wrong! { operands_of_two_widths, Bad { b: Signal<In, Bits> = Signal::bits(5, "b"), } #[hdl_gen] fn update(&mut self)
+wrong! { operands_of_two_widths, Bad {
+    in b: Bits(5, "b"),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.a.val() + bit_cast(self.b.val(), 6); }
 => "bad: ", "`a` and `bit_cast(b, 6)`", "4 bits and 6 bits", "bit_cast" }
 
-wrong! { an_assignment_of_another_width, Bad { b: Signal<In, Bits> = Signal::bits(5, "b"), } #[hdl_gen] fn update(&mut self)
+wrong! { an_assignment_of_another_width, Bad {
+    in b: Bits(5, "b"),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.b.val(); }
 => "bad: `y` has 4 bits and is assigned 5 bits (`b`)" }
 
@@ -812,15 +993,21 @@ wrong! { a_literal_that_does_not_fit, Bad {} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.a.val() + 16; }
 => "bad: the number 16 does not fit 4 bits: at least 5 are needed" }
 
-wrong! { a_constant_that_does_not_fit, Bad { big: Constant<Bits> = Constant::bits(4, 17, "c"), } #[hdl_gen] fn update(&mut self)
+wrong! { a_constant_that_does_not_fit, Bad {
+    constant big: Bits(4, 17, "c"),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.big.val(); }
 => "the constant `big` = 17 does not fit 4 bits" }
 
-wrong! { a_reset_value_that_does_not_fit, Bad { r: Reg<Bits> = Reg::bits(4, 99, "r"), } #[hdl_gen] fn update(&mut self)
-{ dff_setup!(self, clk, r); self.y.next = self.r.q.val(); }
+wrong! { a_reset_value_that_does_not_fit, Bad {
+    reg r: Bits(4, 99, "r"),
+} #[hdl_gen] fn update(&mut self)
+{ self.y.next = self.r.q.val(); }
 => "the reset value of `r`, 99 does not fit 4 bits" }
 
-wrong! { a_width_beyond_128, Bad { b: Signal<Local, Bits> = Signal::bits(129, "b"), } #[hdl_gen] fn update(&mut self)
+wrong! { a_width_beyond_128, Bad {
+    local b: Bits(129, "b"),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.a.val(); }
 => "`b` is 129 bits wide: 1 to 128" }
 
@@ -830,26 +1017,79 @@ wrong! { a_bit_that_is_not_there, Bad {} #[hdl_gen] fn update(&mut self)
 
 wrong! { an_undriven_output, Bad {} #[hdl_gen] fn update(&mut self) {} => "bad: `y` is never driven" }
 
-wrong! { an_undriven_local, Bad { t: Signal<Local, Bits> = Signal::bits(4, "t"), } #[hdl_gen] fn update(&mut self)
+wrong! { an_undriven_local, Bad {
+    local t: Bits(4, "t"),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.t.val(); }
 => "bad: `t` is never driven" }
 
-wrong! { an_undriven_child_input, Bad { child: Through = Through::new(), } #[hdl_gen] fn update(&mut self)
+wrong! { an_undriven_child_input, Bad {
+    child child: Through(),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.child.y.val(); }
 => "bad: `child.x` is never driven", "of the parent" }
 
-wrong! { a_register_without_clock, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), } #[hdl_gen] fn update(&mut self)
-{ self.r.d.next = self.a.val(); self.y.next = self.r.q.val(); }
-=> "bad: `r.clock` is never driven", "dff_setup!" }
+#[test]
+fn registers_and_memories_without_a_clock() {
+    block! {
+        struct Kept;
 
-wrong! { a_memory_without_clock, Bad { m: Memory = Memory::new(4, 4, "m"), } #[hdl_gen] fn update(&mut self)
-{
-    self.m.read_address.next = bit_cast(self.a.val(), 2);
-    self.y.next = self.m.read_data.val();
+        fn new() {}
+
+        about("kept", "A block of the tests.")
+
+        {
+            in a: Bits(4, "a"),
+            out y: Bits(4, "y"),
+            reg r: Bits(4, 0, "r"),
+        }
+    }
+
+    impl Logic for Kept {
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.r.d.next = self.a.val();
+            self.y.next = self.r.q.val();
+        }
+    }
+
+    block! {
+        struct Stored;
+
+        fn new() {}
+
+        about("stored", "A block of the tests.")
+
+        {
+            in a: Bits(2, "a"),
+            out y: Bits(4, "y"),
+            memory m: Memory(4, 4, "m"),
+        }
+    }
+
+    impl Logic for Stored {
+        #[hdl_gen]
+        fn update(&mut self) {
+            self.m.read_address.next = self.a.val();
+            self.m.write_enable.next = false;
+            self.m.write_address.next = self.a.val();
+            self.m.write_data.next = 0.into();
+            self.y.next = self.m.read_data.val();
+        }
+    }
+
+    for (message, signal) in [
+        (error(Kept::new()), "kept: `r.clock` is never driven"),
+        (error(Stored::new()), "stored: `m.clock` is never driven"),
+    ] {
+        assert!(message.contains(signal), "{message}");
+        assert!(message.contains("declared with a clock"), "{message}");
+    }
 }
-=> "bad: `m.", "is never driven" }
 
-wrong! { a_memory_of_one_word, Bad { m: Memory = Memory::new(1, 4, "m"), } #[hdl_gen] fn update(&mut self)
+wrong! { a_memory_of_one_word, Bad {
+    memory m: Memory(1, 4, "m"),
+} #[hdl_gen] fn update(&mut self)
 { self.y.next = self.a.val(); }
 => "the memory `m` has a depth of 1" }
 
@@ -857,7 +1097,9 @@ wrong! { an_input_driven_inside, Bad {} #[hdl_gen] fn update(&mut self)
 { self.a.next = 3.into(); self.y.next = self.a.val(); }
 => "bad: `a` is driven twice: it is an input of this block" }
 
-wrong! { a_child_output_driven_by_the_parent, Bad { child: Through = Through::new(), } #[hdl_gen] fn update(&mut self)
+wrong! { a_child_output_driven_by_the_parent, Bad {
+    child child: Through(),
+} #[hdl_gen] fn update(&mut self)
 {
     self.child.x.next = self.a.val();
     self.child.y.next = self.a.val();
@@ -865,15 +1107,19 @@ wrong! { a_child_output_driven_by_the_parent, Bad { child: Through = Through::ne
 }
 => "bad: `child.y` is driven twice" }
 
-wrong! { a_register_output_driven, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), } #[hdl_gen] fn update(&mut self)
-{ dff_setup!(self, clk, r); self.r.q.next = self.a.val(); self.y.next = self.r.q.val(); }
+wrong! { a_register_output_driven, Bad {
+    reg r: Bits(4, 0, "r"),
+} #[hdl_gen] fn update(&mut self)
+{ self.r.q.next = self.a.val(); self.y.next = self.r.q.val(); }
 => "bad: `r.q` is driven twice", "assign the register's `d`" }
 
 wrong! { a_latch, Bad {} #[hdl_gen] fn update(&mut self)
 { if self.p.val() { self.y.next = self.a.val(); } }
 => "bad: `y` keeps its value on some path", "default" }
 
-wrong! { a_read_before_the_last_write, Bad { t: Signal<Local, Bits> = Signal::bits(4, "t"), } #[hdl_gen] fn update(&mut self)
+wrong! { a_read_before_the_last_write, Bad {
+    local t: Bits(4, "t"),
+} #[hdl_gen] fn update(&mut self)
 {
     self.t.next = 0.into();
     self.y.next = self.t.val();
@@ -882,8 +1128,8 @@ wrong! { a_read_before_the_last_write, Bad { t: Signal<Local, Bits> = Signal::bi
 => "bad: `t` is read before it is assigned for the last time" }
 
 wrong! { a_loop_through_a_child, Bad {
-    child: Through = Through::new(),
-    sum: Signal<Local, Bits> = Signal::bits(4, "sum"),
+    child child: Through(),
+    local sum: Bits(4, "sum"),
 } #[hdl_gen] fn update(&mut self)
 {
     self.child.x.next = self.a.val() & self.child.y.val();
@@ -892,32 +1138,36 @@ wrong! { a_loop_through_a_child, Bad {
 }
 => "combinational loop: bad.child.x -> bad.child.y -> bad.child.x: break it with a register" }
 
-wrong! { a_keyword_as_a_name, Bad { output: Signal<Local, Bits> = Signal::bits(4, "o"), always: Signal<Local, Bits> = Signal::bits(4, "o"), } #[hdl_gen] fn update(&mut self)
+wrong! { a_keyword_as_a_name, Bad {
+    local output: Bits(4, "o"),
+    local always: Bits(4, "o"),
+} #[hdl_gen] fn update(&mut self)
 { self.always.next = self.a.val(); self.y.next = self.always.val(); }
 => "bad: `always` cannot be the name of `always`", "reserved word" }
 
 wrong! { two_things_of_one_name, Bad {
-    r_q: Signal<Local, Bits> = Signal::bits(4, "o"),
-    r: Reg<Bits> = Reg::bits(4, 0, "r"),
+    local r_q: Bits(4, "o"),
+    reg r: Bits(4, 0, "r"),
 } #[hdl_gen] fn update(&mut self)
 {
-    dff_setup!(self, clk, r);
     self.r_q.next = self.a.val();
     self.r.d.next = self.r_q.val();
     self.y.next = self.r.q.val();
 }
 => "bad: ", "`r_q`", "`r.q`", "would both be called `r_q`" }
 
-wrong! { what_is_inside_a_child, Bad { child: Timer = Timer::new(), } #[hdl_gen] fn update(&mut self)
+wrong! { what_is_inside_a_child, Bad {
+    child child: Timer(),
+} #[hdl_gen] fn update(&mut self)
 {
-    self.child.clk.next = self.clk.val();
-    self.child.rst.next = self.rst.val();
     self.child.idle.next = self.p.val();
     self.y.next = self.child.elapsed.q.val();
 }
 => "bad: `child.elapsed.q` is a register of another block, which claims alone may read" }
 
-wrong! { a_clock_connected_twice, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), } #[hdl_gen] fn update(&mut self)
+wrong! { a_clock_connected_twice, Bad {
+    reg r: Bits(4, 0, "r"),
+} #[hdl_gen] fn update(&mut self)
 {
     dff_setup!(self, clk, r);
     dff_setup!(self, clk, r);
@@ -926,20 +1176,119 @@ wrong! { a_clock_connected_twice, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), } #
 }
 => "bad: `r.clock` is driven twice" }
 
+block! {
+    struct Doubled;
+
+    fn new() {}
+
+    {
+        in a: Bits(4, "a"),
+        reg r: Bits(4, 0, "r"),
+    }
+}
+
+impl Logic for Doubled {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.r.d.next = self.a.val();
+    }
+}
+
+wrong! { a_register_assigned_again_after_its_section, Bad {
+    section doubled: Doubled(),
+} #[hdl_gen] fn update(&mut self)
+{
+    self.doubled.a.next = self.a.val();
+    if self.p.val() { self.doubled.r.d.next = 0.into(); }
+    self.y.next = self.doubled.r.q.val();
+}
+=> "bad: `r.d` is assigned by a section, and after it by the block" }
+
+block! {
+    struct Driver;
+
+    fn new() {}
+
+    {
+        in a: Bits(4, "a"),
+        out b: Bits(4, "b"),
+    }
+}
+
+impl Logic for Driver {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.b.next = self.a.val();
+    }
+}
+
+wrong! { a_signal_that_a_section_drives, Bad {
+    section driver: Driver(),
+} #[hdl_gen] fn update(&mut self)
+{
+    self.driver.a.next = self.a.val();
+    self.y.next = 0.into();
+    self.y.next = self.driver.b.val();
+}
+=> "bad: `y` is driven twice: an output of a section drives it" }
+
+wrong! { a_register_that_a_section_drives, Bad {
+    reg r: Bits(4, 0, "r"),
+    section driver: Driver(),
+} #[hdl_gen] fn update(&mut self)
+{
+    self.driver.a.next = self.a.val();
+    self.r.d.next = self.driver.b.val();
+    self.y.next = self.r.q.val();
+}
+=> "bad: `driver.b` is another name of what it is assigned to" }
+
+block! {
+    struct SetUp(clk, rst);
+
+    fn new() {}
+
+    {
+        in a: Bits(4, "a"),
+        reg r: Bits(4, 0, "r"),
+    }
+}
+
+impl Logic for SetUp {
+    #[hdl_gen]
+    fn update(&mut self) {
+        dff_setup!(self, clk, r);
+        self.r.d.next = self.a.val();
+    }
+}
+
+wrong! { a_register_set_up_in_a_section, Bad {
+    section set_up: SetUp(),
+} #[hdl_gen] fn update(&mut self)
+{
+    self.set_up.a.next = self.a.val();
+    self.y.next = self.set_up.r.q.val();
+}
+=> "bad: dff_setup! and clock! stand in the `update` of the block, not of a section" }
+
 wrong! { a_number_without_a_width, Bad {} #[hdl_gen] fn update(&mut self) {
     self.y.next = self.a.val();
     if 1 == 2 { self.y.next = 0.into(); }
 }
 => "bad: nothing gives `1` a width: write it as bits(value, width)" }
 
-wrong! { a_register_set_up_under_a_condition, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), }
+wrong! { a_register_set_up_under_a_condition, Bad {
+    reg r: Bits(4, 0, "r"),
+}
 #[hdl_gen] fn update(&mut self) {
     if self.p.val() { dff_setup!(self, clk, r); }
     self.y.next = self.r.q.val();
 }
 => "dff_setup! and clock! stand at the top of `update`" }
 
-wrong! { a_register_used_as_a_memory, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"), }
+wrong! { a_register_used_as_a_memory, Bad {
+    reg r: Bits(4, 0, "r"),
+}
 #[hdl_gen] fn update(&mut self) {
     self.r.clock.next = self.clk.val();
     self.y.next = self.r.q.val();
@@ -949,19 +1298,24 @@ wrong! { a_register_used_as_a_memory, Bad { r: Reg<Bits> = Reg::bits(4, 0, "r"),
 #[test]
 fn what_a_child_does_not_read_is_not_connected() {
     block! {
-        Around {
-            clk: Signal<In, Clock> = Signal::clock("clock"),
-            rst: Signal<In, Bit> = Signal::bit("reset"),
-            x: Signal<In, Bits> = Signal::bits(4, "in"),
-            y: Signal<Out, Bits> = Signal::bits(4, "out"),
-            one: Signal<In, Bits> = Signal::bits(1, "a vector of one"),
-            both: Signal<Out, Bits> = Signal::bits(2, "two of them"),
-            inner: Variants = Variants::new(false),
+        struct Around(clk, rst);
+
+        fn new() {}
+
+        about("around", "A block of the tests.")
+
+        {
+            in x: Bits(4, "in"),
+            out y: Bits(4, "out"),
+            in one: Bits(1, "a vector of one"),
+            out both: Bits(2, "two of them"),
+            child inner: Variants(false),
         }
+    }
+
+    impl Logic for Around {
         #[hdl_gen]
         fn update(&mut self) {
-            self.inner.clk.next = self.clk.val();
-            self.inner.rst.next = self.rst.val();
             self.inner.x.next = self.x.val();
             self.inner.hold.next = self.x.val().any();
             match self.one.val().any() {
@@ -985,30 +1339,48 @@ fn what_a_child_does_not_read_is_not_connected() {
 #[test]
 fn what_is_tied_to_a_number_stays_clean() {
     block! {
-        Compares {
-            x: Signal<In, Bits> = Signal::bits(4, "in"),
-            y: Signal<In, Bits> = Signal::bits(4, "in"),
-            more: Signal<Out, Bit> = Signal::bit("x is larger"),
+        struct Compares;
+
+        fn new() {}
+
+        about("compares", "A block of the tests.")
+
+        {
+            in x: Bits(4, "in"),
+            in y: Bits(4, "in"),
+            out more: Bit("x is larger"),
         }
+    }
+
+    impl Logic for Compares {
         #[hdl_gen]
         fn update(&mut self) {
             self.more.next = self.x.val() > self.y.val();
         }
     }
     block! {
-        Tied {
-            x: Signal<In, Bits> = Signal::bits(4, "in"),
-            hybrid: Constant<Bit> = Constant::bit(false, "with an offset"),
-            offset: Signal<Local, Bits> = Signal::bits(4, "added where there is one"),
-            above: Signal<Out, Bit> = Signal::bit("above the offset"),
-            less: Signal<Out, Bit> = Signal::bit("below the offset"),
-            sum: Signal<Out, Bits> = Signal::bits(4, "with the offset"),
-            child: Compares = Compares::new(),
+        struct Tied;
+
+        fn new() {}
+
+        about("tied", "A block of the tests.")
+
+        {
+            in x: Bits(4, "in"),
+            choice hybrid(false), // with an offset
+            local offset: Bits(4, "added where there is one"),
+            out above: Bit("above the offset"),
+            out less: Bit("below the offset"),
+            out sum: Bits(4, "with the offset"),
+            child child: Compares(),
         }
+    }
+
+    impl Logic for Tied {
         #[hdl_gen]
         fn update(&mut self) {
             self.offset.next = 0.into();
-            if self.hybrid.val() {
+            if self.hybrid {
                 self.offset.next = self.x.val();
             }
             self.sum.next = self.x.val() ^ self.offset.val();
@@ -1033,28 +1405,45 @@ fn a_simulator_can_move_between_threads() {
 
 #[test]
 fn a_block_without_a_module_is_refused() {
-    #[derive(LogicBlock)]
-    struct Nameless {
-        y: Signal<Out, Bit>,
+    block! {
+        struct Nameless;
+
+        fn new() {}
+
+        {
+            out y: Bit("y"),
+        }
     }
+
     impl Logic for Nameless {
         #[hdl_gen]
         fn update(&mut self) {
             self.y.next = true;
         }
     }
-    let block = Nameless {
-        y: Signal::bit("y"),
-    };
-    assert!(error(block).contains("about: About"));
+
+    assert!(error(Nameless::new()).contains("with an `about`"));
 }
 
 #[test]
 fn a_loop_in_a_description_does_not_hang_the_simulation() {
     block! {
-        Oscillator { y: Signal<Out, Bit> = Signal::bit("y"), }
+        struct Oscillator;
+
+        fn new() {}
+
+        about("oscillator", "A block of the tests.")
+
+        {
+            out y: Bit("y"),
+        }
+    }
+
+    impl Logic for Oscillator {
         #[hdl_gen]
-        fn update(&mut self) { self.y.next = !self.y.val(); }
+        fn update(&mut self) {
+            self.y.next = !self.y.val();
+        }
     }
     assert!(matches!(
         Simulator::new(Oscillator::new()),
@@ -1098,6 +1487,102 @@ fn pins_are_reached_by_name() {
         .to_string()
         .contains("output"));
 }
+
+block! {
+    struct Watched(clk, rst);
+
+    fn new() {}
+
+    about("watched", "A block of the tests.")
+
+    {
+        in go: Bit("counts"),
+        in limit: Bits(4, "counts up to here"),
+        out steps: Bits(4, "counted so far"),
+        reg count: Bits(4, 0, "counted so far"),
+        reg again: Bits(4, 0, "counted once more, for the claims"),
+        invariant twice("Both counts are the same."),
+    }
+}
+
+impl Logic for Watched {
+    #[hdl_gen]
+    fn update(&mut self) {
+        if self.go.val() & (self.count.q.val() < self.limit.val()) {
+            self.count.d.next = self.count.q.val() + 1;
+            self.again.d.next = self.again.q.val() + 1;
+        }
+        self.steps.next = self.count.q.val();
+        self.twice.d.next = self.count.q.val() == self.again.q.val();
+    }
+}
+
+block! {
+    struct Watch(clk, rst);
+
+    fn new() {}
+
+    about("watch", "A block of the tests.")
+
+    {
+        in go: Bit("counts"),
+        out steps: Bits(4, "counted so far"),
+        reg phase: Phase(Phase::Idle, "what it does"),
+        local seen: Bits(2, "half of the count, for the claims"),
+        constant most: Bits(4, 9, "counts up to here"),
+        child watched: Watched(),
+        property bounded("What is counted has an end."),
+        invariant as_inside("The claims read registers and pins of what is inside."),
+    }
+}
+
+impl Logic for Watch {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.watched.go.next = self.go.val();
+        self.watched.limit.next = self.most.val();
+        self.steps.next = self.watched.steps.val();
+        if self.phase.q.val() == Phase::Idle {
+            self.phase.d.next = Phase::Count;
+            self.watched.go.next = false;
+        }
+        self.bounded.d.next = self.watched.steps.val() <= self.most.val();
+        self.seen.next = bit_cast(self.watched.count.q.val() >> 2, 2);
+        self.as_inside.d.next = (self.watched.count.q.val() == self.watched.again.q.val())
+            & (self.watched.limit.val() == 9)
+            & (self.seen.val() == bit_cast(self.watched.again.q.val() >> 2, 2))
+            & !(self.phase.q.val() == Phase::Done);
+    }
+}
+
+/// A net that claims alone read is still there; what serves claims alone is in the checkers.
+#[test]
+fn claims_are_in_checkers() {
+    check_block(Watch::new, 200);
+    agrees_with(VerilogSimulator::Verilator, Watch::new, 500, 1).unwrap();
+    let header = Header::for_tests();
+    let design = elaborate(&Watch::new()).unwrap();
+    for (name, text) in verilog::print(&design, &header) {
+        for word in ["assert", "again", "seen", "_holds"] {
+            assert!(!text.contains(word), "{word} in {name}:\n{text}");
+        }
+    }
+    let files = verilog::checkers(&design, &header);
+    let all: String = files
+        .iter()
+        .map(|(name, text)| format!("==> {name}\n{text}"))
+        .collect();
+    insta::assert_snapshot!(all);
+}
+
+wrong! { a_child_called_as_the_checker, Bad {
+    child checker: Timer(),
+} #[hdl_gen] fn update(&mut self)
+{
+    self.checker.idle.next = self.p.val();
+    self.y.next = self.checker.spare.val();
+}
+=> "would both be called `u_checker`" }
 
 #[test]
 fn a_table_is_a_case() {

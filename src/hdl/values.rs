@@ -205,14 +205,27 @@ impl<S: State> Castable for S {
     }
 }
 
-/// Zero-extends or truncates to `width` bits.
-pub fn bit_cast(value: impl Castable, width: usize) -> Bits {
-    Bits::new(value.to_vector().value, width as u32)
+/// What tells [`bit_cast`] and [`bits()`] a width in bits: a number, or the signal, register or constant that
+/// is so wide.
+pub trait Width {
+    /// The width.
+    fn bits(self) -> usize;
+}
+
+impl Width for usize {
+    fn bits(self) -> usize {
+        self
+    }
+}
+
+/// Zero-extends or truncates to `width` bits, or to the width of a signal.
+pub fn bit_cast(value: impl Castable, width: impl Width) -> Bits {
+    Bits::new(value.to_vector().value, width.bits() as u32)
 }
 
 /// A literal of `width` bits, for places where no other operand gives a width.
-pub fn bits(value: impl Into<Bits>, width: usize) -> Bits {
-    Bits::new(value.into().value, width as u32)
+pub fn bits(value: impl Into<Bits>, width: impl Width) -> Bits {
+    Bits::new(value.into().value, width.bits() as u32)
 }
 
 /// An enumerated type of [`states!`](crate::states): binary encoding in the order of

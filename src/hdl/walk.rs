@@ -8,21 +8,45 @@ use rust_hdl_core::block::Block as RustBlock;
 use rust_hdl_core::probe::Probe;
 
 use super::atoms::Meta;
-use super::elaborate::{ElabError, Result};
+use super::error::{ElabError, Result};
 use super::ir::{Block, BlockId, Design, MemoryBlock, Net, NetId, Register, Role};
+use super::part::Space;
 use super::values::{mask, Type, MAX_WIDTH};
 
 #[derive(Default)]
 pub(super) struct Scope {
+    /// As the Verilog has it.
     name: String,
+    /// As the description calls it.
+    key: String,
     body: Option<Verilog>,
     marker: Option<(Meta, u32, u128)>,
     atoms: Vec<RawAtom>,
     children: Vec<Scope>,
+    /// The bundles and sections that the walk is in.
+    spaces: Vec<Space>,
+    sections: Vec<Section>,
+    aliases: Vec<Alias>,
+}
+
+/// Another name of a net.
+pub(super) struct Alias {
+    /// As the description calls it.
+    pub(super) key: String,
+    /// A section assigns it.
+    pub(super) is_output: bool,
+}
+
+/// The statements of a section.
+pub(super) struct Section {
+    /// What precedes the names of its fields in the description.
+    pub(super) key: String,
+    pub(super) body: VerilogBlock,
 }
 
 struct RawAtom {
     name: String,
+    key: String,
     kind: AtomKind,
     width: u32,
     doc: String,
@@ -36,24 +60,64 @@ pub(super) struct Walk {
     pub(super) root: Option<Scope>,
 }
 
+impl Walk {
+    /// The innermost bundle or section that the walk is in.
+    fn space(&self) -> Space {
+        let scope = self.stack.last();
+        let space = scope.and_then(|scope| scope.spaces.last());
+        space.cloned().unwrap_or_default()
+    }
+}
+
 impl Probe for Walk {
     fn visit_start_scope(&mut self, name: &str, node: &dyn RustBlock) {
+        let space = self.space();
         self.stack.push(Scope {
-            name: name.into(),
+            name: format!("{}{name}", space.printed),
+            key: format!("{}{name}", space.key),
             body: Some(node.hdl()),
             ..Scope::default()
         });
     }
 
-    fn visit_atom(&mut self, name: &str, atom: &dyn Atom) {
+    fn visit_start_namespace(&mut self, name: &str, node: &dyn RustBlock) {
+        let space = self.space().enter(name, node);
         let Some(scope) = self.stack.last_mut() else {
             return;
         };
+        if let Verilog::Combinatorial(body) = node.hdl() {
+            scope.sections.push(Section {
+                key: space.key.clone(),
+                body,
+            });
+        }
+        scope.spaces.push(space);
+    }
+
+    fn visit_end_namespace(&mut self, _: &str, _: &dyn RustBlock) {
+        if let Some(scope) = self.stack.last_mut() {
+            scope.spaces.pop();
+        }
+    }
+
+    fn visit_atom(&mut self, name: &str, atom: &dyn Atom) {
+        let space = self.space();
+        let Some(scope) = self.stack.last_mut() else {
+            return;
+        };
+        let plain = name.trim_start_matches('=');
+        let key = format!("{}{plain}", space.key);
+        if space.renames(atom.kind()) || plain != name {
+            let is_output = plain == name && space.is_output(atom.kind());
+            scope.aliases.push(Alias { key, is_output });
+            return;
+        }
         let value = literal(&atom.verilog()).0;
         let width = u32::try_from(atom.bits()).unwrap_or(u32::MAX);
         match serde_json::from_str(&atom.descriptor().name) {
             Ok(Meta::Net { doc, kind }) => scope.atoms.push(RawAtom {
-                name: name.into(),
+                name: format!("{}{name}", space.printed),
+                key,
                 kind: atom.kind(),
                 width,
                 doc,
@@ -91,6 +155,9 @@ pub(super) fn literal(literal: &VerilogLiteral) -> (u128, u32) {
 pub(super) struct Source {
     pub(super) body: VerilogBlock,
     pub(super) env: HashMap<String, NetId>,
+    pub(super) sections: Vec<Section>,
+    /// What are other names of nets; `update` tells of which.
+    pub(super) aliases: Vec<Alias>,
 }
 
 pub(super) fn collect(
@@ -108,8 +175,7 @@ pub(super) fn collect(
         };
         return Err(ElabError::Unsupported {
             block,
-            what: "the block has no field `about: About`: every block names its module there"
-                .into(),
+            what: "the block has no `about`: every block names its module there".into(),
         });
     };
     // The top is called by its module, as in the Verilog.
@@ -161,10 +227,10 @@ pub(super) fn collect(
             design.nets[net].value = Some(atom.value);
         }
         design.blocks[id].nets.push(net);
-        env.insert(atom.name, net);
+        env.insert(atom.key, net);
     }
     for child in scope.children {
-        let name = child.name.clone();
+        let (name, key) = (child.name.clone(), child.key.clone());
         match child.marker {
             Some((Meta::Register { doc, claim }, width, value)) => {
                 let what = format!("the reset value of `{name}`,");
@@ -179,7 +245,7 @@ pub(super) fn collect(
                     };
                     atom.doc = doc.clone();
                     let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
-                    env.insert(format!("{name}${}", atom.name), net);
+                    env.insert(format!("{key}${}", atom.name), net);
                     sides.insert(atom.name, net);
                 }
                 check_fits(&path, &what, value, width)?;
@@ -225,7 +291,7 @@ pub(super) fn collect(
                         _ => Role::MemoryIn(index),
                     };
                     let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
-                    env.insert(format!("{name}${}", atom.name), net);
+                    env.insert(format!("{key}${}", atom.name), net);
                     sides.insert(atom.name, net);
                 }
                 design.memories.push(MemoryBlock {
@@ -247,18 +313,13 @@ pub(super) fn collect(
             _ => {
                 let child = collect(design, sources, child, Some(id))?;
                 design.blocks[id].children.push(child);
-                for &net in &design.blocks[child].nets {
-                    let pin = &design.nets[net];
-                    if matches!(pin.role, Role::Input | Role::Output) {
-                        env.insert(format!("{name}${}", pin.name.replace('.', "$")), net);
-                    }
-                }
-                // Claims may read the registers of all blocks below.
-                let below = &sources[child].env;
-                let registers = below
-                    .iter()
-                    .filter(|&(_, &net)| matches!(design.nets[net].role, Role::RegisterQ(_)));
-                env.extend(registers.map(|(key, &net)| (format!("{name}${key}"), net)));
+                // Its pins, and the registers of all blocks below, which claims may read.
+                let seen = sources[child].env.iter().filter(|&(_, &net)| {
+                    let declared = &design.nets[net];
+                    let is_pin = matches!(declared.role, Role::Input | Role::Output);
+                    matches!(declared.role, Role::RegisterQ(_)) || is_pin && declared.block == child
+                });
+                env.extend(seen.map(|(below, &net)| (format!("{key}${below}"), net)));
             }
         }
     }
@@ -272,7 +333,12 @@ pub(super) fn collect(
                     .into(),
         }),
     };
-    sources[id] = Source { body, env };
+    sources[id] = Source {
+        body,
+        env,
+        sections: scope.sections,
+        aliases: scope.aliases,
+    };
     Ok(id)
 }
 

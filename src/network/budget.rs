@@ -1,6 +1,6 @@
 //! What PerfBound promises for a port, and what came of it.
 //!
-//! p000 2.4: "in a period of duration X, we can delay up to N packets", `N = l X / t_w` with
+//! PerfBound 2.4: "in a period of duration X, we can delay up to N packets", `N = l X / t_w` with
 //! `l = bound * sum(p_i / h_i)` (SPEC 7.2), each for the `t_w` that its link needs to wake. So in a
 //! run that lasts `X`, packets of a port may wait for its link for `l X` together: the port's
 //! *budget*. What they did wait is [`PortSummary::sleep_delay_ps`].
@@ -38,7 +38,7 @@ pub struct BudgetUse {
 
 impl Budget {
     /// Of the ports that `config` governs, whose classes have `configs`
-    /// ([`super::fabric::configs_of`]); `None` if no bound governs them.
+    /// ([`super::event::configs_of`]); `None` if no bound governs them.
     ///
     /// Ports that measure their hop counts (`hops = "measured"`) are judged by those of the
     /// routing under uniform traffic.
@@ -118,7 +118,7 @@ fn port_use(delay_ps: u64, budget_ps: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::energy::tests::run;
-    use crate::network::fabric::configs_of;
+    use crate::network::event::configs_of;
     use crate::network::topology::SingleSwitch;
 
     fn config(text: &str) -> Config {

@@ -1,5 +1,5 @@
-//! The histograms of idle periods, as their definitions read (`docs/histograms.md`,
-//! SPEC 6, p000 3.2).
+//! The histograms of idle periods, as their definitions read (`docs/how/histograms.md`,
+//! SPEC 6, PerfBound 3.2).
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::config::Scale;
 /// Generations of a `decaying` histogram; a sample of each weighs half of one of the next.
 const GENERATIONS: usize = 4;
 
-/// Parameters of a histogram (p000 Table 4). Times are in ticks.
+/// Parameters of a histogram (PerfBound Table 4). Times are in ticks.
 #[derive(Clone, Debug)]
 pub struct HistogramParameters {
     /// How the histogram forgets.

@@ -1,5 +1,5 @@
 //! The papers' mathematics, period by period: the threshold that PerfBound and
-//! PerfBoundCorrect mean (SPEC 6 to 8, p000 2.4, 3.2 and 3.4).
+//! PerfBoundCorrect mean (SPEC 6 to 8, PerfBound 2.4, 3.2 and 3.4).
 //!
 //! Independent of the hardware: nothing here knows the constants or the arithmetic of
 //! [`crate::config::plan`] or [`crate::blocks`]. Times are whole ticks, as everywhere
@@ -91,7 +91,7 @@ pub struct Step {
     pub budget: u64,
     /// PerfBound's threshold in ticks (SPEC 7.5); 0 for policies that do not predict.
     pub t_pb: u64,
-    /// The correction factor of p000 Equation 2 as it stands; 1 if there is no correction.
+    /// The correction factor of PerfBound Equation 2 as it stands; 1 if there is no correction.
     pub cf: f64,
     /// The threshold of the next idle period in ticks, from 0 to `h_maxval`; whole unless
     /// it is corrected. (Beyond 2^53 ticks it has the precision of an `f64`.)
@@ -177,7 +177,7 @@ impl Reference {
 }
 
 /// The outcomes of the last `n_R` idle periods and the ratios of the misses among them
-/// (p000 3.4).
+/// (PerfBound 3.4).
 #[derive(Clone, Debug)]
 struct MissHistory {
     /// Oldest first; `n_R` from the start, none of them misses.
@@ -205,7 +205,7 @@ impl MissHistory {
         self.ratios.extend(miss);
     }
 
-    /// p000 Equation 2: the rate of misses times the geometric mean of their ratios;
+    /// PerfBound Equation 2: the rate of misses times the geometric mean of their ratios;
     /// 1 without misses.
     fn correction_factor(&self) -> f64 {
         if self.ratios.is_empty() {

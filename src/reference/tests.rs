@@ -483,7 +483,7 @@ fn policies_that_do_not_predict() {
     assert!(run(parameters, &[(1, 999), (1, 1)]).iter().all(|s| !s.miss));
 }
 
-/// p000 Equation 1: l = 0.7 * 0.01/4 + 0.3 * 0.01/6 = 0.00225, printed as 0.0023
+/// PerfBound Equation 1: l = 0.7 * 0.01/4 + 0.3 * 0.01/6 = 0.00225, printed as 0.0023
 /// (the right-hand side of the equation, with 0.6 and 0.4, would give 0.0022).
 #[test]
 fn equation_1() {

@@ -10,7 +10,7 @@ use plotters::style::register_font;
 use plotters::style::text_anchor::VPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-use super::figure::{Bars, Counts, Lines, Mark, Panel, Plot, Shape, Spread, Tick, Trades};
+use super::figure::{Bars, Counts, Lines, Mark, Marker, Panel, Plot, Spread, Tick, Trades};
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
 pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
@@ -290,21 +290,21 @@ impl Pen {
         let size = self.length(size) as i32;
         let colour = mark.ink();
         let style = match (mark.pale, mark.shape) {
-            (true, Shape::Swatch) => colour.mix(PALE).filled(),
+            (true, Marker::Swatch) => colour.mix(PALE).filled(),
             (true, _) => colour.stroke_width(self.length(2).max(1)),
             (false, _) => colour.filled(),
         };
         match mark.shape {
-            Shape::Swatch => area.draw(&Rectangle::new(
+            Marker::Swatch => area.draw(&Rectangle::new(
                 [(x - size, y - size), (x + size, y + size)],
                 style,
             )),
-            Shape::Line => area.draw(&PathElement::new(
+            Marker::Line => area.draw(&PathElement::new(
                 [(x - size - size / 2, y), (x + size + size / 2, y)],
                 mark.stroke(self.length(3)),
             )),
-            Shape::Circle => area.draw(&Circle::new((x, y), size, style)),
-            Shape::Square => {
+            Marker::Circle => area.draw(&Circle::new((x, y), size, style)),
+            Marker::Square => {
                 let half = size - size / 6;
                 let corners = [
                     (x - half, y - half),
@@ -314,7 +314,7 @@ impl Pen {
                 ];
                 self.polygon(area, &corners, mark.pale, style)
             }
-            Shape::Triangle => {
+            Marker::Triangle => {
                 let half = size + size / 6;
                 let corners = [(x, y - half), (x + half, y + size), (x - half, y + size)];
                 self.polygon(area, &corners, mark.pale, style)
@@ -399,7 +399,7 @@ impl Pen {
             ))?;
             for (x, y) in points {
                 self.whisker(&mut chart, *x, y, colour)?;
-                if mark.shape == Shape::Line {
+                if mark.shape == Marker::Line {
                     continue;
                 }
                 let at = chart.backend_coord(&(*x, y.mean));
@@ -517,7 +517,7 @@ impl Pen {
 impl Mark {
     /// Of a line so wide.
     fn stroke(&self, width: u32) -> ShapeStyle {
-        let pale = self.pale && self.shape == Shape::Line;
+        let pale = self.pale && self.shape == Marker::Line;
         let part = if pale { PALE } else { 1.0 };
         self.ink().mix(part).stroke_width(width)
     }

@@ -1,10 +1,10 @@
 //! What the figures of a report show, and the tables with their values.
 
 use crate::config::plan::{HistogramKind, Sleep};
-use crate::network::fabric::idle::{IdleBin, IdleTable};
+use crate::network::event::idle::{IdleBin, IdleTable};
 use crate::sweep::Row;
 
-/// A figure: a plot, its values, and where the like of it stands in p000.
+/// A figure: a plot, its values, and where the like of it stands in the PerfBound paper.
 pub struct Figure {
     /// The name of its PNG file and of its place in the page.
     pub id: String,
@@ -117,7 +117,7 @@ pub struct Pair {
 }
 
 #[derive(Clone, Copy, PartialEq)]
-pub enum Shape {
+pub enum Marker {
     Swatch,
     /// A line of so many points that they have no marks.
     Line,
@@ -126,10 +126,10 @@ pub enum Shape {
     Square,
 }
 
-impl Shape {
+impl Marker {
     /// The shape of a series by its number.
     pub fn of(number: usize) -> Self {
-        [Shape::Circle, Shape::Triangle, Shape::Square][number % 3]
+        [Marker::Circle, Marker::Triangle, Marker::Square][number % 3]
     }
 }
 
@@ -138,13 +138,13 @@ impl Shape {
 pub struct Mark {
     /// The number of a colour; none is that of text.
     pub colour: Option<usize>,
-    pub shape: Shape,
+    pub shape: Marker,
     /// A pale swatch, or the outline of a shape.
     pub pale: bool,
 }
 
 impl Mark {
-    pub fn series(number: usize, shape: Shape) -> Self {
+    pub fn series(number: usize, shape: Marker) -> Self {
         Mark {
             colour: Some(number),
             shape,
@@ -231,7 +231,7 @@ pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
     figures
 }
 
-/// The figures of p000's matrix.
+/// The figures of the PerfBound paper's matrix.
 fn of_matrix(rows: &[Row]) -> Vec<Figure> {
     let fixed = |id: &str, title: &str, source, merit| Figure {
         id: id.into(),
@@ -251,13 +251,13 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
         fixed(
             "fixed-time",
             "Execution time with fixed thresholds",
-            "Compare p000 Figures 7a, 13a and 16a",
+            "Compare PerfBound Figures 7a, 13a and 16a",
             TIME,
         ),
         fixed(
             "fixed-system",
             "Energy of the system saved with fixed thresholds",
-            "Compare p000 Figures 7b, 10b, 13c and 16c",
+            "Compare PerfBound Figures 7b, 10b, 13c and 16c",
             SYSTEM,
         ),
         fixed(
@@ -269,25 +269,25 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
         fixed(
             "fixed-network",
             "Energy of links and switches saved with fixed thresholds",
-            "The network of p000's abstract, which has no such figure",
+            "The network of the PerfBound paper's abstract, which has no such figure",
             NETWORK,
         ),
         fixed(
             "fixed-latency",
             "Packet latency with fixed thresholds",
-            "Compare p000 Figures 7c, 10a, 13b and 16b",
+            "Compare PerfBound Figures 7c, 10a, 13b and 16b",
             LATENCY,
         ),
         predicted(
             "predicted-time",
             "Execution time with PerfBound and PerfBoundCorrect",
-            "Compare p000 Figures 8a, 14a and 17a",
+            "Compare PerfBound Figures 8a, 14a and 17a",
             TIME,
         ),
         predicted(
             "predicted-system",
             "Energy of the system saved with PerfBound and PerfBoundCorrect",
-            "Compare p000 Figures 8b, 11b, 14b and 17b",
+            "Compare PerfBound Figures 8b, 11b, 14b and 17b",
             SYSTEM,
         ),
         predicted(
@@ -299,20 +299,20 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
         predicted(
             "predicted-network",
             "Energy of links and switches saved with PerfBound and PerfBoundCorrect",
-            "The network of p000's abstract, which has no such figure",
+            "The network of the PerfBound paper's abstract, which has no such figure",
             NETWORK,
         ),
         predicted(
             "predicted-latency",
             "Packet latency with PerfBound and PerfBoundCorrect",
-            "Compare p000 Figures 8c, 11a, 14c and 17c",
+            "Compare PerfBound Figures 8c, 11a, 14c and 17c",
             LATENCY,
         ),
         correction(rows),
     ]
 }
 
-/// How long ports are idle when links never sleep (p000 Figure 1): how many periods of each
+/// How long ports are idle when links never sleep (PerfBound Figure 1): how many periods of each
 /// length there are, and which part of the periods and of their time is no longer.
 fn idle_periods(idle: &IdleTable, rows: &[Row]) -> Figure {
     // Those of the first run lie in the table.
@@ -355,7 +355,8 @@ fn idle_periods(idle: &IdleTable, rows: &[Row]) -> Figure {
             "" => "Idle periods of ports whose links never sleep".into(),
             varied => format!("Idle periods of ports whose links never sleep: {varied}"),
         },
-        source: "Compare p000 Figure 1, which has one port and bins of the same width; here all \
+        source:
+            "Compare PerfBound Figure 1, which has one port and bins of the same width; here all \
                  ports. Not counted: before the first and after the last activity of a port",
         plot: (idle.periods > 0).then(|| idle_plot(idle, &shares)),
         table: Table {
@@ -392,7 +393,7 @@ fn idle_plot(idle: &IdleTable, shares: &[[f64; 4]]) -> Plot {
             .map(|(at, share)| (at, Spread::exactly(share)))
             .collect()
     };
-    let marks = [0, 1].map(|number| Mark::series(number, Shape::of(number)));
+    let marks = [0, 1].map(|number| Mark::series(number, Marker::of(number)));
     Plot {
         legend: vec![
             (marks[0], "periods".into()),
@@ -561,7 +562,7 @@ fn fixed_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
     let mut series = Vec::new();
     let mut legend = Vec::new();
     for (number, state) in states.iter().enumerate() {
-        let mark = Mark::series(number, Shape::of(number));
+        let mark = Mark::series(number, Marker::of(number));
         let value = |&ns: &f64| Some((place(ns), fixed_value(rows, state, ns, merit)?));
         series.push((mark, thresholds.iter().filter_map(value).collect()));
         legend.push((mark, (*state).to_owned()));
@@ -634,7 +635,7 @@ fn predicted_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
     let mut series = Vec::new();
     let mut legend = Vec::new();
     for (number, histogram) in histograms.iter().enumerate() {
-        let mark = Mark::series(number, Shape::Swatch);
+        let mark = Mark::series(number, Marker::Swatch);
         legend.push((mark, (*histogram).to_owned()));
         for (correction, _) in &policies {
             let pale = !correction;
@@ -642,7 +643,7 @@ fn predicted_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
         }
     }
     for (correction, policy) in &policies {
-        let mark = uncoloured(Shape::Swatch, !correction);
+        let mark = uncoloured(Marker::Swatch, !correction);
         legend.push((mark, (*policy).to_owned()));
     }
     let panel = |state: &&str| {
@@ -719,7 +720,7 @@ fn predicted_table(rows: &[Row], merit: Merit) -> Table {
 }
 
 /// In a legend, what has no colour of its own.
-fn uncoloured(shape: Shape, pale: bool) -> Mark {
+fn uncoloured(shape: Marker, pale: bool) -> Mark {
     Mark {
         colour: None,
         shape,
@@ -736,7 +737,7 @@ fn over_loads(rows: &[Row]) -> Vec<Figure> {
         .into_iter()
         .enumerate()
         .map(|(number, ns)| -> Ports {
-            let mark = Mark::series(number, Shape::of(number));
+            let mark = Mark::series(number, Marker::of(number));
             let is = move |row: &Row| row.setting.t_pdt_ns == Some(ns);
             (mark, time_label(ns), Box::new(is))
         })
@@ -747,7 +748,7 @@ fn over_loads(rows: &[Row]) -> Vec<Figure> {
             for (correction, policy) in PREDICTIONS {
                 let mark = Mark {
                     pale: !correction,
-                    ..Mark::series(number, Shape::of(place))
+                    ..Mark::series(number, Marker::of(place))
                 };
                 let is = move |row: &Row| {
                     let setting = &row.setting;
@@ -766,15 +767,15 @@ fn over_loads(rows: &[Row]) -> Vec<Figure> {
     of_thresholds.extend(fixed.iter().map(|(mark, name, _)| (*mark, name.clone())));
     let mut of_predictions: Vec<(Mark, String)> = Vec::new();
     for (number, name) in histograms(rows).into_iter().enumerate() {
-        of_predictions.push((Mark::series(number, Shape::Swatch), name.to_owned()));
+        of_predictions.push((Mark::series(number, Marker::Swatch), name.to_owned()));
     }
     for (number, bound) in bounds(rows).into_iter().enumerate() {
-        of_predictions.push((uncoloured(Shape::of(number), false), percent_label(bound)));
+        of_predictions.push((uncoloured(Marker::of(number), false), percent_label(bound)));
     }
     for (correction, policy) in PREDICTIONS {
         let with = |row: &Row| is_predicted(row) && row.setting.correction == correction;
         if rows.iter().any(with) {
-            of_predictions.push((uncoloured(Shape::Circle, !correction), policy.into()));
+            of_predictions.push((uncoloured(Marker::Circle, !correction), policy.into()));
         }
     }
     if let [(mark, name, _)] = &*predicted {
@@ -802,7 +803,7 @@ fn over_loads(rows: &[Row]) -> Vec<Figure> {
             figures.push(Figure {
                 id: format!("load-{id}-{what}"),
                 title: format!("{title} over the load, with {with}"),
-                source: "p000 has applications, whose load is what it is, and no such figure",
+                source: "the PerfBound paper has applications, whose load is what it is, and no such figure",
                 plot: load_plot(rows, ports, legend, merit),
                 table: load_table(rows, ports, merit),
             });
@@ -849,7 +850,7 @@ fn load_plot(
         loads.iter().filter_map(value).collect()
     };
     let always_on = line(None);
-    let mark = uncoloured(Shape::Square, true);
+    let mark = uncoloured(Marker::Square, true);
     let mut legend = legend.to_vec();
     if !always_on.is_empty() {
         legend.push((mark, "always-on".into()));
@@ -944,7 +945,7 @@ fn correction(rows: &[Row]) -> Figure {
         let pairs = settings.filter_map(|&setting| {
             let mark = Mark::series(
                 histograms.iter().position(|name| *name == setting.1)?,
-                Shape::of(bounds.iter().position(|bound| *bound == setting.2)?),
+                Marker::of(bounds.iter().position(|bound| *bound == setting.2)?),
             );
             Some(Pair {
                 mark,
@@ -962,13 +963,13 @@ fn correction(rows: &[Row]) -> Figure {
     let panels: Vec<Trades> = states(rows, is_predicted).iter().map(panel).collect();
     let mut legend: Vec<(Mark, String)> = Vec::new();
     for (number, name) in histograms.iter().enumerate() {
-        legend.push((Mark::series(number, Shape::Swatch), (*name).to_owned()));
+        legend.push((Mark::series(number, Marker::Swatch), (*name).to_owned()));
     }
     for (number, bound) in bounds.iter().enumerate() {
-        legend.push((uncoloured(Shape::of(number), false), percent_label(*bound)));
+        legend.push((uncoloured(Marker::of(number), false), percent_label(*bound)));
     }
     for (correction, policy) in PREDICTIONS {
-        legend.push((uncoloured(Shape::Circle, !correction), policy.into()));
+        legend.push((uncoloured(Marker::Circle, !correction), policy.into()));
     }
     let mut header: Vec<String> = ["state", "bound", "histogram"].map(str::to_owned).into();
     for merit in [cost, LINKS] {
@@ -988,7 +989,7 @@ fn correction(rows: &[Row]) -> Figure {
     Figure {
         id: "correction".into(),
         title: "PerfBound against PerfBoundCorrect".into(),
-        source: "Cost and gain together; p000 4.4.2 compares the two in Figure 8",
+        source: "Cost and gain together; PerfBound 4.4.2 compares the two in Figure 8",
         plot: panels
             .iter()
             .any(|panel| !panel.pairs.is_empty())

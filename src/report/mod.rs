@@ -1,4 +1,4 @@
-//! The results of a sweep as a page to read: the figures of p000 4.4 to 4.7, drawn from the
+//! The results of a sweep as a page to read: the figures of PerfBound 4.4 to 4.7, drawn from the
 //! table of results, and PNG files of them; and those of one run over time.
 
 mod draw;
@@ -9,7 +9,7 @@ pub mod series;
 use std::path::{Path, PathBuf};
 
 use crate::files::{self, FileError};
-use crate::sweep::{self, Results, RESULTS};
+use crate::sweep::{self, Results, DESCRIPTION, IDLE_PERIODS, RESULTS};
 use figure::Figure;
 use series::{Columns, SeriesError, SERIES, SERIES_ALWAYS_ON};
 
@@ -17,7 +17,7 @@ use series::{Columns, SeriesError, SERIES, SERIES_ALWAYS_ON};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// What the sweep has left.
-    #[error("{0}; `linkdoze sweep` writes it when all experiments are done")]
+    #[error("{0}; `linkdoze sweep` writes this folder, or `linkdoze simulate -o` with sample_ns")]
     Results(#[from] sweep::Error),
     /// What a run has left.
     #[error(transparent)]
@@ -38,14 +38,29 @@ pub enum Error {
     File(#[from] FileError),
 }
 
+/// What was written.
+#[derive(Debug)]
+pub struct Written {
+    /// The page, and the files beside it.
+    pub files: Vec<PathBuf>,
+    /// That the sweep has not ended, if it has not, as a sentence.
+    pub unfinished: Option<String>,
+}
+
 /// Writes the report of the folder of a sweep, or of a run with samples, as `page`, an HTML file that
-/// needs no other, and a PNG file of each figure beside it; returns the files.
+/// needs no other, and a PNG file of each figure beside it. Of a sweep that has not ended it has
+/// what is done, and says so.
 ///
 /// # Errors
 /// If the folder has no results, or a file cannot be written.
-pub fn write(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn write(folder: &Path, page: &Path) -> Result<Written, Error> {
+    let results = [RESULTS, DESCRIPTION, IDLE_PERIODS, SERIES, SERIES_ALWAYS_ON];
+    files::refuse_to_replace([page], results.map(|name| folder.join(name)))?;
     match folder.join(SERIES).exists() && !folder.join(RESULTS).exists() {
-        true => write_run(folder, page),
+        true => Ok(Written {
+            files: write_run(folder, page)?,
+            unfinished: None,
+        }),
         false => write_sweep(folder, page),
     }
 }
@@ -72,16 +87,26 @@ fn command(folder: &Path, page: &Path) -> String {
 }
 
 /// The report of a sweep.
-fn write_sweep(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
+fn write_sweep(folder: &Path, page: &Path) -> Result<Written, Error> {
+    let results = Results::read(folder)?;
+    let missing = results.missing();
     let Results {
         description,
         rows,
         idle,
-    } = Results::read(folder)?;
+    } = results;
+    let unfinished = (missing > 0).then(|| {
+        format!(
+            "UNFINISHED: {} of {} experiments are done; the sweep goes on with the command that \
+             began it.",
+            rows.len(),
+            rows.len() + missing
+        )
+    });
     if !rows.iter().any(|row| row.setting.policy == "always-on") {
         return Err(Error::NoBaseline(folder.join(RESULTS)));
     }
-    write_page(page, figure::figures(&rows, &idle), |drawn| {
+    let files = write_page(page, figure::figures(&rows, &idle), |drawn| {
         let commands = [
             format!(
                 "linkdoze sweep {} -o {}",
@@ -90,8 +115,9 @@ fn write_sweep(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
             ),
             command(folder, page),
         ];
-        page::html(&rows, &description, drawn, &commands)
-    })
+        page::html(&rows, &description, unfinished.as_deref(), drawn, &commands)
+    })?;
+    Ok(Written { files, unfinished })
 }
 
 /// Draws the figures and writes them, with the page that `html` makes of them.
@@ -133,10 +159,8 @@ fn write_page(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::fabric::idle::{IdleBin, IdleTable};
-    use crate::sweep::{
-        plausible_row, to_parquet, Description, Row, Setting, Sweep, DESCRIPTION, IDLE_PERIODS,
-    };
+    use crate::network::event::idle::{IdleBin, IdleTable};
+    use crate::sweep::{plausible_row, to_parquet, Description, Row, Setting, Sweep};
 
     /// The report of rows that measured nothing but have every figure.
     fn report(sweep: &str, change: fn(&mut Row)) -> (tempfile::TempDir, String, Vec<PathBuf>) {
@@ -193,7 +217,7 @@ mod tests {
         let idle = serde_json::to_vec(&idle).unwrap();
         std::fs::write(folder.path().join(IDLE_PERIODS), idle).unwrap();
         let page = folder.path().join("page.html");
-        let files = write(folder.path(), &page).unwrap();
+        let files = write(folder.path(), &page).unwrap().files;
         let html = std::fs::read_to_string(&page).unwrap();
         (folder, html, files)
     }
@@ -474,7 +498,7 @@ mod tests {
         let error = write(folder.path(), &folder.path().join("r.html")).unwrap_err();
         let error = error.to_string();
         assert!(
-            error.contains(IDLE_PERIODS) && error.contains("`linkdoze sweep` writes it"),
+            error.contains(IDLE_PERIODS) && error.contains("`linkdoze sweep` writes this folder"),
             "{error}"
         );
     }
@@ -484,7 +508,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let error = write(folder.path(), &folder.path().join("r.html")).unwrap_err();
         assert!(
-            error.to_string().contains("`linkdoze sweep` writes it"),
+            error
+                .to_string()
+                .contains("`linkdoze sweep` writes this folder"),
             "{error}"
         );
     }

@@ -4,17 +4,20 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::figure::{cell, percent_label, time_label, variation, Figure, Spread, Table};
-use crate::sweep::{verdict, Description, Measured, Row};
+use crate::experiment::Measured;
+use crate::sweep::{self, Description, Row};
 
 /// In the place of a figure that there is not.
 const NONE: &str = "\u{2013}";
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page of a sweep; each figure comes with its SVG, if it has values.
+/// The page of a sweep; each figure comes with its SVG, if it has values. `unfinished` says that
+/// the sweep has not ended.
 pub fn html(
     rows: &[Row],
     description: &Description,
+    unfinished: Option<&str>,
     figures: &[(Figure, Option<String>)],
     commands: &[String],
 ) -> String {
@@ -25,11 +28,15 @@ pub fn html(
         let _ = page.write_fmt(text);
     };
     put(format_args!(
-        "{}<main>\n<h1>Power saving: {scenario}</h1>\n{}\
+        "{}<main>\n<h1>Power saving: {scenario}</h1>\n{}{}\
          <p>{}; {} experiments, computed by linkdoze {}. Percentages are against the run \
          whose links never sleep{}.</p>\n",
         begin(&format!("{scenario}: power saving")),
-        verdict::of_rows(rows).map_or(String::new(), |verdict| format!(
+        unfinished.map_or(String::new(), |sentence| format!(
+            "<p class=\"note\">{}</p>\n",
+            escaped(sentence)
+        )),
+        sweep::bounds_kept(rows).map_or(String::new(), |verdict| format!(
             "<p class=\"verdict\">{}</p>\n",
             escaped(&verdict)
         )),
@@ -75,7 +82,7 @@ pub fn html(
         put(format_args!(
             "<section id=\"verdict\">\n<h2>Bounds kept, and what could have been saved</h2>\n\
              <p class=\"source\">The execution time decides whether a bound was kept. The budget of \
-             a port is the time that its packets may wait for its link, l times the run (p000 2.4). \
+             a port is the time that its packets may wait for its link, l times the run (PerfBound 2.4). \
              Optimum: the longest idle periods of links that never sleep, slept through with as \
              many wake-ups as the bound admits, or as the run had. Score: what the run saved, \
              divided by that. Ideal: links that sleep whenever they are idle, for nothing.</p>\n\
@@ -87,8 +94,10 @@ pub fn html(
         "<h2>Links that never sleep</h2>\n{}",
         table(&baseline(rows))
     ));
-    let lacking =
-        "the sweep has no such experiments, or its runs were cut before the program's end";
+    let lacking = match unfinished {
+        None => "the sweep has no such experiments, or its runs were cut before the program's end",
+        Some(_) => "none of these experiments is done, or the sweep has none",
+    };
     put(format_args!("{}", sections(figures, lacking)));
     put(format_args!(
         "<section id=\"all\">\n<h2>All experiments</h2>\n<details>\n<summary>Table</summary>\n\
@@ -116,7 +125,7 @@ pub fn html(
         put(format_args!("<p>Skeleton: {}.</p>\n", escaped(skeleton)));
     }
     put(format_args!(
-        "<p>p000: M. S\u{e1}nchez de la Rosa, F. J. And\u{fa}jar, J. Escudero-Sahuquillo, \
+        "<p>the PerfBound paper: M. S\u{e1}nchez de la Rosa, F. J. And\u{fa}jar, J. Escudero-Sahuquillo, \
          J. L. S\u{e1}nchez, F. J. Alfaro-Cort\u{e9}s: <cite>On the Power Saving in High-Speed \
          Ethernet-based Networks for Supercomputers and Data Centers</cite>. The matrix of \
          settings is that of its section 4.3.</p>\n</section>\n</main>\n</body>\n</html>\n"
@@ -206,17 +215,17 @@ fn baseline(rows: &[Row]) -> Table {
         ("energy of nodes, J", 4, |it| Some(it.energy_nodes_j)),
         ("energy of network, J", 4, |it| Some(it.energy_network_j)),
         ("energy, J", 4, |it| Some(it.energy_total_j)),
-        ("p001: power of cluster, part", 6, |it| {
-            Some(it.p001_w_cluster_fraction)
+        ("powar: power of cluster, part", 6, |it| {
+            Some(it.powar_w_cluster_fraction)
         }),
-        ("p001: E_cluster, s at full power", 9, |it| {
-            Some(it.p001_e_cluster_full_power_s)
+        ("powar: E_cluster, s at full power", 9, |it| {
+            Some(it.powar_e_cluster_full_power_s)
         }),
-        ("p002: power of links, W", 4, |it| {
-            Some(it.p002_average_power_w)
+        ("georgakoudis: power of links, W", 4, |it| {
+            Some(it.georgakoudis_average_power_w)
         }),
-        ("p003: energy/data, nJ/bit", 4, |it| {
-            it.p003_network_nj_per_bit
+        ("zahn: energy/data, nJ/bit", 4, |it| {
+            it.zahn_network_nj_per_bit
         }),
     ];
     let row = |&(name, decimals, of): &(&str, usize, Of)| {
@@ -354,10 +363,10 @@ fn everything(rows: &[Row]) -> Table {
         "fast wake, %",
         "deep sleep, %",
         "changing, %",
-        "p001: E_net, s",
+        "powar: E_net, s",
         "E_cluster, s",
-        "p002: links, W",
-        "p003: nJ/bit",
+        "georgakoudis: links, W",
+        "zahn: nJ/bit",
     ];
     let row = |row: &Row| {
         let measured = &row.measured;
@@ -384,10 +393,10 @@ fn everything(rows: &[Row]) -> Table {
             part(measured.part_fast_wake),
             part(measured.part_deep_sleep),
             part(measured.part_going_down + measured.part_going_up + measured.part_refresh),
-            format!("{:.6}", measured.p001_e_net_full_power_s),
-            format!("{:.6}", measured.p001_e_cluster_full_power_s),
-            format!("{:.4}", measured.p002_average_power_w),
-            real(measured.p003_network_nj_per_bit, 4),
+            format!("{:.6}", measured.powar_e_net_full_power_s),
+            format!("{:.6}", measured.powar_e_cluster_full_power_s),
+            format!("{:.4}", measured.georgakoudis_average_power_w),
+            real(measured.zahn_network_nj_per_bit, 4),
         ]
     };
     with_variations(3, header.map(str::to_owned).into(), rows, row)

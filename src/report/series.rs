@@ -15,7 +15,7 @@ use parquet::record::Field;
 use parquet::schema::types::Type;
 
 use super::draw::round_ticks;
-use super::figure::{Figure, Lines, Mark, Panel, Plot, Shape, Spread, Table};
+use super::figure::{Figure, Lines, Mark, Marker, Panel, Plot, Spread, Table};
 use crate::energy::series::{PowerSeries, Row};
 
 /// The samples of a run, in the folder of its results.
@@ -326,7 +326,7 @@ pub fn figures(run: &Columns, always_on: Option<&Columns>) -> Vec<Figure> {
         figure(
             "series-power",
             "Power of all links over time",
-            "Compare p004 Figure 5",
+            "Compare Alonso Figure 5",
             "power, W",
             of_runs("power_links_w", 1.0, "duration_ns"),
         ),
@@ -347,14 +347,14 @@ pub fn figures(run: &Columns, always_on: Option<&Columns>) -> Vec<Figure> {
         figure(
             "series-throughput",
             "Throughput over time, as a part of what the nodes' links carry",
-            "Compare p000 Figures 6, 9, 12 and 15, p004 Figure 5",
+            "Compare PerfBound Figures 6, 9, 12 and 15, Alonso Figure 5",
             "throughput, %",
             of_runs("accepted_load", 100.0, "duration_ns"),
         ),
         figure(
             "series-latency",
             "Mean latency of the packets that arrived, over time",
-            "Compare p004 Figure 5",
+            "Compare Alonso Figure 5",
             "latency, ns",
             of_runs("latency_mean_ns", 1.0, "packets"),
         ),
@@ -376,7 +376,7 @@ fn over_time(id: &str, title: &str, source: &'static str, y_label: &str, lines: 
     for (number, line) in lines.iter().enumerate() {
         let mark = Mark {
             pale: number >= COLOURS,
-            ..Mark::series(number % COLOURS, Shape::Line)
+            ..Mark::series(number % COLOURS, Marker::Line)
         };
         let strokes = line.strokes(unit);
         if strokes.is_empty() {

@@ -1,41 +1,24 @@
 //! Sweep files: a scenario and the settings that it is run with.
 //!
-//! ```toml
-//! scenario = "scenario.toml"   # relative to this file; its [power] is the base of every port
-//! states = ["fast-wake", "deep-sleep"]
-//!
-//! [fixed]
-//! t_pdt_ns = [0, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9]
-//!
-//! [perfbound]
-//! policies = ["perfbound", "perfbound-correct"]
-//! bounds = [0.01, 0.02, 0.05]
-//! histograms = ["regular", "clearing", "circular"]
-//!
-//! [vary]                            # the whole matrix for each combination of these values
-//! load = [0.1, 0.3]                 # of a pattern, in the place of the scenario's
-//! seed = [1, 2, 3]
-//! mapping = ["linear", "random"]    # of all jobs
-//! ```
-//! Every key but `scenario` and those of `[vary]` has the value shown: the matrix of p000 4.3. An
-//! empty list leaves its part of the matrix out. Without values in `[vary]` the scenario's own
-//! stays.
+//! Every key but `scenario` and those of `[vary]` has the matrix of PerfBound 4.3 as its default
+//! ([`TABLES`]). An empty list leaves its part of the matrix out. Without values in `[vary]` the
+//! scenario's own stays.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-use serde::Deserialize;
-use toml::Spanned;
+use std::sync::LazyLock;
 
 use crate::config::plan::{HistogramKind, Policy, Sleep};
-use crate::files::{read_text, FileError};
+use crate::input::{
+    self, choice, integer, key, list, number, schema, Decimal, InputError, Kind, Reader, Section,
+    Table, Type, Unit, Value, Written,
+};
 use crate::network::scenario::Variation;
 
-/// The fixed thresholds, in ns. p000 4.3 has "9 possible values, from 0 to one second" and
+/// The fixed thresholds, in ns. PerfBound 4.3 has "9 possible values, from 0 to one second" and
 /// does not list them; 0 and the decades from 100 ns on are nine, and its text names those of
 /// 1 us, 10 us, 100 us, 1 ms and 1 s.
 const T_PDT_NS: [f64; 9] = [0.0, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
-/// p000 4.3.
+/// PerfBound 4.3.
 const BOUNDS: [f64; 3] = [0.01, 0.02, 0.05];
 
 /// A sweep file, checked.
@@ -48,10 +31,126 @@ pub struct Sweep {
     pub variations: Vec<Variation>,
     /// Each once, in the order of the file; the first is the one without power saving.
     pub experiments: Vec<Experiment>,
-    /// Line and column of `load`, `seed` and `mapping` of each variation.
-    varied: Vec<[Option<(usize, usize)>; 3]>,
-    /// Line and column of each one's setting, if the file has it.
-    places: Vec<Option<(usize, usize)>>,
+    /// Places of `load`, `seed` and `mapping` of each variation.
+    varied: Vec<[Place; 3]>,
+    /// The place of each one's setting.
+    places: Vec<Place>,
+    /// For the lines and columns of faults that come up later.
+    text: String,
+}
+
+/// The byte at which the file has a setting; none of a default.
+type Place = Option<usize>;
+
+const STATES: [Sleep; 2] = [Sleep::FastWake, Sleep::DeepSleep];
+const POLICIES: [Policy; 2] = [Policy::PerfBound, Policy::PerfBoundCorrect];
+const HISTOGRAMS: [HistogramKind; 3] = [
+    HistogramKind::Regular,
+    HistogramKind::Clearing,
+    HistogramKind::Circular,
+];
+const MAPPINGS: [&str; 2] = ["linear", "random"];
+
+/// Every table of a sweep and its keys; those without a name stand before all tables.
+pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
+    let names = |names: &[&str]| format!("`{names:?}`");
+    let part = number(1, 1_000_000, 6, Unit::Fraction);
+    let seed = integer(0, i64::MAX as u64, Unit::None);
+    let threshold = number(0, 1_000_000_000_000_000_000, 3, Unit::Nanoseconds);
+    let table = |path, about, keys| Table {
+        path,
+        kind: "",
+        about,
+        keys,
+    };
+    vec![
+        table(
+            "",
+            "The scenario and the sleep states",
+            vec![
+                key(
+                    "scenario",
+                    Type::Text {
+                        legal: "the name of a file, such as \"scenario.toml\"",
+                        pattern: "^.+$",
+                        check: |text| !text.is_empty(),
+                    },
+                    input::REQUIRED,
+                    "the scenario, relative to this file; its [power] is the base of every port",
+                ),
+                key(
+                    "states",
+                    list(choice(Sleep::ALL.map(Sleep::name))),
+                    names(&STATES.map(Sleep::name)),
+                    "where links go when they sleep",
+                ),
+            ],
+        ),
+        table(
+            "fixed",
+            "Fixed thresholds",
+            vec![key(
+                "t_pdt_ns",
+                list(threshold),
+                format!("`{T_PDT_NS:?}`"),
+                "the thresholds",
+            )],
+        ),
+        table(
+            "perfbound",
+            "Predicted thresholds",
+            vec![
+                key(
+                    "policies",
+                    list(choice(POLICIES.map(Policy::name))),
+                    names(&POLICIES.map(Policy::name)),
+                    "how thresholds are predicted",
+                ),
+                key(
+                    "bounds",
+                    list(Type::Fraction),
+                    format!("`{BOUNDS:?}`"),
+                    "degradations allowed; 0.01 is 1 %",
+                ),
+                key(
+                    "histograms",
+                    list(choice(HistogramKind::ALL.map(HistogramKind::name))),
+                    names(&HISTOGRAMS.map(HistogramKind::name)),
+                    "what idle times are kept in",
+                ),
+            ],
+        ),
+        table(
+            "vary",
+            "Values in the places of the scenario's own; the whole matrix for each combination",
+            vec![
+                key(
+                    "load",
+                    list(part),
+                    "that of the scenario",
+                    "of a pattern: part of the link's rate that a node sends",
+                ),
+                key(
+                    "seed",
+                    list(seed),
+                    "that of the scenario",
+                    "for what is drawn",
+                ),
+                key(
+                    "mapping",
+                    list(choice(MAPPINGS)),
+                    "that of the scenario",
+                    "where the ranks of all jobs run",
+                ),
+            ],
+        ),
+    ]
+});
+
+/// The JSON Schema of a sweep.
+pub fn json_schema() -> serde_json::Value {
+    let about = "A scenario and the settings that it is run with";
+    schema::json(Kind::Sweep.title(), about, &TABLES)
 }
 
 /// What governs the ports in one run.
@@ -115,127 +214,57 @@ impl Experiment {
     }
 }
 
-/// A sweep file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum MatrixError {
-    /// It cannot be read.
-    #[error(transparent)]
-    File(#[from] FileError),
-    /// A fault at a place in it.
-    #[error("{path}:{line}:{column}: {problem}")]
-    At {
-        /// The sweep file.
-        path: PathBuf,
-        /// Counted from 1.
-        line: usize,
-        /// In characters, counted from 1.
-        column: usize,
-        /// What is wrong and what would be right.
-        problem: String,
-    },
-    /// A fault of a setting that the file leaves to its default.
-    #[error("{path}: {problem}")]
-    Default {
-        /// The sweep file.
-        path: PathBuf,
-        /// What is wrong and what would be right.
-        problem: String,
-    },
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    scenario: Spanned<PathBuf>,
-    states: Option<Vec<Spanned<String>>>,
-    #[serde(default)]
-    fixed: Fixed,
-    #[serde(default)]
-    perfbound: Predicted,
-    #[serde(default)]
-    vary: Vary,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Vary {
-    load: Option<Vec<Spanned<f64>>>,
-    seed: Option<Vec<Spanned<u64>>>,
-    mapping: Option<Vec<Spanned<String>>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Fixed {
-    t_pdt_ns: Option<Vec<Spanned<f64>>>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Predicted {
-    policies: Option<Vec<Spanned<String>>>,
-    bounds: Option<Vec<Spanned<f64>>>,
-    histograms: Option<Vec<Spanned<String>>>,
-}
-
-type Fault = (Range<usize>, String);
-/// The bytes at which the file has a setting.
-type Place = Option<Range<usize>>;
-
 impl Sweep {
     /// Reads a sweep file.
     ///
     /// # Errors
-    /// If it cannot be read, or names line and column of what is wrong.
-    pub fn load(path: &Path) -> Result<Self, MatrixError> {
-        Self::parse(&read_text(path)?, path)
+    /// If it cannot be read, or with everything that is wrong in it.
+    pub fn load(path: &Path) -> Result<Self, InputError> {
+        Self::parse(&input::read_text(path)?, path)
     }
 
     /// Reads a sweep from its text; the scenario is relative to the folder of `path`.
     ///
     /// # Errors
-    /// Names line and column of what is wrong.
-    pub fn parse(text: &str, path: &Path) -> Result<Self, MatrixError> {
-        let place = |at: Range<usize>| {
-            let before = &text[..at.start];
-            let line_start = before.rfind('\n').map_or(0, |end| end + 1);
-            (
-                before.matches('\n').count() + 1,
-                before[line_start..].chars().count() + 1,
-            )
-        };
-        toml::from_str(text)
-            .map_err(|error| (error.span().unwrap_or(0..0), error.message().to_owned()))
-            .and_then(|written: Written| {
-                let folder = path.parent().unwrap_or(Path::new(""));
-                Ok((matrix(&written, folder)?, variations(&written.vary)?))
-            })
-            .map(|((scenario, experiments), variations)| {
-                let (experiments, places): (_, Vec<Place>) = experiments.into_iter().unzip();
-                let (variations, varied): (_, Vec<[Place; 3]>) = variations.into_iter().unzip();
-                let varied = varied.into_iter();
-                Self {
-                    scenario,
-                    variations,
-                    experiments,
-                    varied: varied.map(|at| at.map(|at| at.map(place))).collect(),
-                    places: places.into_iter().map(|at| at.map(place)).collect(),
-                }
-            })
-            .map_err(|(at, problem)| {
-                let (line, column) = place(at);
-                MatrixError::At {
-                    path: path.into(),
-                    line,
-                    column,
-                    problem: problem.trim_end().replace('\n', "; "),
-                }
-            })
+    /// With everything that is wrong in the text.
+    pub fn parse(text: &str, path: &Path) -> Result<Self, InputError> {
+        let name = path.display().to_string();
+        let mut reader = Reader::new(text, &name);
+        let document = reader.document(Kind::Sweep);
+        if reader.has_faults() {
+            return reader.finish(None);
+        }
+        let known: Vec<_> = TABLES.iter().collect();
+        let mut tables = reader.sections(document, &known, &TABLES);
+        let top = tables.table("");
+        let fixed = tables.table("fixed");
+        let predicted = tables.table("perfbound");
+        let variations = variations(&mut reader, &tables.table("vary"));
+        if !top.has("scenario") {
+            let what = "the scenario to run, such as scenario = \"scenario.toml\"";
+            reader.missing(&top, "scenario", what);
+        }
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let scenario = top.text("scenario").map(|it| folder.join(it.value));
+        let experiments = matrix(&mut reader, &top, &fixed, &predicted);
+        let sweep = scenario.map(|scenario| {
+            let (experiments, places) = experiments.into_iter().unzip();
+            let (variations, varied) = variations.into_iter().unzip();
+            Self {
+                scenario,
+                variations,
+                experiments,
+                varied,
+                places,
+                text: text.into(),
+            }
+        });
+        reader.finish(sweep)
     }
 
     /// What is wrong with the setting of an experiment, by its number, of the sweep in `path`.
-    pub fn fault(&self, path: &Path, experiment: usize, problem: String) -> MatrixError {
-        fault(path, self.places[experiment], problem)
+    pub fn fault(&self, path: &Path, experiment: usize, problem: String) -> InputError {
+        self.fault_at(path, self.places[experiment], problem)
     }
 
     /// What is wrong with a variation, by its number: with its seed, or with the values that are
@@ -246,61 +275,46 @@ impl Sweep {
         variation: usize,
         of_seed: bool,
         problem: String,
-    ) -> MatrixError {
+    ) -> InputError {
         let [load, seed, mapping] = self.varied[variation];
         let place = match of_seed {
             true => seed,
             false => load.or(mapping).or(seed),
         };
-        fault(path, place, problem)
+        self.fault_at(path, place, problem)
     }
-}
 
-fn fault(path: &Path, place: Option<(usize, usize)>, problem: String) -> MatrixError {
-    match place {
-        Some((line, column)) => MatrixError::At {
-            path: path.into(),
-            line,
-            column,
-            problem,
-        },
-        None => MatrixError::Default {
-            path: path.into(),
-            problem,
-        },
+    /// Settings that the file leaves to their defaults are blamed at its begin.
+    fn fault_at(&self, path: &Path, place: Place, problem: String) -> InputError {
+        let name = path.display().to_string();
+        let mut reader = Reader::new(&self.text, &name);
+        reader.fault(place.unwrap_or(0), problem);
+        reader.faults()
     }
 }
 
 /// Every combination of the listed values, loads outermost and seeds innermost.
-fn variations(vary: &Vary) -> Result<Vec<(Variation, [Place; 3])>, Fault> {
-    let loads = numbers(vary.load.as_deref(), &[], |load| {
-        (load > 0.0 && load <= 1.0)
-            .then_some(())
-            .ok_or("a load must be above 0 and at most 1")
-    })?;
-    let seeds = listed(vary.seed.as_deref())?;
-    let mappings = chosen(
-        vary.mapping.as_deref(),
-        "mapping",
-        &[("linear", "linear"), ("random", "random")],
-        &[],
-    )?;
+fn variations(reader: &mut Reader, vary: &Section) -> Vec<(Variation, [Place; 3])> {
+    let millionths = |value: &Value| Some(Decimal::scaled(value.number()?, 6).to_f64());
+    let loads = listed(reader, vary, "load", &[], millionths);
+    let seeds = listed(reader, vary, "seed", &[], Value::number);
+    let mappings = listed(reader, vary, "mapping", &[], |value| {
+        known(value, &MAPPINGS, |it| it)
+    });
     let mut variations = Vec::new();
     for (load, at_load) in axis(&loads) {
         for (mapping, at_mapping) in axis(&mappings) {
             for (seed, at_seed) in axis(&seeds) {
-                variations.push((
-                    Variation {
-                        load,
-                        seed,
-                        mapping,
-                    },
-                    [at_load.clone(), at_seed, at_mapping.clone()],
-                ));
+                let variation = Variation {
+                    load,
+                    seed,
+                    mapping,
+                };
+                variations.push((variation, [at_load, at_seed, at_mapping]));
             }
         }
     }
-    Ok(variations)
+    variations
 }
 
 /// The values of an axis; where none is listed, that of the scenario.
@@ -309,154 +323,101 @@ fn axis<T: Copy>(values: &[(T, Place)]) -> Vec<(Option<T>, Place)> {
         return vec![(None, None)];
     }
     let listed = values.iter();
-    listed
-        .map(|(value, at)| (Some(*value), at.clone()))
-        .collect()
+    listed.map(|(value, at)| (Some(*value), *at)).collect()
 }
 
-/// Values of a list, each once.
-fn listed<T: Copy + PartialEq + std::fmt::Display>(
-    written: Option<&[Spanned<T>]>,
-) -> Result<Vec<(T, Place)>, Fault> {
+/// The one of `all` that a value names.
+fn known<T: Copy>(value: &Value, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
+    let written = value.name()?;
+    all.iter().copied().find(|one| name(*one) == written)
+}
+
+/// The values of a list, each once; the default where it is not written.
+fn listed<T: Copy + PartialEq>(
+    reader: &mut Reader,
+    section: &Section,
+    key: &str,
+    default: &[T],
+    of: impl Fn(&Value) -> Option<T>,
+) -> Vec<(T, Place)> {
+    let Some(list) = section.list(key) else {
+        return default.iter().map(|&value| (value, None)).collect();
+    };
     let mut values: Vec<(T, Place)> = Vec::new();
-    for written in written.unwrap_or_default() {
-        let value = *written.get_ref();
+    for written in &list.value {
+        let Written { value, offset, .. } = written;
+        let Some(value) = of(value) else { continue };
         if values.iter().any(|(there, _)| *there == value) {
-            return Err((written.span(), format!("{value} is listed twice")));
+            reader.fault_of(written, "is listed twice");
         }
-        values.push((value, Some(written.span())));
+        values.push((value, Some(*offset)));
     }
-    Ok(values)
+    values
 }
 
-/// The scenario and the experiments.
-fn matrix(written: &Written, folder: &Path) -> Result<(PathBuf, Vec<(Experiment, Place)>), Fault> {
-    let scenario = written.scenario.get_ref();
-    if scenario.as_os_str().is_empty() {
-        let problem = "scenario is \"\": it must name a file, such as \"scenario.toml\"";
-        return Err((written.scenario.span(), problem.into()));
-    }
-    let states = chosen(
-        written.states.as_deref(),
-        "state",
-        &Sleep::ALL.map(|state| (state.name(), state)),
-        &[Sleep::FastWake, Sleep::DeepSleep],
-    )?;
-    let policies = chosen(
-        written.perfbound.policies.as_deref(),
-        "policy",
-        &[Policy::PerfBound, Policy::PerfBoundCorrect].map(|policy| (policy.name(), policy)),
-        &[Policy::PerfBound, Policy::PerfBoundCorrect],
-    )?;
-    let histograms = chosen(
-        written.perfbound.histograms.as_deref(),
-        "histogram",
-        &HistogramKind::ALL.map(|kind| (kind.name(), kind)),
-        &[
-            HistogramKind::Regular,
-            HistogramKind::Clearing,
-            HistogramKind::Circular,
-        ],
-    )?;
+/// The experiments and their places.
+fn matrix(
+    reader: &mut Reader,
+    top: &Section,
+    fixed: &Section,
+    predicted: &Section,
+) -> Vec<(Experiment, Place)> {
+    let states = listed(reader, top, "states", &STATES, |value| {
+        known(value, &Sleep::ALL, Sleep::name)
+    });
+    let policies = listed(reader, predicted, "policies", &POLICIES, |value| {
+        known(value, &POLICIES, Policy::name)
+    });
+    let histograms = listed(reader, predicted, "histograms", &HISTOGRAMS, |value| {
+        known(value, &HistogramKind::ALL, HistogramKind::name)
+    });
     // The port's configuration checks them once more, against its ticks and its range.
-    let thresholds = numbers(written.fixed.t_pdt_ns.as_deref(), &T_PDT_NS, |ns| {
-        (0.0..=1e15)
-            .contains(&ns)
-            .then_some(())
-            .ok_or("a threshold must be 0 to 1e15 ns")
-    })?;
-    let bounds = numbers(written.perfbound.bounds.as_deref(), &BOUNDS, |bound| {
-        (bound > 0.0 && bound < 1.0)
-            .then_some(())
-            .ok_or("a bound must be above 0 and below 1 (0.01 is 1 %)")
-    })?;
+    let thresholds = listed(reader, fixed, "t_pdt_ns", &T_PDT_NS, |value| {
+        Some(Decimal::scaled(value.number()?, 3).to_f64())
+    });
+    let bounds = listed(reader, predicted, "bounds", &BOUNDS, |value| match value {
+        Value::Fraction(bound) => Some(bound.to_f64()),
+        _ => None,
+    });
     // The number is blamed first: it is what a state or a histogram cannot have.
     let mut experiments = vec![(Experiment::AlwaysOn, None)];
-    for (state, of_state) in &states {
-        experiments.extend(thresholds.iter().map(|(t_pdt_ns, place)| {
-            let (state, t_pdt_ns) = (*state, *t_pdt_ns);
+    for &(state, of_state) in &states {
+        experiments.extend(thresholds.iter().map(|&(t_pdt_ns, place)| {
             let fixed = Experiment::Fixed { state, t_pdt_ns };
-            (fixed, place.clone().or(of_state.clone()))
+            (fixed, place.or(of_state))
         }));
     }
-    for (policy, of_policy) in &policies {
-        for (state, of_state) in &states {
-            for (histogram, of_histogram) in &histograms {
-                experiments.extend(bounds.iter().map(|(bound, place)| {
+    for &(policy, of_policy) in &policies {
+        for &(state, of_state) in &states {
+            for &(histogram, of_histogram) in &histograms {
+                experiments.extend(bounds.iter().map(|&(bound, place)| {
                     let predicted = Experiment::Predicted {
-                        policy: *policy,
-                        state: *state,
-                        histogram: *histogram,
-                        bound: *bound,
+                        policy,
+                        state,
+                        histogram,
+                        bound,
                     };
-                    let others = [of_histogram, of_state, of_policy];
-                    let written = || others.into_iter().find_map(Option::clone);
-                    (predicted, place.clone().or_else(written))
+                    (predicted, place.or(of_histogram).or(of_state).or(of_policy))
                 }));
             }
         }
     }
-    Ok((folder.join(scenario), experiments))
+    experiments
 }
 
-/// Values that the file leaves to their default.
-fn unwritten<T: Copy>(default: &[T]) -> Vec<(T, Place)> {
-    default.iter().map(|&value| (value, None)).collect()
-}
-
-/// The values that a list names, each once.
-fn chosen<T: Copy + PartialEq>(
-    written: Option<&[Spanned<String>]>,
-    what: &str,
-    known: &[(&str, T)],
-    default: &[T],
-) -> Result<Vec<(T, Place)>, Fault> {
-    let Some(written) = written else {
-        return Ok(unwritten(default));
-    };
-    let mut values: Vec<(T, Place)> = Vec::new();
-    for name in written {
-        let found = known.iter().find(|(known, _)| known == name.get_ref());
-        let Some(&(_, value)) = found else {
-            let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
-            let names = names.join(", ");
-            let problem = format!("unknown {what} \"{}\" (known: {names})", name.get_ref());
-            return Err((name.span(), problem));
-        };
-        if values.iter().any(|(there, _)| *there == value) {
-            return Err((
-                name.span(),
-                format!("\"{}\" is listed twice", name.get_ref()),
-            ));
-        }
-        values.push((value, Some(name.span())));
+/// The values that are not the scenario's own, as part of a name; empty where all are.
+pub(super) fn variation_name(variation: &Variation) -> String {
+    let mut name = String::new();
+    if let Some(load) = variation.load {
+        name += &format!("_load-{load}");
     }
-    Ok(values)
-}
-
-/// The numbers of a list, each once and legal.
-fn numbers(
-    written: Option<&[Spanned<f64>]>,
-    default: &[f64],
-    check: impl Fn(f64) -> Result<(), &'static str>,
-) -> Result<Vec<(f64, Place)>, Fault> {
-    let Some(written) = written else {
-        return Ok(unwritten(default));
-    };
-    let mut values: Vec<(f64, Place)> = Vec::new();
-    for number in written {
-        // 0, not -0, in names.
-        let value = *number.get_ref() + 0.0;
-        let fault = |problem: String| Err((number.span(), problem));
-        if let Err(problem) = check(value) {
-            return fault(format!("{value}: {problem}"));
-        }
-        if values.iter().any(|(there, _)| *there == value) {
-            return fault(format!("{value} is listed twice"));
-        }
-        values.push((value, Some(number.span())));
+    if let Some(mapping) = variation.mapping {
+        name += &format!("_{mapping}");
     }
-    Ok(values)
+    if let Some(seed) = variation.seed {
+        name += &format!("_seed-{seed}");
+    }
+    name
 }
 
 #[cfg(test)]
@@ -468,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn the_default_is_the_matrix_of_p000() {
+    fn the_default_is_the_matrix_of_the_perfbound_paper() {
         let sweep = parse("scenario = \"a.toml\"").unwrap();
         assert_eq!(sweep.scenario, Path::new("folder/a.toml"));
         assert_eq!(sweep.experiments[0], Experiment::AlwaysOn);
@@ -476,7 +437,7 @@ mod tests {
             let of = |experiment: &&Experiment| experiment.policy() == policy;
             sweep.experiments.iter().filter(of).count()
         };
-        // p000 4.3: 9 values, 2 states; 3 bounds, 3 histograms, 2 states.
+        // PerfBound 4.3: 9 values, 2 states; 3 bounds, 3 histograms, 2 states.
         assert_eq!(count(Policy::AlwaysOn), 1);
         assert_eq!(count(Policy::Fixed), 18);
         assert_eq!(count(Policy::PerfBound), 18);
@@ -539,32 +500,53 @@ mod tests {
 
     #[test]
     fn faults_have_a_place() {
-        let told = |text: &str| parse(&format!("scenario = \"a\"\n{text}\n")).unwrap_err();
-        let error = told("states = [\"fast-wake\", \"asleep\"]");
+        let refusal = |text: &str| parse(&format!("scenario = \"a\"\n{text}\n")).unwrap_err();
+        let error = refusal("states = [\"fast-wake\", \"asleep\"]");
         assert!(
-            error.starts_with("folder/sweep.toml:2:24: unknown state"),
+            error.starts_with("folder/sweep.toml:2:24: states, \"asleep\": must be one of"),
             "{error}"
         );
-        let error = told("states = [\"hybrid\", \"hybrid\"]");
+        let error = refusal("states = [\"hybrid\", \"hybrid\"]");
         assert!(
-            error.contains("2:21: \"hybrid\" is listed twice"),
+            error.contains("2:21: states, \"hybrid\": is listed twice"),
             "{error}"
         );
-        let error = told("[fixed]\nt_pdt_ns = [-1]");
-        assert!(error.contains("3:13: -1: a threshold must be"), "{error}");
+        let error = refusal("[fixed]\nt_pdt_ns = [-1]");
+        assert!(
+            error.contains("3:13: fixed.t_pdt_ns, -1: must be a time"),
+            "{error}"
+        );
         let error = parse("scenario = \"\"").unwrap_err();
-        assert!(error.contains("1:12: scenario is \"\""), "{error}");
-        let error = told("[perfbound]\nbounds = [1]");
-        assert!(error.contains("3:11: 1: a bound must be"), "{error}");
-        let error = told("[perfbound]\nbound = [1]");
-        assert!(error.contains("3:1: unknown field `bound`"), "{error}");
-        let error = told("[vary]\nload = [0.1, 0]");
-        assert!(error.contains("3:14: 0: a load must be"), "{error}");
-        let error = told("[vary]\nmapping = [\"random\", \"scattered\"]");
-        assert!(error.contains("3:22: unknown mapping"), "{error}");
-        let error = told("[vary]\nseed = [1, 2, 1]");
-        assert!(error.contains("3:15: 1 is listed twice"), "{error}");
-        let error = told("[perfbound]\nbounds = [0.01, 0.010]");
+        assert!(
+            error.contains("1:12: scenario = \"\": must be the name of a file"),
+            "{error}"
+        );
+        let error = refusal("[perfbound]\nbounds = [1]");
+        assert!(
+            error.contains("3:11: perfbound.bounds, 1: must be a fraction above 0"),
+            "{error}"
+        );
+        let error = refusal("[perfbound]\nbound = [1]");
+        assert!(
+            error.contains("3:1: perfbound.bound: unknown key; the nearest known one is `bounds`"),
+            "{error}"
+        );
+        let error = refusal("[vary]\nload = [0.1, 0]");
+        assert!(
+            error.contains("3:14: vary.load, 0: must be a number"),
+            "{error}"
+        );
+        let error = refusal("[vary]\nmapping = [\"random\", \"scattered\"]");
+        assert!(
+            error.contains("3:22: vary.mapping, \"scattered\": must be one of"),
+            "{error}"
+        );
+        let error = refusal("[vary]\nseed = [1, 2, 1]");
+        assert!(
+            error.contains("3:15: vary.seed, 1: is listed twice"),
+            "{error}"
+        );
+        let error = refusal("[perfbound]\nbounds = [0.01, 0.010]");
         assert!(error.contains("listed twice"), "{error}");
     }
 }

@@ -1,13 +1,11 @@
-//! Many runs of one scenario, each with another setting of the ports (p000 4.3), that go on
+//! Many runs of one scenario, each with another setting of the ports (PerfBound 4.3), that go on
 //! where they stopped.
 //!
 //! A result is a file of its own, written whole as soon as its run has ended. It carries the
 //! digest of everything that it depends on; a folder never mixes results of different inputs.
 
 mod matrix;
-mod measured;
 mod table;
-pub mod verdict;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -15,30 +13,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-pub use matrix::{Experiment, MatrixError, Sweep};
-pub use measured::{Against, Measured, Potential};
+pub use matrix::{json_schema, Experiment, Sweep, TABLES};
 #[cfg(test)]
 pub(crate) use table::tests::row as plausible_row;
 pub use table::{from_parquet, to_parquet, Row, Setting, TableError};
-pub use verdict::Verdict;
 
-use crate::config::plan::{HistogramKind, PortPlan, Sleep};
-use crate::config::{Config, ConfigError, PlanError, Preset};
-use crate::energy::limits::{AlwaysOn, Limits, SleepStates};
-use crate::energy::{check_conservation, LinkPower, Models, NotConserved, PowerRange, SystemPower};
-use crate::files::{self, FileError};
-use crate::network::budget::Budget;
-use crate::network::fabric::idle::IdleTable;
-use crate::network::fabric::{self, configs_of, Replacements};
-use crate::network::scenario::{
-    Job, Mapping, Origin, Power, Scenario, ScenarioError, Traffic, Variation,
-};
+use crate::config::plan::{HistogramKind, Sleep};
+use crate::config::{Config, Preset};
+use crate::energy::limits::AlwaysOn;
+use crate::experiment::{self, Against, Measured, Measurement, Potential, Verdict};
+use crate::files::{self, FileError, FolderLock};
+use crate::input::{self, InputError};
+use crate::network::event::idle::IdleTable;
+use crate::network::event::Replacements;
+use crate::network::scenario::{Job, Mapping, Origin, Power, Scenario, Traffic, Variation};
 use crate::network::topology::Topology;
-use crate::network::{self, trace, RunSummary, Workload};
+use crate::network::{self, trace, Progress as RunProgress, Workload};
 use crate::usage;
 
 /// In the folder of a sweep: the table of all results.
@@ -53,23 +46,12 @@ const EXPERIMENTS: &str = "experiments";
 /// A sweep cannot be run.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The sweep file.
+    /// The sweep file, or the scenario.
     #[error(transparent)]
-    Matrix(#[from] MatrixError),
-    /// The scenario.
-    #[error(transparent)]
-    Scenario(#[from] ScenarioError),
+    Input(#[from] InputError),
     /// A file.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The folder, or a trace.
-    #[error("{path}: {source}")]
-    System {
-        /// The file or folder.
-        path: PathBuf,
-        /// The system's error.
-        source: std::io::Error,
-    },
     /// A result or the description is not what a sweep writes.
     #[error(
         "{path}: {source}; it is damaged, or no file of a sweep: remove it and run the \
@@ -98,12 +80,12 @@ pub enum Error {
     /// The table of results cannot be read.
     #[error(transparent)]
     Rows(#[from] TableError),
-    /// The folder is a file.
-    #[error("{0}: not a folder, and results need one: name another with -o")]
-    NotAFolder(PathBuf),
-    /// Another process works in the folder.
-    #[error("{0}: another sweep writes into this folder; wait for it, or name another folder")]
-    Busy(PathBuf),
+    /// No run without power saving is done, so that there is nothing to compare with.
+    #[error(
+        "{0}: the sweep has not come to its first result, a run without power saving; go on with \
+         it first"
+    )]
+    NothingDone(PathBuf),
     /// An experiment is not possible.
     #[error("{experiment}: {source}")]
     Experiment {
@@ -125,22 +107,13 @@ pub enum Error {
 pub enum ExperimentError {
     /// The base does not go with the setting.
     #[error(transparent)]
-    Config(#[from] ConfigError),
+    Config(#[from] InputError),
     /// The setting does not go with the base, whose own text is right.
     #[error("{0}")]
     Setting(String),
-    /// The configuration has no controller.
+    /// It cannot be run.
     #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// A power is out of range.
-    #[error(transparent)]
-    Power(#[from] PowerRange),
-    /// The run failed.
-    #[error(transparent)]
-    Run(#[from] network::Error),
-    /// The run's times do not add up.
-    #[error(transparent)]
-    NotConserved(#[from] NotConserved),
+    Run(#[from] experiment::Error),
 }
 
 impl ExperimentError {
@@ -157,7 +130,7 @@ impl ExperimentError {
 pub struct Description {
     /// The version that computes them.
     pub linkdoze: String,
-    /// Its sources; empty of results from before these counted.
+    /// Its code that can change a result (`build.rs`); empty of results from before it counted.
     #[serde(default)]
     pub sources_sha256: String,
     /// The sweep file as it was named.
@@ -197,7 +170,10 @@ impl Description {
             ));
         }
         if self.sources_sha256 != other.sources_sha256 {
-            return Some(format!("another build of version {}", self.linkdoze));
+            return Some(format!(
+                "other code of version {} that results depend on",
+                self.linkdoze
+            ));
         }
         if self.scenario_sha256 != other.scenario_sha256 {
             return Some(format!(
@@ -241,6 +217,8 @@ fn hex(digest: &[u8]) -> String {
 
 /// A sweep, with everything read that it needs.
 pub struct Prepared {
+    /// The files that were read.
+    inputs: Vec<PathBuf>,
     description: Description,
     variations: Vec<Varied>,
     /// Of each variation.
@@ -293,7 +271,7 @@ impl Prepared {
 impl Point<'_> {
     /// The values that are not the scenario's own, as part of a name; empty where all are.
     fn variation_name(&self) -> String {
-        variation_name(&self.varied.variation)
+        matrix::variation_name(&self.varied.variation)
     }
 
     fn name(&self) -> String {
@@ -303,20 +281,6 @@ impl Point<'_> {
     fn setting(&self) -> Setting {
         Setting::new(self.experiment, &self.varied.variation)
     }
-}
-
-fn variation_name(variation: &Variation) -> String {
-    let mut name = String::new();
-    if let Some(load) = variation.load {
-        name += &format!("_load-{load}");
-    }
-    if let Some(mapping) = variation.mapping {
-        name += &format!("_{mapping}");
-    }
-    if let Some(seed) = variation.seed {
-        name += &format!("_seed-{seed}");
-    }
-    name
 }
 
 /// A skeleton in a few words.
@@ -385,8 +349,9 @@ impl Prepared {
     /// If something cannot be read or does not go together.
     pub fn load(path: &Path) -> Result<Self, Error> {
         let sweep = Sweep::load(path)?;
-        let text = files::read_text(&sweep.scenario)?;
-        let scenario = Scenario::parse(&text, &sweep.scenario)?;
+        let mut inputs = vec![path.to_owned()];
+        let text = input::read_text(&sweep.scenario)?;
+        let scenario = Scenario::of_text(&text, &sweep.scenario)?;
         let scenarios = varied(&sweep, path, &text)?;
         let mut bases = BTreeMap::new();
         for experiment in &sweep.experiments {
@@ -400,7 +365,7 @@ impl Prepared {
             let base = &bases[base_state(experiment).name()];
             let config = config(experiment, base, &scenario).map_err(|error| match error {
                 // The setting does not go with the base: the user's text of it is the sweep's.
-                ExperimentError::Setting(problem) => Error::Matrix(sweep.fault(
+                ExperimentError::Setting(problem) => Error::Input(sweep.fault(
                     path,
                     place,
                     format!("{}: {problem}", experiment.name()),
@@ -431,6 +396,7 @@ impl Prepared {
             let digest = trace::sha256(file).map_err(network::Error::from)?;
             trace_files_sha256.extend(digest.map(|digest| (file.clone(), digest)));
         }
+        inputs.extend(network::input_files(&scenario)?);
         let workload = Workload::of(&scenario)?;
         let mut variations = Vec::new();
         for (variation, scenario) in sweep.variations.iter().zip(scenarios) {
@@ -446,7 +412,7 @@ impl Prepared {
             });
         }
         let names = sweep.variations.iter().flat_map(|variation| {
-            let of = variation_name(variation);
+            let of = matrix::variation_name(variation);
             let experiments = sweep.experiments.iter();
             experiments.map(move |experiment| experiment.name() + &of)
         });
@@ -474,6 +440,7 @@ impl Prepared {
                 .collect(),
         };
         Ok(Self {
+            inputs,
             description,
             variations,
             experiments,
@@ -507,9 +474,15 @@ impl Prepared {
         threads: usize,
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Vec<Row>, Error> {
+        let points = self.points();
+        let tables = [RESULTS, DESCRIPTION, IDLE_PERIODS].map(|name| folder.join(name));
+        let results = points
+            .iter()
+            .map(|point| result_path(folder, &point.name()));
+        let outputs = results.chain(tables);
+        files::refuse_to_replace(outputs, &self.inputs)?;
         let _lock = lock(folder)?;
         let description = self.claim(folder)?;
-        let points = self.points();
         let mut results = Vec::new();
         for point in &points {
             results.push(self.stored(folder, point)?);
@@ -520,7 +493,7 @@ impl Prepared {
         let parts = Parts {
             parts: Mutex::new(vec![0.0; missing.len()]),
             before: results.len() - missing.len(),
-            tell: progress,
+            progress,
         };
         parts.set(None);
         let variation = |place: usize| place / self.experiments.len();
@@ -574,13 +547,7 @@ impl Prepared {
                 Experiment::AlwaysOn => Against::default(),
                 _ => Against::new(&stored.measured, &base.measured),
             };
-            rows.push(Row {
-                bound_kept: Verdict::new(setting.bound, &stored.measured, &against).kept,
-                setting,
-                measured: stored.measured.clone(),
-                against,
-                potential: stored.potential,
-            });
+            rows.push(stored.row(setting, against));
         }
         let table = to_parquet(&rows, &description)?;
         let idle = results[0].idle_periods.clone().map(|table| {
@@ -622,7 +589,7 @@ impl Prepared {
 
     /// The result that lies in the folder.
     fn stored(&self, folder: &Path, point: &Point) -> Result<Option<Stored>, Error> {
-        let path = result_path(folder, point);
+        let path = result_path(folder, &point.name());
         if !path.exists() {
             return Ok(None);
         }
@@ -661,7 +628,7 @@ impl Prepared {
             potential,
             idle_periods,
         };
-        files::write_whole(&result_path(folder, point), &json(&stored))?;
+        files::write_whole(&result_path(folder, &point.name()), &json(&stored))?;
         part(1.0);
         Ok(Some(stored))
     }
@@ -689,29 +656,17 @@ impl Point<'_> {
             return Ok(None);
         };
         let before = usage::thread_cpu_seconds();
-        let config = self.config;
-        let topology: &dyn Topology = &*self.varied.scenario.topology;
-        let configs = configs_of(config, topology);
-        let plans = configs
-            .iter()
-            .map(Config::plan)
-            .collect::<Result<Vec<_>, _>>()?;
-        let run = self.run(config, &plans, stop, part)?;
-        let system = self.system(config)?;
-        let energy = system.energy(topology.switches(), &run);
-        let models = Models::new(&system.link, topology.switches(), &run, &energy);
-        let budget = Budget::of(config, &configs, topology);
-        let used = budget.as_ref().map(|budget| budget.usage(&run, topology));
-        let cpu = usage::thread_cpu_seconds().zip(before);
-        let cpu = cpu.map(|(now, then)| now - then);
-        let measured = Measured::new(&run, true, &energy, &models, used.as_ref(), cpu);
-        let against = Against::new(&measured, &base.measured);
-        let potential = base.limits.as_ref().map(|limits| {
-            let states = SleepStates::of(config, &system.link);
-            let limits = Limits::new(limits, &states, &run, budget.as_ref(), topology);
-            Potential::new(&limits, &against)
-        });
-        Ok(Some((measured, potential.unwrap_or_default(), None)))
+        let Varied {
+            scenario, workload, ..
+        } = self.varied;
+        let experiment =
+            experiment::Experiment::new(scenario, workload.as_ref(), Some(self.config))?;
+        let mut watch = self.watch(stop, part);
+        let summary = experiment.run(1, Replacements::new(), &mut watch)?;
+        let run = experiment.measure(summary, cpu_since(before));
+        let limits = base.limits.as_ref();
+        let compared = experiment.compare(&run, Some(&base.measured), limits);
+        Ok(Some((run.measured, compared.potential, None)))
     }
 
     /// The run without power saving; `None` if it was stopped.
@@ -725,66 +680,53 @@ impl Point<'_> {
         let mut base = base.unwrap_or_else(PoisonError::into_inner);
         if base.is_none() {
             let before = usage::thread_cpu_seconds();
-            let topology: &dyn Topology = &*self.varied.scenario.topology;
-            let run = self.run(self.base_config, &[], stop, part)?;
+            let Varied {
+                scenario, workload, ..
+            } = self.varied;
+            let experiment = experiment::Experiment::without_controllers(
+                scenario,
+                workload.as_ref(),
+                Some(self.base_config),
+            )?;
+            let summary = experiment.run_always_on(1, true, &mut self.watch(stop, part))?;
             if stop.load(Ordering::Relaxed) {
                 return Ok(None);
             }
-            let system = self.system(self.base_config)?;
-            let energy = system.energy(topology.switches(), &run);
-            let models = Models::new(&system.link, topology.switches(), &run, &energy);
-            let cpu = usage::thread_cpu_seconds().zip(before);
-            let cpu = cpu.map(|(now, then)| now - then);
+            let run = experiment.measure_always_on(summary, cpu_since(before));
+            let (idle_periods, limits) = (IdleTable::of(&run.summary), experiment.always_on(&run));
+            let Measurement { measured, .. } = run;
             *base = Some(Arc::new(Base {
-                measured: Measured::new(&run, false, &energy, &models, None, cpu),
-                idle_periods: IdleTable::of(&run),
-                limits: AlwaysOn::new(&run, &energy, topology),
+                measured,
+                idle_periods,
+                limits,
             }));
         }
         Ok(base.clone())
     }
 
-    fn system(&self, config: &Config) -> Result<SystemPower, PowerRange> {
-        let link = LinkPower::of_states(&config.states)?;
-        Ok(SystemPower::new(link, &self.varied.scenario.devices))
-    }
-
-    /// Runs the scenario with these controllers; without any, links keep their idle periods.
-    fn run(
+    /// Tells `part` how far a run has come, and ends it when it is to `stop`.
+    fn watch<'w>(
         &self,
-        config: &Config,
-        plans: &[PortPlan],
-        stop: &AtomicBool,
-        part: &(dyn Fn(f64) + Sync),
-    ) -> Result<RunSummary, ExperimentError> {
-        let Varied {
-            scenario, workload, ..
-        } = self.varied;
-        let power = fabric::Power {
-            clock_ps: config.clock.period_ps,
-            plans,
-            metered: plans.is_empty(),
-        };
-        let duration = scenario.duration_ps;
-        let run = network::run(
-            scenario,
-            workload.as_ref(),
-            &power,
-            1,
-            Replacements::new(),
-            &mut |now| {
-                let operations = now.operations_finished as f64 / now.operations.max(1) as f64;
-                let time = duration.map_or(0.0, |all| now.time_ps as f64 / all as f64);
-                part(operations.max(time).min(1.0));
-                match stop.load(Ordering::Relaxed) {
-                    true => ControlFlow::Break(()),
-                    false => ControlFlow::Continue(()),
-                }
-            },
-        )?;
-        check_conservation(&run)?;
-        Ok(run)
+        stop: &'w AtomicBool,
+        part: &'w (dyn Fn(f64) + Sync),
+    ) -> impl FnMut(&RunProgress) -> ControlFlow<()> + Send + 'w {
+        let duration = self.varied.scenario.duration_ps;
+        move |now| {
+            let operations = now.operations_finished as f64 / now.operations.max(1) as f64;
+            let time = duration.map_or(0.0, |all| now.time_ps as f64 / all as f64);
+            part(operations.max(time).min(1.0));
+            match stop.load(Ordering::Relaxed) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        }
     }
+}
+
+/// CPU time of this thread since then, in s.
+fn cpu_since(before: Option<f64>) -> Option<f64> {
+    let now = usage::thread_cpu_seconds().zip(before);
+    now.map(|(now, then)| now - then)
 }
 
 /// What the running experiments have done.
@@ -792,7 +734,7 @@ struct Parts<'a> {
     parts: Mutex<Vec<f64>>,
     /// Experiments whose result was there.
     before: usize,
-    tell: &'a (dyn Fn(Progress) + Sync),
+    progress: &'a (dyn Fn(Progress) + Sync),
 }
 
 impl Parts<'_> {
@@ -803,7 +745,7 @@ impl Parts<'_> {
             parts[turn] = part;
         }
         let finished = parts.iter().filter(|&&part| part >= 1.0).count();
-        (self.tell)(Progress {
+        (self.progress)(Progress {
             done: self.before + finished,
             total: self.before + parts.len(),
             work: self.before as f64 + parts.iter().sum::<f64>(),
@@ -818,10 +760,12 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
         let scenario = Scenario::parse_varied(text, variation, &sweep.scenario);
         // The scenario's own text is right: the user's text of what is wrong is the sweep's.
         let mut scenario = scenario.map_err(|error| match error {
-            ScenarioError::At { problem, .. } => {
-                Error::Matrix(sweep.variation_fault(path, place, false, problem))
+            InputError::Invalid { diagnostics, .. } => {
+                let faults = diagnostics.into_iter().map(|fault| fault.message);
+                let faults: Vec<String> = faults.collect();
+                sweep.variation_fault(path, place, false, faults.join("; "))
             }
-            error => error.into(),
+            error => error,
         })?;
         // Nothing here keeps samples.
         scenario.sample_ps = None;
@@ -843,10 +787,10 @@ fn base_state(experiment: &Experiment) -> Sleep {
 }
 
 /// The port's configuration before the setting comes in: that of the scenario, or the preset
-/// of p000's switch for the sleep state.
+/// of the PerfBound paper's switch for the sleep state.
 fn base(power: &Power, state: Sleep) -> Result<String, Error> {
     Ok(match power {
-        Power::File(file) => files::read_text(file)?,
+        Power::File(file) => input::read_text(file)?,
         Power::Inline(text) => text.clone(),
         Power::AlwaysOn => {
             let name = format!("bxiv3-{}", state.name());
@@ -889,7 +833,7 @@ fn config(
         } => {
             set("histogram", "kind", histogram.name().into());
             set("perfbound", "bound", bound.into());
-            // p000 3.2: it records every idle period; the preset's counters suit 250.
+            // PerfBound 3.2: it records every idle period; the preset's counters suit 250.
             if histogram == HistogramKind::Regular && scenario.power == Power::AlwaysOn {
                 set("histogram", "counter_bits", 32.into());
             }
@@ -898,7 +842,7 @@ fn config(
     let text = toml::to_string(&text).expect("a table of TOML values is TOML");
     // The places are those of a text that nobody wrote; the messages name the keys.
     Config::parse(&text, &name).map_err(|error| match error {
-        ConfigError::Invalid { diagnostics, .. } => {
+        InputError::Invalid { diagnostics, .. } => {
             let faults: Vec<String> = diagnostics.into_iter().map(|fault| fault.message).collect();
             ExperimentError::Setting(faults.join("; "))
         }
@@ -914,28 +858,40 @@ fn number(value: f64) -> toml::Value {
     }
 }
 
-fn result_path(folder: &Path, point: &Point) -> PathBuf {
-    let name = format!("{}.json", point.name());
-    folder.join(EXPERIMENTS).join(name)
+/// Where the result of the experiment of this name lies.
+fn result_path(folder: &Path, experiment: &str) -> PathBuf {
+    folder.join(EXPERIMENTS).join(format!("{experiment}.json"))
 }
 
-/// What a sweep that has ended leaves in its folder.
+/// What the experiments of a sweep did with their bounds ([`experiment::summary`]).
+pub fn bounds_kept(rows: &[Row]) -> Option<String> {
+    experiment::summary(rows.iter().map(|row| {
+        let setting = &row.setting;
+        (&*setting.experiment, setting.bound, row.bound_kept)
+    }))
+}
+
+/// What a sweep leaves in its folder.
 pub struct Results {
     /// What the results depend on.
     pub description: Description,
-    /// A row for each experiment.
+    /// A row for each experiment that is done.
     pub rows: Vec<Row>,
     /// The idle periods of links that never sleep, in the first experiment.
     pub idle: IdleTable,
 }
 
 impl Results {
-    /// Reads a folder.
+    /// Reads a folder; of a sweep that has not ended, what is done.
     ///
     /// # Errors
-    /// If it is not the folder of a sweep that has ended, or its files are of several sweeps.
+    /// If it is not the folder of a sweep, its files are of several sweeps, or no run without
+    /// power saving is done.
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let (results, idle) = (folder.join(RESULTS), folder.join(IDLE_PERIODS));
+        if !results.exists() && folder.join(DESCRIPTION).exists() {
+            return Self::read_unfinished(folder);
+        }
         let (rows, of_rows) = from_parquet(&results)?;
         let stored: StoredIdle = read_json(&idle)?;
         let path = folder.join(DESCRIPTION);
@@ -951,6 +907,54 @@ impl Results {
             rows,
             idle: stored.table,
         })
+    }
+
+    /// The results that are there, of a sweep that has not ended.
+    fn read_unfinished(folder: &Path) -> Result<Self, Error> {
+        let description: Description = read_json(&folder.join(DESCRIPTION))?;
+        let mut all: Vec<Stored> = Vec::new();
+        for experiment in &description.experiments {
+            let path = result_path(folder, experiment);
+            if path.exists() {
+                all.push(read_json(&path)?);
+            }
+        }
+        let idle = all.iter().find_map(|stored| stored.idle_periods.clone());
+        let idle = idle.ok_or_else(|| Error::NothingDone(folder.into()))?;
+        let rows = all.iter().map(|stored| {
+            let base = all
+                .iter()
+                .find(|base| stored.setting.is_against(&base.setting));
+            let against = base.map_or_else(Against::default, |base| {
+                Against::new(&stored.measured, &base.measured)
+            });
+            stored.row(stored.setting.clone(), against)
+        });
+        Ok(Self {
+            rows: rows.collect(),
+            description,
+            idle,
+        })
+    }
+
+    /// How many experiments of the sweep are not done.
+    pub fn missing(&self) -> usize {
+        // Descriptions of earlier versions do not list them.
+        let all = self.description.experiments.len();
+        all.saturating_sub(self.rows.len())
+    }
+}
+
+impl Stored {
+    /// As a row of the table.
+    fn row(&self, setting: Setting, against: Against) -> Row {
+        Row {
+            bound_kept: Verdict::new(setting.bound, &self.measured, &against).kept,
+            setting,
+            measured: self.measured.clone(),
+            against,
+            potential: self.potential,
+        }
     }
 }
 
@@ -976,32 +980,11 @@ fn trace_digest(path: &Path) -> Result<String, Error> {
     Ok(hex(&digest.finalize()))
 }
 
-/// Takes the folder for this process, as long as it lives however it ends, and removes what
-/// a process that was killed has left half-written.
-fn lock(folder: &Path) -> Result<Flock<std::fs::File>, Error> {
-    let system = |source| Error::System {
-        path: folder.into(),
-        source,
-    };
-    if folder.exists() && !folder.is_dir() {
-        return Err(Error::NotAFolder(folder.into()));
-    }
-    let experiments = folder.join(EXPERIMENTS);
-    std::fs::create_dir_all(&experiments).map_err(system)?;
-    let file = std::fs::File::open(folder).map_err(system)?;
-    let lock =
-        Flock::lock(file, FlockArg::LockExclusiveNonblock).map_err(|(_, error)| match error {
-            nix::errno::Errno::EWOULDBLOCK => Error::Busy(folder.into()),
-            error => system(error.into()),
-        })?;
-    for place in [folder, &experiments] {
-        for entry in std::fs::read_dir(place).map_err(system)? {
-            let entry = entry.map_err(system)?;
-            if files::is_temporary(&entry.file_name()) {
-                std::fs::remove_file(entry.path()).map_err(system)?;
-            }
-        }
-    }
+/// Takes the folder for this process, and removes what a process that was killed has left
+/// half-written.
+fn lock(folder: &Path) -> Result<FolderLock, FileError> {
+    let lock = FolderLock::new(folder)?;
+    files::remove_left_files(&folder.join(EXPERIMENTS));
     Ok(lock)
 }
 
@@ -1073,7 +1056,7 @@ mod tests {
         };
         assert!(against(&|other| other.linkdoze = "2".into()).contains("version 1"));
         let build = against(&|other| other.sources_sha256.clear());
-        assert_eq!(build, "another build of version 1");
+        assert_eq!(build, "other code of version 1 that results depend on");
         assert!(against(&|other| other.scenario_sha256.clear()).contains("text of the scenario"));
         assert!(against(&|other| other.traces[0].1.clear()).contains("traces"));
         let port = against(&|other| {
@@ -1092,9 +1075,10 @@ mod tests {
     fn a_folder_is_one_process_s() {
         let folder = tempfile::tempdir().unwrap();
         let held = lock(folder.path()).unwrap();
-        let left = folder.path().join(EXPERIMENTS).join(".linkdoze-half");
+        std::fs::create_dir(folder.path().join(EXPERIMENTS)).unwrap();
+        let left = folder.path().join(EXPERIMENTS).join(".linkdoze-half00");
         std::fs::write(&left, "{").unwrap();
-        assert!(matches!(lock(folder.path()), Err(Error::Busy(_))));
+        assert!(matches!(lock(folder.path()), Err(FileError::Busy { .. })));
         assert!(left.exists());
         drop(held);
         lock(folder.path()).unwrap();

@@ -15,9 +15,9 @@ use parquet::schema::types::Type;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::matrix::Experiment;
-use super::measured::{Against, Measured, Potential};
+use super::matrix::{variation_name, Experiment};
 use crate::config::plan::Policy;
+use crate::experiment::{Against, Measured, Potential};
 use crate::network::scenario::Variation;
 
 /// What governs the ports.
@@ -66,10 +66,17 @@ pub struct Row {
 }
 
 impl Setting {
+    /// Whether `base` is the run without power saving that this one is compared with.
+    pub(super) fn is_against(&self, base: &Setting) -> bool {
+        let always_on = "always-on";
+        let same = (self.load, &self.mapping, self.seed) == (base.load, &base.mapping, base.seed);
+        same && self.policy != always_on && base.policy == always_on
+    }
+
     /// Of an experiment with a variation of the scenario.
     pub fn new(experiment: &Experiment, variation: &Variation) -> Self {
         let mut setting = Setting {
-            experiment: experiment.name() + &super::variation_name(variation),
+            experiment: experiment.name() + &variation_name(variation),
             policy: experiment.policy().name().into(),
             state: experiment.state().map(|state| state.name().into()),
             histogram: None,
@@ -120,13 +127,13 @@ const COLUMNS: [(&str, Kind); 80] = [
     ("energy_nodes_j", Kind::Real),
     ("energy_network_j", Kind::Real),
     ("energy_total_j", Kind::Real),
-    ("p001_w_net_fraction", Kind::Real),
-    ("p001_w_cluster_fraction", Kind::Real),
-    ("p001_e_net_full_power_s", Kind::Real),
-    ("p001_e_cluster_full_power_s", Kind::Real),
-    ("p002_average_power_w", Kind::Real),
-    ("p002_saving_table_vi_percent", Kind::Real),
-    ("p003_network_nj_per_bit", Kind::Real),
+    ("powar_w_net_fraction", Kind::Real),
+    ("powar_w_cluster_fraction", Kind::Real),
+    ("powar_e_net_full_power_s", Kind::Real),
+    ("powar_e_cluster_full_power_s", Kind::Real),
+    ("georgakoudis_average_power_w", Kind::Real),
+    ("georgakoudis_saving_table_vi_percent", Kind::Real),
+    ("zahn_network_nj_per_bit", Kind::Real),
     ("hits", Kind::Count),
     ("misses", Kind::Count),
     ("transitions", Kind::Count),
@@ -165,10 +172,10 @@ const COLUMNS: [(&str, Kind); 80] = [
     ("energy_nodes_saved_percent", Kind::Real),
     ("energy_network_saved_percent", Kind::Real),
     ("energy_total_saved_percent", Kind::Real),
-    ("p001_e_net_saved_percent", Kind::Real),
-    ("p001_e_cluster_saved_percent", Kind::Real),
-    ("p002_average_power_saved_percent", Kind::Real),
-    ("p003_energy_per_data_saved_percent", Kind::Real),
+    ("powar_e_net_saved_percent", Kind::Real),
+    ("powar_e_cluster_saved_percent", Kind::Real),
+    ("georgakoudis_average_power_saved_percent", Kind::Real),
+    ("zahn_energy_per_data_saved_percent", Kind::Real),
     ("ideal_links_saved_percent", Kind::Real),
     ("ideal_network_saved_percent", Kind::Real),
     ("ideal_total_saved_percent", Kind::Real),
@@ -335,61 +342,14 @@ fn cell(field: &Field) -> Value {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::experiment::plausible;
 
     /// A row of plausible figures, some of which differ with `seed`.
     pub(crate) fn row(experiment: &Experiment, seed: f64) -> Row {
         Row {
             setting: Setting::new(experiment, &Variation::default()),
             bound_kept: None,
-            measured: Measured {
-                ended: "complete".into(),
-                time_ns: 1e9 + seed / 3.0,
-                job_time_mean_ns: Some(5e8 + seed),
-                latency_packets: 19,
-                latency_mean_ns: Some(800.0 + seed),
-                latency_p50_ns: Some(500.0),
-                latency_p99_ns: Some(2000.1),
-                latency_max_ns: Some(9000.0),
-                energy_links_j: 1.0 / 3.0,
-                energy_switches_j: 0.25,
-                energy_nodes_j: 12.0,
-                energy_network_j: 7.0 / 12.0,
-                energy_total_j: 12.25 + 1.0 / 3.0,
-                p001_w_net_fraction: 0.75,
-                p001_w_cluster_fraction: 0.875,
-                p001_e_net_full_power_s: 0.75,
-                p001_e_cluster_full_power_s: 0.875,
-                p002_average_power_w: 400.5,
-                p002_saving_table_vi_percent: Some(31.25),
-                p003_network_nj_per_bit: Some(21.5),
-                hits: Some(1 << 40),
-                misses: 3,
-                transitions: 4,
-                wake_ups: 2,
-                sleep_waits: 1,
-                sleep_delay_ns: 4480.5,
-                ports: 32,
-                ports_over_budget: Some(1),
-                worst_port_use: Some(1.5),
-                worst_port: Some("nic3".into()),
-                pauses: 0,
-                part_wake: 0.7,
-                part_going_down: 0.0,
-                part_fast_wake: 0.1,
-                part_deep_sleep: 0.2,
-                part_refresh: 0.0,
-                part_going_up: 0.0,
-                offered_messages: 11,
-                offered_bytes: 4100,
-                messages: 10,
-                packets: 20,
-                packet_hops: 40,
-                delivered_bytes: 4000,
-                operations_finished: 30,
-                operations: 30,
-                events: 99,
-                cpu_seconds: None,
-            },
+            measured: plausible(seed),
             against: Against {
                 time_overhead_percent: Some(seed),
                 job_time_mean_overhead_percent: Some(seed / 2.0),

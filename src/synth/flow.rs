@@ -12,7 +12,7 @@ use super::tools::{self, Tool};
 use super::{liberty, wrapper, SynthError, Target};
 use crate::config::Config;
 use crate::constraints;
-use crate::files::Unfinished;
+use crate::files::TemporaryFolder;
 use crate::hdl::census;
 use crate::rtl;
 
@@ -42,14 +42,12 @@ pub fn run(
     let design = rtl::design(config)?;
     let files = rtl::emit(config)?;
     let yosys = tools::yosys()?;
-    let work = tempfile::Builder::new()
-        .prefix("linkdoze-synth-")
-        .tempdir()
-        .map_err(|source| SynthError::Io {
-            path: std::env::temp_dir(),
+    let parent = std::env::temp_dir();
+    let work =
+        TemporaryFolder::new(&parent, "linkdoze-synth-").map_err(|source| SynthError::Io {
+            path: parent,
             source,
         })?;
-    let _unfinished = Unfinished::new(work.path());
     let folder = work.path();
     for (name, text) in &files {
         write(folder, name, text)?;
@@ -242,12 +240,12 @@ impl Flow<'_> {
             wrapper::MODULE
         ))?;
         let done = AtomicUsize::new(0);
-        let tell = |finished: usize| {
+        let progress = |finished: usize| {
             (self.step)(&format!(
                 "place and route, {finished} of {seeds} seeds done"
             ));
         };
-        tell(0);
+        progress(0);
         let mut results = (1..=seeds)
             .into_par_iter()
             .map(|seed| {
@@ -262,7 +260,7 @@ impl Flow<'_> {
                     .map_err(|error| nextpnr.unreadable(&report, error))?;
                 let found = placed(&value)
                     .ok_or_else(|| nextpnr.unreadable(&report, "no clock or no path"))?;
-                tell(done.fetch_add(1, Ordering::Relaxed) + 1);
+                progress(done.fetch_add(1, Ordering::Relaxed) + 1);
                 Ok((seed, found.0, found.1))
             })
             .collect::<Result<Vec<(u32, f64, Endpoints)>, SynthError>>()?;

@@ -117,22 +117,22 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_said() {
-        let says = |text: &str, what: &str| {
+        let refuses = |text: &str, what: &str| {
             let found = missing(text).unwrap();
             assert!(found.contains(what), "{text}: {found}");
         };
-        says("", "no `library` group");
-        says("/* library (a) {", "no `library` group");
-        says(
+        refuses("", "no `library` group");
+        refuses("/* library (a) {", "no `library` group");
+        refuses(
             "module port;\nlibrary (a)\n",
             "does not begin with `library`",
         );
-        says("my_library (a) {\n", "does not begin");
-        says(
+        refuses("my_library (a) {\n", "does not begin");
+        refuses(
             "library (a) {\n // cell (b) {\n cell_rise (b) { }\n}\n",
             "without cells",
         );
-        says(
+        refuses(
             "library (a) {\n cell (b) {\n timing_ff (c) { }\n }\n}\n",
             "without flip-flops",
         );

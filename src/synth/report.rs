@@ -1,10 +1,7 @@
-//! The result of a synthesis, for people and as JSON.
+//! The result of a synthesis; as JSON, field by field.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
-use comfy_table::presets::UTF8_FULL_CONDENSED;
-use comfy_table::{CellAlignment, Table};
 use serde::Serialize;
 
 use super::Target;
@@ -192,108 +189,4 @@ pub struct Endpoints {
     pub from: String,
     /// The register or memory it ends in.
     pub to: String,
-}
-
-impl fmt::Display for Synthesis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Port controller {}", self.configuration_sha256)?;
-        writeln!(f, "{}: {}; {}", self.target, self.device, self.yosys)?;
-        let mut table = Table::new();
-        table.load_preset(UTF8_FULL_CONDENSED);
-        let mut header = vec!["bare controller".to_owned()];
-        header.extend(self.mappings.iter().map(|mapping| match mapping.name {
-            "default" => "count".to_owned(),
-            name => format!("for {name}"),
-        }));
-        table.set_header(header);
-        let mut row = |name: &str, value: &dyn Fn(&Resources) -> Option<String>| {
-            let values: Vec<Option<String>> = self
-                .mappings
-                .iter()
-                .map(|mapping| value(&mapping.resources))
-                .collect();
-            if values.iter().any(Option::is_some) {
-                let mut cells = vec![name.to_owned()];
-                cells.extend(values.into_iter().map(Option::unwrap_or_default));
-                table.add_row(cells);
-            }
-        };
-        let text = |number: Option<u64>| number.map(|number| number.to_string());
-        row("LUTs", &|resources| text(resources.luts));
-        row("flip-flops", &|resources| text(Some(resources.flip_flops)));
-        row("carry cells", &|resources| text(resources.carry));
-        row("memory blocks", &|resources| text(resources.memory_blocks));
-        row("LUT memory cells", &|resources| {
-            text(resources.lut_memories)
-        });
-        row("cells in all", &|resources| text(Some(resources.cells)));
-        row("cell area", &|resources| {
-            resources.area.map(|area| format!("{area:.0}"))
-        });
-        row("memory left out, bits", &|resources| {
-            text(resources.memory_bits_left_out)
-        });
-        let mut fmax = vec!["Fmax, MHz".to_owned()];
-        for mapping in &self.mappings {
-            fmax.push(match &mapping.timing {
-                Timing::Found { fmax_mhz, .. } => format!("{:.1}", fmax_mhz.median),
-                Timing::NotFound { not_found } => not_found.clone(),
-            });
-        }
-        table.add_row(fmax);
-        let mut asked = vec!["asked for, MHz".to_owned()];
-        asked.extend(
-            self.mappings
-                .iter()
-                .map(|_| format!("{:.1}", self.clock_mhz)),
-        );
-        table.add_row(asked);
-        for column in 1..=self.mappings.len() {
-            if let Some(column) = table.column_mut(column) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
-        writeln!(f, "{table}")?;
-        for mapping in &self.mappings {
-            let Timing::Found {
-                tool,
-                fmax_mhz,
-                seeds,
-                critical_path,
-            } = &mapping.timing
-            else {
-                continue;
-            };
-            if seeds.len() > 1 {
-                let met = seeds.iter().filter(|seed| seed.fmax_mhz >= self.clock_mhz);
-                writeln!(
-                    f,
-                    "{tool}, {} seeds: median {:.1} MHz, {:.1} to {:.1}; {} of them reach what is asked for",
-                    seeds.len(),
-                    fmax_mhz.median,
-                    fmax_mhz.min,
-                    fmax_mhz.max,
-                    met.count()
-                )?;
-            } else {
-                let met = fmax_mhz.median >= self.clock_mhz;
-                writeln!(
-                    f,
-                    "{tool}: {:.1} MHz; {}",
-                    fmax_mhz.median,
-                    if met {
-                        "fast enough"
-                    } else {
-                        "slower than asked for"
-                    }
-                )?;
-            }
-            writeln!(
-                f,
-                "slowest path: from {} to {}",
-                critical_path.from, critical_path.to
-            )?;
-        }
-        Ok(())
-    }
 }

@@ -112,14 +112,11 @@ impl Tool {
     /// If it ends with an error.
     pub fn run(&self, folder: &Path, arguments: &[&str]) -> Result<String, SynthError> {
         let mut call: Command = command(&self.program);
-        let output = call
-            .current_dir(folder)
-            .args(arguments)
-            .output()
-            .map_err(|source| SynthError::Io {
-                path: self.program.clone().into(),
-                source,
-            })?;
+        call.current_dir(folder).args(arguments);
+        let output = tools::output(&mut call).map_err(|source| SynthError::Io {
+            path: self.program.clone().into(),
+            source,
+        })?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
         if output.status.success() {

@@ -1,44 +1,29 @@
-//! Proofs about the emitted Verilog (`docs/proofs.md`): every claim that the blocks make
+//! Proofs about the emitted Verilog (`docs/evidence/proofs.md`): every claim that the blocks make
 //! ([`Reg::property`](crate::hdl::Reg::property)), and every claim about two ports at the ends
 //! of a link, by k-induction with Yosys and an SMT solver.
 
+mod bound;
 mod pair;
+mod task;
 mod tools;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use rayon::prelude::*;
 use serde::Serialize;
 
-use tools::{asserted, Answer, Run, Scope, Violation};
+use bound::bound;
+pub use task::ProofTask;
+use tools::{asserted, Answer, Scope, Violation, Workspace};
 pub use tools::{Solver, ToolError, Tools};
 
 use crate::config::plan::PortPlan;
-use crate::hdl::{Claim, ClaimText, Design};
+use crate::hdl::{Claim, Design, CHECKER};
 
 /// Cycles that induction looks back, at most: claims that need more lack an invariant.
 const INDUCTION: u32 = 2;
-
-/// What is proved in one go: a design with its claims.
-#[derive(Debug)]
-pub struct Part {
-    /// The module at the top.
-    pub top: String,
-    /// What it is, for people.
-    pub says: String,
-    /// The Verilog: names and texts.
-    pub files: Vec<(String, String)>,
-    /// Parameters of the top and their values.
-    pub parameters: Vec<(&'static str, u64)>,
-    /// Instances that no claim says anything about, as Yosys selects them.
-    pub cuts: Vec<String>,
-    /// Instances whose claims are proved in another part, whatever their pins do, and assumed
-    /// here.
-    pub assumed: Vec<String>,
-    /// What has to be proved.
-    pub claims: Vec<ClaimText>,
-}
 
 /// What came of one claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -67,7 +52,7 @@ pub enum Verdict {
 /// A claim and what came of it.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// Its name by instances from the top, as in the Verilog.
+    /// Its name by instances from the top, that of its checker left out: `u_fsm.legal_state`.
     pub name: String,
     /// What it says.
     pub says: String,
@@ -86,7 +71,7 @@ pub struct Finding {
 
 /// What came of a part.
 #[derive(Debug, Serialize)]
-pub struct PartReport {
+pub struct TaskReport {
     /// The module at the top.
     pub top: String,
     /// What it is.
@@ -97,7 +82,7 @@ pub struct PartReport {
     pub seconds: f64,
 }
 
-impl PartReport {
+impl TaskReport {
     /// Whether every claim is proved.
     pub fn proved(&self) -> bool {
         self.findings.iter().all(Finding::proved)
@@ -111,25 +96,42 @@ impl Finding {
     }
 }
 
-/// What there is to prove about the Verilog in `files`, which is to be that of `design`, made
-/// from `plan`.
-pub fn parts(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Vec<Part> {
-    let port = Part {
+/// What there is to prove about the Verilog in `files` and its checkers among them, which are to be
+/// those of `design`, made from `plan`.
+///
+/// # Errors
+/// If the checkers do not belong to the Verilog.
+pub fn proof_tasks(
+    plan: &PortPlan,
+    design: &Design,
+    files: &[(String, String)],
+) -> Result<Vec<ProofTask>, ToolError> {
+    let files = bound(files, design.top())?;
+    let port = ProofTask {
         top: design.top().into(),
         says: "one port; its inputs, and with them the other end, do what they like".into(),
-        files: files.to_vec(),
+        files: files.clone(),
         parameters: Vec::new(),
         cuts: design.instances_without_claims(),
         assumed: Vec::new(),
         claims: design.claims(),
     };
-    let pair = pair::part(plan, design, files);
-    std::iter::once(port).chain(pair).collect()
+    let pair = pair::part(plan, design, &files);
+    Ok(std::iter::once(port).chain(pair).collect())
+}
+
+/// How far an attempt to prove all claims has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    /// Claims in all.
+    pub all: u64,
+    /// Claims whose induction step is decided.
+    pub done: u64,
 }
 
 /// A proof under way.
 struct Proof<'a> {
-    run: Run<'a>,
+    run: Workspace<'a>,
     findings: Vec<Finding>,
     /// Claims that nothing may lean on.
     dropped: BTreeSet<String>,
@@ -141,11 +143,18 @@ struct Proof<'a> {
 /// all others. A claim that does not follow is searched for a violation in the first `depth`
 /// cycles after power-up and taken out; the rest must hold without it.
 ///
+/// `tell` hears how far an attempt has come: nobody knows how many it takes, most often one.
+///
 /// # Errors
 /// If a tool does not do its work, or Yosys refuses the Verilog.
-pub fn prove(part: &Part, tools: &Tools, depth: u32) -> Result<PartReport, ToolError> {
+pub fn prove(
+    part: &ProofTask,
+    tools: &Tools,
+    depth: u32,
+    tell: &(dyn Fn(Attempt) + Sync),
+) -> Result<TaskReport, ToolError> {
     let started = Instant::now();
-    let run = Run::new(tools, part)?;
+    let run = Workspace::new(tools, part)?;
     let made = asserted(&run.translate(Scope::Cut, &BTreeSet::new())?);
     let finding = |name: &str, says: &str, kind| Finding {
         name: name.into(),
@@ -181,7 +190,7 @@ pub fn prove(part: &Part, tools: &Tools, depth: u32) -> Result<PartReport, ToolE
     };
     let mut searched = false;
     loop {
-        let failing = proof.attempt()?;
+        let failing = proof.attempt(tell)?;
         if failing.is_empty() {
             break;
         }
@@ -197,12 +206,21 @@ pub fn prove(part: &Part, tools: &Tools, depth: u32) -> Result<PartReport, ToolE
             proof.dropped.insert(name);
         }
     }
-    Ok(PartReport {
+    for finding in &mut proof.findings {
+        finding.name = shown(&finding.name);
+    }
+    Ok(TaskReport {
         top: part.top.clone(),
         says: part.says.clone(),
         findings: proof.findings,
         seconds: started.elapsed().as_secs_f64(),
     })
+}
+
+/// The name of a claim without the instance of its checker.
+fn shown(name: &str) -> String {
+    let path = name.split('.').filter(|&part| part != CHECKER);
+    path.collect::<Vec<_>>().join(".")
 }
 
 impl Proof<'_> {
@@ -214,7 +232,7 @@ impl Proof<'_> {
     }
 
     /// Base case and step of the claims that are left; the names of those that do not follow.
-    fn attempt(&mut self) -> Result<Vec<String>, ToolError> {
+    fn attempt(&mut self, tell: &(dyn Fn(Attempt) + Sync)) -> Result<Vec<String>, ToolError> {
         let design = self.run.translate(Scope::Cut, &self.dropped)?;
         let claims = asserted(&design);
         // The base case has to reach as far as the step looks back.
@@ -227,6 +245,9 @@ impl Proof<'_> {
             return Ok(names.collect());
         }
         self.held = self.held.max(INDUCTION);
+        let all = claims.len() as u64;
+        let decided = AtomicU64::new(0);
+        tell(Attempt { all, done: 0 });
         let answers: Vec<(String, Option<u32>, f64, bool)> = claims
             .par_iter()
             .map(|(name, &number)| {
@@ -243,6 +264,8 @@ impl Proof<'_> {
                         break;
                     }
                 }
+                let done = decided.fetch_add(1, Ordering::Relaxed) + 1;
+                tell(Attempt { all, done });
                 Ok((
                     name.clone(),
                     proved,

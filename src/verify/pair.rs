@@ -1,6 +1,6 @@
 //! Two ports joined by a link: `testbench/pair.v`.
 
-use super::Part;
+use super::task::ProofTask;
 use crate::blocks::link_sync;
 use crate::blocks::port::SleepBound;
 use crate::config::plan::{PortPlan, Sleep};
@@ -21,7 +21,11 @@ pub(super) const PROPERTIES: [&str; 5] = [
 pub(super) const TEXT: &str = include_str!("../../testbench/pair.v");
 
 /// The two ends of a link with ports of `plan`, if the ends exchange messages.
-pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)]) -> Option<Part> {
+pub(super) fn part(
+    plan: &PortPlan,
+    design: &Design,
+    files: &[(String, String)],
+) -> Option<ProofTask> {
     let sync = plan.sync?;
     let bound = SleepBound::of(plan);
     let width = |register: &str| design.register_width(register).map(u64::from);
@@ -32,7 +36,7 @@ pub(super) fn part(plan: &PortPlan, design: &Design, files: &[(String, String)])
     // The two controllers go by the name of their module.
     let text = TEXT.replace("\n  port u_", &format!("\n  {} u_", design.top()));
     all.push(("pair.v".into(), text));
-    Some(Part {
+    Some(ProofTask {
         top: "pair".into(),
         says: format!(
             "two ports on a link with the same delay both ways, any from 0 to {longest_delay} \

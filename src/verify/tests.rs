@@ -1,7 +1,7 @@
 //! What the tools say is understood; the proofs themselves are in `tests/verify.rs`.
 
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{pair, Claim};
+use super::{bound, pair, Claim};
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
     Violation {
@@ -103,6 +103,51 @@ fn what_is_not_understood() {
         "##   0:00:00  Unexpected response from solver: (error \"line 3\")\n",
     ] {
         assert_eq!(read(text, "".as_ref()), None, "{text}");
+    }
+}
+
+/// Yosys sees the checker where the `bind` puts it, and a wire for what it reads inside.
+#[test]
+fn checkers_are_put_where_they_are_bound() {
+    let files = |bind: &str| {
+        [
+            ("top.f", "top.v\nleaf.v\n"),
+            ("leaf.v", "module leaf (input clk);\nendmodule\n"),
+            (
+                "top.v",
+                "// module top\nmodule top (\n  input clk\n);\nendmodule // top\n",
+            ),
+            (
+                "checkers/top_checker.sv",
+                "module top_checker (\n  input wire       clk,  // the clock, (1)\n  \
+                 input wire [3:0] u_leaf_age_q\n);\nendmodule\n",
+            ),
+            ("checkers/bind.sv", bind),
+        ]
+        .map(|(name, text)| (name.to_owned(), text.to_owned()))
+    };
+    let bind = "// bind\n\n`default_nettype none\n\nbind top top_checker u_checker (\n    \
+                .clk          (clk),  // the clock\n    .u_leaf_age_q (u_leaf.age_q)\n);\n";
+    let sources = bound(&files(bind), "top").unwrap();
+    let names: Vec<&str> = sources.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["leaf.v", "top.v", "top_checker.sv"]);
+    assert_eq!(
+        sources[1].1,
+        "// module top\nmodule top (\n  input clk\n);\n  \
+         (* hierconn *) wire [3:0] \\u_leaf.age_q ;\n  \
+         top_checker u_checker (.clk(clk), .u_leaf_age_q(u_leaf.age_q));\n  \
+         initial assume (rst);\nendmodule // top\n"
+    );
+    // Without a `bind` there is no checker; what is no `bind` is not taken for one.
+    assert!(!bound(&files(""), "top").unwrap()[1].1.contains("checker"));
+    for wrong in [
+        format!("/*{bind}*/"),
+        format!("`ifdef NEVER\n{bind}`endif\n"),
+        bind.replace("(clk)", "(clk & 1'b1)"),
+        bind.replace("bind top ", "bind top : u_top "),
+    ] {
+        let error = bound(&files(&wrong), "top").unwrap_err().to_string();
+        assert!(error.contains("cannot be understood"), "{error}");
     }
 }
 

@@ -5,10 +5,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-use tempfile::TempDir;
-
-use super::Part;
-use crate::files::Unfinished;
+use super::task::ProofTask;
+use crate::files::TemporaryFolder;
 use crate::tools;
 
 /// The oldest Z3 that is used of its own accord: 4.8, which Debian 12 has, does not come to
@@ -61,6 +59,9 @@ pub enum ToolError {
     /// Yosys does not accept the Verilog.
     #[error("Yosys refuses the design:\n{0}")]
     Refused(String),
+    /// The checkers cannot be put into the modules.
+    #[error("checkers/bind.sv: {0}; emit the Verilog again with `linkdoze generate`")]
+    Bind(String),
     /// The proof came to no end.
     #[error("`{command}` came to no end it should come to; its last lines:\n{output}")]
     Broken {
@@ -114,7 +115,7 @@ impl Solver {
 
     /// What the program calls itself, if it is there.
     fn version(self) -> Option<String> {
-        let output = Command::new(self.name()).arg("--version").output().ok()?;
+        let output = tools::output(Command::new(self.name()).arg("--version")).ok()?;
         let text = String::from_utf8_lossy(&output.stdout);
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
     }
@@ -180,7 +181,7 @@ impl Tools {
 fn smtbmc(yosys: &str) -> Result<(String, String), ToolError> {
     let mut tried = Vec::new();
     for program in [format!("{yosys}-smtbmc"), "yosys-smtbmc".into()] {
-        match tools::command(&program).arg("--help").output() {
+        match tools::output(tools::command(&program).arg("--help")) {
             // Some end with an error after their help.
             Ok(output) => {
                 let help = [output.stdout, output.stderr].concat();
@@ -234,27 +235,22 @@ pub(super) enum Scope {
 }
 
 /// A part on its way to the solver.
-pub(super) struct Run<'a> {
+pub(super) struct Workspace<'a> {
     tools: &'a Tools,
-    part: &'a Part,
-    folder: TempDir,
-    _unfinished: Unfinished,
+    part: &'a ProofTask,
+    folder: TemporaryFolder,
 }
 
-impl<'a> Run<'a> {
-    pub(super) fn new(tools: &'a Tools, part: &'a Part) -> Result<Run<'a>, ToolError> {
-        let folder = tempfile::Builder::new()
-            .prefix("linkdoze-verify")
-            .tempdir()?;
-        let unfinished = Unfinished::new(folder.path());
+impl<'a> Workspace<'a> {
+    pub(super) fn new(tools: &'a Tools, part: &'a ProofTask) -> Result<Workspace<'a>, ToolError> {
+        let folder = TemporaryFolder::new(&std::env::temp_dir(), "linkdoze-verify-")?;
         for (name, text) in &part.files {
             std::fs::write(folder.path().join(name), text)?;
         }
-        Ok(Run {
+        Ok(Workspace {
             tools,
             part,
             folder,
-            _unfinished: unfinished,
         })
     }
 
@@ -265,7 +261,7 @@ impl<'a> Run<'a> {
         dropped: &BTreeSet<String>,
     ) -> Result<String, ToolError> {
         let names = self.part.files.iter().map(|(name, _)| name.as_str());
-        let sources: Vec<&str> = names.filter(|name| !name.ends_with(".f")).collect();
+        let sources: Vec<&str> = names.collect();
         let top = &self.part.top;
         let mut script = format!("read_verilog -formal {};", sources.join(" "));
         if scope == Scope::Cut {
@@ -276,12 +272,14 @@ impl<'a> Run<'a> {
         for (name, value) in &self.part.parameters {
             let _ = write!(script, " chparam -set {name} {value} {top};");
         }
-        // Kept: two claims that come to the same thing are not to become one. Yosys 0.70, not 0.23,
-        // reads them as $check, and async2sync makes $assert and $assume of them again.
+        // Checkers assert at the clock edge, for which Yosys adds a register: taken away again, an
+        // assertion speaks of the state that it is made in, not of the one before. Yosys 0.70, not
+        // 0.23, reads assertions as $check, and async2sync makes $assert and $assume of them.
+        // Kept: two claims that come to the same thing are not to become one.
         let _ = write!(
             script,
-            " hierarchy -check -top {top}; proc; setattr -set keep 1 t:$assert t:$check; \
-             prep -flatten; async2sync;"
+            " hierarchy -check -top {top}; proc; async2sync; chformal -early; \
+             setattr -set keep 1 t:$assert; prep -flatten;"
         );
         for instance in &self.part.assumed {
             let _ = write!(script, " chformal -assert2assume {top}/{instance}.*;");
@@ -292,14 +290,14 @@ impl<'a> Run<'a> {
         // One bit vector holds the state, which leaves nothing but bit vectors to the solver.
         script.push_str(" memory_map; opt_clean; write_smt2 -wires -stbv design.smt2");
         let program = &self.tools.yosys;
-        let output = tools::command(program)
+        let mut command = tools::command(program);
+        command
             .args(["-q", "-p", &script])
-            .current_dir(self.folder.path())
-            .output()
-            .map_err(|source| ToolError::Start {
-                program: program.clone(),
-                source,
-            })?;
+            .current_dir(self.folder.path());
+        let output = tools::output(&mut command).map_err(|source| ToolError::Start {
+            program: program.clone(),
+            source,
+        })?;
         if !output.status.success() {
             return Err(ToolError::Refused(last_lines(&output)));
         }
@@ -399,7 +397,7 @@ impl<'a> Run<'a> {
         let file = self.folder.path().join(format!("{name}.smt2"));
         std::fs::write(&file, text)?;
         let mut command = self.tools.solver.command(self.tools.timeout);
-        let output = command.arg(&file).output()?;
+        let output = tools::output(command.arg(&file))?;
         let answer = String::from_utf8_lossy(&output.stdout);
         match answer.lines().map(str::trim).find(|line| !line.is_empty()) {
             Some("sat") => Ok(Answer::Satisfiable),
@@ -432,7 +430,7 @@ impl<'a> Run<'a> {
             .args(arguments)
             .arg("design.smt2")
             .current_dir(self.folder.path());
-        let output = command.output().map_err(|source| ToolError::Start {
+        let output = tools::output(&mut command).map_err(|source| ToolError::Start {
             program: program.clone(),
             source,
         })?;

@@ -15,13 +15,22 @@ pub const PRESETS: [&str; 5] = [
 ];
 
 /// The binary, in `folder`. Compiled models are kept under `target`, so that they survive
-/// from run to run and go with `cargo clean`.
+/// from run to run and go with `cargo clean`; they are compiled quickly unless the variable `CXX`
+/// says by what. However busy the machine is, no line of progress
+/// comes between what a test expects.
 pub fn linkdoze(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linkdoze"));
     let cache: PathBuf = [env!("CARGO_TARGET_TMPDIR"), "linkdoze-cache"]
         .iter()
         .collect();
-    command.current_dir(folder).env("LINKDOZE_CACHE", cache);
+    command
+        .current_dir(folder)
+        .env("LINKDOZE_CACHE", cache)
+        .env("LINKDOZE_PROGRESS", "1e6");
+    if std::env::var_os("CXX").is_none() {
+        let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/quick-c++");
+        command.env("CXX", quick);
+    }
     command
 }
 

@@ -19,134 +19,111 @@ pub mod response {
     pub const DECERR: u8 = 3;
 }
 
-/// An AXI4-Lite subordinate (IHI 0022, B1) in front of registers that take one request at a
-/// time and answer in the next cycle.
-///
-/// The five channels are independent: an address may come before or after its data, a read
-/// while a write waits for `bready`, and every channel has a place to hold one transfer, so
-/// that no `ready` depends on a `valid` within a cycle. Reads and writes take turns.
-#[derive(LogicBlock)]
-pub struct AxiLite {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub awvalid: Signal<In, Bit>,
-    pub awready: Signal<Out, Bit>,
-    pub awaddr: Signal<In, Bits>,
-    pub wvalid: Signal<In, Bit>,
-    pub wready: Signal<Out, Bit>,
-    pub wdata: Signal<In, Bits>,
-    pub wstrb: Signal<In, Bits>,
-    pub bvalid: Signal<Out, Bit>,
-    pub bready: Signal<In, Bit>,
-    pub bresp: Signal<Out, Bits>,
-    pub arvalid: Signal<In, Bit>,
-    pub arready: Signal<Out, Bit>,
-    pub araddr: Signal<In, Bits>,
-    pub rvalid: Signal<Out, Bit>,
-    pub rready: Signal<In, Bit>,
-    pub rdata: Signal<Out, Bits>,
-    pub rresp: Signal<Out, Bits>,
-    // Towards the registers.
-    pub request: Signal<Out, Bit>,
-    pub write: Signal<Out, Bit>,
-    pub word: Signal<Out, Bits>,
-    pub write_data: Signal<Out, Bits>,
-    pub write_strobe: Signal<Out, Bits>,
-    pub read_data: Signal<In, Bits>,
-    pub answer: Signal<In, Bits>,
-    aw_full: Reg<Bit>,
-    aw_word: Reg<Bits>,
-    w_full: Reg<Bit>,
-    w_data: Reg<Bits>,
-    w_strobe: Reg<Bits>,
-    b_full: Reg<Bit>,
-    b_answer: Reg<Bits>,
-    ar_full: Reg<Bit>,
-    ar_word: Reg<Bits>,
-    r_full: Reg<Bit>,
-    r_data: Reg<Bits>,
-    r_answer: Reg<Bits>,
-    asked: Reg<Bit>,
-    wrote_last: Reg<Bit>,
-    may_write: Signal<Local, Bit>,
-    may_read: Signal<Local, Bit>,
-    writes: Signal<Local, Bit>,
-    reads: Signal<Local, Bit>,
-    byte_bits: Constant<Bits>,
-    _word_bits: usize,
+bundle! {
+    /// The pins of an AXI4-Lite subordinate.
+    pub struct AxiPins;
+
+    /// With byte addresses of `address_width` bits.
+    pub fn new(address_width: u32) {}
+
+    {
+        pub in awvalid: Bit("there is a write address"),
+        pub out awready: Bit("it is taken"),
+        pub in awaddr: Bits(address_width, "write address in bytes"),
+        pub in awprot: Bits(3, "not read: everybody may write"),
+        pub in wvalid: Bit("there is data to write"),
+        pub out wready: Bit("it is taken"),
+        pub in wdata: Bits(DATA_WIDTH, "data to write"),
+        pub in wstrb: Bits(DATA_WIDTH / 8, "which of its bytes to write"),
+        pub out bvalid: Bit("a write is answered"),
+        pub in bready: Bit("the answer is taken"),
+        pub out bresp: Bits(2, "0 done, 2 refused, 3 no such register"),
+        pub in arvalid: Bit("there is a read address"),
+        pub out arready: Bit("it is taken"),
+        pub in araddr: Bits(address_width, "read address in bytes"),
+        pub in arprot: Bits(3, "not read: everybody may read"),
+        pub out rvalid: Bit("a read is answered"),
+        pub in rready: Bit("the answer is taken"),
+        pub out rdata: Bits(DATA_WIDTH, "data that was read"),
+        pub out rresp: Bits(2, "0 done, 2 refused, 3 no such register"),
+    }
 }
 
-impl AxiLite {
+bundle! {
+    /// The pins by which registers are asked: a request in a cycle, the answer in the next.
+    pub struct RegisterPins flips
+    /// The pins of what asks registers.
+    RegisterAccess;
+
+    /// With addresses of `word_bits` bits, in words; `asked` says what `request` means, and
+    /// `idle` what the answer is without one.
+    pub fn new(word_bits: u32, asked: &str, idle: &str) {}
+
+    {
+        pub in request: Bit(asked),
+        pub in write: Bit("to write"),
+        pub in word: Bits(word_bits, "address in words of 32 bits"),
+        pub in write_data: Bits(DATA_WIDTH, "data to write"),
+        pub in write_strobe: Bits(DATA_WIDTH / 8, "which of its bytes to write"),
+        pub out read_data: Bits(DATA_WIDTH, format!("data read, the cycle after the request{idle}")),
+        pub out answer: Bits(2, format!("answer, the cycle after the request{idle}")),
+    }
+}
+
+/// What `request` means to registers that answer one in the next cycle.
+pub const ASKED: &str = "the registers are asked in this cycle";
+
+block! {
+    /// An AXI4-Lite subordinate (IHI 0022, B1) in front of registers that take one request at a
+    /// time and answer in the next cycle.
+    ///
+    /// The five channels are independent: an address may come before or after its data, a read
+    /// while a write waits for `bready`, and every channel has a place to hold one transfer, so
+    /// that no `ready` depends on a `valid` within a cycle. Reads and writes take turns.
+    pub struct AxiLite(clk, rst);
+
     /// A port with byte addresses of `address_width` bits.
-    pub fn new(address_width: u32) -> Self {
+    pub fn new(address_width: u32) {
         let word = address_width - 2;
-        AxiLite {
-            about: About::new(
-                "axi_lite",
-                "AXI4-Lite subordinate. Every channel holds one transfer, so that the channels\n\
-                 are independent and no ready depends on a valid of the same cycle. The\n\
-                 registers behind it get one request at a time, reads and writes in turn, and\n\
-                 answer in the cycle after.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            awvalid: Signal::bit("there is a write address"),
-            awready: Signal::bit("it is taken"),
-            awaddr: Signal::bits(address_width, "write address in bytes"),
-            wvalid: Signal::bit("there is data to write"),
-            wready: Signal::bit("it is taken"),
-            wdata: Signal::bits(DATA_WIDTH, "data to write"),
-            wstrb: Signal::bits(DATA_WIDTH / 8, "which of its bytes to write"),
-            bvalid: Signal::bit("a write is answered"),
-            bready: Signal::bit("the answer is taken"),
-            bresp: Signal::bits(2, "0 done, 2 refused, 3 no such register"),
-            arvalid: Signal::bit("there is a read address"),
-            arready: Signal::bit("it is taken"),
-            araddr: Signal::bits(address_width, "read address in bytes"),
-            rvalid: Signal::bit("a read is answered"),
-            rready: Signal::bit("the answer is taken"),
-            rdata: Signal::bits(DATA_WIDTH, "data that was read"),
-            rresp: Signal::bits(2, "0 done, 2 refused, 3 no such register"),
-            request: Signal::bit("the registers are asked in this cycle"),
-            write: Signal::bit("to write"),
-            word: Signal::bits(word, "address in words of 32 bits"),
-            write_data: Signal::bits(DATA_WIDTH, "data to write"),
-            write_strobe: Signal::bits(DATA_WIDTH / 8, "which of its bytes to write"),
-            read_data: Signal::bits(DATA_WIDTH, "data read, the cycle after the request"),
-            answer: Signal::bits(2, "answer, the cycle after the request"),
-            aw_full: Reg::bit(false, "a write address waits"),
-            aw_word: Reg::bits(word, 0, "it"),
-            w_full: Reg::bit(false, "data to write waits"),
-            w_data: Reg::bits(DATA_WIDTH, 0, "it"),
-            w_strobe: Reg::bits(DATA_WIDTH / 8, 0, "its bytes to write"),
-            b_full: Reg::bit(false, "the answer to a write waits"),
-            b_answer: Reg::bits(2, 0, "it"),
-            ar_full: Reg::bit(false, "a read address waits"),
-            ar_word: Reg::bits(word, 0, "it"),
-            r_full: Reg::bit(false, "the answer to a read waits"),
-            r_data: Reg::bits(DATA_WIDTH, 0, "its data"),
-            r_answer: Reg::bits(2, 0, "it"),
-            asked: Reg::bit(false, "the registers answer in this cycle"),
-            wrote_last: Reg::bit(false, "the last request was a write"),
-            may_write: Signal::bit("a write could go to the registers"),
-            may_read: Signal::bit("a read could go to the registers"),
-            writes: Signal::bit("a write goes to the registers"),
-            reads: Signal::bit("a read goes to the registers"),
-            byte_bits: Constant::bits(2, 2, "bits of a byte's place in a word"),
-            _word_bits: word as usize,
-        }
+    }
+
+    about(
+        "axi_lite",
+        "AXI4-Lite subordinate. Every channel holds one transfer, so that the channels\n\
+         are independent and no ready depends on a valid of the same cycle. The\n\
+         registers behind it get one request at a time, reads and writes in turn, and\n\
+         answer in the cycle after.",
+    )
+
+    {
+        pub flat axi: AxiPins(address_width),
+        // Towards the registers.
+        pub flat registers: RegisterAccess(word, ASKED, ""),
+        reg aw_full: Bit(false, "a write address waits"),
+        reg aw_word: Bits(word, 0, "it"),
+        reg w_full: Bit(false, "data to write waits"),
+        reg w_data: Bits(DATA_WIDTH, 0, "it"),
+        reg w_strobe: Bits(DATA_WIDTH / 8, 0, "its bytes to write"),
+        reg b_full: Bit(false, "the answer to a write waits"),
+        reg b_answer: Bits(2, 0, "it"),
+        reg ar_full: Bit(false, "a read address waits"),
+        reg ar_word: Bits(word, 0, "it"),
+        reg r_full: Bit(false, "the answer to a read waits"),
+        reg r_data: Bits(DATA_WIDTH, 0, "its data"),
+        reg r_answer: Bits(2, 0, "it"),
+        reg asked: Bit(false, "the registers answer in this cycle"),
+        reg wrote_last: Bit(false, "the last request was a write"),
+        local may_write: Bit("a write could go to the registers"),
+        local may_read: Bit("a read could go to the registers"),
+        local writes: Bit("a write goes to the registers"),
+        local reads: Bit("a read goes to the registers"),
+        constant byte_bits: Bits(2, 2, "bits of a byte's place in a word"),
     }
 }
 
 impl Logic for AxiLite {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self, clk, aw_full, aw_word, w_full, w_data, w_strobe, b_full, b_answer, ar_full,
-            ar_word, r_full, r_data, r_answer, asked, wrote_last
-        );
-
         comment!("A request needs a place for its answer, and none may be under way.");
         self.may_write.next =
             self.aw_full.q.val() & self.w_full.q.val() & !self.b_full.q.val() & !self.asked.q.val();
@@ -157,66 +134,66 @@ impl Logic for AxiLite {
         if self.writes.val() | self.reads.val() {
             self.wrote_last.d.next = self.writes.val();
         }
-        self.request.next = self.writes.val() | self.reads.val();
-        self.write.next = self.writes.val();
+        self.registers.request.next = self.writes.val() | self.reads.val();
+        self.registers.write.next = self.writes.val();
         if self.writes.val() {
-            self.word.next = self.aw_word.q.val();
+            self.registers.word.next = self.aw_word.q.val();
         } else {
-            self.word.next = self.ar_word.q.val();
+            self.registers.word.next = self.ar_word.q.val();
         }
-        self.write_data.next = self.w_data.q.val();
-        self.write_strobe.next = self.w_strobe.q.val();
+        self.registers.write_data.next = self.w_data.q.val();
+        self.registers.write_strobe.next = self.w_strobe.q.val();
 
         comment!("Write address");
         if self.writes.val() {
             self.aw_full.d.next = false;
-        } else if self.awvalid.val() & !self.aw_full.q.val() {
+        } else if self.axi.awvalid.val() & !self.aw_full.q.val() {
             self.aw_full.d.next = true;
             self.aw_word.d.next =
-                bit_cast(self.awaddr.val() >> self.byte_bits.val(), self._word_bits);
+                bit_cast(self.axi.awaddr.val() >> self.byte_bits.val(), &self.aw_word);
         }
-        self.awready.next = !self.aw_full.q.val();
+        self.axi.awready.next = !self.aw_full.q.val();
 
         comment!("Write data");
         if self.writes.val() {
             self.w_full.d.next = false;
-        } else if self.wvalid.val() & !self.w_full.q.val() {
+        } else if self.axi.wvalid.val() & !self.w_full.q.val() {
             self.w_full.d.next = true;
-            self.w_data.d.next = self.wdata.val();
-            self.w_strobe.d.next = self.wstrb.val();
+            self.w_data.d.next = self.axi.wdata.val();
+            self.w_strobe.d.next = self.axi.wstrb.val();
         }
-        self.wready.next = !self.w_full.q.val();
+        self.axi.wready.next = !self.w_full.q.val();
 
         comment!("Write answer");
         if self.asked.q.val() & self.wrote_last.q.val() {
             self.b_full.d.next = true;
-            self.b_answer.d.next = self.answer.val();
-        } else if self.bready.val() {
+            self.b_answer.d.next = self.registers.answer.val();
+        } else if self.axi.bready.val() {
             self.b_full.d.next = false;
         }
-        self.bvalid.next = self.b_full.q.val();
-        self.bresp.next = self.b_answer.q.val();
+        self.axi.bvalid.next = self.b_full.q.val();
+        self.axi.bresp.next = self.b_answer.q.val();
 
         comment!("Read address");
         if self.reads.val() {
             self.ar_full.d.next = false;
-        } else if self.arvalid.val() & !self.ar_full.q.val() {
+        } else if self.axi.arvalid.val() & !self.ar_full.q.val() {
             self.ar_full.d.next = true;
             self.ar_word.d.next =
-                bit_cast(self.araddr.val() >> self.byte_bits.val(), self._word_bits);
+                bit_cast(self.axi.araddr.val() >> self.byte_bits.val(), &self.ar_word);
         }
-        self.arready.next = !self.ar_full.q.val();
+        self.axi.arready.next = !self.ar_full.q.val();
 
         comment!("Read answer");
         if self.asked.q.val() & !self.wrote_last.q.val() {
             self.r_full.d.next = true;
-            self.r_data.d.next = self.read_data.val();
-            self.r_answer.d.next = self.answer.val();
-        } else if self.rready.val() {
+            self.r_data.d.next = self.registers.read_data.val();
+            self.r_answer.d.next = self.registers.answer.val();
+        } else if self.axi.rready.val() {
             self.r_full.d.next = false;
         }
-        self.rvalid.next = self.r_full.q.val();
-        self.rdata.next = self.r_data.q.val();
-        self.rresp.next = self.r_answer.q.val();
+        self.axi.rvalid.next = self.r_full.q.val();
+        self.axi.rdata.next = self.r_data.q.val();
+        self.axi.rresp.next = self.r_answer.q.val();
     }
 }

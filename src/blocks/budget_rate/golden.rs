@@ -54,9 +54,10 @@ impl BudgetRate {
 
     /// `ceil(bound * hop_factor * inverse / 2^shift)`.
     pub fn of(plan: &RatePlan, operands: Operands) -> u128 {
-        let inverse = match operands.deep {
-            true => plan.inverse_deep_sleep,
-            false => plan.inverse_fast_wake,
+        let inverse = if operands.deep {
+            plan.inverse_deep_sleep
+        } else {
+            plan.inverse_fast_wake
         };
         let product =
             u128::from(operands.bound) * u128::from(operands.hop_factor) * u128::from(inverse);

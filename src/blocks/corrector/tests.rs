@@ -9,7 +9,7 @@ use crate::blocks::miss_history::golden::{self as history, Sample};
 use crate::blocks::miss_history::tests::{plan, samples};
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{BinScale, CorrectionPlan, HistogramPlan, MissUnit, PortPlan};
+use crate::config::plan::{BinScale, MissUnit, PortPlan};
 use crate::hdl::check;
 
 /// Both blocks, described and golden.
@@ -98,21 +98,14 @@ fn plans() -> impl Strategy<Value = PortPlan> {
                     1 => 1 << ((random >> 2) % u64::from(time_width)),
                     _ => (random >> 2) % largest + 1,
                 };
-                PortPlan {
-                    t_pdt_init: max_value / 2,
-                    histogram: HistogramPlan {
-                        max_value,
-                        scale,
-                        bin_shift: shift.min(max_value.ilog2()),
-                        ..plan.histogram
-                    },
-                    correction: CorrectionPlan {
-                        at_least_one,
-                        miss_unit: MissUnit::ALL[(random >> 63) as usize],
-                        ..plan.correction
-                    },
-                    ..plan
-                }
+                plan.with(|plan| {
+                    plan.t_pdt_init = max_value / 2;
+                    plan.histogram.max_value = max_value;
+                    plan.histogram.scale = scale;
+                    plan.histogram.bin_shift = shift.min(max_value.ilog2());
+                    plan.correction.at_least_one = at_least_one;
+                    plan.correction.miss_unit = MissUnit::ALL[(random >> 63) as usize];
+                })
             },
         )
         .prop_filter("no vector is so wide", |plan| {
@@ -159,19 +152,11 @@ proptest! {
 #[test]
 fn a_product_has_all_its_bits_or_no_hardware() {
     let widest = |max_value: u64| {
-        let base = plan(48, 3, 32);
-        PortPlan {
-            histogram: HistogramPlan {
-                max_value,
-                bin_shift: 0,
-                ..base.histogram
-            },
-            correction: CorrectionPlan {
-                at_least_one: false,
-                ..base.correction
-            },
-            ..base
-        }
+        plan(48, 3, 32).with(|plan| {
+            plan.histogram.max_value = max_value;
+            plan.histogram.bin_shift = 0;
+            plan.correction.at_least_one = false;
+        })
     };
     let (mut held, mut refused) = (0, 0);
     for bits in 30..48 {
@@ -309,21 +294,13 @@ fn thresholds_are_within_their_bound_of_the_real_ones() {
                     if history == 1024 && (time_width, fraction_bits) != (32, 10) {
                         continue;
                     }
-                    let plan = plan(time_width, history, fraction_bits);
-                    let plan = PortPlan {
-                        histogram: HistogramPlan {
-                            bins,
-                            bin_shift,
-                            max_value: u64::from(bins) << bin_shift,
-                            ..plan.histogram
-                        },
-                        correction: CorrectionPlan {
-                            at_least_one,
-                            miss_unit,
-                            ..plan.correction
-                        },
-                        ..plan
-                    };
+                    let plan = plan(time_width, history, fraction_bits).with(|plan| {
+                        plan.histogram.bins = bins;
+                        plan.histogram.bin_shift = bin_shift;
+                        plan.histogram.max_value = u64::from(bins) << bin_shift;
+                        plan.correction.at_least_one = at_least_one;
+                        plan.correction.miss_unit = miss_unit;
+                    });
                     let numbers = Arithmetic::new(&plan);
                     if fraction_bits >= 10 {
                         assert!(numbers.relative_error() <= 2f64.powi(-10));
@@ -358,24 +335,16 @@ fn emitted_verilog_agrees_with_the_description() {
     for (at_least_one, bin_shift, fraction_bits) in
         [(true, 2, 10), (false, 0, 10), (false, 18, 6), (true, 20, 7)]
     {
-        let plan = plan(32, 5, fraction_bits);
-        let plan = PortPlan {
-            histogram: HistogramPlan {
-                bin_shift,
-                max_value: 20 << bin_shift,
-                ..plan.histogram
-            },
-            correction: CorrectionPlan {
-                at_least_one,
-                miss_unit: match fraction_bits {
-                    6 => MissUnit::Percent,
-                    _ => MissUnit::Fraction,
-                },
-                ..plan.correction
-            },
-            t_pdt_init: 7,
-            ..plan
-        };
+        let plan = plan(32, 5, fraction_bits).with(|plan| {
+            plan.histogram.bin_shift = bin_shift;
+            plan.histogram.max_value = 20 << bin_shift;
+            plan.correction.at_least_one = at_least_one;
+            plan.correction.miss_unit = match fraction_bits {
+                6 => MissUnit::Percent,
+                _ => MissUnit::Fraction,
+            };
+            plan.t_pdt_init = 7;
+        });
         check::agrees_with_verilog(|| Corrector::new(&plan), 4000, 5).unwrap();
     }
 }

@@ -389,9 +389,12 @@ impl Csr {
                 .map_or(0, |field| (value & field.mask()) >> field.low)
         };
         let time = self.plan.max_time();
-        let join = |old: u64| match register.name.ends_with("_high") {
-            true => (old & u64::from(u32::MAX) | u64::from(value) << 32) & time,
-            false => (old >> 32 << 32 | u64::from(value)) & time,
+        let join = |old: u64| {
+            if register.name.ends_with("_high") {
+                (old & u64::from(u32::MAX) | u64::from(value) << 32) & time
+            } else {
+                (old >> 32 << 32 | u64::from(value)) & time
+            }
         };
         let (predicts, ages) = (self.plan.predicts(), self.plan.ages());
         match register.name {

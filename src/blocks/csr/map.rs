@@ -149,11 +149,19 @@ impl Map {
     /// # Panics
     /// If there is none.
     pub fn field(&self, register: &str, name: &str) -> &Field {
-        self.register(register)
-            .fields
-            .iter()
-            .find(|field| field.name == name)
+        self.find(register, name)
             .unwrap_or_else(|| panic!("no field {register}.{name}"))
+    }
+
+    /// The field of a register, if this configuration has it.
+    pub fn find(&self, register: &str, name: &str) -> Option<&Field> {
+        let mut fields = self.register(register).fields.iter();
+        fields.find(|field| field.name == name)
+    }
+
+    /// Value after reset of a field, 0 if this configuration lacks it.
+    pub fn reset_of(&self, register: &str, name: &str) -> u32 {
+        self.find(register, name).map_or(0, |field| field.reset)
     }
 
     /// The register at a word address of the page.
@@ -213,7 +221,7 @@ impl Builder {
         self
     }
 
-    fn values(
+    fn field(
         &mut self,
         (name, low, width): (&'static str, u32, u32),
         access: Access,
@@ -239,16 +247,6 @@ impl Builder {
         self
     }
 
-    fn field(
-        &mut self,
-        bits: (&'static str, u32, u32),
-        access: Access,
-        reset: u32,
-        doc: impl Into<String>,
-    ) -> &mut Self {
-        self.values(bits, access, reset, doc, Vec::new())
-    }
-
     /// A register that is one field.
     fn word(
         &mut self,
@@ -260,8 +258,13 @@ impl Builder {
         doc: impl Into<String>,
     ) -> &mut Self {
         let doc = doc.into();
-        self.register(name, offset, doc.clone())
-            .field(("value", 0, width), access, reset, doc)
+        self.register(name, offset, doc.clone()).field(
+            ("value", 0, width),
+            access,
+            reset,
+            doc,
+            Vec::new(),
+        )
     }
 
     /// A value of `width` bits, at most 64, in two registers.
@@ -298,6 +301,48 @@ impl Builder {
     }
 }
 
+/// Declares registers, each with its byte address in the page:
+/// - `0x000 word name(bits, access, reset, doc)`: one value,
+/// - `0x008 pair name(bits, access, reset, doc)`: a value in two registers, `name_low` and
+///   `name_high`,
+/// - `0x010 fields name(doc) { field(low, bits, access, reset, doc); ... }`, where a field may
+///   name its values behind its doc.
+///
+/// What has no bits in a configuration is reserved there.
+macro_rules! registers {
+    ($page:ident, $(
+        $offset:literal $kind:ident $name:ident $args:tt
+        $({ $(
+            $field:ident ($low:expr, $width:expr, $access:ident, $reset:expr, $doc:expr
+                          $(, $values:expr)?);
+        )* })?;
+    )*) => {$(
+        registers!(@$kind $page, $offset, $name, $args);
+        $($({
+            #[allow(unused_mut)]
+            let mut values = Vec::new();
+            $(values.extend($values);)?
+            let bits = (stringify!($field), $low, $width);
+            $page.field(bits, Access::$access, $reset, $doc, values);
+        })*)?
+    )*};
+    (@word $page:ident, $offset:literal, $name:ident,
+     ($width:expr, $access:ident, $reset:expr, $doc:expr)) => {
+        $page.word(stringify!($name), $offset, $width, Access::$access, $reset, $doc);
+    };
+    (@pair $page:ident, $offset:literal, $name:ident,
+     ($width:expr, $access:ident, $reset:expr, $doc:expr)) => {
+        let names = [
+            concat!(stringify!($name), "_low"),
+            concat!(stringify!($name), "_high"),
+        ];
+        $page.pair(names, $offset, $width, Access::$access, $reset, $doc);
+    };
+    (@fields $page:ident, $offset:literal, $name:ident, ($doc:expr)) => {
+        $page.register(stringify!($name), $offset, $doc);
+    };
+}
+
 /// Bits of `bin_count`: those that the histogram delivers, as far as they fit.
 pub fn bin_count_width(plan: &PortPlan) -> u32 {
     Shape::of(plan).weighed_count().min(32)
@@ -326,7 +371,7 @@ pub fn port(plan: &PortPlan) -> Map {
         .iter()
         .map(|policy| bit(policy_is_built(plan.policy, *policy), policy_code(*policy)))
         .sum();
-    let policy_values = Policy::ALL
+    let policy_values: Vec<_> = Policy::ALL
         .iter()
         .map(|policy| {
             let name = policy.name();
@@ -337,381 +382,153 @@ pub fn port(plan: &PortPlan) -> Map {
             )
         })
         .collect();
-    let sleep_values = Sleep::ALL
+    let sleep_values: Vec<_> = Sleep::ALL
         .iter()
         .map(|sleep| (sleep.name(), sleep_code(*sleep), true))
         .collect();
     let mut page = Builder(Vec::new());
-
-    page.word("magic", 0x000, 32, Access::Constant, MAGIC, "\"LKDZ\"")
-        .register("version", 0x004, "layout of this page")
-        .field(
-            ("minor", 0, 16),
-            Access::Constant,
-            VERSION & 0xffff,
-            "registers or fields were added",
-        )
-        .field(
-            ("major", 16, 16),
-            Access::Constant,
-            VERSION >> 16,
-            "software must change",
-        )
-        .word(
-            "config_hash",
-            0x008,
-            32,
-            Access::Constant,
-            built.config_hash,
-            "first 32 bits of the SHA-256 of the configuration",
-        )
-        .register("features", 0x00c, "what the hardware was built for")
-        .field(
-            ("policies", 0, 4),
-            Access::Constant,
-            policies,
-            "one bit per policy, by its encoding",
-        )
-        .field(
-            ("kind", 8, predicted(3)),
-            Access::Constant,
-            kind_code(histogram.kind),
-            "histogram: 0 regular, 1 clearing, 2 circular, 3 map, 4 decaying",
-        )
-        .register("widths", 0x010, "widths in bits")
-        .field(("time", 0, 7), Access::Constant, time, "of times in ticks")
-        .field(
-            ("counter", 8, predicted(6)),
-            Access::Constant,
-            histogram.counter_bits,
-            "of a bin's counter",
-        )
-        .field(
-            ("budget", 16, predicted(7)),
-            Access::Constant,
-            plan.budget.width,
-            "of the packet budget",
-        )
-        .register("shape", 0x014, "shape of the histogram")
-        .field(
-            ("bins", 0, predicted(13)),
-            Access::Constant,
-            histogram.bins,
-            "number of bins",
-        )
-        .field(
-            ("bin_shift", 16, predicted(6)),
-            Access::Constant,
-            histogram.bin_shift,
-            "log2 of the first bin's ticks",
-        )
-        .field(
-            ("log", 22, predicted(1)),
-            Access::Constant,
-            mantissa.is_some().into(),
-            "0: bins of one width, 1: bins on a logarithmic scale",
-        )
-        .field(
-            ("mantissa_bits", 24, predicted(4)),
-            Access::Constant,
-            mantissa.unwrap_or(0),
-            "log2 of the bins in an octave of the logarithmic scale",
-        )
-        .word(
-            "clock_period",
-            0x018,
-            32,
-            Access::Constant,
-            built.period_ps.try_into().unwrap_or(u32::MAX),
-            "clock period in picoseconds",
-        )
-        .word(
-            "clocks_per_tick",
-            0x01c,
-            32,
-            Access::Constant,
-            plan.clocks_per_tick.try_into().unwrap_or(u32::MAX),
-            "clock cycles in a tick",
-        )
-        .register("guard", 0x020, "the guard's token bucket")
-        .field(
-            ("burst", 0, guarded(16)),
-            Access::Constant,
-            plan.guard.map_or(0, |guard| guard.burst),
-            "its capacity, in packets",
+    registers! { page,
+        0x000 word magic(32, Constant, MAGIC, "\"LKDZ\"");
+        0x004 fields version("layout of this page") {
+            minor(0, 16, Constant, VERSION & 0xffff, "registers or fields were added");
+            major(16, 16, Constant, VERSION >> 16, "software must change");
+        };
+        0x008 word config_hash(
+            32, Constant, built.config_hash, "first 32 bits of the SHA-256 of the configuration"
         );
-
-    page.register("control", 0x040, "what the port does when it is idle")
-        .field(
-            ("enable", 0, 1),
-            Access::Staged,
-            1,
-            "0: the port never powers down by itself",
-        )
-        .values(
-            ("policy", 4, 2),
-            Access::Staged,
-            policy_code(plan.policy),
-            "when it powers down",
-            policy_values,
-        )
-        .values(
-            ("sleep", 8, 2),
-            Access::Staged,
-            sleep_code(plan.sleep),
-            "where it goes",
-            sleep_values,
-        )
-        .field(
-            ("measure", 12, predicted(1)),
-            Access::Staged,
-            rate.is_some_and(|rate| rate.measures).into(),
-            "1: the budget takes the measured hop factor, 0: hop_factor",
-        )
-        .field(
-            ("backstop", 13, 1),
-            Access::Staged,
-            plan.t_backstop.is_some().into(),
-            "1: an idle end that did not transmit last goes down after t_backstop, or after its \
-             threshold if that is longer; 0: it leaves that to the other end",
-        )
-        .register("command", 0x044, "what software asks for")
-        .field(
-            ("apply", 0, 1),
-            Access::Request,
-            0,
-            "all staged parameters take effect together, with the next idle period that begins; \
-             until then they cannot be written",
-        )
-        .field(
-            ("clear_counters", 1, 1),
-            Access::Pulse,
-            0,
-            "all event counters and packet counts become 0",
-        )
-        .pair(
-            ["t_pdt_low", "t_pdt_high"],
-            0x048,
-            time,
-            Access::Staged,
-            built.t_pdt,
-            "threshold of the policy fixed, in ticks",
-        )
-        .pair(
-            ["ttl_low", "ttl_high"],
-            0x050,
-            aging(time),
-            Access::Staged,
-            histogram.ttl.unwrap_or(0),
-            "time to live of the histogram, in ticks; 0 is for ever",
-        )
-        .word(
-            "max_samples",
-            0x058,
-            aging(32),
-            Access::Staged,
-            histogram.max_samples,
-            format!(
-                "samples after which the histogram ages, 1 to {}",
-                histogram.max_samples
-            ),
-        )
-        .word(
-            "bound",
-            0x05c,
-            predicted(32),
-            Access::Staged,
-            rate.map_or(0, |rate| rate.bound),
-            "performance that may be lost, in units of 2^-32",
-        )
-        .word(
-            "hop_factor",
-            0x060,
-            predicted(32),
-            Access::Staged,
-            rate.map_or(0, |rate| rate.hop_factor),
-            "sum of p/h over the hop counts h, in units of 2^-31, at most 1",
-        )
-        .pair(
-            ["t_backstop_low", "t_backstop_high"],
-            0x068,
-            time,
-            Access::Staged,
-            plan.t_backstop.unwrap_or(histogram.max_value),
-            "how long an idle end that did not transmit last waits at least, in ticks",
+        0x00c fields features("what the hardware was built for") {
+            policies(0, 4, Constant, policies, "one bit per policy, by its encoding");
+            kind(
+                8, predicted(3), Constant, kind_code(histogram.kind),
+                "histogram: 0 regular, 1 clearing, 2 circular, 3 map, 4 decaying"
+            );
+        };
+        0x010 fields widths("widths in bits") {
+            time(0, 7, Constant, time, "of times in ticks");
+            counter(8, predicted(6), Constant, histogram.counter_bits, "of a bin's counter");
+            budget(16, predicted(7), Constant, plan.budget.width, "of the packet budget");
+        };
+        0x014 fields shape("shape of the histogram") {
+            bins(0, predicted(13), Constant, histogram.bins, "number of bins");
+            bin_shift(
+                16, predicted(6), Constant, histogram.bin_shift, "log2 of the first bin's ticks"
+            );
+            log(
+                22, predicted(1), Constant, mantissa.is_some().into(),
+                "0: bins of one width, 1: bins on a logarithmic scale"
+            );
+            mantissa_bits(
+                24, predicted(4), Constant, mantissa.unwrap_or(0),
+                "log2 of the bins in an octave of the logarithmic scale"
+            );
+        };
+        0x018 word clock_period(
+            32, Constant, built.period_ps.try_into().unwrap_or(u32::MAX),
+            "clock period in picoseconds"
         );
-
-    page.register("status", 0x080, "what the port does now")
-        .field(
-            ("power_state", 0, 3),
-            Access::Status,
-            0,
-            "state of the link, as the pin power_state",
-        )
-        .field(("active", 4, 1), Access::Status, 0, "the port is not idle")
-        .register(
-            "errors",
-            0x084,
-            "what went wrong since the flags were cleared",
-        )
-        .field(
-            ("sync", 0, 1),
-            Access::Flag,
-            0,
-            "the other end of the link did not answer in time",
-        )
-        .field(
-            ("map_overflow", 1, predicted(1)),
-            Access::Flag,
-            0,
-            "a map histogram ran out of entries",
-        )
-        .pair(
-            ["t_pdt_now_low", "t_pdt_now_high"],
-            0x088,
-            time,
-            Access::Status,
-            plan.t_pdt_init,
-            "threshold in force, in ticks",
-        )
-        .pair(
-            ["t_pb_low", "t_pb_high"],
-            0x090,
-            predicted(time),
-            Access::Status,
-            plan.t_pdt_init,
-            "PerfBound's threshold, in ticks",
-        )
-        .pair(
-            ["window_low", "window_high"],
-            0x098,
-            predicted(time),
-            Access::Status,
-            0,
-            "window that it was computed for, in ticks",
-        )
-        .pair(
-            ["budget_low", "budget_high"],
-            0x0a0,
-            predicted(plan.budget.width),
-            Access::Status,
-            0,
-            "packets that may be delayed in it",
-        )
-        .word(
-            "hop_factor_now",
-            0x0a8,
-            32,
-            Access::Status,
-            (INITIAL_HOP_FACTOR as u32) << (31 - HOP_FACTOR_FRACTION),
-            "hop factor that the hop monitor measured, in units of 2^-31",
-        )
-        .word(
-            "guard_tokens",
-            0x0ac,
-            guarded(16),
-            Access::Status,
-            plan.guard.map_or(0, |guard| guard.burst),
-            "whole tokens in the guard's bucket; the link goes to sleep only while there is one",
+        0x01c word clocks_per_tick(
+            32, Constant, plan.clocks_per_tick.try_into().unwrap_or(u32::MAX),
+            "clock cycles in a tick"
         );
-
-    let mut counter = |names: [&'static str; 2], offset, doc: &str| {
-        page.pair(names, offset, 64, Access::Status, 0, doc);
-    };
-    counter(
-        ["periods_low", "periods_high"],
-        0x0c0,
-        "idle periods that ended",
-    );
-    counter(
-        ["hits_low", "hits_high"],
-        0x0c8,
-        "of them, in which the link stayed awake",
-    );
-    counter(
-        ["misses_low", "misses_high"],
-        0x0d0,
-        "of them, in which the link left wake",
-    );
-    counter(
-        ["transitions_low", "transitions_high"],
-        0x0d8,
-        "how often the link left wake",
-    );
-    let state = "clock cycles in the power state";
-    counter(["wake_low", "wake_high"], 0x0e0, &format!("{state} wake"));
-    counter(
-        ["going_down_low", "going_down_high"],
-        0x0e8,
-        &format!("{state} going down"),
-    );
-    counter(
-        ["fast_wake_low", "fast_wake_high"],
-        0x0f0,
-        &format!("{state} fast wake"),
-    );
-    counter(
-        ["deep_sleep_low", "deep_sleep_high"],
-        0x0f8,
-        &format!("{state} deep sleep"),
-    );
-    counter(
-        ["refresh_low", "refresh_high"],
-        0x100,
-        &format!("{state} refresh"),
-    );
-    counter(
-        ["going_up_low", "going_up_high"],
-        0x108,
-        &format!("{state} going up"),
-    );
-    counter(
-        ["waits_low", "waits_high"],
-        0x110,
-        "times that a packet had to wait for the link to come awake",
-    );
-
-    page.register(
-        "bin_index",
-        0x140,
-        "writing it fetches a bin of the histogram",
-    )
-    .field(
-        ("index", 0, readable(12)),
-        Access::Index,
-        0,
-        format!("which bin, 0 to {}", histogram.bins - 1),
-    )
-    .field(
-        ("busy", 31, readable(1)),
-        Access::Status,
-        0,
-        "the bin waits for a cycle in which neither a sample nor the search reads",
-    )
-    .word(
-        "bin_count",
-        0x144,
-        predicted(histogram.counter_bits),
-        Access::Status,
-        0,
-        "samples in the bin that was fetched last",
-    )
-    .word(
-        "hop_index",
-        0x148,
-        HOPS_WIDTH,
-        Access::Index,
-        0,
-        "which hop count",
-    )
-    .word(
-        "hop_count",
-        0x14c,
-        COUNTER_WIDTH,
-        Access::Status,
-        0,
-        "packets of that hop count; it saturates",
-    );
+        0x020 fields guard("the guard's token bucket") {
+            burst(
+                0, guarded(16), Constant, plan.guard.map_or(0, |guard| guard.burst),
+                "its capacity, in packets"
+            );
+        };
+        0x040 fields control("what the port does when it is idle") {
+            enable(0, 1, Staged, 1, "0: the port never powers down by itself");
+            policy(4, 2, Staged, policy_code(plan.policy), "when it powers down", policy_values);
+            sleep(8, 2, Staged, sleep_code(plan.sleep), "where it goes", sleep_values);
+            measure(
+                12, predicted(1), Staged, rate.is_some_and(|rate| rate.measures).into(),
+                "1: the budget takes the measured hop factor, 0: hop_factor"
+            );
+            backstop(
+                13, 1, Staged, plan.t_backstop.is_some().into(),
+                "1: an idle end that did not transmit last goes down after t_backstop, or after its \
+             threshold if that is longer; 0: it leaves that to the other end"
+            );
+        };
+        0x044 fields command("what software asks for") {
+            apply(
+                0, 1, Request, 0,
+                "all staged parameters take effect together, with the next idle period that begins; \
+             until then they cannot be written"
+            );
+            clear_counters(1, 1, Pulse, 0, "all event counters and packet counts become 0");
+        };
+        0x048 pair t_pdt(time, Staged, built.t_pdt, "threshold of the policy fixed, in ticks");
+        0x050 pair ttl(
+            aging(time), Staged, histogram.ttl.unwrap_or(0),
+            "time to live of the histogram, in ticks; 0 is for ever"
+        );
+        0x058 word max_samples(
+            aging(32), Staged, histogram.max_samples,
+            format!("samples after which the histogram ages, 1 to {}", histogram.max_samples)
+        );
+        0x05c word bound(
+            predicted(32), Staged, rate.map_or(0, |rate| rate.bound),
+            "performance that may be lost, in units of 2^-32"
+        );
+        0x060 word hop_factor(
+            predicted(32), Staged, rate.map_or(0, |rate| rate.hop_factor),
+            "sum of p/h over the hop counts h, in units of 2^-31, at most 1"
+        );
+        0x068 pair t_backstop(
+            time, Staged, plan.t_backstop.unwrap_or(histogram.max_value),
+            "how long an idle end that did not transmit last waits at least, in ticks"
+        );
+        0x080 fields status("what the port does now") {
+            power_state(0, 3, Status, 0, "state of the link, as the pin power_state");
+            active(4, 1, Status, 0, "the port is not idle");
+        };
+        0x084 fields errors("what went wrong since the flags were cleared") {
+            sync(0, 1, Flag, 0, "the other end of the link did not answer in time");
+            map_overflow(1, predicted(1), Flag, 0, "a map histogram ran out of entries");
+        };
+        0x088 pair t_pdt_now(time, Status, plan.t_pdt_init, "threshold in force, in ticks");
+        0x090 pair t_pb(
+            predicted(time), Status, plan.t_pdt_init, "PerfBound's threshold, in ticks"
+        );
+        0x098 pair window(predicted(time), Status, 0, "window that it was computed for, in ticks");
+        0x0a0 pair budget(
+            predicted(plan.budget.width), Status, 0, "packets that may be delayed in it"
+        );
+        0x0a8 word hop_factor_now(
+            32, Status, (INITIAL_HOP_FACTOR as u32) << (31 - HOP_FACTOR_FRACTION),
+            "hop factor that the hop monitor measured, in units of 2^-31"
+        );
+        0x0ac word guard_tokens(
+            guarded(16), Status, plan.guard.map_or(0, |guard| guard.burst),
+            "whole tokens in the guard's bucket; the link goes to sleep only while there is one"
+        );
+        0x0c0 pair periods(64, Status, 0, "idle periods that ended");
+        0x0c8 pair hits(64, Status, 0, "of them, in which the link stayed awake");
+        0x0d0 pair misses(64, Status, 0, "of them, in which the link left wake");
+        0x0d8 pair transitions(64, Status, 0, "how often the link left wake");
+        0x0e0 pair wake(64, Status, 0, "clock cycles in the power state wake");
+        0x0e8 pair going_down(64, Status, 0, "clock cycles in the power state going down");
+        0x0f0 pair fast_wake(64, Status, 0, "clock cycles in the power state fast wake");
+        0x0f8 pair deep_sleep(64, Status, 0, "clock cycles in the power state deep sleep");
+        0x100 pair refresh(64, Status, 0, "clock cycles in the power state refresh");
+        0x108 pair going_up(64, Status, 0, "clock cycles in the power state going up");
+        0x110 pair waits(
+            64, Status, 0, "times that a packet had to wait for the link to come awake"
+        );
+        0x140 fields bin_index("writing it fetches a bin of the histogram") {
+            index(0, readable(12), Index, 0, format!("which bin, 0 to {}", histogram.bins - 1));
+            busy(
+                31, readable(1), Status, 0,
+                "the bin waits for a cycle in which neither a sample nor the search reads"
+            );
+        };
+        0x144 word bin_count(
+            predicted(histogram.counter_bits), Status, 0, "samples in the bin that was fetched last"
+        );
+        0x148 word hop_index(HOPS_WIDTH, Index, 0, "which hop count");
+        0x14c word hop_count(COUNTER_WIDTH, Status, 0, "packets of that hop count; it saturates");
+    }
     Map { registers: page.0 }
 }
 
@@ -733,50 +550,20 @@ pub fn address_bits(ports: u32) -> u32 {
 pub fn all_ports(plan: &PortPlan, ports: u32) -> Map {
     let built = plan.registers.expect("the plan has registers");
     let mut page = Builder(Vec::new());
-    page.word(
-        "magic",
-        0x000,
-        32,
-        Access::Constant,
-        SPACE_MAGIC,
-        "\"LKDS\"",
-    )
-    .register("version", 0x004, "layout of the pages")
-    .field(
-        ("minor", 0, 16),
-        Access::Constant,
-        VERSION & 0xffff,
-        "registers or fields were added",
-    )
-    .field(
-        ("major", 16, 16),
-        Access::Constant,
-        VERSION >> 16,
-        "software must change",
-    )
-    .word(
-        "config_hash",
-        0x008,
-        32,
-        Access::Constant,
-        built.config_hash,
-        "first 32 bits of the SHA-256 of the configuration",
-    )
-    .register("layout", 0x00c, "where the pages of the ports lie")
-    .field(("ports", 0, 16), Access::Constant, ports, "number of ports")
-    .field(
-        ("stride_log2", 16, 5),
-        Access::Constant,
-        PAGE_BITS,
-        "log2 of the bytes in a page",
-    )
-    .pair(
-        ["errors_low", "errors_high"],
-        0x010,
-        ports,
-        Access::Status,
-        0,
-        "ports with an error flag, one bit each",
-    );
+    registers! { page,
+        0x000 word magic(32, Constant, SPACE_MAGIC, "\"LKDS\"");
+        0x004 fields version("layout of the pages") {
+            minor(0, 16, Constant, VERSION & 0xffff, "registers or fields were added");
+            major(16, 16, Constant, VERSION >> 16, "software must change");
+        };
+        0x008 word config_hash(
+            32, Constant, built.config_hash, "first 32 bits of the SHA-256 of the configuration"
+        );
+        0x00c fields layout("where the pages of the ports lie") {
+            ports(0, 16, Constant, ports, "number of ports");
+            stride_log2(16, 5, Constant, PAGE_BITS, "log2 of the bytes in a page");
+        };
+        0x010 pair errors(ports, Status, 0, "ports with an error flag, one bit each");
+    }
     Map { registers: page.0 }
 }

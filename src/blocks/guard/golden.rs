@@ -66,9 +66,10 @@ impl Guard {
 
     /// The bucket is not to change but by refilling while these inputs hold.
     pub fn steady(&self, awake: bool, queue_nonempty: bool) -> bool {
-        match awake {
-            true => !self.charged,
-            false => self.charged || !queue_nonempty,
+        if awake {
+            !self.charged
+        } else {
+            self.charged || !queue_nonempty
         }
     }
 

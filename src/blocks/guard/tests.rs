@@ -9,17 +9,16 @@ use crate::config::plan::{GuardPlan, PortPlan};
 use crate::hdl::check;
 
 fn plan(burst: u32, numerator: u128, clocks_per_tick: u64, adjustable: bool) -> PortPlan {
-    PortPlan {
-        clocks_per_tick,
-        guard: Some(GuardPlan {
+    small_plan().with(|plan| {
+        plan.clocks_per_tick = clocks_per_tick;
+        plan.guard = Some(GuardPlan {
             burst,
             numerator,
             denominator: 64,
             adjustable,
             rate_bits: 7,
-        }),
-        ..small_plan()
-    }
+        });
+    })
 }
 
 fn block(plan: &PortPlan) -> Guard {

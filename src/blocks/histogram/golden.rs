@@ -48,7 +48,7 @@ pub struct Contents {
     pub odd_halvings: bool,
 }
 
-/// Cycle-exact model of the histograms of every kind (SPEC 6, `docs/histograms.md`).
+/// Cycle-exact model of the histograms of every kind (SPEC 6, `docs/how/histograms.md`).
 ///
 /// Time is the caller's count of clock cycles since reset.
 #[derive(Clone, Debug)]
@@ -387,9 +387,10 @@ impl Histogram {
                 self.changes.push_back(Change {
                     read_in: now,
                     bin,
-                    effect: match rounds_up(bin, self.halving.odd) {
-                        true => Effect::HalveUp,
-                        false => Effect::HalveDown,
+                    effect: if rounds_up(bin, self.halving.odd) {
+                        Effect::HalveUp
+                    } else {
+                        Effect::HalveDown
                     },
                 });
                 self.halving.next = (bin < self.edges.top()).then_some(bin + 1);

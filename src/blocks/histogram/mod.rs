@@ -1,4 +1,4 @@
-//! The histograms of idle periods (SPEC 6, `docs/histograms.md`).
+//! The histograms of idle periods (SPEC 6, `docs/how/histograms.md`).
 //!
 //! What they share: [`bin_meter`] tells the bin of the present idle period, [`window`] how
 //! long ago the histogram began and whether it is due to forget, [`store`] holds the
@@ -17,9 +17,9 @@ mod tests;
 pub mod window;
 
 use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
-use crate::hdl::prelude::clog2;
+use crate::hdl::prelude::*;
 
-/// Widths of a histogram whose counters are read in two levels (`docs/controller.md`): a
+/// Widths of a histogram whose counters are read in two levels (`docs/how/controller.md`): a
 /// bin's index is the index of its group and its place in the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -44,6 +44,38 @@ pub struct Shape {
     pub fraction: u32,
     /// The highest bin that a sample can fall into.
     pub top_bin: u64,
+}
+
+bundle! {
+    /// What the search reads of a histogram with counters.
+    pub struct ReadPins;
+
+    /// For a histogram of that shape.
+    pub fn new(shape: &Shape) {}
+
+    {
+        pub in read_group: Bits(shape.group, "group the search reads"),
+        pub in read_place: Bits(shape.place, "bin of that group the search reads"),
+    }
+}
+
+bundle! {
+    /// What it finds there, two cycles later.
+    pub struct FoundPins;
+
+    /// For a histogram of that shape; `unit` is added to what it says of numbers of samples.
+    pub fn new(shape: &Shape, unit: &str) {}
+
+    {
+        pub out taken: Bit("the search reads nothing in this cycle"),
+        pub out group_sum: Bits(
+            shape.weighed_sum(), format!("samples in the group read two cycles before{unit}")
+        ),
+        pub out bin_count: Bits(
+            shape.weighed_count(), format!("samples in the bin read two cycles before{unit}")
+        ),
+        pub out arrived: Bits(shape.index(), "that bin"),
+    }
 }
 
 impl Shape {
@@ -145,7 +177,7 @@ fn largest_before_halving(plan: &PortPlan, top_bin: u64, place: u32) -> u128 {
     (full + t + q).max(2 * (t + q)) + 2 * t
 }
 
-/// The bin of an idle period of `ticks` (SPEC 6, `docs/histograms.md`).
+/// The bin of an idle period of `ticks` (SPEC 6, `docs/how/histograms.md`).
 fn bin_of(plan: &HistogramPlan, ticks: u64) -> u64 {
     let span = ticks >> plan.bin_shift;
     let bin = match plan.scale {

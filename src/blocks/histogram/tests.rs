@@ -11,6 +11,7 @@ use super::decaying::DecayingHistogram;
 use super::golden::Histogram;
 use super::regular::RegularHistogram;
 use super::Shape;
+use crate::blocks::histogram::bin_meter::tests::scales;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::{BinScale, CircularWindow, HistogramKind, HistogramPlan, PortPlan};
@@ -27,10 +28,7 @@ prop_compose! {
     fn plan(kind: HistogramKind)(
         clocks_per_tick in 1u64..4,
         bins in 4u32..70,
-        scale in prop_oneof![
-            Just(BinScale::Linear),
-            (0u32..3).prop_map(|mantissa_bits| BinScale::Log { mantissa_bits }),
-        ],
+        scale in scales(3),
         bin_shift in 0u32..4,
         counter_bits in 1u32..6,
         max_samples in 1u32..50,
@@ -179,11 +177,11 @@ proptest! {
     }
 }
 
-fn histogram(kind: HistogramKind, plan: HistogramPlan) -> Histogram {
-    Histogram::new(&PortPlan {
-        histogram: HistogramPlan { kind, ..plan },
-        ..small_plan()
-    })
+fn histogram(kind: HistogramKind, change: impl FnOnce(&mut HistogramPlan)) -> Histogram {
+    let mut plan = small_plan();
+    plan.histogram.kind = kind;
+    change(&mut plan.histogram);
+    Histogram::new(&plan)
 }
 
 /// A sample every other cycle.
@@ -198,11 +196,7 @@ fn record(histogram: &mut Histogram, lengths: &[u64]) -> u64 {
 #[test]
 fn a_full_histogram_is_cleared_before_the_next_sample() {
     // SPEC 6: cleared when it holds h_maxN samples, immediately before the next.
-    let three = HistogramPlan {
-        max_samples: 3,
-        ..small_plan().histogram
-    };
-    let mut clearing = histogram(HistogramKind::Clearing, three);
+    let mut clearing = histogram(HistogramKind::Clearing, |plan| plan.max_samples = 3);
     let now = record(&mut clearing, &[0; 3]);
     assert!(clearing.clears(now, 0));
     clearing.clock(now, Some(0));
@@ -212,11 +206,7 @@ fn a_full_histogram_is_cleared_before_the_next_sample() {
 #[test]
 fn an_old_histogram_is_cleared_before_the_next_sample() {
     // SPEC 6: cleared when TTL_hist has passed since it was last cleared.
-    let plan = HistogramPlan {
-        ttl: Some(100),
-        ..small_plan().histogram
-    };
-    let mut histogram = histogram(HistogramKind::Clearing, plan);
+    let mut histogram = histogram(HistogramKind::Clearing, |plan| plan.ttl = Some(100));
     histogram.clock(50, Some(5));
     histogram.clock(51, None);
     assert!(!histogram.clears(99, 0));
@@ -226,11 +216,7 @@ fn an_old_histogram_is_cleared_before_the_next_sample() {
 #[test]
 fn counters_saturate() {
     // SPEC 6: w_counter bits, saturating: 3 bits stop at 7.
-    let many = HistogramPlan {
-        max_samples: 100,
-        ..small_plan().histogram
-    };
-    let mut histogram = histogram(HistogramKind::Clearing, many);
+    let mut histogram = histogram(HistogramKind::Clearing, |plan| plan.max_samples = 100);
     record(&mut histogram, &[9; 20]);
     assert_eq!(histogram.count(u64::MAX, 2), 7);
 }
@@ -238,7 +224,7 @@ fn counters_saturate() {
 #[test]
 fn a_full_counter_halves_all_before_the_next_sample() {
     // SPEC 6: counters of 3 bits hold 7.
-    let mut histogram = histogram(HistogramKind::Regular, small_plan().histogram);
+    let mut histogram = histogram(HistogramKind::Regular, |_| {});
     let mut now = record(&mut histogram, &[4, 4, 4, 9, 9, 9, 9, 9, 9, 9]);
     while !histogram.steady() {
         histogram.clock(now, None);
@@ -262,11 +248,7 @@ fn a_full_counter_halves_all_before_the_next_sample() {
 #[test]
 fn the_oldest_sample_gives_way() {
     // SPEC 6: the last h_maxN samples; SPEC 7.1: X is the sum of their lengths.
-    let two = HistogramPlan {
-        max_samples: 2,
-        ..small_plan().histogram
-    };
-    let mut histogram = histogram(HistogramKind::Circular, two);
+    let mut histogram = histogram(HistogramKind::Circular, |plan| plan.max_samples = 2);
     let now = record(&mut histogram, &[4, 8, 12, 12]);
     histogram.clock(now, None);
     assert_eq!(
@@ -278,13 +260,11 @@ fn the_oldest_sample_gives_way() {
 
 #[test]
 fn counters_and_window_halve() {
-    // docs/histograms.md: the present generation weighs 8 eighths, then 4, 2, 1, nothing.
-    let two = HistogramPlan {
-        max_samples: 2,
-        ttl: None,
-        ..small_plan().histogram
-    };
-    let mut histogram = histogram(HistogramKind::Decaying, two);
+    // docs/how/histograms.md: the present generation weighs 8 eighths, then 4, 2, 1, nothing.
+    let mut histogram = histogram(HistogramKind::Decaying, |plan| {
+        plan.max_samples = 2;
+        plan.ttl = None;
+    });
     let weights: Vec<u64> = (1..=11)
         .map(|samples| {
             let mut histogram = histogram.clone();
@@ -312,7 +292,7 @@ fn emitted_verilog_agrees_with_the_description() {
         plan.histogram.scale = BinScale::Log { mantissa_bits: 1 };
         plan
     };
-    let engine = check::Engine::Verilator;
+    let engine = check::VerilogSimulator::Verilator;
     let make = || ClearingHistogram::new(&plan(HistogramKind::Clearing));
     check::agrees_with(engine, make, 4000, 1).unwrap();
     let make = || CircularHistogram::new(&plan(HistogramKind::Circular));

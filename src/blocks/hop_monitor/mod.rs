@@ -19,140 +19,74 @@ const fn reciprocal(hops: u32) -> u64 {
     }
 }
 
-/// Counts the packets of every hop count and measures the hop factor, the mean of `1/h`
-/// over the packets (`sum(p_i / h_i)`, SPEC 7.2). It takes a packet in every cycle.
-///
-/// The mean is over windows of `2^k` packets: a table holds `1/h`, the sum is shifted. A
-/// packet that claims 0 hops is counted, but takes no part in the mean.
-#[derive(LogicBlock)]
-pub struct HopMonitor {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub packet_valid: Signal<In, Bit>,
-    pub packet_hops: Signal<In, Bits>,
-    pub clear: Signal<In, Bit>,
-    pub read_hops: Signal<In, Bits>,
-    pub count: Signal<Out, Bits>,
-    pub factor: Signal<Out, Bits>,
-    pub measured: Signal<Out, Bit>,
-    // The factor.
-    reciprocals: Vec<Constant<Bits>>,
-    reciprocal: Signal<Local, Bits>,
-    in_mean: Reg<Bit>,
-    term: Reg<Bits>,
-    sum: Reg<Bits>,
-    packets: Reg<Bits>,
-    total: Signal<Local, Bits>,
-    mean: Reg<Bits>,
-    measured_now: Reg<Bit>,
-    window_log2: Constant<Bits>,
-    // The counters.
-    counts: Memory,
-    counts_to_read: Memory,
-    populated: Reg<Bits>,
-    counting: Reg<Bit>,
-    hops: Reg<Bits>,
-    counted: Reg<Bit>,
-    last_hops: Reg<Bits>,
-    last_count: Reg<Bits>,
-    place: Signal<Local, Bits>,
-    without_this: Signal<Local, Bits>,
-    with_this: Signal<Local, Bits>,
-    read_populated: Reg<Bit>,
-    _hop_counts: usize,
-    _factor_bits: usize,
-    _sum_bits: usize,
-}
+block! {
+    /// Counts the packets of every hop count and measures the hop factor, the mean of `1/h`
+    /// over the packets (`sum(p_i / h_i)`, SPEC 7.2). It takes a packet in every cycle.
+    ///
+    /// The mean is over windows of `2^k` packets: a table holds `1/h`, the sum is shifted. A
+    /// packet that claims 0 hops is counted, but takes no part in the mean.
+    pub struct HopMonitor(clk, rst);
 
-impl HopMonitor {
     /// A monitor whose factor is the mean over `2^window_log2` packets.
-    pub fn new(window_log2: u32) -> Self {
+    pub fn new(window_log2: u32) {
         let factor = HOP_FACTOR_FRACTION + 1;
         let sum = factor + window_log2;
         let hop_counts = MAX_HOPS + 1;
-        let memory = |doc: &str| Memory::new(hop_counts as usize, COUNTER_WIDTH, doc);
-        HopMonitor {
-            about: About::new(
-                "hop_monitor",
-                "Counts the packets of every hop count, and measures the hop factor: the mean\n\
-                 of 1/hops over a window of packets, a fraction with 16 bits below the point.\n\
-                 A packet may come in every cycle. One that claims 0 hops is counted, but\n\
-                 takes no part in the mean.\n\
-                 \n\
-                 The counters stand in two memories with the same content: one serves the\n\
-                 packets, the other whoever reads the counters.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            packet_valid: Signal::bit("one cycle per packet sent"),
-            packet_hops: Signal::bits(HOPS_WIDTH, "hop count of that packet"),
-            clear: Signal::bit("all counters become 0"),
-            read_hops: Signal::bits(HOPS_WIDTH, "which counter to read"),
-            count: Signal::bits(COUNTER_WIDTH, "the counter asked for the cycle before"),
-            factor: Signal::bits(factor, "hop factor of the last full window"),
-            measured: Signal::bit("factor is new"),
-            reciprocals: (0..hop_counts)
-                .map(|hops| Constant::bits(factor, reciprocal(hops).into(), format!("1/{hops}")))
-                .collect(),
-            reciprocal: Signal::bits(factor, "1/packet_hops, rounded down"),
-            in_mean: Reg::bit(false, "term is that of a packet"),
-            term: Reg::bits(factor, 0, "1/hops of the packet the cycle before"),
-            sum: Reg::bits(sum, 0, "sum of the terms of this window"),
-            packets: Reg::bits(window_log2, 0, "packets in this window"),
-            total: Signal::bits(sum, "the sum with this term"),
-            mean: Reg::bits(
-                factor,
-                INITIAL_HOP_FACTOR.into(),
-                "factor of the last full window",
-            ),
-            measured_now: Reg::bit(false, "factor is new"),
-            window_log2: Constant::bits(
-                clog2(u128::from(window_log2) + 1),
-                window_log2.into(),
-                "log2 of the packets in a window",
-            ),
-            counts: memory("packets per hop count"),
-            counts_to_read: memory("the same, for whoever reads"),
-            populated: Reg::bits(hop_counts, 0, "which words of the memories mean anything"),
-            counting: Reg::bit(false, "there was a packet the cycle before"),
-            hops: Reg::bits(HOPS_WIDTH, 0, "its hop count"),
-            counted: Reg::bit(false, "there was one the cycle before that"),
-            last_hops: Reg::bits(HOPS_WIDTH, 0, "its hop count"),
-            last_count: Reg::bits(COUNTER_WIDTH, 0, "what its counter became"),
-            place: Signal::bits(hop_counts, "the bit of hops in populated"),
-            without_this: Signal::bits(COUNTER_WIDTH, "the counter without this packet"),
-            with_this: Signal::bits(COUNTER_WIDTH, "the counter with this packet"),
-            read_populated: Reg::bit(false, "the word that was read means something"),
-            _hop_counts: hop_counts as usize,
-            _factor_bits: factor as usize,
-            _sum_bits: sum as usize,
-        }
+    }
+
+    about(
+        "hop_monitor",
+        "Counts the packets of every hop count, and measures the hop factor: the mean\n\
+         of 1/hops over a window of packets, a fraction with 16 bits below the point.\n\
+         A packet may come in every cycle. One that claims 0 hops is counted, but\n\
+         takes no part in the mean.\n\
+         \n\
+         The counters stand in two memories with the same content: one serves the\n\
+         packets, the other whoever reads the counters.",
+    )
+
+    {
+        pub in packet_valid: Bit("one cycle per packet sent"),
+        pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that packet"),
+        pub in clear: Bit("all counters become 0"),
+        pub in read_hops: Bits(HOPS_WIDTH, "which counter to read"),
+        pub out count: Bits(COUNTER_WIDTH, "the counter asked for the cycle before"),
+        pub out factor: Bits(factor, "hop factor of the last full window"),
+        pub out measured: Bit("factor is new"),
+        // The factor.
+        constant reciprocals[hops in 0..hop_counts]: Bits(
+            factor, reciprocal(hops).into(), format!("1/{hops}")
+        ),
+        local reciprocal: Bits(factor, "1/packet_hops, rounded down"),
+        reg in_mean: Bit(false, "term is that of a packet"),
+        reg term: Bits(factor, 0, "1/hops of the packet the cycle before"),
+        reg sum: Bits(sum, 0, "sum of the terms of this window"),
+        reg packets: Bits(window_log2, 0, "packets in this window"),
+        local total: Bits(sum, "the sum with this term"),
+        reg mean: Bits(factor, INITIAL_HOP_FACTOR.into(), "factor of the last full window"),
+        reg measured_now: Bit(false, "factor is new"),
+        constant window_log2: Number(window_log2, "log2 of the packets in a window"),
+        // The counters.
+        memory counts: Memory(hop_counts as usize, COUNTER_WIDTH, "packets per hop count"),
+        memory counts_to_read: Memory(
+            hop_counts as usize, COUNTER_WIDTH, "the same, for whoever reads"
+        ),
+        reg populated: Bits(hop_counts, 0, "which words of the memories mean anything"),
+        reg counting: Bit(false, "there was a packet the cycle before"),
+        reg hops: Bits(HOPS_WIDTH, 0, "its hop count"),
+        reg counted: Bit(false, "there was one the cycle before that"),
+        reg last_hops: Bits(HOPS_WIDTH, 0, "its hop count"),
+        reg last_count: Bits(COUNTER_WIDTH, 0, "what its counter became"),
+        local place: Bits(hop_counts, "the bit of hops in populated"),
+        local without_this: Bits(COUNTER_WIDTH, "the counter without this packet"),
+        local with_this: Bits(COUNTER_WIDTH, "the counter with this packet"),
+        reg read_populated: Bit(false, "the word that was read means something"),
     }
 }
 
 impl Logic for HopMonitor {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            in_mean,
-            term,
-            sum,
-            packets,
-            mean,
-            measured_now,
-            populated,
-            counting,
-            hops,
-            counted,
-            last_hops,
-            last_count,
-            read_populated
-        );
-        clock!(self, clk, counts, counts_to_read);
-
         self.reciprocal.next = 0.into();
         for i in 1..64 {
             if self.packet_hops.val() == i {
@@ -162,16 +96,13 @@ impl Logic for HopMonitor {
         self.in_mean.d.next = self.packet_valid.val() & (self.packet_hops.val() != 0);
         self.term.d.next = self.reciprocal.val();
 
-        self.total.next = self.sum.q.val() + bit_cast(self.term.q.val(), self._sum_bits);
+        self.total.next = self.sum.q.val() + bit_cast(self.term.q.val(), &self.total);
         self.measured_now.d.next = false;
         if self.in_mean.q.val() {
             self.packets.d.next = self.packets.q.val() + 1;
             if self.packets.q.val().all() {
                 self.sum.d.next = 0.into();
-                self.mean.d.next = bit_cast(
-                    self.total.val() >> self.window_log2.val(),
-                    self._factor_bits,
-                );
+                self.mean.d.next = bit_cast(self.total.val() >> self.window_log2.val(), &self.mean);
                 self.measured_now.d.next = true;
             } else {
                 self.sum.d.next = self.total.val();
@@ -186,7 +117,7 @@ impl Logic for HopMonitor {
         self.counts.read_address.next = self.packet_hops.val();
 
         comment!("What the packet just before wrote has not reached the word that was read.");
-        self.place.next = bits(1, self._hop_counts) << self.hops.q.val();
+        self.place.next = bits(1, &self.place) << self.hops.q.val();
         if !self.populated.q.val().get_bit(self.hops.q.val()) {
             self.without_this.next = 0.into();
         } else if self.counted.q.val() & (self.last_hops.q.val() == self.hops.q.val()) {

@@ -184,14 +184,17 @@ impl LinkSync {
         let say = |say, phase| Step { say, phase, ..stay };
         let idle = say(Message::None, Phase::Idle);
         let late = now - self.since >= self.timeout;
-        let on_time_out = |otherwise: Step| match late {
-            true => Step {
-                phase: Phase::Idle,
-                up: true,
-                gave_up: true,
-                ..otherwise
-            },
-            false => otherwise,
+        let on_time_out = |otherwise: Step| {
+            if late {
+                Step {
+                    phase: Phase::Idle,
+                    up: true,
+                    gave_up: true,
+                    ..otherwise
+                }
+            } else {
+                otherwise
+            }
         };
         // Every phase in which a request of the other end changes nothing.
         let courtesy = || match view.message {
@@ -200,9 +203,12 @@ impl LinkSync {
             _ => Step { ..stay },
         };
         let promise_up = || say(Ack, Phase::Promised { up: true });
-        let answer_down = || match view.accepts_down() {
-            true => say(Ack, Phase::Promised { up: false }),
-            false => say(Nack, Phase::Idle),
+        let answer_down = || {
+            if view.accepts_down() {
+                say(Ack, Phase::Promised { up: false })
+            } else {
+                say(Nack, Phase::Idle)
+            }
         };
         match (self.phase, view.message) {
             (Phase::Start, _) => {
@@ -230,10 +236,13 @@ impl LinkSync {
             }
             (Phase::Idle, _) => stay,
             (Phase::AskedDown { .. }, ReqUp) => promise_up(),
-            (Phase::AskedDown { cancelled }, Ack) => match cancelled || view.active {
-                true => say(Nack, Phase::Idle),
-                false => say(Message::Sync, settled(false)),
-            },
+            (Phase::AskedDown { cancelled }, Ack) => {
+                if cancelled || view.active {
+                    say(Nack, Phase::Idle)
+                } else {
+                    say(Message::Sync, settled(false))
+                }
+            }
             (Phase::AskedDown { .. }, Nack) => idle,
             (Phase::AskedDown { .. }, ReqDown) if !view.initiator => answer_down(),
             (Phase::AskedDown { cancelled }, _) => {

@@ -1,4 +1,4 @@
-//! Link synchronisation (SPEC 5, p000 Figure 5): both ends of a link change state together.
+//! Link synchronisation (SPEC 5, PerfBound Figure 5): both ends of a link change state together.
 
 pub mod golden;
 #[cfg(test)]
@@ -24,7 +24,7 @@ states! {
 
 /// Clock cycles after reset in which a port sends nothing: the other end has been asked to
 /// wake and has had the time for its longest way up, and every answer to what this end
-/// asked before its reset has arrived (`docs/link-sync.md`).
+/// asked before its reset has arrived (`docs/how/link-sync.md`).
 pub fn start_cycles(plan: &PortPlan, sync: &SyncPlan) -> u64 {
     let (t_s, t_w) = longest_transitions(plan);
     // Three cycles: the request, its answer and SYNC leave one cycle after their cause.
@@ -71,144 +71,86 @@ pub fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
     (longest(|times| times.t_s), longest(|times| times.t_w))
 }
 
-/// The exchange of messages by which both ends of a link change state at once (SPEC 5,
-/// p000 Figure 5); `docs/link-sync.md` explains it crossing by crossing.
-#[derive(LogicBlock)]
-pub struct LinkSync {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub initiator: Signal<In, Bit>,
-    pub message_in: Signal<In, Bits>,
-    pub queue_nonempty: Signal<In, Bit>,
-    pub transmitting: Signal<In, Bit>,
-    pub active: Signal<In, Bit>,
-    pub awake: Signal<In, Bit>,
-    pub asleep: Signal<In, Bit>,
-    pub may_go_down: Signal<In, Bit>,
-    pub wants_down: Signal<In, Bit>,
-    pub overdue: Signal<In, Bit>,
-    pub permitted: Signal<In, Bit>,
-    pub down_start: Signal<Out, Bit>,
-    pub up_start: Signal<Out, Bit>,
-    pub tx_enable: Signal<Out, Bit>,
-    pub message_out: Signal<Out, Bits>,
-    pub sync_error: Signal<Out, Bit>,
-    pub fails: Signal<Out, Bit>,
-    pub state: Reg<Exchange>,
-    pub count: Reg<Bits>,
-    cancelled: Reg<Bit>,
-    pub rise: Reg<Bit>,
-    pub unheard: Reg<Bit>,
-    message: Reg<Bits>,
-    error: Reg<Bit>,
-    is_req_down: Signal<Local, Bit>,
-    is_req_up: Signal<Local, Bit>,
-    is_ack: Signal<Local, Bit>,
-    is_nack: Signal<Local, Bit>,
-    is_sync: Signal<Local, Bit>,
-    wants_up: Signal<Local, Bit>,
-    refuses: Signal<Local, Bit>,
-    timed_out: Signal<Local, Bit>,
-    asks_down: Signal<Local, Bit>,
-    gives_up: Signal<Local, Bit>,
-    stays_unheard: Signal<Local, Bit>,
-    up_now: Signal<Local, Bit>,
-    half: Signal<Local, Bits>,
-    none: Constant<Bits>,
-    req_down: Constant<Bits>,
-    req_up: Constant<Bits>,
-    ack: Constant<Bits>,
-    nack: Constant<Bits>,
-    sync: Constant<Bits>,
-    timeout: Constant<Bits>,
-    start_last: Constant<Bits>,
-    one: Constant<Bits>,
-}
+block! {
+    /// The exchange of messages by which both ends of a link change state at once (SPEC 5,
+    /// PerfBound Figure 5); `docs/how/link-sync.md` explains it crossing by crossing.
+    pub struct LinkSync(clk, rst);
 
-impl LinkSync {
     /// The link synchronisation of `plan`.
-    pub fn new(plan: &PortPlan, sync: &SyncPlan) -> Self {
+    pub fn new(plan: &PortPlan, sync: &SyncPlan) {
         let start = start_cycles(plan, sync);
         let width = clog2(start.into());
         let code = |code: u128, doc: &str| Constant::bits(MESSAGE_WIDTH, code, doc);
-        LinkSync {
-            about: About::new(
-                "link_sync",
-                "Agrees with the other end of the link when to go down and up, so that both\n\
-                 start in the same clock cycle. The end that asks measures the round trip; once\n\
-                 its request is accepted it sends SYNC, waits for half a round trip and starts;\n\
-                 the other end starts when SYNC arrives. Every request is answered in the cycle\n\
-                 after it came, every wait ends by a time-out, and whoever gives up comes awake.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            initiator: Signal::bit("of two requests that cross, this end's goes on"),
-            message_in: Signal::bits(MESSAGE_WIDTH, "message from the other end"),
-            queue_nonempty: Signal::bit("the output queue holds a packet"),
-            transmitting: Signal::bit("a packet is leaving over the link"),
-            active: Signal::bit("the port is active"),
-            awake: Signal::bit("the link is awake"),
-            asleep: Signal::bit("the link sleeps or is on the way down"),
-            may_go_down: Signal::bit("the link is in a state with a way down"),
-            wants_down: Signal::bit("this end would like to go down"),
-            overdue: Signal::bit("it has wanted that before, and nothing has happened since"),
-            permitted: Signal::bit("the guard permits to go down"),
-            down_start: Signal::bit("go down at the end of this cycle"),
-            up_start: Signal::bit("go up at the end of this cycle"),
-            tx_enable: Signal::bit("the port may start a packet"),
-            message_out: Signal::bits(MESSAGE_WIDTH, "message to the other end"),
-            sync_error: Signal::bit("the other end once did not answer in time"),
-            fails: Signal::bit("it has not, in this cycle"),
-            state: Reg::state(Exchange::Start, "where the exchange stands"),
-            count: Reg::bits(
-                width,
-                0,
-                "clock cycles in this state; SYNC_*: still to wait; IDLE: overdue",
-            ),
-            cancelled: Reg::bit(false, "there was activity after REQ_DOWN"),
-            rise: Reg::bit(
-                false,
-                "agreed to go up as soon as the transition down is over",
-            ),
-            unheard: Reg::bit(true, "the other end did not answer the last time"),
-            message: Reg::bits(MESSAGE_WIDTH, 0, "message to the other end, for one cycle"),
-            error: Reg::bit(false, "the other end once did not answer in time"),
-            is_req_down: Signal::bit("REQ_DOWN arrives"),
-            is_req_up: Signal::bit("REQ_UP arrives"),
-            is_ack: Signal::bit("ACK arrives"),
-            is_nack: Signal::bit("NACK arrives"),
-            is_sync: Signal::bit("SYNC arrives"),
-            wants_up: Signal::bit("a packet waits on a link that is going to stay asleep"),
-            refuses: Signal::bit("this end does not accept a REQ_DOWN"),
-            timed_out: Signal::bit("the wait for a message ends with this cycle"),
-            asks_down: Signal::bit("time to ask to go down, or to ask again"),
-            gives_up: Signal::bit("and it has not come"),
-            stays_unheard: Signal::bit("no answer has come since reset"),
-            up_now: Signal::bit("the agreed time of the start up, or no more waiting for it"),
-            half: Signal::bits(width, "half a round trip"),
-            none: code(0, "no message"),
-            req_down: code(1, "asks to go down"),
-            req_up: code(2, "asks to go up"),
-            ack: code(3, "accepts"),
-            nack: code(4, "refuses; from the end that asked: withdraws"),
-            sync: code(5, "start now; the sender starts in half a round trip"),
-            timeout: Constant::bits(width, sync.timeout.into(), "longest wait for a message"),
-            start_last: Constant::bits(
-                width,
-                u128::from(start) - 1,
-                "last cycle of START: by now the other end has answered and is awake",
-            ),
-            one: Constant::bits(width, 1, "one bit"),
-        }
+    }
+
+    about(
+        "link_sync",
+        "Agrees with the other end of the link when to go down and up, so that both\n\
+         start in the same clock cycle. The end that asks measures the round trip; once\n\
+         its request is accepted it sends SYNC, waits for half a round trip and starts;\n\
+         the other end starts when SYNC arrives. Every request is answered in the cycle\n\
+         after it came, every wait ends by a time-out, and whoever gives up comes awake.",
+    )
+
+    {
+        pub in initiator: Bit("of two requests that cross, this end's goes on"),
+        pub in message_in: Bits(MESSAGE_WIDTH, "message from the other end"),
+        pub in queue_nonempty: Bit("the output queue holds a packet"),
+        pub in transmitting: Bit("a packet is leaving over the link"),
+        pub in active: Bit("the port is active"),
+        pub in awake: Bit("the link is awake"),
+        pub in asleep: Bit("the link sleeps or is on the way down"),
+        pub in may_go_down: Bit("the link is in a state with a way down"),
+        pub in wants_down: Bit("this end would like to go down"),
+        pub in overdue: Bit("it has wanted that before, and nothing has happened since"),
+        pub in permitted: Bit("the guard permits to go down"),
+        pub out down_start: Bit("go down at the end of this cycle"),
+        pub out up_start: Bit("go up at the end of this cycle"),
+        pub out tx_enable: Bit("the port may start a packet"),
+        pub out message_out: Bits(MESSAGE_WIDTH, "message to the other end"),
+        pub out sync_error: Bit("the other end once did not answer in time"),
+        pub out fails: Bit("it has not, in this cycle"),
+        pub reg state: Exchange(Exchange::Start, "where the exchange stands"),
+        pub reg count: Bits(
+            width, 0, "clock cycles in this state; SYNC_*: still to wait; IDLE: overdue"
+        ),
+        reg cancelled: Bit(false, "there was activity after REQ_DOWN"),
+        pub reg rise: Bit(false, "agreed to go up as soon as the transition down is over"),
+        pub reg unheard: Bit(true, "the other end did not answer the last time"),
+        reg message: Bits(MESSAGE_WIDTH, 0, "message to the other end, for one cycle"),
+        reg error: Bit(false, "the other end once did not answer in time"),
+        local is_req_down: Bit("REQ_DOWN arrives"),
+        local is_req_up: Bit("REQ_UP arrives"),
+        local is_ack: Bit("ACK arrives"),
+        local is_nack: Bit("NACK arrives"),
+        local is_sync: Bit("SYNC arrives"),
+        local wants_up: Bit("a packet waits on a link that is going to stay asleep"),
+        local refuses: Bit("this end does not accept a REQ_DOWN"),
+        local timed_out: Bit("the wait for a message ends with this cycle"),
+        local asks_down: Bit("time to ask to go down, or to ask again"),
+        local gives_up: Bit("and it has not come"),
+        local stays_unheard: Bit("no answer has come since reset"),
+        local up_now: Bit("the agreed time of the start up, or no more waiting for it"),
+        local half: Bits(width, "half a round trip"),
+        constant none: code(0, "no message"),
+        constant req_down: code(1, "asks to go down"),
+        constant req_up: code(2, "asks to go up"),
+        constant ack: code(3, "accepts"),
+        constant nack: code(4, "refuses; from the end that asked: withdraws"),
+        constant sync: code(5, "start now; the sender starts in half a round trip"),
+        constant timeout: Bits(width, sync.timeout.into(), "longest wait for a message"),
+        constant start_last: Bits(
+            width,
+            u128::from(start) - 1,
+            "last cycle of START: by now the other end has answered and is awake",
+        ),
+        constant one: Bits(width, 1, "one bit"),
     }
 }
 
 impl Logic for LinkSync {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, count, cancelled, rise, unheard, message, error);
-
         self.is_req_down.next = self.message_in.val() == self.req_down.val();
         self.is_req_up.next = self.message_in.val() == self.req_up.val();
         self.is_ack.next = self.message_in.val() == self.ack.val();

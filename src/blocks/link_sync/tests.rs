@@ -62,9 +62,10 @@ impl Peer {
             Message::Ack if refuses => self.say(answer_at, Message::Nack),
             Message::Ack => self.say(answer_at, Message::Sync),
             _ if random.random_ratio(1, 40) => {
-                let request = match random.random_ratio(1, 3) {
-                    true => Message::ReqUp,
-                    false => Message::ReqDown,
+                let request = if random.random_ratio(1, 3) {
+                    Message::ReqUp
+                } else {
+                    Message::ReqDown
                 };
                 self.say(now + self.delay, request);
             }
@@ -109,10 +110,7 @@ proptest! {
         for now in 0..1500 {
             let message = peer.step(now, golden.message(), &mut random);
             let awake = fsm.state() == PowerState::Wake;
-            queue = match queue {
-                true => !(awake && !golden.holds_back() && random.random_ratio(1, 4)),
-                false => random.random_ratio(1, 50),
-            };
+            queue = if queue { !(awake && !golden.holds_back() && random.random_ratio(1, 4)) } else { random.random_ratio(1, 50) };
             let transmitting = awake && queue && random.random();
             let active = queue || transmitting || random.random_ratio(1, 60);
             overdue = awake && !active && (overdue || random.random_ratio(1, 30));
@@ -142,15 +140,13 @@ proptest! {
                 ("permitted", view.permitted.into()),
             ]);
             let (down, up) = golden.starts(now, &view);
-            prop_assert_eq!(bench.get("message_out"), golden.message() as u64, "cycle {}", now);
-            prop_assert_eq!(bench.get("down_start"), u64::from(down), "cycle {}", now);
-            prop_assert_eq!(bench.get("up_start"), u64::from(up), "cycle {}", now);
-            prop_assert_eq!(bench.get("sync_error"), u64::from(golden.error()), "cycle {}", now);
-            prop_assert_eq!(
-                bench.get("tx_enable"),
-                u64::from(awake && !golden.holds_back()),
-                "cycle {}", now
-            );
+            bench.check(now, &[
+                ("message_out", golden.message() as u64),
+                ("down_start", down.into()),
+                ("up_start", up.into()),
+                ("sync_error", golden.error().into()),
+                ("tx_enable", (awake && !golden.holds_back()).into()),
+            ])?;
             bench.clock();
             golden.clock(now, &view);
             fsm.clock(now, down, up);
@@ -161,9 +157,6 @@ proptest! {
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     let sync = SyncPlan { timeout: 7 };
-    let plan = PortPlan {
-        sync: Some(sync),
-        ..small_plan()
-    };
+    let plan = small_plan().with(|plan| plan.sync = Some(sync));
     check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
 }

@@ -17,64 +17,13 @@ pub fn upper_from(plan: &PortPlan) -> u32 {
     1 << (clog2(plan.time_width.into()) - 1)
 }
 
-/// `log2` of a time in ticks, up to a constant that a difference of two does not contain:
-/// a value every cycle, each after [`LATENCY`] cycles. 0 counts as 1 (SPEC 8).
-#[derive(LogicBlock)]
-pub struct Logarithm {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub value: Signal<In, Bits>,
-    pub upper: Signal<In, Bit>,
-    pub logarithm: Signal<Out, Bits>,
-    operand: Reg<Bits>,
-    operand_upper: Reg<Bit>,
-    padding: Constant<Bits>,
-    coarse: Vec<Normalise>,
-    partly: Reg<Bits>,
-    partly_whole: Reg<Bits>,
-    fine: Vec<Normalise>,
-    mantissa: Reg<Bits>,
-    whole: Reg<Bits>,
-    log2_offset: Table,
-    log2_slope: Table,
-    line_whole: Reg<Bits>,
-    offset: Reg<Bits>,
-    slope: Reg<Bits>,
-    rest: Reg<Bits>,
-    start: Reg<Bits>,
-    row_at: Vec<Constant<Bits>>,
-    rows: Vec<Signal<Local, Bits>>,
-    sums: Vec<Signal<Local, Bits>>,
-    low: Reg<Bits>,
-    high: Reg<Bits>,
-    start_then: Reg<Bits>,
-    rise: Reg<Bits>,
-    rest_bits: Constant<Bits>,
-    slope_rest_bits: Constant<Bits>,
-    shift: Constant<Bits>,
-    fraction: Constant<Bits>,
-    _coarse: usize,
-    _last_coarse: usize,
-    _fine: usize,
-    _last_fine: usize,
-    _operand_bits: usize,
-    _segment_bits: usize,
-    _slope_index_bits: usize,
-    _rest_bits: usize,
-    _product_bits: usize,
-    _rows: usize,
-    _half: usize,
-    _last_of_half: usize,
-    _after_half: usize,
-    _last_row: usize,
-    _rise_bits: usize,
-    _result_bits: usize,
-}
+block! {
+    /// `log2` of a time in ticks, up to a constant that a difference of two does not contain:
+    /// a value every cycle, each after [`LATENCY`] cycles. 0 counts as 1 (SPEC 8).
+    pub struct Logarithm(clk, rst);
 
-impl Logarithm {
     /// The logarithm of `plan`.
-    pub fn new(plan: &PortPlan) -> Self {
+    pub fn new(plan: &PortPlan) {
         let numbers = Arithmetic::new(plan);
         let lines = &numbers.logarithm;
         let (segment, rest) = (lines.segment_bits, lines.rest_bits);
@@ -83,132 +32,95 @@ impl Logarithm {
         // The value stands at the top of 2^steps bits, or of more if the mantissa has more.
         let top = 1u32 << steps;
         let operand = top.max(mantissa + 1);
-        let mut width = operand;
-        let mut normalise = |step: u32| {
-            let span = 1 << (steps - 1 - step);
-            // After this step the others may move by span - 1 bits in all.
-            let needed = width.min(mantissa + span);
-            let drops = width - needed;
-            let last = step + 1 == steps;
-            let block = Normalise::new(width, span, step, drops, last);
-            width = needed;
-            block
-        };
+        // Before a step; it and those after it may move by 2^(steps - step) - 1 bits in all.
+        let width = |step: u32| operand.min(mantissa + (1 << (steps - step)));
         let half = steps / 2;
-        let coarse: Vec<_> = (0..half).map(&mut normalise).collect();
-        let fine: Vec<_> = (half..steps).map(&mut normalise).collect();
-        let between = operand.min(mantissa + (1 << (steps - half)));
         let rows = lines.slope_bits();
         let product = rows + rest;
         let result = numbers.exponent_bits + 1 + numbers.fraction;
-        let amount =
-            |value: u32, doc: &str| Constant::bits(clog2(u128::from(value) + 1), value.into(), doc);
-        let table = |name: &str, what: &str, words: &[u64], bits| {
-            let about = About::new(
+        let lines_of = |name: &str, what: &str, words: &[u64]| {
+            About::new(
                 name,
                 format!(
                     "{what} of the straight lines in whose place log2(1 + f) is computed, one for\n\
                      each of the {} equal segments of 0 <= f < 1.",
                     words.len()
                 ),
-            );
-            Table::new(about, words.iter().copied().map(u128::from).collect(), bits)
+            )
         };
-        Logarithm {
-            about: About::new(
-                "logarithm",
-                format!(
-                    "Binary logarithm with {} fraction bits, a value every cycle, each after {LATENCY}\n\
-                     cycles, up to a constant that a difference of two does not contain. The whole\n\
-                     part is the place of the highest 1; the fraction is read off a straight line,\n\
-                     chosen by the bits below the highest 1. 0 counts as 1.",
-                    numbers.fraction
-                ),
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            value: Signal::bits(plan.time_width, "a time, in ticks"),
-            upper: Signal::bit(format!("it is at least 2^{}", upper_from(plan))),
-            logarithm: Signal::bits(result, "its logarithm"),
-            operand: Reg::bits(plan.time_width, 0, "the time"),
-            operand_upper: Reg::bit(false, "its first bit of the whole part"),
-            padding: amount(operand - top, "bits below the time"),
-            coarse,
-            partly: Reg::bits(between, 0, "the time, moved up in big steps"),
-            partly_whole: Reg::bits(half, 0, "upper bits of the whole part"),
-            fine,
-            mantissa: Reg::bits(mantissa, 0, "what follows the highest 1"),
-            whole: Reg::bits(steps, 0, "the whole part"),
-            log2_offset: table("log2_offset", "Where the segments begin", &lines.offsets, lines.offset_bits()),
-            log2_slope: table("log2_slope", "Slopes", &lines.slopes, lines.slope_bits()),
-            line_whole: Reg::bits(steps, 0, "the whole part"),
-            offset: Reg::bits(lines.offset_bits(), 0, "the line's value where its segment begins"),
-            slope: Reg::bits(lines.slope_bits(), 0, "the line's slope"),
-            rest: Reg::bits(rest, 0, "how far into the segment"),
-            start: Reg::bits(result, 0, "whole part and the line's value where its segment begins"),
-            row_at: (0..rows)
-                .map(|place| amount(place, "place of a bit of the slope"))
-                .collect(),
-            rows: (0..rows)
-                .map(|_| Signal::bits(product, "rest times a bit of the slope"))
-                .collect(),
-            sums: (0..rows)
-                .map(|_| Signal::bits(product, "rows so far"))
-                .collect(),
-            low: Reg::bits(product, 0, "rest times the lower half of the slope"),
-            high: Reg::bits(product, 0, "rest times the upper half of the slope"),
-            start_then: Reg::bits(result, 0, "start, a cycle later"),
-            rise: Reg::bits(product - lines.shift, 0, "how far the line has risen since"),
-            rest_bits: amount(rest, "bits of the mantissa below the segment"),
-            slope_rest_bits: amount(
-                mantissa - lines.slope_index_bits,
-                "bits of the mantissa below those that choose the slope",
-            ),
-            shift: amount(lines.shift, "fraction bits of the product that are dropped"),
-            fraction: amount(numbers.fraction, "fraction bits of the logarithm"),
-            _coarse: half as usize,
-            _last_coarse: half as usize - 1,
-            _fine: (steps - half) as usize,
-            _last_fine: (steps - half) as usize - 1,
-            _operand_bits: operand as usize,
-            _segment_bits: segment as usize,
-            _slope_index_bits: lines.slope_index_bits as usize,
-            _rest_bits: rest as usize,
-            _product_bits: product as usize,
-            _rows: rows as usize,
-            _half: rows as usize / 2,
-            _last_of_half: rows as usize / 2 - 1,
-            _after_half: rows as usize / 2 + 1,
-            _last_row: rows as usize - 1,
-            _rise_bits: (product - lines.shift) as usize,
-            _result_bits: result as usize,
-        }
+        let words = |words: &[u64]| words.iter().copied().map(u128::from).collect();
+    }
+
+    about(
+        "logarithm",
+        format!(
+            "Binary logarithm with {} fraction bits, a value every cycle, each after {LATENCY}\n\
+             cycles, up to a constant that a difference of two does not contain. The whole\n\
+             part is the place of the highest 1; the fraction is read off a straight line,\n\
+             chosen by the bits below the highest 1. 0 counts as 1.",
+            numbers.fraction
+        ),
+    )
+
+    {
+        pub in value: Bits(plan.time_width, "a time, in ticks"),
+        pub in upper: Bit(format!("it is at least 2^{}", upper_from(plan))),
+        pub out logarithm: Bits(result, "its logarithm"),
+        reg operand: Bits(plan.time_width, 0, "the time"),
+        reg operand_upper: Bit(false, "its first bit of the whole part"),
+        constant padding: Number(operand - top, "bits below the time"),
+        child coarse[step in 0..half]: Normalise(width(step), width(step + 1), step, steps),
+        reg partly: Bits(width(half), 0, "the time, moved up in big steps"),
+        reg partly_whole: Bits(half, 0, "upper bits of the whole part"),
+        child fine[step in half..steps]: Normalise(width(step), width(step + 1), step, steps),
+        reg mantissa: Bits(mantissa, 0, "what follows the highest 1"),
+        reg whole: Bits(steps, 0, "the whole part"),
+        child log2_offset: Table(
+            lines_of("log2_offset", "Where the segments begin", &lines.offsets),
+            words(&lines.offsets),
+            lines.offset_bits(),
+        ),
+        child log2_slope: Table(
+            lines_of("log2_slope", "Slopes", &lines.slopes),
+            words(&lines.slopes),
+            lines.slope_bits(),
+        ),
+        reg line_whole: Bits(steps, 0, "the whole part"),
+        reg offset: Bits(lines.offset_bits(), 0, "the line's value where its segment begins"),
+        reg slope: Bits(lines.slope_bits(), 0, "the line's slope"),
+        reg rest: Bits(rest, 0, "how far into the segment"),
+        reg start: Bits(result, 0, "whole part and the line's value where its segment begins"),
+        constant row_at[place in 0..rows]: Number(place, "place of a bit of the slope"),
+        local rows[_ in 0..rows]: Bits(product, "rest times a bit of the slope"),
+        local sums[_ in 0..rows]: Bits(product, "rows so far"),
+        reg low: Bits(product, 0, "rest times the lower half of the slope"),
+        reg high: Bits(product, 0, "rest times the upper half of the slope"),
+        reg start_then: Bits(result, 0, "start, a cycle later"),
+        reg rise: Bits(product - lines.shift, 0, "how far the line has risen since"),
+        constant rest_bits: Number(rest, "bits of the mantissa below the segment"),
+        constant slope_rest_bits: Number(
+            mantissa - lines.slope_index_bits,
+            "bits of the mantissa below those that choose the slope",
+        ),
+        constant shift: Number(lines.shift, "fraction bits of the product that are dropped"),
+        constant fraction: Number(numbers.fraction, "fraction bits of the logarithm"),
+        number _coarse(half),
+        number _last_coarse(half as usize - 1),
+        number _fine(steps - half),
+        number _last_fine((steps - half) as usize - 1),
+        number _operand_bits(operand),
+        number _product_bits(product),
+        number _rows(rows),
+        number _half(rows as usize / 2),
+        number _last_of_half(rows as usize / 2 - 1),
+        number _after_half(rows as usize / 2 + 1),
+        number _last_row(rows as usize - 1),
     }
 }
 
 impl Logic for Logarithm {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(
-            self,
-            clk,
-            operand,
-            operand_upper,
-            partly,
-            partly_whole,
-            mantissa,
-            whole,
-            line_whole,
-            offset,
-            slope,
-            rest,
-            start,
-            low,
-            high,
-            start_then,
-            rise
-        );
-
         self.operand.d.next = self.value.val();
         self.operand_upper.d.next = self.upper.val();
 
@@ -237,20 +149,19 @@ impl Logic for Logarithm {
 
         self.log2_offset.index.next = bit_cast(
             self.mantissa.q.val() >> self.rest_bits.val(),
-            self._segment_bits,
+            &self.log2_offset.index,
         );
         self.log2_slope.index.next = bit_cast(
             self.mantissa.q.val() >> self.slope_rest_bits.val(),
-            self._slope_index_bits,
+            &self.log2_slope.index,
         );
         self.line_whole.d.next = self.whole.q.val();
         self.offset.d.next = self.log2_offset.value.val();
         self.slope.d.next = self.log2_slope.value.val();
-        self.rest.d.next = bit_cast(self.mantissa.q.val(), self._rest_bits);
+        self.rest.d.next = bit_cast(self.mantissa.q.val(), &self.rest);
 
-        self.start.d.next = (bit_cast(self.line_whole.q.val(), self._result_bits)
-            << self.fraction.val())
-            | bit_cast(self.offset.q.val(), self._result_bits);
+        self.start.d.next = (bit_cast(self.line_whole.q.val(), &self.start) << self.fraction.val())
+            | bit_cast(self.offset.q.val(), &self.start);
         comment!("Slope times rest, in two halves.");
         for i in 0..self._rows {
             if self.slope.q.val().get_bit(self.row_at[i].val()) {
@@ -280,10 +191,10 @@ impl Logic for Logarithm {
         self.start_then.d.next = self.start.q.val();
         self.rise.d.next = bit_cast(
             (self.low.q.val() + self.high.q.val()) >> self.shift.val(),
-            self._rise_bits,
+            &self.rise,
         );
 
         self.logarithm.next =
-            self.start_then.q.val() + bit_cast(self.rise.q.val(), self._result_bits);
+            self.start_then.q.val() + bit_cast(self.rise.q.val(), &self.logarithm);
     }
 }

@@ -2,27 +2,14 @@
 
 use super::{upper_from, Logarithm, LATENCY};
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::port::tests::small_plan;
+use crate::blocks::miss_history::tests::plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{CorrectionPlan, PortPlan};
 use crate::hdl::check;
-
-fn plan(time_width: u32, fraction_bits: u32) -> PortPlan {
-    let plan = small_plan();
-    PortPlan {
-        time_width,
-        correction: CorrectionPlan {
-            fraction_bits,
-            ..plan.correction
-        },
-        ..plan
-    }
-}
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for (time_width, fraction_bits) in [(8, 10), (12, 4), (32, 10), (48, 12), (64, 9)] {
-        let plan = plan(time_width, fraction_bits);
+        let plan = plan(time_width, 4, fraction_bits);
         check::agrees_with_verilog(|| Logarithm::new(&plan), 1000, 1).unwrap();
     }
 }
@@ -32,7 +19,7 @@ fn emitted_verilog_agrees_with_the_description() {
 #[test]
 fn differences_are_those_of_real_logarithms() {
     for (time_width, fraction_bits) in [(8, 6), (32, 10), (40, 12)] {
-        let plan = plan(time_width, fraction_bits);
+        let plan = plan(time_width, 4, fraction_bits);
         let numbers = Arithmetic::new(&plan);
         let mut values = vec![1, 0, 1];
         for exponent in 1..time_width {

@@ -112,9 +112,10 @@ impl LpiFsm {
     /// that sleeps.
     pub fn clock(&mut self, now: u64, down_start: bool, up_start: bool) {
         let over = self.last_cycle == Some(now);
-        let deepens = match self.agrees {
-            true => down_start && self.sleep == Sleep::Hybrid,
-            false => over,
+        let deepens = if self.agrees {
+            down_start && self.sleep == Sleep::Hybrid
+        } else {
+            over
         };
         match self.state {
             PowerState::Wake => {

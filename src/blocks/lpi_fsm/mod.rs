@@ -19,87 +19,13 @@ states! {
     }
 }
 
-/// The power states of the link and the transitions between them (SPEC 4, p000 2.3, 3.1;
-/// hybrid and refresh: p002 II.A, III.A.3).
-#[derive(LogicBlock)]
-pub struct LpiFsm {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub down_start: Signal<In, Bit>,
-    pub up_start: Signal<In, Bit>,
-    pub sleep: Optional<Signal<In, Bits>>,
-    pub tx_enable: Signal<Out, Bit>,
-    pub leaving: Signal<Out, Bit>,
-    pub asleep: Signal<Out, Bit>,
-    pub may_go_down: Signal<Out, Bit>,
-    pub hold_over: Signal<Out, Bit>,
-    pub power_state: Signal<Out, Bits>,
-    pub state: Reg<Link>,
-    cycles: Reg<Bits>,
-    deep: Reg<Bit>,
-    goes_on: Reg<Bit>,
-    over: Signal<Local, Bit>,
-    deepens: Signal<Local, Bit>,
-    to_deep: Signal<Local, Bit>,
-    hybrid: Constant<Bit>,
-    chooses: Constant<Bit>,
-    sleep_deep: Constant<Bits>,
-    sleep_hybrid: Constant<Bits>,
-    agrees: Constant<Bit>,
-    uses_fast_wake: Constant<Bit>,
-    uses_deep_sleep: Constant<Bit>,
-    uses_refresh: Constant<Bit>,
-    t_s_fast_wake: Constant<Bits>,
-    t_s_deep_sleep: Constant<Bits>,
-    t_w_fast_wake: Constant<Bits>,
-    t_w_deep_sleep: Constant<Bits>,
-    hold: Constant<Bits>,
-    t_q: Constant<Bits>,
-    t_r: Constant<Bits>,
-    // For the proofs.
-    last_down: Signal<Local, Bits>,
-    last_up: Signal<Local, Bits>,
-    pub age: Reg<Bits>,
-    waiting: Reg<Bits>,
-    longest_wait: Constant<Bits>,
-    down_fast_wake: Constant<Bits>,
-    down_deep_sleep: Constant<Bits>,
-    up_fast_wake: Constant<Bits>,
-    up_deep_sleep: Constant<Bits>,
-    _wait_bits: usize,
-    transmits_awake_only: Reg<Bit>,
-    legal_state: Reg<Bit>,
-    down_completes: Reg<Bit>,
-    up_completes: Reg<Bit>,
-    wait_bounded: Reg<Bit>,
-    sleep_known: Reg<Bit>,
-    time_adds_up: Reg<Bit>,
-    wait_explained: Reg<Bit>,
-}
+block! {
+    /// The power states of the link and the transitions between them (SPEC 4, PerfBound 2.3, 3.1;
+    /// hybrid and refresh: Georgakoudis II.A, III.A.3).
+    pub struct LpiFsm(clk, rst);
 
-/// The longest time, in clock cycles, that `up_start` can be 1 before the link is awake: a
-/// transition down that has just begun, and the way up after it (SPEC 4).
-pub fn wake_bound(plan: &PortPlan) -> u64 {
-    let times = |uses: bool, times: SleepTimes| match uses {
-        true => times.t_s + times.t_w,
-        false => 0,
-    };
-    let chooses = plan.registers.is_some();
-    let fast_wake = times(
-        chooses || plan.sleep != Sleep::DeepSleep,
-        plan.link.fast_wake,
-    );
-    let deep_sleep = times(
-        chooses || plan.sleep != Sleep::FastWake,
-        plan.link.deep_sleep,
-    );
-    fast_wake.max(deep_sleep)
-}
-
-impl LpiFsm {
     /// The state machine of `plan`.
-    pub fn new(plan: &PortPlan) -> Self {
+    pub fn new(plan: &PortPlan) {
         let link = &plan.link;
         let chooses = plan.registers.is_some();
         let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
@@ -133,121 +59,107 @@ impl LpiFsm {
         };
         let longest_wait = wake_bound(plan);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
-        LpiFsm {
-            about: About::new(
-                "lpi_fsm",
-                "Power states of the link at this end. Nothing is transmitted unless the\n\
-                 link is awake. A transition down always completes; if it is to go up by then,\n\
-                 the way up begins at once.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            down_start: Signal::bit("go down at the end of this cycle"),
-            up_start: Signal::bit("go up at the end of this cycle, or of the transition down"),
-            sleep: Optional::when(
-                chooses,
-                Signal::bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid"),
-            ),
-            tx_enable: Signal::bit("the port may start a packet"),
-            leaving: Signal::bit("the link leaves Wake at the end of this cycle"),
-            asleep: Signal::bit("the link sleeps or is on the way down"),
-            may_go_down: Signal::bit("the link is in a state with a way down"),
-            hold_over: Signal::bit("it has been long enough in fast wake for deep sleep"),
-            power_state: Signal::bits(3, "state of the link, encoded as LINK_*"),
-            state: Reg::state(Link::Wake, "state of the link"),
-            cycles: Reg::bits(width, 0, "clock cycles left in this state, less one"),
-            deep: Reg::bit(false, "the sleep state in question is deep sleep"),
-            goes_on: Reg::bit(
-                plan.sleep == Sleep::Hybrid,
-                "fast wake is to be followed by deep sleep",
-            ),
-            over: Signal::bit("the state has lasted its time"),
-            deepens: Signal::bit("from fast wake it is to go on to deep sleep"),
-            to_deep: Signal::bit("a transition is to or from deep sleep"),
-            hybrid: Constant::bit(hybrid, "the link uses both sleep states"),
-            chooses: Constant::bit(chooses, "the sleep state is chosen at run time"),
-            sleep_deep: Constant::bits(2, 1, "deep sleep"),
-            sleep_hybrid: Constant::bits(2, 2, "fast wake first, deep sleep after a hold"),
-            agrees: Constant::bit(
-                plan.sync.is_some(),
-                "the ends agree about the way from fast wake to deep sleep",
-            ),
-            uses_fast_wake: Constant::bit(uses_fast_wake, "the link uses fast wake"),
-            uses_deep_sleep: Constant::bit(uses_deep_sleep, "the link uses deep sleep"),
-            uses_refresh: Constant::bit(refresh.is_some(), "deep sleep has refreshes"),
-            t_s_fast_wake: duration(t_s_fast_wake, "down to fast wake"),
-            t_s_deep_sleep: duration(t_s_deep_sleep, "down to deep sleep"),
-            t_w_fast_wake: duration(t_w_fast_wake, "up from fast wake"),
-            t_w_deep_sleep: duration(t_w_deep_sleep, "up from deep sleep"),
-            hold: duration(hold, "in fast wake before deep sleep"),
-            t_q: duration(t_q, "quiet between two refreshes"),
-            t_r: duration(t_r, "one refresh"),
-            last_down: Signal::bits(width, "clock cycles of the transition down, less one"),
-            last_up: Signal::bits(width, "clock cycles of the transition up, less one"),
-            age: Reg::bits(width, 0, "clock cycles since the transition began"),
-            waiting: Reg::bits(wait_bits, 0, "clock cycles for which up_start has waited"),
-            longest_wait: Constant::bits(
-                wait_bits,
-                longest_wait.into(),
-                "the longest transition down and the way up after it",
-            ),
-            // Constants of their own: a wrong one in the hardware is to be found.
-            down_fast_wake: duration(t_s_fast_wake, "t_s of fast wake"),
-            down_deep_sleep: duration(t_s_deep_sleep, "t_s of deep sleep"),
-            up_fast_wake: duration(t_w_fast_wake, "t_w of fast wake"),
-            up_deep_sleep: duration(t_w_deep_sleep, "t_w of deep sleep"),
-            _wait_bits: wait_bits as usize,
-            transmits_awake_only: Reg::property("Nothing is transmitted unless the link is awake."),
-            legal_state: Reg::property("The link is in a state that this configuration has."),
-            down_completes: Reg::property(
-                "A transition down lasts exactly t_s, and the link does not wake from within it.",
-            ),
-            up_completes: Reg::property(
-                "The link becomes awake only at the end of a transition up, after exactly t_w.",
-            ),
-            wait_bounded: Reg::property(
-                "up_start never waits longer than one transition down and one up.",
-            ),
-            sleep_known: Reg::invariant("The link sleeps in the state that it went down to."),
-            time_adds_up: Reg::invariant(
-                "The cycles spent in a transition and the cycles left are its duration.",
-            ),
-            wait_explained: Reg::invariant(
-                "What up_start has waited for is the transition under way, and the one before.",
-            ),
-        }
     }
+
+    about(
+        "lpi_fsm",
+        "Power states of the link at this end. Nothing is transmitted unless the\n\
+         link is awake. A transition down always completes; if it is to go up by then,\n\
+         the way up begins at once.",
+    )
+
+    {
+        pub in down_start: Bit("go down at the end of this cycle"),
+        pub in up_start: Bit("go up at the end of this cycle, or of the transition down"),
+        pub in sleep: Bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid") if chooses,
+        pub out tx_enable: Bit("the port may start a packet"),
+        pub out leaving: Bit("the link leaves Wake at the end of this cycle"),
+        pub out asleep: Bit("the link sleeps or is on the way down"),
+        pub out may_go_down: Bit("the link is in a state with a way down"),
+        pub out hold_over: Bit("it has been long enough in fast wake for deep sleep"),
+        pub out power_state: Bits(3, "state of the link, encoded as LINK_*"),
+        pub reg state: Link(Link::Wake, "state of the link"),
+        reg cycles: Bits(width, 0, "clock cycles left in this state, less one"),
+        reg deep: Bit(false, "the sleep state in question is deep sleep"),
+        reg goes_on: Bit(plan.sleep == Sleep::Hybrid, "fast wake is to be followed by deep sleep"),
+        local over: Bit("the state has lasted its time"),
+        local deepens: Bit("from fast wake it is to go on to deep sleep"),
+        local to_deep: Bit("a transition is to or from deep sleep"),
+        choice hybrid(hybrid), // the link uses both sleep states
+        choice chooses(chooses), // the sleep state is chosen at run time
+        constant sleep_deep: Bits(2, 1, "deep sleep"),
+        constant sleep_hybrid: Bits(2, 2, "fast wake first, deep sleep after a hold"),
+        // The ends agree about the way from fast wake to deep sleep.
+        choice agrees(plan.sync.is_some()),
+        choice uses_fast_wake(uses_fast_wake), // the link uses fast wake
+        choice uses_deep_sleep(uses_deep_sleep), // the link uses deep sleep
+        choice uses_refresh(refresh.is_some()), // deep sleep has refreshes
+        constant t_s_fast_wake: duration(t_s_fast_wake, "down to fast wake"),
+        constant t_s_deep_sleep: duration(t_s_deep_sleep, "down to deep sleep"),
+        constant t_w_fast_wake: duration(t_w_fast_wake, "up from fast wake"),
+        constant t_w_deep_sleep: duration(t_w_deep_sleep, "up from deep sleep"),
+        constant hold: duration(hold, "in fast wake before deep sleep"),
+        constant t_q: duration(t_q, "quiet between two refreshes"),
+        constant t_r: duration(t_r, "one refresh"),
+        // For the proofs.
+        local last_down: Bits(width, "clock cycles of the transition down, less one"),
+        local last_up: Bits(width, "clock cycles of the transition up, less one"),
+        pub reg age: Bits(width, 0, "clock cycles since the transition began"),
+        reg waiting: Bits(wait_bits, 0, "clock cycles for which up_start has waited"),
+        constant longest_wait: Bits(
+            wait_bits, longest_wait.into(), "the longest transition down and the way up after it"
+        ),
+        // Constants of their own: a wrong one in the hardware is to be found.
+        constant down_fast_wake: duration(t_s_fast_wake, "t_s of fast wake"),
+        constant down_deep_sleep: duration(t_s_deep_sleep, "t_s of deep sleep"),
+        constant up_fast_wake: duration(t_w_fast_wake, "t_w of fast wake"),
+        constant up_deep_sleep: duration(t_w_deep_sleep, "t_w of deep sleep"),
+        property transmits_awake_only("Nothing is transmitted unless the link is awake."),
+        property legal_state("The link is in a state that this configuration has."),
+        property down_completes(
+            "A transition down lasts exactly t_s, and the link does not wake from within it."
+        ),
+        property up_completes(
+            "The link becomes awake only at the end of a transition up, after exactly t_w."
+        ),
+        property wait_bounded("up_start never waits longer than one transition down and one up."),
+        invariant sleep_known("The link sleeps in the state that it went down to."),
+        invariant time_adds_up(
+            "The cycles spent in a transition and the cycles left are its duration."
+        ),
+        invariant wait_explained(
+            "What up_start has waited for is the transition under way, and the one before."
+        ),
+    }
+}
+
+/// The longest time, in clock cycles, that `up_start` can be 1 before the link is awake: a
+/// transition down that has just begun, and the way up after it (SPEC 4).
+pub fn wake_bound(plan: &PortPlan) -> u64 {
+    let times = |uses: bool, times: SleepTimes| if uses { times.t_s + times.t_w } else { 0 };
+    let chooses = plan.registers.is_some();
+    let fast_wake = times(
+        chooses || plan.sleep != Sleep::DeepSleep,
+        plan.link.fast_wake,
+    );
+    let deep_sleep = times(
+        chooses || plan.sleep != Sleep::FastWake,
+        plan.link.deep_sleep,
+    );
+    fast_wake.max(deep_sleep)
 }
 
 impl Logic for LpiFsm {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, state, cycles, deep, goes_on, age, waiting);
-        dff_setup!(
-            self,
-            clk,
-            transmits_awake_only,
-            legal_state,
-            down_completes,
-            up_completes
-        );
-        dff_setup!(
-            self,
-            clk,
-            wait_bounded,
-            sleep_known,
-            time_adds_up,
-            wait_explained
-        );
-
         self.over.next = self.cycles.q.val() == 0;
-        if self.chooses.val() {
-            if self.agrees.val() {
+        if self.chooses {
+            if self.agrees {
                 self.deepens.next = self.goes_on.q.val() & self.down_start.val();
             } else {
                 self.deepens.next = self.goes_on.q.val() & self.over.val();
             }
-        } else if self.agrees.val() {
+        } else if self.agrees {
             self.deepens.next = self.down_start.val();
         } else {
             self.deepens.next = self.over.val();
@@ -256,7 +168,7 @@ impl Logic for LpiFsm {
         self.leaving.next = (self.state.q.val() == Link::Wake) & self.down_start.val();
         self.asleep.next =
             !(self.state.q.val() == Link::Wake) & !(self.state.q.val() == Link::GoingUp);
-        if self.chooses.val() {
+        if self.chooses {
             comment!("The choice stands when the link leaves Wake.");
             if self.leaving.val() {
                 self.goes_on.d.next = self.sleep.val() == self.sleep_hybrid.val();
@@ -265,7 +177,7 @@ impl Logic for LpiFsm {
                 | ((self.state.q.val() == Link::FastWake) & self.goes_on.q.val());
             self.hold_over.next =
                 (self.state.q.val() == Link::FastWake) & self.goes_on.q.val() & self.over.val();
-        } else if self.hybrid.val() {
+        } else if self.hybrid {
             self.may_go_down.next =
                 (self.state.q.val() == Link::Wake) | (self.state.q.val() == Link::FastWake);
             self.hold_over.next = (self.state.q.val() == Link::FastWake) & self.over.val();
@@ -275,10 +187,10 @@ impl Logic for LpiFsm {
         }
         self.power_state.next = bit_cast(self.state.q.val(), 3);
 
-        if self.hybrid.val() {
+        if self.hybrid {
             self.to_deep.next = self.deep.q.val();
         } else {
-            self.to_deep.next = self.uses_deep_sleep.val();
+            self.to_deep.next = self.uses_deep_sleep;
         }
 
         if !self.over.val() {
@@ -288,7 +200,7 @@ impl Logic for LpiFsm {
             Link::Wake => {
                 if self.down_start.val() {
                     self.state.d.next = Link::GoingDown;
-                    if self.chooses.val() {
+                    if self.chooses {
                         if self.sleep.val() == self.sleep_deep.val() {
                             self.cycles.d.next = self.t_s_deep_sleep.val();
                             self.deep.d.next = true;
@@ -296,9 +208,9 @@ impl Logic for LpiFsm {
                             self.cycles.d.next = self.t_s_fast_wake.val();
                             self.deep.d.next = false;
                         }
-                    } else if self.uses_fast_wake.val() {
+                    } else if self.uses_fast_wake {
                         self.cycles.d.next = self.t_s_fast_wake.val();
-                        if self.hybrid.val() {
+                        if self.hybrid {
                             self.deep.d.next = false;
                         }
                     } else {
@@ -322,20 +234,20 @@ impl Logic for LpiFsm {
                             self.cycles.d.next = self.t_w_fast_wake.val();
                         }
                     } else if self.to_deep.val() {
-                        if self.uses_refresh.val() {
+                        if self.uses_refresh {
                             self.cycles.d.next = self.t_q.val();
                         }
-                    } else if self.hybrid.val() {
+                    } else if self.hybrid {
                         self.cycles.d.next = self.hold.val();
                     }
                 }
             }
             Link::FastWake => {
-                if self.uses_fast_wake.val() {
+                if self.uses_fast_wake {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_fast_wake.val();
-                    } else if self.hybrid.val() & self.deepens.val() {
+                    } else if self.hybrid & self.deepens.val() {
                         self.state.d.next = Link::GoingDown;
                         self.cycles.d.next = self.t_s_deep_sleep.val();
                         self.deep.d.next = true;
@@ -346,11 +258,11 @@ impl Logic for LpiFsm {
                 }
             }
             Link::DeepSleep => {
-                if self.uses_deep_sleep.val() {
+                if self.uses_deep_sleep {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_deep_sleep.val();
-                    } else if self.uses_refresh.val() & self.over.val() {
+                    } else if self.uses_refresh & self.over.val() {
                         self.state.d.next = Link::Refresh;
                         self.cycles.d.next = self.t_r.val();
                     }
@@ -360,7 +272,7 @@ impl Logic for LpiFsm {
                 }
             }
             Link::Refresh => {
-                if self.uses_refresh.val() {
+                if self.uses_refresh {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
                         self.cycles.d.next = self.t_w_deep_sleep.val();
@@ -412,20 +324,20 @@ impl Logic for LpiFsm {
                         | ((self.age.q.val() == self.last_down.val())
                             & !(self.state.d.val() == Link::Wake)));
                 self.wait_explained.d.next =
-                    self.waiting.q.val() <= bit_cast(self.age.q.val(), self._wait_bits);
+                    self.waiting.q.val() <= bit_cast(self.age.q.val(), &self.waiting);
             }
             Link::FastWake => {
-                self.legal_state.d.next = self.uses_fast_wake.val();
+                self.legal_state.d.next = self.uses_fast_wake;
                 self.sleep_known.d.next = !self.to_deep.val();
                 self.wait_explained.d.next = self.waiting.q.val() == 0;
             }
             Link::DeepSleep => {
-                self.legal_state.d.next = self.uses_deep_sleep.val();
+                self.legal_state.d.next = self.uses_deep_sleep;
                 self.sleep_known.d.next = self.to_deep.val();
                 self.wait_explained.d.next = self.waiting.q.val() == 0;
             }
             Link::Refresh => {
-                self.legal_state.d.next = self.uses_refresh.val();
+                self.legal_state.d.next = self.uses_refresh;
                 self.sleep_known.d.next = self.to_deep.val();
                 self.wait_explained.d.next = self.waiting.q.val() == 0;
             }
@@ -437,9 +349,9 @@ impl Logic for LpiFsm {
                     == (self.last_up.val() - self.age.q.val()))
                     & (self.age.q.val() <= self.last_up.val());
                 self.wait_explained.d.next = self.waiting.q.val()
-                    <= (bit_cast(self.last_down.val(), self._wait_bits)
+                    <= (bit_cast(self.last_down.val(), &self.waiting)
                         + 1
-                        + bit_cast(self.age.q.val(), self._wait_bits));
+                        + bit_cast(self.age.q.val(), &self.waiting));
             }
             _ => {
                 self.legal_state.d.next = false;

@@ -7,20 +7,15 @@ use super::{MissHistory, STAGES};
 use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{CorrectionPlan, PortPlan};
+use crate::config::plan::PortPlan;
 use crate::hdl::check;
 
 pub(crate) fn plan(time_width: u32, history: u32, fraction_bits: u32) -> PortPlan {
-    let plan = small_plan();
-    PortPlan {
-        time_width,
-        correction: CorrectionPlan {
-            history,
-            fraction_bits,
-            ..plan.correction
-        },
-        ..plan
-    }
+    small_plan().with(|plan| {
+        plan.time_width = time_width;
+        plan.correction.history = history;
+        plan.correction.fraction_bits = fraction_bits;
+    })
 }
 
 /// An idle period after some active cycles: how long it and they last, and its outcome.

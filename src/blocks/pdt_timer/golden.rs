@@ -35,9 +35,10 @@ impl PdtTimer {
     /// The idle period has to be longer than so many ticks for the timer to expire; `None`: it
     /// does not expire.
     pub fn threshold(&self) -> Option<u64> {
-        match self.last_sender {
-            true => Some(self.in_force),
-            false => self.backstop.map(|backstop| backstop.max(self.in_force)),
+        if self.last_sender {
+            Some(self.in_force)
+        } else {
+            self.backstop.map(|backstop| backstop.max(self.in_force))
         }
     }
 

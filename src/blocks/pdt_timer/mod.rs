@@ -7,102 +7,64 @@ mod tests;
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
-/// Decides when an idle port powers down (SPEC 3, p000 2.4, 3.1): after `t_pdt` whole ticks
-/// without activity if this port was the last transmitter or has not been active since reset,
-/// after the backstop if it was not and its threshold is not longer. It counts nothing itself;
-/// the idle meter's count is the timer.
-#[derive(LogicBlock)]
-pub struct PdtTimer {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub active: Signal<In, Bit>,
-    pub transmitting: Signal<In, Bit>,
-    pub tick: Signal<In, Bit>,
-    pub ticks: Signal<In, Bits>,
-    pub t_pdt: Signal<In, Bits>,
-    pub backstops: Optional<Signal<In, Bit>>,
-    pub t_backstop: Optional<Signal<In, Bits>>,
-    pub t_pdt_in_force: Signal<Out, Bits>,
-    pub expired: Signal<Out, Bit>,
-    pub overdue: Signal<Out, Bit>,
-    pub in_force: Reg<Bits>,
-    pub last_sender: Reg<Bit>,
-    pub passed: Reg<Bit>,
-    pub backstop_passed: Reg<Bit>,
-    at_threshold: Signal<Local, Bit>,
-    at_backstop: Signal<Local, Bit>,
-    by_now: Signal<Local, Bit>,
-    adjustable: Constant<Bit>,
-    has_backstop: Constant<Bit>,
-    backstop: Constant<Bits>,
-}
+block! {
+    /// Decides when an idle port powers down (SPEC 3, PerfBound 2.4, 3.1): after `t_pdt` whole
+    /// ticks without activity if this port was the last transmitter or has not been active since
+    /// reset, after the backstop if it was not and its threshold is not longer. It counts nothing
+    /// itself; the idle meter's count is the timer.
+    pub struct PdtTimer(clk, rst);
 
-impl PdtTimer {
     /// The power-down timer of `plan`.
-    pub fn new(plan: &PortPlan) -> Self {
+    pub fn new(plan: &PortPlan) {
         let width = plan.time_width;
         let adjustable = plan.registers.is_some();
-        PdtTimer {
-            about: About::new(
-                "pdt_timer",
-                "Power-down timer. It expires at the end of the cycle that completes tick\n\
-                 t_pdt + 1 of an idle period, so that activity in the very tick in which it\n\
-                 would expire wins: a period is a miss iff it is longer than t_pdt. An idle port\n\
-                 is always armed; one that did not transmit last waits for the backstop, too,\n\
-                 because the other end normally asks first.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            active: Signal::bit("the port is active in this cycle"),
-            transmitting: Signal::bit("the port transmits in this cycle"),
-            tick: Signal::bit("this idle cycle completes a tick"),
-            ticks: Signal::bits(width, "whole ticks idle before this cycle"),
-            t_pdt: Signal::bits(width, "latest threshold, in ticks"),
-            backstops: Optional::when(
-                adjustable,
-                Signal::bit("a port that did not transmit last powers down by itself"),
-            ),
-            t_backstop: Optional::when(
-                adjustable,
-                Signal::bits(
-                    width,
-                    "the backstop, in ticks; it changes in active cycles alone",
-                ),
-            ),
-            t_pdt_in_force: Signal::bits(width, "threshold of this idle period, or the next"),
-            expired: Signal::bit("the timer expires at the end of this cycle"),
-            overdue: Signal::bit("it expired earlier in this idle period"),
-            in_force: Reg::bits(
-                width,
-                plan.t_pdt_init.into(),
-                "threshold that stood when the idle period began",
-            ),
-            last_sender: Reg::bit(true, "this port transmitted last, or never was active"),
-            passed: Reg::bit(false, "this idle period is longer than the threshold"),
-            backstop_passed: Reg::bit(false, "this idle period is longer than the backstop"),
-            at_threshold: Signal::bit("this cycle makes it longer than the threshold"),
-            at_backstop: Signal::bit("this cycle makes it longer than the backstop"),
-            by_now: Signal::bit("it is longer than the backstop at the end of this cycle"),
-            adjustable: Constant::bit(adjustable, "software sets the backstop"),
-            has_backstop: Constant::bit(
-                plan.t_backstop.is_some() || adjustable,
-                "a port that did not transmit last powers down by itself",
-            ),
-            backstop: Constant::bits(
-                width,
-                plan.t_backstop.unwrap_or(0).into(),
-                "port.t_backstop_ns, in ticks",
-            ),
-        }
+    }
+
+    about(
+        "pdt_timer",
+        "Power-down timer. It expires at the end of the cycle that completes tick\n\
+         t_pdt + 1 of an idle period, so that activity in the very tick in which it\n\
+         would expire wins: a period is a miss iff it is longer than t_pdt. An idle port\n\
+         is always armed; one that did not transmit last waits for the backstop, too,\n\
+         because the other end normally asks first.",
+    )
+
+    {
+        pub in active: Bit("the port is active in this cycle"),
+        pub in transmitting: Bit("the port transmits in this cycle"),
+        pub in tick: Bit("this idle cycle completes a tick"),
+        pub in ticks: Bits(width, "whole ticks idle before this cycle"),
+        pub in t_pdt: Bits(width, "latest threshold, in ticks"),
+        pub in backstops: Bit(
+            "a port that did not transmit last powers down by itself"
+        ) if adjustable,
+        pub in t_backstop: Bits(
+            width, "the backstop, in ticks; it changes in active cycles alone"
+        ) if adjustable,
+        pub out t_pdt_in_force: Bits(width, "threshold of this idle period, or the next"),
+        pub out expired: Bit("the timer expires at the end of this cycle"),
+        pub out overdue: Bit("it expired earlier in this idle period"),
+        pub reg in_force: Bits(
+            width, plan.t_pdt_init.into(), "threshold that stood when the idle period began"
+        ),
+        pub reg last_sender: Bit(true, "this port transmitted last, or never was active"),
+        pub reg passed: Bit(false, "this idle period is longer than the threshold"),
+        pub reg backstop_passed: Bit(false, "this idle period is longer than the backstop"),
+        local at_threshold: Bit("this cycle makes it longer than the threshold"),
+        local at_backstop: Bit("this cycle makes it longer than the backstop"),
+        local by_now: Bit("it is longer than the backstop at the end of this cycle"),
+        choice adjustable(adjustable), // software sets the backstop
+        // A port that did not transmit last powers down by itself.
+        choice has_backstop(plan.t_backstop.is_some() || adjustable),
+        constant backstop: Bits(
+            width, plan.t_backstop.unwrap_or(0).into(), "port.t_backstop_ns, in ticks"
+        ),
     }
 }
 
 impl Logic for PdtTimer {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, in_force, last_sender, passed, backstop_passed);
-
         comment!("An update that completes while the port is idle governs the next period.");
         if self.active.val() {
             self.in_force.d.next = self.t_pdt.val();
@@ -116,8 +78,8 @@ impl Logic for PdtTimer {
         } else if self.at_threshold.val() {
             self.passed.d.next = true;
         }
-        if self.has_backstop.val() {
-            if self.adjustable.val() {
+        if self.has_backstop {
+            if self.adjustable {
                 self.at_backstop.next = self.tick.val()
                     & (self.ticks.val() == self.t_backstop.val())
                     & self.backstops.val();

@@ -9,10 +9,7 @@ use crate::config::plan::PortPlan;
 use crate::hdl::check;
 
 fn plan(t_backstop: Option<u64>) -> PortPlan {
-    PortPlan {
-        t_backstop,
-        ..small_plan()
-    }
+    small_plan().with(|plan| plan.t_backstop = t_backstop)
 }
 
 proptest! {

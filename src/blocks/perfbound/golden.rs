@@ -205,9 +205,10 @@ impl PerfBound {
     fn begin(&mut self, histogram: &Histogram) {
         self.budget = self.packets();
         self.passed = 0;
-        self.search = match histogram.is_map() {
-            true => Search::Entries,
-            false => Search::Groups,
+        self.search = if histogram.is_map() {
+            Search::Entries
+        } else {
+            Search::Groups
         };
         self.next = Some(histogram.edges().top() / histogram.group_size());
     }
@@ -268,9 +269,10 @@ impl PerfBound {
     fn read_bin(&mut self, now: u64, histogram: &Histogram) {
         if let Some(index) = self.next {
             let bin = self.group * histogram.group_size() + index;
-            let value = match bin < histogram.edges().len() {
-                true => histogram.count(now, bin),
-                false => 0,
+            let value = if bin < histogram.edges().len() {
+                histogram.count(now, bin)
+            } else {
+                0
             };
             self.ask(now, index, value);
             self.next = if index > 1 { Some(index - 1) } else { None };

@@ -6,38 +6,30 @@ use proptest::prelude::*;
 
 use super::golden::PerfBound;
 use super::{update_interval_at_line_rate, update_latency};
+use crate::blocks::histogram::bin_meter::tests::scales;
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::histogram::Shape;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::{
-    BinScale, BudgetPlan, CircularWindow, HistogramKind, HistogramPlan, PortPlan, Product,
+    BinScale, CircularWindow, HistogramKind, HistogramPlan, PortPlan, Product,
 };
 use crate::hdl::check;
 
 /// 256 bins of one tick, a budget of a hundredth of the window.
 fn plan() -> PortPlan {
-    let plan = small_plan();
-    PortPlan {
-        time_width: 32,
-        histogram: HistogramPlan {
-            bins: 256,
-            bin_shift: 0,
-            counter_bits: 16,
-            max_samples: 20_000,
-            ttl: None,
-            max_value: 255,
-            ..plan.histogram
-        },
-        budget: BudgetPlan {
-            numerator: 1,
-            denominator: 100,
-            product: None,
-            width: 26,
-            rate: None,
-        },
-        ..plan
-    }
+    small_plan().with(|plan| {
+        plan.time_width = 32;
+        plan.histogram.bins = 256;
+        plan.histogram.bin_shift = 0;
+        plan.histogram.counter_bits = 16;
+        plan.histogram.max_samples = 20_000;
+        plan.histogram.ttl = None;
+        plan.histogram.max_value = 255;
+        plan.budget.numerator = 1;
+        plan.budget.denominator = 100;
+        plan.budget.width = 26;
+    })
 }
 
 /// Feeds samples, one every `spacing` cycles, and returns the search with the cycle in
@@ -84,7 +76,7 @@ fn the_threshold_is_the_longest_when_even_the_highest_bin_does_not_fit() {
 
 #[test]
 fn an_update_takes_40_cycles_at_most_for_256_bins() {
-    // docs/controller.md. The worst case reads all 16 groups and 15 bins of the last.
+    // docs/how/controller.md. The worst case reads all 16 groups and 15 bins of the last.
     let (search, _, latency) = run(&[0, 1], 50);
     assert_eq!(search.t_pb(), 2);
     assert_eq!(latency, 40);
@@ -96,7 +88,7 @@ fn an_update_takes_40_cycles_at_most_for_256_bins() {
 
 #[test]
 fn an_update_takes_4_cycles_from_a_map() {
-    // docs/controller.md, whatever the number of entries.
+    // docs/how/controller.md, whatever the number of entries.
     let mut plan = plan();
     plan.histogram.kind = HistogramKind::Map;
     let mut histogram = Histogram::new(&plan);
@@ -194,17 +186,8 @@ proptest! {
     #[test]
     fn description_and_golden_model_agree(
         samples in prop::collection::vec((2u64..60, 0u64..200), 1..120),
-        kind in prop_oneof![
-            Just(HistogramKind::Regular),
-            Just(HistogramKind::Clearing),
-            Just(HistogramKind::Circular),
-            Just(HistogramKind::Decaying),
-            Just(HistogramKind::Map),
-        ],
-        scale in prop_oneof![
-            Just(BinScale::Linear),
-            (0u32..4).prop_map(|mantissa_bits| BinScale::Log { mantissa_bits }),
-        ],
+        kind in prop::sample::select(HistogramKind::ALL.to_vec()),
+        scale in scales(4),
         bins in 4u32..70,
         bin_shift in 0u32..4,
         max_samples in 1u32..50,
@@ -221,14 +204,11 @@ proptest! {
             ..plan.histogram
         };
         // Powers of two: the product is exact over any window.
-        plan.budget = BudgetPlan {
-            numerator,
-            denominator: 128,
-            rate: None,
-            product: (!plan.histogram.window_only_grows())
-                .then_some(Product { k: numerator << 8, s: 15 }),
-            width: 9,
-        };
+        plan.budget.numerator = numerator;
+        plan.budget.denominator = 128;
+        let product = Product { k: numerator << 8, s: 15 };
+        plan.budget.product = (!plan.histogram.window_only_grows()).then_some(product);
+        plan.budget.width = 9;
         let shape = Shape::of(&plan);
         let mut histogram = Histogram::new(&plan);
         let mut golden = PerfBound::new(plan);
@@ -245,7 +225,7 @@ proptest! {
                     ("ended", sample.is_some().into()),
                     ("live_window", window),
                 ]);
-                if matches!(kind, HistogramKind::Clearing | HistogramKind::Map) {
+                if kind.clears() {
                     let clears = sample.is_some_and(|t_inac| histogram.clears(now, t_inac));
                     bench.drive(&[
                         ("cleared", clears.into()),
@@ -283,15 +263,9 @@ proptest! {
                     returns.push_back((0, 0, 0));
                 } else {
                     let arrived = group << shape.place | bench.get("read_place");
-                    let bin_count = match arrived < u64::from(bins) {
-                        true => histogram.count(now, arrived as usize),
-                        false => 0,
-                    };
+                    let bin_count = if arrived < u64::from(bins) { histogram.count(now, arrived as usize) } else { 0 };
                     let first = (group << shape.place).min(bins.into());
-                    let group_sum = match first < u64::from(bins) {
-                        true => histogram.group(now, group as usize),
-                        false => 0,
-                    };
+                    let group_sum = if first < u64::from(bins) { histogram.group(now, group as usize) } else { 0 };
                     returns.push_back((group_sum, bin_count, arrived));
                 }
                 bench.clock();

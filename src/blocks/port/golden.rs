@@ -1,5 +1,6 @@
 //! Golden model of the whole port controller.
 
+use super::controller::PowerController;
 use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
 use crate::blocks::axi_lite::golden::{self as axi, AxiLite};
@@ -122,11 +123,6 @@ impl Port {
     /// its ends; the guard.
     pub fn link(&self) -> (u64, &LpiFsm, Option<&LinkSync>, Option<&Guard>) {
         (self.now, &self.fsm, self.sync.as_ref(), self.guard.as_ref())
-    }
-
-    /// Whether the ends of the link agree by messages (SPEC 5), not levels.
-    pub fn exchanges_messages(&self) -> bool {
-        self.sync.is_some()
     }
 
     /// The threshold for an idle period that begins after this cycle, in ticks.
@@ -450,21 +446,29 @@ impl Port {
         };
         transition.min(expiry).min(exchange)
     }
+}
 
+impl PowerController for Port {
     /// Cycles, this one included, for which the outputs certainly stay as they are if
     /// `inputs` hold: at least 1; `u64::MAX` is for ever.
-    pub fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
+    fn quiet_cycles(&self, inputs: &Inputs) -> u64 {
         self.uneventful(inputs).saturating_add(1)
     }
 
     /// Cycles, this one included, for which the other end and the queue notice no change if
     /// `inputs` hold: at least 1; `u64::MAX` is for ever. What the controller learns
     /// meanwhile governs later idle periods.
-    pub fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
-        match inputs.rst {
-            true => 1,
-            false => self.link_uneventful(inputs).saturating_add(1),
+    fn outward_quiet_cycles(&self, inputs: &Inputs) -> u64 {
+        if inputs.rst {
+            1
+        } else {
+            self.link_uneventful(inputs).saturating_add(1)
         }
+    }
+
+    /// Whether the ends of the link agree by messages (SPEC 5), not levels.
+    fn exchanges_messages(&self) -> bool {
+        self.sync.is_some()
     }
 }
 

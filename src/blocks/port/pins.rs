@@ -4,6 +4,8 @@
 //! co-simulation. Every output depends on registers alone: the outputs of a clock
 //! cycle are known before its inputs are.
 
+use std::ops::{Index, IndexMut};
+
 use crate::blocks::fixed_point::Arithmetic;
 use crate::config::plan::PortPlan;
 
@@ -16,49 +18,51 @@ pub const HOPS_WIDTH: u32 = 6;
 /// Width in bits of `message_in` and `message_out`.
 pub const MESSAGE_WIDTH: u32 = 3;
 
-/// A message between the two ends of a link (SPEC 5), as the pins encode it; one per clock
-/// cycle at most.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Message {
-    /// No message.
-    #[default]
-    None = 0,
-    /// Asks to go down.
-    ReqDown = 1,
-    /// Asks to go up.
-    ReqUp = 2,
-    /// Accepts a request.
-    Ack = 3,
-    /// Refuses a request; from the end that asked, withdraws it.
-    Nack = 4,
-    /// The transition starts when this arrives, and in half a round trip where it was sent.
-    Sync = 5,
+/// Declares what a pin says: its codes, from 0 on, with their names in reports.
+macro_rules! codes {
+    ($(#[$meta:meta])* $type:ident { $($(#[$doc:meta])* $code:ident = $name:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[repr(u8)]
+        pub enum $type {
+            $($(#[$doc])* $code,)*
+        }
+
+        impl $type {
+            /// Every one, in the order of the encoding.
+            pub const ALL: [$type; [$($name),*].len()] = [$($type::$code),*];
+
+            /// The name in reports and JSON.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $($type::$code => $name,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    /// A message between the two ends of a link (SPEC 5), as the pins encode it; one per clock
+    /// cycle at most.
+    Message {
+        /// No message.
+        #[default]
+        None = "none",
+        /// Asks to go down.
+        ReqDown = "REQ_DOWN",
+        /// Asks to go up.
+        ReqUp = "REQ_UP",
+        /// Accepts a request.
+        Ack = "ACK",
+        /// Refuses a request; from the end that asked, withdraws it.
+        Nack = "NACK",
+        /// The transition starts when this arrives, and in half a round trip where it was sent.
+        Sync = "SYNC",
+    }
 }
 
 impl Message {
-    /// Every message, in the order of its encoding.
-    pub const ALL: [Message; 6] = [
-        Message::None,
-        Message::ReqDown,
-        Message::ReqUp,
-        Message::Ack,
-        Message::Nack,
-        Message::Sync,
-    ];
-
-    /// The name in SPEC 5 and in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            Message::None => "none",
-            Message::ReqDown => "REQ_DOWN",
-            Message::ReqUp => "REQ_UP",
-            Message::Ack => "ACK",
-            Message::Nack => "NACK",
-            Message::Sync => "SYNC",
-        }
-    }
-
     /// The message that the pins' value means to a port; the codes 6 and 7 are none.
     pub fn decode(code: u8) -> Message {
         let known = Message::ALL.get(usize::from(code));
@@ -66,34 +70,60 @@ impl Message {
     }
 }
 
-/// The inputs of one clock cycle, `clk` left out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Inputs {
-    /// Synchronous reset, active high.
-    pub rst: bool,
-    /// This port's output queue holds a packet.
-    pub queue_nonempty: bool,
-    /// A packet is leaving over the link.
-    pub transmitting: bool,
-    /// A packet is arriving over the link.
-    pub receiving: bool,
-    /// One cycle per packet sent: `packet_hops` is valid.
-    pub packet_valid: bool,
-    /// Hop count from source to destination of the packet being sent, 0 to 63.
-    pub packet_hops: u8,
-    /// Levels only: the other end of the link has nothing to send and nothing is under way
-    /// from it: it agrees to sleep.
-    pub sleep_permit: bool,
-    /// Levels only: the other end has begun a transition down and its last packet has
-    /// arrived: this end follows.
-    pub remote_down: bool,
-    /// Levels only: the other end asks for the link to wake.
-    pub remote_up: bool,
-    /// Messages only: the strap that decides between requests that cross; 1 at one end of
-    /// the link.
-    pub initiator: bool,
-    /// Messages only: the code of the message that arrives in this cycle, 0 to 7.
-    pub message_in: u8,
+/// What a pin carries, as bits.
+pub trait PinValue: Copy {
+    /// The bits.
+    fn encode(self) -> u64;
+
+    /// What the bits mean.
+    fn decode(bits: u64) -> Self;
+}
+
+impl PinValue for bool {
+    fn encode(self) -> u64 {
+        self.into()
+    }
+    fn decode(bits: u64) -> Self {
+        bits & 1 == 1
+    }
+}
+
+impl PinValue for u8 {
+    fn encode(self) -> u64 {
+        self.into()
+    }
+    fn decode(bits: u64) -> Self {
+        bits as u8
+    }
+}
+
+impl PinValue for u64 {
+    fn encode(self) -> u64 {
+        self
+    }
+    fn decode(bits: u64) -> Self {
+        bits
+    }
+}
+
+impl PinValue for Message {
+    fn encode(self) -> u64 {
+        self as u64
+    }
+    fn decode(bits: u64) -> Self {
+        Message::decode(bits as u8)
+    }
+}
+
+impl PinValue for PowerState {
+    fn encode(self) -> u64 {
+        self as u64
+    }
+    /// A state that does not exist is `Wake`.
+    fn decode(bits: u64) -> Self {
+        let known = PowerState::ALL.get(bits as usize);
+        known.copied().unwrap_or_default()
+    }
 }
 
 /// An input pin of a port controller.
@@ -107,69 +137,130 @@ pub struct InputPin {
     pub width: u32,
 }
 
+impl InputPin {
+    const fn mask(&self) -> u32 {
+        (1 << self.width) - 1
+    }
+}
+
+/// Places the pins of these names and widths side by side, the first one lowest.
+const fn side_by_side<const N: usize>(pins: [(&'static str, u32); N]) -> [InputPin; N] {
+    let mut placed = [InputPin {
+        name: "",
+        low: 0,
+        width: 0,
+    }; N];
+    let (mut low, mut pin) = (0, 0);
+    while pin < N {
+        let (name, width) = pins[pin];
+        placed[pin] = InputPin { name, low, width };
+        low += width;
+        pin += 1;
+    }
+    placed
+}
+
+/// Declares the input pins: field, type, width in bits, and which controllers have it.
+macro_rules! input_pins {
+    ($($(#[$doc:meta])* $field:ident: $type:ty, $width:expr, if $present:expr;)*) => {
+        /// The inputs of one clock cycle, `clk` left out.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        pub struct Inputs {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        /// The places of the pins among those of the word.
+        #[allow(non_camel_case_types)]
+        enum InputNumber {
+            $($field),*
+        }
+
+        impl Inputs {
+            /// Every input pin that a controller can have.
+            pub const PINS: [InputPin; [$(InputNumber::$field as usize),*].len()] =
+                side_by_side([$((stringify!($field), $width)),*]);
+
+            /// The input pins that the controller of `plan` has.
+            pub fn pins(plan: &PortPlan) -> Vec<InputPin> {
+                let present: [fn(&PortPlan) -> bool; Self::PINS.len()] = [$($present),*];
+                let pins = Self::PINS.iter().zip(present);
+                pins.filter(|(_, present)| present(plan)).map(|(pin, _)| *pin).collect()
+            }
+
+            /// All pins in one word, as [`Inputs::PINS`] says.
+            pub fn pack(&self) -> u32 {
+                0 $(| {
+                    const PIN: InputPin = Inputs::PINS[InputNumber::$field as usize];
+                    (self.$field.encode() as u32 & PIN.mask()) << PIN.low
+                })*
+            }
+
+            /// The pins that [`Inputs::pack`] put into this word.
+            pub fn unpack(word: u32) -> Inputs {
+                Inputs {
+                    $($field: {
+                        const PIN: InputPin = Inputs::PINS[InputNumber::$field as usize];
+                        PinValue::decode((word >> PIN.low & PIN.mask()).into())
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+input_pins! {
+    /// Synchronous reset, active high.
+    rst: bool, 1, if |_| true;
+    /// This port's output queue holds a packet.
+    queue_nonempty: bool, 1, if |_| true;
+    /// A packet is leaving over the link.
+    transmitting: bool, 1, if |_| true;
+    /// A packet is arriving over the link.
+    receiving: bool, 1, if |_| true;
+    /// One cycle per packet sent: `packet_hops` is valid.
+    packet_valid: bool, 1, if |_| true;
+    /// Hop count from source to destination of the packet being sent, 0 to 63.
+    packet_hops: u8, HOPS_WIDTH, if |_| true;
+    /// Levels only: the other end of the link has nothing to send and nothing is under way
+    /// from it: it agrees to sleep.
+    sleep_permit: bool, 1, if |plan| plan.sync.is_none();
+    /// Levels only: the other end has begun a transition down and its last packet has
+    /// arrived: this end follows.
+    remote_down: bool, 1, if |plan| plan.sync.is_none();
+    /// Levels only: the other end asks for the link to wake.
+    remote_up: bool, 1, if |plan| plan.sync.is_none();
+    /// Messages only: the strap that decides between requests that cross; 1 at one end of
+    /// the link.
+    initiator: bool, 1, if |plan| plan.sync.is_some();
+    /// Messages only: the code of the message that arrives in this cycle, 0 to 7.
+    message_in: u8, MESSAGE_WIDTH, if |plan| plan.sync.is_some();
+}
+
 impl Inputs {
-    /// The input pins that the controller of `plan` has.
-    pub fn pins(plan: &PortPlan) -> Vec<InputPin> {
-        let pin = |name, low, width| InputPin { name, low, width };
-        let mut pins = vec![
-            pin("rst", 0, 1),
-            pin("queue_nonempty", 1, 1),
-            pin("transmitting", 2, 1),
-            pin("receiving", 3, 1),
-            pin("packet_valid", 4, 1),
-            pin("packet_hops", 5, HOPS_WIDTH),
-        ];
-        if plan.sync.is_some() {
-            pins.extend([
-                pin("initiator", 14, 1),
-                pin("message_in", 15, MESSAGE_WIDTH),
-            ]);
-        } else {
-            pins.extend([
-                pin("sleep_permit", 11, 1),
-                pin("remote_down", 12, 1),
-                pin("remote_up", 13, 1),
-            ]);
-        }
-        pins
+    /// These inputs with a change.
+    pub fn with(mut self, change: impl FnOnce(&mut Inputs)) -> Inputs {
+        change(&mut self);
+        self
     }
 
-    /// All pins in one word, as [`Inputs::pins`] says.
-    pub fn pack(&self) -> u32 {
-        u32::from(self.rst)
-            | u32::from(self.queue_nonempty) << 1
-            | u32::from(self.transmitting) << 2
-            | u32::from(self.receiving) << 3
-            | u32::from(self.packet_valid) << 4
-            | u32::from(self.packet_hops & 63) << 5
-            | u32::from(self.sleep_permit) << 11
-            | u32::from(self.remote_down) << 12
-            | u32::from(self.remote_up) << 13
-            | u32::from(self.initiator) << 14
-            | u32::from(self.message_in & 7) << 15
+    /// The inputs of an idle port whose other end permits to sleep.
+    pub fn quiet() -> Inputs {
+        Inputs::default().with(|pins| pins.sleep_permit = true)
     }
 
-    /// The pins that [`Inputs::pack`] put into this word.
-    pub fn unpack(word: u32) -> Inputs {
-        let bit = |low: u32| word >> low & 1 == 1;
-        Inputs {
-            rst: bit(0),
-            queue_nonempty: bit(1),
-            transmitting: bit(2),
-            receiving: bit(3),
-            packet_valid: bit(4),
-            packet_hops: (word >> 5 & 63) as u8,
-            sleep_permit: bit(11),
-            remote_down: bit(12),
-            remote_up: bit(13),
-            initiator: bit(14),
-            message_in: (word >> 15 & 7) as u8,
-        }
+    /// The same with a packet in the queue.
+    pub fn waiting() -> Inputs {
+        Inputs::quiet().with(|pins| pins.queue_nonempty = true)
+    }
+
+    /// The same while it is leaving.
+    pub fn sending() -> Inputs {
+        Inputs::waiting().with(|pins| pins.transmitting = true)
     }
 
     /// The value of one pin.
     pub fn value(&self, pin: &InputPin) -> u64 {
-        u64::from(self.pack() >> pin.low & ((1 << pin.width) - 1))
+        (self.pack() >> pin.low & pin.mask()).into()
     }
 
     /// A port is active while its output queue holds a packet, while it transmits or
@@ -179,79 +270,23 @@ impl Inputs {
     }
 }
 
-/// The state of the link at this end, as the pin `power_state` encodes it (3 bits).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum PowerState {
-    /// Ready to transmit; full power.
-    #[default]
-    Wake = 0,
-    /// On the way down; full power, nothing is transmitted.
-    GoingDown = 1,
-    /// Asleep with most of the PHY on.
-    FastWake = 2,
-    /// Asleep, deepest.
-    DeepSleep = 3,
-    /// Refreshing within deep sleep; full power, nothing is transmitted.
-    Refresh = 4,
-    /// On the way up; full power, nothing is transmitted.
-    GoingUp = 5,
-}
-
-impl PowerState {
-    /// Every state, in the order of its encoding.
-    pub const ALL: [PowerState; 6] = [
-        PowerState::Wake,
-        PowerState::GoingDown,
-        PowerState::FastWake,
-        PowerState::DeepSleep,
-        PowerState::Refresh,
-        PowerState::GoingUp,
-    ];
-
-    /// The name in reports and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            PowerState::Wake => "wake",
-            PowerState::GoingDown => "going-down",
-            PowerState::FastWake => "fast-wake",
-            PowerState::DeepSleep => "deep-sleep",
-            PowerState::Refresh => "refresh",
-            PowerState::GoingUp => "going-up",
-        }
+codes! {
+    /// The state of the link at this end, as the pin `power_state` encodes it (3 bits).
+    PowerState {
+        /// Ready to transmit; full power.
+        #[default]
+        Wake = "wake",
+        /// On the way down; full power, nothing is transmitted.
+        GoingDown = "going-down",
+        /// Asleep with most of the PHY on.
+        FastWake = "fast-wake",
+        /// Asleep, deepest.
+        DeepSleep = "deep-sleep",
+        /// Refreshing within deep sleep; full power, nothing is transmitted.
+        Refresh = "refresh",
+        /// On the way up; full power, nothing is transmitted.
+        GoingUp = "going-up",
     }
-}
-
-/// The outputs of one clock cycle.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outputs {
-    /// The port may start a packet.
-    pub tx_enable: bool,
-    /// The state of the link at this end.
-    pub power_state: PowerState,
-    /// One cycle after an idle period that the link spent awake.
-    pub hit: bool,
-    /// One cycle after an idle period in which the link left `Wake`.
-    pub miss: bool,
-    /// One cycle: there is a new threshold; `t_pb`, `window` and `budget` are those of the
-    /// latest search (and, without a correction, new).
-    pub update: bool,
-    /// The power-down threshold that governs this idle period, or the next one while
-    /// the port is active, in ticks.
-    pub t_pdt: u64,
-    /// PerfBound's threshold, in ticks (predicting policies only).
-    pub t_pb: u64,
-    /// `X` of that threshold: ticks since the window of the histogram began.
-    pub window: u64,
-    /// `N` of that threshold: packets that may be delayed.
-    pub budget: u64,
-    /// `log2 cf` (SPEC 8) as fixed point in two's complement; 0 without misses
-    /// (`perfbound-correct` only).
-    pub log2_cf: u64,
-    /// The message that leaves in this cycle (messages only).
-    pub message_out: Message,
-    /// The other end once did not answer in time; stays until reset (messages only).
-    pub sync_error: bool,
 }
 
 /// The pins of a port controller, `clk` left out.
@@ -273,74 +308,206 @@ impl Pins {
     }
 }
 
-/// An output pin of a port controller.
+/// An output pin of the controller of one configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OutputPin {
-    /// Its number, whichever pins a controller has: below [`Outputs::COUNT`].
-    pub number: usize,
+    /// Which one.
+    pub pin: Pin,
     /// Its name in the Verilog.
     pub name: &'static str,
     /// Its width in bits.
     pub width: u32,
 }
 
+/// How wide an output pin is.
+#[derive(Clone, Copy)]
+enum Size {
+    /// So many bits, which are packed with those of other pins.
+    Bits(u32),
+    /// As the configuration says; the pin has a word of its own.
+    Word(fn(&PortPlan) -> u32),
+}
+
+/// Where [`Outputs::pack`] puts a pin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// So many bits of the first word, from bit `low`.
+    Bits {
+        /// The lowest of them.
+        low: u32,
+        /// How many.
+        width: u32,
+    },
+    /// A further word, by its number.
+    Word(usize),
+}
+
+/// The places of pins of these sizes, and how many words there are.
+const fn places<const N: usize>(sizes: &[Size; N]) -> ([Place; N], usize) {
+    let mut places = [Place::Word(0); N];
+    let (mut low, mut words, mut pin) = (0, 0, 0);
+    while pin < N {
+        match sizes[pin] {
+            Size::Bits(width) => {
+                places[pin] = Place::Bits { low, width };
+                low += width;
+            }
+            Size::Word(_) => {
+                places[pin] = Place::Word(words);
+                words += 1;
+            }
+        }
+        pin += 1;
+    }
+    (places, words)
+}
+
+/// Declares the output pins: number, field, type, size, and which controllers have it.
+macro_rules! output_pins {
+    ($($(#[$doc:meta])* $pin:ident $field:ident: $type:ty, $size:expr, if $present:expr;)*) => {
+        /// An output pin that a port controller can have.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Pin {
+            $($(#[$doc])* $pin,)*
+        }
+
+        impl Pin {
+            /// Every output pin.
+            pub const ALL: [Pin; [$(Pin::$pin),*].len()] = [$(Pin::$pin),*];
+            /// How many there are.
+            pub const COUNT: usize = Pin::ALL.len();
+            const SIZES: [Size; Pin::COUNT] = [$($size),*];
+            const PLACES: ([Place; Pin::COUNT], usize) = places(&Pin::SIZES);
+
+            /// Its name in the Verilog.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Pin::$pin => stringify!($field),)*
+                }
+            }
+
+            fn is_present(self, plan: &PortPlan) -> bool {
+                let present: fn(&PortPlan) -> bool = match self {
+                    $(Pin::$pin => $present,)*
+                };
+                present(plan)
+            }
+        }
+
+        /// The outputs of one clock cycle.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct Outputs {
+            $($(#[$doc])* pub $field: $type,)*
+        }
+
+        impl Outputs {
+            /// The value of a pin.
+            pub fn value(&self, pin: Pin) -> u64 {
+                match pin {
+                    $(Pin::$pin => self.$field.encode(),)*
+                }
+            }
+
+            /// The outputs with these values.
+            pub fn decode(values: &Values) -> Outputs {
+                Outputs {
+                    $($field: PinValue::decode(values[Pin::$pin]),)*
+                }
+            }
+
+            /// All pins: those of a few bits in one word, the others in a word each.
+            pub fn pack(&self) -> (u32, [u64; Outputs::WORDS]) {
+                let (mut bits, mut words) = (0, [0; Outputs::WORDS]);
+                $(
+                    match const { Pin::$pin.place() } {
+                        Place::Bits { low, .. } => bits |= (self.$field.encode() as u32) << low,
+                        Place::Word(word) => words[word] = self.$field.encode(),
+                    }
+                )*
+                (bits, words)
+            }
+        }
+    };
+}
+
+output_pins! {
+    /// The port may start a packet.
+    TxEnable tx_enable: bool, Size::Bits(1), if |_| true;
+    /// The state of the link at this end.
+    PowerState power_state: PowerState, Size::Bits(3), if |_| true;
+    /// One cycle after an idle period that the link spent awake.
+    Hit hit: bool, Size::Bits(1), if |_| true;
+    /// One cycle after an idle period in which the link left `Wake`.
+    Miss miss: bool, Size::Bits(1), if |_| true;
+    /// The power-down threshold that governs this idle period, or the next one while
+    /// the port is active, in ticks.
+    TPdt t_pdt: u64, Size::Word(|plan| plan.time_width), if |_| true;
+    /// One cycle: there is a new threshold; `t_pb`, `window` and `budget` are those of the
+    /// latest search (and, without a correction, new).
+    Update update: bool, Size::Bits(1), if PortPlan::predicts;
+    /// PerfBound's threshold, in ticks (predicting policies only).
+    TPb t_pb: u64, Size::Word(|plan| plan.time_width), if PortPlan::predicts;
+    /// `X` of that threshold: ticks since the window of the histogram began.
+    Window window: u64, Size::Word(|plan| plan.time_width), if PortPlan::predicts;
+    /// `N` of that threshold: packets that may be delayed.
+    Budget budget: u64, Size::Word(|plan| plan.budget.width), if PortPlan::predicts;
+    /// `log2 cf` (SPEC 8) as fixed point in two's complement; 0 without misses
+    /// (`perfbound-correct` only).
+    Log2Cf log2_cf: u64, Size::Word(|plan| Arithmetic::new(plan).log2_cf_bits()),
+        if PortPlan::corrects;
+    /// The message that leaves in this cycle (messages only).
+    MessageOut message_out: Message, Size::Bits(MESSAGE_WIDTH), if |plan| plan.sync.is_some();
+    /// The other end once did not answer in time; stays until reset (messages only).
+    SyncError sync_error: bool, Size::Bits(1), if |plan| plan.sync.is_some();
+}
+
+impl Pin {
+    /// Where [`Outputs::pack`] puts it.
+    pub const fn place(self) -> Place {
+        Pin::PLACES.0[self as usize]
+    }
+}
+
 impl Outputs {
-    /// Output pins that a controller can have.
-    pub const COUNT: usize = 12;
+    /// Words of [`Outputs::pack`] beside the first.
+    pub const WORDS: usize = Pin::PLACES.1;
 
     /// The output pins that the controller of `plan` has.
     pub fn pins(plan: &PortPlan) -> Vec<OutputPin> {
-        let pin = |number, name, width| OutputPin {
-            number,
-            name,
-            width,
-        };
-        let mut pins = vec![
-            pin(0, "tx_enable", 1),
-            pin(1, "power_state", 3),
-            pin(2, "hit", 1),
-            pin(3, "miss", 1),
-            pin(4, "t_pdt", plan.time_width),
-        ];
-        if plan.predicts() {
-            pins.extend([
-                pin(5, "update", 1),
-                pin(6, "t_pb", plan.time_width),
-                pin(7, "window", plan.time_width),
-                pin(8, "budget", plan.budget.width),
-            ]);
-        }
-        if plan.corrects() {
-            pins.push(pin(11, "log2_cf", Arithmetic::new(plan).log2_cf_bits()));
-        }
-        if plan.sync.is_some() {
-            pins.extend([
-                pin(9, "message_out", MESSAGE_WIDTH),
-                pin(10, "sync_error", 1),
-            ]);
-        }
-        pins
+        let present = Pin::ALL.iter().filter(|pin| pin.is_present(plan));
+        present
+            .map(|&pin| OutputPin {
+                pin,
+                name: pin.name(),
+                width: match Pin::SIZES[pin as usize] {
+                    Size::Bits(width) => width,
+                    Size::Word(width) => width(plan),
+                },
+            })
+            .collect()
     }
 
-    /// The value of the pin of that number.
-    ///
-    /// # Panics
-    /// If there is no such pin.
-    pub fn value(&self, number: usize) -> u64 {
-        match number {
-            0 => self.tx_enable.into(),
-            1 => self.power_state as u64,
-            2 => self.hit.into(),
-            3 => self.miss.into(),
-            4 => self.t_pdt,
-            5 => self.update.into(),
-            6 => self.t_pb,
-            7 => self.window,
-            8 => self.budget,
-            9 => self.message_out as u64,
-            10 => self.sync_error.into(),
-            11 => self.log2_cf,
-            _ => panic!("a port controller has at most {} output pins", Self::COUNT),
-        }
+    /// The values of all pins.
+    pub fn values(&self) -> Values {
+        Values(Pin::ALL.map(|pin| self.value(pin)))
+    }
+}
+
+/// A value for every output pin; 0 where a controller lacks it.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Values([u64; Pin::COUNT]);
+
+impl Index<Pin> for Values {
+    type Output = u64;
+
+    fn index(&self, pin: Pin) -> &u64 {
+        &self.0[pin as usize]
+    }
+}
+
+impl IndexMut<Pin> for Values {
+    fn index_mut(&mut self, pin: Pin) -> &mut u64 {
+        &mut self.0[pin as usize]
     }
 }

@@ -9,14 +9,14 @@ use rand_chacha::ChaCha8Rng;
 
 use super::golden::Port;
 use super::model::Model;
-use super::pins::{Inputs, Outputs};
+use super::pins::Inputs;
 use crate::blocks::axi_lite::golden::{self as axi, Request};
-use crate::blocks::axi_lite::tests::pins as axi_pins;
+use crate::blocks::axi_lite::tests::{answers as axi_answers, pins as axi_pins};
 use crate::blocks::csr::map;
 use crate::blocks::csr::tests::{guarded_plan, plan as register_plan, request};
+use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::hdl::check;
-use crate::hdl::sim::Simulator;
 
 /// A manager with requests to make, one after the other, each channel stalling at random.
 struct Manager {
@@ -95,12 +95,7 @@ fn inputs() -> impl Strategy<Value = Inputs> {
 
 fn configuration() -> impl Strategy<Value = PortPlan> {
     (
-        prop::sample::select(vec![
-            Policy::PerfBound,
-            Policy::PerfBoundCorrect,
-            Policy::Fixed,
-            Policy::AlwaysOn,
-        ]),
+        prop::sample::select(Policy::ALL.to_vec()),
         prop::sample::select(HistogramKind::ALL.to_vec()),
         any::<bool>(),
         any::<bool>(),
@@ -111,9 +106,10 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
     )
         .prop_map(
             |(policy, kind, messages, guarded, t_backstop, clocks_per_tick, sleep, measures)| {
-                let mut plan = match messages && guarded {
-                    true => guarded_plan(policy, 24),
-                    false => register_plan(policy, 24),
+                let mut plan = if messages && guarded {
+                    guarded_plan(policy, 24)
+                } else {
+                    register_plan(policy, 24)
                 };
                 plan.t_backstop = t_backstop;
                 plan.histogram.kind = kind;
@@ -143,11 +139,7 @@ proptest! {
         eagerness in 1u32..8,
     ) {
         let mut golden = Port::new(&plan);
-        let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
-        simulator.set("rst", 1).unwrap();
-        simulator.settle().unwrap();
-        simulator.rising_edge().unwrap();
-        simulator.set("rst", 0).unwrap();
+        let mut bench = Bench::new(super::Port::new(&plan));
         let mut manager = Manager {
             requests: requests.into_iter().flatten().collect(),
             present: axi::Inputs::default(),
@@ -157,43 +149,20 @@ proptest! {
         };
         let mut cycle = 0;
         for (inputs, cycles) in runs {
-            for pin in Inputs::pins(&plan) {
-                simulator.set(pin.name, inputs.value(&pin).into()).unwrap();
-            }
             for _ in 0..cycles {
                 let driven = manager.drive();
                 for (name, value) in axi_pins(&driven) {
-                    simulator.set(&format!("s_axi_{name}"), value.into()).unwrap();
+                    bench.drive(&[(format!("s_axi_{name}").as_str(), value)]);
                 }
-                simulator.settle().unwrap();
-                let outputs = golden.outputs();
-                for pin in Outputs::pins(&plan) {
-                    prop_assert_eq!(
-                        simulator.get(pin.name).unwrap(),
-                        u128::from(outputs.value(pin.number)),
-                        "cycle {}, pin {}", cycle, pin.name
-                    );
-                }
+                bench.drive_port(&plan, &inputs);
+                let wrong = bench.wrong_outputs(&plan, &golden.outputs());
+                prop_assert!(wrong.is_empty(), "cycle {}: {:?}", cycle, wrong);
                 let axi = golden.axi();
-                let mut expected = vec![
-                    ("awready", u128::from(axi.aw_ready)),
-                    ("wready", axi.w_ready.into()),
-                    ("arready", axi.ar_ready.into()),
-                    ("bvalid", axi.b.is_some().into()),
-                    ("rvalid", axi.r.is_some().into()),
-                ];
-                if let Some(response) = axi.b {
-                    expected.push(("bresp", response.into()));
-                }
-                if let Some((data, response)) = axi.r {
-                    expected.extend([("rdata", data.into()), ("rresp", response.into())]);
-                }
-                for (name, value) in expected {
-                    let found = simulator.get(&format!("s_axi_{name}")).unwrap();
-                    prop_assert_eq!(found, value, "cycle {}, {}", cycle, name);
+                for (name, value) in axi_answers(&axi) {
+                    bench.check(cycle, &[(&format!("s_axi_{name}"), value)])?;
                 }
                 manager.clock(&axi);
-                simulator.rising_edge().unwrap();
+                bench.clock();
                 golden.clock_with(&inputs, &driven);
                 cycle += 1;
             }
@@ -264,10 +233,7 @@ fn a_measuring_port_agrees_with_its_golden_model() {
     }
     let mut random = ChaCha8Rng::seed_from_u64(3);
     let mut golden = Port::new(&plan);
-    let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
-    simulator.set("rst", 1).unwrap();
-    simulator.settle().unwrap();
-    simulator.rising_edge().unwrap();
+    let mut bench = Bench::new(super::Port::new(&plan));
     let mut budgets = std::collections::BTreeSet::new();
     // Two windows of 4096 packets, and more.
     for _ in 0..20_000 {
@@ -280,19 +246,11 @@ fn a_measuring_port_agrees_with_its_golden_model() {
             sleep_permit: true,
             ..Inputs::default()
         };
-        for pin in Inputs::pins(&plan) {
-            simulator.set(pin.name, inputs.value(&pin).into()).unwrap();
-        }
-        simulator.settle().unwrap();
+        bench.drive_port(&plan, &inputs);
         let outputs = golden.outputs();
-        for pin in Outputs::pins(&plan) {
-            assert_eq!(
-                simulator.get(pin.name).unwrap(),
-                u128::from(outputs.value(pin.number))
-            );
-        }
+        assert_eq!(bench.wrong_outputs(&plan, &outputs), []);
         budgets.insert(outputs.budget);
-        simulator.rising_edge().unwrap();
+        bench.clock();
         golden.clock(&inputs);
     }
     assert!(budgets.len() > 1, "the rate never mattered");

@@ -3,12 +3,13 @@
 
 use proptest::prelude::*;
 
+use super::controller::PowerController;
 use super::golden::Port;
 use super::model::Model;
-use super::pins::{Inputs, OutputPin, Outputs, PowerState};
+use super::pins::{Inputs, PowerState};
+use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::hdl::check;
-use crate::hdl::sim::Simulator;
 
 /// A small controller whose corners are all within reach of short runs.
 pub(crate) fn small_plan() -> PortPlan {
@@ -138,26 +139,24 @@ proptest! {
     }
 }
 
+/// With a threshold that does not change.
+fn fixed(t_pdt_init: u64) -> PortPlan {
+    small_plan().with(|plan| {
+        plan.policy = Policy::Fixed;
+        plan.t_pdt_init = t_pdt_init;
+    })
+}
+
 /// Drives one idle period after `busy` cycles of transmission; returns whether the link
 /// left `Wake` in it.
 fn period(port: &mut Port, busy: u64, idle: u64) -> bool {
-    let sending = Inputs {
-        queue_nonempty: true,
-        transmitting: true,
-        sleep_permit: true,
-        ..Inputs::default()
-    };
-    let quiet = Inputs {
-        sleep_permit: true,
-        ..Inputs::default()
-    };
     for _ in 0..busy {
-        port.clock(&sending);
+        port.clock(&Inputs::sending());
     }
     for _ in 0..idle {
-        port.clock(&quiet);
+        port.clock(&Inputs::quiet());
     }
-    port.clock(&sending);
+    port.clock(&Inputs::sending());
     assert_ne!(port.outputs().hit, port.outputs().miss);
     port.outputs().miss
 }
@@ -167,11 +166,7 @@ fn a_period_is_a_miss_iff_it_is_longer_than_the_threshold() {
     // SPEC 3: miss iff t_inac > t_PDT; 0 powers down at once.
     for threshold in [0, 1, 5, 40] {
         for idle in 1..60 {
-            let plan = PortPlan {
-                policy: Policy::Fixed,
-                t_pdt_init: threshold,
-                ..small_plan()
-            };
+            let plan = fixed(threshold);
             assert_eq!(period(&mut Port::new(&plan), 30, idle), idle > threshold);
         }
     }
@@ -180,40 +175,16 @@ fn a_period_is_a_miss_iff_it_is_longer_than_the_threshold() {
 #[test]
 fn the_largest_threshold_is_not_never() {
     // SPEC 3: the longest threshold that there is; 12 bits of ticks.
-    let plan = PortPlan {
-        policy: Policy::Fixed,
-        t_pdt_init: 4095,
-        ..small_plan()
-    };
+    let plan = fixed(4095);
     assert!(!period(&mut Port::new(&plan), 30, 4095));
     assert!(period(&mut Port::new(&plan), 30, 4096));
     // A port that was not permitted to sleep then is asked again with every tick.
     let mut port = Port::new(&plan);
-    let refused = Inputs::default();
-    run_for(&mut port, &refused, 5000);
+    run_for(&mut port, &Inputs::default(), 5000);
     assert_eq!(port.outputs().power_state, PowerState::Wake);
-    port.clock(&QUIET);
+    port.clock(&Inputs::quiet());
     assert_eq!(port.outputs().power_state, PowerState::GoingDown);
 }
-
-const QUIET: Inputs = Inputs {
-    sleep_permit: true,
-    ..NOTHING
-};
-
-const NOTHING: Inputs = Inputs {
-    rst: false,
-    queue_nonempty: false,
-    transmitting: false,
-    receiving: false,
-    sleep_permit: false,
-    remote_down: false,
-    remote_up: false,
-    packet_valid: false,
-    packet_hops: 0,
-    initiator: false,
-    message_in: 0,
-};
 
 /// Clocks so many cycles.
 fn run_for(port: &mut Port, inputs: &Inputs, cycles: u64) {
@@ -226,7 +197,7 @@ fn run_for(port: &mut Port, inputs: &Inputs, cycles: u64) {
 /// Idle cycles until the port goes down, if it does within so many.
 fn goes_down(port: &mut Port, most: u64) -> Option<u64> {
     (1..=most).find(|_| {
-        port.clock(&QUIET);
+        port.clock(&Inputs::quiet());
         port.outputs().power_state == PowerState::GoingDown
     })
 }
@@ -240,25 +211,14 @@ fn a_port_that_only_received_waits_for_the_backstop() {
         (Some(0), 0, Some(1)),
         (None, 0, None),
     ] {
-        let plan = PortPlan {
-            policy: Policy::Fixed,
-            t_pdt_init: t_pdt,
-            t_backstop,
-            ..small_plan()
-        };
-        let receiving = Inputs {
-            receiving: true,
-            ..QUIET
-        };
+        let plan = fixed(t_pdt).with(|plan| plan.t_backstop = t_backstop);
+        let receiving = Inputs::quiet().with(|pins| pins.receiving = true);
         let mut port = Port::new(&plan);
         port.clock(&receiving);
         assert_eq!(goes_down(&mut port, 1000), expected);
         // Whoever transmits in the last active cycle goes by its threshold.
         let mut port = Port::new(&plan);
-        let both = Inputs {
-            transmitting: true,
-            ..receiving
-        };
+        let both = receiving.with(|pins| pins.transmitting = true);
         port.clock(&both);
         assert_eq!(goes_down(&mut port, 1000), Some(t_pdt + 1));
     }
@@ -269,18 +229,11 @@ fn a_port_that_was_never_active_goes_down_and_counts_nothing() {
     // SPEC 3: armed from reset with t_pdt_init; the time before the first activity is no idle
     // period.
     for policy in [Policy::Fixed, Policy::PerfBound] {
-        let plan = PortPlan {
-            policy,
-            ..small_plan()
-        };
+        let plan = small_plan().with(|plan| plan.policy = policy);
         let mut port = Port::new(&plan);
         assert_eq!(goes_down(&mut port, 1000), Some(41));
-        let sending = Inputs {
-            queue_nonempty: true,
-            ..QUIET
-        };
         for _ in 0..40 {
-            port.clock(&sending);
+            port.clock(&Inputs::waiting());
             assert!(!port.outputs().hit && !port.outputs().miss);
         }
         assert_eq!(port.outputs().power_state, PowerState::Wake);
@@ -291,32 +244,14 @@ fn a_port_that_was_never_active_goes_down_and_counts_nothing() {
 fn a_packet_on_the_way_down_waits_for_the_way_up() {
     // SPEC 4: the transition down ends, then the port at once goes up. Hybrid: the first
     // sleep state is fast wake, 3 cycles down and 5 up.
-    let plan = PortPlan {
-        policy: Policy::Fixed,
-        t_pdt_init: 0,
-        ..small_plan()
-    };
+    let plan = fixed(0);
     let mut port = Port::new(&plan);
-    let sending = Inputs {
-        queue_nonempty: true,
-        transmitting: true,
-        sleep_permit: true,
-        ..Inputs::default()
-    };
-    let quiet = Inputs {
-        sleep_permit: true,
-        ..Inputs::default()
-    };
-    let waiting = Inputs {
-        queue_nonempty: true,
-        ..quiet
-    };
-    port.clock(&sending);
-    port.clock(&quiet);
+    port.clock(&Inputs::sending());
+    port.clock(&Inputs::quiet());
     let mut states = Vec::new();
     for _ in 0..9 {
         states.push(port.outputs().power_state);
-        port.clock(&waiting);
+        port.clock(&Inputs::waiting());
     }
     use PowerState::{GoingDown, GoingUp, Wake};
     assert_eq!(
@@ -337,14 +272,6 @@ fn the_first_threshold_lies_one_bin_above_the_first_sample() {
     assert_eq!(port.outputs().t_pb, 14);
     assert_eq!(port.outputs().window, 40);
     assert_eq!(port.outputs().budget, 0);
-}
-
-/// The description in rust_hdl's simulation, pin by pin.
-fn simulated(plan: &PortPlan, simulator: &Simulator<super::Port>) -> Vec<(OutputPin, u128)> {
-    Outputs::pins(plan)
-        .into_iter()
-        .map(|pin| (pin, simulator.get(pin.name).unwrap()))
-        .collect()
 }
 
 proptest! {
@@ -381,35 +308,19 @@ proptest! {
         plan.budget.width = 6;
         if !plan.histogram.window_only_grows() {
             // Powers of two: the product is exact over any window.
-            plan.budget = BudgetPlan {
-                numerator: 1,
-                denominator: 128,
-                rate: None,
-                product: Some(Product { k: 256, s: 15 }),
-                width: 6,
-            };
+            plan.budget.numerator = 1;
+            plan.budget.denominator = 128;
+            plan.budget.product = Some(Product { k: 256, s: 15 });
         }
         let mut golden = Port::new(&plan);
-        let mut simulator = Simulator::new(super::Port::new(&plan)).unwrap();
-        simulator.set("rst", 1).unwrap();
-        simulator.settle().unwrap();
-        simulator.rising_edge().unwrap();
+        let mut bench = Bench::new(super::Port::new(&plan));
         let mut cycle = 0;
         for (inputs, cycles) in runs {
-            for pin in Inputs::pins(&plan) {
-                simulator.set(pin.name, inputs.value(&pin).into()).unwrap();
-            }
             for _ in 0..cycles {
-                simulator.settle().unwrap();
-                let outputs = golden.outputs();
-                for (pin, value) in simulated(&plan, &simulator) {
-                    prop_assert_eq!(
-                        value,
-                        u128::from(outputs.value(pin.number)),
-                        "cycle {}, pin {}", cycle, pin.name
-                    );
-                }
-                simulator.rising_edge().unwrap();
+                bench.drive_port(&plan, &inputs);
+                let wrong = bench.wrong_outputs(&plan, &golden.outputs());
+                prop_assert!(wrong.is_empty(), "cycle {}: {:?}", cycle, wrong);
+                bench.clock();
                 golden.clock(&inputs);
                 cycle += 1;
             }
@@ -419,20 +330,14 @@ proptest! {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    for policy in [
-        Policy::PerfBound,
-        Policy::PerfBoundCorrect,
-        Policy::Fixed,
-        Policy::AlwaysOn,
-    ] {
+    for policy in Policy::ALL {
         for sleep in [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid] {
             for sync in [None, Some(SyncPlan { timeout: 9 })] {
-                let plan = PortPlan {
-                    policy,
-                    sleep,
-                    sync,
-                    ..small_plan()
-                };
+                let plan = small_plan().with(|plan| {
+                    plan.policy = policy;
+                    plan.sleep = sleep;
+                    plan.sync = sync;
+                });
                 check::agrees_with_verilog(|| super::Port::new(&plan), 4000, 7).unwrap();
             }
         }

@@ -3,70 +3,48 @@
 use super::SwitchPorts;
 use crate::blocks::csr::map;
 use crate::blocks::csr::tests::plan;
+use crate::blocks::testing::Bench;
 use crate::config::plan::{HistogramKind, Policy, SyncPlan};
 use crate::hdl::check;
-use crate::hdl::sim::Simulator;
 
-struct Bench(Simulator<SwitchPorts>);
+fn bench(ports: u32) -> Bench<SwitchPorts> {
+    let mut bench = Bench::new(SwitchPorts::new(&plan(Policy::PerfBound, 24), ports));
+    bench.drive(&[("s_axi_bready", 1), ("s_axi_rready", 1)]);
+    bench
+}
 
-impl Bench {
-    fn new(ports: u32) -> Self {
-        let block = SwitchPorts::new(&plan(Policy::PerfBound, 24), ports);
-        let mut bench = Bench(Simulator::new(block).unwrap());
-        bench.set("rst", 1);
-        bench.clock();
-        bench.set("rst", 0);
-        bench.set("s_axi_bready", 1);
-        bench.set("s_axi_rready", 1);
-        bench
-    }
-
-    fn set(&mut self, pin: &str, value: u32) {
-        self.0.set(pin, value.into()).unwrap();
-    }
-
-    fn get(&self, pin: &str) -> u32 {
-        u32::try_from(self.0.get(pin).unwrap()).unwrap()
-    }
-
-    fn clock(&mut self) {
-        self.0.settle().unwrap();
-        self.0.rising_edge().unwrap();
-        self.0.settle().unwrap();
+impl Bench<SwitchPorts> {
+    fn next(&mut self, pins: &[(&str, u64)]) {
+        self.clock();
+        self.drive(pins);
     }
 
     /// Data and answer.
     fn read(&mut self, address: u32) -> (u32, u32) {
-        self.set("s_axi_arvalid", 1);
-        self.set("s_axi_araddr", address);
-        self.clock();
-        self.set("s_axi_arvalid", 0);
+        self.drive(&[("s_axi_arvalid", 1), ("s_axi_araddr", address.into())]);
+        self.next(&[("s_axi_arvalid", 0)]);
         while self.get("s_axi_rvalid") == 0 {
-            self.clock();
+            self.next(&[]);
         }
-        let answer = (self.get("s_axi_rdata"), self.get("s_axi_rresp"));
-        self.clock();
-        answer
+        let answer = ["s_axi_rdata", "s_axi_rresp"].map(|pin| self.get(pin) as u32);
+        self.next(&[]);
+        answer.into()
     }
 
     fn write(&mut self, address: u32, data: u32) -> u32 {
-        for (pin, value) in [
+        self.drive(&[
             ("s_axi_awvalid", 1),
-            ("s_axi_awaddr", address),
+            ("s_axi_awaddr", address.into()),
             ("s_axi_wvalid", 1),
-            ("s_axi_wdata", data),
+            ("s_axi_wdata", data.into()),
             ("s_axi_wstrb", 15),
-        ] {
-            self.set(pin, value);
-        }
-        self.clock();
-        self.set("s_axi_awvalid", 0);
-        self.set("s_axi_wvalid", 0);
+        ]);
+        self.next(&[("s_axi_awvalid", 0), ("s_axi_wvalid", 0)]);
         while self.get("s_axi_bvalid") == 0 {
-            self.clock();
+            self.next(&[]);
         }
-        let answer = self.get("s_axi_bresp");
-        self.clock();
+        let answer = self.get("s_axi_bresp") as u32;
+        self.next(&[]);
         answer
     }
 }
@@ -74,7 +52,7 @@ impl Bench {
 #[test]
 fn every_address_reaches_its_port_alone() {
     let ports = 3;
-    let mut bench = Bench::new(ports);
+    let mut bench = bench(ports);
     let page = map::port(&plan(Policy::PerfBound, 24));
     let bound = page.register("bound").offset;
     for port in 0..ports {
@@ -111,8 +89,6 @@ fn emitted_verilog_is_lint_clean() {
     for (ports, messages) in [(1, false), (16, true), (64, false)] {
         let mut plan = plan(Policy::PerfBound, 40);
         plan.sync = messages.then_some(SyncPlan { timeout: 50 });
-        let design = crate::hdl::elaborate(&SwitchPorts::new(&plan, ports)).unwrap();
-        let header = crate::hdl::verilog::Header::for_tests();
-        check::lints(&crate::hdl::verilog::print(&design, &header)).unwrap();
+        check::lint_block(&SwitchPorts::new(&plan, ports)).unwrap();
     }
 }

@@ -2,6 +2,7 @@
 
 mod open_loop;
 mod pair;
+mod report;
 mod scenario;
 mod session;
 #[cfg(test)]
@@ -13,14 +14,14 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use super::{output, Outcome};
+use super::{numbers, output, Outcome};
 use crate::cosim::port::PortDesign;
 
 /// Compare the emitted Verilog with the golden model, every output in every cycle
 #[derive(clap::Args)]
 #[command(
     group = clap::ArgGroup::new("activity").required(true),
-    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing; 130 Ctrl-C.\n\
+    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing; 130 interrupted.\n\
         Compiled models are kept in $LINKDOZE_CACHE (default: linkdoze in $XDG_CACHE_HOME or ~/.cache).\n\
         $VERILATOR and $CXX name the tools if they are not in the path."
 )]
@@ -64,7 +65,7 @@ pub struct Args {
 
     /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
     /// with the native engine), 400000 of --pair at each delay, otherwise to the end
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = numbers::within(1..=u64::MAX))]
     cycles: Option<u64>,
 
     /// Seed of --random, --line-rate and --pair, or a range of seeds, both ends included: 1..5
@@ -84,10 +85,18 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     wave: Option<PathBuf>,
 
+    /// Write no waveform of a mismatch: a model that could is another one to compile
+    #[arg(long, conflicts_with = "wave")]
+    no_wave: bool,
+
     /// The port that --wave shows when a scenario has no mismatch
     #[arg(long, value_name = "PORT", default_value_t = 0, requires_all = ["wave", "scenario"],
           conflicts_with_all = ["random", "line_rate", "periods", "pair"])]
     wave_port: usize,
+
+    /// Print also the times in every state and how often every corner was reached
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -122,12 +131,11 @@ impl FromStr for Seeds {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Seeds, String> {
-        let number =
-            |part: &str| {
-                part.trim().trim_start_matches('=').parse::<u64>().map_err(|_| {
+        let number = |part: &str| {
+            numbers::whole(part.trim().trim_start_matches('=')).ok_or_else(|| {
                 format!("`{part}` is not a seed: a whole number from 0, or a range such as 1..5")
             })
-            };
+        };
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let seeds = Seeds {
             first: number(first)?,
@@ -148,7 +156,6 @@ impl FromStr for Seeds {
 /// # Errors
 /// Bad input, a missing tool, or an engine that fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
-    session::interrupted()?;
     let config = super::load(&args.config)?;
     let design = PortDesign::new(&config)?;
     let mut out = Vec::new();

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::session::{quoted, Found, Session, Summary, WAVE_CYCLES};
 use super::{Args, Engine, Seeds};
+use crate::cli::progress::Step;
 use crate::cli::{Interrupted, Outcome};
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::line_rate::LineRate;
@@ -98,9 +99,15 @@ pub(super) fn run<D: Design + Sync>(
     }
 
     let session = Session::new(args, design)?;
-    let bar = session.progress(cycles.saturating_mul(jobs.len() as u64))?;
+    let all = cycles.checked_mul(jobs.len() as u64);
+    let step = Step::cycles(&activity, all);
+    // A tenth of a second or so: telling the progress costs more than a batch.
+    let told_at_once = match args.engine {
+        Engine::Verilator => 500_000,
+        Engine::Native => 1_000,
+    };
     let failed = AtomicBool::new(false);
-    let stop = || session.interrupted.load(Ordering::Relaxed) || failed.load(Ordering::Relaxed);
+    let stop = || session.interrupted() || failed.load(Ordering::Relaxed);
     let done: Vec<JobDone> = jobs
         .par_iter()
         .map(|job| -> Result<JobDone> {
@@ -110,9 +117,8 @@ pub(super) fn run<D: Design + Sync>(
             let ended = pair.drive((job.make)().as_mut(), cycles, |_, runs| {
                 coverage.observe(runs);
                 unshown += runs.iter().map(|run| run.cycles).sum::<u64>();
-                // Drawing costs more than a batch.
-                if unshown > 500_000 {
-                    bar.inc(std::mem::take(&mut unshown));
+                if unshown >= told_at_once {
+                    step.inc(std::mem::take(&mut unshown));
                 }
                 if stop() {
                     ControlFlow::Break(())
@@ -120,7 +126,7 @@ pub(super) fn run<D: Design + Sync>(
                     ControlFlow::Continue(())
                 }
             })?;
-            bar.inc(unshown);
+            step.inc(unshown);
             let mut mismatch = None;
             let mut stopped = false;
             match ended {
@@ -140,7 +146,7 @@ pub(super) fn run<D: Design + Sync>(
         })
         .collect::<Result<_>>()?;
     let elapsed = session.started.elapsed();
-    bar.finish_and_clear();
+    drop(step);
 
     let mut tally = Tally::default();
     let mut coverage = Coverage::new(plan);
@@ -169,14 +175,14 @@ pub(super) fn run<D: Design + Sync>(
         let limit = mismatch_cycle.map_or(WAVE_CYCLES, |cycle| Window::around(cycle).end);
         // The same cycles again: the activity must be told the same length.
         pair.drive((job.make)().as_mut(), cycles.min(limit), |_, _| {
-            if session.interrupted.load(Ordering::Relaxed) {
+            if session.interrupted() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
             }
         })?;
         ensure!(
-            !session.interrupted.load(Ordering::Relaxed),
+            !session.interrupted(),
             "interrupted while the waveform was recorded"
         );
         Ok(())

@@ -10,12 +10,13 @@ use rayon::prelude::*;
 use serde_json::json;
 
 use super::session::Session;
-use super::Args;
-use crate::cli::{Interrupted, Outcome};
+use super::{report, Args};
+use crate::blocks::port::controller::PowerController;
+use crate::cli::progress::{count, Step};
+use crate::cli::{numbers, Interrupted, Outcome};
 use crate::cosim::pair::{self, Disturbance, Fault, Setup, Story};
 use crate::cosim::scenario::{Bench, Results};
-use crate::cosim::{report, Design, Mismatch, Tally};
-use crate::switch::power::PowerController;
+use crate::cosim::{Design, Mismatch, Tally};
 
 /// Clock cycles of each end at each delay unless `--cycles` says otherwise.
 const CYCLES: u64 = 400_000;
@@ -32,15 +33,12 @@ impl FromStr for Delays {
 
     fn from_str(text: &str) -> Result<Delays, String> {
         let number = |part: &str| {
-            part.trim()
-                .trim_start_matches('=')
-                .parse::<u64>()
-                .map_err(|_| {
-                    format!(
-                        "`{part}` is not a delay: a whole number of clock cycles, or a range such \
-                     as 0..2000"
-                    )
-                })
+            numbers::whole(part.trim().trim_start_matches('=')).ok_or_else(|| {
+                format!(
+                    "`{part}` is not a delay: a whole number of clock cycles, or a range such as \
+                     0..2000"
+                )
+            })
         };
         let (first, last) = text.split_once("..").unwrap_or((text, text));
         let delays = Delays {
@@ -153,13 +151,13 @@ where
     let total = (setups.len() as u64)
         .saturating_mul(2)
         .saturating_mul(cycles);
-    let bar = session.progress(total)?;
+    let step = Step::cycles("two ports on a cable", Some(total));
     let seen = AtomicU64::new(0);
     let failed = AtomicU64::new(u64::MAX);
     let ran = setups
         .par_iter()
         .enumerate()
-        .filter(|_| !session.interrupted.load(Ordering::Relaxed))
+        .filter(|_| !session.interrupted())
         // After a failure only what comes before it is of interest.
         .filter(|(number, _)| *number as u64 <= failed.load(Ordering::Relaxed))
         .map(|(number, &(seed, setup))| {
@@ -173,7 +171,7 @@ where
             for end in &tallies {
                 tally.merge(end);
             }
-            bar.set_position(seen.fetch_add(2 * cycles, Ordering::Relaxed) + 2 * cycles);
+            step.set_position(seen.fetch_add(2 * cycles, Ordering::Relaxed) + 2 * cycles);
             let ran = Ran {
                 seed,
                 setup,
@@ -187,8 +185,8 @@ where
             Ok(ran)
         })
         .collect::<Result<Vec<Ran>>>()?;
-    bar.finish_and_clear();
-    if session.interrupted.load(Ordering::Relaxed) {
+    drop(step);
+    if session.interrupted() {
         bail!(Interrupted(format!(
             "interrupted after {} of {} runs",
             ran.len(),
@@ -266,18 +264,21 @@ fn conclude<D: Design + Sync>(
         }
         writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
     } else {
-        if let Some((one, (end, found))) = mismatch {
-            let text = report::mismatch(found, plan, Some(*end));
-            writeln!(out, "delay {}: {text}\n", one.setup.delay)?;
-        }
-        if let Some((one, fault)) = fault {
-            writeln!(out, "delay {}: {fault}\n", one.setup.delay)?;
-        }
         writeln!(
             out,
-            "{}\n",
-            report::tally(&tally, session.design.period_ps())
+            "mismatches: {}, broken promises: {}",
+            u64::from(mismatch.is_some()),
+            u64::from(fault.is_some())
         )?;
+        writeln!(
+            out,
+            "cycles: {} in {seconds:.2} s ({} per second)",
+            tally.cycles,
+            count(rate)
+        )?;
+        if let Some(again) = again {
+            writeln!(out, "again: {again}")?;
+        }
         writeln!(
             out,
             "pairs: {}, delays from {} to {} cycles, the other end {}",
@@ -288,29 +289,26 @@ fn conclude<D: Design + Sync>(
         )?;
         writeln!(
             out,
-            "packets: {}\ntransitions begun together: {} down, {} up, at most {} cycles apart",
-            story.packets, story.downs, story.ups, story.skew
-        )?;
-        writeln!(
-            out,
             "longest wait for the link: {} cycles, bound {}",
             story.longest_wait, story.wait_bound
         )?;
         writeln!(
             out,
-            "cycles: {} in {seconds:.2} s ({:.2} million per second)",
-            tally.cycles,
-            rate / 1e6
+            "packets: {}\ntransitions begun together: {} down, {} up, at most {} cycles apart",
+            story.packets, story.downs, story.ups, story.skew
         )?;
-        if let Some(again) = again {
-            writeln!(out, "again: {again}")?;
+        write!(out, "{}", report::tally(&tally))?;
+        if let Some((one, fault)) = fault {
+            writeln!(out, "\ndelay {}: {fault}", one.setup.delay)?;
         }
-        writeln!(
-            out,
-            "mismatches: {}, broken promises: {}",
-            u64::from(mismatch.is_some()),
-            u64::from(fault.is_some())
-        )?;
+        if let Some((one, (end, found))) = mismatch {
+            let text = report::mismatch(found, plan, Some(*end));
+            write!(out, "\ndelay {}: {text}", one.setup.delay)?;
+        }
+        if args.all {
+            let states = report::states(&tally, session.design.period_ps());
+            write!(out, "\n{states}")?;
+        }
     }
     Ok(match worst {
         Some(_) => Outcome::CheckFailed,

@@ -10,17 +10,18 @@ use std::sync::Arc;
 use anyhow::{bail, ensure, Result};
 use serde_json::json;
 
-use super::session::{interrupted, quoted, Found, Session, Summary, Told};
+use super::session::{quoted, Found, Session, Summary, SwitchReport};
 use super::Args;
-use crate::cli::{output, Interrupted, Outcome};
+use crate::cli::progress::Step;
+use crate::cli::{interrupted, output, Interrupted, Outcome};
+use crate::config::plan::PortPlan;
 use crate::config::Config;
 use crate::cosim::port::PortDesign;
-use crate::cosim::scenario::{Bench, OnePort, Results};
-use crate::cosim::{Design, Run, Tally};
+use crate::cosim::scenario::{Bench, OnePort, Results, Taps};
+use crate::cosim::{ActivitySink, Design, Run, Tally};
 use crate::energy::{check_conservation, LinkPower, SystemPower};
 use crate::network::scenario::{Power, Scenario};
-use crate::network::{self, ActivitySink, Ended, NoSink, RunSummary, Workload};
-use crate::switch::power::{AlwaysOn, PowerController};
+use crate::network::{self, event, Ended, RunSummary, Workload};
 
 /// Replays the scenario's trace through the switch with a golden model at both ends of
 /// every link, and drives an instance of the hardware with what each switch port saw.
@@ -36,7 +37,7 @@ pub(super) fn run(
 ) -> Result<Outcome> {
     let mut scenario = Scenario::load(path)?;
     if scenario.power != Power::AlwaysOn {
-        output::message(&format!(
+        output::note(&format!(
             "note: the ports obey {}, not the [power] of {}",
             args.config.display(),
             path.display()
@@ -56,37 +57,56 @@ pub(super) fn run(
         );
     };
     let ports = scenario.topology.switch_ports();
-    let flag = interrupted()?;
-    // Both ends of every link: the switch ports, then the NICs.
-    let replay = |controller: &dyn Fn() -> Controller, sink: &mut dyn ActivitySink| {
-        let controllers = network::Controllers {
+    let topology = &*scenario.topology;
+    // The same controller at both ends of every link.
+    let plans = vec![*design.plan(); topology.classes().len()];
+    let replay = |plans: &[PortPlan], taps: &Taps, sink: &mut dyn FnMut() -> ControlFlow<()>| {
+        // Where a time ends the run, the operations say nothing about what is left.
+        let step = match scenario.duration_ps {
+            None => Step::of("replaying the trace", workload.operations() as u64),
+            Some(_) => Step::new("replaying the trace"),
+        };
+        let power = event::Power {
             clock_ps,
-            ports: (0..scenario.topology.ports())
-                .map(|_| controller())
-                .collect(),
+            plans,
+            metered: false,
         };
-        let mut go_on = |_: &network::Progress| {
-            if flag.load(Ordering::Relaxed) {
-                ControlFlow::Break(())
-            } else {
-                ControlFlow::Continue(())
+        let cabled = (0..ports).filter(|&port| topology.peer(port).is_some());
+        let tapped = match plans {
+            [] => event::Replacements::new(),
+            _ => taps.replacements(cabled, || design.golden()),
+        };
+        let mut go_on = |now: &network::Progress| {
+            step.set_position(now.operations_finished as u64);
+            if interrupted() {
+                return ControlFlow::Break(());
             }
+            sink()
         };
-        let summary = network::run_clocked(&scenario, &workload, controllers, sink, &mut go_on)?;
+        let workload = Some(&workload);
+        let summary = network::run(&scenario, workload, &power, 1, tapped, &mut go_on)?;
         check_conservation(&summary)?;
         anyhow::Ok(summary)
     };
-    let feed = |sink: &mut dyn ActivitySink| replay(&|| Box::new(design.golden()), sink).map(Some);
+    let feed = |sink: &mut dyn ActivitySink| {
+        let taps = Taps::default();
+        let summary = replay(&plans, &taps, &mut || taps.drain(sink))?;
+        Ok(Some(match taps.drain(sink) {
+            ControlFlow::Continue(()) => summary,
+            ControlFlow::Break(()) => RunSummary {
+                ended: Ended::Stopped,
+                ..summary
+            },
+        }))
+    };
     let link = LinkPower::of_states(&config.states)?;
     let power = SystemPower::new(link, &scenario.devices);
-    let tell = |summary: &RunSummary| {
-        let always_on = replay(&|| Box::new(AlwaysOn), &mut NoSink)?;
-        Ok(told(summary, &always_on, &power, &workload.source))
+    let report = |summary: &RunSummary| {
+        let always_on = replay(&[], &Taps::default(), &mut || ControlFlow::Continue(()))?;
+        Ok(switch_report(summary, &always_on, &power, &workload.source))
     };
-    compare(args, design, (ports, cycles), &feed, &tell, out)
+    compare(args, design, (ports, cycles), &feed, &report, out)
 }
-
-type Controller = Box<dyn PowerController + Send>;
 
 /// Runs a scenario with the golden models and tells the sink what their pins did, from
 /// cycle 0; ends early, without an error, when the sink breaks.
@@ -98,7 +118,7 @@ pub(super) fn compare<D: Design + Sync>(
     design: &D,
     (ports, cycles): (usize, Option<u64>),
     feed: &Feed,
-    tell: &dyn Fn(&RunSummary) -> Result<Told>,
+    report: &dyn Fn(&RunSummary) -> Result<SwitchReport>,
     out: &mut dyn Write,
 ) -> Result<Outcome> {
     ensure!(
@@ -112,16 +132,16 @@ pub(super) fn compare<D: Design + Sync>(
     let engines = (0..ports)
         .map(|_| session.hardware.instance())
         .collect::<Result<Vec<_>>>()?;
-    let bar =
-        session.progress(cycles.map_or(u64::MAX, |cycles| cycles.saturating_mul(ports as u64)))?;
+    let all = cycles.map(|cycles| cycles.saturating_mul(ports as u64));
+    let step = Arc::new(Step::cycles("the ports of the scenario", all));
     let seen = Arc::new(AtomicU64::new(0));
     let watch = {
-        let (bar, interrupted) = (bar.clone(), Arc::clone(&session.interrupted));
+        let step = Arc::clone(&step);
         let seen = Arc::clone(&seen);
         move |cycles: u64| {
-            bar.set_position(cycles);
+            step.set_position(cycles);
             seen.store(cycles, Ordering::Relaxed);
-            if interrupted.load(Ordering::Relaxed) {
+            if interrupted() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())
@@ -136,8 +156,8 @@ pub(super) fn compare<D: Design + Sync>(
         mismatch,
     } = bench.finish()?;
     let elapsed = session.started.elapsed();
-    bar.finish_and_clear();
-    if mismatch.is_none() && session.interrupted.load(Ordering::Relaxed) {
+    drop(step);
+    if mismatch.is_none() && session.interrupted() {
         bail!(Interrupted(format!(
             "interrupted after {} cycles of all ports, all of them equal; nothing was written",
             seen.load(Ordering::Relaxed)
@@ -183,7 +203,7 @@ pub(super) fn compare<D: Design + Sync>(
             // After a mismatch the run was cut short: its figures mean nothing.
             scenario: summary
                 .filter(|summary| summary.ended != Ended::Stopped)
-                .map(|summary| tell(&summary))
+                .map(|summary| report(&summary))
                 .transpose()?,
             wave,
         },
@@ -192,12 +212,12 @@ pub(super) fn compare<D: Design + Sync>(
 }
 
 /// What the application and the links did, against the same with links always on.
-pub(super) fn told(
+pub(super) fn switch_report(
     run: &RunSummary,
     always_on: &RunSummary,
     power: &SystemPower,
     trace: &Path,
-) -> Told {
+) -> SwitchReport {
     let joules = power.energy(1, run).joules();
     // Of a run of its own: sleeping may make the application take longer.
     let awake = power.energy(1, always_on).joules();
@@ -277,5 +297,5 @@ pub(super) fn told(
             "latency_ns": latency_ns(always_on),
         },
     });
-    Told { text, json }
+    SwitchReport { text, json }
 }

@@ -3,44 +3,24 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use anyhow::{bail, ensure, Context, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use anyhow::{bail, ensure, Result};
 use serde_json::{json, Value};
 
-use super::{Args, Engine};
+use super::{report, Args, Engine};
 use crate::blocks::port::pins::Outputs;
-use crate::cli::{output, Outcome};
+use crate::cli::progress::{count, Step};
+use crate::cli::{output, Orderly, Outcome};
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::native::Native;
-use crate::cosim::verilator::{self, Compiled, WaveFormat};
+use crate::cosim::verilator::{self, BuildError, Compiled, WaveFormat};
 use crate::cosim::wave::{format_of, Recorder, Window};
-use crate::cosim::{report, Design, Mismatch, Rtl, Tally};
+use crate::cosim::{Design, Mismatch, Rtl, Tally};
+use crate::files;
 
 /// Cycles that `--wave` shows of a run without mismatch, from its beginning.
 pub(super) const WAVE_CYCLES: u64 = 100_000;
-
-/// Set by the first Ctrl-C; the second ends the process at once.
-pub(super) fn interrupted() -> Result<Arc<AtomicBool>> {
-    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
-    if let Some(flag) = FLAG.get() {
-        return Ok(Arc::clone(flag));
-    }
-    let flag = Arc::new(AtomicBool::new(false));
-    let shared = Arc::clone(&flag);
-    if FLAG.set(Arc::clone(&flag)).is_ok() {
-        ctrlc::set_handler(move || {
-            if shared.swap(true, Ordering::Relaxed) {
-                crate::cli::interrupted();
-            }
-        })
-        .context("cannot listen for Ctrl-C")?;
-    }
-    Ok(flag)
-}
 
 /// The hardware, ready to be instantiated.
 pub(super) enum Hardware<'a, D> {
@@ -67,7 +47,7 @@ pub(super) struct Session<'a, D> {
     /// told at once.
     pub(super) traced: Option<Compiled>,
     pub(super) started: Instant,
-    pub(super) interrupted: Arc<AtomicBool>,
+    orderly: Orderly,
 }
 
 /// What is reported at the end.
@@ -81,13 +61,13 @@ pub(super) struct Summary {
     pub(super) elapsed: Duration,
     pub(super) mismatch: Option<Found>,
     /// What the application and the links of a scenario did.
-    pub(super) scenario: Option<Told>,
+    pub(super) scenario: Option<SwitchReport>,
     /// The waveform that was written, or why there is none.
     pub(super) wave: Option<Result<PathBuf>>,
 }
 
 /// What a scenario tells beside the comparison: the same for people and as JSON.
-pub(super) struct Told {
+pub(super) struct SwitchReport {
     pub(super) text: String,
     pub(super) json: Value,
 }
@@ -107,6 +87,12 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 "{}: the native engine writes VCD only: give a name that ends in .vcd",
                 path.display()
             );
+            let inputs = [
+                Some(&args.config),
+                args.periods.as_ref(),
+                args.scenario.as_ref(),
+            ];
+            files::refuse_to_replace([path], inputs.into_iter().flatten())?;
             if let Some(folder) = path
                 .parent()
                 .filter(|folder| !folder.as_os_str().is_empty())
@@ -119,7 +105,6 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 );
             }
         }
-        let interrupted = interrupted()?;
         let mut files = Vec::new();
         let hardware = match args.engine {
             Engine::Native => {
@@ -134,9 +119,9 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                     Some(folder) => verilator::read_folder(folder)?,
                     None => design.verilog()?,
                 };
-                let model = Compiled::fast(&files, design.plan())?;
+                let model = compiled(|| Compiled::fast(&files, design.plan()))?;
                 if !model.extra_outputs.is_empty() {
-                    output::message(&format!(
+                    output::note(&format!(
                         "note: outputs that the golden model does not have are not compared: {}",
                         model.extra_outputs.join(", ")
                     ));
@@ -146,7 +131,10 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         };
         let traced = match (&args.wave, args.engine) {
             (Some(path), Engine::Verilator) => {
-                Some(Compiled::traced(&files, design.plan(), format_of(path)?)?)
+                let format = format_of(path)?;
+                Some(compiled(|| {
+                    Compiled::traced(&files, design.plan(), format)
+                })?)
             }
             _ => None,
         };
@@ -157,22 +145,13 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             hardware,
             traced,
             started: Instant::now(),
-            interrupted,
+            orderly: Orderly::begin(),
         })
     }
 
-    pub(super) fn progress(&self, cycles: u64) -> Result<ProgressBar> {
-        let bar = if cycles == u64::MAX {
-            ProgressBar::no_length()
-        } else {
-            ProgressBar::new(cycles)
-        };
-        bar.set_style(ProgressStyle::with_template(if cycles == u64::MAX {
-            "{spinner} {human_pos} cycles  {per_sec}"
-        } else {
-            "{wide_bar} {percent:>3} %  {human_pos} cycles  {per_sec}  {eta} left"
-        })?);
-        Ok(bar)
+    /// A signal came: the run is to end.
+    pub(super) fn interrupted(&self) -> bool {
+        self.orderly.interrupted()
     }
 
     /// The command that shows this mismatch again.
@@ -197,6 +176,9 @@ impl<'a, D: Design + Sync> Session<'a, D> {
 
     /// Where the waveform goes, if there is to be one.
     fn wave_path(&self, mismatch: bool) -> Option<PathBuf> {
+        if self.args.no_wave {
+            return None;
+        }
         match (&self.args.wave, mismatch, self.args.engine) {
             (Some(path), _, _) => Some(path.clone()),
             (None, false, _) => None,
@@ -211,7 +193,10 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             Hardware::Verilator(_) => {
                 let model = match &self.traced {
                     Some(model) => model.clone(),
-                    None => Compiled::traced(&self.files, plan, format_of(path)?)?,
+                    None => {
+                        let format = format_of(path)?;
+                        compiled(|| Compiled::traced(&self.files, plan, format))?
+                    }
                 };
                 Recorder::verilator(&model, path, window, period)
             }
@@ -249,6 +234,67 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         Some(first)
     }
 
+    /// Prints the summary for people: first the verdict, last what `--all` adds.
+    fn print(&self, summary: &Summary, wave: Option<&str>, out: &mut dyn Write) -> Result<()> {
+        let plan = self.design.plan();
+        let tally = &summary.tally;
+        let pins = Outputs::pins(plan).len() as u64;
+        let seconds = summary.elapsed.as_secs_f64();
+        let engine = match &self.hardware {
+            Hardware::Verilator(model) => {
+                format!("{}, clocked by {}", model.version, model.clocking)
+            }
+            Hardware::Native(_) => "native".to_owned(),
+        };
+        writeln!(out, "mismatches: {}", u64::from(summary.mismatch.is_some()))?;
+        writeln!(
+            out,
+            "cycles: {} in {seconds:.2} s ({} per second)",
+            tally.cycles,
+            count(tally.cycles as f64 / seconds.max(1e-9))
+        )?;
+        writeln!(
+            out,
+            "comparisons: {} ({pins} outputs in every cycle)",
+            tally.cycles.saturating_mul(pins)
+        )?;
+        if let Some(found) = &summary.mismatch {
+            writeln!(out, "again: {}", found.command)?;
+        }
+        if let Some(path) = wave {
+            writeln!(out, "waveform: {path}")?;
+        }
+        writeln!(out, "activity: {}", summary.activity)?;
+        if !summary.ports.is_empty() {
+            writeln!(out, "ports: {}", summary.ports.len())?;
+        }
+        writeln!(out, "engine: {engine}")?;
+        write!(out, "{}", report::tally(tally))?;
+        // An application goes where it goes; random activity is meant to go everywhere.
+        // A mismatch ends the run early: what was not reached means nothing.
+        let covers = summary.ports.is_empty() && summary.mismatch.is_none();
+        if covers {
+            let corners = report::corners(&summary.coverage, plan, &summary.affordable);
+            write!(out, "{corners}")?;
+        }
+        if let Some(report) = &summary.scenario {
+            write!(out, "{}", report.text)?;
+        }
+        if let Some(found) = &summary.mismatch {
+            let text = report::mismatch(&found.mismatch, plan, found.port);
+            write!(out, "\n{text}")?;
+        }
+        if self.args.all {
+            let states = report::states(tally, self.design.period_ps());
+            write!(out, "\n{states}")?;
+            if covers {
+                let corners = report::coverage(&summary.coverage, plan, &summary.affordable);
+                write!(out, "\n{corners}")?;
+            }
+        }
+        Ok(())
+    }
+
     /// Prints the summary; exit status 1 after a mismatch.
     pub(super) fn conclude(&self, summary: &Summary, out: &mut dyn Write) -> Result<Outcome> {
         let plan = self.design.plan();
@@ -267,7 +313,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             if self.args.wave.is_some() && summary.mismatch.is_none() {
                 bail!("the run has no mismatch, but there is no waveform: {error:#}");
             }
-            output::message(&format!("note: no waveform: {error:#}"));
+            output::note(&format!("note: no waveform: {error:#}"));
         }
         if self.args.json {
             let mut value = json!({
@@ -302,67 +348,30 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                     })
                     .collect();
             }
-            if let Some(told) = &summary.scenario {
-                value["scenario"] = told.json.clone();
+            if let Some(report) = &summary.scenario {
+                value["scenario"] = report.json.clone();
             }
             if let Some(found) = &summary.mismatch {
                 value["mismatch"] = report::mismatch_json(&found.mismatch, plan, found.port);
                 value["command"] = json!(found.command);
-                output::message(&report::mismatch(&found.mismatch, plan, found.port));
+                let text = report::mismatch(&found.mismatch, plan, found.port);
+                output::message(text.trim_end());
             }
             writeln!(out, "{}", serde_json::to_string_pretty(&value)?)?;
         } else {
-            if let Some(found) = &summary.mismatch {
-                writeln!(
-                    out,
-                    "{}\n",
-                    report::mismatch(&found.mismatch, plan, found.port)
-                )?;
-            }
-            // An application goes where it goes; random activity is meant to go everywhere.
-            // A mismatch ends the run early: what was not reached means nothing.
-            if summary.ports.is_empty() && summary.mismatch.is_none() {
-                let coverage = report::coverage(&summary.coverage, plan, &summary.affordable);
-                writeln!(out, "corners\n{coverage}\n")?;
-            }
-            let tally = report::tally(&summary.tally, self.design.period_ps());
-            writeln!(out, "{tally}\n")?;
-            if let Some(told) = &summary.scenario {
-                writeln!(out, "{}", told.text)?;
-            }
-            let engine = match (version, clocking) {
-                (Some(version), Some(clocking)) => format!("{version}, clocked by {clocking}"),
-                _ => "native".to_owned(),
-            };
-            writeln!(out, "activity: {}", summary.activity)?;
-            writeln!(out, "engine: {engine}")?;
-            if !summary.ports.is_empty() {
-                writeln!(out, "ports: {}", summary.ports.len())?;
-            }
-            writeln!(
-                out,
-                "cycles: {} in {seconds:.2} s ({:.2} million per second)",
-                summary.tally.cycles,
-                rate / 1e6
-            )?;
-            writeln!(
-                out,
-                "comparisons: {} ({pins} outputs in every cycle)",
-                summary.tally.cycles.saturating_mul(pins)
-            )?;
-            if let Some(path) = wave {
-                writeln!(out, "waveform: {path}")?;
-            }
-            if let Some(found) = &summary.mismatch {
-                writeln!(out, "again: {}", found.command)?;
-            }
-            writeln!(out, "mismatches: {}", u64::from(summary.mismatch.is_some()))?;
+            self.print(summary, wave.as_deref(), out)?;
         }
         Ok(match summary.mismatch {
             Some(_) => Outcome::CheckFailed,
             None => Outcome::Done,
         })
     }
+}
+
+/// Compiles a model, which takes a minute or so if it is not in the cache.
+fn compiled(compile: impl FnOnce() -> Result<Compiled, BuildError>) -> Result<Compiled> {
+    let _step = Step::new("compiling the Verilog with Verilator");
+    Ok(compile()?)
 }
 
 /// A word for a shell.

@@ -3,24 +3,19 @@
 mod skeletons;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use rand::seq::SliceRandom;
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
-use toml::de::{DeTable, DeValue};
-use toml::Spanned;
-
-use super::{integer, problem, shown, unknown, Checked, Section};
+use super::files::{ns, Files};
+use crate::input::{Decimal, Reader, Section, Value, Written};
+use crate::network::parameters::Parameters;
 use crate::network::replay::Overheads;
 use crate::network::skeleton;
 use crate::network::trace::TRACED_SPEED;
-use crate::network::traffic::inactivity::Shape;
+use crate::network::traffic::inactivity::Application;
 use crate::network::traffic::pattern::{Arrivals, Destinations, Pattern};
-use crate::switch::Parameters;
-
-/// Longest time in a pattern: 1000 s.
-const LONGEST_PS: u64 = 1_000_000_000_000_000;
+use rand::seq::SliceRandom;
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
 
 /// What the nodes send.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,7 +88,7 @@ pub struct Job {
 pub enum Mapping {
     /// On the first nodes that no job before uses, in the order of the ranks.
     Linear,
-    /// On nodes drawn from those that no job before uses (p002 V).
+    /// On nodes drawn from those that no job before uses (Georgakoudis V).
     Random,
     /// The node of each rank.
     List(Vec<u32>),
@@ -163,130 +158,124 @@ impl Jobs {
     }
 }
 
-/// The kinds of traffic and their keys.
-pub(super) const KINDS: [(&str, &[&str]); 7] = [
-    ("goal", &GOAL),
-    ("skeleton", &skeletons::KEYS),
-    ("uniform", &UNIFORM),
-    ("hotspot", &HOTSPOT),
-    ("two-level", &TWO_LEVEL),
-    ("on-off", &ON_OFF),
-    ("inactivity", &INACTIVITY),
-];
-const JOB: [&str; 5] = ["file", "mapping", "ranks_per_node", "copies", "cpu_speed"];
-const GOAL: [&str; 8] = [
-    "kind",
-    "file",
-    "mapping",
-    "ranks_per_node",
-    "cpu_speed",
-    "jobs",
-    "send_overhead_ns",
-    "recv_overhead_ns",
-];
-const UNIFORM: [&str; 3] = ["kind", "load", "message_bytes"];
-const HOTSPOT: [&str; 5] = ["kind", "load", "message_bytes", "hot_nodes", "hot_senders"];
-const TWO_LEVEL: [&str; 7] = [
-    "kind",
-    "load",
-    "message_bytes",
-    "high_load",
-    "low_ns",
-    "ramp_ns",
-    "high_ns",
-];
-const ON_OFF: [&str; 5] = ["kind", "load", "message_bytes", "on_ns", "off_ns"];
-const INACTIVITY: [&str; 4] = ["kind", "shape", "idle_scale", "message_bytes"];
+/// What traffic depends on beside its own table; none of what has faults.
+pub(super) struct Network<'a> {
+    /// Its nodes.
+    pub nodes: Option<usize>,
+    /// Its switches and links.
+    pub switch: Option<&'a Parameters>,
+    /// For what is drawn.
+    pub seed: u64,
+}
 
-/// Reads `[traffic]` for a network of `nodes` nodes.
+/// Reads `[traffic]` of a kind; `None` if there are faults, here or in what it depends on.
 pub(super) fn read(
-    document: &Spanned<DeTable>,
-    folder: &Path,
-    nodes: usize,
-    switch: &Parameters,
-    seed: u64,
-) -> Checked<Traffic> {
-    let (kind, keys) = kind(document)?;
-    let section = Section::of(document, "traffic", keys)?;
+    reader: &mut Reader,
+    section: &Section,
+    kind: &str,
+    files: &Files,
+    network: &Network,
+) -> Option<Traffic> {
     match kind {
-        "goal" => return jobs(&section, folder, nodes).map(Traffic::Jobs),
-        "skeleton" => return skeletons::read(&section, nodes).map(Traffic::Jobs),
-        _ => {}
+        "goal" => jobs(reader, section, files, network.nodes).map(Traffic::Jobs),
+        "skeleton" => skeletons::read(reader, section, network.nodes).map(Traffic::Jobs),
+        pattern => self::pattern(reader, section, pattern, network).map(Traffic::Pattern),
     }
+}
+
+fn pattern(
+    reader: &mut Reader,
+    section: &Section,
+    kind: &str,
+    network: &Network,
+) -> Option<Pattern> {
+    let nodes = network.nodes?;
     if nodes < 2 {
-        return problem(
-            section.place("kind"),
-            format!(
-                "kind = \"{kind}\" has messages from node to node, and the network has {nodes} \
-                 node: make it larger in [topology]"
-            ),
+        let wrong = format!(
+            "\"{kind}\" has messages from node to node, and the network has {nodes} node: make it \
+             larger in [topology]"
         );
+        reader.fault_at(section, "kind", wrong);
+        return None;
     }
-    let load_millionths = section.millionths("load", 100_000, 1..=1_000_000)?;
+    let millionths = |key, default| section.number(key).map_or(default, |it| it.value);
+    let load_millionths = millionths("load", 100_000);
     let load = load_millionths as f64 / 1e6;
-    let message_bytes = section.integer("message_bytes", switch.payload().into(), 1..=1 << 40)?;
-    let message_ps = wire_time(switch, message_bytes);
     let destinations = match kind {
-        "hotspot" => Destinations::Hotspot {
-            nodes: hot_nodes(&section, nodes)?,
-            // p003 III: a quarter of the nodes sends to one.
-            senders: section.millionths("hot_senders", 250_000, 1..=1_000_000)? as f64 / 1e6,
-        },
-        _ => Destinations::Uniform,
+        "hotspot" => Some(Destinations::Hotspot {
+            nodes: hot_nodes(reader, section, nodes),
+            // Zahn III: a quarter of the nodes sends to one.
+            senders: millionths("hot_senders", 250_000) as f64 / 1e6,
+        }),
+        _ => Some(Destinations::Uniform),
     };
+    let message_bytes = section.number("message_bytes").map(|it| it.value);
+    if section.is_faulty() {
+        return None;
+    }
+    let switch = network.switch?;
+    let message_bytes = message_bytes.unwrap_or(switch.payload().into());
+    let message_ps = wire_time(switch, message_bytes);
     let arrivals = match kind {
-        "two-level" => two_level(&section, load_millionths)?,
-        "on-off" => on_off(&section, load, message_ps)?,
-        "inactivity" => Arrivals::Inactivity {
-            shape: shape(&section)?,
-            scale: section.millionths("idle_scale", 1_000_000, 1..=1_000_000)? as f64 / 1e6,
-        },
-        _ => Arrivals::Steady { load },
+        "two-level" => two_level(reader, section, load_millionths),
+        "on-off" => on_off(reader, section, load, message_ps),
+        "inactivity" => {
+            let shapes = Application::ALL.map(|shape| (shape.name(), shape));
+            let shape = section.choice("shape", &shapes);
+            if shape.is_none() {
+                let names = Application::ALL.map(Application::name).join(", ");
+                reader.missing(section, "shape", format!("one of {names}"));
+            }
+            shape.map(|shape| Arrivals::Inactivity {
+                shape: shape.value,
+                scale: millionths("idle_scale", 1_000_000) as f64 / 1e6,
+            })
+        }
+        _ => Some(Arrivals::Steady { load }),
     };
-    Ok(Traffic::Pattern(Pattern {
-        destinations,
-        arrivals,
+    Some(Pattern {
+        destinations: destinations?,
+        arrivals: arrivals?,
         message_bytes,
         message_ps,
-        seed,
-    }))
+        seed: network.seed,
+    })
 }
 
 /// A low load (in millionths) and a high one in turn.
-fn two_level(section: &Section, low: u64) -> Checked<Arrivals> {
-    // p004 4: the load grows to seven times its low value, remains, and decreases.
-    let high = section.millionths("high_load", 7 * low, 1..=1_000_000)?;
-    let (low_load, high_load) = (low as f64 / 1e6, high as f64 / 1e6);
+fn two_level(reader: &mut Reader, section: &Section, low: u64) -> Option<Arrivals> {
+    // Alonso 4: the load grows to seven times its low value, remains, and decreases.
+    let high = section.number("high_load").map_or(7 * low, |it| it.value);
+    let shown = |load| Decimal::scaled(load, 6).plain();
+    let low_shown = shown(low);
     if high > 1_000_000 {
-        return problem(
-            section.place("load"),
-            format!(
-                "load = {low_load}: the high load is 7 times that, which is more than the link \
-                 carries; give high_load, from {low_load} to 1"
-            ),
+        let wrong = format!(
+            "the high load is 7 times that, which is more than the link carries; give high_load, \
+             from {low_shown} to 1"
         );
+        reader.fault_at(section, "load", wrong);
+        return None;
     }
     if high < low {
-        return problem(
-            section.place("high_load"),
-            format!(
-                "high_load is {high_load}, below load = {low_load}: it must be {low_load} to 1; \
-                 the nearest is {low_load}"
-            ),
+        let wrong = format!(
+            "must be at least load = {low_shown} and at most 1; the nearest legal value is \
+             {low_shown}"
         );
+        reader.fault_at(section, "high_load", wrong);
+        return None;
     }
-    let low_ps = section.time("low_ns", 100_000_000, LONGEST_PS)?;
-    let ramp_ps = section.time("ramp_ns", 20_000_000, LONGEST_PS)?;
-    let high_ps = section.time("high_ns", 60_000_000, LONGEST_PS)?;
+    let time = |key, default| section.number(key).map_or(default, |it| it.value);
+    let low_ps = time("low_ns", 100_000_000);
+    let ramp_ps = time("ramp_ns", 20_000_000);
+    let high_ps = time("high_ns", 60_000_000);
     if low_ps + ramp_ps + high_ps == 0 {
-        return problem(
-            section.place("low_ns"),
-            "low_ns, ramp_ns and high_ns are all 0: one of them must last",
-        );
+        let wrong = "ramp_ns and high_ns are 0 as well: one of the three must last";
+        reader.fault_at(section, "low_ns", wrong);
+        return None;
     }
-    Ok(Arrivals::TwoLevel {
-        low: low_load,
-        high: high_load,
+    Some(Arrivals::TwoLevel {
+        low: low as f64 / 1e6,
+        high: high as f64 / 1e6,
         low_ps,
         ramp_ps,
         high_ps,
@@ -298,26 +287,24 @@ fn two_level(section: &Section, low: u64) -> Checked<Arrivals> {
 const MOST_PERIODS: f64 = 1000.0;
 
 /// Nodes that are on and off.
-fn on_off(section: &Section, load: f64, message_ps: u64) -> Checked<Arrivals> {
-    let on_ps = section.thousandths("on_ns", 10_000_000, 1..=LONGEST_PS)?;
-    let off_ps = section.thousandths("off_ns", 90_000_000, 1..=LONGEST_PS)?;
+fn on_off(reader: &mut Reader, section: &Section, load: f64, message_ps: u64) -> Option<Arrivals> {
+    let on_ps = section.number("on_ns").map_or(10_000_000, |it| it.value);
+    let off_ps = section.number("off_ns").map_or(90_000_000, |it| it.value);
     let wait = message_ps as f64 / load;
     let least = (wait / MOST_PERIODS).ceil();
     if (on_ps as f64) < least {
-        return problem(
-            section.place("on_ns"),
-            format!(
-                "on_ns = {}: a node must be on for {} ns from one message to the next (the time \
-                 of a message on the link by the load), more than {MOST_PERIODS} times on_ns; \
-                 take at least {}, or kind = \"uniform\" at load * on_ns / (on_ns + off_ns), \
-                 which hardly differs",
-                on_ps as f64 / 1e3,
-                wait.round() / 1e3,
-                least / 1e3
-            ),
+        let wrong = format!(
+            "a node must be on for {} ns from one message to the next (the time of a message on \
+             the link by the load), more than {MOST_PERIODS} times on_ns = {}; take at least {}, \
+             or kind = \"uniform\" at load * on_ns / (on_ns + off_ns), which hardly differs",
+            wait.round() / 1e3,
+            ns(on_ps),
+            least / 1e3
         );
+        reader.fault_at(section, "on_ns", wrong);
+        return None;
     }
-    Ok(Arrivals::OnOff {
+    Some(Arrivals::OnOff {
         load,
         on_ps,
         off_ps,
@@ -335,199 +322,143 @@ fn wire_time(switch: &Parameters, bytes: u64) -> u64 {
     full * switch.link_time(switch.wire(switch.payload())) + last
 }
 
-/// The kind of traffic and its keys.
-fn kind(document: &Spanned<DeTable>) -> Checked<(&'static str, &'static [&'static str])> {
-    let table = document.get_ref().get("traffic");
-    let table = table.and_then(|traffic| traffic.get_ref().as_table());
-    let Some(value) = table.and_then(|table| table.get("kind")) else {
-        return Ok(KINDS[0]);
-    };
-    let at = value.span().start;
-    let Some(name) = value.get_ref().as_str() else {
-        let value = shown(value.get_ref());
-        return problem(at, format!("kind is {value}: it must be a string"));
-    };
-    match KINDS.into_iter().find(|(kind, _)| *kind == name) {
-        Some(found) => Ok(found),
-        None => {
-            let names = KINDS.map(|(kind, _)| kind);
-            problem(at, unknown("kind", name, "[traffic]", &names))
-        }
-    }
-}
-
-fn shape(section: &Section) -> Checked<Shape> {
-    let names = Shape::ALL.map(Shape::name);
-    let Some((name, at)) = section.string("shape")? else {
-        let text = format!(
-            "`shape` is missing in [traffic]: one of {}",
-            names.join(", ")
-        );
-        return problem(section.at, text);
-    };
-    let found = Shape::ALL.into_iter().find(|shape| shape.name() == name);
-    match found {
-        Some(shape) => Ok(shape),
-        None => problem(at, unknown("shape", name, "[traffic]", &names)),
-    }
-}
-
-fn hot_nodes(section: &Section, nodes: usize) -> Checked<Vec<u32>> {
-    let Some(value) = section.value("hot_nodes") else {
-        return Ok(vec![0]);
-    };
-    let DeValue::Array(list) = value.get_ref() else {
-        return problem(
-            value.span().start,
-            "hot_nodes must be a list of nodes, such as [0]",
-        );
-    };
-    if list.is_empty() {
-        return problem(value.span().start, "hot_nodes is empty: name a node");
-    }
-    list.iter()
-        .map(|node| integer(node, "a node in hot_nodes", 0..=nodes as u64 - 1))
-        .map(|node| node.map(|node| node as u32))
-        .collect()
-}
-
-fn jobs(section: &Section, folder: &Path, nodes: usize) -> Checked<Jobs> {
-    let overheads = overheads(section)?;
-    let Some(list) = section.value("jobs") else {
-        let Some((file, _)) = section.string("file")? else {
-            return problem(
-                section.at,
-                "`file` is missing in [traffic]: the trace to replay, such as \
-                 file = \"trace.goal.zst\"",
+/// The nodes of a list; one that the network does not have is a fault.
+fn nodes_of(reader: &mut Reader, list: &[Written<Value>], nodes: usize) -> Vec<u32> {
+    let mut all = Vec::new();
+    for node in list {
+        let number = node.value.number().unwrap_or(0);
+        let highest = nodes as u64 - 1;
+        if number > highest {
+            let wrong = format!(
+                "must be a node of the network, 0 to {highest}; the nearest legal value is \
+                 {highest}"
             );
-        };
-        let (mapping, ranks_per_node) = place(section, nodes)?;
-        return Ok(Jobs {
-            jobs: vec![Job {
-                origin: Origin::Trace(folder.join(file)),
-                mapping,
-                ranks_per_node,
-                copies: 1,
-                cpu_speed: cpu_speed(section)?,
-            }],
+            reader.fault_of(node, wrong);
+        }
+        all.push(number as u32);
+    }
+    all
+}
+
+fn hot_nodes(reader: &mut Reader, section: &Section, nodes: usize) -> Vec<u32> {
+    let Some(list) = section.list("hot_nodes") else {
+        return vec![0];
+    };
+    if list.value.is_empty() {
+        reader.fault_of(&list, "must name a node, such as [0]");
+    }
+    nodes_of(reader, &list.value, nodes)
+}
+
+fn jobs(
+    reader: &mut Reader,
+    section: &Section,
+    files: &Files,
+    nodes: Option<usize>,
+) -> Option<Jobs> {
+    let overheads = overheads(section);
+    let Some(list) = section.get("jobs") else {
+        let job = job(reader, section, files, nodes);
+        if !section.has("file") && !section.has("jobs") {
+            let what = "the trace to replay, such as file = \"trace.goal.zst\"";
+            reader.missing(section, "file", what);
+        }
+        return job.filter(|_| !section.is_faulty()).map(|job| Jobs {
+            jobs: vec![job],
             overheads,
         });
     };
     let single = ["file", "mapping", "cpu_speed", "ranks_per_node"];
-    if let Some(value) = single.iter().find_map(|key| section.value(key)) {
-        return problem(
-            value.span().start,
-            "`jobs` beside `file`, `mapping`, `cpu_speed` or `ranks_per_node` in [traffic]: a single \
-             trace has the latter, several are all in [[traffic.jobs]]",
+    for written in single.iter().filter_map(|key| section.get(key)) {
+        reader.fault_of(
+            written,
+            "cannot stand beside `jobs`: a single trace has its keys in [traffic], several have them all in \
+             [[traffic.jobs]]",
         );
     }
-    let at = list.span().start;
-    let jobs = match list.get_ref() {
-        DeValue::Array(jobs) if !jobs.is_empty() => jobs,
-        _ => {
-            return problem(
-                at,
-                "jobs must be tables: [[traffic.jobs]], each with a file",
-            )
-        }
+    let Value::Tables(tables) = &list.value else {
+        return None;
     };
-    let job = |job: &Spanned<DeValue>| {
-        let at = job.span().start;
-        let Some(table) = job.get_ref().as_table() else {
-            return problem(at, "a job must be a table: [[traffic.jobs]]");
-        };
-        for (key, _) in table {
-            if !JOB.contains(&key.get_ref().as_ref()) {
-                let text = unknown("key", key.get_ref(), "[[traffic.jobs]]", &JOB);
-                return problem(key.span().start, text);
-            }
+    let mut jobs = Vec::new();
+    for table in tables {
+        if !table.has("file") {
+            let what = "the trace of the job, such as file = \"trace.goal.zst\"";
+            reader.missing(table, "file", what);
         }
-        let file = table.get("file").and_then(|file| file.get_ref().as_str());
-        let Some(file) = file.filter(|file| !file.is_empty()) else {
-            return problem(
-                at,
-                "a job needs its trace, such as file = \"trace.goal.zst\"",
+        jobs.extend(job(reader, table, files, nodes));
+    }
+    (jobs.len() == tables.len()).then_some(Jobs { jobs, overheads })
+}
+
+/// The trace of a job, and where and how it runs.
+fn job(reader: &mut Reader, section: &Section, files: &Files, nodes: Option<usize>) -> Option<Job> {
+    let file = files.trace(reader, section);
+    let placed = place(reader, section, nodes);
+    let copies = section.number("copies");
+    if let (Some(copies), Some(nodes)) = (&copies, nodes) {
+        if copies.value > nodes as u64 {
+            let wrong = format!(
+                "must be a whole number from 1 to {nodes}, as every copy needs a node at least; \
+                 the nearest legal value is {nodes}"
             );
-        };
-        let section = Section {
-            table: Some(table),
-            at,
-        };
-        let (mapping, ranks_per_node) = place(&section, nodes)?;
-        let copies = match table.get("copies") {
-            None => 1,
-            // Every copy needs a node at least.
-            Some(value) => integer(value, "copies", 1..=nodes as u64)? as u32,
-        };
-        if let (Mapping::List(_), Some(value), 2..) = (&mapping, table.get("copies"), copies) {
-            return problem(
-                value.span().start,
-                "copies of a job whose mapping is a list would share its nodes: take the mapping \
-                 \"linear\" or \"random\", or a [[traffic.jobs]] with a list for each",
-            );
+            reader.fault_of(copies, wrong);
         }
-        Ok(Job {
-            origin: Origin::Trace(folder.join(file)),
-            mapping,
-            ranks_per_node,
-            copies,
-            cpu_speed: cpu_speed(&section)?,
-        })
-    };
-    Ok(Jobs {
-        jobs: jobs.iter().map(job).collect::<Checked<_>>()?,
-        overheads,
+    }
+    let (mapping, ranks_per_node) = placed?;
+    if let (Mapping::List(_), Some(Written { value: 2.., .. })) = (&mapping, &copies) {
+        reader.fault_at(
+            section,
+            "copies",
+            "copies of a job whose mapping is a list would share its nodes: take the mapping \
+             \"linear\" or \"random\", or a [[traffic.jobs]] with a list for each",
+        );
+    }
+    Some(Job {
+        origin: Origin::Trace(file?),
+        mapping,
+        ranks_per_node,
+        copies: copies.map_or(1, |copies| copies.value as u32),
+        cpu_speed: cpu_speed(section),
     })
 }
 
 /// CPU time of sends and receives.
-fn overheads(section: &Section) -> Checked<Overheads> {
-    Ok(Overheads {
-        send: section.time("send_overhead_ns", 200_000, 1_000_000_000_000)?,
-        recv: section.time("recv_overhead_ns", 0, 1_000_000_000_000)?,
-    })
+fn overheads(section: &Section) -> Overheads {
+    let time = |key, default| section.number(key).map_or(default, |it| it.value);
+    Overheads {
+        send: time("send_overhead_ns", 200_000),
+        recv: time("recv_overhead_ns", 0),
+    }
 }
-
-/// The most ranks of a node: more processors hardly share a NIC.
-const MOST_RANKS_PER_NODE: u64 = 1024;
 
 /// Where the ranks of a job run, and how many of them on one node.
-fn place(section: &Section, nodes: usize) -> Checked<(Mapping, u32)> {
-    let mapping = mapping(section.value("mapping"), nodes)?;
-    let each = section.integer("ranks_per_node", 1, 1..=MOST_RANKS_PER_NODE)? as u32;
-    if let (Mapping::List(_), Some(value)) = (&mapping, section.value("ranks_per_node")) {
-        return problem(
-            value.span().start,
-            "ranks_per_node beside a mapping that is a list: the list has the node of each rank, \
-             and may name a node several times",
+fn place(reader: &mut Reader, section: &Section, nodes: Option<usize>) -> Option<(Mapping, u32)> {
+    let each = section
+        .number("ranks_per_node")
+        .map_or(1, |it| it.value as u32);
+    let list = section.list("mapping");
+    if list.is_some() && section.has("ranks_per_node") {
+        reader.fault_at(
+            section,
+            "ranks_per_node",
+            "cannot stand beside a mapping that is a list: the list has the node of each rank, and may name a \
+             node several times",
         );
     }
-    Ok((mapping, each))
-}
-
-/// From a thousandth to a thousand times: beyond these a unit is more likely mistaken.
-fn cpu_speed(job: &Section) -> Checked<u64> {
-    job.millionths("cpu_speed", TRACED_SPEED, 1_000..=1_000_000_000)
-}
-
-fn mapping(value: Option<&Spanned<DeValue>>, nodes: usize) -> Checked<Mapping> {
-    let Some(value) = value else {
-        return Ok(Mapping::Linear);
+    let mapping = match list {
+        Some(list) => Mapping::List(nodes_of(reader, &list.value, nodes?)),
+        None => {
+            let random = section.choice("mapping", &[("linear", false), ("random", true)]);
+            match random.is_some_and(|written| written.value) {
+                true => Mapping::Random,
+                false => Mapping::Linear,
+            }
+        }
     };
-    let expected =
-        "\"linear\", \"random\" or a list with the node of each rank, such as [0, 1, 2, 3]";
-    match value.get_ref() {
-        DeValue::String(name) if name == "linear" => Ok(Mapping::Linear),
-        DeValue::String(name) if name == "random" => Ok(Mapping::Random),
-        DeValue::Array(list) => list
-            .iter()
-            .map(|node| integer(node, "a node in mapping", 0..=nodes as u64 - 1))
-            .map(|node| node.map(|node| node as u32))
-            .collect::<Checked<_>>()
-            .map(Mapping::List),
-        other => problem(
-            value.span().start,
-            format!("mapping is {}: it must be {expected}", shown(other)),
-        ),
-    }
+    Some((mapping, each))
+}
+
+/// How fast the nodes of a job compute, in millionths.
+fn cpu_speed(job: &Section) -> u64 {
+    job.number("cpu_speed").map_or(TRACED_SPEED, |it| it.value)
 }

@@ -159,12 +159,12 @@ impl Skeleton {
             (
                 "bytes of messages",
                 bytes as f64,
-                super::trace::info::MAX_BYTES as f64,
+                super::trace::limits::MAX_BYTES as f64,
             ),
             (
                 "ns of computing",
                 longest,
-                super::trace::info::MAX_CALC_NS as f64,
+                super::trace::limits::MAX_CALC_NS as f64,
             ),
         ];
         for (what, value, limit) in limits {

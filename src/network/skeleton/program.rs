@@ -4,7 +4,7 @@
 //! "peptide r64" is `lammps-peptide-r64-s20` (LAMMPS, solvated peptide with PPPM), "AlexNet
 //! bucket" and "AlexNet layer" are `alexnet-dp-bucket-r8-i3` and `alexnet-dp-layer-r8-i3`
 //! (data-parallel training on 8 ranks), "sphot" is LogGOPSim2's `sphot` (a Monte Carlo transport
-//! code on 4 ranks). `linkdoze trace fit` prints the figures from the files; `docs/traffic.md`
+//! code on 4 ranks). `linkdoze trace fit` prints the figures from the files; `docs/how/traffic.md`
 //! lists them. Computing times are medians.
 
 use super::super::trace::collectives::{Blocks, Collective, RING_BYTES};
@@ -369,7 +369,7 @@ pub(in crate::network) const FFT_CALC_NS: u64 = 901_135;
 
 /// sphot: rank 0 hands its data on to all.
 pub(in crate::network) const PATMOS_BROADCAST: u64 = 186_368;
-/// p000 4.5: PATMOS runs for 1290.64 s, and uses the network at the begin and the end only.
+/// PerfBound 4.5: PATMOS runs for 1290.64 s, and uses the network at the begin and the end only.
 const PATMOS_CALC_NS: u64 = 1_290_640_000_000;
 /// sphot: what is found is added up at rank 0 in two vectors.
 pub(in crate::network) const PATMOS_REDUCE: [u64; 2] = [15_680, 4];

@@ -3,15 +3,16 @@ use std::path::Path;
 
 use super::program::*;
 use super::*;
-use crate::network::engine::EventQueue;
-use crate::network::fabric::{self, Load, Replacements};
+use crate::blocks::port::controller::AlwaysOn;
+use crate::network::clocked::{simulate, NoSink, Settings};
+use crate::network::event::{self, Load, Replacements};
+use crate::network::event_queue::EventQueue;
+use crate::network::parameters::Parameters as Switch;
 use crate::network::replay::{Host, Message, Overheads, Replay, Source};
 use crate::network::topology::{SingleSwitch, Topology};
 use crate::network::trace::fit::{fit, Fit, Slot};
 use crate::network::trace::{self, info::ideal_time, TRACED_SPEED};
-use crate::network::{simulate, NoSink, RunSummary, Settings};
-use crate::switch::power::AlwaysOn;
-use crate::switch::Parameters as Switch;
+use crate::network::RunSummary;
 
 const OVERHEADS: Overheads = Overheads {
     send: 200_000,
@@ -173,7 +174,7 @@ fn volumes_follow_from_the_sizes() {
     assert_eq!(patmos, trees + doublings(30, 8) + doublings(30, 1));
 }
 
-/// From this size on vectors go round a ring (docs/traces.md).
+/// From this size on vectors go round a ring (docs/reference/traces.md).
 const RING_BYTES_OF_TESTS: u64 = 65_536;
 
 fn parameters_of(program: &str, ranks: u32, steps: u32) -> Parameters {
@@ -256,10 +257,10 @@ fn both_engines_run_it_as_if_it_were_recorded_with_any_number_of_threads() {
                 nodes: &nodes,
                 overheads: OVERHEADS,
             };
-            let settings = fabric::Settings {
+            let settings = event::Settings {
                 sample_ps: None,
                 switch,
-                power: fabric::Power {
+                power: event::Power {
                     clock_ps: 1000,
                     plans: &[],
                     metered: true,
@@ -268,7 +269,7 @@ fn both_engines_run_it_as_if_it_were_recorded_with_any_number_of_threads() {
                 warm_up_ps: 0,
                 threads,
             };
-            fabric::run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+            event::run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
         };
         let expected = with((&recorded).into(), 1);
         assert_eq!(expected.operations, made.operations(), "{program}");
@@ -291,7 +292,8 @@ fn both_engines_run_it_as_if_it_were_recorded_with_any_number_of_threads() {
             };
             let controllers = (0..topology.ports())
                 .map(|_| {
-                    Box::new(AlwaysOn) as Box<dyn crate::switch::power::PowerController + Send>
+                    Box::new(AlwaysOn)
+                        as Box<dyn crate::blocks::port::controller::PowerController + Send>
                 })
                 .collect();
             simulate(

@@ -1,8 +1,8 @@
-//! Dragonflies: Kim et al. 2008 (p003 III.A), and the row-column Dragonfly (p002 Table V)
+//! Dragonflies: Kim et al. 2008 (Zahn III.A), and the row-column Dragonfly (Georgakoudis Table V)
 //! whose groups are grids.
 
 use super::global_links::GlobalLinks;
-use super::kinds::Parameters;
+use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
 /// Groups of `rows` times `columns` switches. A switch has a cable to every other switch of
@@ -178,7 +178,7 @@ impl Topology for Dragonfly {
         Some((group * self.group_size() + there) * radix + back)
     }
 
-    /// Minimal (p003 III.A, after Kim et al.): to the switch whose cable leads to the
+    /// Minimal (Zahn III.A, after Kim et al.): to the switch whose cable leads to the
     /// destination's group, across, to the destination's switch; at most one way across. In
     /// a group, along the row, then along the column. A switch that has a cable to the
     /// destination's group uses it. Lane 0 up to the cable between the groups, lane 1 after.

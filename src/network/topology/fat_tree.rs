@@ -1,7 +1,7 @@
-//! Trees whose bandwidth is the same at every level: k-ary n-trees (p004 2) and real-life
-//! fat trees (RLFT; p000 4.2, Zahavi 2011).
+//! Trees whose bandwidth is the same at every level: k-ary n-trees (Alonso 2) and real-life
+//! fat trees (RLFT; PerfBound 4.2, Zahavi 2011).
 
-use super::kinds::Parameters;
+use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
 /// A tree of `levels` levels of switches with `k` ports down and `k` ports up. The top
@@ -11,7 +11,7 @@ use super::{Hop, ParameterError, Topology};
 /// Write a node as `levels` digits of base `k` (the highest one up to `top`), the lowest
 /// first. A subtree of height `l` is the nodes that share all digits from `l` on; it has
 /// `k^(l-1)` switches at its top. The parent of the `y`th of them at port `u` is the
-/// `y + u * k^(l-1)`th of the next higher subtree. This is the labelling of p004 2.
+/// `y + u * k^(l-1)`th of the next higher subtree. This is the labelling of Alonso 2.
 ///
 /// Switches are numbered subtree by subtree, the switches at a subtree's top last. Ports:
 /// `0..k` down (`0..2k` at the top of an RLFT), `k..2k` up.
@@ -38,13 +38,13 @@ struct Place {
 }
 
 impl FatTree {
-    /// The k-ary n-tree of p004 2.
+    /// The k-ary n-tree of Alonso 2.
     pub(super) fn k_ary_n_tree(parameters: &Parameters) -> Result<Self, ParameterError> {
         let (k, n) = (parameters.number("k"), parameters.number("n"));
         Self::new(k, n, k, ("k", "n"))
     }
 
-    /// The RLFT of p000 Table 7.
+    /// The RLFT of PerfBound Table 7.
     pub(super) fn rlft(parameters: &Parameters) -> Result<Self, ParameterError> {
         let k = parameters.half_radix()?;
         Self::new(k, parameters.number("levels"), 2 * k, ("radix", "levels"))
@@ -182,8 +182,8 @@ impl Topology for FatTree {
         Some(child * radix + self.k + index / below)
     }
 
-    /// D-mod-k (Zahavi 2011; p000 4.2): upwards, the digit of the destination that belongs
-    /// to the level chooses the port; downwards there is one way. DESTRO, which p003 III.A
+    /// D-mod-k (Zahavi 2011; PerfBound 4.2): upwards, the digit of the destination that belongs
+    /// to the level chooses the port; downwards there is one way. DESTRO, which Zahn III.A
     /// names, chooses the same in a k-ary n-tree. Up, then down: one lane.
     fn route(&self, switch: usize, _: usize, lane: u8, destination: usize) -> Hop {
         let Place { level, nodes, .. } = self.places[switch];

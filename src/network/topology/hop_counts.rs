@@ -1,4 +1,4 @@
-//! How far the packets of a port go: what PerfBound's factor `l` is made of (p000 2.4, 3.2).
+//! How far the packets of a port go: what PerfBound's factor `l` is made of (PerfBound 2.4, 3.2).
 //!
 //! Under uniform traffic every node sends one packet to each other node. The hop count of a
 //! packet is the number of links on its whole way, from NIC to NIC, at whichever port it is
@@ -42,7 +42,7 @@ impl HopCounts {
             .collect()
     }
 
-    /// `sum(p_i / h_i)`, by which the bound is multiplied in p000 2.4 and SPEC 7.2; `None`
+    /// `sum(p_i / h_i)`, by which the bound is multiplied in PerfBound 2.4 and SPEC 7.2; `None`
     /// without packets.
     pub fn factor(&self) -> Option<f64> {
         self.average(|hops| 1.0 / f64::from(hops))
@@ -183,7 +183,7 @@ fn count(topology: &dyn Topology, sources: usize, slots: &[u32], width: usize) -
     sum
 }
 
-/// What the devices learn in the discovery run of p000 3.2, in the form of [`by_port`].
+/// What the devices learn in the discovery run of PerfBound 3.2, in the form of [`by_port`].
 ///
 /// Every node sends messages to every other node, the first with a time to live (TTL) of
 /// one link, each further one with one more, until one arrives. A device at which the TTL

@@ -1,6 +1,6 @@
-//! HyperX (p002 Table V; Ahn et al. 2009).
+//! HyperX (Georgakoudis Table V; Ahn et al. 2009).
 
-use super::kinds::Parameters;
+use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
 /// Switches at the points of a grid; each has a cable to every other one in its row of

@@ -1,16 +1,17 @@
 //! The kinds of networks and their parameters.
 
-use std::ops::{Deref, RangeInclusive};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::dragonfly::Dragonfly;
 use super::fat_tree::FatTree;
 use super::hyperx::HyperX;
 use super::megafly::Megafly;
+use super::parameters::{Initial, Parameter, ParameterError, Parameters, Value};
 use super::single_switch::SingleSwitch;
 use super::torus::Torus;
 use super::{Topology, MAX_NODES};
-use crate::switch::MAX_RADIX;
+use crate::network::parameters::MAX_RADIX;
 
 /// A kind of network, as the key `kind` of `[topology]` names it.
 #[derive(Debug)]
@@ -22,50 +23,6 @@ pub struct Kind {
     pub parameters: &'static [Parameter],
     build: fn(&Parameters) -> Result<Arc<dyn Topology>, ParameterError>,
 }
-
-/// A parameter of a kind.
-#[derive(Debug)]
-pub struct Parameter {
-    /// Its key in `[topology]`.
-    pub key: &'static str,
-    /// Its value if none is given.
-    pub initial: Initial,
-    /// The least and the largest value, or element of the list.
-    pub range: RangeInclusive<u64>,
-}
-
-/// What a parameter is if it is not given.
-#[derive(Clone, Copy, Debug)]
-pub enum Initial {
-    /// A number.
-    Number(usize),
-    /// A list of numbers; another one can have another length.
-    List(&'static [usize]),
-    /// A number that follows from the others.
-    Computed,
-}
-
-/// The value of a parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
-    /// A number.
-    Number(usize),
-    /// A list of numbers.
-    List(Vec<usize>),
-}
-
-/// Parameters that no network can have.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}")]
-pub struct ParameterError {
-    /// The key to blame.
-    pub key: &'static str,
-    /// What is wrong and what would be right.
-    pub problem: String,
-}
-
-/// Most dimensions of a torus or a HyperX.
-const MAX_DIMENSIONS: usize = 6;
 
 const fn number(key: &'static str, initial: usize, low: u64, high: u64) -> Parameter {
     Parameter {
@@ -93,7 +50,7 @@ pub static KINDS: [Kind; 8] = [
         parameters: &[number("nodes", 16, 2, RADIX)],
         build: |parameters| Ok(Arc::new(SingleSwitch::new(parameters)?)),
     },
-    // p000 Table 6.
+    // PerfBound Table 6.
     Kind {
         name: "megafly",
         parameters: &[
@@ -102,13 +59,13 @@ pub static KINDS: [Kind; 8] = [
         ],
         build: |parameters| Ok(Arc::new(Megafly::new(parameters)?)),
     },
-    // p000 Table 7.
+    // PerfBound Table 7.
     Kind {
         name: "rlft",
         parameters: &[number("radix", 26, 2, RADIX), number("levels", 3, 2, 20)],
         build: |parameters| Ok(Arc::new(FatTree::rlft(parameters)?)),
     },
-    // p001 4.1.
+    // POWAR 4.1.
     Kind {
         name: "torus",
         parameters: &[
@@ -123,13 +80,13 @@ pub static KINDS: [Kind; 8] = [
         ],
         build: |parameters| Ok(Arc::new(Torus::new(parameters)?)),
     },
-    // p004 2.
+    // Alonso 2.
     Kind {
         name: "k-ary-n-tree",
         parameters: &[number("k", 4, 2, RADIX / 2), number("n", 3, 2, 20)],
         build: |parameters| Ok(Arc::new(FatTree::k_ary_n_tree(parameters)?)),
     },
-    // p003 III.A.
+    // Zahn III.A.
     Kind {
         name: "dragonfly",
         parameters: &[
@@ -140,7 +97,7 @@ pub static KINDS: [Kind; 8] = [
         ],
         build: |parameters| Ok(Arc::new(Dragonfly::new(parameters)?)),
     },
-    // p002 Table V: 6 x 16, radix 48, 8 nodes per switch. It leaves open how the other 40
+    // Georgakoudis Table V: 6 x 16, radix 48, 8 nodes per switch. It leaves open how the other 40
     // ports are divided; these are the Cray XC's: 15 in the row, 3 to each of the 5 others
     // in the column, 10 to other groups.
     Kind {
@@ -155,7 +112,7 @@ pub static KINDS: [Kind; 8] = [
         ],
         build: |parameters| Ok(Arc::new(Dragonfly::row_column(parameters)?)),
     },
-    // p002 Table V.
+    // Georgakoudis Table V.
     Kind {
         name: "hyperx",
         parameters: &[
@@ -168,124 +125,41 @@ pub static KINDS: [Kind; 8] = [
     },
 ];
 
-/// The parameters of a network, each in its range.
-pub(super) struct Parameters(Vec<(&'static str, Value)>);
-
-impl Parameters {
-    /// Those that are given, and defaults for the others.
-    pub(super) fn of(kind: &Kind, given: &[(&str, Value)]) -> Result<Self, ParameterError> {
-        let known = |key| kind.parameters.iter().any(|parameter| parameter.key == key);
-        if let Some((key, _)) = given.iter().find(|(key, _)| !known(*key)) {
-            panic!("{} has no parameter {key}", kind.name);
-        }
-        let mut parameters = Vec::new();
-        for parameter in kind.parameters {
-            let value = given
-                .iter()
-                .find(|(key, _)| *key == parameter.key)
-                .map(|(_, value)| value.clone());
-            if let Some(value) = &value {
-                parameter.check(value)?;
-            }
-            let value = value.or(match parameter.initial {
-                Initial::Number(number) => Some(Value::Number(number)),
-                Initial::List(list) => Some(Value::List(list.to_vec())),
-                Initial::Computed => None,
-            });
-            parameters.extend(value.map(|value| (parameter.key, value)));
-        }
-        Ok(Self(parameters))
-    }
-
-    fn value(&self, key: &str) -> Option<&Value> {
-        self.0
-            .iter()
-            .find_map(|(name, value)| (*name == key).then_some(value))
-    }
-
-    /// A parameter that may be missing.
-    pub(super) fn given(&self, key: &str) -> Option<usize> {
-        match self.value(key)? {
-            Value::Number(number) => Some(*number),
-            Value::List(_) => panic!("{key} is a list"),
-        }
-    }
-
-    /// A number of the kind.
-    pub(super) fn number(&self, key: &str) -> usize {
-        self.given(key)
-            .unwrap_or_else(|| panic!("no parameter {key}"))
-    }
-
-    /// A list of the kind.
-    pub(super) fn list(&self, key: &str) -> &[usize] {
-        match self.value(key) {
-            Some(Value::List(list)) => list,
-            other => panic!("{key} is {other:?}"),
-        }
-    }
-
-    /// Half of `radix`: as many ports up as down.
-    pub(super) fn half_radix(&self) -> Result<usize, ParameterError> {
-        let radix = self.number("radix");
-        if radix.is_multiple_of(2) {
-            return Ok(radix / 2);
-        }
-        Err(ParameterError {
-            key: "radix",
-            problem: format!(
-                "radix is {radix}: it must be even, as half of the ports point up; the nearest \
-                 are {} and {}",
-                radix - 1,
-                radix + 1
-            ),
-        })
-    }
-
-    /// The points of the grid that the list `key` spans: its switches.
-    pub(super) fn points(
-        &self,
-        key: &'static str,
-        nodes_per_switch: usize,
-    ) -> Result<usize, ParameterError> {
-        let points = self
-            .list(key)
-            .iter()
-            .fold(1, |points: usize, size| points.saturating_mul(*size));
-        self.node_limit(key, points, nodes_per_switch)?;
-        Ok(points)
-    }
-
-    /// Refuses networks that are too large; `key` is to blame.
-    pub(super) fn node_limit(
-        &self,
-        key: &'static str,
-        switches: usize,
-        nodes_per_switch: usize,
-    ) -> Result<(), ParameterError> {
-        let nodes = switches.saturating_mul(nodes_per_switch);
-        if nodes <= MAX_NODES {
-            return Ok(());
-        }
-        Err(ParameterError {
-            key,
-            problem: format!(
-                "{switches} switches with {nodes_per_switch} nodes each are {nodes} nodes; a \
-                 network can have at most {MAX_NODES}"
-            ),
-        })
-    }
-}
-
 /// A network: its kind, its parameters, and the topology that they make.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct ConfiguredTopology {
     kind: &'static Kind,
     parameters: Vec<(&'static str, Value)>,
     topology: Arc<dyn Topology>,
 }
 
-impl Shape {
+/// Names under which kinds are known elsewhere, and the kinds.
+const OTHER_NAMES: [(&str, &[&str]); 7] = [
+    ("fat-tree", &["rlft", "k-ary-n-tree"]),
+    ("fattree", &["rlft", "k-ary-n-tree"]),
+    ("folded-clos", &["rlft", "k-ary-n-tree"]),
+    ("clos", &["rlft", "k-ary-n-tree"]),
+    ("dragonfly+", &["megafly"]),
+    ("dragonfly-plus", &["megafly"]),
+    ("flattened-butterfly", &["hyperx"]),
+];
+
+/// The kinds that `name`, which is none, may mean: those that are called so elsewhere, or the one
+/// with the fewest edits to it.
+pub fn nearest_kinds(name: &str) -> Vec<&'static str> {
+    let lower = name.to_lowercase().replace([' ', '_'], "-");
+    match OTHER_NAMES.iter().find(|(other, _)| *other == lower) {
+        Some((_, kinds)) => kinds.to_vec(),
+        None => KINDS
+            .iter()
+            .map(|kind| kind.name)
+            .min_by_key(|kind| strsim::damerau_levenshtein(&lower, kind))
+            .into_iter()
+            .collect(),
+    }
+}
+
+impl ConfiguredTopology {
     /// The network of that kind with the parameters that are given, and defaults for the
     /// others.
     ///
@@ -295,11 +169,11 @@ impl Shape {
     /// # Panics
     /// If the kind has no such parameter.
     pub fn new(kind: &'static Kind, given: &[(&str, Value)]) -> Result<Self, ParameterError> {
-        let parameters = Parameters::of(kind, given)?;
+        let parameters = Parameters::of(kind.name, kind.parameters, given)?;
         Ok(Self {
             kind,
             topology: (kind.build)(&parameters)?,
-            parameters: parameters.0,
+            parameters: parameters.into_given(),
         })
     }
 
@@ -320,48 +194,7 @@ impl Shape {
     }
 }
 
-impl Parameter {
-    /// Whether the value has the parameter's type and range.
-    fn check(&self, value: &Value) -> Result<(), ParameterError> {
-        let wrong = |problem: String| {
-            Err(ParameterError {
-                key: self.key,
-                problem,
-            })
-        };
-        let (low, high) = (self.range.start(), self.range.end());
-        let elements = match (value, self.initial) {
-            (Value::Number(number), Initial::Number(_) | Initial::Computed) => {
-                std::slice::from_ref(number)
-            }
-            (Value::List(list), Initial::List(_)) if list.is_empty() => {
-                return wrong(format!("{} is empty: at least one number", self.key));
-            }
-            (Value::List(list), Initial::List(_)) if list.len() > MAX_DIMENSIONS => {
-                return wrong(format!(
-                    "{} has {} numbers: at most {MAX_DIMENSIONS}",
-                    self.key,
-                    list.len()
-                ));
-            }
-            (Value::List(list), Initial::List(_)) => list,
-            (_, Initial::List(_)) => return wrong(format!("{} must be a list", self.key)),
-            _ => return wrong(format!("{} must be a number", self.key)),
-        };
-        match elements
-            .iter()
-            .find(|&&element| !self.range.contains(&(element as u64)))
-        {
-            Some(element) => wrong(format!(
-                "{} is {element}: it must be {low} to {high}",
-                self.key
-            )),
-            None => Ok(()),
-        }
-    }
-}
-
-impl Deref for Shape {
+impl Deref for ConfiguredTopology {
     type Target = dyn Topology;
 
     fn deref(&self) -> &Self::Target {
@@ -369,7 +202,7 @@ impl Deref for Shape {
     }
 }
 
-impl PartialEq for Shape {
+impl PartialEq for ConfiguredTopology {
     fn eq(&self, other: &Self) -> bool {
         self.kind.name == other.kind.name && self.parameters == other.parameters
     }

@@ -1,10 +1,10 @@
-//! Megafly, also called Dragonfly+ (p000 4.2; Flajslik et al. 2018, Shpiner et al. 2017).
+//! Megafly, also called Dragonfly+ (PerfBound 4.2; Flajslik et al. 2018, Shpiner et al. 2017).
 //!
 //! A group is a two-level tree: every leaf switch has a cable to every spine switch. The
 //! leaves carry the nodes, the spines the cables to the other groups.
 
 use super::global_links::GlobalLinks;
-use super::kinds::Parameters;
+use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
 /// Groups of `half` leaves and `half` spines, of `2 * half` ports each.
@@ -103,7 +103,7 @@ impl Topology for Megafly {
         }
     }
 
-    /// Deterministic and minimal (p000 4.2): D-mod-k within a group; to another group by
+    /// Deterministic and minimal (PerfBound 4.2): D-mod-k within a group; to another group by
     /// the spine whose cable leads there, and from there down. Up, across, down: one lane.
     fn route(&self, switch: usize, _: usize, lane: u8, destination: usize) -> Hop {
         let half = self.half;

@@ -2,7 +2,7 @@
 //!
 //! Every kind of network is arithmetic on the numbers of switches, ports and nodes: routes
 //! are computed where a packet is, from where it goes, and no table holds an entry per
-//! pair. `docs/topologies.md` says what the papers state and what was decided here.
+//! pair. `docs/how/topologies.md` says what the papers state and what was decided here.
 
 mod deadlock;
 mod dragonfly;
@@ -12,6 +12,7 @@ pub mod hop_counts;
 mod hyperx;
 mod kinds;
 mod megafly;
+mod parameters;
 mod single_switch;
 mod torus;
 mod walk;
@@ -19,13 +20,14 @@ mod walk;
 use std::fmt::Debug;
 
 pub use deadlock::{deadlock_free, Cycle};
-pub use kinds::{Initial, Kind, Parameter, ParameterError, Shape, Value, KINDS};
+pub use kinds::{nearest_kinds, ConfiguredTopology, Kind, KINDS};
+pub use parameters::{Initial, Parameter, ParameterError, Value};
 pub use single_switch::SingleSwitch;
 pub use walk::Walker;
 
-use crate::switch::MAX_RADIX;
+use crate::network::parameters::MAX_RADIX;
 
-/// Most nodes of a network: twenty times the 100,000 for which p000 2.5 says BXIv3 is made.
+/// Most nodes of a network: twenty times the 100,000 for which PerfBound 2.5 says BXIv3 is made.
 pub const MAX_NODES: usize = 1 << 21;
 
 /// The next step of a packet that is in a switch.
@@ -96,7 +98,7 @@ pub trait Topology: Debug + Send + Sync {
         self.switch_ports() + self.nodes()
     }
 
-    /// Links as p000 4.2 counts them: switches times radix, plus NICs. That is every end of
+    /// Links as PerfBound 4.2 counts them: switches times radix, plus NICs. That is every end of
     /// a link, and the ports without a cable.
     fn links(&self) -> usize {
         self.ports()

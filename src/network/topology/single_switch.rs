@@ -1,6 +1,6 @@
 //! One switch with a node at every port.
 
-use super::kinds::Parameters;
+use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
 /// One switch with a node at every port.

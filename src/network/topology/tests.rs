@@ -2,13 +2,16 @@ use super::hop_counts::{by_class, by_port, discover, hop_proportions, pairs, Hop
 use super::torus::Torus;
 use super::*;
 
-fn shape(name: &str, given: &[(&'static str, Value)]) -> Shape {
+fn shape(name: &str, given: &[(&'static str, Value)]) -> ConfiguredTopology {
     try_shape(name, given).unwrap_or_else(|error| panic!("{name} {given:?}: {error}"))
 }
 
-fn try_shape(name: &str, given: &[(&'static str, Value)]) -> Result<Shape, ParameterError> {
+fn try_shape(
+    name: &str,
+    given: &[(&'static str, Value)],
+) -> Result<ConfiguredTopology, ParameterError> {
     let kind = KINDS.iter().find(|kind| kind.name == name).unwrap();
-    Shape::new(kind, given)
+    ConfiguredTopology::new(kind, given)
 }
 
 fn n(number: usize) -> Value {
@@ -20,7 +23,7 @@ fn dims(list: &[usize]) -> (&'static str, Value) {
 }
 
 /// Small networks of every kind: with and without parallel cables, unused ports, ties.
-fn small() -> Vec<Shape> {
+fn small() -> Vec<ConfiguredTopology> {
     vec![
         shape("single-switch", &[("nodes", n(5))]),
         shape("megafly", &[("groups", n(5)), ("radix", n(4))]),
@@ -81,7 +84,7 @@ fn small() -> Vec<Shape> {
     ]
 }
 
-fn dragonfly(groups: usize, switches: usize, nodes: usize, ports: usize) -> Shape {
+fn dragonfly(groups: usize, switches: usize, nodes: usize, ports: usize) -> ConfiguredTopology {
     shape(
         "dragonfly",
         &[
@@ -100,7 +103,7 @@ fn row_column(
     column_ports: usize,
     nodes: usize,
     ports: usize,
-) -> Shape {
+) -> ConfiguredTopology {
     shape(
         "rc-dragonfly",
         &[
@@ -114,10 +117,10 @@ fn row_column(
     )
 }
 
-fn defaults() -> Vec<Shape> {
+fn defaults() -> Vec<ConfiguredTopology> {
     KINDS
         .iter()
-        .map(|kind| Shape::named(kind.name).unwrap())
+        .map(|kind| ConfiguredTopology::named(kind.name).unwrap())
         .collect()
 }
 
@@ -127,8 +130,8 @@ fn switch_links(topology: &dyn Topology) -> usize {
     between.filter(|&peer| peer < switch_ports).count() / 2
 }
 
-/// Nodes, switches, radix, links as p000 counts them, cables between switches.
-fn counts(shape: &Shape) -> [usize; 5] {
+/// Nodes, switches, radix, links as the PerfBound paper counts them, cables between switches.
+fn counts(shape: &ConfiguredTopology) -> [usize; 5] {
     [
         shape.nodes(),
         shape.switches(),
@@ -138,11 +141,11 @@ fn counts(shape: &Shape) -> [usize; 5] {
     ]
 }
 
-/// p000 4.2 and Tables 6, 7: "65 groups of 64 nodes, each group employing 16 switches with a
+/// PerfBound 4.2 and Tables 6, 7: "65 groups of 64 nodes, each group employing 16 switches with a
 /// radix of 16 (1040 switches in total)"; 4160 nodes, 20800 links.
 #[test]
-fn megafly_of_p000() {
-    let megafly = Shape::named("megafly").unwrap();
+fn megafly_of_the_perfbound_paper() {
+    let megafly = ConfiguredTopology::named("megafly").unwrap();
     let global = 65 * 64 / 2;
     assert_eq!(counts(&megafly), [4160, 1040, 16, 20800, 65 * 64 + global]);
     // One global link between every pair of groups.
@@ -162,17 +165,17 @@ fn megafly_of_p000() {
     assert_eq!(megafly.lanes(), 1);
 }
 
-/// p000 Table 7: 845 switches, 4394 nodes, 26364 links.
+/// PerfBound Table 7: 845 switches, 4394 nodes, 26364 links.
 #[test]
-fn rlft_of_p000() {
-    let rlft = Shape::named("rlft").unwrap();
+fn rlft_of_the_perfbound_paper() {
+    let rlft = ConfiguredTopology::named("rlft").unwrap();
     assert_eq!(counts(&rlft), [4394, 845, 26, 26364, 2 * 4394]);
 }
 
-/// p000 Table 7: 1000 switches, 4000 nodes, 28000 links; by its rule a radix of 24, and so
+/// PerfBound Table 7: 1000 switches, 4000 nodes, 28000 links; by its rule a radix of 24, and so
 /// three cables per neighbour.
 #[test]
-fn torus_of_p000() {
+fn torus_of_the_perfbound_paper() {
     let torus = shape(
         "torus",
         &[
@@ -185,11 +188,11 @@ fn torus_of_p000() {
     assert_eq!(counts(&torus), [4000, 1000, 24, 28000, 9000]);
 }
 
-/// p001 4.1: 64 nodes, 64 switches with 28 ports: 6 aggregated links of 4 and one more of 4
+/// POWAR 4.1: 64 nodes, 64 switches with 28 ports: 6 aggregated links of 4 and one more of 4
 /// to the node, of which a NIC with one port uses one.
 #[test]
-fn torus_of_p001() {
-    let torus = Shape::named("torus").unwrap();
+fn torus_of_powar() {
+    let torus = ConfiguredTopology::named("torus").unwrap();
     assert_eq!(counts(&torus), [64, 64, 28, 64 * 28 + 64, 64 * 6 * 4 / 2]);
     let free = (0..64 * 28)
         .filter(|&port| torus.peer(port).is_none())
@@ -197,40 +200,40 @@ fn torus_of_p001() {
     assert_eq!(free, 64 * 3);
 }
 
-/// p001 4.1: the 8-ary 2-tree, 16 switches with 16 ports, 64 nodes.
+/// POWAR 4.1: the 8-ary 2-tree, 16 switches with 16 ports, 64 nodes.
 #[test]
-fn tree_of_p001() {
+fn tree_of_powar() {
     let tree = shape("k-ary-n-tree", &[("k", n(8)), ("n", n(2))]);
     assert_eq!(counts(&tree), [64, 16, 16, 16 * 16 + 64, 64]);
 }
 
-/// p002 Table V: 576 switches with 8 nodes, 6 x 16; 384 switches with 12 nodes, 8 x 8 x 6;
+/// Georgakoudis Table V: 576 switches with 8 nodes, 6 x 16; 384 switches with 12 nodes, 8 x 8 x 6;
 /// radix 48, 4608 nodes both.
 #[test]
-fn networks_of_p002() {
-    let dragonfly = Shape::named("rc-dragonfly").unwrap();
+fn networks_of_georgakoudis() {
+    let dragonfly = ConfiguredTopology::named("rc-dragonfly").unwrap();
     let between = 576 * (15 + 15 + 10) / 2;
     assert_eq!(
         counts(&dragonfly),
         [4608, 576, 48, 576 * 48 + 4608, between]
     );
-    let hyperx = Shape::named("hyperx").unwrap();
+    let hyperx = ConfiguredTopology::named("hyperx").unwrap();
     let between = 384 * (7 + 7 + 5) / 2;
     assert_eq!(counts(&hyperx), [4608, 384, 48, 384 * 48 + 4608, between]);
     assert_eq!(pairs(&*hyperx).max(), 5);
 }
 
-/// p003 III.A: 1056 (12x11x8) nodes; 5 stages, radix 8, 1024 nodes; 33 groups, radix 15,
+/// Zahn III.A: 1056 (12x11x8) nodes; 5 stages, radix 8, 1024 nodes; 33 groups, radix 15,
 /// 1056 nodes.
 #[test]
-fn networks_of_p003() {
+fn networks_of_zahn() {
     let torus = shape("torus", &[dims(&[12, 11, 8]), ("ports_per_link", n(1))]);
     assert_eq!(counts(&torus), [1056, 1056, 7, 1056 * 8, 1056 * 3]);
     assert_eq!(pairs(&*torus).max(), 6 + 5 + 4 + 2);
     assert_eq!(torus.lanes(), 2);
     let tree = shape("k-ary-n-tree", &[("k", n(4)), ("n", n(5))]);
     assert_eq!(counts(&tree), [1024, 1280, 8, 1280 * 8 + 1024, 4 * 1024]);
-    let dragonfly = Shape::named("dragonfly").unwrap();
+    let dragonfly = ConfiguredTopology::named("dragonfly").unwrap();
     let between = 33 * 28 + 33 * 32 / 2;
     assert_eq!(
         counts(&dragonfly),
@@ -239,19 +242,19 @@ fn networks_of_p003() {
     assert_eq!(pairs(&*dragonfly).max(), 5);
 }
 
-/// p004 2: k^n nodes and n * k^(n-1) switches; 64 nodes in the 4-ary 3-tree. Its links are
+/// Alonso 2: k^n nodes and n * k^(n-1) switches; 64 nodes in the 4-ary 3-tree. Its links are
 /// unidirectional, 2 * k per switch.
 #[test]
-fn tree_of_p004() {
-    let tree = Shape::named("k-ary-n-tree").unwrap();
+fn tree_of_alonso() {
+    let tree = ConfiguredTopology::named("k-ary-n-tree").unwrap();
     assert_eq!(counts(&tree), [64, 48, 8, 48 * 8 + 64, 128]);
 }
 
-/// p004 2: "any path starting from a level 0 switch and leading to a given node traverses the
+/// Alonso 2: "any path starting from a level 0 switch and leading to a given node traverses the
 /// same sequence of edge labels", the node's digits; and the ways up from a leaf lead to
 /// every root, one each. The same holds for an RLFT.
 #[test]
-fn trees_are_labelled_as_in_p004() {
+fn trees_are_labelled_as_in_alonso() {
     for (tree, k, levels, roots) in [
         (shape("k-ary-n-tree", &[("k", n(3)), ("n", n(3))]), 3, 3, 9),
         (shape("k-ary-n-tree", &[("k", n(2)), ("n", n(5))]), 2, 5, 16),
@@ -435,8 +438,11 @@ fn no_network_can_deadlock() {
 fn a_torus_without_its_dateline_has_a_cycle() {
     for (sizes, cyclic) in [(5, true), (6, true), (4, false), (3, false), (2, false)] {
         let kind = KINDS.iter().find(|kind| kind.name == "torus").unwrap();
-        let parameters =
-            kinds::Parameters::of(kind, &[dims(&[sizes, 2]), ("ports_per_link", n(1))]);
+        let parameters = parameters::Parameters::of(
+            kind.name,
+            kind.parameters,
+            &[dims(&[sizes, 2]), ("ports_per_link", n(1))],
+        );
         let torus = Torus::new(&parameters.unwrap()).unwrap();
         assert_eq!(
             torus.lanes(),
@@ -459,7 +465,7 @@ fn a_torus_without_its_dateline_has_a_cycle() {
 #[test]
 fn a_dragonfly_with_one_lane_has_a_cycle() {
     #[derive(Debug)]
-    struct OneLane(Shape);
+    struct OneLane(ConfiguredTopology);
     impl Topology for OneLane {
         fn nodes(&self) -> usize {
             self.0.nodes()
@@ -496,7 +502,7 @@ fn a_dragonfly_with_one_lane_has_a_cycle() {
     deadlock_free(&OneLane(dragonfly(9, 4, 2, 2))).unwrap_err();
 }
 
-/// p000 3.2 names two ways to the hop counts; both give the same, at every port.
+/// PerfBound 3.2 names two ways to the hop counts; both give the same, at every port.
 #[test]
 fn hop_counts_from_routing_and_from_discovery_are_equal() {
     for shape in &small() {
@@ -561,7 +567,7 @@ fn the_representatives_stand_for_all() {
 /// crosses between groups goes 5 links, every packet of it.
 #[test]
 fn factors_of_the_megafly() {
-    let megafly = Shape::named("megafly").unwrap();
+    let megafly = ConfiguredTopology::named("megafly").unwrap();
     let classes = by_class(&*megafly);
     let expected = (7.0 / 2.0 + 56.0 / 4.0 + 4096.0 / 5.0) / 4159.0;
     assert!((classes[0].factor().unwrap() - expected).abs() < 1e-12);
@@ -572,7 +578,7 @@ fn factors_of_the_megafly() {
 
 #[test]
 fn ports_have_names() {
-    let tree = Shape::named("k-ary-n-tree").unwrap();
+    let tree = ConfiguredTopology::named("k-ary-n-tree").unwrap();
     assert_eq!(tree.port_name(3 * 8 + 5), "switch3.port5");
     assert_eq!(tree.port_name(48 * 8 + 7), "nic7");
     for port in 0..tree.ports() {
@@ -675,7 +681,7 @@ fn impossible_parameters_are_refused() {
 }
 
 /// Networks of 100,000 nodes: every class of port within the time of a test, and routes that
-/// arrive. p000 2.5 names that size.
+/// arrive. PerfBound 2.5 names that size.
 #[test]
 fn networks_of_100_000_nodes() {
     for shape in [

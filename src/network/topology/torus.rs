@@ -1,6 +1,6 @@
-//! Tori (k-ary n-cubes) with one or several cables between neighbours (p001 4.1, p003 III.A).
+//! Tori (k-ary n-cubes) with one or several cables between neighbours (POWAR 4.1, Zahn III.A).
 
-use super::kinds::Parameters;
+use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
 /// Switches at the points of a grid that closes on itself in every dimension.
@@ -25,7 +25,7 @@ impl Torus {
         let cables = parameters.number("ports_per_link");
         let nodes_per_switch = parameters.number("nodes_per_switch");
         let between = 2 * dims.len() * cables;
-        // p001 4.1 connects a node by as many cables as a neighbour. A NIC here has one
+        // POWAR 4.1 connects a node by as many cables as a neighbour. A NIC here has one
         // port; the others stay without a cable.
         let used = between + nodes_per_switch;
         let radix = match parameters.given("radix") {
@@ -113,8 +113,8 @@ impl Topology for Torus {
         Some(neighbour * self.radix + back)
     }
 
-    /// Dimension order (p003 III.A), the shorter way round. Deadlock-free by a dateline
-    /// (Dally and Seitz 1987, as p001 3 for its deterministic channels): the cable that
+    /// Dimension order (Zahn III.A), the shorter way round. Deadlock-free by a dateline
+    /// (Dally and Seitz 1987, as POWAR 3 for its deterministic channels): the cable that
     /// closes a ring and what follows it in that dimension is on lane 1.
     fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop {
         let target = destination / self.nodes_per_switch;

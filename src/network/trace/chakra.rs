@@ -433,7 +433,7 @@ struct Group {
 
 /// What must be alike on all members of a collective.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Part {
+struct Contribution {
     kind: u64,
     bytes: u64,
 }
@@ -447,7 +447,7 @@ fn groups(traces: &[Trace]) -> Result<Vec<Group>, TraceError> {
         members: all,
     }];
     // By group and accelerator, with the node.
-    let mut parts: BTreeMap<String, BTreeMap<u32, Vec<(usize, Part)>>> = BTreeMap::new();
+    let mut parts: BTreeMap<String, BTreeMap<u32, Vec<(usize, Contribution)>>> = BTreeMap::new();
     for (me, trace) in traces.iter().enumerate() {
         for (number, (_, node)) in trace.nodes.iter().enumerate() {
             let fault = |problem: String| trace.fault(number, &problem);
@@ -529,7 +529,7 @@ fn groups(traces: &[Trace]) -> Result<Vec<Group>, TraceError> {
     Ok(groups)
 }
 
-impl std::fmt::Display for Part {
+impl std::fmt::Display for Contribution {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let name = KINDS[self.kind as usize];
         write!(f, "{name} of {} bytes", self.bytes)
@@ -551,7 +551,7 @@ const KINDS: [&str; 10] = [
 ];
 const BARRIER: u64 = 9;
 
-fn part(node: &Node) -> Result<Part, String> {
+fn part(node: &Node) -> Result<Contribution, String> {
     let kind = node.needed("comm_type")?;
     if kind >= KINDS.len() as u64 {
         return Err(format!("its `comm_type` is {kind}: it is 0 to 9"));
@@ -560,7 +560,7 @@ fn part(node: &Node) -> Result<Part, String> {
         BARRIER => 0,
         _ => node.needed("comm_size")?,
     };
-    Ok(Part { kind, bytes })
+    Ok(Contribution { kind, bytes })
 }
 
 /// Writes the operations of an accelerator.
@@ -655,7 +655,7 @@ impl Writer<'_> {
     }
 
     fn collective(&mut self, node: &Node) -> Result<(u32, u32), String> {
-        let Part { kind, bytes } = part(node)?;
+        let Contribution { kind, bytes } = part(node)?;
         let root = 0;
         if matches!(kind, 1 | 3 | 4 | 5) {
             // No attribute of the format tells it.

@@ -162,7 +162,7 @@ enum Call {
     Sendrecv(Message, Message, Option<Status>),
     /// Requests that are complete.
     Complete(Vec<(i32, Option<Status>)>),
-    Collective(u16, Shape),
+    Collective(u16, CollectiveCall),
     Group(u16, u16),
     Subgroup(u16, Vec<i32>, u16),
     NewComm(u16, How, u16),
@@ -186,7 +186,7 @@ struct Status {
 
 /// A collective, before the size of its communicator is known.
 #[derive(Debug)]
-enum Shape {
+enum CollectiveCall {
     Known(Collective),
     /// As many bytes from each member.
     Gather(usize, u64),
@@ -483,11 +483,11 @@ impl<'a> Reader<'a> {
                 received.comm = sent.comm;
                 Call::Sendrecv(sent, received, self.status(kept)?)
             }
-            52 => Call::Collective(self.u16()?, Shape::Known(Collective::Barrier)),
+            52 => Call::Collective(self.u16()?, CollectiveCall::Known(Collective::Barrier)),
             53 => {
                 let (bytes, root) = (self.volume()?, self.place()?);
                 let shape = Collective::Broadcast { root, bytes };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             54 | 56 => {
                 let me = self.i32()?;
@@ -498,8 +498,8 @@ impl<'a> Reader<'a> {
                     self.volume()?;
                 }
                 let shape = match function {
-                    54 => Shape::Gather(root, bytes),
-                    _ => Shape::Scatter(root, bytes),
+                    54 => CollectiveCall::Gather(root, bytes),
+                    _ => CollectiveCall::Scatter(root, bytes),
                 };
                 Call::Collective(comm, shape)
             }
@@ -507,7 +507,7 @@ impl<'a> Reader<'a> {
                 let bytes = self.volume()?;
                 self.volume()?;
                 let shape = Collective::AllGather { bytes };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             59 => {
                 self.i32()?;
@@ -518,13 +518,13 @@ impl<'a> Reader<'a> {
                 let blocks = self.volumes(at, &counts, size)?;
                 let blocks = blocks.into();
                 let shape = Collective::AllGatherV { blocks };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             60 => {
                 let bytes = self.volume()?;
                 self.volume()?;
                 let shape = Collective::AllToAll { bytes };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             61 => {
                 self.i32()?;
@@ -536,14 +536,14 @@ impl<'a> Reader<'a> {
                 };
                 let (to, from) = (side()?, side()?);
                 let shape = Collective::AllToAllV { to, from };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             62 => {
                 let bytes = self.volume()?;
                 self.u8()?;
                 let root = self.place()?;
                 let shape = Collective::Reduce { root, bytes };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             65 | 67 => {
                 let count = self.i32()?;
@@ -554,7 +554,7 @@ impl<'a> Reader<'a> {
                     65 => Collective::AllReduce { bytes, element },
                     _ => Collective::Scan { bytes },
                 };
-                Call::Collective(self.u16()?, Shape::Known(shape))
+                Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
             72 => Call::Group(self.u16()?, self.u16()?),
             76 => {
@@ -794,22 +794,22 @@ impl Replay<'_> {
 
     /// The receive as its status tells that it went; without one, or with one that cannot
     /// be right (old files hold them), as it was posted.
-    fn told(&self, message: &Message, status: Option<Status>) -> Message {
-        let mut told = *message;
+    fn actual(&self, message: &Message, status: Option<Status>) -> Message {
+        let mut actual = *message;
         let Some(status) = status else {
-            return told;
+            return actual;
         };
         let size = self.comms[&message.comm].members.len();
         let place = usize::try_from(status.source);
         if message.partner == -1 && place.is_ok_and(|place| place < size) {
-            told.partner = status.source;
+            actual.partner = status.source;
         }
         if let Some(tag) = status.tag.filter(|&tag| message.tag == -1 && tag >= 0) {
-            told.tag = tag;
+            actual.tag = tag;
         }
         let bytes = u64::try_from(status.bytes);
-        told.bytes = bytes.map_or(told.bytes, |bytes| bytes.min(told.bytes));
-        told
+        actual.bytes = bytes.map_or(actual.bytes, |bytes| bytes.min(actual.bytes));
+        actual
     }
 
     fn post(&mut self, message: &Message, receives: bool) -> Result<Option<u32>, String> {
@@ -834,9 +834,9 @@ impl Replay<'_> {
             return Ok(());
         };
         if self.rank.is_receive(op) {
-            let told = self.told(&message, status);
-            if let Some((partner, tag)) = self.partner(&told, true)? {
-                self.rank.received(op, partner, told.bytes, tag);
+            let actual = self.actual(&message, status);
+            if let Some((partner, tag)) = self.partner(&actual, true)? {
+                self.rank.received(op, partner, actual.bytes, tag);
             }
         }
         self.rank.complete(op)
@@ -859,16 +859,16 @@ impl Replay<'_> {
             }
             Call::Recv(message, status) => {
                 self.comm(message.comm)?;
-                let told = self.told(message, *status);
-                let op = self.post(&told, true)?;
+                let actual = self.actual(message, *status);
+                let op = self.post(&actual, true)?;
                 op.into_iter().for_each(|op| self.rank.wait(op));
             }
             Call::Isend(message, request) => self.begin(message, *request, false)?,
             Call::Irecv(message, request) => self.begin(message, *request, true)?,
             Call::Sendrecv(sent, received, status) => {
                 self.comm(received.comm)?;
-                let told = self.told(received, *status);
-                let ops = [self.post(&told, true)?, self.post(sent, false)?];
+                let actual = self.actual(received, *status);
+                let ops = [self.post(&actual, true)?, self.post(sent, false)?];
                 let ops = ops.into_iter().flatten();
                 ops.for_each(|op| self.rank.wait(op));
             }
@@ -881,13 +881,13 @@ impl Replay<'_> {
                 let size = self.comm(*comm)?.members.len();
                 let expanded;
                 let collective = match shape {
-                    Shape::Known(collective) => collective,
-                    &Shape::Gather(root, bytes) => {
+                    CollectiveCall::Known(collective) => collective,
+                    &CollectiveCall::Gather(root, bytes) => {
                         let blocks = vec![bytes; size];
                         expanded = Collective::Gather { root, blocks };
                         &expanded
                     }
-                    &Shape::Scatter(root, bytes) => {
+                    &CollectiveCall::Scatter(root, bytes) => {
                         let blocks = vec![bytes; size];
                         expanded = Collective::Scatter { root, blocks };
                         &expanded

@@ -16,6 +16,8 @@ use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::path::Path;
 
+use foldhash::fast::RandomState;
+
 use super::{Builder, Cycle, Format, Op, OpKind, Program, TooLarge, TraceError, ANY, ANY_OF_USERS};
 
 /// A statement takes some 100 characters; a file of another kind may have no line ends.
@@ -124,7 +126,7 @@ struct Reader {
     /// Line on which the rank under way, or the open block comment, begins.
     rank_line: u64,
     comment: Option<u64>,
-    labels: HashMap<String, u32>,
+    labels: HashMap<String, u32, RandomState>,
     /// Line of each operation of the rank under way.
     lines: Vec<u64>,
     /// Set when a complete rank turned out to have a cycle: line and text.
@@ -141,7 +143,7 @@ impl Reader {
             number: 0,
             rank_line: 0,
             comment: None,
-            labels: HashMap::new(),
+            labels: HashMap::default(),
             lines: Vec::new(),
             cycle: None,
         }
@@ -559,7 +561,8 @@ impl<'a> Cursor<'a> {
     }
 
     fn blanks(&mut self) {
-        self.at = self.text.len() - self.rest().trim_start_matches([' ', '\t']).len();
+        let blanks = self.rest().bytes().take_while(|byte| b" \t".contains(byte));
+        self.at += blanks.count();
     }
 
     fn take(&mut self, token: &str) -> bool {
@@ -573,11 +576,12 @@ impl<'a> Cursor<'a> {
     /// A letter and the letters, digits and `_` after it; empty if there is none.
     fn word(&mut self) -> &'a str {
         let rest = self.rest();
-        if !rest.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        if !rest.as_bytes().first().is_some_and(u8::is_ascii_alphabetic) {
             return "";
         }
         let end = rest
-            .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .bytes()
+            .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_'))
             .unwrap_or(rest.len());
         self.at += end;
         &rest[..end]
@@ -604,7 +608,8 @@ impl<'a> Cursor<'a> {
         let at = self.at;
         let rest = self.rest();
         let end = rest
-            .find(|c: char| !c.is_ascii_digit())
+            .bytes()
+            .position(|byte| !byte.is_ascii_digit())
             .unwrap_or(rest.len());
         if end == 0 {
             let hint = if rest.starts_with('-') {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::limits::{MAX_BYTES, MAX_CALC_NS};
 use super::{is_wildcard, OpKind, Program};
-use crate::network::engine::EventQueue;
+use crate::network::event_queue::EventQueue;
 use crate::network::replay::{Host, Message, Overheads, Replay, Source};
 
 /// The network of the ideal run: no contention; a send costs its CPU this much, in ps.
@@ -14,11 +15,6 @@ pub const IDEAL_OVERHEAD_PS: u64 = 200_000;
 pub const IDEAL_LATENCY_PS: u64 = 1_000_000;
 /// Time of a byte in the ideal run, in ps: 400 Gb/s.
 pub const IDEAL_BYTE_PS: u64 = 20;
-
-/// The most that all calcs together may last, so that 64 bits of picoseconds suffice.
-pub const MAX_CALC_NS: u64 = u64::MAX / 1000 / 16;
-/// The most that all messages together may hold, for the same reason (1 PiB).
-pub const MAX_BYTES: u64 = 1 << 50;
 
 /// Figures of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]

@@ -15,20 +15,23 @@ pub mod goal;
 pub mod goalbin;
 pub mod info;
 mod liballprof;
+pub mod limits;
 mod matching;
 pub(in crate::network) mod mpi;
 mod mpilog;
 mod otf2;
 mod vef;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
-use crate::files::FileError;
+use crate::files::{self, FileError};
 
 /// Stands for "any source" and "any tag" of a receive, as GOAL binary stores it.
 pub const ANY: u32 = u32::MAX;
@@ -331,25 +334,25 @@ impl Program {
     }
 
     /// Tells all that a replay depends on, as bytes: equal for equal programs.
-    pub fn describe(&self, mut tell: impl FnMut(&[u8])) {
+    pub fn describe(&self, mut write: impl FnMut(&[u8])) {
         let mut numbers = |numbers: &[u32]| {
-            tell(&(numbers.len() as u64).to_le_bytes());
+            write(&(numbers.len() as u64).to_le_bytes());
             numbers
                 .iter()
-                .for_each(|number| tell(&number.to_le_bytes()));
+                .for_each(|number| write(&number.to_le_bytes()));
         };
         numbers(&self.rank_start);
         numbers(&self.successor_start);
         let successors: Vec<u32> = self.successors.iter().map(|next| next.0).collect();
         numbers(&successors);
         for speed in &self.speeds {
-            tell(&speed.to_le_bytes());
+            write(&speed.to_le_bytes());
         }
         for op in &self.ops {
-            tell(&op.size.to_le_bytes());
-            tell(&op.peer.to_le_bytes());
-            tell(&op.tag.to_le_bytes());
-            tell(&[op.kind as u8, op.cpu, op.nic]);
+            write(&op.size.to_le_bytes());
+            write(&op.peer.to_le_bytes());
+            write(&op.tag.to_le_bytes());
+            write(&[op.kind as u8, op.cpu, op.nic]);
         }
     }
 
@@ -605,7 +608,10 @@ pub fn sha256(path: &Path) -> Result<Option<String>, TraceError> {
 }
 
 /// The files that [`read`] reads for `path`.
-fn sources(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
+///
+/// # Errors
+/// If a file cannot be read, or the files cannot be told.
+pub fn sources(path: &Path) -> Result<Vec<PathBuf>, TraceError> {
     if path.is_dir() {
         let mut files = files_in(path)?;
         files.retain(|file| is_member(file));
@@ -665,9 +671,10 @@ fn is_member(path: &Path) -> bool {
 
 fn read_file(path: &Path) -> Result<Program, TraceError> {
     let fail = |source| read_failure(path, source);
-    let file = File::open(path).map_err(fail)?;
+    let file = files::open(path).map_err(fail)?;
     let (compressed, plain) = unpacked(BufReader::with_capacity(1 << 16, file)).map_err(fail)?;
-    let mut program = read_plain(path, plain)?;
+    let most = if compressed { MOST_UNPACKED } else { u64::MAX };
+    let mut program = read_plain(path, plain, most)?;
     program.compressed |= compressed;
     Ok(program)
 }
@@ -699,8 +706,59 @@ fn read_failure(path: &Path, source: std::io::Error) -> TraceError {
     })
 }
 
+/// Most bytes that are kept of an archive or of compressed data: a few megabytes can unpack to more
+/// than any memory. What lies unpacked on the disk may be longer.
+const MOST_UNPACKED: u64 = 1 << 30;
+/// Most bytes of an archive that may name one file.
+const LONGEST_NAME: u64 = 1 << 16;
+
+/// All that can be read, of which at most `left` bytes are kept; `left` becomes less by so many.
+fn read_limited(path: &Path, input: impl Read, left: &mut u64) -> Result<Vec<u8>, TraceError> {
+    let mut bytes = Vec::new();
+    input
+        .take(left.saturating_add(1))
+        .read_to_end(&mut bytes)
+        .map_err(|source| read_failure(path, source))?;
+    match left.checked_sub(bytes.len() as u64) {
+        Some(less) => *left = less,
+        None => {
+            return Err(TraceError::Whole {
+                path: path.into(),
+                problem: format!(
+                    "with this, more than {MOST_UNPACKED} bytes are unpacked, and so many are \
+                     not kept in memory; unpack it, and give the folder or the file"
+                ),
+            })
+        }
+    }
+    Ok(bytes)
+}
+
+/// An archive of which at most so many bytes are read until the number is set anew.
+struct Metered<R> {
+    input: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Metered<R> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.input.read(into)?;
+        match self.left.get().checked_sub(count as u64) {
+            Some(left) => self.left.set(left),
+            None => {
+                return Err(std::io::Error::other(format!(
+                    "the name of a file is longer than {LONGEST_NAME} bytes"
+                )))
+            }
+        }
+        Ok(count)
+    }
+}
+
 /// The files of a folder or tar archive whose names belong to a trace.
 struct Members {
+    /// Bytes that may still be unpacked.
+    left: u64,
     files: Vec<(PathBuf, Vec<u8>)>,
     /// How many have other names.
     others: u64,
@@ -710,8 +768,10 @@ struct Members {
 }
 
 impl Members {
-    fn new() -> Self {
+    /// None yet, and at most so many bytes unpacked.
+    fn new(most: u64) -> Self {
         Self {
+            left: most,
             files: Vec::new(),
             others: 0,
             json: None,
@@ -729,12 +789,17 @@ impl Members {
     }
 
     fn add(&mut self, path: PathBuf, bytes: Vec<u8>) -> Result<(), TraceError> {
-        let fail = |source| read_failure(&path, source);
-        let mut plain = Vec::new();
-        let (compressed, mut input) = unpacked(bytes.as_slice()).map_err(fail)?;
-        input.read_to_end(&mut plain).map_err(fail)?;
-        drop(input);
+        let (compressed, input) =
+            unpacked(bytes.as_slice()).map_err(|source| read_failure(&path, source))?;
+        let packed = match compressed {
+            true => Some(read_limited(&path, input, &mut self.left)?),
+            false => {
+                drop(input);
+                None
+            }
+        };
         self.compressed |= compressed;
+        let plain = packed.unwrap_or(bytes);
         match path
             .extension()
             .is_some_and(|extension| extension == "json")
@@ -746,7 +811,7 @@ impl Members {
     }
 
     fn of_folder(path: &Path) -> Result<Self, TraceError> {
-        let mut members = Self::new();
+        let mut members = Self::new(MOST_UNPACKED);
         for file in files_in(path)? {
             if members.wants(&file) {
                 let bytes = std::fs::read(&file).map_err(|source| read_failure(&file, source))?;
@@ -756,18 +821,30 @@ impl Members {
         Ok(members)
     }
 
-    fn of_archive(path: &Path, input: impl Read) -> Result<Self, TraceError> {
+    fn of_archive(path: &Path, input: impl Read, most: u64) -> Result<Self, TraceError> {
         let fail = |source| read_failure(path, source);
-        let mut members = Self::new();
-        let mut archive = tar::Archive::new(input);
-        for entry in archive.entries().map_err(fail)? {
+        let mut members = Self::new(most);
+        let left = Rc::new(Cell::new(u64::MAX));
+        let metered = Metered {
+            input,
+            left: Rc::clone(&left),
+        };
+        let mut archive = tar::Archive::new(metered);
+        let mut entries = archive.entries().map_err(fail)?;
+        loop {
+            // A long name is a file of its own before the file, and held.
+            left.set(LONGEST_NAME);
+            let Some(entry) = entries.next() else {
+                break;
+            };
+            left.set(u64::MAX);
             let mut entry = entry.map_err(fail)?;
             let name = entry.path().map_err(fail)?.into_owned();
             if !entry.header().entry_type().is_file() || !members.wants(&name) {
+                std::io::copy(&mut entry, &mut std::io::sink()).map_err(fail)?;
                 continue;
             }
-            let mut bytes = Vec::new();
-            entry.read_to_end(&mut bytes).map_err(fail)?;
+            let bytes = read_limited(&path.join(&name), &mut entry, &mut members.left)?;
             if bytes.len() as u64 != entry.size() {
                 return Err(TraceError::Whole {
                     path: path.join(name),
@@ -830,7 +907,8 @@ fn read_members(path: &Path, members: Members) -> Result<Program, TraceError> {
 /// So much tells the formats apart: the first block of a tar archive.
 const HEAD_BYTES: u64 = 512;
 
-fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
+/// Reads a trace that is not compressed any more, of which at most `most` bytes are kept.
+fn read_plain(path: &Path, mut input: impl BufRead, most: u64) -> Result<Program, TraceError> {
     let fail = |source| read_failure(path, source);
     let whole = |problem: String| TraceError::Whole {
         path: path.into(),
@@ -853,13 +931,11 @@ fn read_plain(path: &Path, mut input: impl BufRead) -> Result<Program, TraceErro
     let liballprof = liballprof::begins(&start);
     let one_mpilog = begins(b"#mpilog");
     let json = start.trim_ascii_start().starts_with(b"{");
-    let mut input = Cursor::new(start).chain(input);
+    let input = Cursor::new(start).chain(input);
     if goal_binary {
-        let mut bytes = Vec::new();
-        input.read_to_end(&mut bytes).map_err(fail)?;
-        goalbin::parse(path, &bytes)
+        goalbin::parse(path, &read_limited(path, input, &mut { most })?)
     } else if tar {
-        read_members(path, Members::of_archive(path, input)?)
+        read_members(path, Members::of_archive(path, input, most)?)
     } else if vef {
         vef::parse(path, input)
     } else if liballprof {
@@ -888,7 +964,8 @@ pub(crate) fn check_matching(program: &Program) -> Result<(), String> {
 /// A program from GOAL text, checked as [`read`] checks files.
 #[cfg(test)]
 pub(crate) fn from_text(text: &str) -> Result<Program, String> {
-    let program = read_plain(Path::new("test.goal"), text.as_bytes()).map_err(|e| e.to_string())?;
+    let program =
+        read_plain(Path::new("test.goal"), text.as_bytes(), u64::MAX).map_err(|e| e.to_string())?;
     matching::check(&program)?;
     Ok(program)
 }

@@ -18,6 +18,7 @@ use std::process::{Command, Stdio};
 use super::collectives::{split, Collective};
 use super::mpi::{Comm, Rank, Tags, MAX_RANKS};
 use super::{Builder, Format, Program, TraceError};
+use crate::tools;
 
 /// The files of an archive: its anchor file, the global definitions, and all in the folder with
 /// the definitions and events of each location.
@@ -70,16 +71,15 @@ fn shown<T>(
     options: &[&str],
     reader: impl FnOnce(&mut dyn BufRead) -> Result<T, Problem>,
 ) -> Result<T, String> {
-    let child = Command::new(TOOL)
+    let mut command = Command::new(TOOL);
+    command
         .args(options)
         .arg("--")
         .arg(path)
         .env("LC_ALL", "C")
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn();
-    let mut child = child.map_err(|error| {
+        .stderr(Stdio::piped());
+    let (mut child, _running) = tools::start(&mut command).map_err(|error| {
         format!(
             "OTF2 is read with `{TOOL}`, which cannot be run ({error}): install it (Debian and \
              Ubuntu: `apt-get install otf2-tools`; sources: the OTF2 library of Score-P)"
@@ -292,7 +292,7 @@ struct Envelope {
 }
 
 #[derive(Clone, Debug)]
-struct Part {
+struct Contribution {
     operation: String,
     comm: u64,
     /// A place in the communicator.
@@ -311,7 +311,7 @@ enum What {
     Posted(u64),
     Received(Envelope, u64),
     Sent(u64),
-    Collective(Part),
+    Collective(Contribution),
     /// Begin or end of the program: nothing but a time.
     Time,
 }
@@ -372,7 +372,7 @@ fn events(input: &mut dyn BufRead, definitions: &Definitions) -> Result<Events, 
             "MPI_COLLECTIVE_END" => {
                 let part = || {
                     let (operation, _) = rest.strip_prefix("Operation: ")?.split_once(',')?;
-                    Some(Part {
+                    Some(Contribution {
                         operation: operation.into(),
                         comm: between(rest, ", Communicator: ", ", Root: ").and_then(reference)?,
                         root: after(rest, ", Root: "),
@@ -409,7 +409,7 @@ fn events(input: &mut dyn BufRead, definitions: &Definitions) -> Result<Events, 
 }
 
 /// The collectives of each communicator by member, with their lines.
-type Collectives<'e> = HashMap<u64, HashMap<u32, Vec<(u64, &'e Part)>>>;
+type Collectives<'e> = HashMap<u64, HashMap<u32, Vec<(u64, &'e Contribution)>>>;
 
 fn program(definitions: &Definitions, events: &Events) -> Result<Program, Problem> {
     let mut collectives = Collectives::new();
@@ -613,7 +613,7 @@ impl Writer<'_> {
         Ok(self.comms.get_mut(&id).expect("was inserted"))
     }
 
-    fn collective(&mut self, part: &Part) -> Result<(), String> {
+    fn collective(&mut self, part: &Contribution) -> Result<(), String> {
         let members = self.comm(part.comm)?.members.clone();
         let done = self.done.entry(part.comm).or_default();
         let place = *done;
@@ -659,7 +659,11 @@ impl Writer<'_> {
 
 /// The collective in which the members send and receive so much, as member `me` has it;
 /// nothing where there are no messages of users.
-fn collective(part: &Part, parts: &[(u64, u64)], me: usize) -> Result<Option<Collective>, String> {
+fn collective(
+    part: &Contribution,
+    parts: &[(u64, u64)],
+    me: usize,
+) -> Result<Option<Collective>, String> {
     let name = part.operation.as_str();
     let root = || {
         let root = part.root.and_then(|root| usize::try_from(root).ok());

@@ -1166,9 +1166,9 @@ fn receives_of_any_tag_do_not_take_the_messages_of_collectives() {
     };
     let folder = tempfile::tempdir().unwrap();
     let program = read(&liballprof_logs(folder.path(), &[log(0), log(1), log(2)])).unwrap();
-    let told = info(&program).unwrap();
+    let found = info(&program).unwrap();
     // 24 bytes, where the messages of barriers have 1.
-    assert_eq!((told.wildcard_recvs, told.sizes_differ), (2, 0));
+    assert_eq!((found.wildcard_recvs, found.sizes_differ), (2, 0));
     let ops = program.ops().iter();
     let any: Vec<String> = ops
         .filter(|op| is_wildcard(op.peer, op.tag))
@@ -1328,8 +1328,8 @@ fn every_collective_of_chakra_runs() {
                 .map(|_| chakra_example(0, (kind, 1001))[3..].to_vec())
                 .collect();
             let program = read(&chakra_trace(folder.path(), &all)).unwrap();
-            let told = info(&program).unwrap();
-            assert_eq!(told.sizes_differ, 0, "{kind} of {accelerators}");
+            let found = info(&program).unwrap();
+            assert_eq!(found.sizes_differ, 0, "{kind} of {accelerators}");
             let count = accelerators as u64;
             let bytes = match kind {
                 // Whole vectors or blocks through trees, to or from one, or by everyone to all.
@@ -1338,10 +1338,10 @@ fn every_collective_of_chakra_runs() {
                 // All parts but those that stay.
                 4 => 1001 - 1001u64.div_ceil(count),
                 6..=8 => (count - 1) * 1001,
-                _ => told.bytes_sent,
+                _ => found.bytes_sent,
             };
-            assert_eq!(told.bytes_sent, bytes, "{kind} of {accelerators}");
-            let roots = told.left_out.values().sum::<u64>();
+            assert_eq!(found.bytes_sent, bytes, "{kind} of {accelerators}");
+            let roots = found.left_out.values().sum::<u64>();
             // The dependency on node 3, and the root.
             let expected = if matches!(kind, 1 | 3 | 4 | 5) { 2 } else { 1 };
             assert_eq!(roots, expected * count);
@@ -1392,8 +1392,8 @@ fn process_groups_of_chakra_are_those_that_use_them() {
         .map(|name| collective(name, if name == "even" { 3 } else { 2 }))
         .to_vec();
     let path = chakra_trace(folder.path(), &all);
-    let told = info(&read(&path).unwrap()).unwrap();
-    let sent: Vec<u64> = told.per_rank.iter().map(|rank| rank.bytes_sent).collect();
+    let found = info(&read(&path).unwrap()).unwrap();
+    let sent: Vec<u64> = found.per_rank.iter().map(|rank| rank.bytes_sent).collect();
     assert_eq!(sent, [60, 45, 60, 45, 60]);
     std::fs::remove_file(folder.path().join("run.4.et")).unwrap();
     let text = read(&path).unwrap_err().to_string();
@@ -1702,9 +1702,9 @@ fn every_collective_of_otf2_runs() {
         let events = good[..rank_1].replace(line, &with(parts[1]))
             + &good[rank_1..].replace(line, &with(parts[0]));
         let program = otf2::from_output(OTF2_DEFINITIONS, &events).unwrap();
-        let told = info(&program).unwrap();
+        let found = info(&program).unwrap();
         assert_eq!(
-            (told.sizes_differ, told.bytes_sent),
+            (found.sizes_differ, found.bytes_sent),
             (0, 340 + sent),
             "{name}"
         );
@@ -1869,4 +1869,57 @@ fn an_otf2_file_that_is_none_is_refused() {
     );
     let missing = read(&folder.path().join("none.otf2")).unwrap_err();
     assert!(missing.to_string().contains("none.otf2"), "{missing}");
+}
+
+/// A few megabytes of compressed zeros must not fill the memory.
+#[test]
+fn what_is_unpacked_in_memory_is_limited() {
+    use std::io::Write;
+    let path = Path::new("logs.tar");
+    let archive = |names: [&str; 2], size: usize| {
+        let mut tar = tar::Builder::new(Vec::new());
+        for name in names {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(size as u64);
+            let zeros = std::io::repeat(0).take(size as u64);
+            tar.append_data(&mut header, name, zeros).unwrap();
+        }
+        tar.into_inner().unwrap()
+    };
+    let limited = |archive: &[u8], most: u64| {
+        Members::of_archive(path, archive, most).map(|members| members.files.len())
+    };
+    let logs = archive(["rank-0000.log", "rank-0001.log"], 1000);
+    assert_eq!(limited(&logs, 2000).unwrap(), 2);
+    let text = limited(&logs, 1999).unwrap_err().to_string();
+    assert!(text.starts_with("logs.tar/rank-0001.log: "), "{text}");
+    assert!(text.contains("unpack it, and give the folder"), "{text}");
+    // Files with other names are passed over, however long they are.
+    let others = archive(["notes.txt", "rank-0000.log"], 100_000);
+    assert_eq!(limited(&others, 100_000).unwrap(), 1);
+
+    // Compressed once more within the archive: what comes out counts.
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&[0; 100_000]).unwrap();
+    let packed = gzip.finish().unwrap();
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_size(packed.len() as u64);
+    tar.append_data(&mut header, "run.0.et.gz", &packed[..])
+        .unwrap();
+    let nested = tar.into_inner().unwrap();
+    assert!(limited(&nested, 100_000).is_err());
+    assert_eq!(limited(&nested, 110_000).unwrap(), 1);
+
+    // The name of a file, which the archive holds as a file of its own.
+    let long = format!("{}/rank-0000.log", "n".repeat(1 << 17));
+    let named = archive([&long, "rank-0001.log"], 10);
+    let text = limited(&named, 1000).unwrap_err().to_string();
+    assert!(text.contains("name of a file is longer"), "{text}");
+
+    // GOAL binary is held as a whole, too.
+    let mut goal = super::goalbin::MAGIC.to_le_bytes().to_vec();
+    goal.resize(1000, 0);
+    let text = super::read_plain(path, &goal[..], 999).unwrap_err();
+    assert!(text.to_string().contains("unpacked"), "{text}");
 }

@@ -1,27 +1,27 @@
-//! How long a port has nothing to send, application by application (p000 Figure 1).
+//! How long a port has nothing to send, application by application (PerfBound Figure 1).
 //!
-//! p000 shows the four distributions without their numbers. What its text states is met; what
-//! it leaves open is taken from traces of such applications, or chosen. Between the stated
-//! quantiles the logarithm of the time is uniform.
+//! The PerfBound paper shows the four distributions without their numbers. What its text states is
+//! met; what it leaves open is taken from traces of such applications, or chosen. Between the
+//! stated quantiles the logarithm of the time is uniform.
 
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
 
 /// An application whose idle times a port sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub enum Application {
     /// Molecular dynamics: "100 us surpasses the length for most of the inactivity periods"
-    /// (p000 4.4.1). Quantiles measured: see [`Shape::quantiles`].
+    /// (PerfBound 4.4.1). Quantiles measured: see [`Application::quantiles`].
     Lammps,
     /// Monte Carlo neutron transport: the network is used at the begin and the end of a run of
-    /// 1290.64 s only, and ports are on for 0.02 % of it (p000 4.5).
+    /// 1290.64 s only, and ports are on for 0.02 % of it (PerfBound 4.5).
     Patmos,
     /// Weather forecast training: waiting 1 us before sleep halves the overhead, another three
     /// orders of magnitude bring it to a third, and 99 % of the periods are within the
-    /// millisecond range (p000 4.6.1).
+    /// millisecond range (PerfBound 4.6.1).
     Mlwf,
-    /// AlexNet training: 90 % of the periods are within the nanosecond range (p000 4.7.1); the
-    /// network mostly idles between the bursts of the back-propagation (p000 4.7).
+    /// AlexNet training: 90 % of the periods are within the nanosecond range (PerfBound 4.7.1); the
+    /// network mostly idles between the bursts of the back-propagation (PerfBound 4.7).
     AlexNet,
 }
 
@@ -32,17 +32,22 @@ pub type Quantile = (f64, f64);
 /// 1290.64 s at a mean of 9.9 us / ln 100.
 const PATMOS_PERIODS: f64 = 120_074.0;
 
-impl Shape {
-    /// All, in the order of p000's figure.
-    pub const ALL: [Shape; 4] = [Shape::Lammps, Shape::Patmos, Shape::Mlwf, Shape::AlexNet];
+impl Application {
+    /// All, in the order of the PerfBound paper's figure.
+    pub const ALL: [Application; 4] = [
+        Application::Lammps,
+        Application::Patmos,
+        Application::Mlwf,
+        Application::AlexNet,
+    ];
 
     /// The name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
-            Shape::Lammps => "lammps",
-            Shape::Patmos => "patmos",
-            Shape::Mlwf => "mlwf",
-            Shape::AlexNet => "alexnet",
+            Application::Lammps => "lammps",
+            Application::Patmos => "patmos",
+            Application::Mlwf => "mlwf",
+            Application::AlexNet => "alexnet",
         }
     }
 
@@ -51,7 +56,7 @@ impl Shape {
         match self {
             // Idle periods of the 16 NICs under the LAMMPS trace lammps-lj-r16-s300, on one
             // switch, by a sweep over fixed thresholds.
-            Shape::Lammps => &[
+            Application::Lammps => &[
                 (0.0, 10.0),
                 (0.0537, 50.0),
                 (0.1298, 200.0),
@@ -68,14 +73,14 @@ impl Shape {
                 (1.0, 5e6),
             ],
             // The range of the short ones is chosen.
-            Shape::Patmos => {
+            Application::Patmos => {
                 const SHORT: f64 = 1.0 - 1.0 / PATMOS_PERIODS;
                 const LONG: f64 = 1290.64e9 * (1.0 - 0.0002);
                 &[(0.0, 100.0), (SHORT, 1e4), (SHORT, LONG), (1.0, LONG)]
             }
             // An overhead in proportion to the periods that are slept through; the shortest
             // and the longest are chosen.
-            Shape::Mlwf => &[
+            Application::Mlwf => &[
                 (0.0, 10.0),
                 (0.5, 1e3),
                 (2.0 / 3.0, 1e6),
@@ -84,7 +89,7 @@ impl Shape {
             ],
             // Within the 90 % below 1 us, and within the rest, as measured at the 8 NICs under
             // the trace alexnet-dp-layer-r8-i3 in the same way.
-            Shape::AlexNet => &[
+            Application::AlexNet => &[
                 (0.0, 10.0),
                 (0.0556, 50.0),
                 (0.2699, 100.0),
@@ -147,7 +152,7 @@ mod tests {
 
     const DRAWS: usize = 400_000;
 
-    fn drawn(shape: Shape) -> Vec<f64> {
+    fn drawn(shape: Application) -> Vec<f64> {
         let mut random = Pcg64Mcg::seed_from_u64(11);
         (0..DRAWS).map(|_| shape.draw(&mut random)).collect()
     }
@@ -159,7 +164,7 @@ mod tests {
 
     #[test]
     fn every_quantile_is_met() {
-        for shape in Shape::ALL {
+        for shape in Application::ALL {
             let drawn = drawn(shape);
             for &(quantile, ns) in shape.quantiles() {
                 // Four standard deviations of a count, and the ends exactly.
@@ -175,10 +180,10 @@ mod tests {
     }
 
     #[test]
-    fn what_p000_states_is_met() {
-        assert!(part(&drawn(Shape::Lammps), 100e3) > 0.9);
-        assert!((part(&drawn(Shape::AlexNet), 1e3) - 0.9).abs() < 0.003);
-        let mlwf = drawn(Shape::Mlwf);
+    fn what_perfbound_paper_states_is_met() {
+        assert!(part(&drawn(Application::Lammps), 100e3) > 0.9);
+        assert!((part(&drawn(Application::AlexNet), 1e3) - 0.9).abs() < 0.003);
+        let mlwf = drawn(Application::Mlwf);
         assert!((part(&mlwf, 1e3) - 0.5).abs() < 0.004);
         assert!((part(&mlwf, 1e6) - 0.667).abs() < 0.004);
         assert!((part(&mlwf, 1e7) - 0.99).abs() < 0.001);
@@ -188,17 +193,17 @@ mod tests {
     fn patmos_is_at_work_for_a_fiftieth_of_a_percent() {
         let periods = PATMOS_PERIODS;
         let run = 1290.64e9;
-        let total = Shape::Patmos.mean() * periods;
+        let total = Application::Patmos.mean() * periods;
         assert!((total / run - 1.0).abs() < 1e-6, "{total}");
-        let long = Shape::Patmos.at(1.0);
+        let long = Application::Patmos.at(1.0);
         let busy = (total - long) / total;
         assert!((busy - 0.0002).abs() < 2e-6, "{busy}");
-        assert!(Shape::Patmos.at(1.0 - 2.0 / periods) < 1e4);
+        assert!(Application::Patmos.at(1.0 - 2.0 / periods) < 1e4);
     }
 
     #[test]
     fn drawn_times_have_the_mean() {
-        for shape in [Shape::Lammps, Shape::Mlwf, Shape::AlexNet] {
+        for shape in [Application::Lammps, Application::Mlwf, Application::AlexNet] {
             let drawn = drawn(shape);
             let mean = drawn.iter().sum::<f64>() / DRAWS as f64;
             let ratio = mean / shape.mean();

@@ -1,41 +1,18 @@
 //! What the nodes of a network send: the replay of a program, or a pattern.
 
+mod host;
 pub mod inactivity;
 pub mod pattern;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+pub use host::{Host, Outgoing};
+
 use super::replay::{self, Overheads, Replay, Source};
 use pattern::Sources;
 
-/// A message on its way from one node to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outgoing {
-    /// The node it goes to.
-    pub destination: u32,
-    /// At least 1.
-    pub bytes: u64,
-    /// The sending rank, where there are ranks.
-    pub from: u32,
-    /// The receiving rank.
-    pub to: u32,
-    /// Its tag.
-    pub tag: u32,
-}
-
-/// What carries out what traffic wishes. Nodes are named by their places in the part of the
-/// network that the host is.
-pub trait Host {
-    /// Now, in ps.
-    fn now(&self) -> u64;
-    /// Have [`Traffic::act`] called `delay` ps from now.
-    fn call(&mut self, delay: u64, node: u32, value: u32);
-    /// Hands a message to the NIC of a node.
-    fn send(&mut self, node: u32, message: Outgoing);
-}
-
-/// What the nodes of one part of a network send.
+/// What the nodes of one partition of a network send.
 #[derive(Debug)]
 pub enum Traffic<'p> {
     /// The ranks of programs that run here.

@@ -6,8 +6,8 @@
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-use super::inactivity::Shape;
-use super::{Host, Outgoing};
+use super::host::{Host, Outgoing};
+use super::inactivity::Application;
 
 /// Who sends how much to whom, and when.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +29,7 @@ pub struct Pattern {
 pub enum Destinations {
     /// To any other node, all alike.
     Uniform,
-    /// Some nodes send to hot ones only, the rest to any other node (p003 III).
+    /// Some nodes send to hot ones only, the rest to any other node (Zahn III).
     Hotspot {
         /// The hot nodes, each with the same share.
         nodes: Vec<u32>,
@@ -47,7 +47,7 @@ pub enum Arrivals {
         /// The load.
         load: f64,
     },
-    /// A low load, a rise, a high load, a fall, and so on (p004 4). All nodes together.
+    /// A low load, a rise, a high load, a fall, and so on (Alonso 4). All nodes together.
     TwoLevel {
         /// The low load.
         low: f64,
@@ -69,11 +69,11 @@ pub enum Arrivals {
         /// Mean time that it is off, in ps.
         off_ps: u64,
     },
-    /// Each node for itself sends, then idles as the ports of an application do (p000
-    /// Figure 1).
+    /// Each node for itself sends, then idles as the ports of an application do (the PerfBound
+    /// paper Figure 1).
     Inactivity {
         /// The application.
-        shape: Shape,
+        shape: Application,
         /// What its idle times are multiplied with.
         scale: f64,
     },
@@ -536,7 +536,7 @@ mod tests {
 
     #[test]
     fn idle_times_between_messages_have_the_shape() {
-        let shape = Shape::Lammps;
+        let shape = Application::Lammps;
         let arrivals = Arrivals::Inactivity { shape, scale: 0.5 };
         let pattern = pattern(Destinations::Uniform, arrivals);
         let sent = sent(&pattern, 4, 2_000_000_000_000);

@@ -2,7 +2,7 @@
 
 use crate::config::plan::{BinScale, HistogramPlan};
 
-/// The bins of a histogram (SPEC 6, `docs/histograms.md`).
+/// The bins of a histogram (SPEC 6, `docs/how/histograms.md`).
 #[derive(Clone, Debug)]
 pub struct Edges {
     /// Where each bin begins, in ticks, and where the highest would end.

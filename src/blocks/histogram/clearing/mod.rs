@@ -2,82 +2,49 @@
 
 use super::store::CounterStore;
 use super::window::Window;
-use super::Shape;
+use super::{FoundPins, ReadPins, Shape};
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
-/// A histogram that is cleared when it is full or old (SPEC 6, p000 3.2). Its golden model is [`super::golden::Histogram`].
-#[derive(LogicBlock)]
-pub struct ClearingHistogram {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub ended: Signal<In, Bit>,
-    pub sample_bin: Signal<In, Bits>,
-    pub max_samples: Optional<Signal<In, Bits>>,
-    pub ttl: Optional<Signal<In, Bits>>,
-    pub renew: Optional<Signal<In, Bit>>,
-    pub read_group: Signal<In, Bits>,
-    pub read_place: Signal<In, Bits>,
-    pub cleared: Signal<Out, Bit>,
-    pub age: Signal<Out, Bits>,
-    pub step: Signal<Out, Bit>,
-    pub taken: Signal<Out, Bit>,
-    pub group_sum: Signal<Out, Bits>,
-    pub bin_count: Signal<Out, Bits>,
-    pub arrived: Signal<Out, Bits>,
-    adjustable: Constant<Bit>,
-    window: Window,
-    store: CounterStore,
-}
+block! {
+    /// A histogram that is cleared when it is full or old (SPEC 6, PerfBound 3.2). Its golden model
+    /// is [`super::golden::Histogram`].
+    pub struct ClearingHistogram(clk, rst);
 
-impl ClearingHistogram {
     /// The histogram of `plan`.
-    pub fn new(plan: &PortPlan) -> Self {
+    pub fn new(plan: &PortPlan) {
         let shape = Shape::of(plan);
         let adjustable = plan.ages() && plan.registers.is_some();
-        ClearingHistogram {
-            about: About::new(
-                "histogram_clearing",
-                "Histogram of idle periods, cleared when it holds max_samples samples or when\n\
-                 its time to live has passed, in either case just before the next sample.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            ended: Signal::bit("a sample: an idle period ended"),
-            sample_bin: Signal::bits(shape.index(), "bin of the sample"),
-            max_samples: Optional::when(
-                adjustable,
-                Signal::bits(32, "samples after which it is due"),
-            ),
-            ttl: Optional::when(
-                adjustable,
-                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
-            ),
-            renew: Optional::when(adjustable, Signal::bit("it is due at once")),
-            read_group: Signal::bits(shape.group, "group the search reads"),
-            read_place: Signal::bits(shape.place, "bin of that group the search reads"),
-            cleared: Signal::bit("the sample clears the histogram"),
-            age: Signal::bits(plan.time_width, "ticks since the clear, one cycle late"),
-            step: Signal::bit("the age grows by a tick"),
-            taken: Signal::bit("the search reads nothing in this cycle"),
-            group_sum: Signal::bits(shape.sum, "samples in the group read two cycles before"),
-            bin_count: Signal::bits(shape.counter, "samples in the bin read two cycles before"),
-            arrived: Signal::bits(shape.index(), "that bin"),
-            adjustable: Constant::bit(adjustable, "software decides when it is due"),
-            window: Window::new(plan),
-            store: CounterStore::new(plan),
-        }
+    }
+
+    about(
+        "histogram_clearing",
+        "Histogram of idle periods, cleared when it holds max_samples samples or when\n\
+         its time to live has passed, in either case just before the next sample.",
+    )
+
+    {
+        pub in ended: Bit("a sample: an idle period ended"),
+        pub in sample_bin: Bits(shape.index(), "bin of the sample"),
+        pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: for ever") if adjustable,
+        pub in renew: Bit("it is due at once") if adjustable,
+        pub flat read: ReadPins(&shape),
+        pub out cleared: Bit("the sample clears the histogram"),
+        pub out age: Bits(plan.time_width, "ticks since the clear, one cycle late"),
+        pub out step: Bit("the age grows by a tick"),
+        pub flat found: FoundPins(&shape, ""),
+        choice adjustable(adjustable), // software decides when it is due
+        child window: Window(plan),
+        child store: CounterStore(plan),
     }
 }
 
 impl Logic for ClearingHistogram {
     #[hdl_gen]
     fn update(&mut self) {
-        self.window.clk.next = self.clk.val();
-        self.window.rst.next = self.rst.val();
         self.window.ended.next = self.ended.val();
-        if self.adjustable.val() {
+        if self.adjustable {
             self.window.max_samples.next = self.max_samples.val();
             self.window.ttl.next = self.ttl.val();
             self.window.renew.next = self.renew.val();
@@ -87,16 +54,10 @@ impl Logic for ClearingHistogram {
         self.age.next = self.window.age.val();
         self.step.next = self.window.step.val();
 
-        self.store.clk.next = self.clk.val();
-        self.store.rst.next = self.rst.val();
         self.store.clear.next = self.cleared.val();
         self.store.add.next = self.ended.val();
         self.store.bin.next = self.sample_bin.val();
-        self.store.read_group.next = self.read_group.val();
-        self.store.read_place.next = self.read_place.val();
-        self.taken.next = self.store.taken.val();
-        self.group_sum.next = self.store.group_sum.val();
-        self.bin_count.next = self.store.bin_count.val();
-        self.arrived.next = self.store.arrived.val();
+        ReadPins::link(&mut self.read, &mut self.store.read);
+        FoundPins::link(&mut self.found, &mut self.store.found);
     }
 }

@@ -13,104 +13,67 @@ pub struct EntryShape {
     pub largest_count: Option<u64>,
 }
 
-/// A populated bin, and the samples in it and above. The entries stand in a row, the highest
-/// bin first; each one sees the one above it.
-#[derive(LogicBlock)]
-pub struct MapEntry {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub record: Signal<In, Bit>,
-    pub clear: Signal<In, Bit>,
-    pub insert: Signal<In, Bit>,
-    pub gain: Signal<In, Bit>,
-    pub sample: Signal<In, Bits>,
-    pub limit: Signal<In, Bits>,
-    pub above_key: Signal<In, Bits>,
-    pub above_tail: Signal<In, Bits>,
-    pub above_stays: Signal<In, Bit>,
-    pub above_known: Signal<In, Bit>,
-    pub above_saturated: Signal<In, Bit>,
-    pub above_exceeds: Signal<In, Bit>,
-    pub above_found: Signal<In, Bits>,
-    pub key: Signal<Out, Bits>,
-    pub tail: Signal<Out, Bits>,
-    pub stays: Signal<Out, Bit>,
-    pub known: Signal<Out, Bit>,
-    pub saturated: Signal<Out, Bit>,
-    pub exceeds: Signal<Out, Bit>,
-    pub found: Signal<Out, Bits>,
-    key_held: Reg<Bits>,
-    tail_held: Reg<Bits>,
-    holds: Signal<Local, Bit>,
-    saturates: Constant<Bit>,
-    largest_count: Constant<Bits>,
-}
+block! {
+    /// A populated bin, and the samples in it and above. The entries stand in a row, the highest
+    /// bin first; each one sees the one above it.
+    pub struct MapEntry(clk, rst);
 
-impl MapEntry {
     /// An unused entry of that shape.
-    pub fn new(shape: EntryShape) -> Self {
+    pub fn new(shape: EntryShape) {
         let EntryShape { key, tail, .. } = shape;
-        MapEntry {
-            about: About::new(
-                "map_entry",
-                "One entry of the map histogram: a bin that holds samples, and its tail sum,\n\
-                 the samples in it and in all higher bins. The key of an entry is its bin plus\n\
-                 one, 0 if it is unused. The entries stand in a row, the highest bin first,\n\
-                 unused ones last; the pins above_ belong to the entry above.\n\
-                 \n\
-                 A sample adds one to the tail sums of its bin and of all lower ones. The first\n\
-                 sample of a bin takes the place of the highest entry below its bin; that entry\n\
-                 and all after it move down by one.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            record: Signal::bit("a sample is recorded"),
-            clear: Signal::bit("it clears the map first"),
-            insert: Signal::bit("no entry is its bin's"),
-            gain: Signal::bit("the counter of its bin has room"),
-            sample: Signal::bits(key, "key of the sample's bin"),
-            limit: Signal::bits(tail, "budget"),
-            above_key: Signal::bits(key, "key of the entry above"),
-            above_tail: Signal::bits(tail, "its tail sum"),
-            above_stays: Signal::bit("its bin is above the sample's"),
-            above_known: Signal::bit("an entry above is the sample's"),
-            above_saturated: Signal::bit("and is as large as it gets"),
-            above_exceeds: Signal::bit("the tail sum above is more than the budget"),
-            above_found: Signal::bits(key, "key of the highest such entry above, or 0"),
-            key: Signal::bits(key, "the bin plus one, 0 if the entry is unused"),
-            tail: Signal::bits(tail, "its tail sum"),
-            stays: Signal::bit("the bin is above the sample's and stays"),
-            known: Signal::bit("this entry or one above is the sample's"),
-            saturated: Signal::bit("and is as large as it gets"),
-            exceeds: Signal::bit("the tail sum is more than the budget"),
-            found: Signal::bits(key, "key of the highest such entry down to this one, or 0"),
-            key_held: Reg::bits(key, 0, "the bin plus one, 0 if the entry is unused"),
-            tail_held: Reg::bits(tail, 0, "samples in the bin and in all above it"),
-            holds: Signal::bit("the entry is the sample's"),
-            saturates: Constant::bit(
-                shape.largest_count.is_some(),
-                "a counter can reach its largest value",
-            ),
-            largest_count: Constant::bits(
-                tail,
-                shape.largest_count.unwrap_or(0).into(),
-                "where the counter of a bin saturates",
-            ),
-        }
+    }
+
+    about(
+        "map_entry",
+        "One entry of the map histogram: a bin that holds samples, and its tail sum,\n\
+         the samples in it and in all higher bins. The key of an entry is its bin plus\n\
+         one, 0 if it is unused. The entries stand in a row, the highest bin first,\n\
+         unused ones last; the pins above_ belong to the entry above.\n\
+         \n\
+         A sample adds one to the tail sums of its bin and of all lower ones. The first\n\
+         sample of a bin takes the place of the highest entry below its bin; that entry\n\
+         and all after it move down by one.",
+    )
+
+    {
+        pub in record: Bit("a sample is recorded"),
+        pub in clear: Bit("it clears the map first"),
+        pub in insert: Bit("no entry is its bin's"),
+        pub in gain: Bit("the counter of its bin has room"),
+        pub in sample: Bits(key, "key of the sample's bin"),
+        pub in limit: Bits(tail, "budget"),
+        pub in above_key: Bits(key, "key of the entry above"),
+        pub in above_tail: Bits(tail, "its tail sum"),
+        pub in above_stays: Bit("its bin is above the sample's"),
+        pub in above_known: Bit("an entry above is the sample's"),
+        pub in above_saturated: Bit("and is as large as it gets"),
+        pub in above_exceeds: Bit("the tail sum above is more than the budget"),
+        pub in above_found: Bits(key, "key of the highest such entry above, or 0"),
+        pub out key: Bits(key, "the bin plus one, 0 if the entry is unused"),
+        pub out tail: Bits(tail, "its tail sum"),
+        pub out stays: Bit("the bin is above the sample's and stays"),
+        pub out known: Bit("this entry or one above is the sample's"),
+        pub out saturated: Bit("and is as large as it gets"),
+        pub out exceeds: Bit("the tail sum is more than the budget"),
+        pub out found: Bits(key, "key of the highest such entry down to this one, or 0"),
+        reg key_held: Bits(key, 0, "the bin plus one, 0 if the entry is unused"),
+        reg tail_held: Bits(tail, 0, "samples in the bin and in all above it"),
+        local holds: Bit("the entry is the sample's"),
+        choice saturates(shape.largest_count.is_some()), // a counter can reach its largest value
+        constant largest_count: Bits(
+            tail, shape.largest_count.unwrap_or(0).into(), "where the counter of a bin saturates"
+        ),
     }
 }
 
 impl Logic for MapEntry {
     #[hdl_gen]
     fn update(&mut self) {
-        dff_setup!(self, clk, key_held, tail_held);
-
         self.key.next = self.key_held.q.val();
         self.tail.next = self.tail_held.q.val();
         self.holds.next = self.key_held.q.val() == self.sample.val();
         self.known.next = self.above_known.val() | self.holds.val();
-        if self.saturates.val() {
+        if self.saturates {
             comment!("The counter of a bin is what its tail sum has more than the one above.");
             self.saturated.next = self.above_saturated.val()
                 | (self.holds.val()

@@ -44,47 +44,14 @@ impl Shape {
     }
 }
 
-/// A histogram that stores populated bins only (SPEC 6, p000 3.2: "a map-like structure is
-/// ideal"), ordered by length, each with its tail sum: a sample is recorded in one cycle,
-/// and PerfBound's bin is found in one. Its golden model is [`super::golden::Histogram`].
-#[derive(LogicBlock)]
-pub struct MapHistogram {
-    about: About,
-    pub clk: Signal<In, Clock>,
-    pub rst: Signal<In, Bit>,
-    pub ended: Signal<In, Bit>,
-    pub sample_bin: Signal<In, Bits>,
-    pub max_samples: Optional<Signal<In, Bits>>,
-    pub ttl: Optional<Signal<In, Bits>>,
-    pub renew: Optional<Signal<In, Bit>>,
-    pub budget: Signal<In, Bits>,
-    pub cleared: Signal<Out, Bit>,
-    pub overflow: Signal<Out, Bit>,
-    pub age: Signal<Out, Bits>,
-    pub step: Signal<Out, Bit>,
-    pub found: Signal<Out, Bits>,
-    overflows: Constant<Bit>,
-    clips: Constant<Bit>,
-    largest_tail: Constant<Bits>,
-    largest_tail_wide: Constant<Bits>,
-    sample: Signal<Local, Bits>,
-    limit: Signal<Local, Bits>,
-    insert: Signal<Local, Bit>,
-    gain: Signal<Local, Bit>,
-    full: Signal<Local, Bit>,
-    adjustable: Constant<Bit>,
-    window: Window,
-    entries: Vec<MapEntry>,
-    lowest: MapEntry,
-    _upper_entries: usize,
-    _last: usize,
-    _key_bits: usize,
-    _tail_bits: usize,
-}
+block! {
+    /// A histogram that stores populated bins only (SPEC 6, PerfBound 3.2: "a map-like structure is
+    /// ideal"), ordered by length, each with its tail sum: a sample is recorded in one cycle,
+    /// and PerfBound's bin is found in one. Its golden model is [`super::golden::Histogram`].
+    pub struct MapHistogram(clk, rst);
 
-impl MapHistogram {
     /// The histogram of `plan`.
-    pub fn new(plan: &PortPlan) -> Self {
+    pub fn new(plan: &PortPlan) {
         let shape = Shape::of(plan);
         let EntryShape { key, tail, .. } = shape.entry;
         let adjustable = plan.ages() && plan.registers.is_some();
@@ -92,74 +59,62 @@ impl MapHistogram {
         let upper = shape.entries as usize - 1;
         let largest_tail = u128::MAX >> (128 - tail);
         let clips = budget > tail;
-        MapHistogram {
-            about: About::new(
-                "histogram_map",
-                "Histogram of idle periods that stores populated bins only. It is cleared when it\n\
-                 holds max_samples samples, when its time to live has passed, or when all entries\n\
-                 are taken and a sample falls into another bin, in any case just before that\n\
-                 sample.\n\
-                 \n\
-                 The entries are ordered by bin, the highest first, and hold tail sums rather\n\
-                 than counters: the answer to a budget is the bin above the first entry that\n\
-                 exceeds it, which all entries tell at once.",
-            ),
-            clk: Signal::clock("clock"),
-            rst: Signal::bit("synchronous reset"),
-            ended: Signal::bit("a sample: an idle period ended"),
-            sample_bin: Signal::bits(clog2(plan.histogram.bins.into()), "bin of the sample"),
-            max_samples: Optional::when(
-                adjustable,
-                Signal::bits(32, "samples after which it is due"),
-            ),
-            ttl: Optional::when(
-                adjustable,
-                Signal::bits(plan.time_width, "time to live, in ticks; 0: for ever"),
-            ),
-            renew: Optional::when(adjustable, Signal::bit("it is due at once")),
-            budget: Signal::bits(budget, "packets that may be delayed"),
-            cleared: Signal::bit("the sample clears the histogram"),
-            overflow: Signal::bit("because it found no free entry"),
-            age: Signal::bits(plan.time_width, "ticks since the clear, one cycle late"),
-            step: Signal::bit("the age grows by a tick"),
-            found: Signal::bits(key, "lowest bin whose tail sum is within the budget"),
-            overflows: Constant::bit(shape.overflows, "entries may run out"),
-            clips: Constant::bit(clips, "a budget may be more than any tail sum"),
-            largest_tail: Constant::bits(tail, largest_tail, "no tail sum is larger"),
-            largest_tail_wide: Constant::bits(
-                budget,
-                if clips { largest_tail } else { 0 },
-                "no tail sum is larger",
-            ),
-            sample: Signal::bits(key, "key of the sample's bin: the bin plus one"),
-            limit: Signal::bits(tail, "the budget, or the largest tail sum"),
-            insert: Signal::bit("the sample needs an entry of its own"),
-            gain: Signal::bit("the counter of its bin has room for it"),
-            full: Signal::bit("all entries are in use"),
-            adjustable: Constant::bit(adjustable, "software decides when it is due"),
-            window: Window::new(plan),
-            entries: (0..upper).map(|_| MapEntry::new(shape.entry)).collect(),
-            lowest: MapEntry::new(shape.entry),
-            _upper_entries: upper,
-            _last: upper - 1,
-            _key_bits: key as usize,
-            _tail_bits: tail as usize,
-        }
+    }
+
+    about(
+        "histogram_map",
+        "Histogram of idle periods that stores populated bins only. It is cleared when it\n\
+         holds max_samples samples, when its time to live has passed, or when all entries\n\
+         are taken and a sample falls into another bin, in any case just before that\n\
+         sample.\n\
+         \n\
+         The entries are ordered by bin, the highest first, and hold tail sums rather\n\
+         than counters: the answer to a budget is the bin above the first entry that\n\
+         exceeds it, which all entries tell at once.",
+    )
+
+    {
+        pub in ended: Bit("a sample: an idle period ended"),
+        pub in sample_bin: Bits(clog2(plan.histogram.bins.into()), "bin of the sample"),
+        pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: for ever") if adjustable,
+        pub in renew: Bit("it is due at once") if adjustable,
+        pub in budget: Bits(budget, "packets that may be delayed"),
+        pub out cleared: Bit("the sample clears the histogram"),
+        pub out overflow: Bit("because it found no free entry"),
+        pub out age: Bits(plan.time_width, "ticks since the clear, one cycle late"),
+        pub out step: Bit("the age grows by a tick"),
+        pub out found: Bits(key, "lowest bin whose tail sum is within the budget"),
+        choice overflows(shape.overflows), // entries may run out
+        choice clips(clips), // a budget may be more than any tail sum
+        constant largest_tail: Bits(tail, largest_tail, "no tail sum is larger"),
+        constant largest_tail_wide: Bits(
+            budget, if clips { largest_tail } else { 0 }, "no tail sum is larger"
+        ),
+        local sample: Bits(key, "key of the sample's bin: the bin plus one"),
+        local limit: Bits(tail, "the budget, or the largest tail sum"),
+        local insert: Bit("the sample needs an entry of its own"),
+        local gain: Bit("the counter of its bin has room for it"),
+        local full: Bit("all entries are in use"),
+        choice adjustable(adjustable), // software decides when it is due
+        child window: Window(plan),
+        child entries[_ in 0..upper]: MapEntry(shape.entry),
+        child lowest: MapEntry(shape.entry),
+        number _upper_entries(upper),
+        number _last(upper - 1),
     }
 }
 
 impl Logic for MapHistogram {
     #[hdl_gen]
     fn update(&mut self) {
-        self.window.clk.next = self.clk.val();
-        self.window.rst.next = self.rst.val();
         self.window.ended.next = self.ended.val();
-        if self.adjustable.val() {
+        if self.adjustable {
             self.window.max_samples.next = self.max_samples.val();
             self.window.ttl.next = self.ttl.val();
             self.window.renew.next = self.renew.val();
         }
-        if self.overflows.val() {
+        if self.overflows {
             self.full.next = self.lowest.key.val().any();
             self.overflow.next = self.ended.val()
                 & self.full.val()
@@ -174,17 +129,17 @@ impl Logic for MapHistogram {
         self.age.next = self.window.age.val();
         self.step.next = self.window.step.val();
 
-        self.sample.next = bit_cast(self.sample_bin.val(), self._key_bits) + 1;
+        self.sample.next = bit_cast(self.sample_bin.val(), &self.sample) + 1;
         self.insert.next = self.cleared.val() | !self.lowest.known.val();
         self.gain.next = !self.lowest.saturated.val();
-        if self.clips.val() {
+        if self.clips {
             if self.budget.val() > self.largest_tail_wide.val() {
                 self.limit.next = self.largest_tail.val();
             } else {
-                self.limit.next = bit_cast(self.budget.val(), self._tail_bits);
+                self.limit.next = bit_cast(self.budget.val(), &self.limit);
             }
         } else {
-            self.limit.next = bit_cast(self.budget.val(), self._tail_bits);
+            self.limit.next = bit_cast(self.budget.val(), &self.limit);
         }
 
         comment!("Nothing is above the first entry: its place is below all that stays.");
@@ -205,8 +160,6 @@ impl Logic for MapHistogram {
             self.entries[i].above_found.next = self.entries[i - 1].found.val();
         }
         for i in 0..self._upper_entries {
-            self.entries[i].clk.next = self.clk.val();
-            self.entries[i].rst.next = self.rst.val();
             self.entries[i].record.next = self.ended.val();
             self.entries[i].clear.next = self.cleared.val();
             self.entries[i].insert.next = self.insert.val();
@@ -214,8 +167,6 @@ impl Logic for MapHistogram {
             self.entries[i].sample.next = self.sample.val();
             self.entries[i].limit.next = self.limit.val();
         }
-        self.lowest.clk.next = self.clk.val();
-        self.lowest.rst.next = self.rst.val();
         self.lowest.record.next = self.ended.val();
         self.lowest.clear.next = self.cleared.val();
         self.lowest.insert.next = self.insert.val();

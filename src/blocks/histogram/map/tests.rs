@@ -11,21 +11,14 @@ use crate::blocks::testing::Bench;
 use crate::config::plan::{BudgetPlan, HistogramKind, HistogramPlan, PortPlan};
 use crate::hdl::check;
 
-/// Bins of a tick, so that a length is its bin.
-fn base() -> HistogramPlan {
-    HistogramPlan {
-        kind: HistogramKind::Map,
-        bin_shift: 0,
-        max_value: 19,
-        ..small_plan().histogram
-    }
-}
-
-fn plan(histogram: HistogramPlan) -> PortPlan {
-    PortPlan {
-        histogram,
-        ..small_plan()
-    }
+/// Bins of a tick, so that a length is its bin, and a change.
+fn plan(change: impl FnOnce(&mut HistogramPlan)) -> PortPlan {
+    small_plan().with(|plan| {
+        plan.histogram.kind = HistogramKind::Map;
+        plan.histogram.bin_shift = 0;
+        plan.histogram.max_value = 19;
+        change(&mut plan.histogram);
+    })
 }
 
 proptest! {
@@ -40,14 +33,9 @@ proptest! {
         ttl in prop_oneof![Just(None), (1u64..300).prop_map(Some)],
         budget_width in 1u32..8,
     ) {
-        let mut plan = plan(HistogramPlan {
-            bins,
-            counter_bits,
-            max_samples,
-            max_value: u64::from(bins) - 1,
-            map_entries,
-            ttl,
-            ..base()
+        let mut plan = plan(|plan| {
+            *plan = HistogramPlan { bins, counter_bits, max_samples, map_entries, ttl, ..*plan };
+            plan.max_value = u64::from(bins) - 1;
         });
         plan.clocks_per_tick = clocks_per_tick;
         plan.budget = BudgetPlan { width: budget_width, ..plan.budget };
@@ -96,10 +84,7 @@ fn record(histogram: &mut Histogram, lengths: impl IntoIterator<Item = u64>) {
 #[test]
 fn a_sample_without_a_free_entry_clears_the_map() {
     // SPEC 6: a sample for a new bin when all entries are taken clears the map first.
-    let mut histogram = Histogram::new(&plan(HistogramPlan {
-        map_entries: 2,
-        ..base()
-    }));
+    let mut histogram = Histogram::new(&plan(|plan| plan.map_entries = 2));
     record(&mut histogram, [3, 5, 3]);
     assert!(!histogram.overflows(6, 5));
     assert!(histogram.overflows(6, 4) && histogram.clears(6, 4));
@@ -111,11 +96,10 @@ fn a_sample_without_a_free_entry_clears_the_map() {
 
 #[test]
 fn a_full_map_is_cleared_and_has_not_overflowed() {
-    // docs/histograms.md: what is due is cleared for that reason.
-    let mut histogram = Histogram::new(&plan(HistogramPlan {
-        map_entries: 2,
-        max_samples: 3,
-        ..base()
+    // docs/how/histograms.md: what is due is cleared for that reason.
+    let mut histogram = Histogram::new(&plan(|plan| {
+        plan.map_entries = 2;
+        plan.max_samples = 3;
     }));
     record(&mut histogram, [3, 5, 3]);
     assert!(histogram.clears(6, 4) && !histogram.overflows(6, 4));
@@ -124,7 +108,7 @@ fn a_full_map_is_cleared_and_has_not_overflowed() {
 #[test]
 fn the_search_finds_the_lowest_bin_within_the_budget() {
     // SPEC 7.4, tails 2 (bin 9), 3 (7), 6 (1); counters of 3 bits stop at 7.
-    let mut histogram = Histogram::new(&plan(base()));
+    let mut histogram = Histogram::new(&plan(|_| {}));
     record(&mut histogram, [1, 9, 7, 1, 9, 1]);
     let found: Vec<usize> = (0..8).map(|budget| histogram.look_up(budget)).collect();
     assert_eq!(found, [10, 10, 8, 2, 2, 2, 0, 0]);
@@ -134,27 +118,19 @@ fn the_search_finds_the_lowest_bin_within_the_budget() {
 
 #[test]
 fn no_more_entries_than_can_be_in_use() {
-    let shape = |histogram| Shape::of(&plan(histogram));
-    let few = HistogramPlan {
-        map_entries: 64,
-        ..base()
+    let shape = |change: fn(&mut HistogramPlan)| {
+        let shape = Shape::of(&plan(change));
+        (shape.entries, shape.overflows)
     };
-    assert_eq!((shape(few).entries, shape(few).overflows), (20, false));
-    assert_eq!((shape(base()).entries, shape(base()).overflows), (8, true));
-    let samples = HistogramPlan {
-        max_samples: 8,
-        ..base()
-    };
-    assert_eq!(
-        (shape(samples).entries, shape(samples).overflows),
-        (8, false)
-    );
+    assert_eq!(shape(|plan| plan.map_entries = 64), (20, false));
+    assert_eq!(shape(|_| {}), (8, true));
+    assert_eq!(shape(|plan| plan.max_samples = 8), (8, false));
 }
 
 /// One module serves all entries but the lowest, whose outputs nobody needs.
 #[test]
 fn entries_share_a_module() {
-    let design = crate::hdl::elaborate(&MapHistogram::new(&plan(base()))).unwrap();
+    let design = crate::hdl::elaborate(&MapHistogram::new(&plan(|_| {}))).unwrap();
     let header = crate::hdl::verilog::Header {
         config_text: String::new(),
         hash: String::new(),
@@ -170,5 +146,5 @@ fn entries_share_a_module() {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    check::agrees_with_verilog(|| MapHistogram::new(&plan(base())), 4000, 1).unwrap();
+    check::agrees_with_verilog(|| MapHistogram::new(&plan(|_| {})), 4000, 1).unwrap();
 }

@@ -1,0 +1,201 @@
+//! The parameters that software may change: as it stages them, and those in force.
+
+use super::layout::Request;
+use super::map;
+use crate::config::plan::{Policy, PortPlan};
+use crate::hdl::prelude::*;
+
+bundle! {
+    /// What the parameters in force decide.
+    pub struct ParameterPins;
+
+    /// With times of `time` bits.
+    pub fn new(time: u32) {}
+
+    {
+        pub out sleeps: Bit("the port powers down by itself"),
+        pub out sleep: Bits(2, "where: 0 fast wake, 1 deep sleep, 2 hybrid"),
+        pub out next_policy: Bits(2, "policy in force after this cycle"),
+        pub out next_t_pdt: Bits(time, "threshold of the policy fixed after this cycle"),
+        pub out backstops: Bit("an end that did not transmit last powers down by itself"),
+        pub out t_backstop: Bits(time, "after this time at least, in ticks"),
+    }
+}
+
+bundle! {
+    /// What they decide of the age of the histogram.
+    pub struct AgingPins;
+
+    /// With times of `time` bits.
+    pub fn new(time: u32) {}
+
+    {
+        pub out ttl: Bits(time, "time to live of the histogram, in ticks; 0: for ever"),
+        pub out max_samples: Bits(32, "samples after which the histogram ages"),
+        pub out restart: Bit("the next sample finds the histogram empty"),
+        pub in restarted: Bit("the histogram has been cleared"),
+    }
+}
+
+block! {
+    /// Two copies of every parameter: `command.apply` moves the staged ones into force
+    /// together, at the end of an active cycle.
+    pub struct Parameters;
+
+    /// The parameters of `plan`.
+    pub fn new(plan: &PortPlan) {
+        let page = map::port(plan);
+        let histogram = &plan.histogram;
+        let time = plan.time_width;
+        let policy = u128::from(map::policy_code(plan.policy));
+        let sleep = u128::from(map::sleep_code(plan.sleep));
+        let measures = page.reset_of("control", "measure") == 1;
+        let t_pdt = plan.registers.map_or(0, |built| built.t_pdt);
+        let ttl = histogram.ttl.unwrap_or(0);
+        let bound = u128::from(page.reset_of("bound", "value"));
+        let t_backstop = plan.t_backstop.unwrap_or(histogram.max_value);
+    }
+
+    {
+        pub in active: Bit("the port is active in this cycle"),
+        pub flat in_force: ParameterPins(time),
+        pub flat aging: AgingPins(time) if plan.ages(),
+        // What software writes.
+        pub alias asked: Request(),
+        pub in backstop_low: Bits(5, "lowest bit of control.backstop"),
+        pub in measure_low: Bits(5, "lowest bit of control.measure"),
+        pub in ready: Bit("the rate of the staged parameters is computed"),
+        choice predicts(plan.predicts()), // the controller can predict
+        choice ages(plan.ages()), // its histogram ages by parameters
+        pub local commits: Bit("the staged parameters come into force at the end of this cycle"),
+        pub reg staged_enable: Bit(true, "staged: the port may power down by itself"),
+        pub reg staged_policy: Bits(2, policy, "staged: when"),
+        pub reg staged_sleep: Bits(2, sleep, "staged: where to"),
+        pub reg staged_measure: Bit(measures, "staged: the budget takes the measured hop factor"),
+        pub reg staged_t_pdt: Bits(time, t_pdt.into(), "staged: threshold of fixed"),
+        pub reg staged_ttl: Bits(time, ttl.into(), "staged: time to live"),
+        pub reg staged_max_samples: Bits(
+            32, histogram.max_samples.into(), "staged: samples before aging"
+        ),
+        pub reg staged_bound: Bits(32, bound, "staged: bound"),
+        pub reg staged_hop_factor: Bits(
+            32, page.reset_of("hop_factor", "value").into(), "staged: hop factor"
+        ),
+        pub reg staged_backstop: Bit(plan.t_backstop.is_some(), "staged: there is a backstop"),
+        pub reg staged_t_backstop: Bits(time, t_backstop.into(), "staged: the backstop"),
+        reg enable: Bit(true, "in force: the port may power down by itself"),
+        reg policy: Bits(2, policy, "in force: when"),
+        pub reg sleep_now: Bits(2, sleep, "in force: where to"),
+        pub reg measure: Bit(measures, "in force: the budget takes the measured hop factor"),
+        reg fixed_t_pdt: Bits(time, t_pdt.into(), "in force: threshold of fixed"),
+        reg ttl_now: Bits(time, ttl.into(), "in force: time to live"),
+        reg max_samples_now: Bits(
+            32, histogram.max_samples.into(), "in force: samples before aging"
+        ),
+        reg backstop: Bit(plan.t_backstop.is_some(), "in force: there is a backstop"),
+        reg t_backstop_now: Bits(time, t_backstop.into(), "in force: the backstop"),
+        pub reg bound: Bits(32, bound, "in force: bound"),
+        reg restart_now: Bit(false, "the histogram is to be cleared"),
+        pub reg pending: Bit(false, "staged parameters wait"),
+        constant always_on: Bits(
+            2, map::policy_code(Policy::AlwaysOn).into(), "the policy always-on"
+        ),
+    }
+}
+
+impl Logic for Parameters {
+    #[hdl_gen]
+    fn update(&mut self) {
+        comment!("Staged parameters");
+        if self.asked.writes.val() & self.asked.is_control.val() {
+            self.staged_enable.d.next = self.asked.merged.val().get_bit(0);
+            self.staged_policy.d.next = self.asked.new_policy.val();
+            self.staged_sleep.d.next = self.asked.new_sleep.val();
+            self.staged_backstop.d.next = self.asked.merged.val().get_bit(self.backstop_low.val());
+            if self.predicts {
+                self.staged_measure.d.next =
+                    self.asked.merged.val().get_bit(self.measure_low.val());
+            }
+        }
+        if self.asked.writes.val() & self.asked.is_t_pdt.val() {
+            self.staged_t_pdt.d.next = bit_cast(self.asked.merged_wide.val(), &self.staged_t_pdt);
+        }
+        if self.asked.writes.val() & self.asked.is_t_backstop.val() {
+            self.staged_t_backstop.d.next =
+                bit_cast(self.asked.merged_wide.val(), &self.staged_t_backstop);
+        }
+        if self.ages {
+            if self.asked.writes.val() & self.asked.is_ttl.val() {
+                self.staged_ttl.d.next = bit_cast(self.asked.merged_wide.val(), &self.staged_ttl);
+            }
+            if self.asked.writes.val() & self.asked.is_max_samples.val() {
+                self.staged_max_samples.d.next = self.asked.merged.val();
+            }
+        }
+        if self.predicts {
+            if self.asked.writes.val() & self.asked.is_bound.val() {
+                self.staged_bound.d.next = self.asked.merged.val();
+            }
+            if self.asked.writes.val() & self.asked.is_hop_factor.val() {
+                self.staged_hop_factor.d.next = self.asked.merged.val();
+            }
+        }
+
+        comment!("They come into force together when their rate is computed, in an active cycle.");
+        if self.predicts {
+            self.commits.next = self.pending.q.val() & self.ready.val() & self.active.val();
+        } else {
+            self.commits.next = self.pending.q.val() & self.active.val();
+        }
+        self.in_force.next_policy.next = self.policy.q.val();
+        self.in_force.next_t_pdt.next = self.fixed_t_pdt.q.val();
+        if self.commits.val() {
+            self.in_force.next_policy.next = self.staged_policy.q.val();
+            self.in_force.next_t_pdt.next = self.staged_t_pdt.q.val();
+            self.enable.d.next = self.staged_enable.q.val();
+            self.sleep_now.d.next = self.staged_sleep.q.val();
+            self.backstop.d.next = self.staged_backstop.q.val();
+            self.t_backstop_now.d.next = self.staged_t_backstop.q.val();
+            self.pending.d.next = false;
+        }
+        self.policy.d.next = self.in_force.next_policy.val();
+        self.fixed_t_pdt.d.next = self.in_force.next_t_pdt.val();
+        if self.asked.writes.val()
+            & self.asked.is_command.val()
+            & self.asked.set_bits.val().get_bit(0)
+        {
+            self.pending.d.next = true;
+        }
+        self.in_force.sleeps.next =
+            self.enable.q.val() & (self.policy.q.val() != self.always_on.val());
+        self.in_force.sleep.next = self.sleep_now.q.val();
+        self.in_force.backstops.next = self.backstop.q.val();
+        self.in_force.t_backstop.next = self.t_backstop_now.q.val();
+
+        if self.ages {
+            comment!("The histogram starts anew if its parameters change.");
+            if self.aging.restarted.val() {
+                self.restart_now.d.next = false;
+            }
+            if self.commits.val() {
+                self.ttl_now.d.next = self.staged_ttl.q.val();
+                self.max_samples_now.d.next = self.staged_max_samples.q.val();
+                if (self.staged_ttl.q.val() != self.ttl_now.q.val())
+                    | (self.staged_max_samples.q.val() != self.max_samples_now.q.val())
+                {
+                    self.restart_now.d.next = true;
+                }
+            }
+            self.aging.ttl.next = self.ttl_now.q.val();
+            self.aging.max_samples.next = self.max_samples_now.q.val();
+            self.aging.restart.next = self.restart_now.q.val();
+        }
+
+        if self.predicts {
+            if self.commits.val() {
+                self.measure.d.next = self.staged_measure.q.val();
+                self.bound.d.next = self.staged_bound.q.val();
+            }
+        }
+    }
+}

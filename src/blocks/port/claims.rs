@@ -1,0 +1,528 @@
+//! What a port promises beyond its blocks, and what the promises follow from by induction
+//! (docs/evidence/proofs.md): sections of the [`Port`](super::Port) that are no hardware.
+
+use super::sleep_bound::SleepBound;
+use crate::blocks::link_sync::{self, Exchange};
+use crate::blocks::lpi_fsm::Link;
+use crate::config::plan::{GuardPlan, PortPlan, SyncPlan};
+use crate::hdl::prelude::*;
+
+/// Bits of a number of clock cycles at rest; what the meter has counted may be longer than any
+/// threshold.
+fn rest_bits(plan: &PortPlan) -> u32 {
+    let (timer, total) = SleepBound::of(plan).map_or((1, 1), |bound| (bound.timer, bound.total));
+    clog2(u128::from(total) + 2)
+        .max(plan.time_width + clog2(u128::from(plan.clocks_per_tick) + 1))
+        .max(clog2(u128::from(timer) + 2))
+}
+
+block! {
+    /// How long a packet waits for the link, where the ends agree by messages.
+    pub struct WaitClaims;
+
+    /// The claims of `plan`. SPEC 5: a wait for a message ends by a time-out, so that it lasts
+    /// `w` cycles.
+    pub fn new(plan: &PortPlan, sync: &SyncPlan) {
+        let w = sync.timeout + 1;
+        let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
+        let wait_bits = clog2(u128::from(longest_wait) + 2);
+        let wait = |cycles: u64, doc: &str| Constant::bits(wait_bits, cycles.into(), doc);
+    }
+
+    {
+        pub in queue_nonempty: Bit("the output queue holds a packet"),
+        pub in tx_enable: Bit("the port may start a packet"),
+        pub in awake: Bit("the link is awake"),
+        pub in asleep: Bit("the link sleeps"),
+        pub in may_go_down: Bit("there is a way down"),
+        pub in link: Link("state of the link"),
+        pub in transition_cycles: Bits(wait_bits, "clock cycles in its transition"),
+        pub in exchange: Exchange("state of the exchange"),
+        pub in exchange_cycles: Bits(wait_bits, "clock cycles in that state"),
+        pub in rise: Bit("the link is agreed to go up"),
+        property wait_bounded(
+            "Whatever the other end does, a packet never waits longer than `estimate` says."
+        ),
+        property commitment_kept(
+            "From its ACK or SYNC for going down on, the port starts no packet."
+        ),
+        invariant exchange_fits(
+            "An exchange for going down stands only where there is a way down, one of this \
+                 end's own for going up only where the link sleeps.",
+        ),
+        invariant exchange_timed("No wait for a message outlasts its time-out."),
+        invariant wait_in_exchange(
+            "What a packet has waited for is the exchange under way, and those before."
+        ),
+        invariant wait_in_transition(
+            "What a packet has waited for is the transition under way, and what led to it."
+        ),
+        reg waiting: Bits(wait_bits, 0, "clock cycles for which a packet has waited"),
+        local to_wake: Bit("the link sleeps and is not yet agreed to go up"),
+        local count: Bits(wait_bits, "clock cycles in the state of the exchange"),
+        local age: Bits(wait_bits, "clock cycles in the transition"),
+        constant message_wait: wait(w, "w: longest wait for a message"),
+        constant half_wait: wait(sync.timeout / 2, "longest wait from SYNC to the start"),
+        constant start_wait: wait(link_sync::start_cycles(plan, sync), "all of START"),
+        constant ask_wait: wait(w + 1, "waited before this end asks to wake, at most"),
+        constant await_wait: wait(2 * w + 1, "and before it follows a request that crossed"),
+        constant sync_wait: wait(2 * w + 1 + sync.timeout / 2, "and with its own SYNC"),
+        constant rise_wait: wait(
+            longest_wait.min(w + (2 * w + 1).max(link_sync::longest_transitions(plan).0)),
+            "waited before the way up begins, at most",
+        ),
+        constant longest_wait: wait(longest_wait, "the longest wait, as `estimate` prints it"),
+    }
+}
+
+impl Logic for WaitClaims {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.waiting.d.next = 0.into();
+        if self.queue_nonempty.val() & !self.tx_enable.val() {
+            self.waiting.d.next = self.waiting.q.val() + 1;
+        }
+        self.wait_bounded.d.next = self.waiting.q.val() <= self.longest_wait.val();
+        self.count.next = bit_cast(self.exchange_cycles.val(), &self.count);
+        self.age.next = bit_cast(self.transition_cycles.val(), &self.age);
+        self.to_wake.next = self.asleep.val() & !self.rise.val();
+        match self.exchange.val() {
+            Exchange::Start => {
+                self.exchange_fits.d.next = self.awake.val();
+                self.exchange_timed.d.next = self.count.val() < self.start_wait.val();
+                self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+            }
+            Exchange::Idle => {
+                if self.to_wake.val() {
+                    self.wait_in_exchange.d.next = self.waiting.q.val() <= self.message_wait.val();
+                }
+            }
+            Exchange::AskDown => {
+                self.exchange_fits.d.next = self.may_go_down.val() & !self.rise.val();
+                self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                if self.to_wake.val() {
+                    self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+                }
+            }
+            Exchange::SyncDown => {
+                self.commitment_kept.d.next = !self.tx_enable.val();
+                self.exchange_fits.d.next = self.may_go_down.val() & !self.rise.val();
+                self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
+                self.wait_in_exchange.d.next =
+                    self.waiting.q.val() <= (self.half_wait.val() - self.count.val());
+            }
+            Exchange::AwaitDown => {
+                self.commitment_kept.d.next = !self.tx_enable.val();
+                self.exchange_fits.d.next = self.may_go_down.val() & !self.rise.val();
+                self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
+            }
+            Exchange::AskUp => {
+                self.exchange_fits.d.next = self.to_wake.val();
+                self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                self.wait_in_exchange.d.next =
+                    self.waiting.q.val() <= (self.ask_wait.val() + self.count.val());
+            }
+            Exchange::SyncUp => {
+                self.exchange_fits.d.next = self.to_wake.val();
+                self.exchange_timed.d.next = self.count.val() <= self.half_wait.val();
+                self.wait_in_exchange.d.next =
+                    self.waiting.q.val() <= (self.sync_wait.val() - self.count.val());
+            }
+            Exchange::AwaitUp => {
+                self.exchange_timed.d.next = self.count.val() < self.message_wait.val();
+                if self.to_wake.val() {
+                    self.wait_in_exchange.d.next =
+                        self.waiting.q.val() <= (self.await_wait.val() + self.count.val());
+                }
+            }
+        }
+        if self.rise.val()
+            & !(self.link.val() == Link::GoingDown)
+            & !(self.link.val() == Link::GoingUp)
+        {
+            self.exchange_fits.d.next = false;
+        }
+        match self.link.val() {
+            Link::GoingDown => {
+                self.wait_in_transition.d.next =
+                    self.waiting.q.val() <= (self.message_wait.val() + self.age.val());
+            }
+            Link::GoingUp => {
+                self.wait_in_transition.d.next =
+                    self.waiting.q.val() <= (self.rise_wait.val() + self.age.val());
+            }
+            _ => {}
+        }
+    }
+}
+
+block! {
+    /// That an end sleeps that stays idle, where there is a bound on the time.
+    pub struct RestClaims;
+
+    /// The claims of `plan`, whose bound is `bound`.
+    pub fn new(plan: &PortPlan, bound: &SleepBound) {
+        let width = plan.time_width;
+        let agrees = plan.sync.is_some();
+        let timeout = plan.sync.map_or(1, |sync| sync.timeout);
+        let rest_bits = rest_bits(plan);
+        let rest = |cycles: u64, doc: &str| Constant::bits(rest_bits, cycles.into(), doc);
+    }
+
+    {
+        pub in active: Bit("the port is active"),
+        pub in awake: Bit("the link is awake"),
+        pub in ticks: Bits(width, "whole ticks idle, as the meter counts"),
+        pub in tick_clock: Bits(width, "clock cycles into the present tick"),
+        pub in in_force: Bits(width, "threshold of this idle period, or the next"),
+        pub in passed: Bit("this idle period is longer than the threshold"),
+        pub in backstop_passed: Bit("and longer than the backstop"),
+        pub in last_sender: Bit("this port transmitted last"),
+        pub in prediction: Bits(width, "PerfBound's threshold"),
+        pub in correction: Bits(width, "the corrected threshold"),
+        pub in sleeps: Bit("software lets the port power down"),
+        pub in backstops: Bit("and after the backstop"),
+        pub in t_backstop: Bits(width, "the backstop that software set"),
+        pub in message_in: Bits(super::pins::MESSAGE_WIDTH, "the message that arrives"),
+        pub in exchange: Exchange("state of the exchange"),
+        pub in exchange_cycles: Bits(width, "clock cycles in that state"),
+        pub in unheard: Bit("the other end has not been heard"),
+        pub in sleep_permit: Bit("the other end permits to sleep"),
+        choice agrees(agrees), // the ends agree by messages
+        choice predicts(plan.predicts()), // the threshold is predicted
+        choice corrects(plan.corrects()), // the prediction is corrected
+        choice registers(plan.registers.is_some()), // software sets the backstop
+        property sleeps_in_time(
+            if agrees {
+                "An end that stays idle and hears nothing leaves Wake within the time that \
+                 `estimate` says, or finds out that the other end is silent."
+            } else {
+                "An end that stays idle while the other end permits to sleep leaves Wake \
+                 within the time that `estimate` says."
+            },
+        ),
+        invariant threshold_in_range("No threshold is longer than the longest one."),
+        property prediction_in_range(
+            "PerfBound's threshold is at most max_value_ns, or t_pdt_init_ns if that is longer."
+        ) if plan.predicts(),
+        property correction_in_range(
+            "The corrected threshold is at most max_value_ns, or t_pdt_init_ns if that is longer."
+        ) if plan.corrects(),
+        invariant timer_ahead("What the timer waits for is still to come."),
+        invariant idle_counted("The meter counts the idle cycles until the timer has expired."),
+        choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
+        invariant tick_under_way(
+            "A tick lasts no longer than its clock cycles."
+        ) if plan.clocks_per_tick > 1,
+        invariant rest_is_idle("A rest is no longer than the idle time that it is part of."),
+        invariant rest_in_exchange(
+            "What has been rested is the wait under way, and those before."
+        ) if agrees,
+        reg idle_cycles: Bits(
+            rest_bits, 0, "idle clock cycles, up to the longest time of the timer"
+        ),
+        pub reg rest: Bits(
+            rest_bits, 0, "idle clock cycles in Wake, nothing being heard"
+        ) if agrees,
+        reg unhindered: Bit(
+            true, "awake, and permitted to sleep, since the last activity"
+        ) if !agrees,
+        local backstop_now: Bits(width, "the backstop in force, in ticks"),
+        local backstop_ahead: Bit("it has passed, or is yet to come"),
+        local timer_over: Bit("the timer has expired in this idle time"),
+        local at_rest: Bit("idle in Wake, and nothing is heard"),
+        local elapsed: Bits(rest_bits, "idle clock cycles, as the meter has them"),
+        local exchange_count: Bits(rest_bits, "clock cycles in the state of the exchange"),
+        pub constant clocks_per_tick: rest(plan.clocks_per_tick, "clock cycles in a tick"),
+        constant longest_threshold: Bits(
+            width, plan.longest_threshold().into(), "the longest threshold, in ticks"
+        ),
+        // A constant of its own: a wrong one in the timer is to be found.
+        constant backstop_ticks: Bits(
+            width, plan.t_backstop.unwrap_or(0).into(), "the backstop, in ticks"
+        ),
+        constant longest_prediction: Bits(
+            width,
+            plan.histogram.max_value.max(plan.t_pdt_init).into(),
+            "h_maxval, or t_pdt_init if that is longer, in ticks",
+        ),
+        constant longest_idle: rest(bound.timer, "the timer has expired by then"),
+        constant rest_before: rest(bound.repeated, "rested before a timer that expired in vain"),
+        constant rest_asked: rest(
+            bound.timer.max(bound.repeated + bound.wait),
+            "rested before the other end is asked, at most",
+        ),
+        constant rest_synced: rest(timeout / 2, "longest wait from SYNC to the start"),
+        constant rest_timeout: rest(timeout, "longest wait for a message, less one"),
+        constant longest_rest: rest(bound.total, "the longest rest, as `estimate` prints it"),
+    }
+}
+
+impl Logic for RestClaims {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.threshold_in_range.d.next = self.in_force.val() <= self.longest_threshold.val();
+        if self.predicts {
+            self.prediction_in_range.d.next =
+                self.prediction.val() <= self.longest_prediction.val();
+        }
+        if self.corrects {
+            self.correction_in_range.d.next =
+                self.correction.val() <= self.longest_prediction.val();
+        }
+        self.backstop_now.next = self.backstop_ticks.val();
+        if self.registers {
+            self.backstop_now.next = self.t_backstop.val();
+        }
+        self.backstop_ahead.next =
+            self.backstop_passed.val() | (self.ticks.val() <= self.backstop_now.val());
+        if self.registers {
+            if !self.backstops.val() {
+                self.backstop_ahead.next = true;
+            }
+        }
+        self.timer_ahead.d.next = (self.passed.val() | (self.ticks.val() <= self.in_force.val()))
+            & self.backstop_ahead.val();
+        self.timer_over.next =
+            self.passed.val() & (self.last_sender.val() | self.backstop_passed.val());
+        if self.registers {
+            if !self.backstops.val() {
+                self.timer_over.next = self.passed.val();
+            }
+        }
+        if self.active.val() {
+            self.idle_cycles.d.next = 0.into();
+        } else if self.idle_cycles.q.val() < self.longest_idle.val() {
+            self.idle_cycles.d.next = self.idle_cycles.q.val() + 1;
+        }
+        self.elapsed.next = bit_cast(self.ticks.val(), &self.elapsed);
+        if self.divides {
+            self.elapsed.next = bit_cast(self.ticks.val(), &self.elapsed)
+                * self.clocks_per_tick.val()
+                + bit_cast(self.tick_clock.val(), &self.elapsed);
+            self.tick_under_way.d.next =
+                bit_cast(self.tick_clock.val(), &self.idle_cycles) < self.clocks_per_tick.val();
+        }
+        self.idle_counted.d.next = ((self.idle_cycles.q.val() == self.elapsed.val())
+            & (self.idle_cycles.q.val() < self.longest_idle.val()))
+            | ((self.idle_cycles.q.val() == self.longest_idle.val()) & self.timer_over.val());
+        if self.agrees {
+            self.at_rest.next = !self.active.val()
+                & (self.message_in.val() == 0)
+                & self.awake.val()
+                & !self.unheard.val();
+            if self.registers {
+                if !(self.sleeps.val() & self.backstops.val()) {
+                    self.at_rest.next = false;
+                }
+            }
+            if self.at_rest.val() {
+                self.rest.d.next = self.rest.q.val() + 1;
+            } else {
+                self.rest.d.next = 0.into();
+            }
+            self.sleeps_in_time.d.next = self.rest.q.val() <= self.longest_rest.val();
+            self.rest_is_idle.d.next = (self.rest.q.val() <= self.idle_cycles.q.val())
+                | (self.idle_cycles.q.val() == self.longest_idle.val());
+            self.exchange_count.next = bit_cast(self.exchange_cycles.val(), &self.exchange_count);
+            match self.exchange.val() {
+                Exchange::Start => {
+                    self.rest_in_exchange.d.next = self.rest.q.val() <= self.exchange_count.val();
+                }
+                Exchange::Idle => {
+                    self.rest_in_exchange.d.next =
+                        self.exchange_count.val() <= self.rest_timeout.val();
+                    if self.timer_over.val() & !self.unheard.val() {
+                        self.rest_in_exchange.d.next = (self.exchange_count.val()
+                            <= self.rest_timeout.val())
+                            & (self.rest.q.val()
+                                <= (self.rest_before.val() + self.exchange_count.val()));
+                    }
+                }
+                Exchange::AskDown => {
+                    self.rest_in_exchange.d.next =
+                        self.rest.q.val() <= (self.rest_asked.val() + self.exchange_count.val());
+                }
+                Exchange::SyncDown => {
+                    self.rest_in_exchange.d.next =
+                        self.rest.q.val() <= (self.rest_synced.val() - self.exchange_count.val());
+                }
+                _ => {
+                    self.rest_in_exchange.d.next = self.rest.q.val() <= self.exchange_count.val();
+                }
+            }
+        } else {
+            self.unhindered.d.next = self.active.val()
+                | (self.unhindered.q.val() & self.awake.val() & self.sleep_permit.val());
+            if self.registers {
+                if !(self.sleeps.val() & self.backstops.val()) {
+                    self.unhindered.d.next = false;
+                }
+            }
+            self.sleeps_in_time.d.next = !self.unhindered.q.val()
+                | !self.awake.val()
+                | (self.idle_cycles.q.val() < self.longest_idle.val());
+            self.rest_is_idle.d.next =
+                !self.unhindered.q.val() | !self.awake.val() | !self.timer_over.val();
+        }
+    }
+}
+
+block! {
+    /// That a guard whose rate never changes keeps its bound, and has a token in time.
+    pub struct GuardClaims;
+
+    /// The claims of `plan`, whose guard is `guard`.
+    pub fn new(plan: &PortPlan, guard: &GuardPlan) {
+        // Whole packets times the denominator of the rate.
+        let debt_limit = u128::from(guard.burst) * guard.denominator;
+        let debt_bits = clog2(debt_limit + guard.denominator + 1);
+        let debt = |value: u128, doc: &str| Constant::bits(debt_bits, value, doc);
+        let bound = SleepBound::of(plan);
+        let bounded = bound.is_some();
+        let rest_bits = rest_bits(plan);
+        let rest = |cycles: u64, doc: &str| Constant::bits(rest_bits, cycles.into(), doc);
+    }
+
+    {
+        pub in queue_nonempty: Bit("the output queue holds a packet"),
+        pub in power_state: Bits(3, "state of the link, as the pin has it"),
+        pub in awake: Bit("the link is awake"),
+        pub in exchange: Exchange("state of the exchange"),
+        pub in tokens: Bits(debt_bits, "whole tokens in the bucket"),
+        pub in part: Bits(debt_bits, "and the part of a token"),
+        pub in charged: Bit("a token was taken in this time asleep"),
+        pub in guard_clock: Bits(rest_bits, "clock cycles into the present tick"),
+        pub in rest: Bits(rest_bits, "clock cycles at rest"),
+        pub in clocks_per_tick: Bits(rest_bits, "clock cycles in a tick"),
+        choice bounded(bounded), // there is a bound on the time to sleep
+        choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
+        property guard_kept(
+            "In every interval of T ticks, packets of this end wait for at most \
+                 burst + T l / t_w wake-ups.",
+        ),
+        invariant bucket_fits("The bucket holds what it can."),
+        invariant debt_is_missing(
+            "What is missing in the bucket is what packets waited for, less what was refilled."
+        ),
+        invariant token_before_sleep(
+            "No end goes to sleep, or agrees to, without a token for the way up."
+        ),
+        invariant ticks_agree("The guard counts every tick.") if plan.clocks_per_tick > 1,
+        property token_in_time("A guard of a link that stays awake soon holds a token.") if bounded,
+        invariant refill_counted(
+            "A bucket without a token holds what the ticks awake refilled."
+        ) if bounded,
+        invariant awake_counted("The cycles awake are those of the ticks awake.") if bounded,
+        invariant rest_is_awake(
+            "A rest is no longer than the time awake that it is part of."
+        ) if bounded,
+        reg debt: Bits(debt_bits, 0, "wake-ups beyond the rate, in parts of a token"),
+        reg waited: Bit(false, "a packet has waited in this time asleep"),
+        reg tick_clocks: Bits(
+            rest_bits, 0, "clock cycles into the present tick"
+        ) if plan.clocks_per_tick > 1,
+        reg awake_ticks: Bits(
+            debt_bits, 0, "ticks awake, up to the longest wait for a token"
+        ) if bounded,
+        reg awake_cycles: Bits(rest_bits, 0, "clock cycles awake, up to the same") if bounded,
+        local tick_ends: Bit("this cycle completes a tick of the guard"),
+        local debt_left: Bits(debt_bits, "the debt after the present tick's refill"),
+        constant no_tokens: Bits(clog2(u128::from(guard.burst) + 1), 0, "an empty bucket"),
+        constant last_tick_clock: rest(plan.clocks_per_tick - 1, "last clock cycle of a tick"),
+        constant debt_gain: debt(guard.numerator, "l / t_w in parts of a token"),
+        constant debt_token: debt(guard.denominator, "one token"),
+        constant guard_burst: Number(guard.burst, "tokens in a full bucket"),
+        constant debt_limit: debt(debt_limit, "guard.burst tokens"),
+        constant token_wait_ticks: debt(
+            guard.ticks_to_token().map_or(0, u128::from), "ticks that refill a token"
+        ),
+        constant token_wait: rest(bound.map_or(0, |bound| bound.guard), "the longest wait for a token"),
+    }
+}
+
+impl Logic for GuardClaims {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.tick_ends.next = true;
+        if self.divides {
+            self.tick_ends.next = self.tick_clocks.q.val() == self.last_tick_clock.val();
+            if self.tick_ends.val() {
+                self.tick_clocks.d.next = 0.into();
+            } else {
+                self.tick_clocks.d.next = self.tick_clocks.q.val() + 1;
+            }
+            self.ticks_agree.d.next = (self.tick_clocks.q.val()
+                == bit_cast(self.guard_clock.val(), &self.guard_clock))
+                & (self.tick_clocks.q.val() <= self.last_tick_clock.val());
+        }
+        comment!("Counted from the pins: the first cycle of each time asleep with a packet.");
+        self.waited.d.next =
+            !(self.power_state.val() == 0) & (self.waited.q.val() | self.queue_nonempty.val());
+        self.debt_left.next = self.debt.q.val();
+        if self.tick_ends.val() {
+            if self.debt.q.val() >= self.debt_gain.val() {
+                self.debt_left.next = self.debt.q.val() - self.debt_gain.val();
+            } else {
+                self.debt_left.next = 0.into();
+            }
+        }
+        if !(self.power_state.val() == 0) & self.queue_nonempty.val() & !self.waited.q.val() {
+            self.debt.d.next = self.debt_left.val() + self.debt_token.val();
+        } else {
+            self.debt.d.next = self.debt_left.val();
+        }
+        self.guard_kept.d.next = self.debt.q.val() <= self.debt_limit.val();
+        self.bucket_fits.d.next = (bit_cast(self.part.val(), &self.tokens) < self.debt_token.val())
+            & (self.tokens.val() <= self.guard_burst.val())
+            & (self.waited.q.val() == self.charged.val());
+        self.debt_is_missing.d.next = self.debt.q.val()
+            + bit_cast(self.tokens.val(), &self.tokens) * self.debt_token.val()
+            + bit_cast(self.part.val(), &self.tokens)
+            == self.debt_limit.val();
+        if !(self.tokens.val() == self.no_tokens.val()) {
+            self.token_before_sleep.d.next = true;
+        } else if self.awake.val() {
+            self.token_before_sleep.d.next = !(self.exchange.val() == Exchange::AskDown)
+                & !(self.exchange.val() == Exchange::SyncDown)
+                & !(self.exchange.val() == Exchange::AwaitDown);
+        } else {
+            self.token_before_sleep.d.next = self.charged.val();
+        }
+        if self.bounded {
+            if !self.awake.val() {
+                self.awake_ticks.d.next = 0.into();
+            } else if self.tick_ends.val()
+                & (self.awake_ticks.q.val() < self.token_wait_ticks.val())
+            {
+                self.awake_ticks.d.next = self.awake_ticks.q.val() + 1;
+            }
+            if !self.awake.val() {
+                self.awake_cycles.d.next = 0.into();
+            } else if self.awake_cycles.q.val() < self.token_wait.val() {
+                self.awake_cycles.d.next = self.awake_cycles.q.val() + 1;
+            }
+            self.refill_counted.d.next = !(self.tokens.val() == self.no_tokens.val())
+                | (self.awake_ticks.q.val() * self.debt_gain.val()
+                    <= bit_cast(self.part.val(), &self.tokens));
+            if self.divides {
+                self.awake_counted.d.next = (self.awake_ticks.q.val()
+                    == self.token_wait_ticks.val())
+                    | (self.awake_cycles.q.val()
+                        <= (bit_cast(self.awake_ticks.q.val(), &self.guard_clock)
+                            * self.clocks_per_tick.val()
+                            + self.tick_clocks.q.val()));
+            } else {
+                self.awake_counted.d.next = (self.awake_ticks.q.val()
+                    == self.token_wait_ticks.val())
+                    | (bit_cast(self.awake_cycles.q.val(), &self.tokens)
+                        == self.awake_ticks.q.val());
+            }
+            self.rest_is_awake.d.next = (self.rest.val() <= self.awake_cycles.q.val())
+                | (self.awake_cycles.q.val() >= self.token_wait.val());
+            self.token_in_time.d.next = !(self.tokens.val() == self.no_tokens.val())
+                | (self.awake_cycles.q.val() < self.token_wait.val());
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The links: a packet leaves its port ([`depart`](Partition::depart), [`send`](Partition::send)),
+//! its first byte arrives ([`first_byte_arrives`](Partition::first_byte_arrives)), and pause frames
+//! stop and release what follows. How it goes on once its last byte is there: `crossbar` in a switch,
+//! `nic` at its node.
+
+use strength_reduce::StrengthReducedU32;
+
+use super::events::{arriving, event, EventKind, RemoteEvent};
+use super::packets::{Packet, NONE};
+use super::partition::{End, Partition};
+use super::time::{Cycle, Time};
+use crate::network::run::{Overflow, RunError};
+
+impl Partition<'_> {
+    /// Has the port look for a packet to send at `time`, or earlier.
+    #[inline]
+    pub(super) fn depart_at(&mut self, port: u32, time: Time) {
+        let state = &mut self.ends[port as usize].port;
+        if time < state.departs_at {
+            state.departs_at = time;
+            let kind = match port < self.switch_ports() {
+                true => EventKind::Depart,
+                false => EventKind::Inject,
+            };
+            self.wheel.schedule(event(time, kind, port, 0));
+        }
+    }
+
+    /// Sends a packet if there is one and it may go.
+    pub(super) fn depart(&mut self, port: u32) {
+        let now = self.now;
+        if self.ends[port as usize].port.busy_until > now {
+            let time = self.ends[port as usize].port.busy_until;
+            return self.depart_at(port, time);
+        }
+        let is_switch = port < self.switch_ports();
+        let direct = is_switch && self.comes_directly(port);
+        let has = match is_switch {
+            true => direct || self.settle_output(port),
+            false => match self.nics[(port - self.switch_ports()) as usize].first {
+                Some(first) => {
+                    let ready = first.generated + self.common.parameters.nic_ps;
+                    if ready > now {
+                        let time = self.edge(ready);
+                        self.depart_at(port, time);
+                    }
+                    ready <= now
+                }
+                None => false,
+            },
+        };
+        if !has {
+            return;
+        }
+        let state = &self.ends[port as usize].port;
+        let next = match is_switch {
+            true if direct => Some(state.coming),
+            true => state.crossed.next(&self.packets, state.paused),
+            // The packet has not been cut yet.
+            false => Some(NONE).filter(|_| state.paused & 1 == 0),
+        };
+        let cycle = self.cycle(now);
+        let End {
+            port: state,
+            controller,
+        } = &mut self.ends[port as usize];
+        let is_paused = next.is_none();
+        let Some(next) = next.filter(|_| controller.may_send(cycle)) else {
+            // The pause or the controller will have the port look again.
+            state.waits = true;
+            controller.wait(cycle);
+            if !is_paused {
+                self.begin_wait(port);
+            }
+            if direct {
+                self.settle_coming(port);
+            }
+            return self.reschedule(port);
+        };
+        let packet = match is_switch {
+            true => {
+                self.take(port, next);
+                next
+            }
+            false => self.cut_packet(port),
+        };
+        self.send(port, packet, cycle);
+    }
+
+    /// A packet that could leave has to wait for the controller.
+    #[cold]
+    pub(super) fn begin_wait(&mut self, port: u32) {
+        self.waits[port as usize].begin(self.now);
+    }
+
+    /// The controller lets packets leave.
+    #[cold]
+    pub(super) fn end_wait(&mut self, port: u32) {
+        self.waits[port as usize].end(self.now);
+    }
+
+    /// Puts the packet on the link, from clock cycle `from` on.
+    pub(super) fn send(&mut self, port: u32, packet: u32, from: Cycle) {
+        let now = self.now;
+        let Packet { wire, hops, .. } = self.packets[packet];
+        let end = now + self.common.parameters.link_time(wire);
+        let cable = self.common.parameters.cable_ps;
+        if self.ends[port as usize].port.waits {
+            self.end_wait(port);
+        }
+        let state = &mut self.ends[port as usize].port;
+        state.waits = false;
+        state.busy_until = end;
+        state.packets += 1;
+        state.bytes += u64::from(wire);
+        let (partition, peer) = (state.peer_partition as usize, state.peer);
+        let until = self.cycle(end);
+        let controller = &mut self.ends[port as usize].controller;
+        if controller.transmit(from, until, (now, end), hops) {
+            self.reschedule(port);
+        }
+        let (last, delay) = self.look_up_route(packet, partition, peer);
+        let ready = end + cable + delay;
+        let at = &self.packets[packet];
+        let head = event(now + cable, EventKind::Head, peer, arriving(wire, at.lane));
+        if partition == self.number {
+            self.wheel.schedule(head);
+            self.wheel.schedule(event(ready, last, peer, packet));
+        } else {
+            let packet = self.packets.remove(packet);
+            self.outbox[partition].push(RemoteEvent {
+                event: head,
+                packet: Some((packet, event(ready, last, peer, 0))),
+            });
+        }
+        if port >= self.switch_ports() {
+            let nic = (port - self.switch_ports()) as usize;
+            if self.nics[nic].first.is_some() {
+                self.depart_at(port, end);
+            }
+            return;
+        }
+        let state = &self.ends[port as usize].port;
+        if !state.crossed.is_empty() {
+            self.depart_at(port, end);
+        } else if state.coming != NONE {
+            let time = self.leaves_at(port);
+            self.depart_at(port, time);
+        }
+        if self.ends[port as usize].port.is_wanted() {
+            // A packet may wait for the room that this one leaves behind.
+            self.arbitrate_at(port / self.by_radix, end);
+        }
+    }
+
+    /// Looks up the route of a packet from the other end of the link on, which is `port` of
+    /// `partition`: later the packet would have to be fetched for that. Returns what happens when its
+    /// last byte is there, and how much later.
+    #[inline]
+    pub(super) fn look_up_route(
+        &mut self,
+        packet: u32,
+        partition: usize,
+        port: u32,
+    ) -> (EventKind, u64) {
+        let (switch, input) = StrengthReducedU32::div_rem(port, self.by_radix);
+        let Some(&number) = self.numbering.switches_of[partition].get(switch as usize) else {
+            return (EventKind::Deliver, self.common.parameters.nic_ps);
+        };
+        let header = &mut self.packets[packet];
+        let hop = self.common.topology.route(
+            number as usize,
+            input as usize,
+            header.lane,
+            header.destination as usize,
+        );
+        header.input = input as u8;
+        header.output = hop.port;
+        header.next_lane = hop.lane;
+        (EventKind::Tail, self.common.parameters.switch_ps)
+    }
+
+    /// The first byte of a packet arrives: its buffer is reserved, and the other end stopped if that
+    /// leaves too little room.
+    pub(super) fn first_byte_arrives(&mut self, port: u32, value: u32) {
+        let now = self.now;
+        let (wire, lane) = (value >> 1, (value & 1) as u8);
+        let end = now + self.common.parameters.link_time(wire);
+        let (from, until) = (self.cycle(now), self.cycle(end));
+        let controller = &mut self.ends[port as usize].controller;
+        if controller.receive(from, until, (now, end)) {
+            self.reschedule(port);
+        }
+        if port >= self.switch_ports() {
+            return;
+        }
+        let parameters = &self.common.parameters;
+        let state = &mut self.ends[port as usize].port;
+        state.settle_input(now);
+        let used = &mut state.input_used[lane as usize];
+        *used += wire;
+        let used = *used;
+        state.highest_input = state.highest_input.max(used);
+        if used > parameters.queue {
+            self.fault.get_or_insert((
+                now,
+                RunError::Overflow {
+                    time_ps: now.0,
+                    overflow: Overflow {
+                        input: port % self.by_radix,
+                        used: used.into(),
+                        capacity: parameters.queue,
+                    },
+                },
+            ));
+        }
+        if used >= parameters.pfc_stop && state.stopped & (1 << lane) == 0 {
+            state.stopped |= 1 << lane;
+            let release = (state.crossing > 0).then_some(state.input_busy_until);
+            let time = now + parameters.pause_delay();
+            self.schedule_at_peer(port, time, EventKind::Pfc, u32::from(lane) << 1 | 1);
+            if let Some(time) = release {
+                self.wheel
+                    .schedule(event(time, EventKind::Release, port, 0));
+            }
+        }
+    }
+
+    /// A pause frame stops a lane of the port, or releases it.
+    pub(super) fn pause_frame_arrives(&mut self, port: u32, value: u32) {
+        let (lane, stop) = (value >> 1, value & 1 == 1);
+        let state = &mut self.ends[port as usize].port;
+        if stop {
+            state.paused |= 1 << lane;
+            self.pauses[port as usize] += 1;
+        } else {
+            state.paused &= !(1 << lane);
+            if state.waits {
+                let time = self.edge(self.now);
+                self.depart_at(port, time);
+            }
+        }
+    }
+
+    /// A packet has crossed from an input that had stopped the other end: there may be room again.
+    pub(super) fn release(&mut self, port: u32) {
+        let now = self.now;
+        let parameters = &self.common.parameters;
+        let (go, delay) = (parameters.pfc_go, parameters.pause_delay());
+        for lane in 0..self.lanes as usize {
+            let state = &mut self.ends[port as usize].port;
+            state.settle_input(now);
+            if state.stopped & (1 << lane) != 0 && state.input_used[lane] <= go {
+                state.stopped &= !(1 << lane);
+                self.schedule_at_peer(port, now + delay, EventKind::Pfc, (lane as u32) << 1);
+            }
+        }
+    }
+
+    /// Schedules an event at the other end of a port's link.
+    pub(super) fn schedule_at_peer(&mut self, port: u32, time: Time, kind: EventKind, value: u32) {
+        let state = &self.ends[port as usize].port;
+        let event = event(time, kind, state.peer, value);
+        let partition = state.peer_partition as usize;
+        if partition == self.number {
+            self.wheel.schedule(event);
+        } else {
+            self.outbox[partition].push(RemoteEvent {
+                event,
+                packet: None,
+            });
+        }
+    }
+}

@@ -1,0 +1,768 @@
+use super::*;
+use crate::network::replay::Overheads;
+use crate::network::skeleton::program::Kind as SkeletonKind;
+use crate::network::skeleton::Parameters as SkeletonParameters;
+use crate::network::traffic::inactivity::Application;
+use crate::network::traffic::pattern::{Arrivals, Destinations};
+
+fn parse(text: &str) -> Result<Scenario, String> {
+    Scenario::parse(text, Path::new("folder/test.toml")).map_err(|error| error.to_string())
+}
+
+const LEAST: &str = "[traffic]\nfile = \"a.goal\"\n";
+
+#[test]
+fn defaults() {
+    let scenario = parse(LEAST).unwrap();
+    assert_eq!(scenario.switch, Parameters::default());
+    assert_eq!(scenario.topology.nodes(), 16);
+    let overheads = Overheads {
+        send: 200_000,
+        recv: 0,
+    };
+    let job = Job {
+        origin: Origin::Trace("folder/a.goal".into()),
+        mapping: Mapping::Linear,
+        ranks_per_node: 1,
+        copies: 1,
+        cpu_speed: 1_000_000,
+    };
+    let jobs = vec![job];
+    assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
+    assert_eq!(scenario.power, Power::AlwaysOn);
+    assert_eq!((scenario.duration_ps, scenario.seed), (None, 1));
+    assert_eq!(scenario.sample_ps, None);
+}
+
+/// The parameters of the skeleton and where its ranks run on 8 nodes.
+fn skeleton(keys: &str) -> Result<(SkeletonParameters, Vec<u32>), String> {
+    let text = "[topology]\nnodes = 8\n[traffic]\nkind = \"skeleton\"\n".to_owned() + keys;
+    let scenario = parse(&text)?;
+    let Traffic::Jobs(jobs) = &scenario.traffic else {
+        panic!("{:?}", scenario.traffic)
+    };
+    let Origin::Skeleton(parameters) = &jobs.jobs[0].origin else {
+        panic!("{jobs:?}")
+    };
+    let ranks = parameters.ranks as usize;
+    Ok((*parameters, jobs.place(&[ranks], 8, scenario.seed)?))
+}
+
+#[test]
+fn a_skeleton_fills_the_network_with_the_sizes_of_the_traces() {
+    let (parameters, nodes) = skeleton("program = \"lammps\"\n").unwrap();
+    assert_eq!(parameters, SkeletonParameters::new("lammps", 8));
+    assert_eq!(nodes, [0, 1, 2, 3, 4, 5, 6, 7]);
+    let (parameters, nodes) = skeleton(
+        "program = \"fft\"\nranks_per_node = 3\nranks = 10\nsteps = 7\njitter = 0.25\n\
+         grid = [5, 2]\nmessage_bytes = 99\ncalc_ns = 5\n",
+    )
+    .unwrap();
+    assert_eq!(nodes, [0, 0, 0, 1, 1, 1, 2, 2, 2, 3]);
+    let kind = SkeletonKind::Fft {
+        grid: [5, 2],
+        message_bytes: 99,
+        calc_ns: 5,
+    };
+    let expected = SkeletonParameters {
+        kind,
+        ranks: 10,
+        steps: 7,
+        jitter_millionths: 250_000,
+    };
+    assert_eq!(parameters, expected);
+    let group = |keys: &str| {
+        let text = "program = \"allreduce-hierarchical\"\n".to_owned() + keys;
+        match skeleton(&text).unwrap().0.kind {
+            SkeletonKind::AllreduceHierarchical { group, .. } => group,
+            other => panic!("{other:?}"),
+        }
+    };
+    // A square's side; a node; what is asked for.
+    assert_eq!(
+        (
+            group(""),
+            group("ranks_per_node = 4\n"),
+            group("group = 8\n")
+        ),
+        (2, 4, 8)
+    );
+    let (_, nodes) = skeleton("program = \"patmos\"\nmapping = [5, 5, 1]\n").unwrap();
+    assert_eq!(nodes, [5, 5, 1]);
+    let (_, nodes) =
+        skeleton("program = \"patmos\"\nmapping = \"random\"\nranks_per_node = 2\n").unwrap();
+    assert!(nodes.chunks(2).all(|pair| pair[0] == pair[1]), "{nodes:?}");
+    assert_ne!(nodes[0], 0, "{nodes:?}");
+}
+
+#[test]
+fn what_a_skeleton_cannot_have_is_told() {
+    for (keys, expected) in [
+        (
+            "",
+            "traffic.program is missing: one of lammps, fft, allreduce-ring,",
+        ),
+        (
+            "program = \"lamps\"",
+            "\"sweep3d\"; the nearest is \"lammps\"",
+        ),
+        (
+            "program = \"fft\"\nranks = 17\nranks_per_node = 2",
+            "traffic.ranks = 17: the network has 8 nodes with ranks_per_node = 2; take \
+             ranks_per_node = 3 or a larger network; the nearest legal value is 16",
+        ),
+        (
+            "program = \"fft\"\nranks = 3\nmapping = [1, 2]",
+            "traffic.ranks = 3: the mapping places 2; the nearest legal value is 2",
+        ),
+        (
+            "program = \"halo3d\"\ngrid = [2, 2, 3]",
+            "traffic.grid = [2, 2, 3]: makes 12 ranks, and there are 8; the grid nearest to a \
+             cube is [2, 2, 2]",
+        ),
+        (
+            "program = \"sweep3d\"\ngrid = [8]",
+            "must be a list of 2 numbers, such as [2, 4]",
+        ),
+        (
+            "program = \"allreduce-hierarchical\"\ngroup = 3",
+            "traffic.group = 3: 8 ranks cannot be cut into groups of 3; the nearest sizes that can \
+             are 2 and 4",
+        ),
+        (
+            "program = \"lammps\"\ngroup = 2",
+            "program = \"lammps\" has no `group`; it belongs to allreduce-hierarchical",
+        ),
+        ("program = \"halo3d\"\nneighbours = 18", "the nearest legal value is 26"),
+        (
+            "program = \"lammps\"\nsteps = 0",
+            "traffic.steps = 0: must be a whole number from 1 to",
+        ),
+        (
+            "program = \"lammps\"\nmapping = [1]\nranks_per_node = 2",
+            "traffic.ranks_per_node = 2: cannot stand beside a mapping that is a list",
+        ),
+        ("program = \"lammps\"\njiter = 1", "the nearest known one is `jitter`"),
+    ] {
+        let error = skeleton(keys).unwrap_err();
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
+}
+
+#[test]
+fn ranks_share_nodes_with_traces_too() {
+    let text = "[[traffic.jobs]]\nfile = \"a\"\nranks_per_node = 2\n[[traffic.jobs]]\nfile = \
+                \"b\"\nranks_per_node = 3\n";
+    let Traffic::Jobs(jobs) = parse(text).unwrap().traffic else {
+        panic!("a pattern")
+    };
+    // Jobs do not share nodes.
+    assert_eq!(jobs.place(&[3, 4], 4, 1).unwrap(), [0, 0, 1, 2, 2, 2, 3]);
+    let error = jobs.place(&[3, 4], 3, 1).unwrap_err();
+    assert!(
+        error.contains("folder/b has 4 ranks, and 1 of the network's 3 nodes"),
+        "{error}"
+    );
+    assert!(error.contains("ranks_per_node = 4 or more"), "{error}");
+}
+
+#[test]
+fn every_key() {
+    let scenario = parse(
+        "[topology]\nkind = \"single-switch\"\nnodes = 4\n\
+         [traffic]\nkind = \"goal\"\nfile = \"/a\"\nmapping = [3, 2, 1]\n\
+         send_overhead_ns = 1.5\nrecv_overhead_ns = 2\n\
+         [switch]\nlink_gbps = 100\nmtu_bytes = 1_500\nmin_packet_bytes = 72\n\
+         header_bytes = 8\nqueue_bytes = 0x10000\npfc_stop_bytes = 30000\n\
+         pfc_go_bytes = 2000\ncontrol_bytes = 80\nspeedup = 3\ncable_ns = 7.25\n\
+         switch_ns = 50\nnic_ns = 120.5\naging = \"network\"\n\
+         [power]\ncontroller = \"port.toml\"\n\
+         [energy]\nswitch_w = 100.5\nnode_min_w = 0\nnode_max_w = 300\n\
+         [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nsample_ns = 12.5\nseed = 7\n",
+    )
+    .unwrap();
+    let switch = Parameters {
+        byte_ps: 80,
+        mtu: 1500,
+        min_packet: 72,
+        header: 8,
+        queue: 65536,
+        pfc_stop: 30000,
+        pfc_go: 2000,
+        control: 80,
+        speedup_milli: 3000,
+        cable_ps: 7250,
+        switch_ps: 50_000,
+        nic_ps: 120_500,
+        aging: Aging::Network,
+    };
+    assert_eq!(scenario.switch, switch);
+    let overheads = Overheads {
+        send: 1500,
+        recv: 2000,
+    };
+    let job = Job {
+        origin: Origin::Trace("/a".into()),
+        mapping: Mapping::List(vec![3, 2, 1]),
+        ranks_per_node: 1,
+        copies: 1,
+        cpu_speed: 1_000_000,
+    };
+    let jobs = vec![job];
+    assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
+    assert_eq!(scenario.power, Power::File("folder/port.toml".into()));
+    let devices = Devices {
+        switch_uw: 100_500_000,
+        node_min_uw: 0,
+        node_max_uw: 300_000_000,
+    };
+    assert_eq!(scenario.devices, devices);
+    assert_eq!(scenario.duration_ps, Some(1_000_000_000));
+    assert_eq!((scenario.warm_up_ps, scenario.seed), (10_000, 7));
+    assert_eq!(scenario.sample_ps, Some(12_500));
+}
+
+#[test]
+fn a_port_configuration_may_stand_inline() {
+    let text = format!("{LEAST}[power.port]\npolicy = \"fixed\"\nt_pdt_ns = 100\n");
+    let Power::Inline(inline) = parse(&text).unwrap().power else {
+        panic!("inline");
+    };
+    let table: toml::Table = toml::from_str(&inline).unwrap();
+    assert_eq!(table["port"]["policy"].as_str(), Some("fixed"));
+}
+
+#[test]
+fn errors_name_place_and_remedy() {
+    for (text, place, what) in [
+        ("", "1:1", "traffic.file is missing: the trace to replay"),
+        (
+            "[trafic]\n",
+            "1:2",
+            "trafic: unknown table; the nearest known one is [traffic]",
+        ),
+        (
+            "[traffic]\nfiel = 1\n",
+            "2:1",
+            "traffic.fiel: unknown key; the nearest known one is `file`",
+        ),
+        ("[traffic]\nfile = 1\n", "2:8", "traffic.file = 1: must be the name of a file, not a whole number"),
+        ("[traffic]\nfile = \"\"\n", "2:8", "traffic.file = \"\": must be the name of a file"),
+        (
+            "[traffic]\nfile = \"a\"\n[power.port]\ntime_width = 7\n",
+            "4:14",
+            "power.port.time_width = 7: must be",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[power.prt]\ntime_width = 8\n",
+            "3:8",
+            "power.prt: unknown table; the nearest known one is [power.port]",
+        ),
+        (
+            "[power.port]\npolicy = \"fixed\"\nt_pdt_ns = -5\n[traffic]\nfile = \"a\"\n\
+             [power.states]\nwake.power_w = -1\n",
+            "3:12",
+            "power.port.t_pdt_ns = -5: must be",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[power]\nport = { time_width = 32, polcy = 1 }\n",
+            "4:27",
+            "power.port.polcy: unknown key",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\nfile = \"b\"\n",
+            "3:1",
+            "duplicate key",
+        ),
+        ("[traffic\n", "1:9", "expected `]`"),
+        ("traffic = 1\n", "1:11", "must be a table"),
+        (
+            "[topology]\nkind = \"tours\"\n",
+            "2:8",
+            "topology.kind = \"tours\": must be one of \"single-switch\", \"megafly\", \"rlft\", \"torus\", \
+                 \"k-ary-n-tree\", \"dragonfly\", \"rc-dragonfly\", \"hyperx\"; the nearest is \"torus\"",
+        ),
+        (
+            "[topology]\nkind = 3\n",
+            "2:8",
+            "topology.kind = 3: must be one of",
+        ),
+        (
+            "[topology]\nkind = \"torus\"\nnodes = 4\n",
+            "3:1",
+            "topology.nodes: [topology] of kind \"torus\" has no such key; it belongs in \
+             [topology] of kind \"single-switch\" ([topology] of kind \"torus\" has: kind, dims",
+        ),
+        (
+            "[traffic]\nkind = \"uniform\"\nfile = \"a\"\n",
+            "3:1",
+            "it belongs in [traffic] of kind \"goal\" or [[traffic.jobs]] ([traffic] of kind \
+                 \"uniform\" has: kind, load",
+        ),
+        (
+            "[energy]\nnode_max_w = 700\n[traffic]\nfile = \"a\"\n",
+            "2:14",
+            "node_max_w = 700, node_min_w = 800",
+        ),
+        (
+            "[run]\nmtu_bytes = 9600\n",
+            "2:1",
+            "run.mtu_bytes: [run] has no such key; it belongs in [switch] ([run] has:",
+        ),
+        (
+            "[run]\nfoo = 9600\n",
+            "2:1",
+            "run.foo: unknown key ([run] has:",
+        ),
+        (
+            "[topology]\nkind = \"torus\"\ndims = 4\n",
+            "3:8",
+            "topology.dims = 4: must be a list of whole numbers from 2 to 64, not a whole number",
+        ),
+        (
+            "[topology]\nkind = \"torus\"\ndims = [4, 1]\n",
+            "3:12",
+            "topology.dims, 1: must be a whole number from 2 to 64; the nearest legal value is 2",
+        ),
+        (
+            "[topology]\nkind = \"torus\"\ndims = []\n",
+            "3:8",
+            "topology.dims = []: at least one number",
+        ),
+        (
+            "[topology]\nkind = \"megafly\"\ngroups = 66\n",
+            "3:10",
+            "connect at most 65 groups; 66 take radix = 18",
+        ),
+        (
+            "[topology]\nkind = \"rlft\"\nradix = 25\n",
+            "3:9",
+            "topology.radix = 25: it must be even, as half of the ports point up; the nearest are 24 and \
+                 26",
+        ),
+        (
+            "[topology]\nkind = \"rlft\"\nradix = 66\n",
+            "3:9",
+            "must be a whole number from 2 to 64; the nearest legal value is 64",
+        ),
+        (
+            "[topology]\nkind = \"dragonfly\"\n\nglobal_ports = 3\n",
+            "4:16",
+            "has cables for at most 25 groups; 33 take global_ports = 4",
+        ),
+        (
+            "[topology]\nkind = \"hyperx\"\ndims = [8, 8, 26]\n",
+            "3:8",
+            "radix is 48: the switches use 51 ports with these parameters",
+        ),
+        (
+            "[topology]\nkind = \"k-ary-n-tree\"\nn = 12\n",
+            "3:5",
+            "at most 10 levels",
+        ),
+        (
+            "[topology]\nnodes = 65\n",
+            "2:9",
+            "must be a whole number from 2 to 64; the nearest legal value is 64",
+        ),
+        ("[topology]\nnodes = -1\n", "2:9", "the nearest legal value is 2"),
+        ("[topology]\nnodes = 1.5\n", "2:9", "whole number"),
+        (
+            "[traffic]\nfile = \"a\"\nmapping = \"rand\"\n",
+            "3:11",
+            "\"linear\", \"random\" or a list of whole numbers",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\nmapping = [0, 16]\n",
+            "3:15",
+            "traffic.mapping, 16: must be a node of the network, 0 to 15; the nearest legal value is 15",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\nsend_overhead_ns = 0.0015\n",
+            "3:20",
+            "the nearest legal values are 0.001 and 0.002",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\nsend_overhead_ns = -1\n",
+            "3:20",
+            "must be a time from 0 to 1000000000 ns in whole picoseconds; the nearest legal value is 0",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\nsend_overhead_ns = 1e300\n",
+            "3:20",
+            "must be a time from 0 to 1000000000 ns in whole picoseconds, not",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\nsend_overhead_ns = 1000000000.5\n",
+            "3:20",
+            "the nearest legal value is 1000000000",
+        ),
+        (
+            "[traffic]\nkind = \"uniform\"\nload = 1.5\n",
+            "3:8",
+            "traffic.load = 1.5: must be a number from 0.000001 to 1 with at most 6 decimals; the \
+                 nearest legal value is 1 (1.5 % is 0.015)",
+        ),
+        (
+            "[traffic]\nkind = \"uniform\"\nload = 0\n",
+            "3:8",
+            "the nearest legal value is 0.000001",
+        ),
+        (
+            "[traffic]\nkind = \"two-level\"\nload = 0.5\nhigh_load = 0.1\n",
+            "4:13",
+            "traffic.high_load = 0.1: must be at least load = 0.5 and at most 1; the nearest legal \
+                 value is 0.5",
+        ),
+        (
+            "[traffic]\nkind = \"two-level\"\nload = 0.5\n",
+            "3:8",
+            "the high load is 7 times that, which is more than the link carries; give high_load",
+        ),
+        (
+            "[traffic]\nkind = \"two-level\"\nlow_ns = 0\nhigh_ns = 0\nramp_ns = 0\n",
+            "3:10",
+            "one of the three must last",
+        ),
+        (
+            "[traffic]\nkind = \"on-off\"\non_ns = 0\n",
+            "3:9",
+            "the nearest legal value is 0.001",
+        ),
+        (
+            "[traffic]\nkind = \"on-off\"\noff_ns = 0\n",
+            "3:10",
+            "the nearest legal value is 0.001",
+        ),
+        (
+            // 20 ps a byte, by the load.
+            "[traffic]\nkind = \"on-off\"\nload = 0.01\nmessage_bytes = 1000000\non_ns = 1.9\n",
+            "5:9",
+            "a node must be on for 2000000 ns from one message to the next (the time of a \
+             message on the link by the load), more than 1000 times on_ns = 1.9; take at least 2000",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[switch]\nlink_gbps = 300\n",
+            "4:13",
+            "the nearest legal values are 250 and 320",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[switch]\ncable_ns = 50\n",
+            "3:1",
+            "nearest remedies: queue_bytes = 52563",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[switch]\nspeedup = 0.5\n",
+            "4:11",
+            "1 to 1000",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[switch]\nspeedup = nan\n",
+            "4:11",
+            "1 to 1000",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[power]\ncontroller = 5\n",
+            "4:14",
+            "power.controller = 5: must be the name of a file, not a whole number",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"p\"\nport = 1\n",
+            "5:1",
+            "not both",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[run]\nduration_ns = \"1 mas\"\n",
+            "4:15",
+            "run.duration_ns = \"1 mas\": must be a time from 0 to",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[run]\nseed = -1\n",
+            "4:8",
+            "the nearest legal value is 0",
+        ),
+    ] {
+        let message = parse(text).unwrap_err();
+        let place = format!("folder/test.toml:{place}: ");
+        let expected = |line: &str| line.starts_with(&place) && line.contains(what);
+        assert!(message.lines().any(expected), "{text:?}: {message}");
+    }
+}
+
+#[test]
+fn the_files_that_a_scenario_names_are_looked_at() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let path = at("s.toml");
+    let text = "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"port.toml\"\n";
+    std::fs::write(&path, text).unwrap();
+    let message = || Scenario::load(&path).unwrap_err().to_string();
+    let place = |place: &str| format!("{}:{place}: ", path.display());
+    // A missing trace is told with the scenario and its line, beside the other faults.
+    let missing = message();
+    let lines: Vec<&str> = missing.lines().collect();
+    let trace = format!(
+        "{}traffic.file = \"a\": the trace {}",
+        place("2:8"),
+        at("a").display()
+    );
+    assert!(lines[0].starts_with(&trace), "{missing}");
+    assert!(
+        lines[0].contains("cannot be read: No such file"),
+        "{missing}"
+    );
+    let controller = place("4:14") + "power.controller = \"port.toml\": ";
+    assert!(lines[1].starts_with(&controller), "{missing}");
+    assert!(lines[1].contains("port.toml: cannot read"), "{missing}");
+    std::fs::write(at("a"), "").unwrap();
+    let port = at("port.toml");
+    std::fs::write(&port, "[port]\ntime_width = 7\n").unwrap();
+    assert!(message().contains("port.toml:2:14: "), "{}", message());
+    std::fs::write(&port, "").unwrap();
+    assert_eq!(Scenario::load(&path).unwrap().power, Power::File(port));
+    // Each of several jobs.
+    let job = "[[traffic.jobs]]\nfile = \"b\"\n";
+    std::fs::write(&path, job.repeat(2)).unwrap();
+    let missing = message();
+    for line in ["2:8", "4:8"] {
+        let expected = place(line) + "traffic.jobs.file = \"b\": the trace ";
+        assert!(missing.contains(&expected), "{missing}");
+    }
+}
+
+#[test]
+fn all_faults_of_a_scenario_come_at_once() {
+    let text = "[topology]\nkind = \"torus\"\ndims = [4, 1]\n[traffic]\nkind = \"two-level\"\n\
+                load = 30\nhigh_load = 2\nlod = 1\n[switch]\nlink_gbps = 300\naging = \"old\"\n\
+                [power.port]\ntime_width = 7\npolcy = 1\n[energy]\nswitch_w = -1\n[run]\n\
+                duration_ns = 5\nwarm_up_ns = 6\n";
+    let message = parse(text).unwrap_err();
+    let places: Vec<&str> = message
+        .lines()
+        .map(|line| line.strip_prefix("folder/test.toml:").unwrap())
+        .map(|line| line.split(": ").next().unwrap())
+        .collect();
+    let expected = [
+        "3:12", "6:8", "7:13", "8:1", "10:13", "11:9", "13:14", "14:1", "16:12", "19:14",
+    ];
+    assert_eq!(places, expected, "{message}");
+}
+
+#[test]
+fn every_pattern() {
+    let pattern = |text: &str| match parse(&format!("[traffic]\n{text}")).unwrap().traffic {
+        Traffic::Pattern(pattern) => pattern,
+        Traffic::Jobs(jobs) => panic!("{jobs:?}"),
+    };
+    let uniform = pattern("kind = \"uniform\"\nload = 0.25\nmessage_bytes = 20_000\n");
+    assert_eq!(uniform.destinations, Destinations::Uniform);
+    assert_eq!(uniform.arrivals, Arrivals::Steady { load: 0.25 });
+    // Two packets of 9600 bytes and one of 800, 20 ps a byte.
+    assert_eq!(uniform.message_ps, 400_000);
+    let hotspot = pattern("kind = \"hotspot\"\nhot_nodes = [3, 4]\n");
+    // zahn: a quarter of the nodes.
+    let destinations = Destinations::Hotspot {
+        nodes: vec![3, 4],
+        senders: 0.25,
+    };
+    assert_eq!(hotspot.destinations, destinations);
+    // Alonso: seven times the low load.
+    let two_level = pattern("kind = \"two-level\"\nload = 0.1\nramp_ns = 5\n");
+    let Arrivals::TwoLevel {
+        low, high, ramp_ps, ..
+    } = two_level.arrivals
+    else {
+        panic!("{two_level:?}");
+    };
+    assert_eq!((low, high, ramp_ps), (0.1, 0.7, 5000));
+    // The same number, written in several ways.
+    for text in ["20_000.5", "2.00005e4", "+20000500e-3"] {
+        let scenario = parse(&format!("{LEAST}[run]\nduration_ns = {text}\n")).unwrap();
+        assert_eq!(scenario.duration_ps, Some(20_000_500), "{text}");
+    }
+    let on_off = pattern("kind = \"on-off\"\nload = 1\non_ns = 2\noff_ns = 3\n");
+    let arrivals = Arrivals::OnOff {
+        load: 1.0,
+        on_ps: 2000,
+        off_ps: 3000,
+    };
+    assert_eq!(on_off.arrivals, arrivals);
+    let mlwf = pattern("kind = \"inactivity\"\nshape = \"mlwf\"\nidle_scale = 0.25\n");
+    let arrivals = Arrivals::Inactivity {
+        shape: Application::Mlwf,
+        scale: 0.25,
+    };
+    assert_eq!(mlwf.arrivals, arrivals);
+    for (text, what) in [
+        ("shape = \"mwlf\"\n", "mlwf"),
+        ("", "traffic.shape is missing"),
+    ] {
+        let text = format!("[traffic]\nkind = \"inactivity\"\n{text}");
+        let message = parse(&text).unwrap_err().to_string();
+        assert!(message.contains(what), "{message}");
+    }
+}
+
+#[test]
+fn several_jobs_share_the_nodes() {
+    let text = "[traffic]\n[[traffic.jobs]]\nfile = \"a\"\nmapping = [1, 5]\n\
+                [[traffic.jobs]]\nfile = \"b\"\n\
+                [[traffic.jobs]]\nfile = \"c\"\nmapping = \"random\"\n";
+    let Traffic::Jobs(jobs) = parse(text).unwrap().traffic else {
+        panic!("jobs");
+    };
+    let place = |seed| jobs.place(&[2, 3, 4], 16, seed).unwrap();
+    let placed = place(1);
+    assert_eq!(placed[..5], [1, 5, 0, 2, 3]);
+    let mut all = placed.clone();
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 9, "{placed:?}");
+    assert_eq!(placed, place(1));
+    assert!((2..9).any(|seed| place(seed)[5..] != placed[5..]));
+    let error = jobs.place(&[2, 3, 12], 16, 1).unwrap_err();
+    assert!(
+        error.contains("folder/c has 12 ranks, and 11 of"),
+        "{error}"
+    );
+    let error = jobs.place(&[3, 3, 4], 16, 1).unwrap_err();
+    assert!(error.contains("places 2 ranks, folder/a has 3"), "{error}");
+    // Lists may put several ranks of a job on a node, but not those of two jobs.
+    let list = |file: &str| format!("[[traffic.jobs]]\nfile = \"{file}\"\nmapping = [2, 2]\n");
+    for other in ["", "mapping = [1, 2]\n", "mapping = \"random\"\n"] {
+        let text = format!("[[traffic.jobs]]\nfile = \"a\"\n{other}{}", list("b"));
+        let Traffic::Jobs(jobs) = parse(&text).unwrap().traffic else {
+            panic!("jobs");
+        };
+        // Where the mapping does not say so, the job is as large as the network.
+        let ranks = if other.contains('[') { 2 } else { 16 };
+        let error = jobs.place(&[ranks, 2], 16, 1).unwrap_err();
+        assert!(
+            error.contains("of folder/b names node 2, where ranks of folder/a"),
+            "{error}"
+        );
+    }
+    let text = list("a");
+    let Traffic::Jobs(jobs) = parse(&text).unwrap().traffic else {
+        panic!("jobs");
+    };
+    assert_eq!(jobs.place(&[2], 16, 1).unwrap(), [2, 2]);
+}
+
+#[test]
+fn jobs_run_on_processors_of_their_own_speed() {
+    let speeds = |text: &str| match parse(text).unwrap().traffic {
+        Traffic::Jobs(jobs) => jobs.jobs.iter().map(|job| job.cpu_speed).collect(),
+        Traffic::Pattern(_) => Vec::new(),
+    };
+    assert_eq!(speeds(&format!("{LEAST}cpu_speed = 2.5")), [2_500_000]);
+    let job = |keys: &str| format!("[[traffic.jobs]]\nfile = \"a\"\n{keys}\n");
+    let text = job("cpu_speed = 1000") + &job("") + &job("cpu_speed = 0.001");
+    assert_eq!(speeds(&text), [1_000_000_000, 1_000_000, 1000]);
+    for wrong in [
+        "0", "-1", "-0.5", "nan", "inf", "1000.1", "1e300", "0.0009", "\"2\"",
+    ] {
+        for text in [
+            format!("{LEAST}cpu_speed = {wrong}"),
+            job(&format!("cpu_speed = {wrong}")),
+        ] {
+            let error = parse(&text).unwrap_err();
+            let what = "must be a number from 0.001 to 1000 with at most 6 decimals";
+            assert!(
+                error.starts_with("folder/test.toml:3:13: ") && error.contains(what),
+                "{error}"
+            );
+        }
+    }
+    let both = "[traffic]\ncpu_speed = 2\n".to_owned() + &job("");
+    let error = parse(&both).unwrap_err();
+    assert!(
+        error.contains("traffic.cpu_speed = 2: cannot stand beside `jobs`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn every_copy_of_a_job_takes_nodes_of_its_own() {
+    let job = |keys: &str| format!("[[traffic.jobs]]\nfile = \"a\"\n{keys}\n");
+    let text = job("copies = 3\nmapping = \"random\"") + &job("copies = 2");
+    let Traffic::Jobs(jobs) = parse(&text).unwrap().traffic else {
+        panic!("jobs");
+    };
+    let placed = jobs.place(&[4, 4, 4, 2, 2], 16, 1).unwrap();
+    let mut all = placed.clone();
+    all.sort_unstable();
+    assert_eq!(all, (0..16).collect::<Vec<u32>>());
+    // Copies are drawn one after the other, as jobs of their own would be.
+    let single = job("mapping = \"random\"").repeat(3) + &job("").repeat(2);
+    let Traffic::Jobs(single) = parse(&single).unwrap().traffic else {
+        panic!("jobs");
+    };
+    assert_eq!(single.place(&[4, 4, 4, 2, 2], 16, 1).unwrap(), placed);
+    let error = jobs.place(&[4, 4, 4, 2, 3], 16, 1).unwrap_err();
+    assert!(error.contains("a has 3 ranks, and 2 of"), "{error}");
+    for (keys, what) in [
+        ("copies = 0", "the nearest legal value is 1"),
+        (
+            "copies = 17",
+            "must be a whole number from 1 to 16, as every copy",
+        ),
+        (
+            "copies = 2\nmapping = [0, 1]",
+            "copies of a job whose mapping is a list would share its nodes",
+        ),
+    ] {
+        let error = parse(&job(keys)).unwrap_err();
+        assert!(
+            error.starts_with("folder/test.toml:3:10: ") && error.contains(what),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn values_take_the_places_of_the_scenario_s_own() {
+    let parse = |text: &str, variation: &Variation| {
+        Scenario::parse_varied(text, variation, Path::new("s.toml"))
+    };
+    let plain = |text: &str| Scenario::parse(text, Path::new("s.toml")).unwrap();
+    let loads = Variation {
+        load: Some(0.05),
+        seed: Some(9),
+        mapping: None,
+    };
+    // What depends on the load follows: the high one is 7 times as much.
+    let pattern = |load: &str, run: &str| {
+        format!("[traffic]\nkind = \"two-level\"\n{load}[switch]\nspeedup = 2.44\n{run}")
+    };
+    let expected = plain(&pattern("load = 0.05\n", "[run]\nseed = 9\n"));
+    for (load, run) in [("", ""), ("load = 0.1\n", "[run]\nseed = 1\n")] {
+        assert_eq!(parse(&pattern(load, run), &loads).unwrap(), expected);
+    }
+    let random = Variation {
+        mapping: Some("random"),
+        ..Variation::default()
+    };
+    let jobs = |mapping: &str| {
+        let job = format!("[[traffic.jobs]]\nfile = \"a\"\n{mapping}");
+        format!("[traffic]\nkind = \"goal\"\n{job}{job}")
+    };
+    let expected = plain(&jobs("mapping = \"random\"\n"));
+    for mapping in ["", "mapping = \"linear\"\n", "mapping = [0, 1]\n"] {
+        assert_eq!(parse(&jobs(mapping), &random).unwrap(), expected);
+    }
+    let single = "[traffic]\nfile = \"a\"\n";
+    let expected = plain(&format!("{single}mapping = \"random\"\n"));
+    assert_eq!(parse(single, &random).unwrap(), expected);
+    // Keys that the scenario cannot have.
+    for (text, variation) in [(single, &loads), (&*pattern("", ""), &random)] {
+        let error = parse(text, variation).unwrap_err().to_string();
+        assert!(error.contains("has no such key"), "{error}");
+    }
+    let much = Variation {
+        load: Some(0.2),
+        ..Variation::default()
+    };
+    let error = parse(&pattern("", ""), &much).unwrap_err().to_string();
+    assert!(error.contains("the high load is 7 times that"), "{error}");
+}

@@ -1,0 +1,163 @@
+//! The JSON Schemas and the page of keys, both made from the keys that the readers know.
+//! `make schema` gives the schemas to a validator that is not ours.
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use linkdoze::input::{schema, Key, Table, Type};
+use linkdoze::network::scenario;
+use linkdoze::{config, sweep};
+use serde_json::Value;
+
+/// Set to write the page instead of comparing it (`make reference`).
+const WRITE: &str = "LINKDOZE_WRITE_BOOK";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).into()
+}
+
+#[test]
+fn the_page_of_keys_is_current() {
+    let page = format!(
+        "# Every key\n\n\
+         This page is made from the tables of keys that check the files themselves \
+         (`linkdoze schema port --markdown`, `make reference`). Defaults in code font are values; \
+         others say what the value follows from. `linkdoze schema port|scenario|sweep` prints the \
+         same as JSON Schema, for editors and validators.\n\n\
+         A value with a unit may be written as text with another one: `t_w_ns = \"4.5 us\"`, \
+         `power_w = \"500 mW\"`, `queue_bytes = \"48 KiB\"`, `link_gbps = \"0.4 Tb/s\"`, `bound = \
+         \"2 %\"`.\n\n\
+         ## Configuration of a port\n\n{}\n\
+         ## Scenario\n\n\
+         The keys of `[topology]` and `[traffic]` depend on `kind`; a key that several kinds have \
+         stands with the first.\n\n{}\n\
+         ## Sweep\n\n{}",
+        schema::markdown(&config::TABLES),
+        schema::markdown(&scenario::TABLES),
+        schema::markdown(&sweep::TABLES)
+    );
+    let path = root().join("docs/reference/keys.md");
+    if std::env::var_os(WRITE).is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, page).unwrap();
+        return;
+    }
+    let there = std::fs::read_to_string(&path).unwrap_or_default();
+    for (there, made) in there.lines().zip(page.lines()) {
+        assert_eq!(there, made, "{}: `make reference` mends it", path.display());
+    }
+    assert!(
+        there == page,
+        "{}: `make reference` mends it",
+        path.display()
+    );
+}
+
+/// Every schema of an object that has this path: one for each kind.
+fn objects<'a>(schema: &'a Value, path: &str) -> Vec<&'a Value> {
+    let mut found = vec![schema];
+    for name in path.split('.').filter(|name| !name.is_empty()) {
+        found = found
+            .into_iter()
+            .map(|object| &object["properties"][name])
+            .flat_map(|table| {
+                match ["oneOf", "anyOf"]
+                    .iter()
+                    .find_map(|of| table[of].as_array())
+                {
+                    Some(several) => several.iter().collect(),
+                    None => vec![table],
+                }
+            })
+            .collect();
+    }
+    found
+}
+
+/// A key that a reader knows and a schema does not would be an error in every editor.
+#[test]
+fn the_schemas_have_every_key_and_no_other() {
+    let documents: [(&[Table], Value); 3] = [
+        (&config::TABLES, config::json_schema()),
+        (&scenario::TABLES, scenario::json_schema()),
+        (&sweep::TABLES, sweep::json_schema()),
+    ];
+    for (tables, schema) in documents {
+        let dialect = "https://json-schema.org/draft/2020-12/schema";
+        assert_eq!(schema["$schema"], dialect);
+        for table in tables {
+            let names: Vec<&str> = table.keys.iter().map(|key| key.name).collect();
+            let same = |object: &&Value| {
+                let kind = &object["properties"]["kind"]["const"];
+                table.kind.is_empty() || kind == table.kind
+            };
+            let object = objects(&schema, table.path).into_iter().find(same).unwrap();
+            assert_eq!(object["additionalProperties"], false, "{}", table.path);
+            let properties = object["properties"].as_object().unwrap();
+            for name in &names {
+                assert!(properties.contains_key(*name), "{}.{name}", table.path);
+            }
+            let tables_below = |name: &&String| {
+                let below = tables.iter().filter(|table| !table.path.is_empty());
+                below
+                    .map(|table| table.path.split('.').next())
+                    .any(|it| it == Some(name.as_str()))
+            };
+            for name in properties.keys().filter(|name| !tables_below(name)) {
+                assert!(names.contains(&name.as_str()), "{}.{name}", table.path);
+            }
+            for Key { name, value, .. } in &table.keys {
+                let schema = &properties[*name];
+                let plain = matches!(value, Type::Switch | Type::Choice(_) | Type::List(_));
+                let typed = ["type", "enum", "anyOf", "const"].iter();
+                assert!(
+                    typed.clone().any(|it| schema.get(it).is_some()),
+                    "{name}: {schema}"
+                );
+                assert!(!plain || schema.get("anyOf").is_none(), "{name}: {schema}");
+            }
+        }
+    }
+}
+
+/// What a schema refuses, its reader refuses, and the other way round: ranges, kinds, units.
+#[test]
+fn the_schemas_have_the_ranges_of_the_reader() {
+    let port = config::json_schema();
+    let at = |path: &str| port.pointer(path).unwrap_or(&Value::Null).clone();
+    let width = at("/properties/port/properties/time_width");
+    assert_eq!(
+        (width["minimum"].as_u64(), width["maximum"].as_u64()),
+        (Some(8), Some(64))
+    );
+    assert_eq!(width["default"], 32);
+    let t_w = at("/properties/states/properties/fast-wake/properties/t_w_ns/anyOf");
+    assert_eq!(t_w[0]["minimum"], 0.001);
+    assert!(t_w[1]["pattern"].as_str().unwrap().contains("(ps|ns|us|"));
+    let bound = at("/properties/perfbound/properties/bound/anyOf/0");
+    assert_eq!(
+        (&bound["exclusiveMinimum"], &bound["exclusiveMaximum"]),
+        (&0.into(), &1.into())
+    );
+    let sweep = sweep::json_schema();
+    assert_eq!(sweep["required"], serde_json::json!(["scenario"]));
+    let scenario = scenario::json_schema();
+    let kinds = scenario.pointer("/properties/traffic/oneOf").unwrap();
+    let kinds = kinds.as_array().unwrap();
+    assert_eq!(kinds.len(), 7);
+    // The first is the one without the key.
+    assert!(kinds[0].get("required").is_none());
+    assert_eq!(kinds[1]["required"], serde_json::json!(["kind", "program"]));
+}
+
+#[test]
+fn the_command_prints_what_the_library_has() {
+    let printed = |arguments: &[&str]| common::run(common::linkdoze(&root()).args(arguments), 0).0;
+    let port: Value = serde_json::from_str(&printed(&["schema", "port"])).unwrap();
+    assert_eq!(port, config::json_schema());
+    let scenario: Value = serde_json::from_str(&printed(&["schema", "scenario"])).unwrap();
+    assert_eq!(scenario, scenario::json_schema());
+    let keys = printed(&["schema", "sweep", "--markdown"]);
+    assert_eq!(keys, schema::markdown(&sweep::TABLES));
+}
