@@ -109,7 +109,7 @@ fn the_schemas_have_every_key_and_no_other() {
             }
             for Key { name, value, .. } in &table.keys {
                 let schema = &properties[*name];
-                let plain = matches!(value, Type::Switch | Type::Choice(_) | Type::List(_));
+                let plain = matches!(value, Type::Switch | Type::Choice { .. } | Type::List(_));
                 let typed = ["type", "enum", "anyOf", "const"].iter();
                 assert!(
                     typed.clone().any(|it| schema.get(it).is_some()),

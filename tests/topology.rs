@@ -135,6 +135,11 @@ fn what_is_no_network_is_refused() {
             "the nearest is \"megafly\"",
         ),
         (
+            "[topology]\nkind = \"fat-tree\"\n",
+            "2:8",
+            "the nearest is \"rlft\" and \"k-ary-n-tree\"",
+        ),
+        (
             "[topology]\nkind = \"megafly\"\ngroups = 66\n",
             "3:10",
             "66 take radix = 18",

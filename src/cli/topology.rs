@@ -38,10 +38,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         None if is_file(&args.network) => Scenario::load_topology(Path::new(&args.network))?,
         None => {
             let kinds = KINDS.each_ref().map(|kind| kind.name).join(", ");
-            let nearest = nearest_kinds(&args.network).join(" and ");
+            let nearest = match &*nearest_kinds(&args.network) {
+                [] => String::new(),
+                nearest => format!("; the nearest is {}", nearest.join(" and ")),
+            };
             return Err(anyhow!(
-                "{}: neither a file nor a kind of network; the nearest is {nearest}; the kinds are \
-                 {kinds}",
+                "{}: neither a file nor a kind of network{nearest}; the kinds are {kinds}",
                 args.network
             ));
         }

@@ -1,7 +1,11 @@
 //! What an input file may hold, as data.
 
 use super::decimal::Decimal;
+use super::similar;
 use super::unit::Unit;
+
+/// Which of some names somebody who wrote another one probably meant.
+pub type Nearest = fn(&str, &[&'static str]) -> Vec<&'static str>;
 
 /// A table of an input file and its keys.
 #[derive(Clone, Debug)]
@@ -59,8 +63,13 @@ pub enum Type {
     },
     /// A number above 0 and below 1, with up to 18 decimals.
     Fraction,
-    /// One of these names.
-    Choice(Vec<&'static str>),
+    /// One of some names.
+    Choice {
+        /// The names.
+        names: Vec<&'static str>,
+        /// Those that somebody who wrote another one probably meant.
+        nearest: Nearest,
+    },
     /// `true` or `false`.
     Switch,
     /// A text.
@@ -126,7 +135,10 @@ pub(crate) const fn number(low: u64, high: u64, digits: u32, unit: Unit) -> Type
 
 /// One of some names.
 pub(crate) fn choice<const N: usize>(names: [&'static str; N]) -> Type {
-    Type::Choice(names.to_vec())
+    Type::Choice {
+        names: names.to_vec(),
+        nearest: |name, names| similar(name, names).into_iter().collect(),
+    }
 }
 
 /// A list.
@@ -149,7 +161,7 @@ impl Type {
             Type::Integer { .. } => format!("a whole number {}", self.range()),
             Type::Number { unit, .. } => format!("a {} {}", unit.quantity(), self.range()),
             Type::Fraction => "a fraction above 0 and below 1 (0.01 is 1 %)".into(),
-            Type::Choice(names) => match &**names {
+            Type::Choice { names, .. } => match &**names {
                 [only] => format!("\"{only}\""),
                 several => format!("one of {}", quoted(several)),
             },
@@ -173,7 +185,7 @@ impl Type {
             Type::Integer { .. } => format!("whole numbers {}", self.range()),
             Type::Number { unit, .. } => format!("{}s {}", unit.quantity(), self.range()),
             Type::Fraction => "fractions above 0 and below 1 (0.01 is 1 %)".into(),
-            Type::Choice(names) => format!("names out of {}", quoted(names)),
+            Type::Choice { names, .. } => format!("names out of {}", quoted(names)),
             other => other.legal(),
         }
     }

@@ -19,7 +19,7 @@ mod tests;
 
 pub use decimal::{Decimal, DecimalError};
 pub use error::{Diagnostic, InputError};
-pub use keys::{Key, Table, Type};
+pub use keys::{Key, Nearest, Table, Type};
 pub use reader::{Reader, Section, Sections, Value, Written};
 pub use recognise::Kind;
 pub use unit::Unit;

@@ -666,13 +666,17 @@ impl<'a> Reader<'a> {
         written: Written<()>,
         text: &str,
     ) -> Option<Written<Value>> {
-        let mut names: Vec<&str> = Vec::new();
+        let mut is_choice = false;
+        let mut nearest: Vec<&str> = Vec::new();
         for alternative in alternatives {
             match alternative {
-                Type::Choice(known) if known.contains(&text) => {
+                Type::Choice { names, .. } if names.contains(&text) => {
                     return Some(written.map(|()| Value::Name(text.into())));
                 }
-                Type::Choice(known) => names.extend(known),
+                Type::Choice { names, nearest: of } => {
+                    is_choice = true;
+                    nearest.extend(of(text, names));
+                }
                 Type::Text { check, .. } => {
                     if check(text) {
                         return Some(written.map(|()| Value::Text(text.into())));
@@ -693,12 +697,13 @@ impl<'a> Reader<'a> {
                 _ => {}
             }
         }
-        let wrong = match (similar(text, &names), names.is_empty()) {
-            (Some(nearest), _) => {
+        let wrong = match (is_choice, &*nearest) {
+            (false, _) => not(of, &DeValue::String(text.into())),
+            (true, []) => format!("must be {}", of.legal()),
+            (true, nearest) => {
+                let nearest = nearest.join("\" and \"");
                 format!("must be {}; the nearest is \"{nearest}\"", of.legal())
             }
-            (None, false) => format!("must be {}", of.legal()),
-            (None, true) => not(of, &DeValue::String(text.into())),
         };
         self.fault_of(&written, wrong);
         None

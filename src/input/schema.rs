@@ -164,7 +164,7 @@ fn value(of: &Type) -> Value {
             json!({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
             Unit::Fraction,
         ),
-        Type::Choice(names) => json!({"enum": names}),
+        Type::Choice { names, .. } => json!({"enum": names}),
         Type::Switch => json!({"type": "boolean"}),
         Type::Text { pattern, .. } => json!({"type": "string", "pattern": pattern}),
         Type::List(of) => json!({"type": "array", "items": value(of)}),

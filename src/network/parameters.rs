@@ -141,6 +141,7 @@ impl Parameters {
     }
 
     /// Bytes on the wire of a packet with `payload` bytes.
+    #[inline]
     pub fn wire(&self, payload: u32) -> u32 {
         (payload + self.header).max(self.min_packet)
     }

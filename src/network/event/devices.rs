@@ -45,6 +45,7 @@ pub(super) struct Nic {
 const _: () = assert!(std::mem::size_of::<Nic>() == 128);
 
 impl Nic {
+    #[inline]
     pub(super) fn push(&mut self, message: Sending) {
         match self.first {
             None => self.first = Some(message),
@@ -55,6 +56,7 @@ impl Nic {
         }
     }
 
+    #[inline]
     pub(super) fn pop(&mut self) {
         self.first = None;
         if self.more {

@@ -89,7 +89,10 @@ fn topologies() -> Vec<Table> {
     let of = |kind: &topology::Kind| {
         let mut keys = vec![key(
             "kind",
-            choice(names),
+            Type::Choice {
+                names: names.to_vec(),
+                nearest: |name, _| topology::nearest_kinds(name),
+            },
             format!("`\"{}\"`", names[0]),
             "the kind of network",
         )];

@@ -58,6 +58,7 @@ impl GlobalLinks {
 
     /// The port of a switch itself that leads so far, chosen by destination if there are
     /// more than one.
+    #[inline]
     pub(super) fn own_port(
         &self,
         switch: usize,

@@ -11,6 +11,7 @@ use super::parameters::{Initial, Parameter, ParameterError, Parameters, Value};
 use super::single_switch::SingleSwitch;
 use super::torus::Torus;
 use super::{Topology, MAX_NODES};
+use crate::input::similar;
 use crate::network::parameters::MAX_RADIX;
 
 /// A kind of network, as the key `kind` of `[topology]` names it.
@@ -145,15 +146,12 @@ const OTHER_NAMES: [(&str, &[&str]); 7] = [
 ];
 
 /// The kinds that `name`, which is none, may mean: those that are called so elsewhere, or the one
-/// with the fewest edits to it.
+/// whose name is similar.
 pub fn nearest_kinds(name: &str) -> Vec<&'static str> {
     let lower = name.to_lowercase().replace([' ', '_'], "-");
     match OTHER_NAMES.iter().find(|(other, _)| *other == lower) {
         Some((_, kinds)) => kinds.to_vec(),
-        None => KINDS
-            .iter()
-            .map(|kind| kind.name)
-            .min_by_key(|kind| strsim::damerau_levenshtein(&lower, kind))
+        None => similar(&lower, &KINDS.each_ref().map(|kind| kind.name))
             .into_iter()
             .collect(),
     }
