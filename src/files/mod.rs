@@ -518,7 +518,8 @@ fn stage(
 mod tests {
     use super::*;
 
-    fn names(folder: &Path) -> Vec<String> {
+    /// The names of the files in a folder, in order.
+    pub(super) fn names(folder: &Path) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(folder)
             .unwrap()
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())

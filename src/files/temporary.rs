@@ -247,16 +247,8 @@ impl TemporaryFolder {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::names;
     use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .collect();
-        names.sort();
-        names
-    }
 
     #[test]
     fn what_a_killed_process_left_is_removed_and_what_a_living_one_holds_stays() {

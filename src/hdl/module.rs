@@ -317,11 +317,14 @@ impl<'a> Module<'a> {
                 code.push(',');
             }
             let doc = match pin.role {
-                Role::RegisterQ(register) => &self.design.registers[register].doc,
-                Role::RegisterD(_) => "",
-                _ => &pin.doc,
+                Role::RegisterQ(register) => self.design.registers[register].doc.clone(),
+                Role::RegisterD(register) => {
+                    let q = self.design.registers[register].q;
+                    format!("next value of {}", self.name(q))
+                }
+                _ => pin.doc.clone(),
             };
-            table.row(code, doc);
+            table.row(code, &doc);
         }
         table.print(out, "    ");
         out.push_str(");\n");

@@ -14,7 +14,7 @@ module lpi_fsm_checker (
     input wire        up_start,   // go up at the end of this cycle, or of the transition down
     input wire        tx_enable,  // the port may start a packet
     input wire        over,       // the state has lasted its time
-    input wire  [2:0] state_d,
+    input wire  [2:0] state_d,    // next value of state_q
     input wire  [2:0] state_q,    // state of the link
     input wire [11:0] cycles_q    // clock cycles left in this state, less one
 );

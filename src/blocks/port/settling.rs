@@ -13,10 +13,13 @@ use crate::config::plan::PortPlan;
 /// one in which the result is registered.
 const SEARCH_OVERLAP: u64 = 2 + 2 + 2 + 2;
 
-/// The same for a factor: it starts when the search has, and its product waits for the one under way.
+/// Clock cycles that a factor takes longer because another one is under way when the sample is
+/// recorded: the handover from one to the next, rounded up. A test in this file compares the sum
+/// with the longest settling that random activity finds.
 const FACTOR_OVERLAP: u64 = 8;
 
-/// See [`FACTOR_OVERLAP`].
+/// Clock cycles that a product takes longer because it waits for the one under way: the same
+/// handover, rounded up.
 const PRODUCT_OVERLAP: u64 = 8;
 
 /// Clock cycles from the first active cycle after an idle period to the first in which all is
