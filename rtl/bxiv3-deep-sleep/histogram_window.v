@@ -22,8 +22,8 @@ module histogram_window (
     output wire        step      // the age grows by a tick
 );
 
-  localparam [29:0] MAX_TICKS = 30'd1000000000;  // time to live, in ticks: the age stops there
-  localparam [6:0] SAMPLES_WANTED = 7'd64;       // samples that fill the window
+  localparam [29:0] LAST_BUT_ONE = 30'd999999998;  // the time to live less two ticks
+  localparam [6:0] SAMPLES_WANTED = 7'd64;         // samples that fill the window
 
   reg         running_q;    // reset is over
   wire        running_d;
@@ -60,7 +60,7 @@ module histogram_window (
       over_d = 1'b0;
     end else if (step) begin
       ticks_d = ticks_q + 30'd1;
-      last_tick_d = ticks_q == (MAX_TICKS - 30'd2);
+      last_tick_d = ticks_q == LAST_BUT_ONE;
       over_d = last_tick_q;
     end
   end

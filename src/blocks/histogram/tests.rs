@@ -33,7 +33,7 @@ prop_compose! {
         counter_bits in 1u32..6,
         max_samples in 1u32..50,
         max_value in 0u64..300,
-        ttl in prop_oneof![Just(None), (1u64..300).prop_map(Some)],
+        ttl in prop_oneof![Just(None), Just(Some(1)), (1u64..300).prop_map(Some)],
         budget in 1u32..8,
     ) -> PortPlan {
         let mut plan = PortPlan { clocks_per_tick, ..small_plan() };

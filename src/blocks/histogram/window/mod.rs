@@ -56,10 +56,15 @@ block! {
         constant last_clock: Bits(
             prescaler_width, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
         ),
-        constant max_ticks: Bits(
+        // Where the first tick is the last, `over` follows it whatever this is.
+        constant last_but_one: Bits(
             width,
-            max_ticks.into(),
-            if ages { "time to live, in ticks: the age stops there" } else { "the age saturates" },
+            max_ticks.saturating_sub(2).into(),
+            if ages {
+                "the time to live less two ticks"
+            } else {
+                "the largest age less two ticks"
+            },
         ),
         constant samples_built: Bits(
             samples_width, histogram.max_samples.into(), "samples that fill the window"
@@ -128,7 +133,7 @@ impl Logic for Window {
             self.over.d.next = false;
         } else if self.step.val() {
             self.ticks.d.next = self.ticks.q.val() + 1;
-            self.last_tick.d.next = self.ticks.q.val() == self.max_ticks.val() - 2;
+            self.last_tick.d.next = self.ticks.q.val() == self.last_but_one.val();
             self.over.d.next = self.last_tick.q.val();
         }
         if self.counts {
