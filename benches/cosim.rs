@@ -107,7 +107,8 @@ impl Rtl for &mut Record {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         for run in runs {
             let length = self.0.len() + run.cycles as usize;
-            self.0.resize(length, run.packed_inputs());
+            // The pins of a port without registers lie lowest.
+            self.0.resize(length, run.packed_inputs()[0] as u32);
         }
         Ok(None)
     }

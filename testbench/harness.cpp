@@ -229,7 +229,7 @@ LINKDOZE_EXPORT void* linkdoze_create() {
         Model& model = *instance->model;
         Root& root = *model.rootp;
         Run reset{};
-        reset.inputs = 1;
+        reset.inputs[0] = 1;  // rst
         drive(root, reset);
         root.clk = 0;
         model.eval();

@@ -11,8 +11,8 @@
 
 #define LINKDOZE_EXPORT extern "C" __attribute__((visibility("default")))
 
-// Clocks `count` cycles with the packed inputs (src/blocks/port/pins.rs, Inputs::pack) and
-// returns a checksum of all outputs.
+// Clocks `count` cycles with the first word of the packed inputs (src/blocks/port/pins.rs,
+// Inputs::pack) and returns a checksum of all outputs.
 LINKDOZE_EXPORT uint64_t plain_loop(const uint32_t* inputs, uint64_t count) {
     VerilatedContext context;
     auto top = std::make_unique<Vport>(&context);

@@ -1,13 +1,17 @@
 //! Which corners of SPEC 2 to 7 a run has reached, counted from what happened on the pins.
 
+mod registers;
+
 use std::collections::BTreeMap;
+
+use registers::Registers;
 
 use super::Run;
 use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::histogram::map;
 use crate::blocks::link_sync::start_cycles;
 use crate::blocks::port::pins::{Inputs, Message, Pin, PowerState};
-use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep, HOP_WINDOW_LOG2};
 
 macro_rules! corners {
     ($($name:ident = $text:literal, $what:literal $(, $needs:ident)?;)*) => {
@@ -52,6 +56,14 @@ enum Needs {
     FastWake,
     DeepSleep,
     Refresh,
+    /// To be asked by software; nothing else.
+    Registers,
+    /// To count packets by their hops; nothing else.
+    Hops,
+    /// To be asked for bins of its histogram.
+    Bins,
+    /// To be asked by software, and to set an error flag.
+    Errors,
 }
 
 corners! {
@@ -132,6 +144,28 @@ corners! {
     Hit = "hit", "hit reported", Awake;
     Miss = "miss", "miss reported";
     Update = "update", "threshold recomputed";
+    HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
+    Read = "register-read", "read of a register", Registers;
+    ReadNowhere = "read-nowhere", "read where no register is", Registers;
+    CounterRead = "counter-read", "read of an event counter that has counted", Registers;
+    BinRead = "bin-read", "read of a bin that holds samples", Bins;
+    HopsRead = "hops-read", "read of a hop count that packets had", Registers;
+    ErrorRead = "error-read", "read of an error flag that is set", Errors;
+    Written = "register-written", "write of a register", Registers;
+    WriteNowhere = "write-nowhere", "write where no register is", Registers;
+    WriteRefused = "write-refused", "write that a register refuses", Registers;
+    BytesWritten = "bytes-written", "write of some bytes of a register", Registers;
+    NoByteWritten = "no-byte-written", "write without a byte", Registers;
+    Unaligned = "unaligned", "write to an address within a word", Registers;
+    AddressFirst = "address-first", "write whose address comes before its data", Registers;
+    DataFirst = "data-first", "write whose data comes before its address", Registers;
+    ReadAndWrite = "read-and-write", "a read and a write wait in the same cycle", Registers;
+    WriteStalls = "write-stalls", "the answer to a write is not taken at once", Registers;
+    ReadStalls = "read-stalls", "the answer to a read is not taken at once", Registers;
+    ResetAsked = "reset-asked", "reset while an access is under way", Registers;
+    CountersCleared = "counters-cleared", "software clears the counters", Registers;
+    AppliedActive = "applied-active", "software applies parameters while the port is active", Registers;
+    AppliedIdle = "applied-idle", "software applies parameters while the port is idle", Registers;
 }
 
 impl Corner {
@@ -147,10 +181,16 @@ impl Corner {
             // A clear at a known time, then windows that end just before and with the time
             // to live.
             Corner::ClearAtTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_mul(4)),
-            // The ends have to agree, too.
-            Corner::Backstop => plan
-                .t_backstop
-                .map(|ticks| ticks.max(plan.longest_threshold()).saturating_add(400)),
+            // The ends have to agree, too. What software sets does not count.
+            Corner::Backstop => plan.t_backstop.map(|ticks| {
+                let configured = PortPlan {
+                    registers: None,
+                    ..*plan
+                };
+                ticks
+                    .max(configured.longest_threshold())
+                    .saturating_add(400)
+            }),
             Corner::Unused => {
                 let start = plan.sync.map_or(0, |sync| start_cycles(plan, &sync));
                 let ticks = start / plan.clocks_per_tick + 400;
@@ -187,7 +227,20 @@ impl Corner {
         let missing = match self.needs() {
             Needs::Messages if plan.sync.is_none() => Some("the ends do not exchange messages"),
             Needs::Map if !maps => Some("the histogram is no map"),
-            Needs::Awake | Needs::Map => None,
+            Needs::Registers | Needs::Bins | Needs::Errors if plan.registers.is_none() => {
+                Some("there are no registers")
+            }
+            Needs::Bins if !plan.reads_bins() => Some("software cannot read bins"),
+            Needs::Errors if plan.sync.is_none() && !maps => Some("there is no error flag"),
+            Needs::Hops if plan.registers.is_none() && !plan.measures() => {
+                Some("hop counts are not measured")
+            }
+            Needs::Awake
+            | Needs::Map
+            | Needs::Registers
+            | Needs::Bins
+            | Needs::Errors
+            | Needs::Hops => None,
             _ if plan.policy == Policy::AlwaysOn => Some("the port never sleeps"),
             Needs::Clears if !predicts || !clears => Some("there is no histogram that clears"),
             Needs::FastWake if plan.sleep == Sleep::DeepSleep => {
@@ -264,6 +317,9 @@ pub struct Coverage {
     /// A packet arrived in the one cycle before, in this state.
     arrived: Option<PowerState>,
     exchange: Exchange,
+    registers: Option<Registers>,
+    /// Packets since reset whose hop count is known.
+    packets: u64,
 }
 
 /// What has been said between the ends, as far as the pins tell.
@@ -314,6 +370,8 @@ impl Coverage {
             window: 0,
             arrived: None,
             exchange: Exchange::default(),
+            registers: Registers::new(plan),
+            packets: 0,
         }
     }
 
@@ -352,6 +410,24 @@ impl Coverage {
     fn observe_one(&mut self, run: &Run) {
         let inputs = run.inputs();
         let state = run.power_state();
+        if let Some(registers) = &mut self.registers {
+            let configured = registers.configured();
+            let counts = &mut self.counts;
+            registers.observe(run, &inputs, |corner| counts[corner as usize] += 1);
+            // What the configuration says of the port no longer holds, until it is reset.
+            if configured && !inputs.rst {
+                self.now += run.cycles;
+                self.last = Some(*run);
+                return;
+            }
+        }
+        if inputs.packet_valid && inputs.packet_hops > 0 {
+            let before = self.packets >> HOP_WINDOW_LOG2;
+            self.packets += run.cycles;
+            if self.packets >> HOP_WINDOW_LOG2 > before {
+                self.reach(Corner::HopWindow);
+            }
+        }
         let before = self.last.map(|last| (last.inputs(), last.power_state()));
         if let Some(arrived) = self.arrived.take() {
             if arrived != state && arrived == PowerState::GoingDown {
@@ -438,6 +514,7 @@ impl Coverage {
         self.active_cycles = 0;
         self.hard_cycles = 0;
         self.window = 0;
+        self.packets = 0;
         self.clear();
     }
 

@@ -141,8 +141,11 @@ pub(super) fn pins_header(
          static inline void drive(Root& root, const Run& run) {\n",
     );
     for pin in &pins.inputs {
-        let (name, low, mask) = (pin.name, pin.low, (1u32 << pin.width) - 1);
-        let _ = writeln!(text, "    root.{name} = run.inputs >> {low} & {mask:#x}u;");
+        let (name, word, low, mask) = (pin.name, pin.word, pin.low, pin.mask());
+        let _ = writeln!(
+            text,
+            "    root.{name} = run.inputs[{word}] >> {low} & {mask:#x}u;"
+        );
     }
     text +=
         "}\n\nstatic inline uint64_t difference(const Root& root, const Run& run) {\n    return ";

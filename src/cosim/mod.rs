@@ -13,6 +13,7 @@ pub mod coverage;
 pub(crate) mod fixture;
 mod glue;
 pub mod in_loop;
+pub mod interrupted;
 pub mod line_rate;
 pub mod native;
 pub mod open_loop;
@@ -22,6 +23,7 @@ pub mod periods;
 pub mod port;
 pub mod random;
 pub mod scenario;
+pub mod software;
 pub mod verilator;
 pub mod wave;
 
@@ -74,7 +76,7 @@ pub struct Run {
     /// At least 1.
     pub cycles: u64,
     /// [`Inputs::pack`].
-    inputs: u32,
+    inputs: [u64; Inputs::WORDS],
     /// [`Outputs::pack`].
     bits: u32,
     words: [u64; Outputs::WORDS],
@@ -96,12 +98,13 @@ pub fn run_header() -> String {
         "// Generated from the pins of the port (src/blocks/port/pins.rs) by src/cosim/mod.rs.\n\
          #pragma once\n\n#include <cstdint>\n\n\
          // Consecutive cycles with the same inputs and the same expected outputs.\n\
-         struct Run {{\n    uint64_t cycles;\n    uint32_t inputs;  // Inputs::pack\n{}\n    \
+         struct Run {{\n    uint64_t cycles;\n    uint64_t inputs[{}];  // Inputs::pack\n{}\n    \
          uint32_t bits;\n{}\n    uint64_t words[{}];\n}};\n\n\
          // Where and how the model departs from what was expected.\n\
          struct Difference {{\n    uint64_t run;    // index of the run\n    \
          uint64_t cycle;  // cycle within the run\n    \
          uint64_t actual[{}];  // by pin, in the order of Pin::ALL\n}};\n",
+        Inputs::WORDS,
         bits.join("\n"),
         words.join("\n"),
         Outputs::WORDS,
@@ -133,7 +136,7 @@ impl Run {
     }
 
     /// The input pins, as [`Inputs::pack`] lays them out.
-    pub fn packed_inputs(&self) -> u32 {
+    pub fn packed_inputs(&self) -> [u64; Inputs::WORDS] {
         self.inputs
     }
 
@@ -235,6 +238,8 @@ pub struct Stretch {
     pub cycles: u64,
     /// The stretch also ends where the outputs change.
     pub until_change: bool,
+    /// Software may change parameters meanwhile: a reset follows that ends it.
+    pub configures: bool,
 }
 
 impl Stretch {
@@ -244,6 +249,7 @@ impl Stretch {
             inputs,
             cycles,
             until_change: false,
+            configures: false,
         }
     }
 
@@ -281,8 +287,10 @@ mod tests {
             let (_, rest) = header.split_once(what).expect(what);
             rest[..rest.find(']').unwrap()].parse().unwrap()
         };
-        let (words, actual) = (count("uint64_t words["), count("uint64_t actual["));
-        assert_eq!(size_of::<Run>(), 8 + 4 + 4 + 8 * words);
+        let (inputs, words) = (count("uint64_t inputs["), count("uint64_t words["));
+        let actual = count("uint64_t actual[");
+        // `bits` fills half a word.
+        assert_eq!(size_of::<Run>(), 8 * (1 + inputs + 1 + words));
         assert_eq!(size_of::<Difference>(), 8 + 8 + 8 * actual);
         for pin in Pin::ALL {
             assert!(header.contains(pin.name()), "{}", pin.name());
@@ -301,8 +309,13 @@ mod tests {
                 taken |= bits;
             }
         }
-        let inputs = Inputs::PINS.iter().map(|pin| pin.low + pin.width);
-        assert!(inputs.max().unwrap() <= 32);
+        let mut taken = [0; Inputs::WORDS];
+        for pin in Inputs::PINS {
+            assert!(pin.low + pin.width <= 64, "{}", pin.name);
+            let bits = pin.mask() << pin.low;
+            assert_eq!(taken[pin.word] & bits, 0, "{}", pin.name);
+            taken[pin.word] |= bits;
+        }
     }
 
     #[test]
@@ -314,6 +327,9 @@ mod tests {
             packet_hops: 43,
             initiator: true,
             message_in: 6,
+            s_axi_arprot: 5,
+            s_axi_araddr: 0xabc,
+            s_axi_wdata: 0xdead_beef,
             ..Inputs::default()
         };
         let outputs = Outputs {
@@ -329,14 +345,24 @@ mod tests {
             log2_cf: 10,
             message_out: Message::Sync,
             sync_error: true,
+            s_axi_awready: true,
+            s_axi_wready: false,
+            s_axi_bvalid: true,
+            s_axi_bresp: 2,
+            s_axi_arready: false,
+            s_axi_rvalid: true,
+            s_axi_rresp: 3,
+            s_axi_rdata: 0xfeed_f00d,
         };
         let run = Run::new(3, &inputs, &outputs);
         assert_eq!(run.inputs(), inputs);
         for sync in [None, Some(SyncPlan { timeout: 1 })] {
             let plan = fixture::small_plan().with(|plan| plan.sync = sync);
             for pin in Inputs::pins(&plan) {
-                let alone = Inputs::unpack(((1 << pin.width) - 1) << pin.low);
-                assert_eq!(alone.value(&pin), (1 << pin.width) - 1, "{}", pin.name);
+                let mut words = [0; Inputs::WORDS];
+                words[pin.word] = pin.mask() << pin.low;
+                let alone = Inputs::unpack(words);
+                assert_eq!(alone.value(&pin), pin.mask(), "{}", pin.name);
                 assert_eq!(run.input(&pin), inputs.value(&pin), "{}", pin.name);
             }
         }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::interrupted::Interrupted;
 use super::{Activity, Stretch};
 use crate::blocks::port::pins::{Inputs, Message, Outputs, MESSAGE_WIDTH};
 use crate::config::plan::{PortPlan, SyncPlan};
@@ -13,13 +14,9 @@ use crate::config::plan::{PortPlan, SyncPlan};
 /// Its wishes are the activity's inputs for levels: it wants the link down or up when
 /// `remote_down` or `remote_up` rises, and refuses to sleep unless `sleep_permit` is set.
 pub struct WithPeer<A> {
-    activity: A,
+    activity: Interrupted<A>,
     peer: Option<Peer>,
     random: ChaCha8Rng,
-    /// What is left of the activity's present stretch while the other end interrupts it.
-    rest: Option<Stretch>,
-    /// The port's outputs in the stretch before.
-    before: Option<Outputs>,
 }
 
 impl<A: Activity> WithPeer<A> {
@@ -35,39 +32,32 @@ impl<A: Activity> WithPeer<A> {
 
     fn new(activity: A, plan: &PortPlan, seed: u64, moody: bool) -> Self {
         WithPeer {
-            activity,
+            activity: Interrupted::new(activity),
             peer: plan.sync.map(|sync| Peer::new(&sync, moody)),
             random: ChaCha8Rng::seed_from_u64(seed),
-            rest: None,
-            before: None,
         }
     }
 }
 
 impl<A: Activity> Activity for WithPeer<A> {
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        let stretch = self.activity.next(outputs)?;
         let Some(peer) = &mut self.peer else {
-            return self.activity.next(outputs);
+            return Some(stretch);
         };
-        let changed = self.before.replace(*outputs) != Some(*outputs);
-        let rest = self
-            .rest
-            .take()
-            .filter(|rest| rest.cycles > 0 && !(rest.until_change && changed));
-        let stretch = match rest {
-            Some(stretch) => stretch,
-            None => self.activity.next(outputs)?,
-        };
-        self.rest = Some(stretch);
         let (inputs, cycles) = peer.inputs(&stretch.inputs, outputs.message_out, &mut self.random);
-        Some(Stretch::until_change(inputs, cycles.min(stretch.cycles)))
+        Some(Stretch {
+            inputs,
+            cycles: cycles.min(stretch.cycles),
+            until_change: true,
+            ..stretch
+        })
     }
 
     fn clocked(&mut self, cycles: u64) {
         self.activity.clocked(cycles);
-        if let (Some(peer), Some(rest)) = (&mut self.peer, &mut self.rest) {
+        if let Some(peer) = &mut self.peer {
             peer.now += cycles;
-            rest.cycles -= cycles;
         }
     }
 }

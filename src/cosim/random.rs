@@ -12,13 +12,17 @@ use rand_chacha::ChaCha8Rng;
 
 use super::coverage::Corner;
 use super::peer::WithPeer;
+use super::software::WithSoftware;
 use super::{Activity, Stretch};
 use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
-use crate::config::plan::{Policy, PortPlan};
+use crate::config::plan::{Policy, PortPlan, HOP_WINDOW_LOG2};
 
 /// The share of a run's cycles that the longest idle periods may take.
 const LONG_SHARE: u64 = 2;
+
+/// How often each of them comes if it is short.
+const LONG_TIMES: u64 = 4;
 
 /// The corners whose idle periods are long, in the order in which they get their share.
 const LONG_CORNERS: [Corner; 10] = [
@@ -97,17 +101,16 @@ impl Regime {
     }
 }
 
-/// Random activity, with another end of the link that answers messages where there are any.
-pub struct Random(WithPeer<Scenes>);
+/// Random activity, with another end of the link that answers messages where there are any, and
+/// software that asks the registers where there are any.
+pub struct Random(WithSoftware<WithPeer<Scenes>>);
 
 impl Random {
     /// The activity of `seed` for a run of `cycles` cycles.
     pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
-        Random(WithPeer::random(
-            Scenes::new(plan, seed, cycles),
-            plan,
-            seed,
-        ))
+        let scenes = Scenes::new(plan, seed, cycles);
+        let with_peer = WithPeer::random(scenes, plan, seed);
+        Random(WithSoftware::random(with_peer, plan, seed))
     }
 }
 
@@ -139,27 +142,44 @@ struct Scenes {
     until_long: u32,
     /// The longest idle period, in cycles, that is drawn freely.
     longest: u64,
+    /// Cycles of the whole run.
+    cycles: u64,
     /// Cycles clocked so far.
     now: u64,
     no_reset_before: u64,
+    /// Software may change parameters until this cycle; then the port is reset.
+    configures_until: Option<u64>,
+    /// How long it may at most, in cycles, and from when on it may again.
+    configuring: (u64, u64),
+    /// From this cycle on the window of the hop monitor may be filled, with packets of this hop
+    /// count.
+    hops_at: u64,
+    hops: u8,
 }
 
 impl Scenes {
     fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Scenes {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let long = long_idles(plan, cycles)
-            .into_iter()
-            .filter_map(|corner| {
+        let mut long = Vec::new();
+        for round in 0..LONG_TIMES {
+            for corner in long_idles(plan, cycles) {
+                let Some(ticks) = corner.long_idle(plan) else {
+                    continue;
+                };
                 let extra = if plan.clocks_per_tick > 1 {
                     random.random_range(0..plan.clocks_per_tick)
                 } else {
                     0
                 };
-                let cycles = corner.long_idle(plan)? * plan.clocks_per_tick + extra;
-                Some((corner, cycles))
-            })
-            .rev()
-            .collect();
+                let length = ticks * plan.clocks_per_tick + extra;
+                // The other end, or software, may spoil one: what is short comes again.
+                if round == 0 || length * round <= cycles / 200 {
+                    long.push((corner, length));
+                }
+            }
+        }
+        // The first one comes first.
+        long.reverse();
         Scenes {
             random,
             plan: *plan,
@@ -171,8 +191,13 @@ impl Scenes {
             long,
             until_long: 60,
             longest: (cycles / 200).max(64),
+            cycles,
             now: 0,
             no_reset_before: 0,
+            configures_until: None,
+            configuring: ((cycles / 200).clamp(200, 20_000), 0),
+            hops_at: 0,
+            hops: 0,
         }
     }
 
@@ -282,19 +307,25 @@ impl Scenes {
             };
         }
         self.scenes -= 1;
-        if self.until_long == 0 {
-            self.until_long = self.random.random_range(40..160);
-            if let Some((corner, cycles)) = self.long.pop() {
-                match (corner, self.plan.histogram.ttl) {
-                    (Corner::ClearAtTtl, Some(ttl)) => self.expiry(ttl),
-                    (Corner::Backstop, _) => self.idle_after_receiving(cycles),
-                    (Corner::Unused, _) => self.idle_from_reset(cycles),
-                    _ => self.long_idle(cycles),
-                }
-                return;
-            }
+        if self.configures_until.is_some_and(|end| self.now >= end) {
+            self.configures_until = None;
+            self.configuring.1 = self.now + 2 * self.configuring.0;
+            return self.hold(Inputs::default().with(|pins| pins.rst = true), 1);
         }
-        self.until_long -= 1;
+        // What is rare needs the port as it was configured.
+        if self.configures_until.is_none() && self.begin_rare_scene() {
+            return;
+        }
+        if self.configures_until.is_some() && self.chance(6) {
+            // Around the backstop, wherever software has put it.
+            let ticks = self
+                .plan
+                .t_backstop
+                .unwrap_or(self.plan.histogram.max_value);
+            let most = ticks.saturating_mul(4 * self.plan.clocks_per_tick);
+            let cycles = self.random.random_range(1..=most.clamp(1, self.longest));
+            return self.idle_after_receiving(cycles);
+        }
         match self.random.random_range(0..100) {
             0..22 => self.traffic(),
             22..36 => self.around_threshold(),
@@ -309,6 +340,54 @@ impl Scenes {
             93..95 => self.equal_gaps(),
             _ => self.traffic(),
         }
+    }
+
+    /// Begins a scene that comes now and then, if it is time for one.
+    fn begin_rare_scene(&mut self) -> bool {
+        let (longest, next) = self.configuring;
+        if self.plan.registers.is_some() && self.now >= next && self.chance(8) {
+            let cycles = self.random.random_range(longest / 10..=longest);
+            self.configures_until = Some(self.now + cycles);
+            return false;
+        }
+        let packets = 2 << HOP_WINDOW_LOG2;
+        if self.counts_hops() && self.now >= self.hops_at && self.longest >= packets {
+            // All hop counts come in turn, and leave time for the rest.
+            self.hops_at = self.now + (4 * packets).max(self.cycles / 200);
+            self.hops = self.hops % 63 + 1;
+            self.many_packets(packets);
+            return true;
+        }
+        if self.until_long > 0 {
+            self.until_long -= 1;
+            return false;
+        }
+        self.until_long = self.random.random_range(40..160);
+        let Some((corner, cycles)) = self.long.pop() else {
+            return false;
+        };
+        match (corner, self.plan.histogram.ttl) {
+            (Corner::ClearAtTtl, Some(ttl)) => self.expiry(ttl),
+            (Corner::Backstop, _) => self.idle_after_receiving(cycles),
+            (Corner::Unused, _) => self.idle_from_reset(cycles),
+            _ => self.long_idle(cycles),
+        }
+        true
+    }
+
+    fn counts_hops(&self) -> bool {
+        self.plan.registers.is_some() || self.plan.measures()
+    }
+
+    /// As many packets of one hop count as fill the window of the hop monitor, twice: one whole
+    /// window has no others.
+    fn many_packets(&mut self, packets: u64) {
+        let packet = Inputs::sending().with(|pins| {
+            pins.packet_valid = true;
+            pins.packet_hops = self.hops;
+        });
+        self.hold(packet, packets + 2);
+        self.hold(Inputs::quiet(), 2);
     }
 
     /// Packets and gaps as the regime has them.
@@ -664,7 +743,11 @@ impl Scenes {
 
 impl Activity for Scenes {
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
-        Some(self.stretch(outputs))
+        let stretch = self.stretch(outputs);
+        Some(Stretch {
+            configures: self.configures_until.is_some(),
+            ..stretch
+        })
     }
 
     fn clocked(&mut self, cycles: u64) {

@@ -18,7 +18,7 @@ use super::cache::{cached, CacheError, Made};
 use super::glue::{self, Clocking, Internals};
 use super::open_loop::OpenLoop;
 use super::{run_header, Difference, EngineError, Rtl, Run};
-use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values, REGISTER_PREFIX};
+use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values};
 use crate::config::plan::PortPlan;
 use crate::files::{read_text, FileError, TemporaryFolder};
 use crate::tools::{candidates, command, first_working, last_lines, output};
@@ -779,9 +779,7 @@ fn check_pins(header: &str, pins: &Pins) -> Result<Vec<String>, BuildError> {
     expect("input", &inputs_found, &wanted);
     expect("output", &outputs_found, &outputs);
     for (name, width) in &inputs_found {
-        // Verilator starts with all inputs low: nobody asks the registers.
-        let of_registers = name.starts_with(REGISTER_PREFIX);
-        if !of_registers && !wanted.iter().any(|pin| pin.0 == name) {
+        if !wanted.iter().any(|pin| pin.0 == name) {
             problems.push(format!(
                 "input `{name}` ({width} bits) is not one that the test bench drives"
             ));

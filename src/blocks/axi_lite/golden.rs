@@ -15,19 +15,25 @@ pub struct Inputs {
     pub r_ready: bool,
 }
 
-/// What the port drives in a cycle. `None` is `valid` low.
+/// What the port drives in a cycle.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
     /// A write address is taken.
     pub aw_ready: bool,
     /// Data to write is taken.
     pub w_ready: bool,
-    /// A write's answer.
-    pub b: Option<u8>,
+    /// A write is answered.
+    pub b_valid: bool,
+    /// The answer to the last write.
+    pub b_response: u8,
     /// A read address is taken.
     pub ar_ready: bool,
-    /// A read's data and answer.
-    pub r: Option<(u32, u8)>,
+    /// A read is answered.
+    pub r_valid: bool,
+    /// What the last read found.
+    pub r_data: u32,
+    /// The answer to the last read.
+    pub r_response: u8,
 }
 
 /// A request to the registers.
@@ -63,9 +69,13 @@ pub struct Answer {
 pub struct AxiLite {
     aw: Option<u32>,
     w: Option<(u32, u8)>,
-    b: Option<u8>,
+    /// The last write's answer, and whether it waits.
+    b: u8,
+    b_waits: bool,
     ar: Option<u32>,
-    r: Option<(u32, u8)>,
+    /// What the last read found and its answer, and whether they wait.
+    r: (u32, u8),
+    r_waits: bool,
     /// The request of the cycle before was a write, or a read.
     asked: Option<bool>,
     wrote_last: bool,
@@ -77,9 +87,12 @@ impl AxiLite {
         Outputs {
             aw_ready: self.aw.is_none(),
             w_ready: self.w.is_none(),
-            b: self.b,
+            b_valid: self.b_waits,
+            b_response: self.b,
             ar_ready: self.ar.is_none(),
-            r: self.r,
+            r_valid: self.r_waits,
+            r_data: self.r.0,
+            r_response: self.r.1,
         }
     }
 
@@ -88,16 +101,16 @@ impl AxiLite {
         if self.asked.is_some() {
             return None;
         }
-        let write = match (self.aw, self.w, self.b) {
-            (Some(address), Some((data, strobe)), None) => Some(Request::Write {
+        let write = match (self.aw, self.w, self.b_waits) {
+            (Some(address), Some((data, strobe)), false) => Some(Request::Write {
                 word: address / 4,
                 data,
                 strobe,
             }),
             _ => None,
         };
-        let read = match (self.ar, self.r) {
-            (Some(address), None) => Some(Request::Read { word: address / 4 }),
+        let read = match (self.ar, self.r_waits) {
+            (Some(address), false) => Some(Request::Read { word: address / 4 }),
             _ => None,
         };
         match (write, read) {
@@ -107,9 +120,15 @@ impl AxiLite {
         }
     }
 
-    /// Nothing changes while the manager asks nothing and takes nothing.
-    pub fn steady(&self) -> bool {
-        self.asked.is_none() && self.request().is_none()
+    /// Nothing changes while the manager drives `inputs`.
+    pub fn steady(&self, inputs: &Inputs) -> bool {
+        self.asked.is_none()
+            && self.request().is_none()
+            && !(self.aw.is_none() && inputs.aw.is_some())
+            && !(self.w.is_none() && inputs.w.is_some())
+            && !(self.b_waits && inputs.b_ready)
+            && !(self.ar.is_none() && inputs.ar.is_some())
+            && !(self.r_waits && inputs.r_ready)
     }
 
     /// The clock edge at the end of a cycle; `answer` is the registers' answer to the
@@ -117,15 +136,11 @@ impl AxiLite {
     pub fn clock(&mut self, inputs: &Inputs, answer: Answer) {
         let request = self.request();
         let offered = self.outputs();
-        if inputs.b_ready {
-            self.b = None;
-        }
-        if inputs.r_ready {
-            self.r = None;
-        }
+        self.b_waits &= !inputs.b_ready;
+        self.r_waits &= !inputs.r_ready;
         match self.asked {
-            Some(true) => self.b = Some(answer.response),
-            Some(false) => self.r = Some((answer.data, answer.response)),
+            Some(true) => (self.b, self.b_waits) = (answer.response, true),
+            Some(false) => (self.r, self.r_waits) = ((answer.data, answer.response), true),
             None => {}
         }
         if offered.aw_ready {

@@ -3,7 +3,7 @@
 use super::controller::PowerController;
 use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
-use crate::blocks::axi_lite::golden::{self as axi, AxiLite};
+use crate::blocks::axi_lite::golden::AxiLite;
 use crate::blocks::budget_rate::golden::{BudgetRate, Operands};
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::csr::golden::{self as csr, Csr, Parameters};
@@ -112,13 +112,6 @@ impl Port {
         }
     }
 
-    /// What the AXI4-Lite port drives in this cycle; all low without registers.
-    pub fn axi(&self) -> axi::Outputs {
-        self.registers
-            .as_ref()
-            .map_or_else(axi::Outputs::default, |registers| registers.axi.outputs())
-    }
-
     /// Clock cycles since the last reset; the state of the link; what has been said between
     /// its ends; the guard.
     pub fn link(&self) -> (u64, &LpiFsm, Option<&LinkSync>, Option<&Guard>) {
@@ -207,13 +200,8 @@ impl Port {
         }
     }
 
-    /// The clock edge at the end of the present cycle, in which software asks nothing.
-    pub fn clock(&mut self, inputs: &Inputs) {
-        self.clock_with(inputs, &axi::Inputs::default());
-    }
-
     /// The clock edge at the end of the present cycle.
-    pub fn clock_with(&mut self, inputs: &Inputs, axi: &axi::Inputs) {
+    pub fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
             *self = Port::new(&self.plan);
             return;
@@ -253,7 +241,7 @@ impl Port {
             perfbound.clock(now, histogram, cycle.sample);
             histogram.clock(now, cycle.sample);
         }
-        self.control(inputs, axi, &events, bin_count);
+        self.control(inputs, &events, bin_count);
         self.meter.clock(now, cycle.active);
         self.now += 1;
     }
@@ -322,7 +310,7 @@ impl Port {
     }
 
     /// The clock edge of what makes the parameters.
-    fn control(&mut self, inputs: &Inputs, axi: &axi::Inputs, events: &csr::Port, bin_count: u64) {
+    fn control(&mut self, inputs: &Inputs, events: &csr::Port, bin_count: u64) {
         let packet = inputs.packet_valid.then_some(inputs.packet_hops);
         let Some(registers) = &mut self.registers else {
             if let (Some(hops), Some(rate)) = (&mut self.hops, &mut self.rate) {
@@ -352,7 +340,7 @@ impl Port {
         if let Some(rate) = &mut self.rate {
             rate.clock(csr.rate_start(events.hop_factor));
         }
-        registers.axi.clock(axi, csr.answer());
+        registers.axi.clock(&inputs.axi(), csr.answer());
         csr.clock(request, events);
         self.parameters = csr.in_force();
         self.timer.set_backstop(self.parameters.backstop());
@@ -380,7 +368,7 @@ impl Port {
                 .hops
                 .as_ref()
                 .map(|hops| hops.count(registers.csr.hop_index()));
-            registers.axi.steady()
+            registers.axi.steady(&inputs.axi())
                 && registers
                     .csr
                     .steady(self.fsm.state(), inputs.queue_nonempty)
@@ -496,6 +484,9 @@ impl Model for Port {
         if let Some((_, corrector)) = &self.correction {
             outputs.update = corrector.update();
             outputs.log2_cf = corrector.log2_cf();
+        }
+        if let Some(registers) = &self.registers {
+            outputs = outputs.with_axi(&registers.axi.outputs());
         }
         outputs
     }

@@ -6,11 +6,11 @@
 
 use std::ops::{Index, IndexMut};
 
+use crate::blocks::axi_lite::golden as axi;
+use crate::blocks::axi_lite::DATA_WIDTH;
+use crate::blocks::csr::map::PAGE_BITS;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::config::plan::PortPlan;
-
-/// What the names of the AXI4-Lite pins of the registers begin with.
-pub const REGISTER_PREFIX: &str = "s_axi_";
 
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
 pub const HOPS_WIDTH: u32 = 6;
@@ -97,6 +97,15 @@ impl PinValue for u8 {
     }
 }
 
+impl PinValue for u32 {
+    fn encode(self) -> u64 {
+        self.into()
+    }
+    fn decode(bits: u64) -> Self {
+        bits as u32
+    }
+}
+
 impl PinValue for u64 {
     fn encode(self) -> u64 {
         self
@@ -131,29 +140,43 @@ impl PinValue for PowerState {
 pub struct InputPin {
     /// Its name in the Verilog.
     pub name: &'static str,
-    /// Its lowest bit in [`Inputs::pack`].
+    /// Its word in [`Inputs::pack`].
+    pub word: usize,
+    /// Its lowest bit in that word.
     pub low: u32,
     /// Its width in bits.
     pub width: u32,
 }
 
 impl InputPin {
-    const fn mask(&self) -> u32 {
+    /// All its bits, from the lowest of a word.
+    pub const fn mask(&self) -> u64 {
         (1 << self.width) - 1
     }
 }
 
-/// Places the pins of these names and widths side by side, the first one lowest.
+/// Places the pins of these names and widths side by side, the first one lowest; what does not fit
+/// into a word goes to the next.
 const fn side_by_side<const N: usize>(pins: [(&'static str, u32); N]) -> [InputPin; N] {
     let mut placed = [InputPin {
         name: "",
+        word: 0,
         low: 0,
         width: 0,
     }; N];
-    let (mut low, mut pin) = (0, 0);
+    let (mut word, mut low, mut pin) = (0, 0, 0);
     while pin < N {
         let (name, width) = pins[pin];
-        placed[pin] = InputPin { name, low, width };
+        if low + width > u64::BITS {
+            word += 1;
+            low = 0;
+        }
+        placed[pin] = InputPin {
+            name,
+            word,
+            low,
+            width,
+        };
         low += width;
         pin += 1;
     }
@@ -187,20 +210,25 @@ macro_rules! input_pins {
                 pins.filter(|(_, present)| present(plan)).map(|(pin, _)| *pin).collect()
             }
 
-            /// All pins in one word, as [`Inputs::PINS`] says.
-            pub fn pack(&self) -> u32 {
-                0 $(| {
+            /// Words of [`Inputs::pack`].
+            pub const WORDS: usize = Inputs::PINS[Inputs::PINS.len() - 1].word + 1;
+
+            /// All pins in words, as [`Inputs::PINS`] says.
+            pub fn pack(&self) -> [u64; Inputs::WORDS] {
+                let mut words = [0; Inputs::WORDS];
+                $({
                     const PIN: InputPin = Inputs::PINS[InputNumber::$field as usize];
-                    (self.$field.encode() as u32 & PIN.mask()) << PIN.low
+                    words[PIN.word] |= (self.$field.encode() & PIN.mask()) << PIN.low;
                 })*
+                words
             }
 
-            /// The pins that [`Inputs::pack`] put into this word.
-            pub fn unpack(word: u32) -> Inputs {
+            /// The pins that [`Inputs::pack`] put into these words.
+            pub fn unpack(words: [u64; Inputs::WORDS]) -> Inputs {
                 Inputs {
                     $($field: {
                         const PIN: InputPin = Inputs::PINS[InputNumber::$field as usize];
-                        PinValue::decode((word >> PIN.low & PIN.mask()).into())
+                        PinValue::decode(words[PIN.word] >> PIN.low & PIN.mask())
                     },)*
                 }
             }
@@ -234,6 +262,32 @@ input_pins! {
     initiator: bool, 1, if |plan| plan.sync.is_some();
     /// Messages only: the code of the message that arrives in this cycle, 0 to 7.
     message_in: u8, MESSAGE_WIDTH, if |plan| plan.sync.is_some();
+    /// Registers only, as are all that follow (AXI4-Lite): there is a write address.
+    s_axi_awvalid: bool, 1, if has_registers;
+    /// Protection of the write, not read.
+    s_axi_awprot: u8, 3, if has_registers;
+    /// There is data to write.
+    s_axi_wvalid: bool, 1, if has_registers;
+    /// Which of its bytes to write.
+    s_axi_wstrb: u8, DATA_WIDTH / 8, if has_registers;
+    /// The answer to a write is taken.
+    s_axi_bready: bool, 1, if has_registers;
+    /// There is a read address.
+    s_axi_arvalid: bool, 1, if has_registers;
+    /// Protection of the read, not read.
+    s_axi_arprot: u8, 3, if has_registers;
+    /// The answer to a read is taken.
+    s_axi_rready: bool, 1, if has_registers;
+    /// Write address in bytes.
+    s_axi_awaddr: u32, PAGE_BITS, if has_registers;
+    /// Read address in bytes.
+    s_axi_araddr: u32, PAGE_BITS, if has_registers;
+    /// Data to write.
+    s_axi_wdata: u32, DATA_WIDTH, if has_registers;
+}
+
+fn has_registers(plan: &PortPlan) -> bool {
+    plan.registers.is_some()
 }
 
 impl Inputs {
@@ -258,9 +312,41 @@ impl Inputs {
         Inputs::waiting().with(|pins| pins.transmitting = true)
     }
 
+    /// These inputs with what `software` drives at the AXI4-Lite port.
+    #[must_use]
+    pub fn with_axi_of(self, software: &Inputs) -> Inputs {
+        Inputs {
+            rst: self.rst,
+            queue_nonempty: self.queue_nonempty,
+            transmitting: self.transmitting,
+            receiving: self.receiving,
+            packet_valid: self.packet_valid,
+            packet_hops: self.packet_hops,
+            sleep_permit: self.sleep_permit,
+            remote_down: self.remote_down,
+            remote_up: self.remote_up,
+            initiator: self.initiator,
+            message_in: self.message_in,
+            ..*software
+        }
+    }
+
+    /// What the manager drives at the AXI4-Lite port.
+    pub fn axi(&self) -> axi::Inputs {
+        axi::Inputs {
+            aw: self.s_axi_awvalid.then_some(self.s_axi_awaddr),
+            w: self
+                .s_axi_wvalid
+                .then_some((self.s_axi_wdata, self.s_axi_wstrb)),
+            b_ready: self.s_axi_bready,
+            ar: self.s_axi_arvalid.then_some(self.s_axi_araddr),
+            r_ready: self.s_axi_rready,
+        }
+    }
+
     /// The value of one pin.
     pub fn value(&self, pin: &InputPin) -> u64 {
-        (self.pack() >> pin.low & pin.mask()).into()
+        self.pack()[pin.word] >> pin.low & pin.mask()
     }
 
     /// A port is active while its output queue holds a packet, while it transmits or
@@ -459,6 +545,22 @@ output_pins! {
     MessageOut message_out: Message, Size::Bits(MESSAGE_WIDTH), if |plan| plan.sync.is_some();
     /// The other end once did not answer in time; stays until reset (messages only).
     SyncError sync_error: bool, Size::Bits(1), if |plan| plan.sync.is_some();
+    /// A write address is taken (registers only, as are all that follow).
+    AwReady s_axi_awready: bool, Size::Bits(1), if has_registers;
+    /// Data to write is taken.
+    WReady s_axi_wready: bool, Size::Bits(1), if has_registers;
+    /// A write is answered.
+    BValid s_axi_bvalid: bool, Size::Bits(1), if has_registers;
+    /// The answer to the last write.
+    BResp s_axi_bresp: u8, Size::Bits(2), if has_registers;
+    /// A read address is taken.
+    ArReady s_axi_arready: bool, Size::Bits(1), if has_registers;
+    /// A read is answered.
+    RValid s_axi_rvalid: bool, Size::Bits(1), if has_registers;
+    /// The answer to the last read.
+    RResp s_axi_rresp: u8, Size::Bits(2), if has_registers;
+    /// What the last read found.
+    RData s_axi_rdata: u32, Size::Word(|_| DATA_WIDTH), if has_registers;
 }
 
 impl Pin {
@@ -485,6 +587,22 @@ impl Outputs {
                 },
             })
             .collect()
+    }
+
+    /// With what the AXI4-Lite port drives.
+    #[must_use]
+    pub fn with_axi(self, axi: &axi::Outputs) -> Outputs {
+        Outputs {
+            s_axi_awready: axi.aw_ready,
+            s_axi_wready: axi.w_ready,
+            s_axi_bvalid: axi.b_valid,
+            s_axi_bresp: axi.b_response,
+            s_axi_arready: axi.ar_ready,
+            s_axi_rvalid: axi.r_valid,
+            s_axi_rresp: axi.r_response,
+            s_axi_rdata: axi.r_data,
+            ..self
+        }
     }
 
     /// The values of all pins.

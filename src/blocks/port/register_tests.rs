@@ -9,9 +9,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::golden::Port;
 use super::model::Model;
-use super::pins::Inputs;
-use crate::blocks::axi_lite::golden::{self as axi, Request};
-use crate::blocks::axi_lite::tests::{answers as axi_answers, pins as axi_pins};
+use super::pins::{Inputs, Outputs};
+use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::csr::map;
 use crate::blocks::csr::tests::{guarded_plan, plan as register_plan, request};
 use crate::blocks::testing::Bench;
@@ -21,7 +20,7 @@ use crate::hdl::check;
 /// A manager with requests to make, one after the other, each channel stalling at random.
 struct Manager {
     requests: VecDeque<Request>,
-    present: axi::Inputs,
+    present: Inputs,
     /// Answers that are still to come.
     open: usize,
     random: ChaCha8Rng,
@@ -30,49 +29,48 @@ struct Manager {
 }
 
 impl Manager {
-    fn drive(&mut self) -> axi::Inputs {
+    fn drive(&mut self) -> Inputs {
         let mut moves = || self.random.random_ratio(self.eagerness, 8);
-        let idle =
-            self.present.aw.is_none() && self.present.w.is_none() && self.present.ar.is_none();
+        let present = &mut self.present;
+        let idle = !present.s_axi_awvalid && !present.s_axi_wvalid && !present.s_axi_arvalid;
         if idle && self.open == 0 && moves() {
             match self.requests.pop_front() {
                 Some(Request::Write { word, data, strobe }) => {
-                    self.present.aw = Some(word * 4);
-                    self.present.w = Some((data, strobe));
+                    present.s_axi_awvalid = true;
+                    present.s_axi_awaddr = word * 4;
+                    present.s_axi_wvalid = true;
+                    present.s_axi_wdata = data;
+                    present.s_axi_wstrb = strobe;
                     self.open = 1;
                 }
                 Some(Request::Read { word }) => {
-                    self.present.ar = Some(word * 4);
+                    present.s_axi_arvalid = true;
+                    present.s_axi_araddr = word * 4;
                     self.open = 1;
                 }
                 None => {}
             }
         }
         // A read may overtake a write that waits.
-        if self.present.aw.is_some() && self.present.ar.is_none() && moves() {
+        if present.s_axi_awvalid && !present.s_axi_arvalid && moves() {
             if let Some(&Request::Read { word }) = self.requests.front() {
                 self.requests.pop_front();
-                self.present.ar = Some(word * 4);
+                present.s_axi_arvalid = true;
+                present.s_axi_araddr = word * 4;
                 self.open += 1;
             }
         }
-        self.present.b_ready = moves();
-        self.present.r_ready = moves();
-        self.present
+        present.s_axi_bready = moves();
+        present.s_axi_rready = moves();
+        *present
     }
 
-    fn clock(&mut self, port: &axi::Outputs) {
-        if port.aw_ready {
-            self.present.aw = None;
-        }
-        if port.w_ready {
-            self.present.w = None;
-        }
-        if port.ar_ready {
-            self.present.ar = None;
-        }
-        let answers = usize::from(port.b.is_some() && self.present.b_ready)
-            + usize::from(port.r.is_some() && self.present.r_ready);
+    fn clock(&mut self, port: &Outputs) {
+        self.present.s_axi_awvalid &= !port.s_axi_awready;
+        self.present.s_axi_wvalid &= !port.s_axi_wready;
+        self.present.s_axi_arvalid &= !port.s_axi_arready;
+        let answers = usize::from(port.s_axi_bvalid && self.present.s_axi_bready)
+            + usize::from(port.s_axi_rvalid && self.present.s_axi_rready);
         self.open = self.open.saturating_sub(answers);
     }
 }
@@ -90,6 +88,7 @@ fn inputs() -> impl Strategy<Value = Inputs> {
         remote_up: bits == 33,
         initiator: bits & 1 == 1,
         message_in: if bits & 48 == 16 { message } else { 0 },
+        ..Inputs::default()
     })
 }
 
@@ -142,7 +141,7 @@ proptest! {
         let mut bench = Bench::new(super::Port::new(&plan));
         let mut manager = Manager {
             requests: requests.into_iter().flatten().collect(),
-            present: axi::Inputs::default(),
+            present: Inputs::default(),
             open: 0,
             random: ChaCha8Rng::seed_from_u64(seed),
             eagerness,
@@ -150,20 +149,14 @@ proptest! {
         let mut cycle = 0;
         for (inputs, cycles) in runs {
             for _ in 0..cycles {
-                let driven = manager.drive();
-                for (name, value) in axi_pins(&driven) {
-                    bench.drive(&[(format!("s_axi_{name}").as_str(), value)]);
-                }
+                let inputs = inputs.with_axi_of(&manager.drive());
                 bench.drive_port(&plan, &inputs);
-                let wrong = bench.wrong_outputs(&plan, &golden.outputs());
+                let outputs = golden.outputs();
+                let wrong = bench.wrong_outputs(&plan, &outputs);
                 prop_assert!(wrong.is_empty(), "cycle {}: {:?}", cycle, wrong);
-                let axi = golden.axi();
-                for (name, value) in axi_answers(&axi) {
-                    bench.check(cycle, &[(&format!("s_axi_{name}"), value)])?;
-                }
-                manager.clock(&axi);
+                manager.clock(&outputs);
                 bench.clock();
-                golden.clock_with(&inputs, &driven);
+                golden.clock(&inputs);
                 cycle += 1;
             }
         }
@@ -190,15 +183,20 @@ proptest! {
         }
         // Read every register of both.
         for register in map::port(&plan).registers {
-            let read = axi::Inputs { ar: Some(register.offset), r_ready: true, ..axi::Inputs::default() };
-            let wait = axi::Inputs { r_ready: true, ..axi::Inputs::default() };
-            let idle = Inputs::default();
+            let wait = Inputs::default();
+            let read = wait.with(|pins| {
+                pins.s_axi_arvalid = true;
+                pins.s_axi_araddr = register.offset;
+                pins.s_axi_rready = true;
+            });
             let answer = |port: &mut Port| {
-                port.clock_with(&idle, &read);
-                while port.axi().r.is_none() {
-                    port.clock_with(&idle, &wait);
+                port.clock(&read);
+                while !port.outputs().s_axi_rvalid {
+                    port.clock(&wait);
                 }
-                port.axi().r
+                let outputs = port.outputs();
+                port.clock(&wait.with(|pins| pins.s_axi_rready = true));
+                (outputs.s_axi_rdata, outputs.s_axi_rresp)
             };
             prop_assert_eq!(answer(&mut skipping), answer(&mut stepping), "{}", register.name);
         }

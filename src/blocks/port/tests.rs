@@ -81,6 +81,7 @@ fn inputs() -> impl Strategy<Value = Inputs> {
         packet_hops: hops,
         initiator: bits & 8 == 0,
         message_in,
+        ..Inputs::default()
     })
 }
 

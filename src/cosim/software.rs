@@ -1,0 +1,463 @@
+//! Software at the AXI4-Lite port of a controller: random accesses in bursts, legal and illegal.
+
+use std::collections::VecDeque;
+
+use rand::seq::IndexedRandom;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::interrupted::Interrupted;
+use super::{Activity, Stretch};
+use crate::blocks::axi_lite::golden as axi;
+use crate::blocks::csr::map::{self, Map, STRIDE};
+use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::config::plan::PortPlan;
+
+/// Transfers that a channel has in its queue at most.
+const AHEAD: usize = 2;
+
+/// An activity with software that asks the registers, where there are any.
+pub struct WithSoftware<A> {
+    activity: Interrupted<A>,
+    software: Option<Software>,
+}
+
+impl<A: Activity> WithSoftware<A> {
+    /// The software of `seed`.
+    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
+        WithSoftware {
+            activity: Interrupted::new(activity),
+            software: (plan.registers).map(|_| Software::new(plan, seed)),
+        }
+    }
+}
+
+impl<A: Activity> Activity for WithSoftware<A> {
+    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+        let Some(software) = &mut self.software else {
+            return self.activity.next(outputs);
+        };
+        // What the registers answer ends no stretch of the port's own.
+        let of_port = outputs.with_axi(&axi::Outputs::default());
+        let stretch = self.activity.next(&of_port)?;
+        let cycles = software.drive(&stretch, outputs);
+        Some(Stretch {
+            inputs: stretch.inputs.with_axi_of(&software.present),
+            cycles: cycles.min(stretch.cycles),
+            ..stretch
+        })
+    }
+
+    fn clocked(&mut self, cycles: u64) {
+        self.activity.clocked(cycles);
+        if let Some(software) = &mut self.software {
+            software.now += cycles;
+        }
+    }
+}
+
+/// A part of what software does in a burst.
+#[derive(Clone, Copy, Debug)]
+enum Operation {
+    Write {
+        address: u32,
+        data: u32,
+        strobe: u8,
+    },
+    Read {
+        address: u32,
+    },
+    /// Waits until all is answered, and so many cycles more.
+    Wait(u64),
+}
+
+/// The manager of the AXI4-Lite port. Its channels move independently of each other, and what
+/// it offers stays as it is until it is taken (IHI 0022, A3.2.1).
+struct Software {
+    random: ChaCha8Rng,
+    page: Map,
+    plan: PortPlan,
+    operations: VecDeque<Operation>,
+    /// What the channels are still to offer.
+    write_addresses: VecDeque<u32>,
+    write_data: VecDeque<(u32, u8)>,
+    read_addresses: VecDeque<u32>,
+    /// Answers that are still to come.
+    open: usize,
+    /// In 8: how often a channel moves.
+    eagerness: u32,
+    /// What it drives; the pins of the port itself are not read.
+    present: Inputs,
+    /// What is taken at the end of the cycle is forgotten in the next.
+    taken: axi::Outputs,
+    now: u64,
+    /// Nothing is asked before this cycle.
+    next_at: u64,
+}
+
+impl Software {
+    fn new(plan: &PortPlan, seed: u64) -> Software {
+        Software {
+            random: ChaCha8Rng::seed_from_u64(seed ^ 0x5057),
+            page: map::port(plan),
+            plan: *plan,
+            operations: VecDeque::new(),
+            write_addresses: VecDeque::new(),
+            write_data: VecDeque::new(),
+            read_addresses: VecDeque::new(),
+            open: 0,
+            eagerness: 8,
+            present: Inputs::default(),
+            taken: axi::Outputs::default(),
+            now: 0,
+            next_at: 0,
+        }
+    }
+
+    /// Decides what is driven in this cycle, and for how many cycles that stays so.
+    fn drive(&mut self, stretch: &Stretch, outputs: &Outputs) -> u64 {
+        self.forget_taken();
+        if stretch.inputs.rst {
+            self.reset();
+            return stretch.cycles;
+        }
+        if self.is_idle() {
+            if self.now < self.next_at {
+                return self.next_at - self.now;
+            }
+            self.begin(stretch.configures);
+        }
+        self.go_on();
+        self.offer();
+        self.taken = axi::Outputs {
+            aw_ready: outputs.s_axi_awready,
+            w_ready: outputs.s_axi_wready,
+            b_valid: outputs.s_axi_bvalid,
+            ar_ready: outputs.s_axi_arready,
+            r_valid: outputs.s_axi_rvalid,
+            ..axi::Outputs::default()
+        };
+        1
+    }
+
+    fn chance(&mut self, one_in: u32) -> bool {
+        self.random.random_ratio(1, one_in)
+    }
+
+    fn is_idle(&self) -> bool {
+        self.operations.is_empty() && self.open == 0
+    }
+
+    /// Takes back what the cycle before has moved.
+    fn forget_taken(&mut self) {
+        let taken = std::mem::take(&mut self.taken);
+        let present = &mut self.present;
+        present.s_axi_awvalid &= !taken.aw_ready;
+        present.s_axi_wvalid &= !taken.w_ready;
+        present.s_axi_arvalid &= !taken.ar_ready;
+        let answers = usize::from(taken.b_valid && present.s_axi_bready)
+            + usize::from(taken.r_valid && present.s_axi_rready);
+        self.open -= answers;
+    }
+
+    /// All transfers are lost.
+    fn reset(&mut self) {
+        self.operations.clear();
+        self.write_addresses.clear();
+        self.write_data.clear();
+        self.read_addresses.clear();
+        self.open = 0;
+        let present = &mut self.present;
+        (
+            present.s_axi_awvalid,
+            present.s_axi_wvalid,
+            present.s_axi_arvalid,
+        ) = (false, false, false);
+    }
+
+    /// Begins a burst, and says when the next one does.
+    fn begin(&mut self, configures: bool) {
+        // A Pareto distribution: many short pauses, some long ones. Parameters change while there
+        // is traffic between two changes.
+        let uniform: f64 = self.random.random();
+        let longest = if configures { 2_000.0 } else { 100_000.0 };
+        let pause = (100.0 / (1.0 - uniform)).min(longest);
+        self.next_at = self.now + 60 + pause as u64;
+        self.eagerness = self.random.random_range(1..=8);
+        let most = if self.chance(6) { 200 } else { 12 };
+        for _ in 0..self.random.random_range(1..most) {
+            match self.random.random_range(0..10) {
+                0..3 => self.read_any(),
+                3..5 => self.read_status(),
+                5 => self.read_bin(),
+                6 => self.read_hops(),
+                7 => self.write_harmless(),
+                8 if configures => self.configure(),
+                _ => self.read_any(),
+            }
+            if self.chance(4) {
+                let cycles = self.random.random_range(0..20);
+                self.operations.push_back(Operation::Wait(cycles));
+            }
+        }
+    }
+
+    fn read(&mut self, address: u32) {
+        self.operations.push_back(Operation::Read { address });
+    }
+
+    fn write(&mut self, address: u32, data: u32) {
+        // The lowest bits of an address count for nothing.
+        let address = address + u32::from(self.chance(8)) * self.random.random_range(0..4);
+        let strobe = if self.chance(8) {
+            self.random.random_range(0..16)
+        } else {
+            15
+        };
+        self.operations.push_back(Operation::Write {
+            address,
+            data,
+            strobe,
+        });
+    }
+
+    fn address(&self, register: &str) -> u32 {
+        self.page.register(register).offset
+    }
+
+    /// Reads anything, also where no register is.
+    fn read_any(&mut self) {
+        let address = if self.chance(4) {
+            self.random.random_range(0..STRIDE)
+        } else {
+            let register = self.page.registers.choose(&mut self.random);
+            register.map_or(0, |register| register.offset)
+        };
+        self.read(address);
+    }
+
+    /// Reads a wide value: the lower word latches the upper one.
+    fn read_status(&mut self) {
+        const WIDE: [&str; 15] = [
+            "t_pdt_now_low",
+            "t_pb_low",
+            "window_low",
+            "budget_low",
+            "periods_low",
+            "hits_low",
+            "misses_low",
+            "transitions_low",
+            "wake_low",
+            "going_down_low",
+            "fast_wake_low",
+            "deep_sleep_low",
+            "refresh_low",
+            "going_up_low",
+            "waits_low",
+        ];
+        // What was measured last is soon measured anew.
+        if self.chance(4) {
+            return self.read(self.address("hop_factor_now"));
+        }
+        let low = WIDE
+            .choose(&mut self.random)
+            .map_or(0, |name| self.address(name));
+        self.read(low);
+        if self.chance(2) {
+            self.operations.push_back(Operation::Wait(0));
+        }
+        self.read(low + 4);
+    }
+
+    /// Fetches a bin of the histogram, mostly one that may hold something.
+    fn read_bin(&mut self) {
+        let bins = self.plan.histogram.bins;
+        let bin = match self.random.random_range(0..4) {
+            0 => self.random.random_range(0..2 * bins),
+            1 => self.random.random_range(0..bins),
+            _ => self.random.random_range(0..bins.min(4)),
+        };
+        let (index, count) = (self.address("bin_index"), self.address("bin_count"));
+        self.write(index, bin);
+        let cycles = self.random.random_range(0..30);
+        self.operations.push_back(Operation::Wait(cycles));
+        self.read(count);
+        if self.chance(2) {
+            self.read(index);
+        }
+    }
+
+    /// Reads how many packets went so many hops.
+    fn read_hops(&mut self) {
+        let hops = if self.chance(2) {
+            self.random.random_range(0..8)
+        } else {
+            self.random.random_range(0..64)
+        };
+        let (index, count) = (self.address("hop_index"), self.address("hop_count"));
+        self.write(index, hops);
+        self.operations.push_back(Operation::Wait(2));
+        self.read(count);
+        self.read(self.address("hop_factor_now"));
+    }
+
+    /// Writes what changes no parameter: flags, counters, and where nothing can be written.
+    fn write_harmless(&mut self) {
+        let data = self.random.random();
+        match self.random.random_range(0..4) {
+            0 => self.write(self.address("errors"), data),
+            1 => self.write(self.address("command"), 2),
+            2 => {
+                let fixed = self
+                    .page
+                    .registers
+                    .iter()
+                    .filter(|register| !register.writable);
+                let offsets: Vec<u32> = fixed.map(|register| register.offset).collect();
+                let address = offsets.choose(&mut self.random).copied().unwrap_or(0);
+                self.write(address, data);
+            }
+            _ => {
+                // Behind the last register.
+                let address = self.random.random_range(STRIDE / 2..STRIDE / 4 * 3);
+                self.write(address, data);
+            }
+        }
+    }
+
+    /// Stages some parameters, mostly legal ones, and mostly applies them.
+    fn configure(&mut self) {
+        if self.chance(3) {
+            self.stage_whole_budgets();
+        }
+        for _ in 0..self.random.random_range(1..4) {
+            self.stage();
+        }
+        if !self.chance(4) {
+            self.write(self.address("command"), 1);
+        }
+    }
+
+    /// Stages a budget that is a whole number now and then: there rounding shows.
+    fn stage_whole_budgets(&mut self) {
+        let control = self.control() & !self.mask("control", "measure");
+        self.write(self.address("control"), control);
+        let bound = 1 << self.random.random_range(28..32);
+        self.write(self.address("bound"), bound);
+        self.write(self.address("hop_factor"), 1 << 31);
+    }
+
+    /// The bits of a field; none if the port lacks it.
+    fn mask(&self, register: &str, field: &str) -> u32 {
+        self.page.find(register, field).map_or(0, map::Field::mask)
+    }
+
+    fn stage(&mut self) {
+        let histogram = self.plan.histogram;
+        // Times near the traffic's, and some of any length.
+        let any: u32 = self.random.random();
+        let time = any >> self.random.random_range(0..32);
+        let (name, data) = match self.random.random_range(0..9) {
+            0 => ("t_pdt_low", time),
+            1 => ("ttl_low", time),
+            2 => ("t_backstop_low", time),
+            3 => {
+                let most = histogram.max_samples.max(1);
+                ("max_samples", self.random.random_range(1..=most))
+            }
+            4 => ("bound", any >> (any % 8)),
+            5 => ("hop_factor", any >> (1 + any % 4)),
+            6 => {
+                let registers: Vec<&map::Register> =
+                    self.page.registers.iter().filter(|it| it.staged).collect();
+                let name = registers
+                    .choose(&mut self.random)
+                    .map_or("control", |it| it.name);
+                (name, any)
+            }
+            _ => ("control", self.control()),
+        };
+        self.write(self.address(name), data);
+    }
+
+    /// A legal value of `control`.
+    fn control(&mut self) -> u32 {
+        let fields = &self.page.register("control").fields;
+        let mut control = u32::from(!self.random.random_ratio(1, 6));
+        for field in fields.iter().filter(|field| field.name != "enable") {
+            let legal: Vec<u32> = if field.values.is_empty() {
+                vec![0, 1]
+            } else {
+                let built = field.values.iter().filter(|(_, _, built)| *built);
+                built.map(|(_, value, _)| *value).collect()
+            };
+            let value = legal.choose(&mut self.random).copied().unwrap_or(0);
+            control |= value << field.low;
+        }
+        control
+    }
+
+    /// Hands operations to the channels.
+    fn go_on(&mut self) {
+        while let Some(operation) = self.operations.front().copied() {
+            match operation {
+                Operation::Wait(_) if self.open > 0 => return,
+                Operation::Wait(0) => {}
+                Operation::Wait(cycles) => {
+                    self.operations[0] = Operation::Wait(cycles - 1);
+                    return;
+                }
+                Operation::Write {
+                    address,
+                    data,
+                    strobe,
+                } => {
+                    if self.write_addresses.len().max(self.write_data.len()) >= AHEAD {
+                        return;
+                    }
+                    self.write_addresses.push_back(address);
+                    self.write_data.push_back((data, strobe));
+                    self.open += 1;
+                }
+                Operation::Read { address } => {
+                    if self.read_addresses.len() >= AHEAD {
+                        return;
+                    }
+                    self.read_addresses.push_back(address);
+                    self.open += 1;
+                }
+            }
+            self.operations.pop_front();
+        }
+    }
+
+    /// Offers what the channels have, each when it likes to.
+    fn offer(&mut self) {
+        let mut moves = || self.random.random_ratio(self.eagerness, 8);
+        let present = &mut self.present;
+        if !present.s_axi_awvalid && moves() {
+            if let Some(address) = self.write_addresses.pop_front() {
+                present.s_axi_awvalid = true;
+                present.s_axi_awaddr = address;
+            }
+        }
+        if !present.s_axi_wvalid && moves() {
+            if let Some((data, strobe)) = self.write_data.pop_front() {
+                present.s_axi_wvalid = true;
+                present.s_axi_wdata = data;
+                present.s_axi_wstrb = strobe;
+            }
+        }
+        if !present.s_axi_arvalid && moves() {
+            if let Some(address) = self.read_addresses.pop_front() {
+                present.s_axi_arvalid = true;
+                present.s_axi_araddr = address;
+            }
+        }
+        present.s_axi_bready = moves();
+        present.s_axi_rready = moves();
+        // Nobody reads them.
+        present.s_axi_awprot = self.random.random_range(0..8);
+        present.s_axi_arprot = self.random.random_range(0..8);
+    }
+}
