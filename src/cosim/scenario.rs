@@ -305,6 +305,7 @@ mod tests {
                 let outputs = golden.outputs();
                 let stretch = activity.next(&outputs).unwrap();
                 let clocked = golden.advance(&stretch.inputs, stretch.cycles.min(100));
+                activity.clocked(clocked);
                 let mut faulty = outputs;
                 if port == 2 && wrong.is_some_and(|at| (*cycle..*cycle + clocked).contains(&at)) {
                     faulty.t_pdt ^= 1;
