@@ -335,6 +335,9 @@ pub const MAX_HOPS: u32 = 63;
 /// measurement.
 pub const INITIAL_HOP_FACTOR: u64 = (1 << HOP_FACTOR_FRACTION) / MAX_HOPS as u64;
 
+/// Width in bits of `packet_hops`: hop counts 0 to 63.
+pub const HOPS_WIDTH: u32 = 6;
+
 /// log2 of the packets over which the hop factor is a mean: long enough that the mean of
 /// random paths is within some percent, short against the time to live of a histogram.
 pub const HOP_WINDOW_LOG2: u32 = 12;

@@ -1,7 +1,7 @@
 //! What an input file may hold, as data.
 
 use super::decimal::Decimal;
-use super::similar;
+use super::similar::similar;
 use super::unit::Unit;
 
 /// Which of some names somebody who wrote another one probably meant.

@@ -12,6 +12,7 @@ mod keys;
 mod reader;
 mod recognise;
 pub mod schema;
+mod similar;
 mod unit;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub use recognise::Kind;
 pub use unit::Unit;
 
 pub(crate) use keys::{choice, integer, key, list, number, or, REQUIRED};
+pub(crate) use similar::similar;
 
 use std::path::Path;
 
@@ -53,15 +55,4 @@ pub fn read_text(path: &Path) -> Result<String, InputError> {
             name,
         }
     })
-}
-
-/// The candidate that differs from `name` in the fewest letters, if it is one of these that was
-/// probably meant: at most half of its letters differ.
-pub(crate) fn similar<'b>(name: &str, candidates: &[&'b str]) -> Option<&'b str> {
-    let edits = |candidate: &str| strsim::damerau_levenshtein(name, candidate);
-    candidates
-        .iter()
-        .min_by_key(|candidate| edits(candidate))
-        .filter(|candidate| 2 * edits(candidate) <= candidate.chars().count())
-        .copied()
 }

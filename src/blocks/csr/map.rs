@@ -3,9 +3,9 @@
 
 use crate::blocks::histogram::Shape;
 use crate::blocks::hop_monitor::COUNTER_WIDTH;
-use crate::blocks::port::pins::HOPS_WIDTH;
 use crate::config::plan::{
-    BinScale, HistogramKind, Policy, PortPlan, Sleep, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
+    BinScale, HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_FACTOR_FRACTION,
+    INITIAL_HOP_FACTOR,
 };
 
 /// What a port's page begins with: "LKDZ".

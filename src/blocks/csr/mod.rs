@@ -21,8 +21,7 @@ use self::parameters::{AgingPins, ParameterPins, Parameters};
 use self::rate::{RatePins, RateRequest};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
 use crate::blocks::hop_monitor::COUNTER_WIDTH;
-use crate::blocks::port::pins::HOPS_WIDTH;
-use crate::config::plan::{PortPlan, HOP_FACTOR_FRACTION};
+use crate::config::plan::{PortPlan, HOPS_WIDTH, HOP_FACTOR_FRACTION};
 use crate::hdl::prelude::*;
 
 block! {

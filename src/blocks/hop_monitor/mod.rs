@@ -4,8 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
-use crate::blocks::port::pins::HOPS_WIDTH;
-use crate::config::plan::{HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR, MAX_HOPS};
+use crate::config::plan::{HOPS_WIDTH, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR, MAX_HOPS};
 use crate::hdl::prelude::*;
 
 /// Width of a counter of packets per hop count, in bits; it saturates.

@@ -35,7 +35,7 @@ use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{
-    HistogramKind, Policy, PortPlan, Sleep, HOP_FACTOR_FRACTION, HOP_WINDOW_LOG2,
+    HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_FACTOR_FRACTION, HOP_WINDOW_LOG2,
 };
 use crate::hdl::prelude::*;
 
@@ -86,7 +86,7 @@ block! {
         pub in transmitting: Bit("a packet is leaving over the link"),
         pub in receiving: Bit("a packet is arriving over the link"),
         pub in packet_valid: Bit("one cycle per packet sent"),
-        pub in packet_hops: Bits(pins::HOPS_WIDTH, "hop count of that packet"),
+        pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that packet"),
         pub in sleep_permit: Bit("the other end has nothing to send") if !agrees,
         pub in remote_down: Bit("the other end has begun to go down") if !agrees,
         pub in remote_up: Bit("the other end wants the link awake") if !agrees,

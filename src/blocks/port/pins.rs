@@ -10,10 +10,7 @@ use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::axi_lite::DATA_WIDTH;
 use crate::blocks::csr::map::PAGE_BITS;
 use crate::blocks::fixed_point::Arithmetic;
-use crate::config::plan::PortPlan;
-
-/// Width in bits of `packet_hops`: hop counts 0 to 63.
-pub const HOPS_WIDTH: u32 = 6;
+use crate::config::plan::{PortPlan, HOPS_WIDTH};
 
 /// Width in bits of `message_in` and `message_out`.
 pub const MESSAGE_WIDTH: u32 = 3;

@@ -6,7 +6,7 @@ mod tests;
 use crate::blocks::axi_lite::{response, AxiLite, AxiPins, DATA_WIDTH};
 use crate::blocks::csr::{map, reset_of, WORD_BITS};
 use crate::blocks::port::{pins, Access, Port};
-use crate::config::plan::PortPlan;
+use crate::config::plan::{PortPlan, HOPS_WIDTH};
 use crate::hdl::prelude::*;
 
 /// The most ports of one register space.
@@ -65,7 +65,7 @@ block! {
             format!("port {port}: one cycle per packet sent")
         ),
         pub in packet_hops[port in 0..ports]: Bits(
-            pins::HOPS_WIDTH, format!("port {port}: hop count of that packet")
+            HOPS_WIDTH, format!("port {port}: hop count of that packet")
         ),
         pub in sleep_permit[port in 0..ports]: Bit(
             format!("port {port}: the other end has nothing to send")

@@ -324,6 +324,7 @@ fn feed(plan: PortPlan) -> impl Fn(&mut dyn ActivitySink) -> Result<Option<RunSu
                     };
                     let most = stretch.cycles.min(end - *done);
                     let clocked = golden.advance(&stretch.inputs, most);
+                    activity.clocked(clocked);
                     *done += clocked;
                     sink.run(port, Run::new(clocked, &stretch.inputs, &outputs));
                 }

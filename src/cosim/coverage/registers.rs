@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::Corner;
+use super::corner::Corner;
 use crate::blocks::axi_lite::response::{DECERR, OKAY, SLVERR};
 use crate::blocks::csr::map;
 use crate::blocks::port::pins::{Inputs, Pin};

@@ -1,0 +1,278 @@
+//! The corners of SPEC 2 to 7, and which configurations have them.
+
+use crate::blocks::histogram::map;
+use crate::blocks::link_sync::start_cycles;
+use crate::blocks::port::pins::PowerState;
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
+
+macro_rules! corners {
+    ($($name:ident = $text:literal, $what:literal $(, $needs:ident)?;)*) => {
+        /// A corner of the behaviour of a port.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Corner { $(#[doc = $what] $name),* }
+
+        impl Corner {
+            /// Every corner.
+            pub const ALL: &'static [Corner] = &[$(Corner::$name),*];
+
+            /// The name in reports and JSON.
+            pub fn name(self) -> &'static str {
+                match self { $(Corner::$name => $text),* }
+            }
+
+            /// What has to happen.
+            pub fn what(self) -> &'static str {
+                match self { $(Corner::$name => $what),* }
+            }
+
+            /// What a port must be able to do.
+            fn needs(self) -> Needs {
+                match self { $(Corner::$name => [$(Needs::$needs,)? Needs::Sleep][0]),* }
+            }
+        }
+    };
+}
+
+/// What a port must be able to do to reach a corner.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    /// Nothing: one that never sleeps can reach it.
+    Awake,
+    /// Nor need it sleep for what happens to a map.
+    Map,
+    Sleep,
+    /// To exchange messages, and to sleep.
+    Messages,
+    /// To clear its histogram.
+    Clears,
+    FastWake,
+    DeepSleep,
+    Refresh,
+    /// To be asked by software; nothing else.
+    Registers,
+    /// To count packets by their hops; nothing else.
+    Hops,
+    /// To be asked for bins of its histogram.
+    Bins,
+    /// To be asked by software, and to set an error flag.
+    Errors,
+}
+
+corners! {
+    Idle1 = "idle-1-cycle", "idle period of one cycle", Awake;
+    Idle2 = "idle-2-cycles", "idle period of two cycles", Awake;
+    Hardest = "hardest-traffic", "1000 cycles with a sample every second or third", Awake;
+    BelowPdt = "idle-t_pdt-minus-1", "armed idle period of t_pdt - 1 ticks";
+    AtPdt = "idle-t_pdt", "armed idle period of exactly t_pdt ticks";
+    AbovePdt = "idle-t_pdt-plus-1", "armed idle period of t_pdt + 1 ticks";
+    BelowBin = "idle-bin-end", "idle period that ends one tick below a bin's boundary", Awake;
+    AtBin = "idle-bin-begin", "idle period that ends on a bin's boundary", Awake;
+    BelowMax = "idle-max-minus-1", "idle period of h_maxval - 1 ticks", Awake;
+    AtMax = "idle-max", "idle period of h_maxval ticks", Awake;
+    AboveMax = "idle-max-plus-1", "idle period of h_maxval + 1 ticks", Awake;
+    IdleSaturated = "idle-saturated", "idle period at which the counter saturates", Awake;
+    WindowSaturated = "window-saturated", "threshold from a saturated window";
+    Halved = "halving", "threshold after counters and window were halved";
+    ClearBySamples = "clear-by-samples", "sample that clears a full histogram", Clears;
+    ClearByTtl = "clear-by-ttl", "sample that clears an expired histogram", Clears;
+    ClearAtTtl = "clear-at-ttl", "sample in the very cycle in which the histogram expires", Clears;
+    MapOverflow = "map-overflow", "sample that finds no free entry in the map", Map;
+    MapTop = "map-insert-top", "new entry above all others of the map", Map;
+    MapMiddle = "map-insert-middle", "new entry between others of the map", Map;
+    MapBottom = "map-insert-bottom", "new entry below all others of the map", Map;
+    MapSaturated = "map-counter-saturated", "sample for an entry whose counter is full", Map;
+    ReceiveOnly = "receive-only", "idle beyond t_pdt, not beyond the backstop, after receiving only";
+    Backstop = "backstop", "goes down after receiving only, beyond the backstop";
+    Unused = "unused", "goes down before any activity since reset";
+    AsksAgain = "asks-again", "asks once more to go down in the same idle time", Messages;
+    Refused = "permit-refused", "timer expired while the other end did not permit to sleep";
+    ArriveGoingDown = "packet-going-down", "packet arrives while going down";
+    ArriveGoingDownFirst = "packet-going-down-first", "packet arrives in the first cycle of going down";
+    ArriveGoingDownLast = "packet-going-down-last", "packet arrives in the last cycle of going down";
+    ArriveFastWake = "packet-fast-wake", "packet arrives in FAST_WAKE (with hybrid: during the hold)", FastWake;
+    ArriveDeepSleep = "packet-deep-sleep", "packet arrives in DEEP_SLEEP", DeepSleep;
+    ArriveRefresh = "packet-refresh", "packet arrives during a refresh", Refresh;
+    ArriveGoingUp = "packet-going-up", "packet arrives while going up";
+    ArriveGoingUpLast = "packet-going-up-last", "packet arrives in the last cycle of going up";
+    RemoteDownIdle = "remote-down-idle", "the other end goes down while this one is awake and idle", Awake;
+    RemoteDownActive = "remote-down-active", "the other end goes down while this one is active", Awake;
+    RemoteDownElse = "remote-down-elsewhere", "remote_down while not awake";
+    RemoteUpGoingDown = "remote-up-going-down", "the other end asks to wake while going down";
+    RemoteUpFastWake = "remote-up-fast-wake", "the other end asks to wake in FAST_WAKE", FastWake;
+    RemoteUpDeepSleep = "remote-up-deep-sleep", "the other end asks to wake in DEEP_SLEEP", DeepSleep;
+    RemoteUpRefresh = "remote-up-refresh", "the other end asks to wake during a refresh", Refresh;
+    RemoteUpGoingUp = "remote-up-going-up", "the other end asks to wake while going up";
+    RemoteUpWake = "remote-up-wake", "remote_up while awake", Awake;
+    ResetWake = "reset-wake", "reset while awake", Awake;
+    ResetGoingDown = "reset-going-down", "reset while going down";
+    ResetFastWake = "reset-fast-wake", "reset in FAST_WAKE", FastWake;
+    ResetDeepSleep = "reset-deep-sleep", "reset in DEEP_SLEEP", DeepSleep;
+    ResetRefresh = "reset-refresh", "reset during a refresh", Refresh;
+    ResetGoingUp = "reset-going-up", "reset while going up";
+    DownByRequest = "down-by-own-request", "goes down by a request of its own", Messages;
+    DownByAnswer = "down-by-other-request", "goes down by a request of the other end", Messages;
+    UpByRequest = "up-by-own-request", "goes up by a request of its own", Messages;
+    UpByAnswer = "up-by-other-request", "goes up by a request of the other end", Messages;
+    AskUpGoingDown = "ask-up-going-down", "asks to wake while still going down", Messages;
+    Declined = "request-declined", "answers a request to go down with NACK", Messages;
+    Withdrawn = "request-withdrawn", "activity between a request to go down and its ACK", Messages;
+    Released = "promise-released", "the other end withdraws after this end's ACK", Messages;
+    CrossDownOn = "crossing-down-goes-on", "both ask to go down, this end is the initiator", Messages;
+    CrossDownYields = "crossing-down-yields", "both ask to go down, the other end is the initiator", Messages;
+    CrossUpOn = "crossing-up-goes-on", "both ask to wake, this end is the initiator", Messages;
+    CrossUpYields = "crossing-up-yields", "both ask to wake, the other end is the initiator", Messages;
+    CrossDownUp = "crossing-down-up", "the other end asks to wake, this end to go down", Messages;
+    NoAnswer = "no-answer", "the other end does not answer in time", Messages;
+    Stale = "stale-answer", "ACK, NACK or SYNC that nothing waits for", Messages;
+    Illegal = "illegal-message", "message with code 6 or 7", Messages;
+    Glitch = "glitch", "one cycle of activity without a packet", Awake;
+    HopsMin = "hops-0", "packet with hop count 0", Awake;
+    HopsMax = "hops-63", "packet with hop count 63", Awake;
+    InGoingDown = "state-going-down", "visit of GOING_DOWN";
+    InFastWake = "state-fast-wake", "visit of FAST_WAKE", FastWake;
+    InDeepSleep = "state-deep-sleep", "visit of DEEP_SLEEP", DeepSleep;
+    InRefresh = "state-refresh", "visit of REFRESH", Refresh;
+    InGoingUp = "state-going-up", "visit of GOING_UP";
+    Hit = "hit", "hit reported", Awake;
+    Miss = "miss", "miss reported";
+    Update = "update", "threshold recomputed";
+    HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
+    Read = "register-read", "read of a register", Registers;
+    ReadNowhere = "read-nowhere", "read where no register is", Registers;
+    CounterRead = "counter-read", "read of an event counter that has counted", Registers;
+    BinRead = "bin-read", "read of a bin that holds samples", Bins;
+    HopsRead = "hops-read", "read of a hop count that packets had", Registers;
+    ErrorRead = "error-read", "read of an error flag that is set", Errors;
+    Written = "register-written", "write of a register", Registers;
+    WriteNowhere = "write-nowhere", "write where no register is", Registers;
+    WriteRefused = "write-refused", "write that a register refuses", Registers;
+    BytesWritten = "bytes-written", "write of some bytes of a register", Registers;
+    NoByteWritten = "no-byte-written", "write without a byte", Registers;
+    Unaligned = "unaligned", "write to an address within a word", Registers;
+    AddressFirst = "address-first", "write whose address comes before its data", Registers;
+    DataFirst = "data-first", "write whose data comes before its address", Registers;
+    ReadAndWrite = "read-and-write", "a read and a write wait in the same cycle", Registers;
+    WriteStalls = "write-stalls", "the answer to a write is not taken at once", Registers;
+    ReadStalls = "read-stalls", "the answer to a read is not taken at once", Registers;
+    ResetAsked = "reset-asked", "reset while an access is under way", Registers;
+    CountersCleared = "counters-cleared", "software clears the counters", Registers;
+    AppliedActive = "applied-active", "software applies parameters while the port is active", Registers;
+    AppliedIdle = "applied-idle", "software applies parameters while the port is idle", Registers;
+}
+
+impl Corner {
+    /// The idle time, in ticks, that this corner needs at least and that may be too long
+    /// for a run; `None` where short activity does.
+    pub fn long_idle(self, plan: &PortPlan) -> Option<u64> {
+        let max_value = plan.histogram.max_value;
+        match self {
+            Corner::AtMax => Some(max_value),
+            Corner::AboveMax => Some(max_value.saturating_add(1)),
+            Corner::BelowMax => Some(max_value.saturating_sub(1).max(1)),
+            Corner::ClearByTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_add(1)),
+            // A clear at a known time, then windows that end just before and with the time
+            // to live.
+            Corner::ClearAtTtl => plan.histogram.ttl.map(|ttl| ttl.saturating_mul(4)),
+            // The ends have to agree, too. What software sets does not count.
+            Corner::Backstop => plan.t_backstop.map(|ticks| {
+                let configured = PortPlan {
+                    registers: None,
+                    ..*plan
+                };
+                ticks
+                    .max(configured.longest_threshold())
+                    .saturating_add(400)
+            }),
+            Corner::Unused => {
+                let start = plan.sync.map_or(0, |sync| start_cycles(plan, &sync));
+                let ticks = start / plan.clocks_per_tick + 400;
+                Some(plan.t_pdt_init.saturating_add(ticks))
+            }
+            // Where a counter is full before, it takes no long idle time.
+            Corner::Halved if plan.histogram.counter_bits <= SMALL_COUNTER => None,
+            Corner::Halved => Some(plan.max_window().saturating_add(1)),
+            // One and a half windows: the counter of idle ticks has saturated.
+            Corner::IdleSaturated | Corner::WindowSaturated => {
+                Some(plan.max_time().saturating_add(plan.max_time() / 16 + 2))
+            }
+            _ => None,
+        }
+    }
+
+    /// That of the visit of a state; `None` for `Wake`.
+    pub fn visit(state: PowerState) -> Option<Corner> {
+        match state {
+            PowerState::Wake => None,
+            PowerState::GoingDown => Some(Corner::InGoingDown),
+            PowerState::FastWake => Some(Corner::InFastWake),
+            PowerState::DeepSleep => Some(Corner::InDeepSleep),
+            PowerState::Refresh => Some(Corner::InRefresh),
+            PowerState::GoingUp => Some(Corner::InGoingUp),
+        }
+    }
+
+    /// Why no activity can reach this corner with this configuration, if so.
+    pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
+        let predicts = plan.predicts();
+        let clears = plan.histogram.kind.clears();
+        let maps = predicts && plan.histogram.kind == HistogramKind::Map;
+        let missing = match self.needs() {
+            Needs::Messages if plan.sync.is_none() => Some("the ends do not exchange messages"),
+            Needs::Map if !maps => Some("the histogram is no map"),
+            Needs::Registers | Needs::Bins | Needs::Errors if plan.registers.is_none() => {
+                Some("there are no registers")
+            }
+            Needs::Bins if !plan.reads_bins() => Some("software cannot read bins"),
+            Needs::Errors if plan.sync.is_none() && !maps => Some("there is no error flag"),
+            Needs::Hops if plan.registers.is_none() && !plan.measures() => {
+                Some("hop counts are not measured")
+            }
+            Needs::Awake
+            | Needs::Map
+            | Needs::Registers
+            | Needs::Bins
+            | Needs::Errors
+            | Needs::Hops => None,
+            _ if plan.policy == Policy::AlwaysOn => Some("the port never sleeps"),
+            Needs::Clears if !predicts || !clears => Some("there is no histogram that clears"),
+            Needs::FastWake if plan.sleep == Sleep::DeepSleep => {
+                Some("the port does not sleep in FAST_WAKE")
+            }
+            Needs::DeepSleep if plan.sleep == Sleep::FastWake => {
+                Some("the port does not sleep in DEEP_SLEEP")
+            }
+            Needs::Refresh if plan.sleep == Sleep::FastWake || plan.link.refresh.is_none() => {
+                Some("deep sleep is not refreshed")
+            }
+            _ => None,
+        };
+        let hindered = || match self {
+            Corner::WindowSaturated if predicts && clears && plan.histogram.ttl.is_some() => {
+                Some("the window's time to live is shorter")
+            }
+            Corner::WindowSaturated if plan.halves() => Some("it is halved before"),
+            Corner::Halved if !plan.halves() => Some("counters and window are not halved"),
+            Corner::Update | Corner::WindowSaturated if !predicts => {
+                Some("the policy does not predict")
+            }
+            Corner::ClearByTtl | Corner::ClearAtTtl if plan.histogram.ttl.is_none() => {
+                Some("there is no time to live")
+            }
+            Corner::Backstop if plan.t_backstop.is_none() => Some("there is no backstop"),
+            Corner::ReceiveOnly if plan.t_backstop.is_some_and(|ticks| ticks <= 1) => {
+                Some("the backstop is no longer than any threshold")
+            }
+            Corner::MapOverflow if !map::Shape::of(plan).overflows => {
+                Some("there are entries enough")
+            }
+            Corner::MapSaturated if map::Shape::of(plan).entry.largest_count.is_none() => {
+                Some("the counters hold all samples")
+            }
+            _ => None,
+        };
+        missing.or_else(hindered)
+    }
+}
+
+/// Counters of so many bits are soon full.
+const SMALL_COUNTER: u32 = 8;
