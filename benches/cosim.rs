@@ -201,7 +201,7 @@ fn main() -> Result<()> {
     let activities: [(&str, Make); 3] = [
         (
             "random",
-            Box::new(move || Box::new(Random::new(&plan, 1, cycles))),
+            Box::new(move || Box::new(Random::new(&plan, 1, cycles, false))),
         ),
         ("every third cycle", Box::new(|| Box::new(LineRate::new(1)))),
         (

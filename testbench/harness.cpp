@@ -9,6 +9,10 @@
 //   read(root, actual)       copies the output pins
 //   settle_inputs(model, root)  lets changed inputs reach what depends on them
 //   clock_edge(model, root)  one rising edge of clk
+// and, where the registers that count time could be found in the model (LINKDOZE_LEAPS):
+//   TIME_REGISTERS           their number
+//   read_time(root, values), write_time(root, values)
+//   settle(root)             lets changed registers reach what depends on them
 //
 // One cycle: the outputs that the registers hold are compared, the inputs are applied,
 // the clock rises.
@@ -289,6 +293,43 @@ LINKDOZE_EXPORT int linkdoze_run(void* handle, const Run* runs, uint64_t count,
         return 0;
     });
 }
+
+#ifdef LINKDOZE_LEAPS
+
+// Whether a leap may begin: returns 0 if the outputs are those of `run` and the registers that count
+// time hold `before`; they hold `after` then. Returns 1 if an output differs, and 2 if a register
+// does: found->run is which, found->cycle what it holds.
+LINKDOZE_EXPORT int linkdoze_leap(void* handle, const Run* run, const uint64_t* before,
+                                  const uint64_t* after, Difference* found) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        Model& model = *instance->model;
+        Root& root = *model.rootp;
+        drive(root, *run);
+        settle_inputs(model, root);
+        if (difference(root, *run)) {
+            read(root, found->actual);
+            return 1;
+        }
+        uint64_t values[TIME_REGISTERS];
+        read_time(root, values);
+        for (int index = 0; index < TIME_REGISTERS; ++index) {
+            if (values[index] != before[index]) {
+                found->run = index;
+                found->cycle = values[index];
+                return 2;
+            }
+        }
+        write_time(root, after);
+        settle(root);
+#ifdef LINKDOZE_TRACE
+        instance->cycle += run->cycles;
+#endif
+        return 0;
+    });
+}
+
+#endif
 
 // Clocks one run without comparing, and copies the outputs of the cycle after it.
 LINKDOZE_EXPORT int linkdoze_pass(void* handle, const Run* run, uint64_t* actual) {

@@ -450,6 +450,16 @@ impl PortPlan {
         u64::MAX >> (64 - self.time_width)
     }
 
+    /// Whether every register that counts time, or parts of packets with it, has at most 64 bits.
+    pub fn time_fits_words(&self) -> bool {
+        let guard = self.guard.map_or(1, |guard| guard.denominator);
+        let budget = match self.budget.product {
+            Some(_) => 1,
+            None => self.budget.denominator,
+        };
+        guard.max(budget) < 1 << 63
+    }
+
     /// The longest threshold that there can be, in ticks, without the backstop.
     pub fn longest_threshold(&self) -> u64 {
         match self.policy {

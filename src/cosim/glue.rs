@@ -39,11 +39,14 @@ pub(super) struct Internals {
     /// The statements that set the only trigger of the two regions, when the model has
     /// exactly one of each and the clock's is a rising edge of `clk`.
     pub(super) regions: Option<(String, String)>,
+    /// The members that hold the registers that count time, if all are there.
+    pub(super) time_registers: Vec<String>,
 }
 
 impl Internals {
-    /// Reads them from the model's root header and sources.
-    pub(super) fn read(header: &str, sources: &str) -> Internals {
+    /// Reads them from the model's root header and sources; `registers` are the names of those that
+    /// count time, below `top`.
+    pub(super) fn read(header: &str, sources: &str, top: &str, registers: &[&str]) -> Internals {
         let member = |prefix: &str| {
             header
                 .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
@@ -101,9 +104,23 @@ impl Internals {
         } else {
             None
         };
+        let words: std::collections::HashSet<&str> = header
+            .split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+            .collect();
+        let members = registers
+            .iter()
+            .map(|name| format!("{top}.{name}").replace('.', "__DOT__"));
+        let mut time_registers: Vec<String> = members.collect();
+        let found = time_registers
+            .iter()
+            .all(|name| words.contains(name.as_str()));
+        if !found || !has("eval_settle") {
+            time_registers.clear();
+        }
         Internals {
             previous_clock,
             regions,
+            time_registers,
         }
     }
 
@@ -163,6 +180,24 @@ pub(super) fn pins_header(
         );
     }
     text += "}\n\n";
+    let registers = &internals.time_registers;
+    if !registers.is_empty() {
+        let _ = write!(
+            text,
+            "#define LINKDOZE_LEAPS\nenum {{ TIME_REGISTERS = {} }};\n\n\
+             static inline void read_time(const Root& root, uint64_t* values) {{\n",
+            registers.len()
+        );
+        for (at, member) in registers.iter().enumerate() {
+            let _ = writeln!(text, "    values[{at}] = root.{member};");
+        }
+        text += "}\n\nstatic inline void write_time(Root& root, const uint64_t* values) {\n";
+        for (at, member) in registers.iter().enumerate() {
+            let _ = writeln!(text, "    root.{member} = values[{at}];");
+        }
+        text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\
+                 static inline void settle(Root& root) { Vport___024root___eval_settle(&root); }\n\n";
+    }
     if traced {
         text += "static inline void drive_golden(Root& root, const Run& run, uint64_t cycle) {\n    root.cycle = cycle;\n";
         for pin in &pins.outputs {

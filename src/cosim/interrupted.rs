@@ -3,11 +3,18 @@
 use super::{Activity, Stretch};
 use crate::blocks::port::pins::Outputs;
 
+/// A stretch of idle time that is leapt over ends early when so many cycles of it had to be clocked
+/// because of interruptions: an end that asks again and again would take all the cycles of a run.
+const MOST_CLOCKED: u64 = 3_000;
+
 /// An activity that goes on with what is left of a stretch where that was clocked in part.
 pub struct Interrupted<A> {
     activity: A,
     /// What is left of the present stretch.
     rest: Option<Stretch>,
+    /// Cycles of it that were clocked, and that were leapt over.
+    clocked: u64,
+    leapt: u64,
     /// The port's outputs when it was asked last.
     before: Option<Outputs>,
 }
@@ -18,6 +25,8 @@ impl<A> Interrupted<A> {
         Interrupted {
             activity,
             rest: None,
+            clocked: 0,
+            leapt: 0,
             before: None,
         }
     }
@@ -26,20 +35,26 @@ impl<A> Interrupted<A> {
 impl<A: Activity> Activity for Interrupted<A> {
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
         let changed = self.before.replace(*outputs) != Some(*outputs);
+        let too_dear = self.leapt > 0 && self.clocked > MOST_CLOCKED;
         let rest = self
             .rest
             .take()
-            .filter(|rest| rest.cycles > 0 && !(rest.until_change && changed));
+            .filter(|rest| rest.cycles > 0 && !(rest.until_change && changed) && !too_dear);
         let stretch = match rest {
             Some(stretch) => stretch,
-            None => self.activity.next(outputs)?,
+            None => {
+                (self.clocked, self.leapt) = (0, 0);
+                self.activity.next(outputs)?
+            }
         };
         self.rest = Some(stretch);
         Some(stretch)
     }
 
-    fn clocked(&mut self, cycles: u64) {
-        self.activity.clocked(cycles);
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.clocked += cycles - leapt;
+        self.leapt += leapt;
+        self.activity.passed(cycles, leapt);
         if let Some(rest) = &mut self.rest {
             rest.cycles -= cycles;
         }

@@ -2,12 +2,19 @@
 
 use std::ops::ControlFlow;
 
-use super::{Activity, EngineError, Model, Rtl, Run};
-use crate::blocks::port::pins::{Pin, PowerState, Values};
+use super::{Activity, EngineError, Leap, LeapDifference, Model, Rtl, Run};
+use crate::blocks::port::pins::{Inputs, Pin, PowerState, Values};
 
 /// Runs handed to the engine at once: enough that the call costs nothing, few enough to
 /// stay in the first-level cache.
 const BATCH_RUNS: usize = 512;
+
+/// Idle time shorter than this is clocked.
+const LEAST_LEAP: u64 = 64;
+
+/// So many cycles at each end of a leap are clocked: what a change leads to shows, and what ends
+/// the idle time is not missed.
+const CLOCKED_AROUND: u64 = 6;
 
 /// The last events before a mismatch that are kept for the report.
 pub(super) const HISTORY: usize = 24;
@@ -17,6 +24,8 @@ pub(super) const HISTORY: usize = 24;
 pub struct Tally {
     /// Cycles compared.
     pub cycles: u64,
+    /// Idle cycles besides that were not clocked ([`super::Leap`]).
+    pub leapt: u64,
     /// Idle periods that the link spent awake.
     pub hits: u64,
     /// Idle periods in which the link left `Wake`.
@@ -32,22 +41,38 @@ impl Tally {
     pub fn add(&mut self, runs: &[Run]) {
         for run in runs {
             self.cycles += run.cycles;
-            self.hits += run.cycles * run.expected(Pin::Hit);
-            self.misses += run.cycles * run.expected(Pin::Miss);
-            self.updates += run.cycles * run.expected(Pin::Update);
-            self.state_cycles[run.power_state() as usize] += run.cycles;
+            self.add_events(run);
         }
+    }
+
+    /// Takes in idle time that was not clocked.
+    pub fn add_leapt(&mut self, run: &Run) {
+        self.leapt += run.cycles;
+        self.add_events(run);
+    }
+
+    fn add_events(&mut self, run: &Run) {
+        self.hits += run.cycles * run.expected(Pin::Hit);
+        self.misses += run.cycles * run.expected(Pin::Miss);
+        self.updates += run.cycles * run.expected(Pin::Update);
+        self.state_cycles[run.power_state() as usize] += run.cycles;
     }
 
     /// Adds the tally of another port or seed.
     pub fn merge(&mut self, other: &Tally) {
         self.cycles += other.cycles;
+        self.leapt += other.leapt;
         self.hits += other.hits;
         self.misses += other.misses;
         self.updates += other.updates;
         for (sum, cycles) in self.state_cycles.iter_mut().zip(other.state_cycles) {
             *sum += cycles;
         }
+    }
+
+    /// Cycles that passed, clocked or not.
+    pub fn passed(&self) -> u64 {
+        self.cycles + self.leapt
     }
 
     /// Cycles in one state.
@@ -59,12 +84,15 @@ impl Tally {
 /// The first cycle in which hardware and golden model differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
-    /// Counted from the first cycle after reset.
+    /// Counted from the first cycle after reset, idle cycles that were not clocked among them.
     pub cycle: u64,
     /// Inputs and expected outputs of that cycle.
     pub expected: Run,
     /// The hardware's outputs.
     pub actual: Values,
+    /// The register that counts time in which they differ, where that is found before a pin shows
+    /// it: its name, what it holds, and what it should.
+    pub register: Option<(&'static str, u64, u64)>,
     /// The runs before it, oldest first, each with its first cycle.
     pub history: Vec<(u64, Run)>,
 }
@@ -99,6 +127,7 @@ impl Mismatch {
             cycle,
             expected: runs[at],
             actual: difference.actual,
+            register: None,
             history,
         }
     }
@@ -124,12 +153,18 @@ pub struct LockStep<M, R> {
     batch: Vec<Run>,
     earlier: Vec<Run>,
     tally: Tally,
+    /// The names of the registers that count time.
+    time_registers: Vec<&'static str>,
+    leaps: bool,
 }
 
 impl<M: Model, R: Rtl> LockStep<M, R> {
     /// Takes both at their first cycle after reset.
     pub fn new(golden: M, rtl: R) -> LockStep<M, R> {
+        let time_registers = golden.time_registers();
         LockStep {
+            time_registers: time_registers.into_iter().map(|(name, _)| name).collect(),
+            leaps: false,
             golden,
             rtl,
             batch: Vec::with_capacity(BATCH_RUNS),
@@ -143,9 +178,21 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         &self.tally
     }
 
-    /// Clocks both with `activity` for at most `cycles` further cycles. `observe` sees
-    /// every batch of runs that was compared and equal, with the number of its first
-    /// cycle, and may stop the run.
+    /// Leaps over idle time where the engine can ([`Leap`]), instead of clocking it.
+    #[must_use]
+    pub fn leaping(mut self) -> Self {
+        self.leaps = self.rtl.leaps() && !self.time_registers.is_empty();
+        self
+    }
+
+    /// Whether idle time is leapt over.
+    pub fn leaps(&self) -> bool {
+        self.leaps
+    }
+
+    /// Clocks both with `activity` for at most `cycles` further cycles; idle time that the engine
+    /// leaps over does not count. `observe` sees every batch of runs that was compared and equal,
+    /// with the tally so far, and may stop the run.
     ///
     /// # Errors
     /// If the engine fails.
@@ -153,60 +200,119 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         &mut self,
         activity: &mut A,
         cycles: u64,
-        mut observe: impl FnMut(u64, &[Run]) -> ControlFlow<()>,
+        mut observe: impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
     ) -> Result<Ended, EngineError> {
         let most_cycles = self.rtl.batch_cycles();
         let mut left = cycles;
         let mut batch_cycles = 0;
         let mut outputs = self.golden.outputs();
-        let mut over = false;
-        while left > 0 && !over {
-            match activity.next(&outputs) {
-                None => over = true,
-                Some(stretch) => {
-                    let wanted = stretch.cycles.min(left);
-                    let mut rest = wanted;
-                    left -= rest;
-                    while rest > 0 {
-                        let most = rest.min(most_cycles);
-                        let clocked = self.golden.advance(&stretch.inputs, most);
-                        self.batch
-                            .push(Run::new(clocked, &stretch.inputs, &outputs));
-                        batch_cycles += clocked;
-                        rest -= clocked;
-                        let now = self.golden.outputs();
-                        let changed = now != outputs;
-                        outputs = now;
-                        if self.batch.len() >= BATCH_RUNS || batch_cycles >= most_cycles {
-                            batch_cycles = 0;
-                            if let Some(ended) = self.compare(&mut observe)? {
-                                return Ok(ended);
-                            }
-                        }
-                        if stretch.until_change && changed {
-                            left += rest;
-                            break;
-                        }
+        while left > 0 {
+            let Some(stretch) = activity.next(&outputs) else {
+                return Ok(self.compare(&mut observe)?.unwrap_or(Ended::ActivityOver));
+            };
+            let mut rest = stretch.cycles;
+            let mut leapt = 0;
+            while rest > 0 && left > 0 {
+                let is_long = self.leaps && rest >= LEAST_LEAP + 2 * CLOCKED_AROUND;
+                let leap = match is_long {
+                    true => self.possible_leap(&stretch.inputs, rest),
+                    false => 0,
+                };
+                let most = match (leap, is_long) {
+                    (0, false) => rest.min(left).min(most_cycles),
+                    // Something is under way yet.
+                    (0, true) => LEAST_LEAP.min(left),
+                    _ => CLOCKED_AROUND.min(left),
+                };
+                let clocked = self.golden.advance(&stretch.inputs, most);
+                self.batch
+                    .push(Run::new(clocked, &stretch.inputs, &outputs));
+                batch_cycles += clocked;
+                left -= clocked;
+                rest -= clocked;
+                let now = self.golden.outputs();
+                let changed = now != outputs;
+                outputs = now;
+                let leap = if clocked == CLOCKED_AROUND { leap } else { 0 };
+                if self.batch.len() >= BATCH_RUNS || batch_cycles >= most_cycles || leap > 0 {
+                    batch_cycles = 0;
+                    if let Some(ended) = self.compare(&mut observe)? {
+                        return Ok(ended);
                     }
-                    activity.clocked(wanted - rest);
+                }
+                if stretch.until_change && changed {
+                    break;
+                }
+                if leap > 0 {
+                    if let Some(ended) = self.leap(&stretch.inputs, leap, &mut observe)? {
+                        return Ok(ended);
+                    }
+                    rest -= leap;
+                    leapt += leap;
                 }
             }
+            activity.passed(stretch.cycles - rest, leapt);
         }
-        if let Some(ended) = self.compare(&mut observe)? {
-            return Ok(ended);
+        Ok(self.compare(&mut observe)?.unwrap_or(Ended::Complete))
+    }
+
+    /// How many idle cycles may be leapt over after [`CLOCKED_AROUND`] more are clocked, of `rest`
+    /// with these inputs; 0 if it is not worth it.
+    fn possible_leap(&self, inputs: &Inputs, rest: u64) -> u64 {
+        let quiet = self.golden.quiet(inputs).min(rest);
+        match quiet.saturating_sub(2 * CLOCKED_AROUND) {
+            short if short < LEAST_LEAP => 0,
+            cycles => cycles,
         }
-        Ok(if over {
-            Ended::ActivityOver
-        } else {
-            Ended::Complete
-        })
+    }
+
+    /// Leaps over `cycles` idle cycles.
+    fn leap(
+        &mut self,
+        inputs: &Inputs,
+        cycles: u64,
+        observe: &mut impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
+    ) -> Result<Option<Ended>, EngineError> {
+        let values = |golden: &M| -> Vec<u64> {
+            let registers = golden.time_registers();
+            registers.into_iter().map(|(_, value)| value).collect()
+        };
+        let run = Run::new(cycles, inputs, &self.golden.outputs());
+        let before = values(&self.golden);
+        self.golden.advance(inputs, cycles);
+        let leap = Leap {
+            run,
+            before,
+            after: values(&self.golden),
+        };
+        let first_cycle = self.tally.passed();
+        if let Some(found) = self.rtl.leap(&leap)? {
+            let mut difference = super::Difference::default();
+            let mut register = None;
+            match found {
+                LeapDifference::Pins(actual) => difference.actual = actual,
+                LeapDifference::Register(at, actual) => {
+                    difference.actual = run.expected_values();
+                    register = Some((self.time_registers[at], actual, leap.before[at]));
+                }
+            }
+            let mismatch = Mismatch::new(&difference, first_cycle, &[run], &self.earlier);
+            return Ok(Some(Ended::Mismatch(Box::new(Mismatch {
+                register,
+                ..mismatch
+            }))));
+        }
+        self.tally.add_leapt(&run);
+        let flow = observe(&self.tally, &[run]);
+        self.earlier.push(run);
+        Ok(flow.is_break().then_some(Ended::Stopped))
     }
 
     fn compare(
         &mut self,
-        observe: &mut impl FnMut(u64, &[Run]) -> ControlFlow<()>,
+        observe: &mut impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
     ) -> Result<Option<Ended>, EngineError> {
-        let first_cycle = self.tally.cycles;
+        let first_cycle = self.tally.passed();
         if let Some(difference) = self.rtl.run(&self.batch)? {
             let mismatch = Mismatch::new(&difference, first_cycle, &self.batch, &self.earlier);
             let at = difference.run as usize;
@@ -217,9 +323,16 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
             return Ok(Some(Ended::Mismatch(Box::new(mismatch))));
         }
         self.tally.add(&self.batch);
-        let flow = observe(first_cycle, &self.batch);
-        std::mem::swap(&mut self.batch, &mut self.earlier);
-        self.batch.clear();
+        let flow = observe(&self.tally, &self.batch);
+        if self.batch.len() >= HISTORY {
+            std::mem::swap(&mut self.batch, &mut self.earlier);
+            self.batch.clear();
+        } else {
+            self.earlier.append(&mut self.batch);
+            if self.earlier.len() > 2 * BATCH_RUNS {
+                self.earlier.drain(..BATCH_RUNS);
+            }
+        }
         Ok(flow.is_break().then_some(Ended::Stopped))
     }
 }

@@ -158,6 +158,15 @@ impl Run {
         }
     }
 
+    /// The expected values of all output pins.
+    pub fn expected_values(&self) -> Values {
+        let mut values = Values::default();
+        for pin in Pin::ALL {
+            values[pin] = self.expected(pin);
+        }
+        values
+    }
+
     /// The expected state of the link; of one that does not exist, `Wake`.
     pub fn power_state(&self) -> PowerState {
         PinValue::decode(self.expected(Pin::PowerState))
@@ -195,6 +204,22 @@ pub trait Rtl {
     /// If the engine itself fails (the design executes `$finish`, does not settle...).
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError>;
 
+    /// Whether it can [`Rtl::leap`].
+    fn leaps(&self) -> bool {
+        false
+    }
+
+    /// Compares the outputs of the present cycle with those of `leap.run`, and the registers that
+    /// count time with what they should hold; then makes them what they hold `leap.run.cycles`
+    /// later, as if so many cycles had been clocked in which nothing else happens.
+    ///
+    /// # Errors
+    /// If the engine itself fails, or cannot leap.
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        let _ = leap;
+        Err(EngineError::new("co-simulation", "this engine clocks every cycle"))
+    }
+
     /// Cycles to give it at a time, about a tenth of a second's work: between two calls a
     /// run can be stopped and its progress shown.
     fn batch_cycles(&self) -> u64 {
@@ -202,9 +227,37 @@ pub trait Rtl {
     }
 }
 
+/// Idle time that is not clocked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Leap {
+    /// How long, and the pins meanwhile.
+    pub run: Run,
+    /// What the registers of [`Model::time_registers`] hold in its first cycle.
+    pub before: Vec<u64>,
+    /// The same in the cycle after it.
+    pub after: Vec<u64>,
+}
+
+/// Where an engine departs from what a [`Leap`] says of the cycle in which it begins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LeapDifference {
+    /// An output pin.
+    Pins(Values),
+    /// A register that counts time: which of them, and what it holds.
+    Register(usize, u64),
+}
+
 impl<T: Rtl + ?Sized> Rtl for Box<T> {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         (**self).run(runs)
+    }
+
+    fn leaps(&self) -> bool {
+        (**self).leaps()
+    }
+
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        (**self).leap(leap)
     }
 
     fn batch_cycles(&self) -> u64 {
@@ -267,9 +320,10 @@ pub trait Activity {
     /// The next stretch, given the port's outputs in its first cycle; `None` at the end.
     fn next(&mut self, outputs: &Outputs) -> Option<Stretch>;
 
-    /// So many cycles of the last stretch were clocked; it is over.
-    fn clocked(&mut self, cycles: u64) {
-        let _ = cycles;
+    /// So many cycles of the last stretch have passed, and it is over; `leapt` of them were not
+    /// clocked.
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        let _ = (cycles, leapt);
     }
 }
 

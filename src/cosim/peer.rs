@@ -54,8 +54,8 @@ impl<A: Activity> Activity for WithPeer<A> {
         })
     }
 
-    fn clocked(&mut self, cycles: u64) {
-        self.activity.clocked(cycles);
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.activity.passed(cycles, leapt);
         if let Some(peer) = &mut self.peer {
             peer.now += cycles;
         }

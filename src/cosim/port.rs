@@ -102,7 +102,7 @@ mod tests {
             let compiled = Compiled::fast(&design.verilog().unwrap(), design.plan()).unwrap();
             let cycles = 1_000_000;
             let mut pair = LockStep::new(design.golden(), compiled.engine().unwrap());
-            let mut activity = Random::new(design.plan(), 1, cycles);
+            let mut activity = Random::new(design.plan(), 1, cycles, pair.leaps());
             let ended = pair
                 .drive(&mut activity, cycles, |_, _| ControlFlow::Continue(()))
                 .unwrap();

@@ -38,13 +38,14 @@ const LONG_CORNERS: [Corner; 10] = [
     Corner::Halved,
 ];
 
-/// Whether a run of `cycles` cycles is long enough for `corner`.
-pub fn affords(plan: &PortPlan, cycles: u64, corner: Corner) -> bool {
-    corner.long_idle(plan).is_none() || long_idles(plan, cycles).contains(&corner)
+/// Whether a run of `cycles` clocked cycles is long enough for `corner`; idle time costs nothing
+/// where the engine `leaps`.
+pub fn affords(plan: &PortPlan, cycles: u64, leaps: bool, corner: Corner) -> bool {
+    corner.long_idle(plan).is_none() || long_idles(plan, cycles, leaps).contains(&corner)
 }
 
 /// The long corners that fit into their share of `cycles`.
-fn long_idles(plan: &PortPlan, cycles: u64) -> Vec<Corner> {
+fn long_idles(plan: &PortPlan, cycles: u64, leaps: bool) -> Vec<Corner> {
     let mut left = cycles / LONG_SHARE;
     LONG_CORNERS
         .into_iter()
@@ -54,6 +55,7 @@ fn long_idles(plan: &PortPlan, cycles: u64) -> Vec<Corner> {
                 .long_idle(plan)
                 .and_then(|ticks| ticks.checked_mul(plan.clocks_per_tick));
             match needed {
+                Some(_) if leaps => true,
                 Some(needed) if needed <= left => {
                     left -= needed;
                     true
@@ -106,11 +108,12 @@ impl Regime {
 pub struct Random(WithSoftware<WithPeer<Scenes>>);
 
 impl Random {
-    /// The activity of `seed` for a run of `cycles` cycles.
-    pub fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Random {
-        let scenes = Scenes::new(plan, seed, cycles);
+    /// The activity of `seed` for a run of `cycles` clocked cycles, with idle times of any length
+    /// where the engine `leaps` ([`super::LockStep::leaps`]).
+    pub fn new(plan: &PortPlan, seed: u64, cycles: u64, leaps: bool) -> Random {
+        let scenes = Scenes::new(plan, seed, cycles, leaps);
         let with_peer = WithPeer::random(scenes, plan, seed);
-        Random(WithSoftware::random(with_peer, plan, seed))
+        Random(WithSoftware::random(with_peer, plan, seed, leaps))
     }
 }
 
@@ -119,8 +122,8 @@ impl Activity for Random {
         self.0.next(outputs)
     }
 
-    fn clocked(&mut self, cycles: u64) {
-        self.0.clocked(cycles);
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.0.passed(cycles, leapt);
     }
 }
 
@@ -130,23 +133,30 @@ struct Scenes {
     plan: PortPlan,
     steps: VecDeque<Step>,
     regime: Regime,
-    /// Cycles spent in each regime so far.
+    /// Cycles clocked in each regime so far, long idle periods left out.
     spent: [u64; 3],
+    /// The present stretch is one of these.
+    part_of_long: bool,
     /// Scenes until the next choice of a regime.
     scenes: u32,
     /// The threshold in force when the scene was chosen, in cycles.
     threshold: u64,
+    /// The engine leaps over idle time: its length costs nothing.
+    leaps: bool,
+    /// The shortest and the longest gap of a sparse regime, in cycles.
+    gaps: (u64, u64),
     /// Long idle periods still to come, in cycles.
     long: Vec<(Corner, u64)>,
     /// Scenes until the next of them.
     until_long: u32,
     /// The longest idle period, in cycles, that is drawn freely.
     longest: u64,
-    /// Cycles of the whole run.
+    /// Clocked cycles of the whole run.
     cycles: u64,
     /// Cycles clocked so far.
     now: u64,
-    no_reset_before: u64,
+    /// Scenes until the port may be reset again, and the cycle before which it is not.
+    no_reset: (u32, u64),
     /// Software may change parameters until this cycle; then the port is reset.
     configures_until: Option<u64>,
     /// How long it may at most, in cycles, and from when on it may again.
@@ -158,46 +168,57 @@ struct Scenes {
 }
 
 impl Scenes {
-    fn new(plan: &PortPlan, seed: u64, cycles: u64) -> Scenes {
-        let mut random = ChaCha8Rng::seed_from_u64(seed);
-        let mut long = Vec::new();
-        for round in 0..LONG_TIMES {
-            for corner in long_idles(plan, cycles) {
-                let Some(ticks) = corner.long_idle(plan) else {
-                    continue;
-                };
-                let extra = if plan.clocks_per_tick > 1 {
-                    random.random_range(0..plan.clocks_per_tick)
-                } else {
-                    0
-                };
-                let length = ticks * plan.clocks_per_tick + extra;
-                // The other end, or software, may spoil one: what is short comes again.
-                if round == 0 || length * round <= cycles / 200 {
-                    long.push((corner, length));
-                }
-            }
-        }
-        // The first one comes first.
-        long.reverse();
-        Scenes {
-            random,
+    fn new(plan: &PortPlan, seed: u64, cycles: u64, leaps: bool) -> Scenes {
+        let longest = match leaps {
+            // Past the end of the histogram's range by far.
+            true => (plan.histogram.max_value)
+                .saturating_mul(2)
+                .saturating_mul(plan.clocks_per_tick)
+                .min(1 << 50),
+            false => cycles / 200,
+        };
+        let mut scenes = Scenes {
+            random: ChaCha8Rng::seed_from_u64(seed),
             plan: *plan,
             steps: VecDeque::new(),
             regime: Regime::Dense,
             spent: [0; 3],
+            part_of_long: false,
             scenes: 12,
             threshold: u64::MAX,
-            long,
+            leaps,
+            gaps: (1, 1),
+            long: Vec::new(),
             until_long: 60,
-            longest: (cycles / 200).max(64),
+            longest: longest.max(64),
             cycles,
             now: 0,
-            no_reset_before: 0,
+            no_reset: (0, 0),
             configures_until: None,
             configuring: ((cycles / 200).clamp(200, 20_000), 0),
             hops_at: 0,
             hops: 0,
+        };
+        for round in 0..LONG_TIMES {
+            scenes.add_long(round);
+        }
+        // The first one comes first.
+        scenes.long.reverse();
+        scenes
+    }
+
+    /// Adds the long idle periods of one round.
+    fn add_long(&mut self, round: u64) {
+        for corner in long_idles(&self.plan, self.cycles, self.leaps) {
+            let Some(ticks) = corner.long_idle(&self.plan) else {
+                continue;
+            };
+            let extra = self.random.random_range(0..self.plan.clocks_per_tick);
+            let length = ticks * self.plan.clocks_per_tick + extra;
+            // The other end, or software, may spoil one: what is short comes again.
+            if self.leaps || round == 0 || length * round <= self.cycles / 200 {
+                self.long.push((corner, length));
+            }
         }
     }
 
@@ -300,6 +321,7 @@ impl Scenes {
             self.scenes = match self.regime {
                 // The window of one histogram and a little more.
                 Regime::Sparse => {
+                    self.gaps = self.gaps_of_window();
                     let samples = self.plan.histogram.max_samples.clamp(40, 300);
                     samples + self.random.random_range(0..samples / 2)
                 }
@@ -307,6 +329,7 @@ impl Scenes {
             };
         }
         self.scenes -= 1;
+        self.no_reset.0 = self.no_reset.0.saturating_sub(1);
         if self.configures_until.is_some_and(|end| self.now >= end) {
             self.configures_until = None;
             self.configuring.1 = self.now + 2 * self.configuring.0;
@@ -363,6 +386,9 @@ impl Scenes {
             return false;
         }
         self.until_long = self.random.random_range(40..160);
+        if self.long.is_empty() && self.leaps {
+            self.add_long(0);
+        }
         let Some((corner, cycles)) = self.long.pop() else {
             return false;
         };
@@ -429,24 +455,47 @@ impl Scenes {
         }
     }
 
-    /// A gap such that a few dozen of them make a window in which one packet may be
-    /// delayed.
-    fn sparse_gap(&mut self) -> u64 {
+    /// The shortest and the longest gap of some dozen that make a window, in cycles. Around an
+    /// eighth of the time in which one packet may be delayed thresholds come out that are crossed;
+    /// with more idle time they become short, with less they become long.
+    fn gaps_of_window(&mut self) -> (u64, u64) {
         let budget = self.plan.budget;
-        let predicts = matches!(
-            self.plan.policy,
-            Policy::PerfBound | Policy::PerfBoundCorrect
-        );
-        let one = if predicts {
-            u64::try_from(budget.denominator / budget.numerator).unwrap_or(u64::MAX)
-        } else {
-            self.plan.t_pdt_init
+        let one = match self.plan.predicts() {
+            true => u64::try_from(budget.denominator / budget.numerator).unwrap_or(u64::MAX),
+            false => self.plan.t_pdt_init,
         };
-        let most = one
-            .saturating_mul(self.plan.clocks_per_tick)
-            .div_ceil(8)
-            .clamp(64, self.longest.max(64));
-        self.random.random_range(most / 8..=most)
+        let one = one.saturating_mul(self.plan.clocks_per_tick);
+        if !self.leaps {
+            let most = one.div_ceil(8).clamp(64, self.longest);
+            return (most / 8, most);
+        }
+        let most = match self.random.random_range(0..3) {
+            0 => one.div_ceil(8),
+            1 => self.log_uniform(one.div_ceil(64), one.saturating_mul(8)),
+            _ => self.log_uniform(64, self.longest),
+        };
+        let most = most.clamp(64, self.longest);
+        (self.log_uniform(1, most), most)
+    }
+
+    /// A length of so many cycles at least and at most, all magnitudes alike.
+    fn log_uniform(&mut self, least: u64, most: u64) -> u64 {
+        let least = least.max(1);
+        let most = most.max(least);
+        let exponent = self
+            .random
+            .random_range((least as f64).ln()..=(most as f64).ln());
+        // Truncation is the point: a whole number of cycles.
+        (exponent.exp() as u64).clamp(least, most)
+    }
+
+    /// A gap of a sparse regime.
+    fn sparse_gap(&mut self) -> u64 {
+        let (least, most) = self.gaps;
+        if self.leaps && self.chance(2) {
+            return self.log_uniform(least, most);
+        }
+        self.random.random_range(least..=most)
     }
 
     /// An armed idle period that ends just before, at or after the threshold.
@@ -520,7 +569,8 @@ impl Scenes {
             .min(counter.saturating_add(4))
             .min(300);
         // Not longer than the other scenes of this run.
-        let within = (self.longest.saturating_mul(2) / bin / samples.max(1))
+        let cost = if self.leaps { 1 } else { samples.max(1) };
+        let within = (self.longest.saturating_mul(2) / bin / cost)
             .min(u64::from(self.plan.histogram.bins));
         if within == 0 {
             return self.traffic();
@@ -696,10 +746,16 @@ impl Scenes {
     /// A reset of one to three cycles, with the pins as they may be.
     fn reset(&mut self) {
         // A port that exchanges messages sends nothing for a while after a reset.
-        if self.now < self.no_reset_before {
+        if self.no_reset.0 > 0 || self.now < self.no_reset.1 {
             return self.traffic();
         }
-        self.no_reset_before = self.now + 4 * wake_bound(&self.plan, None).unwrap_or(0);
+        if self.leaps {
+            // Some times long enough for windows that follow each other.
+            let samples = u64::from(self.plan.histogram.max_samples).clamp(40, 300);
+            self.no_reset.0 = self.log_uniform(4, 20 * samples) as u32;
+        } else {
+            self.no_reset.1 = self.now + 4 * wake_bound(&self.plan, None).unwrap_or(0);
+        }
         let inputs = Inputs {
             rst: true,
             queue_nonempty: self.chance(2),
@@ -750,8 +806,11 @@ impl Activity for Scenes {
         })
     }
 
-    fn clocked(&mut self, cycles: u64) {
-        self.now += cycles;
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.now += cycles - leapt;
+        if !self.part_of_long {
+            self.spent[self.regime as usize] += cycles - leapt;
+        }
     }
 }
 
@@ -766,9 +825,7 @@ impl Scenes {
             };
             match step {
                 Step::Hold(inputs, cycles) => {
-                    if cycles <= self.longest {
-                        self.spent[self.regime as usize] += cycles;
-                    }
+                    self.part_of_long = cycles > self.longest;
                     return Stretch::hold(inputs, cycles);
                 }
                 Step::Until(inputs, state, changes, cycles) => {
@@ -787,7 +844,6 @@ impl Scenes {
                     } else {
                         self.random.random_range(1..64)
                     };
-                    self.spent[self.regime as usize] += cycles;
                     return Stretch::hold(inputs, cycles);
                 }
             }
@@ -817,7 +873,7 @@ mod tests {
     fn coverage<M: Model>(golden: M, plan: PortPlan, seed: u64, cycles: u64) -> Coverage {
         let mut coverage = Coverage::new(&plan);
         let mut pair = LockStep::new(golden, Agreeing);
-        let mut activity = Random::new(&plan, seed, cycles);
+        let mut activity = Random::new(&plan, seed, cycles, false);
         let ended = pair
             .drive(&mut activity, cycles, |_, runs| {
                 coverage.observe(runs);
@@ -899,7 +955,7 @@ mod tests {
     fn a_seed_gives_the_same_activity_again() {
         let plan = small_plan();
         let sequence = |seed| {
-            let mut random = Random::new(&plan, seed, 10_000);
+            let mut random = Random::new(&plan, seed, 10_000, false);
             (0..500)
                 .map(|_| random.next(&Outputs::default()))
                 .collect::<Vec<_>>()
@@ -911,9 +967,9 @@ mod tests {
     #[test]
     fn long_corners_wait_for_long_runs() {
         let plan = small_plan().with(|plan| plan.time_width = 32);
-        assert!(!affords(&plan, 1_000_000, Corner::IdleSaturated));
-        assert!(affords(&plan, 1_000_000, Corner::AtMax));
-        assert!(affords(&plan, 1 << 34, Corner::IdleSaturated));
-        assert!(affords(&plan, 1, Corner::Idle1));
+        assert!(!affords(&plan, 1_000_000, false, Corner::IdleSaturated));
+        assert!(affords(&plan, 1_000_000, false, Corner::AtMax));
+        assert!(affords(&plan, 1 << 34, false, Corner::IdleSaturated));
+        assert!(affords(&plan, 1, false, Corner::Idle1));
     }
 }

@@ -298,14 +298,14 @@ mod tests {
         let plan = small_plan();
         let fixture = Fixture { plan };
         let mut ports: Vec<_> = (0..4)
-            .map(|seed| (fixture.golden(), Random::new(&plan, seed, 20_000), 0u64))
+            .map(|seed| (fixture.golden(), Random::new(&plan, seed, 20_000, false), 0u64))
             .collect();
         loop {
             for (port, (golden, activity, cycle)) in ports.iter_mut().enumerate() {
                 let outputs = golden.outputs();
                 let stretch = activity.next(&outputs).unwrap();
                 let clocked = golden.advance(&stretch.inputs, stretch.cycles.min(100));
-                activity.clocked(clocked);
+                activity.passed(clocked, 0);
                 let mut faulty = outputs;
                 if port == 2 && wrong.is_some_and(|at| (*cycle..*cycle + clocked).contains(&at)) {
                     faulty.t_pdt ^= 1;

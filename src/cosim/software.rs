@@ -16,6 +16,9 @@ use crate::config::plan::PortPlan;
 /// Transfers that a channel has in its queue at most.
 const AHEAD: usize = 2;
 
+/// A stretch of more cycles than this is idle time rather than traffic.
+const LONG_STRETCH: u64 = 4096;
+
 /// An activity with software that asks the registers, where there are any.
 pub struct WithSoftware<A> {
     activity: Interrupted<A>,
@@ -24,10 +27,10 @@ pub struct WithSoftware<A> {
 
 impl<A: Activity> WithSoftware<A> {
     /// The software of `seed`.
-    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
+    pub fn random(activity: A, plan: &PortPlan, seed: u64, leaps: bool) -> Self {
         WithSoftware {
             activity: Interrupted::new(activity),
-            software: (plan.registers).map(|_| Software::new(plan, seed)),
+            software: (plan.registers).map(|_| Software::new(plan, seed, leaps)),
         }
     }
 }
@@ -48,10 +51,10 @@ impl<A: Activity> Activity for WithSoftware<A> {
         })
     }
 
-    fn clocked(&mut self, cycles: u64) {
-        self.activity.clocked(cycles);
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.activity.passed(cycles, leapt);
         if let Some(software) = &mut self.software {
-            software.now += cycles;
+            software.now += cycles - leapt;
         }
     }
 }
@@ -90,13 +93,16 @@ struct Software {
     present: Inputs,
     /// What is taken at the end of the cycle is forgotten in the next.
     taken: axi::Outputs,
+    /// The engine leaps over idle time.
+    leaps: bool,
+    /// Clocked cycles.
     now: u64,
     /// Nothing is asked before this cycle.
     next_at: u64,
 }
 
 impl Software {
-    fn new(plan: &PortPlan, seed: u64) -> Software {
+    fn new(plan: &PortPlan, seed: u64, leaps: bool) -> Software {
         Software {
             random: ChaCha8Rng::seed_from_u64(seed ^ 0x5057),
             page: map::port(plan),
@@ -109,6 +115,7 @@ impl Software {
             eagerness: 8,
             present: Inputs::default(),
             taken: axi::Outputs::default(),
+            leaps,
             now: 0,
             next_at: 0,
         }
@@ -123,7 +130,7 @@ impl Software {
         }
         if self.is_idle() {
             if self.now < self.next_at {
-                return self.next_at - self.now;
+                return self.pause(stretch.cycles);
             }
             self.begin(stretch.configures);
         }
@@ -142,6 +149,19 @@ impl Software {
 
     fn chance(&mut self, one_in: u32) -> bool {
         self.random.random_ratio(1, one_in)
+    }
+
+    /// For how many of so many cycles nothing is asked.
+    fn pause(&mut self, cycles: u64) -> u64 {
+        if !self.leaps || cycles <= LONG_STRETCH {
+            return self.next_at - self.now;
+        }
+        // Idle time that is leapt over: now and then something is asked in the middle of it.
+        if self.chance(4) {
+            self.next_at = self.now;
+            return self.random.random_range(1..cycles);
+        }
+        cycles
     }
 
     fn is_idle(&self) -> bool {

@@ -17,7 +17,8 @@ use sha2::{Digest, Sha256};
 use super::cache::{cached, CacheError, Made};
 use super::glue::{self, Clocking, Internals};
 use super::open_loop::OpenLoop;
-use super::{run_header, Difference, EngineError, Rtl, Run};
+use super::{run_header, Difference, EngineError, Leap, LeapDifference, Model, Rtl, Run};
+use crate::blocks::port::golden;
 use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values};
 use crate::config::plan::PortPlan;
 use crate::files::{read_text, FileError, TemporaryFolder};
@@ -386,6 +387,8 @@ pub struct Compiled {
     pub version: String,
     /// `regions`, `root` or `eval`: how a rising edge is made, fastest first.
     pub clocking: &'static str,
+    /// Whether its instances leap over idle time ([`Rtl::leap`]).
+    pub leaps: bool,
     /// Output pins of the design that the configuration does not have; they are not
     /// compared.
     pub extra_outputs: Vec<String>,
@@ -393,6 +396,13 @@ pub struct Compiled {
 
 type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
 type PassFunction = unsafe extern "C" fn(*mut c_void, *const Run, *mut Values) -> c_int;
+type LeapFunction = unsafe extern "C" fn(
+    *mut c_void,
+    *const Run,
+    *const u64,
+    *const u64,
+    *mut Difference,
+) -> c_int;
 type TraceRunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64) -> c_int;
 
 /// The functions of a loaded harness.
@@ -402,6 +412,8 @@ struct Shared {
     error: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     run: RunFunction,
     pass: PassFunction,
+    /// With the number of registers that it takes.
+    leap: Option<(usize, LeapFunction)>,
     trace: Option<TraceFunctions>,
     /// Never unloaded: Verilator's library keeps thread-local state whose destructors run
     /// when a thread ends, which may be after the last instance is gone.
@@ -462,7 +474,11 @@ impl Compiled {
         add(&tools.root.to_string_lossy());
         add(&tools.compiler);
         add(&tools.compiler_version);
-        add(&format!("{kind:?} {pins:?}"));
+        let golden = golden::Port::new(plan);
+        let time_registers: Vec<&str> = (golden.time_registers().into_iter())
+            .map(|(name, _)| name)
+            .collect();
+        add(&format!("{kind:?} {pins:?} {time_registers:?}"));
         for (name, text) in files {
             add(name);
             add(text);
@@ -470,7 +486,7 @@ impl Compiled {
         let key = format!("{:x}", hash.finalize());
 
         let entry = cached(&key[..32], |folder| {
-            compile(&tools, folder, files, &pins, kind)
+            compile(&tools, folder, files, &pins, kind, &time_registers)
         })?;
         let mut words = entry.note.split_whitespace();
         let clocking = match words.next() {
@@ -478,12 +494,16 @@ impl Compiled {
             Some("root") => Clocking::Root,
             _ => Clocking::Eval,
         };
+        let leaps = words.next() == Some("leaps");
+        let leaps = if leaps { time_registers.len() } else { 0 };
         Ok(Compiled {
             shared: Arc::new(Shared::load(
                 &entry.folder.join(MODEL),
                 kind,
+                leaps,
                 entry.private,
             )?),
+            leaps: leaps > 0,
             version: tools.version,
             clocking: clocking.name(),
             extra_outputs: words.map(str::to_owned).collect(),
@@ -522,6 +542,7 @@ fn compile(
     files: &[(String, String)],
     pins: &Pins,
     kind: Kind,
+    time_registers: &[&str],
 ) -> Result<Made, BuildError> {
     let write = |name: &str, text: &str| {
         let path = folder.join(name);
@@ -556,7 +577,12 @@ fn compile(
     for path in &own {
         sources += &read(path)?;
     }
-    let internals = Internals::read(&read(&model.join("Vport___024root.h"))?, &sources);
+    let inside = match kind {
+        Kind::Fast(_) => port.to_owned(),
+        Kind::Traced(_) => format!("{top}.port"),
+    };
+    let header = read(&model.join("Vport___024root.h"))?;
+    let internals = Internals::read(&header, &sources, &inside, time_registers);
     let clocking = match kind {
         Kind::Fast(Some(wanted)) => wanted,
         Kind::Fast(None) => internals.fastest(),
@@ -600,6 +626,10 @@ fn compile(
     run_compiler(compiler, folder, kind)?;
     written(tools, folder, MODEL)?;
     let mut note = clocking.name().to_owned();
+    note += match internals.time_registers.is_empty() {
+        true => " clocks",
+        false => " leaps",
+    };
     for name in extra_outputs {
         note += " ";
         note += &name;
@@ -801,6 +831,7 @@ impl Shared {
     fn load(
         path: &Path,
         kind: Kind,
+        time_registers: usize,
         folder: Option<TemporaryFolder>,
     ) -> Result<Shared, BuildError> {
         let failed = |error: libloading::Error| BuildError::Load {
@@ -822,7 +853,12 @@ impl Shared {
                     close: *library.get(b"linkdoze_trace_close\0").map_err(failed)?,
                 }),
             };
+            let leap = match time_registers {
+                0 => None,
+                count => Some((count, *library.get(b"linkdoze_leap\0").map_err(failed)?)),
+            };
             Ok(Shared {
+                leap,
                 create: *library.get(b"linkdoze_create\0").map_err(failed)?,
                 destroy: *library.get(b"linkdoze_destroy\0").map_err(failed)?,
                 error: *library.get(b"linkdoze_error\0").map_err(failed)?,
@@ -865,6 +901,35 @@ impl Instance {
         })
     }
 
+    /// See [`Rtl::leap`].
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        let lengths = [leap.before.len(), leap.after.len()];
+        let function = match self.shared.leap {
+            Some((count, function)) if lengths == [count; 2] => function,
+            _ => return Err(failed("this model does not have the registers of the leap")),
+        };
+        let mut difference = Difference::default();
+        // SAFETY: both lists have a value for each of the model's registers; else as
+        // `Engine::run`.
+        let status = unsafe {
+            function(
+                self.handle,
+                &raw const leap.run,
+                leap.before.as_ptr(),
+                leap.after.as_ptr(),
+                &raw mut difference,
+            )
+        };
+        Ok(match self.status(status)? {
+            0 => None,
+            1 => Some(LeapDifference::Pins(difference.actual)),
+            _ => Some(LeapDifference::Register(
+                usize::try_from(difference.run).unwrap_or(0),
+                difference.cycle,
+            )),
+        })
+    }
+
     /// Turns a negative status into the text that the harness keeps.
     fn status(&self, status: c_int) -> Result<c_int, EngineError> {
         if status >= 0 {
@@ -902,6 +967,14 @@ impl Rtl for Engine {
             )
         };
         Ok((self.instance.status(status)? == 1).then_some(difference))
+    }
+
+    fn leaps(&self) -> bool {
+        self.instance.shared.leap.is_some()
+    }
+
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        self.instance.leap(leap)
     }
 }
 
@@ -955,6 +1028,19 @@ impl Tracer {
             (self.functions().run)(self.instance.handle, runs.as_ptr(), runs.len() as u64)
         };
         self.instance.status(status).map(drop)
+    }
+
+    /// Whether it can [`Tracer::leap`].
+    pub fn leaps(&self) -> bool {
+        self.instance.shared.leap.is_some()
+    }
+
+    /// Leaps over idle time: the waveform shows the cycle after it next.
+    ///
+    /// # Errors
+    /// If the design fails, or departs from what the leap says of it.
+    pub fn leap(&mut self, leap: &Leap) -> Result<(), EngineError> {
+        self.instance.leap(leap).map(drop)
     }
 
     /// Completes the waveform.

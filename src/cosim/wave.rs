@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use super::native::ByName;
 use super::verilator::{Compiled, Tracer, WaveFormat};
-use super::{Difference, EngineError, Rtl, Run};
+use super::{Difference, EngineError, Leap, LeapDifference, Rtl, Run};
 use crate::blocks::port::pins::Pins;
 use crate::config::plan::PortPlan;
 use crate::files::Staged;
@@ -90,11 +90,37 @@ impl Rtl for Recorder {
             .map(|()| None)
             .map_err(|error| EngineError::new("waveform", format!("{error:#}")))
     }
+
+    fn leaps(&self) -> bool {
+        match &self.sink {
+            Sink::Verilator(tracer) => tracer.leaps(),
+            Sink::Native(_) => false,
+        }
+    }
+
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        if self.is_complete() {
+            return Ok(None);
+        }
+        if let Sink::Verilator(tracer) = &mut self.sink {
+            tracer.leap(leap)?;
+            self.cycle += leap.run.cycles;
+        }
+        Ok(None)
+    }
 }
 
 impl Rtl for &mut Recorder {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         (**self).run(runs)
+    }
+
+    fn leaps(&self) -> bool {
+        (**self).leaps()
+    }
+
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        (**self).leap(leap)
     }
 }
 

@@ -505,6 +505,21 @@ impl Csr {
         self.waited = port.power_state != PowerState::Wake && (self.waited || port.queue_nonempty);
     }
 
+    /// Calls `visit` with the registers that count time.
+    pub fn time_registers(&self, visit: &mut impl FnMut(&'static str, u64)) {
+        let names = [
+            "u_csr.wake_q",
+            "u_csr.going_down_q",
+            "u_csr.fast_wake_q",
+            "u_csr.deep_sleep_q",
+            "u_csr.refreshing_q",
+            "u_csr.going_up_q",
+        ];
+        for (name, cycles) in names.into_iter().zip(self.events) {
+            visit(name, cycles);
+        }
+    }
+
     /// Lets cycles pass in which nothing is asked and nothing happens.
     pub fn skip(&mut self, cycles: u64, state: PowerState) {
         self.events[state as usize] += cycles;

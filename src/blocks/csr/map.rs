@@ -524,7 +524,14 @@ pub fn port(plan: &PortPlan) -> Map {
             );
         };
         0x144 word bin_count(
-            predicted(histogram.counter_bits), Status, 0, "samples in the bin that was fetched last"
+            readable(bin_count_width(plan)), Status, 0,
+            match histogram.kind {
+                HistogramKind::Decaying => {
+                    "samples in the bin that was fetched last, weighed: 8 for one of the present \
+                     generation, half as many for each generation before"
+                }
+                _ => "samples in the bin that was fetched last",
+            }
         );
         0x148 word hop_index(HOPS_WIDTH, Index, 0, "which hop count");
         0x14c word hop_count(COUNTER_WIDTH, Status, 0, "packets of that hop count; it saturates");

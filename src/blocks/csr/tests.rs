@@ -63,6 +63,24 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
     }
 }
 
+/// A register that had the bits of a counter alone cut the weighed samples of a decaying histogram,
+/// and the larger counters of a regular one.
+#[test]
+fn software_reads_all_of_a_bin() {
+    for (kind, bits) in [("clearing", 5), ("circular", 5), ("decaying", 9), ("regular", 6)] {
+        let text = format!(
+            "[port]\nregisters = true\n[histogram]\nkind = \"{kind}\"\nmax_samples = 30\n\
+             counter_bits = 5\nttl_ns = 4000000\n"
+        );
+        let plan = Config::parse(&text, "a").unwrap().plan().unwrap();
+        let page = map::port(&plan);
+        let delivered = map::bin_count_width(&plan);
+        assert!(delivered >= bits, "{kind}: {delivered}");
+        let value = page.field("bin_count", "value");
+        assert_eq!(value.mask(), (1 << delivered) - 1, "{kind}");
+    }
+}
+
 /// By hand (`docs/how/histograms.md`): 256 bins of 1 ns reach 1 s with 3 mantissa bits, and as many
 /// bins as there are ticks with 12.
 #[test]

@@ -59,6 +59,17 @@ impl Guard {
         (self.level(now) / self.token) as u64
     }
 
+    /// Calls `visit` with the registers that count time, as they are at the beginning of cycle
+    /// `now`.
+    pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
+        if self.clocks_per_tick > 1 {
+            visit("u_guard.prescaler_q", now % self.clocks_per_tick);
+        }
+        visit("u_guard.tokens_q", self.tokens(now));
+        // A register of at most 64 bits, or nobody asks.
+        visit("u_guard.part_q", (self.level(now) % self.token) as u64);
+    }
+
     /// The link may go to sleep in cycle `now` as far as this end is concerned.
     pub fn permits(&self, now: u64) -> bool {
         self.level(now) >= self.token

@@ -57,6 +57,8 @@ pub struct Histogram {
     edges: Arc<Edges>,
     clocks_per_tick: u64,
     max_time: u64,
+    /// The age at which the hardware stops counting, in ticks.
+    oldest: u64,
     /// The next sample ends the present generation, whatever its age.
     renew: bool,
     /// Counters per generation, the present one first.
@@ -104,6 +106,14 @@ pub fn rounds_up(bin: usize, odd_halving: bool) -> bool {
     (bin % 2 == 1) == odd_halving
 }
 
+/// The largest age that the hardware counts to, in ticks: the time to live, unless software may
+/// change it.
+fn oldest(plan: &PortPlan) -> u64 {
+    let adjustable = plan.ages() && plan.registers.is_some();
+    let ttl = plan.histogram.ttl.filter(|_| !adjustable);
+    ttl.unwrap_or(plan.max_time())
+}
+
 impl Halving {
     /// None is under way.
     fn rests(forgotten: u64, odd: bool, full: bool) -> Self {
@@ -130,6 +140,7 @@ impl Histogram {
             plan: plan.histogram,
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
+            oldest: oldest(plan),
             renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
             edges: Arc::new(edges),
@@ -158,6 +169,7 @@ impl Histogram {
             edges,
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
+            oldest: oldest(plan),
             renew: false,
             populated: populated.count() as u32,
             generations: contents.generations,
@@ -327,10 +339,17 @@ impl Histogram {
     }
 
     /// A counter after a change. That of a regular histogram does not saturate: it has room
-    /// until the halving that it asks for.
+    /// until the halving that it asks for. Nor does that of a circular one: it holds all samples,
+    /// but for the cycle in which the new one is there and the oldest is yet to go.
     fn changed(&self, count: u64, effect: Effect) -> u64 {
+        match (effect, self.plan.kind) {
+            (Effect::Add, HistogramKind::Regular | HistogramKind::Circular) => count + 1,
+            (effect, _) => self.saturating(count, effect),
+        }
+    }
+
+    fn saturating(&self, count: u64, effect: Effect) -> u64 {
         match effect {
-            Effect::Add if self.plan.kind == HistogramKind::Regular => count + 1,
             Effect::Add => (count + 1).min(self.largest()),
             Effect::AddTwice => count + 2,
             Effect::Remove => count - 1,
@@ -351,6 +370,63 @@ impl Histogram {
         sample
             || self.halving.next.is_some()
             || self.changes.iter().any(|change| change.read_in == now)
+    }
+
+    /// Calls `visit` with the registers that count the time of the window, as they are at the
+    /// beginning of cycle `now`: they are a cycle late.
+    pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
+        let [prescaler, ticks, last_tick, over] = match self.plan.kind {
+            HistogramKind::Circular if self.plan.sums_lengths() => return,
+            HistogramKind::Regular => {
+                if self.clocks_per_tick > 1 {
+                    let into = now.saturating_sub(1) % self.clocks_per_tick;
+                    visit("u_regular.prescaler_q", into);
+                }
+                visit(
+                    "u_regular.ticks_q",
+                    self.elapsed(now.saturating_sub(1)),
+                );
+                return;
+            }
+            HistogramKind::Clearing => [
+                "u_clearing.u_window.prescaler_q",
+                "u_clearing.u_window.ticks_q",
+                "u_clearing.u_window.last_tick_q",
+                "u_clearing.u_window.over_q",
+            ],
+            HistogramKind::Map => [
+                "u_map.u_window.prescaler_q",
+                "u_map.u_window.ticks_q",
+                "u_map.u_window.last_tick_q",
+                "u_map.u_window.over_q",
+            ],
+            HistogramKind::Circular => [
+                "u_circular.u_age.prescaler_q",
+                "u_circular.u_age.ticks_q",
+                "u_circular.u_age.last_tick_q",
+                "u_circular.u_age.over_q",
+            ],
+            HistogramKind::Decaying => [
+                "u_decaying.u_age.prescaler_q",
+                "u_decaying.u_age.ticks_q",
+                "u_decaying.u_age.last_tick_q",
+                "u_decaying.u_age.over_q",
+            ],
+        };
+        let cycles = now.saturating_sub(self.since + 1);
+        let age = self.age(cycles);
+        if self.clocks_per_tick > 1 {
+            visit(prescaler, cycles % self.clocks_per_tick);
+        }
+        visit(ticks, age);
+        visit(last_tick, (age + 1 == self.oldest || self.oldest == 1).into());
+        visit(over, (age == self.oldest).into());
+    }
+
+    /// How old the present generation is, as the registers have it at the beginning of cycle
+    /// `now`, in ticks.
+    pub fn registered_age(&self, now: u64) -> u64 {
+        self.age(now.saturating_sub(self.since + 1))
     }
 
     /// No change is on its way into the counters.

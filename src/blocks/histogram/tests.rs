@@ -15,7 +15,7 @@ use crate::blocks::histogram::bin_meter::tests::scales;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::{BinScale, CircularWindow, HistogramKind, HistogramPlan, PortPlan};
-use crate::hdl::check;
+use crate::hdl::{check, clog2};
 
 /// A sample: idle cycles before it, its length, what the search reads meanwhile.
 type Sample = (u64, u64, u64);
@@ -41,7 +41,11 @@ prop_compose! {
         plan.histogram = HistogramPlan {
             kind, bins, scale, bin_shift, max_samples, max_value,
             // SPEC 6: what is taken out again must have been counted.
-            counter_bits: if kind == HistogramKind::Circular { 6 } else { counter_bits },
+            // A circular one has just the bits that it needs: full, a bin may hold all samples.
+            counter_bits: match kind {
+                HistogramKind::Circular => clog2(u128::from(max_samples) + 1),
+                _ => counter_bits,
+            },
             ttl: ttl.filter(|_| kind.ages()),
             ..plan.histogram
         };

@@ -76,6 +76,21 @@ impl IdleMeter {
         }
     }
 
+    /// Calls `visit` with the registers that count time, as they are at the beginning of cycle
+    /// `now`.
+    pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
+        if self.clocks_per_tick > 1 {
+            let into = (now - self.idle_since) % self.clocks_per_tick;
+            visit("u_idle_meter.prescaler_q", into);
+        }
+        visit("u_idle_meter.count_q", self.ticks(now));
+    }
+
+    /// The present idle stretch had been longer than `ticks` whole ticks when cycle `now` began.
+    pub fn has_exceeded(&self, ticks: u64, now: u64) -> bool {
+        self.exceeds(ticks).is_some_and(|cycle| cycle < now)
+    }
+
     /// Lets `cycles` steady cycles pass, the first of them being `now`.
     pub fn skip(&mut self, now: u64, cycles: u64, active: bool) {
         if active {

@@ -273,6 +273,16 @@ impl LinkSync {
         }
     }
 
+    /// Calls `visit` with the register that counts time, as it is at the beginning of cycle `now`.
+    pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
+        let count = match self.phase {
+            Phase::Idle => self.overdue_since.map_or(0, |since| now - since),
+            Phase::Settled { at, .. } => at - now,
+            _ => now - self.since,
+        };
+        visit("u_link_sync.count_q", count);
+    }
+
     /// The other end turns out not to have answered in time, in cycle `now`.
     pub fn fails(&self, now: u64, view: &View) -> bool {
         let step = self.step(now, view);

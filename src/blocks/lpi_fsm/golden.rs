@@ -21,6 +21,10 @@ pub struct LpiFsm {
     sleeper: PowerState,
     /// Last cycle of the present state unless something else ends it; `None` is for ever.
     last_cycle: Option<u64>,
+    /// The sleep state is chosen at run time: the hardware counts the hold in any fast wake.
+    chooses: bool,
+    /// The cycle by which the hardware's count has run out.
+    runs_out: u64,
 }
 
 impl LpiFsm {
@@ -34,6 +38,8 @@ impl LpiFsm {
             state: PowerState::Wake,
             sleeper: PowerState::FastWake,
             last_cycle: None,
+            chooses: plan.registers.is_some(),
+            runs_out: 0,
         }
     }
 
@@ -79,6 +85,7 @@ impl LpiFsm {
     fn enter(&mut self, now: u64, state: PowerState, lasts: Option<u64>) {
         self.state = state;
         self.last_cycle = lasts.map(|cycles| now.saturating_add(cycles));
+        self.runs_out = self.last_cycle.unwrap_or(now);
     }
 
     fn go_down(&mut self, now: u64, sleeper: PowerState) {
@@ -105,6 +112,14 @@ impl LpiFsm {
             _ => self.link.refresh.map(|refresh| refresh.t_q),
         };
         self.enter(now, self.sleeper, lasts);
+        if self.chooses && self.sleeper == PowerState::FastWake {
+            self.runs_out = now.saturating_add(self.link.hybrid_hold);
+        }
+    }
+
+    /// Calls `visit` with the register that counts time, as it is at the beginning of cycle `now`.
+    pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
+        visit("u_lpi_fsm.cycles_q", self.runs_out.saturating_sub(now));
     }
 
     /// The clock edge at the end of cycle `now`. `down_start` begins a transition down

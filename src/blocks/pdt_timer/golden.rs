@@ -47,6 +47,21 @@ impl PdtTimer {
         !active || (self.in_force == t_pdt && self.last_sender == transmitting)
     }
 
+    /// Calls `visit` with the registers that time changes, `exceeded` being whether the present
+    /// idle stretch is longer than so many ticks.
+    pub fn time_registers(
+        &self,
+        backstops: bool,
+        exceeded: impl Fn(u64) -> bool,
+        visit: &mut impl FnMut(&'static str, u64),
+    ) {
+        visit("u_pdt_timer.passed_q", exceeded(self.in_force).into());
+        if backstops {
+            let passed = self.backstop.is_some_and(exceeded);
+            visit("u_pdt_timer.backstop_passed_q", passed.into());
+        }
+    }
+
     /// The clock edge at the end of a cycle.
     pub fn clock(&mut self, active: bool, transmitting: bool, t_pdt: u64) {
         if active {

@@ -135,6 +135,34 @@ impl PerfBound {
         (u128::from(self.window) * budget.numerator / budget.denominator) as u64
     }
 
+    /// Calls `visit` with the registers that time changes: the budget of a window that only grows,
+    /// at the beginning of cycle `now`.
+    pub fn time_registers(
+        &self,
+        now: u64,
+        histogram: &Histogram,
+        visit: &mut impl FnMut(&'static str, u64),
+    ) {
+        let budget = &self.plan.budget;
+        if budget.product.is_some() {
+            return;
+        }
+        let packets = u128::from(histogram.registered_age(now)) * budget.numerator;
+        let mask = |bits: u32| u128::MAX >> (128 - bits);
+        let credit = packets / budget.denominator & mask(budget.width);
+        visit("u_perfbound.credit_q", credit as u64);
+        let gain = budget.numerator % budget.denominator;
+        if gain > 0 {
+            // In two's complement: negative until a tick makes a whole packet. A register of at
+            // most 64 bits, or nobody asks.
+            let part = packets % budget.denominator;
+            let less = budget.denominator - gain;
+            let bits = crate::hdl::clog2(budget.denominator) + 1;
+            let part = part.wrapping_sub(less) & mask(bits);
+            visit("u_perfbound.credit_part_q", part as u64);
+        }
+    }
+
     /// The clock edge at the end of cycle `now`; `histogram` as it is in that cycle.
     pub fn clock(&mut self, now: u64, histogram: &Histogram, sample: Option<u64>) {
         self.update = false;

@@ -461,6 +461,40 @@ impl PowerController for Port {
 }
 
 impl Model for Port {
+    fn quiet(&self, inputs: &Inputs) -> u64 {
+        self.uneventful(inputs)
+    }
+
+    fn time_registers(&self) -> Vec<(&'static str, u64)> {
+        let now = self.now;
+        let mut registers = Vec::new();
+        if !self.plan.time_fits_words() {
+            return registers;
+        }
+        let mut visit = |name, value| registers.push((name, value));
+        self.meter.time_registers(now, &mut visit);
+        self.timer.time_registers(
+            self.plan.t_backstop.is_some() || self.registers.is_some(),
+            |ticks| self.meter.has_exceeded(ticks, now),
+            &mut visit,
+        );
+        self.fsm.time_registers(now, &mut visit);
+        if let Some(sync) = &self.sync {
+            sync.time_registers(now, &mut visit);
+        }
+        if let Some(guard) = &self.guard {
+            guard.time_registers(now, &mut visit);
+        }
+        if let Some((histogram, perfbound)) = &self.predictor {
+            histogram.time_registers(now, &mut visit);
+            perfbound.time_registers(now, histogram, &mut visit);
+        }
+        if let Some(registers) = &self.registers {
+            registers.csr.time_registers(&mut visit);
+        }
+        registers
+    }
+
     fn outputs(&self) -> Outputs {
         let mut outputs = Outputs {
             tx_enable: self.fsm.state() == PowerState::Wake

@@ -11,4 +11,18 @@ pub trait Model {
     /// at which the outputs change. Returns the cycles clocked (>= 1); the outputs were
     /// constant during them.
     fn advance(&mut self, inputs: &Inputs, max: u64) -> u64;
+
+    /// Cycles from the present one on in which, while `inputs` hold, nothing changes but what
+    /// [`Model::time_registers`] names. 0 if that is not known.
+    fn quiet(&self, inputs: &Inputs) -> u64 {
+        let _ = inputs;
+        0
+    }
+
+    /// The registers of the hardware that count time, by their hierarchical names in the
+    /// Verilog below the top, and what they hold in the present cycle. The names depend on the
+    /// configuration alone. Empty if that is not known.
+    fn time_registers(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }

@@ -23,8 +23,8 @@ use crate::cosim::{Activity, Design, Ended, LockStep, Mismatch, Tally};
 const RANDOM_CYCLES: u64 = 1_000_000;
 /// The same for the native engine, which is some hundred times slower.
 const NATIVE_CYCLES: u64 = 50_000;
-/// One activity of an open-loop run.
-type MakeActivity<'a> = Box<dyn Fn() -> Box<dyn Activity> + Sync + 'a>;
+/// One activity of an open-loop run, for an engine that leaps over idle time or one that does not.
+type MakeActivity<'a> = Box<dyn Fn(bool) -> Box<dyn Activity> + Sync + 'a>;
 
 struct Job<'a> {
     make: MakeActivity<'a>,
@@ -54,14 +54,13 @@ pub(super) fn run<D: Design + Sync>(
     let cycles;
     let named_cycles;
     let activity;
-    let mut affordable: Box<dyn Fn(Corner) -> bool> = Box::new(|_| true);
     if let Some(path) = &args.periods {
         let whole = Periods::read(path, plan.clocks_per_tick)?;
         cycles = args.cycles.unwrap_or(u64::MAX).min(whole.cycles());
         named_cycles = args.cycles;
         activity = format!("periods of {}", path.display());
         jobs.push(Job {
-            make: Box::new(move || Box::new(WithPeer::prompt(whole.clone(), plan))),
+            make: Box::new(move |_| Box::new(WithPeer::prompt(whole.clone(), plan))),
             argument: format!("--periods {}", quoted(&path.display().to_string())),
         });
     } else {
@@ -84,21 +83,25 @@ pub(super) fn run<D: Design + Sync>(
         let line_rate = args.line_rate;
         for seed in seeds.first..=seeds.last {
             jobs.push(Job {
-                make: Box::new(move || match line_rate {
+                make: Box::new(move |leaps| match line_rate {
                     true => Box::new(WithPeer::prompt(LineRate::new(seed), plan)),
-                    false => Box::new(Random::new(plan, seed, cycles)),
+                    false => Box::new(Random::new(plan, seed, cycles, leaps)),
                 }),
                 argument: format!("{option} --seed {seed}"),
             });
         }
-        let plan = *plan;
-        affordable = Box::new(move |corner| match line_rate {
-            true => corner == Corner::Hardest,
-            false => affords(&plan, cycles, corner),
-        });
     }
 
     let session = Session::new(args, design)?;
+    let leaps = args.random && session.hardware.leaps();
+    let affordable: Box<dyn Fn(Corner) -> bool> = match (args.random, args.line_rate) {
+        (true, _) => {
+            let plan = *plan;
+            Box::new(move |corner| affords(&plan, cycles, leaps, corner))
+        }
+        (_, true) => Box::new(|corner| corner == Corner::Hardest),
+        _ => Box::new(|_| true),
+    };
     let all = cycles.checked_mul(jobs.len() as u64);
     let step = Step::cycles(&activity, all);
     // A tenth of a second or so: telling the progress costs more than a batch.
@@ -113,12 +116,16 @@ pub(super) fn run<D: Design + Sync>(
         .map(|job| -> Result<JobDone> {
             let mut coverage = Coverage::new(plan);
             let mut pair = LockStep::new(design.golden(), session.hardware.instance()?);
-            let mut unshown = 0;
-            let ended = pair.drive((job.make)().as_mut(), cycles, |_, runs| {
+            if leaps {
+                pair = pair.leaping();
+            }
+            let mut activity = (job.make)(leaps);
+            let mut shown = 0;
+            let ended = pair.drive(activity.as_mut(), cycles, |tally, runs| {
                 coverage.observe(runs);
-                unshown += runs.iter().map(|run| run.cycles).sum::<u64>();
-                if unshown >= told_at_once {
-                    step.inc(std::mem::take(&mut unshown));
+                if tally.cycles - shown >= told_at_once {
+                    step.inc(tally.cycles - shown);
+                    shown = tally.cycles;
                 }
                 if stop() {
                     ControlFlow::Break(())
@@ -126,7 +133,7 @@ pub(super) fn run<D: Design + Sync>(
                     ControlFlow::Continue(())
                 }
             })?;
-            step.inc(unshown);
+            step.inc(pair.tally().cycles - shown);
             let mut mismatch = None;
             let mut stopped = false;
             match ended {
@@ -172,10 +179,19 @@ pub(super) fn run<D: Design + Sync>(
     let job = &jobs[at.unwrap_or(0)];
     let wave = session.record(mismatch_cycle, |recorder| {
         let mut pair = LockStep::new(design.golden(), &mut *recorder);
+        if leaps {
+            pair = pair.leaping();
+        }
+        ensure!(
+            pair.leaps() == leaps,
+            "the model that writes waveforms cannot leap over idle time as the run did"
+        );
+        let mut activity = (job.make)(leaps);
         let limit = mismatch_cycle.map_or(WAVE_CYCLES, |cycle| Window::around(cycle).end);
         // The same cycles again: the activity must be told the same length.
-        pair.drive((job.make)().as_mut(), cycles.min(limit), |_, _| {
-            if session.interrupted() {
+        pair.drive(activity.as_mut(), cycles.min(limit), |tally, _| {
+            let complete = tally.passed() >= limit;
+            if complete || session.interrupted() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())

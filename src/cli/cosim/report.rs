@@ -48,6 +48,10 @@ pub(super) fn mismatch(found: &Mismatch, plan: &PortPlan, port: Option<usize>) -
             ]);
         }
     }
+    if let Some((name, hardware, golden)) = found.register {
+        let number = |value: u64| format!("{value} (0x{value:x})");
+        signals.add_row([name.to_owned(), number(hardware), number(golden)]);
+    }
     let header = ["cycle", "for", "inputs", "outputs of the golden model"];
     let mut events = table(&header, [0, 1]);
     let shown = &found.history[found.history.len().saturating_sub(EVENTS)..];
@@ -118,6 +122,7 @@ pub(super) fn mismatch_json(found: &Mismatch, plan: &PortPlan, port: Option<usiz
             (pin.name, hardware, golden)
         })
         .filter(|(_, hardware, golden)| hardware != golden)
+        .chain(found.register)
         .map(|(name, hardware, golden)| {
             json!({ "signal": name, "hardware": hardware, "golden": golden })
         })
@@ -132,7 +137,7 @@ pub(super) fn tally(tally: &Tally) -> String {
         .filter(|&state| tally.in_state(state) > 0)
         .map(|state| {
             // For people: a share to two digits needs no exact arithmetic.
-            let share = 100.0 * tally.in_state(state) as f64 / tally.cycles.max(1) as f64;
+            let share = 100.0 * tally.in_state(state) as f64 / tally.passed().max(1) as f64;
             format!("{} {share:.2} %", state.name())
         })
         .collect();
@@ -146,7 +151,7 @@ pub(super) fn tally(tally: &Tally) -> String {
 /// How long the ports were in each state.
 pub(super) fn states(tally: &Tally, period_ps: u64) -> String {
     // One unit for the column; short stays in a state are of interest, so rather a small one.
-    let whole = tally.cycles as f64 * period_ps as f64 * 1e-12;
+    let whole = tally.passed() as f64 * period_ps as f64 * 1e-12;
     let (unit, per_second) = match whole {
         whole if whole >= 1e3 => ("s", 1.0),
         whole if whole >= 1e-3 => ("ms", 1e3),
@@ -155,7 +160,7 @@ pub(super) fn states(tally: &Tally, period_ps: u64) -> String {
     let mut states = table(&["state", "cycles", "time", "share"], 1..4);
     for state in PowerState::ALL {
         let cycles = tally.in_state(state);
-        let share = 100.0 * cycles as f64 / tally.cycles.max(1) as f64;
+        let share = 100.0 * cycles as f64 / tally.passed().max(1) as f64;
         let seconds = cycles as f64 * period_ps as f64 * 1e-12;
         states.add_row([
             state.name().to_owned(),

@@ -29,6 +29,14 @@ pub(super) enum Hardware<'a, D> {
 }
 
 impl<D: Design> Hardware<'_, D> {
+    /// Whether it leaps over idle time.
+    pub(super) fn leaps(&self) -> bool {
+        match self {
+            Hardware::Verilator(model) => model.leaps,
+            Hardware::Native(_) => false,
+        }
+    }
+
     pub(super) fn instance(&self) -> Result<Box<dyn Rtl + Send>> {
         Ok(match self {
             Hardware::Verilator(model) => Box::new(model.engine()?),
@@ -258,6 +266,14 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             "comparisons: {} ({pins} outputs in every cycle)",
             tally.cycles.saturating_mul(pins)
         )?;
+        if tally.leapt > 0 {
+            writeln!(
+                out,
+                "besides: {} idle cycles not clocked; the registers that count them compared \
+                 each time",
+                tally.leapt
+            )?;
+        }
         if let Some(found) = &summary.mismatch {
             writeln!(out, "again: {}", found.command)?;
         }
@@ -322,6 +338,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 "clocking": clocking,
                 "activity": summary.activity,
                 "cycles": summary.tally.cycles,
+                "leapt_cycles": summary.tally.leapt,
                 "mismatches": u64::from(summary.mismatch.is_some()),
                 "comparisons": summary.tally.cycles.saturating_mul(pins),
                 "elapsed_s": seconds,

@@ -310,7 +310,7 @@ fn feed(plan: PortPlan) -> impl Fn(&mut dyn ActivitySink) -> Result<Option<RunSu
             .map(|seed| {
                 (
                     Fixture { plan }.golden(),
-                    Random::new(&plan, seed, 60_000),
+                    Random::new(&plan, seed, 60_000, false),
                     0,
                 )
             })
@@ -324,7 +324,7 @@ fn feed(plan: PortPlan) -> impl Fn(&mut dyn ActivitySink) -> Result<Option<RunSu
                     };
                     let most = stretch.cycles.min(end - *done);
                     let clocked = golden.advance(&stretch.inputs, most);
-                    activity.clocked(clocked);
+                    activity.passed(clocked, 0);
                     *done += clocked;
                     sink.run(port, Run::new(clocked, &stretch.inputs, &outputs));
                 }
