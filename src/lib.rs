@@ -23,6 +23,7 @@ pub mod experiment;
 pub mod files;
 pub mod hdl;
 pub mod input;
+pub mod mutate;
 pub mod network;
 pub mod periods;
 pub mod reference;

@@ -13,6 +13,8 @@
 //   TIME_REGISTERS           their number
 //   read_time(root, values), write_time(root, values)
 //   settle(root)             lets changed registers reach what depends on them
+// and, of a model with an input that chooses a fault (LINKDOZE_CHOICE):
+//   choose(root, number)     sets it
 //
 // One cycle: the outputs that the registers hold are compared, the inputs are applied,
 // the clock rises.
@@ -251,6 +253,26 @@ LINKDOZE_EXPORT void* linkdoze_create() {
     }
     return nullptr;
 }
+
+#ifdef LINKDOZE_CHOICE
+
+// From now on the design has the fault of this number, and is just after reset.
+LINKDOZE_EXPORT int linkdoze_choose(void* handle, uint64_t number) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        Model& model = *instance->model;
+        Root& root = *model.rootp;
+        choose(root, number);
+        Run reset{};
+        reset.inputs[0] = 1;  // rst
+        drive(root, reset);
+        settle_inputs(model, root);
+        for (int i = 0; i < 2; ++i) clock_edge(model, root);
+        return 0;
+    });
+}
+
+#endif
 
 LINKDOZE_EXPORT void linkdoze_destroy(void* handle) {
     auto* instance = static_cast<Instance*>(handle);

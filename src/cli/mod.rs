@@ -13,6 +13,7 @@ mod generate;
 mod init;
 mod interrupt;
 mod man;
+mod mutate;
 mod numbers;
 mod output;
 mod predict;
@@ -80,6 +81,8 @@ enum Command {
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
     Cosim(cosim::Args),
+    /// Put single faults into the Verilog, and see whether the co-simulation finds them.
+    Mutate(mutate::Args),
     /// Prove, by k-induction, what the Verilog of a configuration claims about itself.
     Verify(verify::Args),
     /// Synthesise a controller: cells, clock frequency, slowest path.
@@ -112,6 +115,7 @@ impl Command {
             Command::Estimate(args) => estimate::run(args),
             Command::Predict(args) => predict::run(args),
             Command::Cosim(args) => cosim::run(args),
+            Command::Mutate(args) => mutate::run(args),
             Command::Verify(args) => verify::run(args),
             Command::Synth(args) => synth::run(args),
             Command::Topology(args) => topology::run(args),

@@ -150,6 +150,7 @@ pub(super) fn pins_header(
     internals: &Internals,
     clocking: Clocking,
     traced: bool,
+    selector: Option<&str>,
 ) -> String {
     let mut text = String::from(
         "// Generated from the pin table by src/cosim/glue.rs.\n#pragma once\n\
@@ -197,6 +198,13 @@ pub(super) fn pins_header(
         }
         text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\
                  static inline void settle(Root& root) { Vport___024root___eval_settle(&root); }\n\n";
+    }
+    if let Some(selector) = selector {
+        let _ = write!(
+            text,
+            "#define LINKDOZE_CHOICE\n\nstatic inline void choose(Root& root, uint64_t number) {{\n    \
+             root.{selector} = number;\n}}\n\n"
+        );
     }
     if traced {
         text += "static inline void drive_golden(Root& root, const Run& run, uint64_t cycle) {\n    root.cycle = cycle;\n";

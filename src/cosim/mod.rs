@@ -217,7 +217,10 @@ pub trait Rtl {
     /// If the engine itself fails, or cannot leap.
     fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
         let _ = leap;
-        Err(EngineError::new("co-simulation", "this engine clocks every cycle"))
+        Err(EngineError::new(
+            "co-simulation",
+            "this engine clocks every cycle",
+        ))
     }
 
     /// Cycles to give it at a time, about a tenth of a second's work: between two calls a

@@ -570,8 +570,8 @@ impl Scenes {
             .min(300);
         // Not longer than the other scenes of this run.
         let cost = if self.leaps { 1 } else { samples.max(1) };
-        let within = (self.longest.saturating_mul(2) / bin / cost)
-            .min(u64::from(self.plan.histogram.bins));
+        let within =
+            (self.longest.saturating_mul(2) / bin / cost).min(u64::from(self.plan.histogram.bins));
         if within == 0 {
             return self.traffic();
         }

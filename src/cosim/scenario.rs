@@ -298,7 +298,13 @@ mod tests {
         let plan = small_plan();
         let fixture = Fixture { plan };
         let mut ports: Vec<_> = (0..4)
-            .map(|seed| (fixture.golden(), Random::new(&plan, seed, 20_000, false), 0u64))
+            .map(|seed| {
+                (
+                    fixture.golden(),
+                    Random::new(&plan, seed, 20_000, false),
+                    0u64,
+                )
+            })
             .collect();
         loop {
             for (port, (golden, activity, cycle)) in ports.iter_mut().enumerate() {

@@ -22,6 +22,7 @@ use crate::blocks::port::golden;
 use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values};
 use crate::config::plan::PortPlan;
 use crate::files::{read_text, FileError, TemporaryFolder};
+use crate::hdl::mutants::{SELECTOR, SELECTOR_WIDTH};
 use crate::tools::{candidates, command, first_working, last_lines, output};
 
 const HARNESS: &str = include_str!("../../testbench/harness.cpp");
@@ -376,6 +377,8 @@ pub enum WaveFormat {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Fast(Option<Clocking>),
+    /// With the input [`SELECTOR`].
+    Choosing,
     Traced(WaveFormat),
 }
 
@@ -396,13 +399,9 @@ pub struct Compiled {
 
 type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
 type PassFunction = unsafe extern "C" fn(*mut c_void, *const Run, *mut Values) -> c_int;
-type LeapFunction = unsafe extern "C" fn(
-    *mut c_void,
-    *const Run,
-    *const u64,
-    *const u64,
-    *mut Difference,
-) -> c_int;
+type ChooseFunction = unsafe extern "C" fn(*mut c_void, u64) -> c_int;
+type LeapFunction =
+    unsafe extern "C" fn(*mut c_void, *const Run, *const u64, *const u64, *mut Difference) -> c_int;
 type TraceRunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64) -> c_int;
 
 /// The functions of a loaded harness.
@@ -412,6 +411,7 @@ struct Shared {
     error: unsafe extern "C" fn(*mut c_void) -> *const c_char,
     run: RunFunction,
     pass: PassFunction,
+    choose: Option<ChooseFunction>,
     /// With the number of registers that it takes.
     leap: Option<(usize, LeapFunction)>,
     trace: Option<TraceFunctions>,
@@ -447,6 +447,15 @@ impl Compiled {
         format: WaveFormat,
     ) -> Result<Compiled, BuildError> {
         Self::build(files, plan, Kind::Traced(format))
+    }
+
+    /// Builds, or finds in the cache, the model of `files` whose top has the input [`SELECTOR`],
+    /// for lock-step runs.
+    ///
+    /// # Errors
+    /// As [`Compiled::fast`].
+    pub fn choosing(files: &[(String, String)], plan: &PortPlan) -> Result<Compiled, BuildError> {
+        Self::build(files, plan, Kind::Choosing)
     }
 
     fn build(
@@ -520,6 +529,22 @@ impl Compiled {
         })
     }
 
+    /// A fresh instance of a model that was built [`Compiled::choosing`], with the fault of this
+    /// number, just after reset.
+    ///
+    /// # Errors
+    /// If the design fails while it is reset.
+    pub fn engine_with(&self, fault: u64) -> Result<Engine, EngineError> {
+        let engine = self.engine()?;
+        let Some(choose) = self.shared.choose else {
+            return Err(failed("this model has no faults to choose from"));
+        };
+        // SAFETY: the handle is live and used by this thread alone.
+        let status = unsafe { choose(engine.instance.handle, fault) };
+        engine.instance.status(status)?;
+        Ok(engine)
+    }
+
     /// A fresh instance, just after reset, for a waveform; `None` if this model was built
     /// without.
     ///
@@ -555,7 +580,7 @@ fn compile(
     }
     let port = top_of(files);
     let (top, options): (&str, &[&str]) = match kind {
-        Kind::Fast(_) => (port, &[]),
+        Kind::Fast(_) | Kind::Choosing => (port, &[]),
         Kind::Traced(format) => {
             write("lockstep.v", &glue::lockstep_module(port, pins))?;
             names.push("lockstep.v".to_owned());
@@ -570,22 +595,23 @@ fn compile(
     let read = |path: &Path| std::fs::read_to_string(path).map_err(io(path));
     let (own, library) = tools.sources(&model)?;
     let mut extra_outputs = Vec::new();
-    if matches!(kind, Kind::Fast(_)) {
-        extra_outputs = check_pins(&read(&model.join("Vport.h"))?, pins)?;
+    let selector = (kind == Kind::Choosing).then_some(SELECTOR);
+    if !matches!(kind, Kind::Traced(_)) {
+        extra_outputs = check_pins(&read(&model.join("Vport.h"))?, pins, selector)?;
     }
     let mut sources = String::new();
     for path in &own {
         sources += &read(path)?;
     }
     let inside = match kind {
-        Kind::Fast(_) => port.to_owned(),
+        Kind::Fast(_) | Kind::Choosing => port.to_owned(),
         Kind::Traced(_) => format!("{top}.port"),
     };
     let header = read(&model.join("Vport___024root.h"))?;
     let internals = Internals::read(&header, &sources, &inside, time_registers);
     let clocking = match kind {
         Kind::Fast(Some(wanted)) => wanted,
-        Kind::Fast(None) => internals.fastest(),
+        Kind::Fast(None) | Kind::Choosing => internals.fastest(),
         Kind::Traced(_) => Clocking::Eval,
     };
     write("run.h", &run_header())?;
@@ -593,7 +619,7 @@ fn compile(
     let traced = matches!(kind, Kind::Traced(_));
     write(
         "pins.h",
-        &glue::pins_header(pins, &internals, clocking, traced),
+        &glue::pins_header(pins, &internals, clocking, traced, selector),
     )?;
     // Model and harness are one translation unit, so that the compiler sees through the
     // evaluation of a cycle.
@@ -608,8 +634,9 @@ fn compile(
         .current_dir(folder)
         .args(["-shared", "-I.", "-Imodel"]);
     common_flags(&mut compiler, tools, kind);
-    if traced {
-        // A waveform is short: the compiler would take longer than it saves.
+    if traced || selector.is_some() {
+        // A waveform is short, and most faults show soon: the compiler would take longer than it
+        // saves.
         compiler.arg("-O1");
     }
     if cfg!(target_os = "linux") {
@@ -662,7 +689,7 @@ fn common_flags(compiler: &mut Command, tools: &Toolchain, kind: Kind) {
         compiler.arg("-fno-gnu-unique");
     }
     match kind {
-        Kind::Fast(_) => compiler.arg("-DVM_TRACE=0"),
+        Kind::Fast(_) | Kind::Choosing => compiler.arg("-DVM_TRACE=0"),
         Kind::Traced(WaveFormat::Fst) => {
             compiler.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1", "-DLINKDOZE_TRACE_FST"])
         }
@@ -727,7 +754,7 @@ fn library_objects(
         .collect();
     let mut hash = Sha256::new();
     let format = match kind {
-        Kind::Fast(_) => None,
+        Kind::Fast(_) | Kind::Choosing => None,
         Kind::Traced(format) => Some(format),
     };
     hash.update(format!(
@@ -756,7 +783,11 @@ fn library_objects(
 
 /// Compares the pins of a verilated model, as its class declares them, with the table.
 /// Returns the output pins that the table does not have.
-fn check_pins(header: &str, pins: &Pins) -> Result<Vec<String>, BuildError> {
+fn check_pins(
+    header: &str,
+    pins: &Pins,
+    selector: Option<&str>,
+) -> Result<Vec<String>, BuildError> {
     // VL_IN8(&clk,0,0); VL_OUT64(&window,39,0); VL_OUTW(&wide,99,0,4); VL_INOUT...
     let mut inputs_found = Vec::new();
     let mut outputs_found = Vec::new();
@@ -801,6 +832,7 @@ fn check_pins(header: &str, pins: &Pins) -> Result<Vec<String>, BuildError> {
     };
     let mut wanted = vec![("clk", 1)];
     wanted.extend(pins.inputs.iter().map(|pin| (pin.name, pin.width)));
+    wanted.extend(selector.map(|name| (name, SELECTOR_WIDTH)));
     let outputs: Vec<_> = pins
         .outputs
         .iter()
@@ -846,7 +878,7 @@ impl Shared {
         // of the key under which the object was found; the library is never unloaded.
         unsafe {
             let trace = match kind {
-                Kind::Fast(_) => None,
+                Kind::Fast(_) | Kind::Choosing => None,
                 Kind::Traced(_) => Some(TraceFunctions {
                     open: *library.get(b"linkdoze_trace_open\0").map_err(failed)?,
                     run: *library.get(b"linkdoze_trace_run\0").map_err(failed)?,
@@ -857,7 +889,12 @@ impl Shared {
                 0 => None,
                 count => Some((count, *library.get(b"linkdoze_leap\0").map_err(failed)?)),
             };
+            let choose = match kind {
+                Kind::Choosing => Some(*library.get(b"linkdoze_choose\0").map_err(failed)?),
+                Kind::Fast(_) | Kind::Traced(_) => None,
+            };
             Ok(Shared {
+                choose,
                 leap,
                 create: *library.get(b"linkdoze_create\0").map_err(failed)?,
                 destroy: *library.get(b"linkdoze_destroy\0").map_err(failed)?,

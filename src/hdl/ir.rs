@@ -317,6 +317,13 @@ pub(crate) enum Expr {
     },
     /// Highest part first.
     Concat(Vec<Expr>),
+    /// One of two values of the same width. No description has it: only wrong versions of a
+    /// design that are to be chosen between ([`super::mutants`]).
+    Select {
+        test: Box<Expr>,
+        yes: Box<Expr>,
+        no: Box<Expr>,
+    },
 }
 
 impl Expr {
@@ -335,6 +342,7 @@ impl Expr {
             | Expr::Extend { width, .. }
             | Expr::Slice { width, .. } => *width,
             Expr::Not(of) => of.width(),
+            Expr::Select { yes, .. } => yes.width(),
             Expr::Reduce(..) | Expr::BitAt { .. } => 1,
             Expr::Binary { op, left, .. } => match op {
                 Operator::LogicalAnd | Operator::LogicalOr => 1,
@@ -361,6 +369,11 @@ impl Expr {
                 index.reads(visit);
             }
             Expr::Concat(parts) => parts.iter().for_each(|part| part.reads(visit)),
+            Expr::Select { test, yes, no } => {
+                test.reads(visit);
+                yes.reads(visit);
+                no.reads(visit);
+            }
         }
     }
 
@@ -409,6 +422,10 @@ impl Expr {
                     0
                 }
             }
+            Expr::Select { test, yes, no } => match test.constant(nets)? {
+                0 => no.constant(nets)?,
+                _ => yes.constant(nets)?,
+            },
             Expr::Concat(parts) => {
                 let mut value = 0;
                 for part in parts {
@@ -831,6 +848,11 @@ impl Builder<'_> {
             Expr::Concat(parts) => {
                 self.concat(parts.iter().map(|part| self.rebuild(part)).collect())
             }
+            Expr::Select { test, yes, no } => Expr::Select {
+                test: Box::new(self.rebuild(test)),
+                yes: Box::new(self.rebuild(yes)),
+                no: Box::new(self.rebuild(no)),
+            },
         }
     }
 }

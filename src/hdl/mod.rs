@@ -77,6 +77,7 @@ mod elaborate;
 mod error;
 mod ir;
 mod module;
+pub mod mutants;
 mod names;
 mod part;
 mod passes;

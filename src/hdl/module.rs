@@ -676,7 +676,8 @@ impl<'a> Module<'a> {
         let _ = writeln!(out, "{end}");
     }
 
-    fn expr(&self, expr: &Expr) -> String {
+    /// An expression as text.
+    pub(super) fn expr(&self, expr: &Expr) -> String {
         match expr {
             Expr::Literal { value, width } => literal(*value, *width),
             Expr::State { name, .. } => name.clone(),
@@ -713,6 +714,12 @@ impl<'a> Module<'a> {
             },
             Expr::BitAt { net, index } => format!("{}[{}]", self.name(*net), self.expr(index)),
             Expr::Concat(parts) => format!("{{{}}}", self.list(parts)),
+            Expr::Select { test, yes, no } => format!(
+                "(({}) ? ({}) : ({}))",
+                self.expr(test),
+                self.expr(yes),
+                self.expr(no)
+            ),
         }
     }
 
@@ -973,5 +980,10 @@ fn bits_read(expr: &Expr, used: &mut HashMap<NetId, u128>) {
             bits_read(right, used);
         }
         Expr::Concat(parts) => parts.iter().for_each(|part| bits_read(part, used)),
+        Expr::Select { test, yes, no } => {
+            bits_read(test, used);
+            bits_read(yes, used);
+            bits_read(no, used);
+        }
     }
 }

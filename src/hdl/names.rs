@@ -110,6 +110,11 @@ pub(crate) fn used_states(design: &Design, block: usize, formal: bool) -> Vec<(S
             }
             Expr::BitAt { index, .. } => expr_states(index, out),
             Expr::Concat(parts) => parts.iter().for_each(|part| expr_states(part, out)),
+            Expr::Select { test, yes, no } => {
+                expr_states(test, out);
+                expr_states(yes, out);
+                expr_states(no, out);
+            }
         }
     }
     fn arms(statements: &[Statement], out: &mut Vec<(String, u128)>) {

@@ -279,6 +279,11 @@ pub(super) fn hoist_slices(design: &mut Design, block: BlockId) {
                 }
                 Expr::BitAt { index, .. } => self.expr(index, near),
                 Expr::Concat(parts) => parts.iter_mut().for_each(|part| self.expr(part, near)),
+                Expr::Select { test, yes, no } => {
+                    self.expr(test, near);
+                    self.expr(yes, near);
+                    self.expr(no, near);
+                }
                 Expr::Slice { of, .. } => {
                     self.expr(of, near);
                     if matches!(**of, Expr::Net { .. }) {

@@ -45,7 +45,7 @@ impl Header {
 /// (because their surroundings read other outputs, or they were given other widths), the
 /// first keeps the name and the others get that of their instance appended.
 pub fn print(design: &Design, header: &Header) -> Vec<(String, String)> {
-    let modules = modules(design);
+    let modules = module_names(design);
     let mut files: Vec<(String, String)> = Vec::new();
     for (id, name, paths) in distinct(design, &modules) {
         let label = if id == 0 { "Block" } else { "Instances" };
@@ -74,7 +74,7 @@ pub fn print(design: &Design, header: &Header) -> Vec<(String, String)> {
 /// makes claims and [`BIND`], which binds them; and `<top>_checkers.f`, which lists them. None if
 /// nothing is claimed.
 pub fn checkers(design: &Design, header: &Header) -> Vec<(String, String)> {
-    let modules = modules(design);
+    let modules = module_names(design);
     let mut files: Vec<(String, String)> = Vec::new();
     let mut binds = String::new();
     for (id, module, _) in distinct(design, &modules) {
@@ -134,7 +134,7 @@ fn body(design: &Design, id: BlockId, name: &str, module_of: &dyn Fn(BlockId) ->
 }
 
 /// The name of every live block's module.
-fn modules(design: &Design) -> HashMap<BlockId, String> {
+pub(super) fn module_names(design: &Design) -> HashMap<BlockId, String> {
     // Children come after their parents, so that backwards every child has its class
     // before its parent needs it.
     let mut classes: HashMap<(String, String), usize> = HashMap::new();

@@ -67,7 +67,12 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
 /// and the larger counters of a regular one.
 #[test]
 fn software_reads_all_of_a_bin() {
-    for (kind, bits) in [("clearing", 5), ("circular", 5), ("decaying", 9), ("regular", 6)] {
+    for (kind, bits) in [
+        ("clearing", 5),
+        ("circular", 5),
+        ("decaying", 9),
+        ("regular", 6),
+    ] {
         let text = format!(
             "[port]\nregisters = true\n[histogram]\nkind = \"{kind}\"\nmax_samples = 30\n\
              counter_bits = 5\nttl_ns = 4000000\n"

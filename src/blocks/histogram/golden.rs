@@ -382,10 +382,7 @@ impl Histogram {
                     let into = now.saturating_sub(1) % self.clocks_per_tick;
                     visit("u_regular.prescaler_q", into);
                 }
-                visit(
-                    "u_regular.ticks_q",
-                    self.elapsed(now.saturating_sub(1)),
-                );
+                visit("u_regular.ticks_q", self.elapsed(now.saturating_sub(1)));
                 return;
             }
             HistogramKind::Clearing => [
@@ -419,7 +416,10 @@ impl Histogram {
             visit(prescaler, cycles % self.clocks_per_tick);
         }
         visit(ticks, age);
-        visit(last_tick, (age + 1 == self.oldest || self.oldest == 1).into());
+        visit(
+            last_tick,
+            (age + 1 == self.oldest || self.oldest == 1).into(),
+        );
         visit(over, (age == self.oldest).into());
     }
 

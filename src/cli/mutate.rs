@@ -1,0 +1,288 @@
+//! `linkdoze mutate`: what the co-simulation finds of faults put into the hardware on purpose.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+
+use anyhow::{anyhow, bail, Result};
+use rayon::prelude::*;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+
+use super::numbers::within;
+use super::output::{self, table, trimmed};
+use super::progress::Step;
+use super::{Interrupted, Orderly, Outcome};
+use crate::files;
+use crate::hdl::mutants::Kind;
+use crate::mutate::{Campaign, Equivalence, Fate, Results, Tested, PART};
+
+/// The share of the faults that are none proved to be equivalent that has to show.
+const WANTED: f64 = 0.99;
+
+/// So many surviving faults are listed without `--all`.
+const LISTED: usize = 20;
+
+/// Put single faults into the Verilog, and see whether the co-simulation finds them.
+///
+/// Every fault is run in lock step with the golden model, under the activity of `cosim --random`.
+/// Of one that does not show, Yosys is asked whether its module does the same as it should.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit status: 0 at least 99 % of the faults show that are not proved to be none; 1 fewer do;
+2 bad input, or a tool is missing; 130 interrupted.")]
+pub struct Args {
+    /// The configuration file.
+    config: PathBuf,
+    /// Clocked cycles of each run.
+    #[arg(long, value_name = "N", default_value = "20M", value_parser = within(1..=u64::MAX))]
+    cycles: u64,
+    /// The seed of the random activity.
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    seed: u64,
+    /// The faults of this module alone.
+    #[arg(long, value_name = "MODULE")]
+    only: Option<String>,
+    /// One in so many faults.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1..=1_000_000))]
+    step: u64,
+    /// Keep what is known in this file; the same command goes on from there.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Do not ask Yosys whether a fault that does not show is one.
+    #[arg(long)]
+    no_equivalence: bool,
+    /// Write the Verilog with the fault of this number, as the results count them from 1, to
+    /// the folder --to, and run nothing.
+    #[arg(long, value_name = "N", requires = "to")]
+    emit: Option<usize>,
+    /// Where --emit writes.
+    #[arg(long, value_name = "DIR", requires = "emit")]
+    to: Option<PathBuf>,
+    /// List every fault that survives.
+    #[arg(long, conflicts_with = "json")]
+    all: bool,
+    /// Print JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the subcommand.
+///
+/// # Errors
+/// If the configuration is bad or has no hardware, or a tool is missing or fails.
+pub fn run(args: &Args) -> Result<Outcome> {
+    let config = super::load(&args.config)?;
+    let step = usize::try_from(args.step)?;
+    let campaign = Campaign::new(&config, args.only.as_deref(), step, args.cycles, args.seed)?;
+    if let (Some(number), Some(folder)) = (args.emit, &args.to) {
+        return emit(&campaign, number, folder);
+    }
+    let yosys = match args.no_equivalence {
+        true => None,
+        false => Some(Equivalence::find().map_err(|tried| {
+            anyhow!(
+                "Yosys was not found ({tried}): install it (Debian, Ubuntu: `apt-get install \
+                 yosys`), name it in the environment variable YOSYS, or do without: \
+                 --no-equivalence"
+            )
+        })?),
+    };
+    if let Some(path) = &args.output {
+        files::refuse_to_replace([path], [&args.config])?;
+    }
+    let inputs = inputs(&campaign, &config.hash(), yosys.is_some());
+    let results = match &args.output {
+        Some(path) => Results::read(path, inputs)?,
+        None => Results {
+            inputs,
+            tested: Vec::new(),
+        },
+    };
+    let results = test(args, &campaign, yosys.as_ref(), results)?;
+    let (killed, real) = results.killed_of();
+    let text = if args.json {
+        serde_json::to_string_pretty(&json!({
+            "killed": killed,
+            "faults": real,
+            "equivalent": results.tested.len() - real,
+            "share": share(killed, real),
+            "cycles": args.cycles,
+            "seed": args.seed,
+            "yosys": yosys.map(|yosys| yosys.version),
+            "mutants": results.tested,
+        }))? + "\n"
+    } else {
+        text(&results, args)
+    };
+    output::print(&text)?;
+    Ok(match share(killed, real) >= WANTED {
+        true => Outcome::Done,
+        false => Outcome::CheckFailed,
+    })
+}
+
+fn share(killed: usize, real: usize) -> f64 {
+    match real {
+        0 => 1.0,
+        real => killed as f64 / real as f64,
+    }
+}
+
+/// What the results depend on.
+fn inputs(campaign: &Campaign, config: &str, asks: bool) -> String {
+    let mut hash = Sha256::new();
+    hash.update(config);
+    hash.update(env!("LINKDOZE_SOURCES"));
+    for (name, text) in campaign.intact() {
+        hash.update(name);
+        hash.update(text);
+    }
+    let faults = campaign.mutants.len();
+    let (cycles, seed) = (campaign.cycles, campaign.seed);
+    hash.update(format!("{faults} {cycles} {seed} {asks}"));
+    format!("{:x}", hash.finalize())
+}
+
+fn emit(campaign: &Campaign, number: usize, folder: &std::path::Path) -> Result<Outcome> {
+    let place = number.checked_sub(1);
+    let Some(mutant) = place.and_then(|place| campaign.mutants.get(place)) else {
+        bail!(
+            "--emit {number}: there are the faults 1 to {}",
+            campaign.mutants.len()
+        );
+    };
+    std::fs::create_dir_all(folder)?;
+    let files = campaign.verilog(mutant);
+    let paths: Vec<(PathBuf, &[u8])> = files
+        .iter()
+        .map(|(name, text)| (folder.join(name), text.as_bytes()))
+        .collect();
+    files::write_together(&paths)?;
+    output::print(&format!("{}\n", mutant.text()))?;
+    Ok(Outcome::Done)
+}
+
+/// Tries what has not been tried yet, part by part.
+fn test(
+    args: &Args,
+    campaign: &Campaign,
+    yosys: Option<&Equivalence>,
+    results: Results,
+) -> Result<Results> {
+    let orderly = Orderly::begin();
+    let stop = || orderly.interrupted();
+    let total = campaign.mutants.len();
+    let step = Step::of("mutate", total as u64);
+    step.resume(total as u64, results.tested.len() as u64);
+    let done = results.tested.len();
+    // Parts end in any order; what is kept is a beginning of the list.
+    let known: Mutex<(Results, BTreeMap<usize, Vec<Tested>>)> =
+        Mutex::new((results, BTreeMap::new()));
+    let parts: Vec<usize> = (done..total).step_by(PART).collect();
+    let tested = parts.par_iter().map(|&first| -> Result<()> {
+        if stop() {
+            return Ok(());
+        }
+        let part = &campaign.mutants[first..total.min(first + PART)];
+        let Some(fates) = campaign.run(part, yosys, &stop)? else {
+            return Ok(());
+        };
+        let tested = part.iter().zip(fates).map(|(mutant, fate)| Tested {
+            mutant: mutant.clone(),
+            fate,
+        });
+        let mut known = known
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (results, waiting) = &mut *known;
+        waiting.insert(first, tested.collect());
+        while let Some(next) = waiting.remove(&results.tested.len()) {
+            results.tested.extend(next);
+        }
+        if let Some(path) = &args.output {
+            results.write(path)?;
+        }
+        step.inc(part.len() as u64);
+        Ok(())
+    });
+    tested.collect::<Result<()>>()?;
+    drop(step);
+    let (results, _) = known
+        .into_inner()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    if results.tested.len() < total {
+        let kept = match &args.output {
+            Some(path) => format!("{} keeps them; the same command goes on", path.display()),
+            None => "nothing was written: --output keeps what is known".into(),
+        };
+        bail!(Interrupted(format!(
+            "interrupted after {} of {total} faults; {kept}",
+            results.tested.len()
+        )));
+    }
+    Ok(results)
+}
+
+/// The share that shows, module by module, and what does not.
+fn text(results: &Results, args: &Args) -> String {
+    let (killed, real) = results.killed_of();
+    let mut text = format!(
+        "{}: {killed} of {real} faults show ({:.2} %); {} more are proved to be none\n",
+        if share(killed, real) >= WANTED {
+            "FOUND"
+        } else {
+            "NOT ENOUGH FOUND"
+        },
+        100.0 * share(killed, real),
+        results.tested.len() - real
+    );
+    text += &format!(
+        "activity: random, seed {}, {} clocked cycles\n\n",
+        args.seed, args.cycles
+    );
+    let mut rows: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
+    let mut kinds: BTreeMap<Kind, [usize; 4]> = BTreeMap::new();
+    for it in &results.tested {
+        let column = match &it.fate {
+            Fate::Killed { .. } | Fate::Fails { .. } => 1,
+            Fate::Equivalent => 2,
+            Fate::Survived => 3,
+        };
+        for row in [
+            rows.entry(&it.mutant.module).or_default(),
+            kinds.entry(it.mutant.kind).or_default(),
+        ] {
+            row[0] += 1;
+            row[column] += 1;
+        }
+    }
+    let kinds = kinds.into_iter().map(|(kind, row)| (kind.name(), row));
+    for (title, rows) in [
+        ("module", rows.into_iter().collect()),
+        ("fault", kinds.collect::<Vec<_>>()),
+    ] {
+        let header = [title, "faults", "show", "equivalent", "survive"];
+        let mut shown = table(&header, 1..5);
+        for (name, row) in rows {
+            let row = row.map(|number| number.to_string());
+            shown.add_row(std::iter::once(name.to_owned()).chain(row));
+        }
+        text += &trimmed(&shown);
+        text.push('\n');
+    }
+    let survivors: Vec<String> = (1..)
+        .zip(&results.tested)
+        .filter(|(_, it)| it.fate == Fate::Survived)
+        .map(|(number, it)| format!("{number}: {}\n", it.mutant.text()))
+        .collect();
+    let listed = match args.all {
+        true => survivors.len(),
+        false => survivors.len().min(LISTED),
+    };
+    text += &survivors[..listed].concat();
+    if listed < survivors.len() {
+        text += &format!("and {} more (--all)\n", survivors.len() - listed);
+    }
+    text
+}

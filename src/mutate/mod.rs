@@ -1,0 +1,156 @@
+//! Mutation: what the co-simulation finds of faults that were put into the hardware on purpose.
+//!
+//! Every version of the Verilog with one fault ([`crate::hdl::mutants`]) is run in lock step with
+//! the golden model, under the random activity of `cosim --random`. A fault that shows is
+//! *killed*. Of one that does not, Yosys is asked whether it is *equivalent*: whether it is no
+//! fault at all. What is left *survives*: something that the co-simulation does not see.
+
+mod equivalence;
+mod herd;
+mod results;
+
+use anyhow::{Context, Result};
+
+pub use equivalence::Equivalence;
+pub use results::{Fate, Results, Tested};
+
+use crate::config::Config;
+use crate::cosim::port::PortDesign;
+use crate::cosim::random::Random;
+use crate::cosim::verilator::Compiled;
+use crate::cosim::{Design as _, LockStep};
+use crate::hdl::mutants::{choosable, mutants, Mutant};
+use crate::hdl::verilog::{self, Header};
+use crate::hdl::Design;
+use crate::rtl;
+use herd::Herd;
+
+/// Faults that are compiled into one model.
+pub const PART: usize = 200;
+
+/// One share in so many of the cycles is run before Yosys is asked: most faults show by then.
+const FIRST_SHARE: u64 = 10;
+
+/// A configuration, its design, and the faults to be tried.
+pub struct Campaign {
+    port: PortDesign,
+    design: Design,
+    /// What is tried.
+    pub mutants: Vec<Mutant>,
+    /// Clocked cycles of the run.
+    pub cycles: u64,
+    /// The seed of its random activity.
+    pub seed: u64,
+}
+
+impl Campaign {
+    /// Every fault of the modules of `config`, or of the module `only`; of these one in `step`.
+    ///
+    /// # Errors
+    /// If the configuration has no hardware, or no module of that name.
+    pub fn new(
+        config: &Config,
+        only: Option<&str>,
+        step: usize,
+        cycles: u64,
+        seed: u64,
+    ) -> Result<Campaign> {
+        let design = rtl::design(config)?;
+        let mut mutants = mutants(&design);
+        if let Some(only) = only {
+            let mut names: Vec<String> = mutants.iter().map(|it| it.module.clone()).collect();
+            mutants.retain(|mutant| mutant.module == only);
+            if mutants.is_empty() {
+                names.dedup();
+                anyhow::bail!(
+                    "there is no module `{only}`; there are {}",
+                    names.join(", ")
+                );
+            }
+        }
+        Ok(Campaign {
+            port: PortDesign::new(config)?,
+            design,
+            mutants: mutants.into_iter().step_by(step.max(1)).collect(),
+            cycles,
+            seed,
+        })
+    }
+
+    /// The Verilog with this fault.
+    pub fn verilog(&self, mutant: &Mutant) -> Vec<(String, String)> {
+        files(&crate::hdl::mutants::single(&self.design, mutant))
+    }
+
+    /// The Verilog without.
+    pub fn intact(&self) -> Vec<(String, String)> {
+        files(&self.design)
+    }
+
+    /// What becomes of some of the faults, at most as many as the selector can tell apart. `stop`
+    /// asks for an early end, which gives `None`.
+    ///
+    /// # Errors
+    /// If a tool is missing or fails, or the intact design does not agree with its golden model.
+    pub fn run(
+        &self,
+        part: &[Mutant],
+        yosys: Option<&Equivalence>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Option<Vec<Fate>>> {
+        let plan = self.port.plan();
+        let model = Compiled::choosing(&files(&choosable(&self.design, part)), plan)
+            .context("the Verilog with faults to choose from")?;
+        let herd = Herd::new(&model, part.len())?;
+        let fates = herd.fates();
+        let mut pair = LockStep::new(self.port.golden(), herd).leaping();
+        let mut activity = Random::new(plan, self.seed, self.cycles, pair.leaps());
+        let first = self.cycles.div_ceil(FIRST_SHARE);
+        let mut left = self.cycles;
+        for share in [first, self.cycles - first] {
+            if share == 0 || fates.all_known() {
+                continue;
+            }
+            left -= share;
+            pair.drive(&mut activity, share, |_, _| match stop() {
+                true => std::ops::ControlFlow::Break(()),
+                false => std::ops::ControlFlow::Continue(()),
+            })?;
+            if stop() {
+                return Ok(None);
+            }
+            fates.check_intact()?;
+            if left > 0 || share == self.cycles {
+                self.ask(part, yosys, &fates, stop)?;
+            }
+        }
+        Ok(Some(fates.take()))
+    }
+
+    /// Asks Yosys of every fault that has not shown.
+    fn ask(
+        &self,
+        part: &[Mutant],
+        yosys: Option<&Equivalence>,
+        fates: &herd::Fates,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
+        let Some(yosys) = yosys else { return Ok(()) };
+        for at in fates.unknown() {
+            if stop() {
+                break;
+            }
+            let mutant = &part[at];
+            if yosys.proves(&mutant.module, &self.intact(), &self.verilog(mutant))? {
+                fates.set(at, Fate::Equivalent);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn files(design: &Design) -> Vec<(String, String)> {
+    let mut files = verilog::print(design, &Header::for_tests());
+    files.retain(|(name, _)| name.ends_with(".v"));
+    files
+}
