@@ -5,7 +5,7 @@ use crate::blocks::port::pins::Outputs;
 
 /// A stretch of idle time that is leapt over ends early when so many cycles of it had to be clocked
 /// because of interruptions: an end that asks again and again would take all the cycles of a run.
-const MOST_CLOCKED: u64 = 3_000;
+const MOST_CLOCKED: u64 = 6_000;
 
 /// An activity that goes on with what is left of a stretch where that was clocked in part.
 pub struct Interrupted<A> {

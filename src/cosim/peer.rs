@@ -22,18 +22,19 @@ pub struct WithPeer<A> {
 impl<A: Activity> WithPeer<A> {
     /// The other end answers at once, always.
     pub fn prompt(activity: A, plan: &PortPlan) -> Self {
-        WithPeer::new(activity, plan, 0, false)
+        WithPeer::new(activity, plan, 0, false, false)
     }
 
-    /// The other end is prompt, late, silent or confused for a while each.
-    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
-        WithPeer::new(activity, plan, seed, true)
+    /// The other end is prompt, late, silent or confused for a while each; `leaps`: the engine
+    /// leaps over idle time.
+    pub fn random(activity: A, plan: &PortPlan, seed: u64, leaps: bool) -> Self {
+        WithPeer::new(activity, plan, seed, true, leaps)
     }
 
-    fn new(activity: A, plan: &PortPlan, seed: u64, moody: bool) -> Self {
+    fn new(activity: A, plan: &PortPlan, seed: u64, moody: bool, leaps: bool) -> Self {
         WithPeer {
             activity: Interrupted::new(activity),
-            peer: plan.sync.map(|sync| Peer::new(&sync, moody)),
+            peer: plan.sync.map(|sync| Peer::new(&sync, moody, leaps)),
             random: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -58,6 +59,7 @@ impl<A: Activity> Activity for WithPeer<A> {
         self.activity.passed(cycles, leapt);
         if let Some(peer) = &mut self.peer {
             peer.now += cycles;
+            peer.clocked += cycles - leapt;
         }
     }
 }
@@ -82,26 +84,32 @@ struct Peer {
     /// Its manner changes.
     moody: bool,
     manner: Manner,
-    /// Cycle in which the manner changes.
+    /// The engine leaps over idle time, in which the manner does not change then.
+    leaps: bool,
+    /// Clocked cycle in which the manner changes.
     changes_at: u64,
     /// Cycles that a message takes.
     delay: u64,
     now: u64,
+    /// Cycles that were clocked.
+    clocked: u64,
     before: Inputs,
     /// Codes on their way to the port and the cycles in which they arrive, in order.
     coming: VecDeque<(u64, u8)>,
 }
 
 impl Peer {
-    fn new(sync: &SyncPlan, moody: bool) -> Peer {
+    fn new(sync: &SyncPlan, moody: bool, leaps: bool) -> Peer {
         Peer {
             timeout: sync.timeout,
             initiator: false,
             moody,
+            leaps,
             manner: Manner::Prompt,
             changes_at: 0,
             delay: 0,
             now: 0,
+            clocked: 0,
             before: Inputs::default(),
             coming: VecDeque::new(),
         }
@@ -115,7 +123,7 @@ impl Peer {
         heard: Message,
         random: &mut ChaCha8Rng,
     ) -> (Inputs, u64) {
-        if self.moody && self.now >= self.changes_at {
+        if self.moody && self.clocked >= self.changes_at {
             self.change_manner(random);
         }
         self.wish(wishes, random);
@@ -130,7 +138,10 @@ impl Peer {
         };
         let next = self.coming.front().map_or(u64::MAX, |(at, _)| *at);
         let cycles = match (message_in, heard) {
-            (0, Message::None) if self.moody => next.min(self.changes_at) - self.now,
+            (0, Message::None) if self.moody && !self.leaps => {
+                let change = self.now + (self.changes_at - self.clocked);
+                next.min(change) - self.now
+            }
             (0, Message::None) => next - self.now,
             _ => 1,
         };
@@ -160,7 +171,7 @@ impl Peer {
             1 => longest,
             _ => random.random_range(0..=longest.min(40)),
         };
-        self.changes_at = self.now + random.random_range(20..=20 * self.timeout.min(1000) + 400);
+        self.changes_at = self.clocked + random.random_range(20..=20 * self.timeout.min(1000) + 400);
     }
 
     fn say(&mut self, delay: u64, message: Message) {

@@ -112,7 +112,7 @@ impl Random {
     /// where the engine `leaps` ([`super::LockStep::leaps`]).
     pub fn new(plan: &PortPlan, seed: u64, cycles: u64, leaps: bool) -> Random {
         let scenes = Scenes::new(plan, seed, cycles, leaps);
-        let with_peer = WithPeer::random(scenes, plan, seed);
+        let with_peer = WithPeer::random(scenes, plan, seed, leaps);
         Random(WithSoftware::random(with_peer, plan, seed, leaps))
     }
 }
@@ -361,6 +361,8 @@ impl Scenes {
             88..90 => self.reset(),
             90..93 => self.glitch(),
             93..95 => self.equal_gaps(),
+            95..97 if self.leaps => self.edge_of_budget(),
+            97 if self.leaps => self.resets_in_traffic(),
             _ => self.traffic(),
         }
     }
@@ -385,7 +387,11 @@ impl Scenes {
             self.until_long -= 1;
             return false;
         }
-        self.until_long = self.random.random_range(40..160);
+        // Where they cost nothing they come more often.
+        self.until_long = match self.leaps {
+            true => self.random.random_range(10..40),
+            false => self.random.random_range(40..160),
+        };
         if self.long.is_empty() && self.leaps {
             self.add_long(0);
         }
@@ -475,7 +481,12 @@ impl Scenes {
             _ => self.log_uniform(64, self.longest),
         };
         let most = most.clamp(64, self.longest);
-        (self.log_uniform(1, most), most)
+        let least = match self.random.random_range(0..4) {
+            0 => most / 2,
+            1 => most / 8 * 7,
+            _ => self.log_uniform(1, most),
+        };
+        (least.max(1), most)
     }
 
     /// A length of so many cycles at least and at most, all magnitudes alike.
@@ -581,6 +592,75 @@ impl Scenes {
         for _ in 0..self.random.random_range(samples / 2..=samples) {
             self.hold(idle, gap);
             self.transmit(1);
+        }
+    }
+
+    /// A window that allows a certain number of packets to be delayed, then about so many samples:
+    /// their number passes the budget while the threshold is computed again and again.
+    fn edge_of_budget(&mut self) {
+        let budget = self.plan.budget;
+        let one = u64::try_from(budget.denominator / budget.numerator).unwrap_or(u64::MAX);
+        let one = one.saturating_mul(self.plan.clocks_per_tick);
+        let samples = u64::from(self.plan.histogram.max_samples).clamp(2, 300);
+        let wanted = self.log_uniform(1, samples);
+        let ttl = self.plan.histogram.ttl.unwrap_or(u64::MAX);
+        let most = ttl.saturating_mul(self.plan.clocks_per_tick / 2 + 1);
+        self.packet(1);
+        // Circular histograms forget what is long: there it is in several pieces.
+        let pieces = self.random.random_range(1..=wanted.min(4));
+        for _ in 0..pieces {
+            let gap = (one.saturating_mul(wanted) / pieces).min(most).min(1 << 50);
+            let idle = self.idle();
+            let extra = self.random.random_range(0..=gap / 16 + 8);
+            self.hold(idle, gap + extra);
+            self.transmit(1);
+        }
+        // Around the boundary of a bin, so that several bins share them.
+        let bin = (1u64 << self.plan.histogram.bin_shift.min(40))
+            .saturating_mul(self.plan.clocks_per_tick);
+        let near = match self.random.random_range(0..3) {
+            0 => 0,
+            _ => self.random.random_range(0..u64::from(self.plan.histogram.bins.min(6))) * bin,
+        };
+        for _ in 0..wanted + self.random.random_range(0..6) {
+            let gap = match self.random.random_range(0..4) {
+                0 | 1 => near + self.random.random_range(1..4),
+                2 => self.random.random_range(1..3),
+                // Long enough for the search.
+                _ => self.random.random_range(1..200),
+            };
+            self.hold(Inputs::quiet(), gap);
+            self.transmit(1);
+        }
+    }
+
+    /// Resets in the cycles in which samples, searches and messages are under way.
+    fn resets_in_traffic(&mut self) {
+        for _ in 0..self.random.random_range(2..12) {
+            for _ in 0..self.random.random_range(1..6) {
+                let idle = self.idle();
+                let gap = self.random.random_range(1..4);
+                self.hold(idle, gap);
+                self.transmit(1);
+            }
+            let idle = self.idle();
+            let pause = match self.chance(3) {
+                true => self.heavy_tailed(20_000),
+                false => self.random.random_range(0..60),
+            };
+            self.hold(idle, pause);
+            let pins = Inputs {
+                rst: true,
+                queue_nonempty: self.chance(3),
+                transmitting: self.chance(3),
+                receiving: self.chance(3),
+                ..idle
+            };
+            self.hold(pins, 1);
+            if self.chance(2) {
+                let limit = self.wake_limit();
+                self.hold(idle, limit);
+            }
         }
     }
 

@@ -526,14 +526,18 @@ impl Csr {
     }
 
     /// Nothing but the time in the state changes while nothing is asked and nothing happens, in
-    /// this state of the link and with a queue that holds a packet or not.
-    pub fn steady(&self, state: PowerState, queue_nonempty: bool) -> bool {
-        let waits = match state {
-            PowerState::Wake => self.waited,
-            _ => queue_nonempty && !self.waited,
+    /// this state of the link, with a port that is active or not and a queue that holds a packet
+    /// or not.
+    pub fn steady(&self, state: PowerState, active: bool, queue_nonempty: bool) -> bool {
+        let is_counted = match state {
+            PowerState::Wake => !self.waited,
+            _ => !queue_nonempty || self.waited,
         };
-        let applies = self.pending || self.refresh || self.computing != Computing::Nothing;
-        !applies && !waits && self.fetch == Fetch::Done && self.answer == Answer::default()
+        // Parameters whose rate is computed wait for the port to be active.
+        let waits = !active && (self.ready || !self.plan.predicts());
+        let applies =
+            (self.pending && !waits) || self.refresh || self.computing != Computing::Nothing;
+        !applies && is_counted && self.fetch == Fetch::Done && self.answer == Answer::default()
     }
 
     /// An error flag is set.

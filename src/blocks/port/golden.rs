@@ -371,7 +371,7 @@ impl Port {
             registers.axi.steady(&inputs.axi())
                 && registers
                     .csr
-                    .steady(self.fsm.state(), inputs.queue_nonempty)
+                    .steady(self.fsm.state(), inputs.active(), inputs.queue_nonempty)
                 && count == Some(registers.hop_count)
         });
         !packet

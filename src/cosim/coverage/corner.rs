@@ -250,6 +250,9 @@ impl Corner {
             Corner::WindowSaturated if predicts && clears && plan.histogram.ttl.is_some() => {
                 Some("the window's time to live is shorter")
             }
+            Corner::WindowSaturated if predicts && longest_window(plan) < plan.max_window() => {
+                Some("no window is that long")
+            }
             Corner::WindowSaturated if plan.halves() => Some("it is halved before"),
             Corner::Halved if !plan.halves() => Some("counters and window are not halved"),
             Corner::Update | Corner::WindowSaturated if !predicts => {
@@ -271,6 +274,19 @@ impl Corner {
             _ => None,
         };
         missing.or_else(hindered)
+    }
+}
+
+/// The longest window that a configuration bounds by itself, in ticks.
+fn longest_window(plan: &PortPlan) -> u64 {
+    let histogram = &plan.histogram;
+    match (histogram.kind, histogram.ttl) {
+        (HistogramKind::Circular, _) if histogram.sums_lengths() => {
+            (histogram.max_value).saturating_mul(histogram.max_samples.into())
+        }
+        // A generation, and half, a quarter and an eighth of those before it.
+        (HistogramKind::Decaying, Some(ttl)) => ttl.saturating_mul(2),
+        _ => u64::MAX,
     }
 }
 
