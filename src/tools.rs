@@ -175,30 +175,6 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
     child.wait_with_output()
 }
 
-/// Runs a program, without a word of what it prints, for at most `limit`: whether it ended with
-/// success by then. It is ended otherwise.
-///
-/// # Errors
-/// If it cannot be started.
-pub(crate) fn succeeds_within(command: &mut Command, limit: Duration) -> io::Result<bool> {
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    let (mut child, _running) = start(command)?;
-    let begin = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.success());
-        }
-        if begin.elapsed() >= limit {
-            let group = Pid::from_raw(child.id().cast_signed());
-            // It may have ended meanwhile.
-            let _ = killpg(group, Signal::SIGKILL);
-            child.wait()?;
-            return Ok(false);
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

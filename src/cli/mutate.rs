@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use anyhow::{anyhow, bail, Result};
+use anyhow::{bail, Result};
 use rayon::prelude::*;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -15,10 +15,14 @@ use super::progress::Step;
 use super::{Interrupted, Orderly, Outcome};
 use crate::files;
 use crate::hdl::mutants::Kind;
-use crate::mutate::{Campaign, Equivalence, Fate, Results, Tested, PART};
+use crate::mutate::{Campaign, Fate, Results, Tested, PART};
+use crate::verify::{Solver, Tools};
 
 /// The share of the faults that are none proved to be equivalent that has to show.
 const WANTED: f64 = 0.99;
+
+/// How many seconds the solver may think about one fault.
+const TIMEOUT: u64 = 60;
 
 /// So many surviving faults are listed without `--all`.
 const LISTED: usize = 20;
@@ -26,7 +30,8 @@ const LISTED: usize = 20;
 /// Put single faults into the Verilog, and see whether the co-simulation finds them.
 ///
 /// Every fault is run in lock step with the golden model, under the activity of `cosim --random`.
-/// Of one that does not show, Yosys is asked whether its module does the same as it should.
+/// Of one that does not show, a solver is asked whether it is one: whether the port does on its pins
+/// what it should, from every state that the claims of `linkdoze verify` allow.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit status: 0 at least 99 % of the faults show that are not proved to be none; 1 fewer do;
@@ -49,9 +54,12 @@ pub struct Args {
     /// Keep what is known in this file; the same command goes on from there.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Do not ask Yosys whether a fault that does not show is one.
+    /// Do not ask a solver whether a fault that does not show is one.
     #[arg(long)]
     no_equivalence: bool,
+    /// The SMT solver [default: Z3 4.12 or newer, cvc5, CVC4: the first that is there].
+    #[arg(long, value_enum)]
+    solver: Option<Solver>,
     /// Write the Verilog with the fault of this number, as the results count them from 1, to
     /// the folder --to, and run nothing.
     #[arg(long, value_name = "N", requires = "to")]
@@ -78,20 +86,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if let (Some(number), Some(folder)) = (args.emit, &args.to) {
         return emit(&campaign, number, folder);
     }
-    let yosys = match args.no_equivalence {
+    let prover = match args.no_equivalence {
         true => None,
-        false => Some(Equivalence::find().map_err(|tried| {
-            anyhow!(
-                "Yosys was not found ({tried}): install it (Debian, Ubuntu: `apt-get install \
-                 yosys`), name it in the environment variable YOSYS, or do without: \
-                 --no-equivalence"
-            )
-        })?),
+        false => Some(Tools::find(args.solver, TIMEOUT)?),
     };
     if let Some(path) = &args.output {
         files::refuse_to_replace([path], [&args.config])?;
     }
-    let inputs = inputs(&campaign, &config.hash(), yosys.is_some());
+    let inputs = inputs(&campaign, &config.hash(), prover.is_some());
     let results = match &args.output {
         Some(path) => Results::read(path, inputs)?,
         None => Results {
@@ -99,7 +101,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             tested: Vec::new(),
         },
     };
-    let results = test(args, &campaign, yosys.as_ref(), results)?;
+    let results = test(args, &campaign, prover.as_ref(), results)?;
     let (killed, real) = results.killed_of();
     let text = if args.json {
         serde_json::to_string_pretty(&json!({
@@ -109,7 +111,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             "share": share(killed, real),
             "cycles": args.cycles,
             "seed": args.seed,
-            "yosys": yosys.map(|yosys| yosys.version),
+            "solver": prover.map(|prover| prover.solver_version),
             "mutants": results.tested,
         }))? + "\n"
     } else {
@@ -167,7 +169,7 @@ fn emit(campaign: &Campaign, number: usize, folder: &std::path::Path) -> Result<
 fn test(
     args: &Args,
     campaign: &Campaign,
-    yosys: Option<&Equivalence>,
+    prover: Option<&Tools>,
     results: Results,
 ) -> Result<Results> {
     let orderly = Orderly::begin();
@@ -185,7 +187,7 @@ fn test(
             return Ok(());
         }
         let part = &campaign.mutants[first..total.min(first + PART)];
-        let Some(fates) = campaign.run(part, yosys, &stop)? else {
+        let Some(fates) = campaign.run(part, prover, &stop)? else {
             return Ok(());
         };
         let tested = part.iter().zip(fates).map(|(mutant, fate)| Tested {

@@ -5,6 +5,7 @@ mod registers;
 
 use std::collections::BTreeMap;
 
+use corner::half_a_window;
 pub use corner::Corner;
 use registers::Registers;
 
@@ -36,6 +37,8 @@ pub struct Coverage {
     packet_in_active: bool,
     hard_cycles: u64,
     samples: u64,
+    /// The bin of the last one, and its cycle.
+    sample: Option<(usize, u64)>,
     cleared_at: u64,
     edges: Edges,
     /// Samples by bin since the last clear, for a map.
@@ -59,6 +62,8 @@ struct Exchange {
     promised: Option<Message>,
     /// The last request of the other end.
     request: Option<Message>,
+    /// It found this end with nothing to send, awake.
+    request_suits: bool,
     /// The request, of this end or not, that a SYNC has settled.
     settled: Option<(Message, bool)>,
     /// An ACK arrived in the cycle before.
@@ -71,6 +76,8 @@ struct Idle {
     threshold: u64,
     left_wake: bool,
     refused: bool,
+    /// The guard did not permit to sleep when the timer expired.
+    held: bool,
     /// It has asked to go down.
     asked: bool,
 }
@@ -92,6 +99,7 @@ impl Coverage {
             packet_in_active: false,
             hard_cycles: 0,
             samples: 0,
+            sample: None,
             cleared_at: 0,
             edges: Edges::new(&plan.histogram),
             populated: BTreeMap::new(),
@@ -176,6 +184,7 @@ impl Coverage {
         }
         if run.expected(Pin::Update) == 1 {
             self.reach(Corner::Update);
+            self.threshold(run.expected(Pin::Budget), run.expected(Pin::TPb));
             let window = run.expected(Pin::Window);
             if window == self.plan.max_time() {
                 self.reach(Corner::WindowSaturated);
@@ -246,6 +255,30 @@ impl Coverage {
         self.clear();
     }
 
+    /// A threshold came out.
+    fn threshold(&mut self, budget: u64, t_pb: u64) {
+        let half = half_a_window(&self.plan);
+        self.reach(match budget {
+            0 => Corner::BudgetNone,
+            1 => Corner::BudgetOne,
+            some if some < half => Corner::BudgetSome,
+            _ => Corner::BudgetMost,
+        });
+        if t_pb == self.plan.histogram.max_value {
+            return self.reach(Corner::ThresholdNever);
+        }
+        let bin = self.edges.bin(t_pb);
+        if bin == 0 {
+            self.reach(Corner::ThresholdLowest);
+        }
+        self.reach(match 4 * bin / self.edges.len() {
+            0 => Corner::ThresholdFirst,
+            1 => Corner::ThresholdSecond,
+            2 => Corner::ThresholdThird,
+            _ => Corner::ThresholdFourth,
+        });
+    }
+
     fn clear(&mut self) {
         self.samples = 0;
         self.cleared_at = self.now;
@@ -308,7 +341,13 @@ impl Coverage {
             ReqDown | ReqUp => exchange.asked = Some(sent),
             Ack => exchange.promised = exchange.request.take(),
             Nack if exchange.accepted => self.reach(Corner::Withdrawn),
-            Nack => self.reach(Corner::Declined),
+            Nack => {
+                self.reach(Corner::Declined);
+                let crossed = exchange.asked.is_some();
+                if exchange.request == Some(ReqDown) && exchange.request_suits && !crossed {
+                    self.reach(Corner::GuardDeclines);
+                }
+            }
             Message::None | Sync => {}
         }
         if sent == ReqUp && state == PowerState::GoingDown {
@@ -344,6 +383,9 @@ impl Coverage {
                     _ => {}
                 }
                 exchange.request = Some(request);
+                exchange.request_suits = !inputs.queue_nonempty
+                    && !inputs.transmitting
+                    && run.expected(Pin::TxEnable) == 1;
             }
             Ack => match exchange.asked.take() {
                 Some(request) => {
@@ -381,6 +423,7 @@ impl Coverage {
             threshold: run.expected(Pin::TPdt),
             left_wake: false,
             refused: false,
+            held: false,
             asked: false,
         });
         if state == PowerState::GoingDown && !idle.left_wake {
@@ -411,6 +454,12 @@ impl Coverage {
         {
             idle.refused = true;
             self.reach(Corner::Refused);
+        }
+        let long_expired = after / self.plan.clocks_per_tick > idle.threshold.saturating_add(2);
+        let held = self.plan.sync.is_none() && inputs.sleep_permit && state == PowerState::Wake;
+        if long_expired && self.armed && held && self.plan.guard.is_some() && !idle.held {
+            idle.held = true;
+            self.reach(Corner::GuardHolds);
         }
         self.idle = Some(idle);
         self.idle_cycles = after;
@@ -481,8 +530,17 @@ impl Coverage {
             }
             self.clear();
         }
+        let bin = self.edges.bin(ticks);
+        if let Some((_, before)) = self.sample.filter(|(before, _)| *before == bin) {
+            match self.now - before {
+                2 => self.reach(Corner::SameBinNext),
+                3 => self.reach(Corner::SameBinAfter),
+                _ => {}
+            }
+        }
+        self.sample = Some((bin, self.now));
         if histogram.kind == HistogramKind::Map {
-            self.map(self.edges.bin(ticks));
+            self.map(bin);
         }
         self.samples += 1;
     }

@@ -171,7 +171,8 @@ impl Peer {
             1 => longest,
             _ => random.random_range(0..=longest.min(40)),
         };
-        self.changes_at = self.clocked + random.random_range(20..=20 * self.timeout.min(1000) + 400);
+        self.changes_at =
+            self.clocked + random.random_range(20..=20 * self.timeout.min(1000) + 400);
     }
 
     fn say(&mut self, delay: u64, message: Message) {

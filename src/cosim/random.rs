@@ -376,7 +376,8 @@ impl Scenes {
             return false;
         }
         let packets = 2 << HOP_WINDOW_LOG2;
-        if self.counts_hops() && self.now >= self.hops_at && self.longest >= packets {
+        let affords = self.leaps || self.longest >= packets;
+        if self.counts_hops() && self.now >= self.hops_at && affords {
             // All hop counts come in turn, and leave time for the rest.
             self.hops_at = self.now + (4 * packets).max(self.cycles / 200);
             self.hops = self.hops % 63 + 1;
@@ -567,6 +568,11 @@ impl Scenes {
     /// Idle, and permitted to sleep, until a packet comes.
     fn permitted(&mut self, cycles: u64) {
         self.hold(Inputs::quiet(), cycles);
+        if self.leaps && self.chance(6) {
+            // What has counted so far is to be forgotten.
+            self.hold(Inputs::default().with(|pins| pins.rst = true), 1);
+            return self.hold_some(Inputs::quiet(), 1..200);
+        }
         self.packet(3);
     }
 
@@ -600,7 +606,12 @@ impl Scenes {
     fn edge_of_budget(&mut self) {
         let budget = self.plan.budget;
         let one = u64::try_from(budget.denominator / budget.numerator).unwrap_or(u64::MAX);
-        let one = one.saturating_mul(self.plan.clocks_per_tick);
+        // What the hop monitor or software allows may be far less.
+        let times = match self.chance(4) {
+            true => self.log_uniform(1, 64),
+            false => 1,
+        };
+        let one = one.saturating_mul(self.plan.clocks_per_tick * times);
         let samples = u64::from(self.plan.histogram.max_samples).clamp(2, 300);
         let wanted = self.log_uniform(1, samples);
         let ttl = self.plan.histogram.ttl.unwrap_or(u64::MAX);
@@ -620,7 +631,11 @@ impl Scenes {
             .saturating_mul(self.plan.clocks_per_tick);
         let near = match self.random.random_range(0..3) {
             0 => 0,
-            _ => self.random.random_range(0..u64::from(self.plan.histogram.bins.min(6))) * bin,
+            _ => {
+                self.random
+                    .random_range(0..u64::from(self.plan.histogram.bins.min(6)))
+                    * bin
+            }
         };
         for _ in 0..wanted + self.random.random_range(0..6) {
             let gap = match self.random.random_range(0..4) {
@@ -937,8 +952,8 @@ mod tests {
     use crate::blocks::port::golden;
     use crate::config::plan::{HistogramKind, RefreshPlan, Sleep, SyncPlan};
     use crate::cosim::coverage::Coverage;
-    use crate::cosim::fixture::{small_plan, Fixture};
-    use crate::cosim::{Design, Ended, EngineError, LockStep, Model, Rtl, Run};
+    use crate::cosim::fixture::small_plan;
+    use crate::cosim::{Ended, EngineError, LockStep, Model, Rtl, Run};
     use std::ops::ControlFlow;
 
     /// An engine that agrees with everything.
@@ -1002,7 +1017,7 @@ mod tests {
             ),
         ] {
             for seed in 1..=3 {
-                let coverage = coverage(Fixture { plan }.golden(), plan, seed, 400_000);
+                let coverage = coverage(golden::Port::new(&plan), plan, seed, 400_000);
                 let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
                 assert!(missed.is_empty(), "{name}, seed {seed}: {missed:?}");
             }

@@ -5,13 +5,11 @@
 //! *killed*. Of one that does not, Yosys is asked whether it is *equivalent*: whether it is no
 //! fault at all. What is left *survives*: something that the co-simulation does not see.
 
-mod equivalence;
 mod herd;
 mod results;
 
 use anyhow::{Context, Result};
 
-pub use equivalence::Equivalence;
 pub use results::{Fate, Results, Tested};
 
 use crate::config::Config;
@@ -19,10 +17,12 @@ use crate::cosim::port::PortDesign;
 use crate::cosim::random::Random;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::{Design as _, LockStep};
-use crate::hdl::mutants::{choosable, mutants, Mutant};
+use crate::hdl::mutants::{choosable, mutants, reset_registers, Mutant};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
 use crate::rtl;
+use crate::verify::equivalence::{versions_task, Versions};
+use crate::verify::Tools;
 use herd::Herd;
 
 /// Faults that are compiled into one model.
@@ -95,7 +95,7 @@ impl Campaign {
     pub fn run(
         &self,
         part: &[Mutant],
-        yosys: Option<&Equivalence>,
+        prover: Option<&Tools>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<Fate>>> {
         let plan = self.port.plan();
@@ -121,27 +121,37 @@ impl Campaign {
             }
             fates.check_intact()?;
             if left > 0 || share == self.cycles {
-                self.ask(part, yosys, &fates, stop)?;
+                self.ask(part, prover, &fates, stop)?;
             }
         }
         Ok(Some(fates.take()))
     }
 
-    /// Asks Yosys of every fault that has not shown.
+    /// Asks the solver about every fault that has not shown.
     fn ask(
         &self,
         part: &[Mutant],
-        yosys: Option<&Equivalence>,
+        prover: Option<&Tools>,
         fates: &herd::Fates,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
-        let Some(yosys) = yosys else { return Ok(()) };
-        for at in fates.unknown() {
+        let (Some(prover), unknown) = (prover, fates.unknown()) else {
+            return Ok(());
+        };
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let left: Vec<Mutant> = unknown.iter().map(|&at| part[at].clone()).collect();
+        let checkers = verilog::checkers(&self.design, &Header::for_tests());
+        let files = [files(&choosable(&self.design, &left)), checkers].concat();
+        let task = versions_task(self.port.plan(), &self.design, &files)?;
+        let versions = Versions::new(prover, &task)?;
+        for (number, at) in (1..).zip(unknown) {
             if stop() {
                 break;
             }
-            let mutant = &part[at];
-            if yosys.proves(&mutant.module, &self.intact(), &self.verilog(mutant))? {
+            let reset = reset_registers(&self.design, &part[at]);
+            if versions.proves(number, &reset)? {
                 fates.set(at, Fate::Equivalent);
             }
         }

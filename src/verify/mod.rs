@@ -3,6 +3,7 @@
 //! of a link, by k-induction with Yosys and an SMT solver.
 
 mod bound;
+pub mod equivalence;
 mod pair;
 mod task;
 mod tools;

@@ -392,7 +392,7 @@ impl<'a> Workspace<'a> {
     }
 
     /// What the solver says of a formula, which is written to the file of that name.
-    fn ask(&self, name: &str, mut text: String) -> Result<Answer, ToolError> {
+    pub(super) fn ask(&self, name: &str, mut text: String) -> Result<Answer, ToolError> {
         text.push_str("(check-sat)\n");
         let file = self.folder.path().join(format!("{name}.smt2"));
         std::fs::write(&file, text)?;

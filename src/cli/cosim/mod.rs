@@ -21,7 +21,7 @@ use crate::cosim::port::PortDesign;
 #[derive(clap::Args)]
 #[command(
     group = clap::ArgGroup::new("activity").required(true),
-    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch; 2 bad input, or a tool is missing; 130 interrupted.\n\
+    after_help = "Exit status: 0 all cycles are equal; 1 a mismatch, or with --all-corners a corner that was not reached; 2 bad input, or a tool is missing; 130 interrupted.\n\
         Compiled models are kept in $LINKDOZE_CACHE (default: linkdoze in $XDG_CACHE_HOME or ~/.cache).\n\
         $VERILATOR and $CXX name the tools if they are not in the path."
 )]
@@ -97,6 +97,10 @@ pub struct Args {
     /// Print also the times in every state and how often every corner was reached
     #[arg(long, conflicts_with = "json")]
     all: bool,
+
+    /// End with exit status 1 if --random does not reach every corner that the configuration has
+    #[arg(long, requires = "random")]
+    all_corners: bool,
 
     /// Print the result as JSON
     #[arg(long)]

@@ -289,10 +289,6 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         // An application goes where it goes; random activity is meant to go everywhere.
         // A mismatch ends the run early: what was not reached means nothing.
         let covers = summary.ports.is_empty() && summary.mismatch.is_none();
-        if covers {
-            let corners = report::corners(&summary.coverage, plan, &summary.affordable);
-            write!(out, "{corners}")?;
-        }
         if let Some(report) = &summary.scenario {
             write!(out, "{}", report.text)?;
         }
@@ -305,8 +301,12 @@ impl<'a, D: Design + Sync> Session<'a, D> {
             write!(out, "\n{states}")?;
             if covers {
                 let corners = report::coverage(&summary.coverage, plan, &summary.affordable);
-                write!(out, "\n{corners}")?;
+                write!(out, "\n{corners}\n")?;
             }
+        }
+        if covers {
+            let corners = report::corners(&summary.coverage, plan, &summary.affordable);
+            write!(out, "{corners}")?;
         }
         Ok(())
     }
@@ -378,9 +378,10 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         } else {
             self.print(summary, wave.as_deref(), out)?;
         }
-        Ok(match summary.mismatch {
-            Some(_) => Outcome::CheckFailed,
-            None => Outcome::Done,
+        let missed = self.args.all_corners && !summary.coverage.missed().is_empty();
+        Ok(match &summary.mismatch {
+            None if !missed => Outcome::Done,
+            _ => Outcome::CheckFailed,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The corners of SPEC 2 to 7, and which configurations have them.
 
+use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::histogram::map;
 use crate::blocks::link_sync::start_cycles;
 use crate::blocks::port::pins::PowerState;
@@ -50,6 +51,12 @@ enum Needs {
     Refresh,
     /// To be asked by software; nothing else.
     Registers,
+    /// To predict; nothing else.
+    Samples,
+    /// A guard, and to exchange messages.
+    GuardedMessages,
+    /// A guard, and levels instead of messages.
+    GuardedLevels,
     /// To count packets by their hops; nothing else.
     Hops,
     /// To be asked for bins of its histogram.
@@ -136,6 +143,20 @@ corners! {
     Hit = "hit", "hit reported", Awake;
     Miss = "miss", "miss reported";
     Update = "update", "threshold recomputed";
+    SameBinNext = "same-bin-2", "sample of the same bin two cycles after another", Samples;
+    SameBinAfter = "same-bin-3", "sample of the same bin three cycles after another", Samples;
+    BudgetNone = "budget-0", "threshold with a budget of no packet", Samples;
+    BudgetOne = "budget-1", "threshold with a budget of one packet", Samples;
+    BudgetSome = "budget-some", "budget of more packets than one, of less than half of a window", Samples;
+    BudgetMost = "budget-most", "budget of at least half of the packets of a window", Samples;
+    ThresholdLowest = "t_pb-lowest", "threshold in the lowest bin", Samples;
+    ThresholdFirst = "t_pb-quarter-1", "threshold in the first quarter of the bins", Samples;
+    ThresholdSecond = "t_pb-quarter-2", "threshold in the second quarter of the bins", Samples;
+    ThresholdThird = "t_pb-quarter-3", "threshold in the third quarter of the bins", Samples;
+    ThresholdFourth = "t_pb-quarter-4", "threshold in the last quarter of the bins", Samples;
+    ThresholdNever = "t_pb-max", "threshold of h_maxval: no bin suffices", Samples;
+    GuardDeclines = "guard-declines", "the guard answers a request to go down with NACK", GuardedMessages;
+    GuardHolds = "guard-holds", "timer expired while the guard did not permit to sleep", GuardedLevels;
     HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
     Read = "register-read", "read of a register", Registers;
     ReadNowhere = "read-nowhere", "read where no register is", Registers;
@@ -227,7 +248,16 @@ impl Corner {
             Needs::Hops if plan.registers.is_none() && !plan.measures() => {
                 Some("hop counts are not measured")
             }
+            Needs::Samples if !predicts => Some("the policy does not predict"),
+            Needs::GuardedMessages | Needs::GuardedLevels if plan.guard.is_none() => {
+                Some("there is no guard")
+            }
+            Needs::GuardedMessages if plan.sync.is_none() => {
+                Some("the ends do not exchange messages")
+            }
+            Needs::GuardedLevels if plan.sync.is_some() => Some("the ends exchange messages"),
             Needs::Awake
+            | Needs::Samples
             | Needs::Map
             | Needs::Registers
             | Needs::Bins
@@ -255,6 +285,17 @@ impl Corner {
             }
             Corner::WindowSaturated if plan.halves() => Some("it is halved before"),
             Corner::Halved if !plan.halves() => Some("counters and window are not halved"),
+            Corner::ThresholdSecond if !exceeds(plan, 1) => Some(ALLOWED),
+            Corner::ThresholdThird if !exceeds(plan, 2) => Some(ALLOWED),
+            Corner::ThresholdFourth if !exceeds(plan, 3) => Some(ALLOWED),
+            Corner::ThresholdNever if !exceeds(plan, 4) => Some(ALLOWED),
+            Corner::BudgetOne if largest_budget(plan) < 1 => Some("no window is that long"),
+            Corner::BudgetSome if largest_budget(plan).min(half_a_window(plan) - 1) < 2 => {
+                Some("no window is that long")
+            }
+            Corner::BudgetMost if largest_budget(plan) < half_a_window(plan) => {
+                Some("no window is that long")
+            }
             Corner::Update | Corner::WindowSaturated if !predicts => {
                 Some("the policy does not predict")
             }
@@ -288,6 +329,36 @@ fn longest_window(plan: &PortPlan) -> u64 {
         (HistogramKind::Decaying, Some(ttl)) => ttl.saturating_mul(2),
         _ => u64::MAX,
     }
+}
+
+/// Why the threshold of a circular histogram cannot be long.
+const ALLOWED: &str = "idle periods that long allow as many packets as there are of them";
+
+/// Whether the threshold can be in this quarter of the bins, from 0, or above the highest bin (4).
+/// The window of a circular histogram is the sum of what it holds, so that long idle periods bring
+/// the budget that they use.
+fn exceeds(plan: &PortPlan, quarter: usize) -> bool {
+    let edges = Edges::new(&plan.histogram);
+    let first = (quarter * edges.len()).div_ceil(4);
+    let below = edges.low(first.min(edges.top() + 1).saturating_sub(1));
+    let packets = u128::from(below) * plan.budget.numerator;
+    !plan.histogram.sums_lengths() || packets < plan.budget.denominator
+}
+
+/// The largest budget that there can be, in packets.
+fn largest_budget(plan: &PortPlan) -> u64 {
+    let clears = plan.histogram.kind.clears();
+    let window = match plan.histogram.ttl.filter(|_| clears) {
+        Some(ttl) => ttl,
+        None => longest_window(plan).min(plan.max_window()),
+    };
+    let packets = u128::from(window) * plan.budget.numerator / plan.budget.denominator;
+    u64::try_from(packets).unwrap_or(u64::MAX)
+}
+
+/// Half of the samples of a full window.
+pub(super) fn half_a_window(plan: &PortPlan) -> u64 {
+    u64::from(plan.histogram.max_samples).div_ceil(2).max(1)
 }
 
 /// Counters of so many bits are soon full.

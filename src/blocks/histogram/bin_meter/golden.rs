@@ -54,6 +54,12 @@ impl Edges {
         self.bin(u64::MAX)
     }
 
+    /// The shortest idle period of bin `index`, in ticks.
+    pub fn low(&self, index: usize) -> u64 {
+        let low = self.edges.get(index).copied().unwrap_or(u128::MAX);
+        u64::try_from(low).unwrap_or(u64::MAX)
+    }
+
     /// The middle of bin `index` in ticks, at most `h_maxval`; `h_maxval` above the highest
     /// bin (SPEC 7.5).
     pub fn middle(&self, index: usize) -> u64 {
