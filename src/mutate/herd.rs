@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::{ensure, Result};
 
-use super::Fate;
+use super::results::Fate;
 use crate::cosim::verilator::{Compiled, Engine};
 use crate::cosim::{Difference, EngineError, Leap, LeapDifference, Rtl, Run};
 
