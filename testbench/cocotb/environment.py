@@ -41,7 +41,7 @@ class Source:
         if cycle > self.sends_until >= 0:
             self.sends_until = -1
             if self.queue == 0 and self.next == NEVER:
-                self.next = cycle - 1 + self.gap(t_pdt)
+                self.next = cycle + self.gap(t_pdt)
         if cycle >= self.next:
             self.next = NEVER
             self.queue += 1 + (self.rng.random() < 0.1)
@@ -57,9 +57,6 @@ class Source:
         if sends:
             self.due = self.sends_until + 1
         return int(self.queue > 0), int(sends)
-
-    def follow(self, cycle, inputs):
-        """Called at the end of a cycle."""
 
     def hurry(self, cycle):
         """A packet comes in `cycle`, whatever was drawn."""

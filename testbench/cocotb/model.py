@@ -96,8 +96,9 @@ class Configuration:
             self.mantissa_bits = max(fits, default=0)
 
         # SPEC 3.
-        init = "t_pdt_init_ns" if self.predicts else "t_pdt_ns"
-        default = self.h_maxval * tick if self.predicts else 100000
+        fixed = self.policy == "fixed"
+        init = "t_pdt_ns" if fixed else "t_pdt_init_ns"
+        default = 100000 if fixed else self.h_maxval * tick
         self.t_pdt_init = whole(get("port", init, default), tick)
         backstop = get("port", "t_backstop_ns", self.h_maxval * tick)
         self.backstop = None if backstop == "off" else whole(backstop, tick)
@@ -153,76 +154,88 @@ class Histogram:
         self.of = configuration
         self.counts = [0] * configuration.bins
         self.samples = 0
-        self.began_ticks = 0  # when the window began
+        self.began = 0  # the cycle in which the window began
         self.halved = 0  # regular: halvings so far
         self.lost = 0  # regular: ticks that the halvings have taken off X
         self.full = False  # regular: a counter stands at its largest value
         self.held = deque()  # circular
         self.older = []  # decaying: (counts, ticks) of older generations, the latest first
         self.overflows = 0  # map
-        self.answered = True  # regular: there was a threshold since the last halving
+        # Regular: whether a threshold came out since the last halving; None if the outputs do not
+        # tell.
+        self.answered = True
 
-    def record(self, ticks, now_ticks):
-        """Records an idle period of `ticks` that ended at `now_ticks`."""
+    def might_halve(self, cycle):
+        """Whether a sample that comes in `cycle` finds it due to be halved."""
+        if self.of.kind != "regular" or self.answered is False:
+            return False
+        return self.full or self.window(cycle) > self.window_max()
+
+    def record(self, ticks, cycle):
+        """Records an idle period of `ticks` that ended in `cycle`."""
         of = self.of
         sample, index = min(ticks, of.h_maxval), of.bin_of(ticks)
         if of.kind == "regular":
-            self.age_regular(now_ticks)
+            if self.might_halve(cycle):
+                self.halve(cycle)
         elif of.kind == "circular":
             self.held.append((sample, index))
             if len(self.held) > of.max_samples:
                 self.counts[self.held.popleft()[1]] -= 1
         else:
-            age = now_ticks - self.began_ticks
+            age = self.ticks_since(self.began, cycle)
             due = self.samples >= of.max_samples or (of.ttl and age >= of.ttl)
             if of.kind == "map" and not due and self.counts[index] == 0:
                 if sum(count > 0 for count in self.counts) == of.map_entries:
                     due, self.overflows = True, self.overflows + 1
             if due:
                 if of.kind == "decaying":
-                    generation = self.counts, self.duration(now_ticks)
+                    generation = self.counts, self.duration(cycle)
                     self.older = [generation, *self.older[:2]]
                 self.counts = [0] * of.bins
-                self.samples, self.began_ticks = 0, now_ticks
+                self.samples, self.began = 0, cycle
         self.samples += 1
         if of.kind == "regular" or self.counts[index] < of.counter_max:
             self.counts[index] += 1
         self.full |= self.counts[index] >= of.counter_max
 
-    def age_regular(self, now_ticks):
-        """Halves counters and window if that is due."""
-        due = self.full or self.window(now_ticks) > self.window_max()
-        if not (due and self.answered):
-            return
+    def halve(self, cycle):
+        """Halves the counters and the window of a regular histogram."""
         for index, count in enumerate(self.counts):
             up = (index + self.halved) % 2
             self.counts[index] = (count + up) // 2
         self.halved += 1
-        self.lost = now_ticks - self.window(now_ticks) // 2
+        self.lost = self.ticks_since(0, cycle) - self.window(cycle) // 2
         self.full = any(count >= self.of.counter_max for count in self.counts)
         self.answered = False
+
+    def ticks_since(self, began, cycle):
+        """Whole ticks from the beginning of a cycle to that of another."""
+        return (cycle - began) // self.of.clocks_per_tick
 
     def window_max(self):
         """What `X` of a regular histogram may not pass."""
         return 2 ** min(self.of.time_width, 48) - 1
 
-    def duration(self, now_ticks):
+    def duration(self, cycle):
         """Ticks that the present generation of a decaying histogram has lasted."""
-        return min(now_ticks - self.began_ticks, self.of.ttl or self.of.longest)
+        return min(self.ticks_since(self.began, cycle), self.of.ttl or self.of.longest)
 
-    def window(self, now_ticks):
-        """The window `X` at `now_ticks`."""
+    def window(self, cycle):
+        """The window `X` at the beginning of `cycle`."""
         of = self.of
         if of.kind == "regular":
-            return min(now_ticks - self.lost, 2 * self.window_max() + 1)
+            return min(self.ticks_since(0, cycle) - self.lost, 2 * self.window_max() + 1)
         if of.kind == "circular":
-            ticks = now_ticks if of.elapsed else sum(sample for sample, _ in self.held)
+            ticks = sum(sample for sample, _ in self.held)
+            if of.elapsed:
+                ticks = self.ticks_since(0, cycle)
         elif of.kind == "decaying":
-            ticks = 8 * self.duration(now_ticks)
+            ticks = 8 * self.duration(cycle)
             ticks += sum(d << 2 - age for age, (_, d) in enumerate(self.older))
             ticks //= 8
         else:
-            ticks = now_ticks - self.began_ticks
+            ticks = self.ticks_since(self.began, cycle)
         return min(ticks, of.longest)
 
     def budget(self, window):
@@ -554,8 +567,10 @@ class End:
             elif message == REQ_DOWN and not self.initiator:
                 return accept_down(), False, False
             elif late:
+                # From fast wake of `hybrid` it comes awake.
                 self.give_up()
                 self.change(cycle, IDLE)
+                return NONE, False, True
             return NONE, False, False
         if self.sync == SYNC_DOWN:
             if message == REQ_UP:
@@ -575,8 +590,10 @@ class End:
             if message == NACK:
                 self.change(cycle, IDLE)
             elif late:
+                # From fast wake of `hybrid` it comes awake.
                 self.give_up()
                 self.change(cycle, IDLE)
+                return NONE, False, True
             return NONE, False, False
         refusal = NACK if message == REQ_DOWN else NONE
         if self.sync == ASK_UP:

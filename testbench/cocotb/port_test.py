@@ -14,8 +14,9 @@ import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, ValueChange
 from environment import Cable, Levels, Peer, Source
-from model import Configuration, Inputs
+from model import Configuration
 from scoreboard import Difference, Scoreboard
+from software import Software
 
 FOLDER = Path(os.environ["LINKDOZE_PORT"])
 
@@ -69,6 +70,9 @@ async def port_does_what_the_specification_says(dut):
         other = Levels(of, rng)
     await reset(dut)
     pins = Pins(dut)
+    software = Software(dut, rng) if of.registers else None
+    if software:
+        cocotb.start_soon(software.reads_counters(board))
     driven = None
     last, failure = 0, None
     while last < run["cycles"]:
@@ -83,14 +87,17 @@ async def port_does_what_the_specification_says(dut):
                 pins.write(inputs, initiator)
                 driven = inputs
             board.step(cycle, seen, inputs)
+            if software and software.failure:
+                raise Difference(software.failure)
         except Difference as difference:
             failure = f"cycle {cycle}: {difference}"
             break
-        source.follow(cycle, inputs)
         due = min(board.due(cycle), source.due, other.due, run["cycles"])
         dut.alarm.value = max(due, cycle + 1)
         last = cycle
     watch = board.thresholds
+    if software and failure is None:
+        failure = await software.agrees_at_the_end(board)
     result = {
         "cycles": last,
         "samples": board.hits + board.misses,
@@ -102,6 +109,7 @@ async def port_does_what_the_specification_says(dut):
         "settled": watch.settled if watch else 0,
         "latency": watch.slowest if watch else 0,
         "difference": failure,
+        "registers_read": software.reads if software else 0,
         "recent": list(board.recent) if failure else [],
     }
     Path(os.environ["LINKDOZE_RESULT"]).write_text(json.dumps(result))

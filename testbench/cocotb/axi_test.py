@@ -1,30 +1,13 @@
 """The AXI4-Lite port as software sees it. Every address, reset value and access comes from
 the SystemRDL file."""
 
-import itertools
-import os
 import random
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
-from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
-from systemrdl import RDLCompiler
-from systemrdl.node import RegNode
-
-
-def registers():
-    """All registers by their paths, port[0].control and so on."""
-    compiler = RDLCompiler()
-    compiler.compile_file(os.environ["LINKDOZE_RDL"])
-    root = compiler.elaborate().top
-    found = {}
-    for node in root.descendants(unroll=True):
-        if isinstance(node, RegNode):
-            found[node.get_rel_path(root)] = node
-    assert found
-    return found
-
+from cocotbext.axi import AxiResp
+from software import Software, registers
 
 REGISTERS = registers()
 PORT = "port[0]." if any(path.startswith("port[0].") for path in REGISTERS) else "port."
@@ -65,27 +48,15 @@ async def start(dut, stalls=True):
         if name.startswith("sleep_permit"):
             handle.value = 1
     cocotb.start_soon(Clock(dut.clk, 2, "ns").start())
-    master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
-    if stalls:
-        write, read = master.write_if, master.read_if
-        for channel in (
-            write.aw_channel,
-            write.w_channel,
-            write.b_channel,
-            read.ar_channel,
-            read.r_channel,
-        ):
-            channel.set_pause_generator(itertools.cycle(random.choices([0, 1], k=1009)))
+    software = Software(dut, random, stalls)
     await ClockCycles(dut.clk, 5)
     dut.rst.value = 0
     await ClockCycles(dut.clk, 2)
-    return master
+    return software.master
 
 
 async def read(master, path):
-    answer = await master.read(REGISTERS[path].absolute_address, 4)
-    assert answer.resp == AxiResp.OKAY, path
-    return int.from_bytes(answer.data, "little")
+    return await Software.read_with(master, REGISTERS[path].absolute_address)
 
 
 async def write(master, path, value):
