@@ -11,7 +11,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-import cocotb_tools.config
 from cocotb_tools.runner import get_runner
 
 

