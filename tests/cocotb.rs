@@ -9,7 +9,11 @@ fn the_verilog_does_what_a_model_from_the_specification_says() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let output = Command::new("sh")
         .arg("tools/cocotb.sh")
-        .args([env!("CARGO_BIN_EXE_linkdoze"), "target/cocotb/part", "--part"])
+        .args([
+            env!("CARGO_BIN_EXE_linkdoze"),
+            "target/cocotb/part",
+            "--part",
+        ])
         .current_dir(root)
         .output()
         .unwrap();

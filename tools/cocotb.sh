@@ -26,4 +26,5 @@ if ! cmp -s "$wanted" "$venv/installed"; then
     }
     cp "$wanted" "$venv/installed"
 fi
+export PYTHONDONTWRITEBYTECODE=1
 exec "$venv/bin/python" testbench/cocotb/run.py "$linkdoze" "$folder" "$@"
