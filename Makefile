@@ -8,7 +8,8 @@
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
-#   make registers  the registers against independent tools from PyPI
+#   make cocotb  a model written from the specification alone against the Verilog, with cocotb from
+#                PyPI on Icarus and Verilator; registers too (half an hour)
 #   make schema  the JSON Schemas against an independent validator from PyPI
 #   make lint    Verible's lint on the checked-in Verilog
 #   make area    what every feature costs: the tables of docs/evidence/area.md (some 20 minutes)
@@ -19,7 +20,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix configurations verify predict pair bench registers schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix configurations verify predict pair bench cocotb schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -60,8 +61,8 @@ pair: build
 bench: setup
 	$(CARGO) bench --locked
 
-registers: build
-	@sh tools/registers.sh $(LINKDOZE)
+cocotb: build
+	@sh tools/cocotb.sh $(LINKDOZE)
 
 schema: build
 	@sh tools/schema.sh $(LINKDOZE)

@@ -21,6 +21,8 @@ need make make
 need tclsh tcl
 # Traces in OTF2 are read through it.
 need otf2-print otf2-tools
+# The client in Python (tools/cocotb.sh) has a virtual environment of its own.
+python3 -c 'import ensurepip, venv' 2>/dev/null || missing="$missing python3 python3-venv"
 # Waveforms in FST are compressed with zlib.
 [ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
 

@@ -1,30 +1,13 @@
 """The AXI4-Lite port as software sees it. Every address, reset value and access comes from
 the SystemRDL file."""
 
-import itertools
-import os
 import random
 
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, RisingEdge
-from cocotbext.axi import AxiLiteBus, AxiLiteMaster, AxiResp
-from systemrdl import RDLCompiler
-from systemrdl.node import RegNode
-
-
-def registers():
-    """All registers by their paths, port[0].control and so on."""
-    compiler = RDLCompiler()
-    compiler.compile_file(os.environ["LINKDOZE_RDL"])
-    root = compiler.elaborate().top
-    found = {}
-    for node in root.descendants(unroll=True):
-        if isinstance(node, RegNode):
-            found[node.get_rel_path(root)] = node
-    assert found
-    return found
-
+from cocotbext.axi import AxiResp
+from software import Software, registers
 
 REGISTERS = registers()
 PORT = "port[0]." if any(path.startswith("port[0].") for path in REGISTERS) else "port."
@@ -65,27 +48,15 @@ async def start(dut, stalls=True):
         if name.startswith("sleep_permit"):
             handle.value = 1
     cocotb.start_soon(Clock(dut.clk, 2, "ns").start())
-    master = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi"), dut.clk, dut.rst)
-    if stalls:
-        write, read = master.write_if, master.read_if
-        for channel in (
-            write.aw_channel,
-            write.w_channel,
-            write.b_channel,
-            read.ar_channel,
-            read.r_channel,
-        ):
-            channel.set_pause_generator(itertools.cycle(random.choices([0, 1], k=1009)))
+    software = Software(dut, random, stalls)
     await ClockCycles(dut.clk, 5)
     dut.rst.value = 0
     await ClockCycles(dut.clk, 2)
-    return master
+    return software.master
 
 
 async def read(master, path):
-    answer = await master.read(REGISTERS[path].absolute_address, 4)
-    assert answer.resp == AxiResp.OKAY, path
-    return int.from_bytes(answer.data, "little")
+    return await Software.read_with(master, REGISTERS[path].absolute_address)
 
 
 async def write(master, path, value):
@@ -117,7 +88,7 @@ async def period(dut, busy, idle):
     await ClockCycles(dut.clk, idle)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def reset_values(dut):
     """Every register reads as its SystemRDL reset value, but for those that count cycles."""
     master = await start(dut)
@@ -127,7 +98,7 @@ async def reset_values(dut):
             assert value == reset_value(register), f"{path}: {value:#x}"
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def where_there_is_no_register(dut):
     """Addresses without a register answer DECERR."""
     master = await start(dut)
@@ -139,7 +110,7 @@ async def where_there_is_no_register(dut):
             assert answer.resp == AxiResp.DECERR, hex(address)
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def what_is_only_read(dut):
     """Writing a register that software may only read answers SLVERR and changes nothing."""
     master = await start(dut)
@@ -149,7 +120,7 @@ async def what_is_only_read(dut):
             assert await write(master, path, 0xFFFFFFFF) == AxiResp.SLVERR, path
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def bytes_and_reserved_bits(dut):
     """Byte strobes write their bytes alone; reserved bits read 0."""
     master = await start(dut)
@@ -166,7 +137,7 @@ async def bytes_and_reserved_bits(dut):
     assert await read(master, control) == before
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def values_that_are_refused(dut):
     """A sleep state that does not exist is refused, and so are staged writes while the
     parameters wait to be applied."""
@@ -185,7 +156,7 @@ async def values_that_are_refused(dut):
     assert await write(master, control, before) == AxiResp.OKAY
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def parameters_take_effect_together(dut):
     """After `apply`, a fixed threshold of 20 ticks governs the next idle period."""
     master = await start(dut)
@@ -216,7 +187,7 @@ async def parameters_take_effect_together(dut):
     assert await wide(master, "transitions") == 1
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def time_is_counted_in_every_state(dut):
     """The times in all states add up to the cycles that passed, read while they run."""
     master = await start(dut)
@@ -237,7 +208,7 @@ async def time_is_counted_in_every_state(dut):
     assert first <= total + 100 and total <= cycles + 100
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def packets_per_hop_count(dut):
     """The hop monitor counts, also a packet in every cycle."""
     master = await start(dut)
@@ -253,7 +224,7 @@ async def packets_per_hop_count(dut):
     assert await read(master, PORT + "hop_count") == 0
 
 
-@cocotb.test()
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def the_histogram_can_be_read(dut):
     """Samples appear in their bins, and reading them does not disturb the others."""
     master = await start(dut)
