@@ -156,7 +156,7 @@ impl Rtl for Herd {
     fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
         let over = self.each(|engine| Ok(engine.leap(leap)?.map(|_| 0)))?;
         self.passed += leap.run.cycles;
-        Ok(over.then(|| LeapDifference::Register(0, 0)))
+        Ok(over.then_some(LeapDifference::Register(0, 0)))
     }
 
     /// Each cycle is clocked by every instance.

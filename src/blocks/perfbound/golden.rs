@@ -149,7 +149,7 @@ impl PerfBound {
         }
         let packets = u128::from(histogram.registered_age(now)) * budget.numerator;
         let mask = |bits: u32| u128::MAX >> (128 - bits);
-        let credit = packets / budget.denominator & mask(budget.width);
+        let credit = (packets / budget.denominator) & mask(budget.width);
         visit("u_perfbound.credit_q", credit as u64);
         let gain = budget.numerator % budget.denominator;
         if gain > 0 {
