@@ -207,7 +207,8 @@ class Histogram:
         self.halved += 1
         self.lost = self.ticks_since(0, cycle) - self.window(cycle) // 2
         self.full = any(count >= self.of.counter_max for count in self.counts)
-        self.answered = False
+        # The correction follows the threshold, so that one may have come out unseen.
+        self.answered = None if self.of.corrects else False
 
     def ticks_since(self, began, cycle):
         """Whole ticks from the beginning of a cycle to that of another."""

@@ -58,7 +58,8 @@ def configure(linkdoze, wanted, path):
 def digest(run, folder):
     """What the outcome of a run depends on."""
     sha = hashlib.sha256(json.dumps(run, sort_keys=True).encode())
-    for path in sorted([*folder.glob("rtl/**/*.v"), *HERE.glob("*.py"), folder / "estimate.json"]):
+    client = [path for path in HERE.glob("*.py") if path.name != "run.py"]
+    for path in sorted([*folder.glob("rtl/**/*.v"), *client, folder / "estimate.json"]):
         sha.update(path.read_bytes())
     return sha.hexdigest()
 
@@ -202,7 +203,8 @@ def main():
             run = under_way[future]
             try:
                 result = future.result()
-            except Fault as fault:
+            # cocotb's runner ends the program where a simulator is missing or ends early.
+            except (Fault, RuntimeError, OSError, SystemExit) as fault:
                 failed += 1
                 print(f"{run['name']} {run['simulator']}: FAILED\n{fault}", flush=True)
                 continue

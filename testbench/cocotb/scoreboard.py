@@ -30,9 +30,10 @@ class Thresholds:
 
     An update that answers one sample alone must be exact. If samples come while an update is
     under way, the specification leaves open which of them it covers; then each update must be
-    consistent in itself, and the last one must cover all samples. With the correction the outputs
-    do not tell whether a threshold that comes out meanwhile is one of before or after a halving,
-    which decides about the next one; then both are followed until the window tells."""
+    consistent in itself, and the last one must cover all samples. Of a regular
+    histogram with the correction, the outputs do not tell whether PerfBound's threshold has come
+    out since the last halving, which decides about the next one if samples come during updates;
+    then both are followed until the window tells."""
 
     def __init__(self, of, estimate):
         self.of = of
@@ -71,6 +72,7 @@ class Thresholds:
                 other = copy.deepcopy(histogram)
                 other.answered = False
                 other.record(ended.ticks, cycle)
+                other.answered = None
                 self.histograms.append(other)
             histogram.record(ended.ticks, cycle)
         if not self.pending:
@@ -129,8 +131,7 @@ class Thresholds:
             if not self.of.corrects and budget != self.histograms[0].budget(window):
                 raise Difference(f"budget {budget} for window {window}")
             for histogram in self.histograms:
-                if not histogram.answered:
-                    histogram.answered = None if self.of.corrects else True
+                histogram.answered = histogram.answered or (None if self.of.corrects else True)
             self.latest = 0, self.of.h_maxval
             return
         right = [want.shown() == (t_pb, window, budget) for want in self.pending]
@@ -141,7 +142,7 @@ class Thresholds:
                 f"{want.shown()} are right"
             )
         self.exact += 1
-        self.slowest = max(self.slowest, cycle + 1 - want.cycle)
+        self.slowest = max(self.slowest, cycle - want.cycle)
         self.latest = want.bounds
         self.keep(right)
 
