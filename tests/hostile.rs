@@ -412,7 +412,7 @@ fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
         ("w.vcd", "verilator"),
         ("w.vcd", "native"),
     ] {
-        let arguments = ["cosim", "port.toml", "--random", "--cycles", "20000"];
+        let arguments = ["cosim", "port.toml", "--line-rate", "--cycles", "20000"];
         let run = |limit: &str| {
             // No file may be longer than the limit, in blocks of 512 bytes: writing fails in the
             // middle, as it does on a full disk.

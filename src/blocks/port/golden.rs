@@ -16,7 +16,7 @@ use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
-use crate::config::plan::{PortPlan, Sleep, HOP_WINDOW_LOG2};
+use crate::config::plan::{BinScale, PortPlan, Sleep, HOP_WINDOW_LOG2};
 
 /// Cycle-exact model of a port controller: equal to the RTL in every output of every
 /// clock cycle (SPEC 9).
@@ -468,7 +468,10 @@ impl Model for Port {
     fn time_registers(&self) -> Vec<(&'static str, u64)> {
         let now = self.now;
         let mut registers = Vec::new();
-        if !self.plan.time_fits_words() {
+        // The bin meter of a logarithmic scale counts along with the idle time, which is not told
+        // here.
+        let counts_bins = self.plan.histogram.scale != BinScale::Linear && self.plan.predicts();
+        if !self.plan.time_fits_words() || counts_bins {
             return registers;
         }
         let mut visit = |name, value| registers.push((name, value));
