@@ -541,3 +541,35 @@ fn bounds_that_cannot_be_kept_are_told_by_every_command() {
         .success()
         .stderr(predicate::str::contains("note:").not());
 }
+
+/// A machine without any of the programs is told all of them, and how to install each; what a
+/// variable names is looked at in place of the usual name.
+#[test]
+fn doctor_tells_what_is_missing() {
+    let folder = folder();
+    let mut bare = linkdoze(folder.path());
+    bare.arg("doctor")
+        .env("PATH", folder.path())
+        .env_remove("CXX");
+    let (text, _) = run(&mut bare, 1);
+    assert!(text.starts_with("MISSING: 12 of 12 programs\n"), "{text}");
+    assert!(
+        text.contains("Verilator: apt-get install verilator"),
+        "{text}"
+    );
+
+    let program = folder.path().join("some-yosys");
+    fs::write(&program, "#!/bin/sh\necho Yosys 9.9 of nobody\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(&program, executable).unwrap();
+    let mut one = linkdoze(folder.path());
+    one.args(["doctor", "--json"])
+        .env("PATH", folder.path())
+        .env_remove("CXX");
+    let (text, _) = run(one.env("YOSYS", &program), 1);
+    let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let programs = report["programs"].as_array().unwrap();
+    let yosys = programs.iter().find(|it| it["program"] == "Yosys").unwrap();
+    assert_eq!(yosys["version"], "Yosys 9.9 of nobody");
+    assert_eq!(report["missing"].as_array().unwrap().len(), 11);
+}

@@ -8,6 +8,7 @@
 
 mod completions;
 mod cosim;
+mod doctor;
 mod estimate;
 mod generate;
 mod init;
@@ -98,6 +99,8 @@ enum Command {
     Report(report::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),
+    /// Print which programs of others are there, and how to install what is missing.
+    Doctor(doctor::Args),
     /// Print the JSON Schema of an input file, for editors and validators.
     Schema(schema::Args),
     /// Write the completions of a shell to standard output.
@@ -123,6 +126,7 @@ impl Command {
             Command::Sweep(args) => sweep::run(args),
             Command::Report(args) => report::run(args),
             Command::Trace(args) => trace::run(args),
+            Command::Doctor(args) => doctor::run(args),
             Command::Schema(args) => schema::run(args),
             Command::Completions(args) => completions::run(args),
             Command::Man(args) => man::run(args),
