@@ -21,6 +21,10 @@ use crate::config::plan::{Policy, PortPlan, HOP_WINDOW_LOG2};
 /// The share of a run's cycles that the longest idle periods may take.
 const LONG_SHARE: u64 = 2;
 
+/// The longest idle period that is leapt over, in clock cycles: 9 years at 1 GHz. All of a run
+/// together have to fit into a count of 64 bits.
+const LONGEST_LEAPT: u64 = 1 << 58;
+
 /// How often each of them comes if it is short.
 const LONG_TIMES: u64 = 4;
 
@@ -55,7 +59,7 @@ fn long_idles(plan: &PortPlan, cycles: u64, leaps: bool) -> Vec<Corner> {
                 .long_idle(plan)
                 .and_then(|ticks| ticks.checked_mul(plan.clocks_per_tick));
             match needed {
-                Some(_) if leaps => true,
+                Some(needed) if leaps => needed <= LONGEST_LEAPT,
                 Some(needed) if needed <= left => {
                     left -= needed;
                     true
@@ -174,7 +178,7 @@ impl Scenes {
             true => (plan.histogram.max_value)
                 .saturating_mul(2)
                 .saturating_mul(plan.clocks_per_tick)
-                .min(1 << 50),
+                .min(1 << 44),
             false => cycles / 200,
         };
         let mut scenes = Scenes {

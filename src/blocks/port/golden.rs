@@ -468,10 +468,7 @@ impl Model for Port {
     fn time_registers(&self) -> Vec<(&'static str, u64)> {
         let now = self.now;
         let mut registers = Vec::new();
-        // The bin meter of a logarithmic scale counts along with the idle time, which is not told
-        // here.
-        let counts_bins = self.plan.histogram.scale != BinScale::Linear && self.plan.predicts();
-        if !self.plan.time_fits_words() || counts_bins {
+        if !self.plan.time_fits_words() {
             return registers;
         }
         let mut visit = |name, value| registers.push((name, value));
@@ -489,6 +486,13 @@ impl Model for Port {
             guard.time_registers(now, &mut visit);
         }
         if let Some((histogram, perfbound)) = &self.predictor {
+            if self.plan.histogram.scale != BinScale::Linear {
+                (histogram.edges()).time_registers(
+                    self.meter.ticks(now),
+                    self.plan.time_width,
+                    &mut visit,
+                );
+            }
             histogram.time_registers(now, &mut visit);
             perfbound.time_registers(now, histogram, &mut visit);
         }

@@ -60,6 +60,23 @@ impl Edges {
         u64::try_from(low).unwrap_or(u64::MAX)
     }
 
+    /// Calls `visit` with the registers that count along with the idle time on a logarithmic scale,
+    /// `time_width` bits wide where they hold times, after `ticks` idle ticks.
+    pub fn time_registers(
+        &self,
+        ticks: u64,
+        time_width: u32,
+        visit: &mut impl FnMut(&'static str, u64),
+    ) {
+        let bin = self.bin(ticks);
+        let extent = self.edges[bin + 1] - self.edges[bin] - 1;
+        visit("u_bin_meter.present_q", bin as u64);
+        visit(
+            "u_bin_meter.extent_q",
+            extent.min(u128::MAX >> (128 - time_width)) as u64,
+        );
+    }
+
     /// The middle of bin `index` in ticks, at most `h_maxval`; `h_maxval` above the highest
     /// bin (SPEC 7.5).
     pub fn middle(&self, index: usize) -> u64 {
