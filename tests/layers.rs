@@ -41,7 +41,7 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ),
     (
         "mutate",
-        &["config", "cosim", "files", "hdl", "rtl", "verify"],
+        &["config", "cosim", "files", "hdl", "rtl", "synth", "verify"],
     ),
     (
         "experiment",

@@ -15,6 +15,7 @@ mod init;
 mod interrupt;
 mod man;
 mod mutate;
+mod netlist;
 mod numbers;
 mod output;
 mod predict;
@@ -86,6 +87,8 @@ enum Command {
     Mutate(mutate::Args),
     /// Prove, by k-induction, what the Verilog of a configuration claims about itself.
     Verify(verify::Args),
+    /// Prove that the netlist of every block does what its Verilog does.
+    Netlist(netlist::Args),
     /// Synthesise a controller: cells, clock frequency, slowest path.
     Synth(synth::Args),
     /// Print the elements of a network and how far its packets go.
@@ -120,6 +123,7 @@ impl Command {
             Command::Cosim(args) => cosim::run(args),
             Command::Mutate(args) => mutate::run(args),
             Command::Verify(args) => verify::run(args),
+            Command::Netlist(args) => netlist::run(args),
             Command::Synth(args) => synth::run(args),
             Command::Topology(args) => topology::run(args),
             Command::Simulate(args) => simulate::run(args),

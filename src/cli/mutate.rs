@@ -15,7 +15,8 @@ use super::progress::Step;
 use super::{Interrupted, Orderly, Outcome};
 use crate::files;
 use crate::hdl::mutants::Kind;
-use crate::mutate::{Campaign, Fate, Results, Tested, PART};
+use crate::mutate::{Campaign, Fate, Provers, Results, Tested, PART};
+use crate::synth::netlist;
 use crate::verify::{Solver, Tools};
 
 /// The share of the faults that are none proved to be equivalent that has to show.
@@ -31,7 +32,8 @@ const LISTED: usize = 20;
 ///
 /// Every fault is run in lock step with the golden model, under the activity of `cosim --random`.
 /// Of one that does not show, a solver is asked whether it is one: whether the port does on its pins
-/// what it should, from every state that the claims of `linkdoze verify` allow.
+/// what it should, from every state that the claims of `linkdoze verify` allow; and then ABC, whether
+/// it does in every state that comes about.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit status: 0 at least 99 % of the faults show that are not proved to be none; 1 fewer do;
@@ -86,14 +88,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if let (Some(number), Some(folder)) = (args.emit, &args.to) {
         return emit(&campaign, number, folder);
     }
-    let prover = match args.no_equivalence {
+    let provers = match args.no_equivalence {
         true => None,
-        false => Some(Tools::find(args.solver, TIMEOUT)?),
+        false => Some(Provers {
+            induction: Tools::find(args.solver, TIMEOUT)?,
+            reachability: netlist::Prover::find()?,
+        }),
     };
     if let Some(path) = &args.output {
         files::refuse_to_replace([path], [&args.config])?;
     }
-    let inputs = inputs(&campaign, &config.hash(), prover.is_some());
+    let inputs = inputs(&campaign, &config.hash(), provers.is_some());
     let results = match &args.output {
         Some(path) => Results::read(path, inputs)?,
         None => Results {
@@ -101,7 +106,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             tested: Vec::new(),
         },
     };
-    let results = test(args, &campaign, prover.as_ref(), results)?;
+    let results = test(args, &campaign, provers.as_ref(), results)?;
     let (killed, real) = results.killed_of();
     let text = if args.json {
         serde_json::to_string_pretty(&json!({
@@ -111,7 +116,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
             "share": share(killed, real),
             "cycles": args.cycles,
             "seed": args.seed,
-            "solver": prover.map(|prover| prover.solver_version),
+            "solver": provers.map(|provers| provers.induction.solver_version),
             "mutants": results.tested,
         }))? + "\n"
     } else {
@@ -169,7 +174,7 @@ fn emit(campaign: &Campaign, number: usize, folder: &std::path::Path) -> Result<
 fn test(
     args: &Args,
     campaign: &Campaign,
-    prover: Option<&Tools>,
+    provers: Option<&Provers>,
     results: Results,
 ) -> Result<Results> {
     let orderly = Orderly::begin();
@@ -187,7 +192,7 @@ fn test(
             return Ok(());
         }
         let part = &campaign.mutants[first..total.min(first + PART)];
-        let Some(fates) = campaign.run(part, prover, &stop)? else {
+        let Some(fates) = campaign.run(part, provers, &stop)? else {
             return Ok(());
         };
         let tested = part.iter().zip(fates).map(|(mutant, fate)| Tested {

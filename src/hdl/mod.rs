@@ -95,6 +95,7 @@ pub use error::ElabError;
 pub use ir::Design;
 pub use names::CHECKER;
 pub use part::{Optional, OptionalBlock, Part};
+pub use sim::PinDirection;
 pub use table::Table;
 pub use values::{
     bit_cast, bits, clog2, Bit, Bits, Castable, State, Type, Value, Width, MAX_WIDTH,

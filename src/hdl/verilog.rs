@@ -9,8 +9,10 @@
 use std::collections::{HashMap, HashSet};
 
 use super::checker;
-use super::ir::{BlockId, Design};
+use super::ir::{BlockId, Design, Role};
 use super::module::{push_comment, wrap, Module, COLUMNS};
+use super::names;
+use super::sim::PinDirection;
 use crate::files::origin;
 
 /// The folder of the checkers, beside the design's files.
@@ -120,6 +122,51 @@ fn distinct<'a>(
         }
     }
     distinct
+}
+
+/// A pin of a module: its name, its width in bits, its direction.
+pub type ModulePin = (String, u32, PinDirection);
+
+/// A module that is emitted, as other tools see it.
+#[derive(Debug)]
+pub struct ModulePins {
+    /// Its name.
+    pub module: String,
+    /// Its pins, the clock included.
+    pub pins: Vec<ModulePin>,
+    /// The instances in it: their names, modules and pins.
+    pub inside: Vec<(String, String, Vec<ModulePin>)>,
+}
+
+/// Every module that is emitted, the top first.
+pub fn modules(design: &Design) -> Vec<ModulePins> {
+    let modules = module_names(design);
+    let pins = |id: BlockId| {
+        let pins = Module::new(design, id).pins().into_iter();
+        pins.map(|net| {
+            let pin = &design.nets[net];
+            let direction = match pin.role {
+                Role::Input => PinDirection::Input,
+                _ => PinDirection::Output,
+            };
+            (pin.printed.clone(), pin.width, direction)
+        })
+        .collect()
+    };
+    let distinct = distinct(design, &modules).into_iter();
+    distinct
+        .map(|(id, module, _)| ModulePins {
+            module: module.to_owned(),
+            pins: pins(id),
+            inside: (design.blocks[id].children.iter())
+                .map(|&child| (child, &design.blocks[child]))
+                .filter(|(_, block)| block.live)
+                .map(|(child, block)| {
+                    (names::instance(block), modules[&child].clone(), pins(child))
+                })
+                .collect(),
+        })
+        .collect()
 }
 
 /// The module of a block; `module_of` names those of its children.

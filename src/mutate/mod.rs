@@ -2,7 +2,7 @@
 //!
 //! Every version of the Verilog with one fault ([`crate::hdl::mutants`]) is run in lock step with
 //! the golden model, under the random activity of `cosim --random`. A fault that shows is
-//! *killed*. Of one that does not, Yosys is asked whether it is *equivalent*: whether it is no
+//! *killed*. Of one that does not, solvers are asked whether it is *equivalent*: whether it is no
 //! fault at all. What is left *survives*: something that the co-simulation does not see.
 
 mod herd;
@@ -21,6 +21,7 @@ use crate::hdl::mutants::{choosable, mutants, reset_registers, Mutant};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
 use crate::rtl;
+use crate::synth::netlist::{self, Verdict};
 use crate::verify::equivalence::{versions_task, Versions};
 use crate::verify::Tools;
 use herd::Herd;
@@ -30,6 +31,18 @@ pub const PART: usize = 200;
 
 /// One share in so many of the cycles is run before Yosys is asked: most faults show by then.
 const FIRST_SHARE: u64 = 10;
+
+/// How many seconds ABC may think about one fault.
+const ABC_TIMEOUT: u64 = 60;
+
+/// Who says whether a fault is one.
+pub struct Provers {
+    /// Equal from every state that the claims of the design allow, after some cycles in the same
+    /// state again.
+    pub induction: Tools,
+    /// Equal in all states that come about. It takes longer, and is asked last.
+    pub reachability: netlist::Prover,
+}
 
 /// A configuration, its design, and the faults to be tried.
 pub struct Campaign {
@@ -95,7 +108,7 @@ impl Campaign {
     pub fn run(
         &self,
         part: &[Mutant],
-        prover: Option<&Tools>,
+        provers: Option<&Provers>,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Vec<Fate>>> {
         let plan = self.port.plan();
@@ -121,7 +134,20 @@ impl Campaign {
             }
             fates.check_intact()?;
             if left > 0 || share == self.cycles {
-                self.ask(part, prover, &fates, stop)?;
+                self.ask(part, provers, &fates, stop)?;
+            }
+        }
+        if let Some(provers) = provers {
+            for at in fates.unknown() {
+                if stop() {
+                    return Ok(None);
+                }
+                let prover = &provers.reachability;
+                let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
+                let verdict = prover.same(&self.design, &intact, &faulty, ABC_TIMEOUT)?;
+                if verdict == Verdict::Equal {
+                    fates.set(at, Fate::Equivalent);
+                }
             }
         }
         Ok(Some(fates.take()))
@@ -131,11 +157,11 @@ impl Campaign {
     fn ask(
         &self,
         part: &[Mutant],
-        prover: Option<&Tools>,
+        provers: Option<&Provers>,
         fates: &herd::Fates,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
-        let (Some(prover), unknown) = (prover, fates.unknown()) else {
+        let (Some(provers), unknown) = (provers, fates.unknown()) else {
             return Ok(());
         };
         if unknown.is_empty() {
@@ -145,7 +171,7 @@ impl Campaign {
         let checkers = verilog::checkers(&self.design, &Header::for_tests());
         let files = [files(&choosable(&self.design, &left)), checkers].concat();
         let task = versions_task(self.port.plan(), &self.design, &files)?;
-        let versions = Versions::new(prover, &task)?;
+        let versions = Versions::new(&provers.induction, &task)?;
         for (number, at) in (1..).zip(unknown) {
             if stop() {
                 break;

@@ -175,12 +175,12 @@ fn not_installed(text: &str) -> Timing {
     }
 }
 
-fn write(folder: &Path, name: &str, text: &str) -> Result<(), SynthError> {
+pub(super) fn write(folder: &Path, name: &str, text: &str) -> Result<(), SynthError> {
     let path = folder.join(name);
     std::fs::write(&path, text).map_err(|source| SynthError::Io { path, source })
 }
 
-fn read(folder: &Path, name: &str) -> Result<String, SynthError> {
+pub(super) fn read(folder: &Path, name: &str) -> Result<String, SynthError> {
     let path = folder.join(name);
     std::fs::read_to_string(&path).map_err(|source| SynthError::Io { path, source })
 }

