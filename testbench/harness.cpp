@@ -13,6 +13,7 @@
 //   TIME_REGISTERS           their number
 //   read_time(root, values), write_time(root, values)
 //   settle(root)             lets changed registers reach what depends on them
+// and, of a model that counts which of its lines are reached (VM_COVERAGE): nothing more
 // and, of a model with an input that chooses a fault (LINKDOZE_CHOICE):
 //   choose(root, number)     sets it
 //
@@ -26,6 +27,9 @@
 #include <string>
 
 #include "verilated.h"
+#if VM_COVERAGE
+#include "verilated_cov.h"
+#endif
 
 #include "run.h"
 
@@ -347,6 +351,19 @@ LINKDOZE_EXPORT int linkdoze_leap(void* handle, const Run* run, const uint64_t* 
 #ifdef LINKDOZE_TRACE
         instance->cycle += run->cycles;
 #endif
+        return 0;
+    });
+}
+
+#endif
+
+#if VM_COVERAGE
+
+// Writes what was reached since the instance was made to a file.
+LINKDOZE_EXPORT int linkdoze_coverage(void* handle, const char* path) {
+    auto* instance = static_cast<Instance*>(handle);
+    return guarded(instance, [&] {
+        instance->context.coveragep()->write(path);
         return 0;
     });
 }

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use super::{Activity, EngineError, Leap, LeapDifference, Model, Rtl, Run};
+use super::{Activity, CodeCoverage, EngineError, Leap, LeapDifference, Model, Rtl, Run};
 use crate::blocks::port::pins::{Inputs, Pin, PowerState, Values};
 
 /// Runs handed to the engine at once: enough that the call costs nothing, few enough to
@@ -176,6 +176,14 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
     /// What was compared so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
+    }
+
+    /// What the engine has reached so far ([`Rtl::code_coverage`]).
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub fn code_coverage(&mut self) -> Result<CodeCoverage, EngineError> {
+        self.rtl.code_coverage()
     }
 
     /// Leaps over idle time where the engine can ([`Leap`]), instead of clocking it.

@@ -8,6 +8,7 @@
 //! description itself).
 
 pub mod cache;
+pub mod code_coverage;
 pub mod coverage;
 #[cfg(test)]
 pub(crate) mod fixture;
@@ -29,6 +30,7 @@ pub mod wave;
 
 mod lock_step;
 
+use code_coverage::CodeCoverage;
 pub use lock_step::{Ended, LockStep, Mismatch, Tally};
 
 pub use crate::blocks::port::model::Model;
@@ -223,6 +225,15 @@ pub trait Rtl {
         ))
     }
 
+    /// Which lines, branches and bits of the Verilog it has reached so far; nothing if it does not
+    /// count ([`verilator::Compiled::covering`]).
+    ///
+    /// # Errors
+    /// If the engine itself fails.
+    fn code_coverage(&mut self) -> Result<CodeCoverage, EngineError> {
+        Ok(CodeCoverage::default())
+    }
+
     /// Cycles to give it at a time, about a tenth of a second's work: between two calls a
     /// run can be stopped and its progress shown.
     fn batch_cycles(&self) -> u64 {
@@ -261,6 +272,10 @@ impl<T: Rtl + ?Sized> Rtl for Box<T> {
 
     fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
         (**self).leap(leap)
+    }
+
+    fn code_coverage(&mut self) -> Result<CodeCoverage, EngineError> {
+        (**self).code_coverage()
     }
 
     fn batch_cycles(&self) -> u64 {

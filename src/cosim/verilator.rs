@@ -15,6 +15,7 @@ use libloading::Library;
 use sha2::{Digest, Sha256};
 
 use super::cache::{cached, CacheError, Made};
+use super::code_coverage::CodeCoverage;
 use super::glue::{self, Clocking, Internals};
 use super::open_loop::OpenLoop;
 use super::{run_header, Difference, EngineError, Leap, LeapDifference, Model, Rtl, Run};
@@ -379,6 +380,8 @@ enum Kind {
     Fast(Option<Clocking>),
     /// With the input [`SELECTOR`].
     Choosing,
+    /// Counting which lines, branches and bits are reached.
+    Covering,
     Traced(WaveFormat),
 }
 
@@ -399,6 +402,7 @@ pub struct Compiled {
 
 type RunFunction = unsafe extern "C" fn(*mut c_void, *const Run, u64, *mut Difference) -> c_int;
 type PassFunction = unsafe extern "C" fn(*mut c_void, *const Run, *mut Values) -> c_int;
+type CoverageFunction = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
 type ChooseFunction = unsafe extern "C" fn(*mut c_void, u64) -> c_int;
 type LeapFunction =
     unsafe extern "C" fn(*mut c_void, *const Run, *const u64, *const u64, *mut Difference) -> c_int;
@@ -412,6 +416,7 @@ struct Shared {
     run: RunFunction,
     pass: PassFunction,
     choose: Option<ChooseFunction>,
+    coverage: Option<CoverageFunction>,
     /// With the number of registers that it takes.
     leap: Option<(usize, LeapFunction)>,
     trace: Option<TraceFunctions>,
@@ -456,6 +461,15 @@ impl Compiled {
     /// As [`Compiled::fast`].
     pub fn choosing(files: &[(String, String)], plan: &PortPlan) -> Result<Compiled, BuildError> {
         Self::build(files, plan, Kind::Choosing)
+    }
+
+    /// Builds, or finds in the cache, the model of `files` that counts which lines, branches and bits
+    /// are reached, for lock-step runs.
+    ///
+    /// # Errors
+    /// As [`Compiled::fast`].
+    pub fn covering(files: &[(String, String)], plan: &PortPlan) -> Result<Compiled, BuildError> {
+        Self::build(files, plan, Kind::Covering)
     }
 
     fn build(
@@ -581,6 +595,7 @@ fn compile(
     let port = top_of(files);
     let (top, options): (&str, &[&str]) = match kind {
         Kind::Fast(_) | Kind::Choosing => (port, &[]),
+        Kind::Covering => (port, &["--coverage-line", "--coverage-toggle"]),
         Kind::Traced(format) => {
             write("lockstep.v", &glue::lockstep_module(port, pins))?;
             names.push("lockstep.v".to_owned());
@@ -604,14 +619,14 @@ fn compile(
         sources += &read(path)?;
     }
     let inside = match kind {
-        Kind::Fast(_) | Kind::Choosing => port.to_owned(),
+        Kind::Fast(_) | Kind::Choosing | Kind::Covering => port.to_owned(),
         Kind::Traced(_) => format!("{top}.port"),
     };
     let header = read(&model.join("Vport___024root.h"))?;
     let internals = Internals::read(&header, &sources, &inside, time_registers);
     let clocking = match kind {
         Kind::Fast(Some(wanted)) => wanted,
-        Kind::Fast(None) | Kind::Choosing => internals.fastest(),
+        Kind::Fast(None) | Kind::Choosing | Kind::Covering => internals.fastest(),
         Kind::Traced(_) => Clocking::Eval,
     };
     write("run.h", &run_header())?;
@@ -676,7 +691,10 @@ fn common_flags(compiler: &mut Command, tools: &Toolchain, kind: Kind) {
         .arg("-I")
         .arg(tools.include().join("vltstd"))
         .args([
-            "-DVM_COVERAGE=0",
+            match kind {
+                Kind::Covering => "-DVM_COVERAGE=1",
+                _ => "-DVM_COVERAGE=0",
+            },
             "-DVM_SC=0",
             "-DVL_USER_FATAL",
             "-DVL_USER_STOP",
@@ -689,7 +707,7 @@ fn common_flags(compiler: &mut Command, tools: &Toolchain, kind: Kind) {
         compiler.arg("-fno-gnu-unique");
     }
     match kind {
-        Kind::Fast(_) | Kind::Choosing => compiler.arg("-DVM_TRACE=0"),
+        Kind::Fast(_) | Kind::Choosing | Kind::Covering => compiler.arg("-DVM_TRACE=0"),
         Kind::Traced(WaveFormat::Fst) => {
             compiler.args(["-DVM_TRACE=1", "-DVM_TRACE_FST=1", "-DLINKDOZE_TRACE_FST"])
         }
@@ -754,11 +772,12 @@ fn library_objects(
         .collect();
     let mut hash = Sha256::new();
     let format = match kind {
-        Kind::Fast(_) | Kind::Choosing => None,
+        Kind::Fast(_) | Kind::Choosing | Kind::Covering => None,
         Kind::Traced(format) => Some(format),
     };
+    let covers = kind == Kind::Covering;
     hash.update(format!(
-        "{tools:?} {sources:?} {format:?} {COMPILER_FLAGS:?}"
+        "{tools:?} {sources:?} {format:?} {covers} {COMPILER_FLAGS:?}"
     ));
     hash.update(include_str!("cache.rs"));
     hash.update(include_str!("verilator.rs"));
@@ -878,7 +897,7 @@ impl Shared {
         // of the key under which the object was found; the library is never unloaded.
         unsafe {
             let trace = match kind {
-                Kind::Fast(_) | Kind::Choosing => None,
+                Kind::Fast(_) | Kind::Choosing | Kind::Covering => None,
                 Kind::Traced(_) => Some(TraceFunctions {
                     open: *library.get(b"linkdoze_trace_open\0").map_err(failed)?,
                     run: *library.get(b"linkdoze_trace_run\0").map_err(failed)?,
@@ -891,10 +910,15 @@ impl Shared {
             };
             let choose = match kind {
                 Kind::Choosing => Some(*library.get(b"linkdoze_choose\0").map_err(failed)?),
-                Kind::Fast(_) | Kind::Traced(_) => None,
+                Kind::Fast(_) | Kind::Covering | Kind::Traced(_) => None,
+            };
+            let coverage = match kind {
+                Kind::Covering => Some(*library.get(b"linkdoze_coverage\0").map_err(failed)?),
+                Kind::Fast(_) | Kind::Choosing | Kind::Traced(_) => None,
             };
             Ok(Shared {
                 choose,
+                coverage,
                 leap,
                 create: *library.get(b"linkdoze_create\0").map_err(failed)?,
                 destroy: *library.get(b"linkdoze_destroy\0").map_err(failed)?,
@@ -991,6 +1015,24 @@ pub struct Engine {
 }
 
 impl Rtl for Engine {
+    fn code_coverage(&mut self) -> Result<CodeCoverage, EngineError> {
+        let Some(write) = self.instance.shared.coverage else {
+            return Ok(CodeCoverage::default());
+        };
+        let unusable = |error: std::io::Error| failed(format!("its coverage: {error}"));
+        let folder =
+            TemporaryFolder::new(&std::env::temp_dir(), "linkdoze-coverage-").map_err(unusable)?;
+        let path = folder.path().join("coverage.dat");
+        let name = CString::new(path.as_os_str().as_encoded_bytes())
+            .map_err(|error| failed(error.to_string()))?;
+        // SAFETY: the handle is live and used by this thread alone; the name outlives the call.
+        let status = unsafe { write(self.instance.handle, name.as_ptr()) };
+        self.instance.status(status)?;
+        let text = std::fs::read_to_string(&path).map_err(unusable)?;
+        CodeCoverage::read(&text)
+            .ok_or_else(|| failed("Verilator writes its coverage in a form that is not known"))
+    }
+
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         let mut difference = Difference::default();
         // SAFETY: pointer and length describe `runs`; `Run` and `Difference` are laid out as

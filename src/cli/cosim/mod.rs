@@ -102,6 +102,11 @@ pub struct Args {
     #[arg(long, requires = "random")]
     all_corners: bool,
 
+    /// Count which lines, branches and bits of the Verilog are reached, module by module; with
+    /// --all list those that are not
+    #[arg(long, conflicts_with_all = ["pair", "scenario"])]
+    code_coverage: bool,
+
     /// Print the result as JSON
     #[arg(long)]
     json: bool,

@@ -11,6 +11,7 @@ use super::session::{quoted, Found, Session, Summary, WAVE_CYCLES};
 use super::{Args, Engine, Seeds};
 use crate::cli::progress::Step;
 use crate::cli::{Interrupted, Outcome};
+use crate::cosim::code_coverage::CodeCoverage;
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::line_rate::LineRate;
 use crate::cosim::peer::WithPeer;
@@ -36,6 +37,7 @@ struct Job<'a> {
 struct JobDone {
     tally: Tally,
     coverage: Coverage,
+    code: CodeCoverage,
     mismatch: Option<Mismatch>,
     stopped: bool,
 }
@@ -147,6 +149,7 @@ pub(super) fn run<D: Design + Sync>(
             Ok(JobDone {
                 tally: *pair.tally(),
                 coverage,
+                code: pair.code_coverage()?,
                 mismatch,
                 stopped,
             })
@@ -157,9 +160,11 @@ pub(super) fn run<D: Design + Sync>(
 
     let mut tally = Tally::default();
     let mut coverage = Coverage::new(plan);
+    let mut code = CodeCoverage::default();
     for one in &done {
         tally.merge(&one.tally);
         coverage.merge(&one.coverage);
+        code.merge(&one.code);
     }
     let at = done.iter().position(|one| one.mismatch.is_some());
     let found = at.and_then(|at| {
@@ -209,6 +214,7 @@ pub(super) fn run<D: Design + Sync>(
             tally,
             ports: Vec::new(),
             coverage,
+            code,
             affordable,
             elapsed,
             mismatch: found,

@@ -1,10 +1,13 @@
 //! What a person, or a program, is told about a co-simulation.
 
+use std::collections::BTreeMap;
+
 use serde_json::{json, Value};
 
 use crate::blocks::port::pins::{Inputs, Message, OutputPin, Outputs, Pin, PowerState};
 use crate::cli::output::{table, trimmed, wrapped};
 use crate::config::plan::PortPlan;
+use crate::cosim::code_coverage::{CodeCoverage, Kind};
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::{Mismatch, Run, Tally};
 
@@ -242,6 +245,92 @@ pub(super) fn corners(
         }
     }
     wrapped(&text, 2)
+}
+
+/// How much of every module was reached; `all`: and every place that was not, with its line of
+/// `files`.
+pub(super) fn code(code: &CodeCoverage, files: &[(String, String)], all: bool) -> String {
+    let mut modules = table(&["module", "lines", "branches", "bits"], 1..4);
+    for (module, kinds) in code.modules() {
+        let cells = Kind::ALL.map(|kind| match kinds.get(&kind) {
+            Some((all, reached)) => format!("{reached} of {all}"),
+            None => "-".to_owned(),
+        });
+        modules.add_row(std::iter::once(module.to_owned()).chain(cells));
+    }
+    let mut text = trimmed(&modules);
+    if !all {
+        return text;
+    }
+    // The bits of one signal in one row.
+    let mut places: BTreeMap<(&str, u32, &str), Vec<u32>> = BTreeMap::new();
+    for hole in code.holes() {
+        let (name, bit) = match hole
+            .name
+            .strip_suffix(']')
+            .and_then(|it| it.rsplit_once('['))
+        {
+            Some((name, bit)) => (name, bit.parse().ok()),
+            None => (hole.name.as_str(), None),
+        };
+        let bits = places.entry((&hole.module, hole.line, name)).or_default();
+        bits.extend(bit);
+    }
+    let mut holes = table(&["not reached in", "line", "what", "text"], [1]);
+    for ((module, number, name), bits) in places {
+        let file = files
+            .iter()
+            .find(|(file, _)| *file == format!("{module}.v"));
+        let line = number
+            .checked_sub(1)
+            .and_then(|at| file?.1.lines().nth(at as usize));
+        let code = line
+            .unwrap_or_default()
+            .split("//")
+            .next()
+            .unwrap_or_default();
+        let what = match bits.is_empty() {
+            true => name.to_owned(),
+            false => format!("{name}[{}]", ranges(bits)),
+        };
+        holes.add_row([module, &number.to_string(), &what, code.trim()]);
+    }
+    text.push('\n');
+    text + &trimmed(&holes)
+}
+
+/// Numbers with what lies between two in a row left out: `0..4, 6`.
+fn ranges(mut numbers: Vec<u32>) -> String {
+    numbers.sort_unstable();
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == number => *last = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let texts = ranges.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}..{last}"),
+    });
+    texts.collect::<Vec<_>>().join(", ")
+}
+
+/// The same for programs.
+pub(super) fn code_json(code: &CodeCoverage) -> Value {
+    let modules = code.modules().into_iter().map(|(module, kinds)| {
+        let of = |kind: Kind| {
+            let (all, reached) = kinds.get(&kind).copied().unwrap_or_default();
+            json!({ "all": all, "reached": reached })
+        };
+        let [lines, branches, bits] = Kind::ALL.map(of);
+        let counts = json!({ "lines": lines, "branches": branches, "bits": bits });
+        (module.to_owned(), counts)
+    });
+    json!({
+        "modules": modules.collect::<serde_json::Map<_, _>>(),
+        "holes": code.holes().collect::<Vec<_>>(),
+    })
 }
 
 /// Every corner, as text.

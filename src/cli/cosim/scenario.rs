@@ -16,6 +16,7 @@ use crate::cli::progress::Step;
 use crate::cli::{interrupted, output, Interrupted, Outcome};
 use crate::config::plan::PortPlan;
 use crate::config::Config;
+use crate::cosim::code_coverage::CodeCoverage;
 use crate::cosim::port::PortDesign;
 use crate::cosim::scenario::{Bench, OnePort, Results, Taps};
 use crate::cosim::{ActivitySink, Design, Run, Tally};
@@ -197,6 +198,7 @@ pub(super) fn compare<D: Design + Sync>(
             tally,
             ports: tallies,
             coverage,
+            code: CodeCoverage::default(),
             affordable: Box::new(|_| true),
             elapsed,
             mismatch: found,

@@ -12,6 +12,7 @@ use super::{report, Args, Engine};
 use crate::blocks::port::pins::Outputs;
 use crate::cli::progress::{count, Step};
 use crate::cli::{output, Orderly, Outcome};
+use crate::cosim::code_coverage::CodeCoverage;
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::native::Native;
 use crate::cosim::verilator::{self, BuildError, Compiled, WaveFormat};
@@ -65,6 +66,8 @@ pub(super) struct Summary {
     pub(super) tally: Tally,
     pub(super) ports: Vec<Tally>,
     pub(super) coverage: Coverage,
+    /// Empty unless it is asked for.
+    pub(super) code: CodeCoverage,
     pub(super) affordable: Box<dyn Fn(Corner) -> bool>,
     pub(super) elapsed: Duration,
     pub(super) mismatch: Option<Found>,
@@ -120,6 +123,10 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                     args.rtl.is_none(),
                     "--rtl takes Verilog, which the native engine does not read: use --engine verilator"
                 );
+                ensure!(
+                    !args.code_coverage,
+                    "--code-coverage is of Verilog, which the native engine does not read: use --engine verilator"
+                );
                 Hardware::Native(design)
             }
             Engine::Verilator => {
@@ -127,7 +134,10 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                     Some(folder) => verilator::read_folder(folder)?,
                     None => design.verilog()?,
                 };
-                let model = compiled(|| Compiled::fast(&files, design.plan()))?;
+                let model = compiled(|| match args.code_coverage {
+                    true => Compiled::covering(&files, design.plan()),
+                    false => Compiled::fast(&files, design.plan()),
+                })?;
                 if !model.extra_outputs.is_empty() {
                     output::note(&format!(
                         "note: outputs that the golden model does not have are not compared: {}",
@@ -304,6 +314,13 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 write!(out, "\n{corners}\n")?;
             }
         }
+        if !summary.code.is_empty() {
+            write!(
+                out,
+                "\n{}",
+                report::code(&summary.code, &self.files, self.args.all)
+            )?;
+        }
         if covers {
             let corners = report::corners(&summary.coverage, plan, &summary.affordable);
             write!(out, "{corners}")?;
@@ -351,6 +368,9 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                 "wave": wave,
                 "notes": self.design.notes(),
             });
+            if !summary.code.is_empty() {
+                value["code_coverage"] = report::code_json(&summary.code);
+            }
             if !summary.ports.is_empty() {
                 value["ports"] = summary
                     .ports
