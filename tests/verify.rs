@@ -52,11 +52,14 @@ fn verify(path: &Path, words: &[&str], status: i32) -> Value {
     json
 }
 
-/// The verdicts on every claim of a part.
-fn verdicts<'a>(report: &'a Value, part: &str) -> Vec<(&'a str, &'a str)> {
+/// The verdicts on every claim about a top.
+fn verdicts<'a>(report: &'a Value, top: &str) -> Vec<(&'a str, &'a str)> {
     let parts = report["parts"].as_array().unwrap();
-    let part = parts.iter().find(|it| it["top"] == part).unwrap();
-    let findings = part["findings"].as_array().unwrap().iter();
+    let parts: Vec<_> = parts.iter().filter(|it| it["top"] == top).collect();
+    assert!(!parts.is_empty(), "{top}");
+    let findings = parts
+        .iter()
+        .flat_map(|it| it["findings"].as_array().unwrap());
     findings
         .map(|it| {
             (
@@ -92,12 +95,15 @@ fn a_preset_with_level_pins() {
     let text = text.replace("sync = \"messages\"", "sync = \"levels\"");
     fs::write(path.join("port.toml"), text).unwrap();
     let report = verify(path, &[], 0);
-    assert_eq!(report["parts"].as_array().unwrap().len(), 1);
+    assert_eq!(report["parts"].as_array().unwrap().len(), 2);
     let verdicts = verdicts(&report, "port");
     for claim in [
         "sends_awake_only",
         "sleeps_in_time",
         "prediction_in_range",
+        "u_pdt_timer.t_pdt_kept",
+        "u_perfbound.t_pb_in_range",
+        "u_perfbound.budget_exact",
         "u_lpi_fsm.down_completes",
         "u_lpi_fsm.up_completes",
         "u_lpi_fsm.wait_bounded",
@@ -332,4 +338,92 @@ fn a_bucket_that_refills_twice_is_not_proved() {
     let twice = "refilled = part_q + GAIN + GAIN";
     let (_, report) = edited(&config, "guard.v", once, twice, &BRIEFLY);
     assert_not_proved(&report, "guard_kept");
+}
+
+/// Prediction in a small histogram: 8 bins of 4 ticks, 10 samples, 200 ticks.
+const PREDICTS: &str = "\
+[port]
+time_width = 16
+policy = \"perfbound\"
+sleep = \"deep-sleep\"
+t_pdt_init_ns = 20
+t_backstop_ns = 32
+sync = \"levels\"
+[states.fast-wake]
+t_w_ns = 4
+t_s_ns = 3
+[states.deep-sleep]
+t_w_ns = 6
+t_s_ns = 4
+[histogram]
+kind = \"clearing\"
+bins = 8
+bin_ns = 4
+counter_bits = 4
+max_samples = 10
+ttl_ns = 200
+max_value_ns = 32
+map_entries = 4
+[perfbound]
+bound = 0.9
+hop_factor = 0.3
+";
+
+/// SPEC 6, 7: what is proved of the prediction, for each kind of histogram.
+#[test]
+fn predictions_are_proved() {
+    for (kind, claims) in [
+        ("clearing", &["budget_exact", "t_pb_in_range"][..]),
+        ("map", &["budget_exact", "t_pb_in_range"]),
+        ("regular", &["budget_is_product", "t_pb_in_range"]),
+        ("circular", &["budget_is_product", "t_pb_in_range"]),
+        ("decaying", &["budget_is_product", "t_pb_in_range"]),
+    ] {
+        let config = PREDICTS.replace("\"clearing\"", &format!("\"{kind}\""));
+        let folder = folder(&config);
+        let report = verify(folder.path(), &[], 0);
+        let port = verdicts(&report, "port");
+        for claim in claims {
+            let claim = format!("u_perfbound.{claim}");
+            assert!(port.contains(&(&claim, "proved")), "{kind}: {claim}");
+        }
+    }
+}
+
+/// Every wrong edit of what predicts breaks the claim that speaks of it.
+#[test]
+fn wrong_predictions_are_not_proved() {
+    for (file, from, to, claim) in [
+        (
+            "perfbound.v",
+            "PART_AFTER_CARRY = 6'd45;",
+            "PART_AFTER_CARRY = 6'd46;",
+            "u_perfbound.credit_exact",
+        ),
+        (
+            "perfbound.v",
+            "if (index >= NEVER_FROM) begin",
+            "if (index > NEVER_FROM) begin",
+            "u_perfbound.t_pb_in_range",
+        ),
+        (
+            "perfbound.v",
+            "place_d = place_q - 2'd1;",
+            "place_d = place_q - 2'd2;",
+            "u_perfbound.bins_in_order",
+        ),
+        (
+            "pdt_timer.v",
+            "if (active) begin\n      in_force_d",
+            "if (active | tick) begin\n      in_force_d",
+            "u_pdt_timer.t_pdt_kept",
+        ),
+    ] {
+        let (_, report) = edited(PREDICTS, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
+    let regular = PREDICTS.replace("\"clearing\"", "\"regular\"");
+    let (from, to) = ("FACTOR = 32'd52429;", "FACTOR = 32'd52428;");
+    let (_, report) = edited(&regular, "perfbound.v", from, to, &BRIEFLY);
+    assert_not_proved(&report, "u_perfbound.budget_is_product");
 }

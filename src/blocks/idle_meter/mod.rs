@@ -39,6 +39,8 @@ block! {
         constant last_clock: Bits(
             prescaler_width, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
         ),
+        invariant samples_apart("Two idle periods end two cycles apart at least."),
+        reg ended_before: Bit(false, "an idle period ended the cycle before"),
     }
 }
 
@@ -70,5 +72,8 @@ impl Logic for IdleMeter {
             self.count.d.next = self.count.q.val() + 1;
         }
         self.ticks.next = self.count.q.val();
+
+        self.ended_before.d.next = self.ended.val();
+        self.samples_apart.d.next = !(self.ended_before.q.val() & self.in_period.q.val());
     }
 }
