@@ -387,12 +387,34 @@ fn predictions_are_proved() {
             let claim = format!("u_perfbound.{claim}");
             assert!(port.contains(&(&claim, "proved")), "{kind}: {claim}");
         }
+        // With all counters in the proof.
+        if kind == "clearing" {
+            for claim in [
+                "u_clearing.u_store.u_claims.counters_count",
+                "u_clearing.u_store.u_claims.sums_add_up",
+                "u_clearing.u_store.u_claims.no_wrap",
+                "u_search_claims.window_counted",
+                "u_search_claims.search_exact",
+            ] {
+                assert!(port.contains(&(claim, "proved")), "{claim}");
+            }
+        }
     }
 }
 
 /// Every wrong edit of what predicts breaks the claim that speaks of it.
 #[test]
 fn wrong_predictions_are_not_proved() {
+    // So many bins that a proof does not have all counters: that is quicker.
+    let mut config = PREDICTS.to_owned();
+    for (from, to) in [
+        ("\nbins = 8\n", "\nbins = 32\n"),
+        ("max_value_ns = 32", "max_value_ns = 128"),
+        ("t_backstop_ns = 32", "t_backstop_ns = 128"),
+    ] {
+        assert_eq!(config.matches(from).count(), 1, "{from}");
+        config = config.replace(from, to);
+    }
     for (file, from, to, claim) in [
         (
             "perfbound.v",
@@ -408,9 +430,15 @@ fn wrong_predictions_are_not_proved() {
         ),
         (
             "perfbound.v",
-            "place_d = place_q - 2'd1;",
-            "place_d = place_q - 2'd2;",
+            "place_d = place_q - 3'd1;",
+            "place_d = place_q - 3'd2;",
             "u_perfbound.bins_in_order",
+        ),
+        (
+            "histogram_window.v",
+            "SAMPLES_WANTED = 4'd10;",
+            "SAMPLES_WANTED = 4'd15;",
+            "u_clearing.u_window.samples_fit",
         ),
         (
             "pdt_timer.v",
@@ -419,11 +447,95 @@ fn wrong_predictions_are_not_proved() {
             "u_pdt_timer.t_pdt_kept",
         ),
     ] {
-        let (_, report) = edited(PREDICTS, file, from, to, &BRIEFLY);
+        let (_, report) = edited(&config, file, from, to, &BRIEFLY);
         assert_not_proved(&report, claim);
     }
     let regular = PREDICTS.replace("\"clearing\"", "\"regular\"");
     let (from, to) = ("FACTOR = 32'd52429;", "FACTOR = 32'd52428;");
     let (_, report) = edited(&regular, "perfbound.v", from, to, &BRIEFLY);
     assert_not_proved(&report, "u_perfbound.budget_is_product");
+}
+
+/// With all counters in the proof: how the histogram counts, and the bin that the search finds.
+#[test]
+fn wrong_histograms_and_searches_are_not_proved() {
+    for (file, from, to, claim) in [
+        (
+            "perfbound.v",
+            "rest = {1'b0, left_q} - {1'b0, samples_q}",
+            "rest = {1'b0, left_q} - {1'b0, samples_q} - 5'd1",
+            "u_search_claims.search_exact",
+        ),
+        (
+            "counter_store.v",
+            "new_mask = mask | (4'd1 << here_place)",
+            "new_mask = mask",
+            "u_clearing.u_store.u_claims.counters_count",
+        ),
+    ] {
+        let (_, report) = edited(PREDICTS, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
+}
+
+/// IHI 0022: the handshakes of AXI4-Lite, and what comes of a write.
+#[test]
+fn the_registers_follow_the_rules_of_axi4_lite() {
+    let config = PREDICTS.replace("[states.fast-wake]", "registers = true\n[states.fast-wake]");
+    let folder = folder(&config);
+    let report = verify(folder.path(), &["--port-only"], 0);
+    let port = verdicts(&report, "port");
+    for claim in [
+        "sleeps_in_time",
+        "u_axi_lite.write_answer_kept",
+        "u_axi_lite.read_answer_kept",
+        "u_axi_lite.writes_answered_once",
+        "u_axi_lite.reads_answered_once",
+        "u_axi_lite.write_goes_in_time",
+        "u_csr.staged_by_writes",
+        "u_csr.in_force_together",
+    ] {
+        assert!(port.contains(&(claim, "proved")), "{claim}");
+    }
+    for (file, from, to, claim) in [
+        (
+            "axi_lite.v",
+            "may_write = aw_full_q & w_full_q & ~b_full_q & ~asked_q",
+            "may_write = aw_full_q & w_full_q & ~asked_q",
+            "u_axi_lite.write_answer_kept",
+        ),
+        (
+            "axi_lite.v",
+            "end else if (bready) begin",
+            "end else if (1'b1) begin",
+            "u_axi_lite.writes_answered_once",
+        ),
+        (
+            "axi_lite.v",
+            "reads = may_read & ~writes",
+            "reads = may_read & ~writes & rready",
+            "u_axi_lite.read_goes_in_time",
+        ),
+        (
+            "axi_lite.v",
+            "w_data_d = wdata;",
+            "w_data_d = {wdata[31:1], 1'b0};",
+            "u_axi_lite.asked_as_taken",
+        ),
+        (
+            "csr.v",
+            "(|write_strobe) & (verdict == OKAY)",
+            "(|write_strobe)",
+            "u_csr.staged_by_writes",
+        ),
+        (
+            "csr.v",
+            "commits = pending_q & ready_q & active",
+            "commits = pending_q & ready_q",
+            "u_csr.in_force_together",
+        ),
+    ] {
+        let (_, report) = edited(&config, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
 }

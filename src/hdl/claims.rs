@@ -54,7 +54,7 @@ impl Design {
             for group in block.groups.iter().filter(|group| group.formal) {
                 for_each_expr(&group.statements, &mut |expr| {
                     expr.reads(&mut |net| {
-                        if let Role::RegisterQ(_) = self.nets[net].role {
+                        if let Role::RegisterQ(_) | Role::Output = self.nets[net].role {
                             need(self.nets[net].block);
                         }
                     });

@@ -39,8 +39,14 @@ block! {
         constant last_clock: Bits(
             prescaler_width, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
         ),
-        invariant samples_apart("Two idle periods end two cycles apart at least."),
-        reg ended_before: Bit(false, "an idle period ended the cycle before"),
+        // For the proofs (docs/evidence/proofs.md).
+        choice predicts(plan.predicts()), // idle periods are samples
+        invariant samples_apart(
+            "Two idle periods end two cycles apart at least."
+        ) if plan.predicts(),
+        reg ended_before: Bit(
+            false, "an idle period ended the cycle before"
+        ) if plan.predicts(),
     }
 }
 
@@ -73,7 +79,9 @@ impl Logic for IdleMeter {
         }
         self.ticks.next = self.count.q.val();
 
-        self.ended_before.d.next = self.ended.val();
-        self.samples_apart.d.next = !(self.ended_before.q.val() & self.in_period.q.val());
+        if self.predicts {
+            self.ended_before.d.next = self.ended.val();
+            self.samples_apart.d.next = !(self.ended_before.q.val() & self.in_period.q.val());
+        }
     }
 }
