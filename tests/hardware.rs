@@ -248,12 +248,12 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let generate = ["generate", "port.toml", "-o"];
     for output in ["one", "two"] {
         let (out, err) = run(linkdoze(path).args(generate).arg(output), 0);
-        assert_eq!(out.lines().count(), 18);
+        assert_eq!(out.lines().count(), 23);
         assert!(err.lines().all(|line| line.starts_with("note: ")), "{err}");
     }
     let one = files(&path.join("one"));
     assert_eq!(one, files(&path.join("two")));
-    assert_eq!(one.len(), 18);
+    assert_eq!(one.len(), 23);
     for (list, end) in [("port.f", ".v"), ("port_checkers.f", ".sv")] {
         let list = String::from_utf8(one[list].clone()).unwrap();
         let mut listed: Vec<&str> = list.lines().collect();

@@ -52,11 +52,14 @@ fn verify(path: &Path, words: &[&str], status: i32) -> Value {
     json
 }
 
-/// The verdicts on every claim of a part.
-fn verdicts<'a>(report: &'a Value, part: &str) -> Vec<(&'a str, &'a str)> {
+/// The verdicts on every claim about a top.
+fn verdicts<'a>(report: &'a Value, top: &str) -> Vec<(&'a str, &'a str)> {
     let parts = report["parts"].as_array().unwrap();
-    let part = parts.iter().find(|it| it["top"] == part).unwrap();
-    let findings = part["findings"].as_array().unwrap().iter();
+    let parts: Vec<_> = parts.iter().filter(|it| it["top"] == top).collect();
+    assert!(!parts.is_empty(), "{top}");
+    let findings = parts
+        .iter()
+        .flat_map(|it| it["findings"].as_array().unwrap());
     findings
         .map(|it| {
             (
@@ -92,12 +95,15 @@ fn a_preset_with_level_pins() {
     let text = text.replace("sync = \"messages\"", "sync = \"levels\"");
     fs::write(path.join("port.toml"), text).unwrap();
     let report = verify(path, &[], 0);
-    assert_eq!(report["parts"].as_array().unwrap().len(), 1);
+    assert_eq!(report["parts"].as_array().unwrap().len(), 2);
     let verdicts = verdicts(&report, "port");
     for claim in [
         "sends_awake_only",
         "sleeps_in_time",
         "prediction_in_range",
+        "u_pdt_timer.t_pdt_kept",
+        "u_perfbound.t_pb_in_range",
+        "u_perfbound.budget_exact",
         "u_lpi_fsm.down_completes",
         "u_lpi_fsm.up_completes",
         "u_lpi_fsm.wait_bounded",
@@ -332,4 +338,204 @@ fn a_bucket_that_refills_twice_is_not_proved() {
     let twice = "refilled = part_q + GAIN + GAIN";
     let (_, report) = edited(&config, "guard.v", once, twice, &BRIEFLY);
     assert_not_proved(&report, "guard_kept");
+}
+
+/// Prediction in a small histogram: 8 bins of 4 ticks, 10 samples, 200 ticks.
+const PREDICTS: &str = "\
+[port]
+time_width = 16
+policy = \"perfbound\"
+sleep = \"deep-sleep\"
+t_pdt_init_ns = 20
+t_backstop_ns = 32
+sync = \"levels\"
+[states.fast-wake]
+t_w_ns = 4
+t_s_ns = 3
+[states.deep-sleep]
+t_w_ns = 6
+t_s_ns = 4
+[histogram]
+kind = \"clearing\"
+bins = 8
+bin_ns = 4
+counter_bits = 4
+max_samples = 10
+ttl_ns = 200
+max_value_ns = 32
+map_entries = 4
+[perfbound]
+bound = 0.9
+hop_factor = 0.3
+";
+
+/// SPEC 6, 7: what is proved of the prediction, for each kind of histogram.
+#[test]
+fn predictions_are_proved() {
+    for (kind, claims) in [
+        ("clearing", &["budget_exact", "t_pb_in_range"][..]),
+        ("map", &["budget_exact", "t_pb_in_range"]),
+        ("regular", &["budget_is_product", "t_pb_in_range"]),
+        ("circular", &["budget_is_product", "t_pb_in_range"]),
+        ("decaying", &["budget_is_product", "t_pb_in_range"]),
+    ] {
+        let config = PREDICTS.replace("\"clearing\"", &format!("\"{kind}\""));
+        let folder = folder(&config);
+        let report = verify(folder.path(), &[], 0);
+        let port = verdicts(&report, "port");
+        for claim in claims {
+            let claim = format!("u_perfbound.{claim}");
+            assert!(port.contains(&(&claim, "proved")), "{kind}: {claim}");
+        }
+        // With all counters in the proof.
+        if kind == "clearing" {
+            for claim in [
+                "u_clearing.u_store.u_claims.counters_count",
+                "u_clearing.u_store.u_claims.sums_add_up",
+                "u_clearing.u_store.u_claims.no_wrap",
+                "u_search_claims.window_counted",
+                "u_search_claims.search_exact",
+            ] {
+                assert!(port.contains(&(claim, "proved")), "{claim}");
+            }
+        }
+    }
+}
+
+/// Every wrong edit of what predicts breaks the claim that speaks of it.
+#[test]
+fn wrong_predictions_are_not_proved() {
+    // So many bins that a proof does not have all counters: that is quicker.
+    let mut config = PREDICTS.to_owned();
+    for (from, to) in [
+        ("\nbins = 8\n", "\nbins = 32\n"),
+        ("max_value_ns = 32", "max_value_ns = 128"),
+        ("t_backstop_ns = 32", "t_backstop_ns = 128"),
+    ] {
+        assert_eq!(config.matches(from).count(), 1, "{from}");
+        config = config.replace(from, to);
+    }
+    for (file, from, to, claim) in [
+        (
+            "perfbound.v",
+            "PART_AFTER_CARRY = 6'd45;",
+            "PART_AFTER_CARRY = 6'd46;",
+            "u_perfbound.credit_exact",
+        ),
+        (
+            "perfbound.v",
+            "if (index >= NEVER_FROM) begin",
+            "if (index > NEVER_FROM) begin",
+            "u_perfbound.t_pb_in_range",
+        ),
+        (
+            "perfbound.v",
+            "place_d = place_q - 3'd1;",
+            "place_d = place_q - 3'd2;",
+            "u_perfbound.bins_in_order",
+        ),
+        (
+            "histogram_window.v",
+            "SAMPLES_WANTED = 4'd10;",
+            "SAMPLES_WANTED = 4'd15;",
+            "u_clearing.u_window.samples_fit",
+        ),
+        (
+            "pdt_timer.v",
+            "if (active) begin\n      in_force_d",
+            "if (active | tick) begin\n      in_force_d",
+            "u_pdt_timer.t_pdt_kept",
+        ),
+    ] {
+        let (_, report) = edited(&config, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
+    let regular = PREDICTS.replace("\"clearing\"", "\"regular\"");
+    let (from, to) = ("FACTOR = 32'd52429;", "FACTOR = 32'd52428;");
+    let (_, report) = edited(&regular, "perfbound.v", from, to, &BRIEFLY);
+    assert_not_proved(&report, "u_perfbound.budget_is_product");
+}
+
+/// With all counters in the proof: how the histogram counts, and the bin that the search finds.
+#[test]
+fn wrong_histograms_and_searches_are_not_proved() {
+    for (file, from, to, claim) in [
+        (
+            "perfbound.v",
+            "rest = {1'b0, left_q} - {1'b0, samples_q}",
+            "rest = {1'b0, left_q} - {1'b0, samples_q} - 5'd1",
+            "u_search_claims.search_exact",
+        ),
+        (
+            "counter_store.v",
+            "new_mask = mask | (4'd1 << here_place)",
+            "new_mask = mask",
+            "u_clearing.u_store.u_claims.counters_count",
+        ),
+    ] {
+        let (_, report) = edited(PREDICTS, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
+}
+
+/// IHI 0022: the handshakes of AXI4-Lite, and what comes of a write.
+#[test]
+fn the_registers_follow_the_rules_of_axi4_lite() {
+    let config = PREDICTS.replace("[states.fast-wake]", "registers = true\n[states.fast-wake]");
+    let folder = folder(&config);
+    let report = verify(folder.path(), &["--port-only"], 0);
+    let port = verdicts(&report, "port");
+    for claim in [
+        "sleeps_in_time",
+        "u_axi_lite.write_answer_kept",
+        "u_axi_lite.read_answer_kept",
+        "u_axi_lite.writes_answered_once",
+        "u_axi_lite.reads_answered_once",
+        "u_axi_lite.write_goes_in_time",
+        "u_csr.staged_by_writes",
+        "u_csr.in_force_together",
+    ] {
+        assert!(port.contains(&(claim, "proved")), "{claim}");
+    }
+    for (file, from, to, claim) in [
+        (
+            "axi_lite.v",
+            "may_write = aw_full_q & w_full_q & ~b_full_q & ~asked_q",
+            "may_write = aw_full_q & w_full_q & ~asked_q",
+            "u_axi_lite.write_answer_kept",
+        ),
+        (
+            "axi_lite.v",
+            "end else if (bready) begin",
+            "end else if (1'b1) begin",
+            "u_axi_lite.writes_answered_once",
+        ),
+        (
+            "axi_lite.v",
+            "reads = may_read & ~writes",
+            "reads = may_read & ~writes & rready",
+            "u_axi_lite.read_goes_in_time",
+        ),
+        (
+            "axi_lite.v",
+            "w_data_d = wdata;",
+            "w_data_d = {wdata[31:1], 1'b0};",
+            "u_axi_lite.asked_as_taken",
+        ),
+        (
+            "csr.v",
+            "(|write_strobe) & (verdict == OKAY)",
+            "(|write_strobe)",
+            "u_csr.staged_by_writes",
+        ),
+        (
+            "csr.v",
+            "commits = pending_q & ready_q & active",
+            "commits = pending_q & ready_q",
+            "u_csr.in_force_together",
+        ),
+    ] {
+        let (_, report) = edited(&config, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
 }

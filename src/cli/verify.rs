@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let mut reports = Vec::new();
     let mut tasks = verify::proof_tasks(&plan, &design, &files)?;
     if args.port_only {
-        tasks.truncate(1);
+        tasks.retain(|task| task.top == design.top());
     }
     for task in tasks {
         let step = Step::new(format!("proving {}", task.top));

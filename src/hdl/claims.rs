@@ -16,11 +16,27 @@ pub struct ClaimText {
 }
 
 impl Design {
+    /// The checkers, by instances from the top (`u_fsm.u_checker`), blocks before their children.
+    pub fn checkers(&self) -> Vec<String> {
+        let blocks = (0..self.blocks.len()).filter(|&block| self.claims_something(block));
+        blocks.map(|block| self.checker(block)).collect()
+    }
+
+    fn claims_something(&self, block: BlockId) -> bool {
+        self.live_claims(block).next().is_some()
+    }
+
+    fn checker(&self, block: BlockId) -> String {
+        names::within(self, 0, block, CHECKER)
+    }
+
     /// The instances that neither make a claim, in themselves or below, nor are read by one, as
-    /// Yosys selects them: `port/u_fsm`.
-    pub fn instances_without_claims(&self) -> Vec<String> {
+    /// Yosys selects them: `port/u_fsm`. Of claims, those of the checkers that are `wanted` count.
+    pub fn instances_without_claims(&self, wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let makes_wanted =
+            |block: BlockId| self.claims_something(block) && wanted(&self.checker(block));
         let claims: Vec<BlockId> = (0..self.blocks.len())
-            .filter(|&block| self.live_claims(block).next().is_some())
+            .filter(|&block| makes_wanted(block))
             .collect();
         let mut needed = vec![false; self.blocks.len()];
         let mut need = |block: BlockId| {
@@ -31,11 +47,14 @@ impl Design {
             }
         };
         claims.iter().copied().for_each(&mut need);
-        for block in &self.blocks {
+        for (id, block) in self.blocks.iter().enumerate() {
+            if !makes_wanted(id) {
+                continue;
+            }
             for group in block.groups.iter().filter(|group| group.formal) {
                 for_each_expr(&group.statements, &mut |expr| {
                     expr.reads(&mut |net| {
-                        if let Role::RegisterQ(_) = self.nets[net].role {
+                        if let Role::RegisterQ(_) | Role::Output = self.nets[net].role {
                             need(self.nets[net].block);
                         }
                     });

@@ -139,7 +139,11 @@ fn range(sources: &[(String, String)], module: &str, port: &str) -> Result<Strin
 }
 
 /// Puts `inside` at the end of a module.
-fn insert(sources: &mut [(String, String)], module: &str, inside: &str) -> Result<(), ToolError> {
+pub(super) fn insert(
+    sources: &mut [(String, String)],
+    module: &str,
+    inside: &str,
+) -> Result<(), ToolError> {
     let (file, _, end) = find(sources, module)?;
     sources[file].1.insert_str(end, inside);
     Ok(())

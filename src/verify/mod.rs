@@ -4,6 +4,7 @@
 
 mod bound;
 pub mod equivalence;
+mod histogram;
 mod pair;
 mod task;
 mod tools;
@@ -97,6 +98,41 @@ impl Finding {
     }
 }
 
+/// What is proved apart from the rest of a port: what it is, and the instances that make its
+/// claims.
+struct Part {
+    says: &'static str,
+    instances: &'static [&'static str],
+}
+
+/// In each task the other parts compute anything.
+const PARTS: &[Part] = &[
+    Part {
+        says: "the prediction of one port; what it does not compute itself is arbitrary",
+        instances: &[
+            "u_idle_meter",
+            "u_regular",
+            "u_clearing",
+            "u_circular",
+            "u_decaying",
+            "u_map",
+            "u_perfbound",
+        ],
+    },
+    Part {
+        says: "the AXI4-Lite pins of one port and its registers; what they count is arbitrary",
+        instances: &["u_axi_lite", "u_csr"],
+    },
+];
+
+/// Which of the parts makes the claims of this checker, if it is one of them.
+fn part_of(checker: &str) -> Option<usize> {
+    let instance = checker.split('.').next()?;
+    PARTS
+        .iter()
+        .position(|part| part.instances.contains(&instance))
+}
+
 /// What there is to prove about the Verilog in `files` and its checkers among them, which are to be
 /// those of `design`, made from `plan`.
 ///
@@ -108,17 +144,26 @@ pub fn proof_tasks(
     files: &[(String, String)],
 ) -> Result<Vec<ProofTask>, ToolError> {
     let files = bound(files, design.top())?;
-    let port = ProofTask {
-        top: design.top().into(),
-        says: "one port; its inputs, and with them the other end, do what they like".into(),
-        files: files.clone(),
-        parameters: Vec::new(),
-        cuts: design.instances_without_claims(),
-        assumed: Vec::new(),
-        claims: design.claims(),
+    let task = |part: Option<usize>, says: &str| {
+        let checkers = design.checkers().into_iter();
+        let claims = design.claims().into_iter();
+        ProofTask {
+            top: design.top().into(),
+            says: says.into(),
+            files: files.clone(),
+            parameters: Vec::new(),
+            cuts: design.instances_without_claims(|checker| part_of(checker) == part),
+            assumed: Vec::new(),
+            left_out: checkers.filter(|it| part_of(it) != part).collect(),
+            claims: claims.filter(|it| part_of(&it.name) == part).collect(),
+        }
     };
-    let pair = pair::part(plan, design, &files);
-    Ok(std::iter::once(port).chain(pair).collect())
+    let port = "one port; its inputs, and with them the other end, do what they like";
+    let parts = PARTS.iter().enumerate();
+    let parts = parts.map(|(part, it)| task(Some(part), it.says));
+    let tasks = std::iter::once(task(None, port)).chain(parts.filter(|it| !it.claims.is_empty()));
+    let tasks = tasks.chain(histogram::task(plan, design, &files)?);
+    Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 
 /// How far an attempt to prove all claims has come.

@@ -32,6 +32,12 @@ pub(super) fn part(
     let (longest_down, longest_up) = link_sync::longest_transitions(plan);
     let start = link_sync::start_cycles(plan, &sync);
     let longest_delay = LONGEST_DELAY.min(link_sync::longest_delay(plan, &sync));
+    let control = |checker: &str| super::part_of(checker).is_none();
+    let checkers = design.checkers().into_iter();
+    let left_out: Vec<String> = checkers
+        .filter(|checker| !control(checker))
+        .flat_map(|checker| ["u_a", "u_b"].map(|end| format!("{end}.{checker}")))
+        .collect();
     let mut all = files.to_vec();
     // The two controllers go by the name of their module.
     let text = TEXT.replace("\n  port u_", &format!("\n  {} u_", design.top()));
@@ -59,7 +65,8 @@ pub(super) fn part(
             ("REST_BITS", width("idle_cycles").unwrap_or(1)),
         ],
         assumed: vec!["u_a".into(), "u_b".into()],
-        cuts: design.instances_without_claims(),
+        cuts: design.instances_without_claims(control),
+        left_out,
         claims: claims(),
     })
 }

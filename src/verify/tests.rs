@@ -1,7 +1,7 @@
 //! What the tools say is understood; the proofs themselves are in `tests/verify.rs`.
 
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{bound, pair, Claim};
+use super::{bound, histogram, pair, Claim};
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
     Violation {
@@ -172,4 +172,17 @@ fn every_claim_about_the_pair_is_found() {
         assert!(kinds.next().is_some(), "{wanted}");
         assert!(kinds.all(|claim| claim.kind == Claim::Property), "{wanted}");
     }
+}
+
+/// So would one of `histogram.v`.
+#[test]
+fn every_claim_about_a_small_histogram_is_found() {
+    let claims = histogram::claims();
+    assert_eq!(claims.len(), histogram::TEXT.matches("assert (").count());
+    for claim in &claims {
+        assert!(claim.says.ends_with('.'), "{claim:?}");
+        assert!(claim.name.contains("_claims."), "{claim:?}");
+    }
+    let properties = claims.iter().filter(|it| it.kind == Claim::Property);
+    assert_eq!(properties.count(), histogram::PROPERTIES.len());
 }

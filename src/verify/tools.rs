@@ -278,9 +278,16 @@ impl<'a> Workspace<'a> {
         // Kept: two claims that come to the same thing are not to become one.
         let _ = write!(
             script,
-            " hierarchy -check -top {top}; proc; async2sync; chformal -early; \
-             setattr -set keep 1 t:$assert; prep -flatten;"
+            " hierarchy -check -top {top}; proc; async2sync; chformal -early;"
         );
+        // A memory that gives anything where a read meets a write is to do so in a proof.
+        if scope == Scope::Cut {
+            script.push_str(" setundef -anyseq;");
+        }
+        script.push_str(" setattr -set keep 1 t:$assert; prep -flatten;");
+        for checker in &self.part.left_out {
+            let _ = write!(script, " delete {top}/{checker}.* t:$assert %i;");
+        }
         for instance in &self.part.assumed {
             let _ = write!(script, " chformal -assert2assume {top}/{instance}.*;");
         }

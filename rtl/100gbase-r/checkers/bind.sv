@@ -32,6 +32,20 @@ bind port port_checker u_checker (
     .u_perfbound_threshold_now_q   (u_perfbound.threshold_now_q)
 );
 
+bind idle_meter idle_meter_checker u_checker (
+    .clk         (clk),
+    .rst         (rst),
+    .ended       (ended),
+    .in_period_q (in_period_q)
+);
+
+bind pdt_timer pdt_timer_checker u_checker (
+    .clk        (clk),
+    .rst        (rst),
+    .active     (active),
+    .in_force_q (in_force_q)
+);
+
 bind lpi_fsm lpi_fsm_checker u_checker (
     .clk       (clk),
     .rst       (rst),
@@ -41,6 +55,52 @@ bind lpi_fsm lpi_fsm_checker u_checker (
     .state_d   (state_d),
     .state_q   (state_q),
     .cycles_q  (cycles_q)
+);
+
+bind histogram_window histogram_window_checker u_checker (
+    .clk         (clk),
+    .rst         (rst),
+    .ticks_q     (ticks_q),
+    .last_tick_q (last_tick_q),
+    .over_q      (over_q),
+    .samples_q   (samples_q)
+);
+
+bind counter_store counter_store_checker u_checker (
+    .clk         (clk),
+    .rst         (rst),
+    .here_place  (here_place),
+    .mask        (mask),
+    .last_group  (last_group),
+    .changing_q  (changing_q),
+    .writing_q   (writing_q),
+    .counted_q   (counted_q),
+    .wrote_q     (wrote_q),
+    .populated_q (populated_q)
+);
+
+bind perfbound perfbound_checker u_checker (
+    .clk             (clk),
+    .rst             (rst),
+    .cleared         (cleared),
+    .live_window     (live_window),
+    .window_step     (window_step),
+    .arrived         (arrived),
+    .carry           (carry),
+    .credit_q        (credit_q),
+    .credit_part_q   (credit_part_q),
+    .state_q         (state_q),
+    .pending_q       (pending_q),
+    .group_q         (group_q),
+    .place_q         (place_q),
+    .reading_q       (reading_q),
+    .arriving_q      (arriving_q),
+    .looking_q       (looking_q),
+    .bin_q           (bin_q),
+    .update_now_q    (update_now_q),
+    .threshold_now_q (threshold_now_q),
+    .window_now_q    (window_now_q),
+    .budget_now_q    (budget_now_q)
 );
 
 `default_nettype wire

@@ -1,9 +1,11 @@
 //! The AXI4-Lite port: from five channels to one request after the other.
 
+mod claims;
 pub mod golden;
 #[cfg(test)]
 pub(crate) mod tests;
 
+use self::claims::HandshakeClaims;
 use crate::hdl::prelude::*;
 
 /// Width of data and addresses' unit: a register, in bits.
@@ -118,6 +120,13 @@ block! {
         local writes: Bit("a write goes to the registers"),
         local reads: Bit("a read goes to the registers"),
         constant byte_bits: Bits(2, 2, "bits of a byte's place in a word"),
+        // For the proofs (docs/evidence/proofs.md).
+        section claims: HandshakeClaims(word),
+        local takes_address: Bit("a write address is taken"),
+        local address: Bits(word, "it, in words"),
+        local takes_data: Bit("data to write is taken"),
+        local takes_read: Bit("a read address is taken"),
+        local read_address: Bits(word, "it, in words"),
     }
 }
 
@@ -195,5 +204,40 @@ impl Logic for AxiLite {
         self.axi.rvalid.next = self.r_full.q.val();
         self.axi.rdata.next = self.r_data.q.val();
         self.axi.rresp.next = self.r_answer.q.val();
+
+        self.takes_address.next = self.axi.awvalid.val() & self.axi.awready.val();
+        self.address.next = bit_cast(self.axi.awaddr.val() >> self.byte_bits.val(), &self.aw_word);
+        self.takes_data.next = self.axi.wvalid.val() & self.axi.wready.val();
+        self.takes_read.next = self.axi.arvalid.val() & self.axi.arready.val();
+        self.read_address.next =
+            bit_cast(self.axi.araddr.val() >> self.byte_bits.val(), &self.ar_word);
+        self.claims.takes_address.next = self.takes_address.val();
+        self.claims.address.next = self.address.val();
+        self.claims.takes_data.next = self.takes_data.val();
+        self.claims.data.next = self.axi.wdata.val();
+        self.claims.strobe.next = self.axi.wstrb.val();
+        self.claims.takes_read.next = self.takes_read.val();
+        self.claims.read_address.next = self.read_address.val();
+        self.claims.bready.next = self.axi.bready.val();
+        self.claims.rready.next = self.axi.rready.val();
+        self.claims.writes.next = self.writes.val();
+        self.claims.reads.next = self.reads.val();
+        self.claims.word_asked.next = self.registers.word.val();
+        self.claims.read_data.next = self.registers.read_data.val();
+        self.claims.answer.next = self.registers.answer.val();
+        self.claims.aw_full.next = self.aw_full.q.val();
+        self.claims.aw_word.next = self.aw_word.q.val();
+        self.claims.ar_word.next = self.ar_word.q.val();
+        self.claims.w_full.next = self.w_full.q.val();
+        self.claims.w_data.next = self.registers.write_data.val();
+        self.claims.w_strobe.next = self.registers.write_strobe.val();
+        self.claims.b_full.next = self.axi.bvalid.val();
+        self.claims.b_answer.next = self.axi.bresp.val();
+        self.claims.ar_full.next = self.ar_full.q.val();
+        self.claims.r_full.next = self.axi.rvalid.val();
+        self.claims.r_data.next = self.axi.rdata.val();
+        self.claims.r_answer.next = self.axi.rresp.val();
+        self.claims.asked.next = self.asked.q.val();
+        self.claims.wrote_last.next = self.wrote_last.q.val();
     }
 }

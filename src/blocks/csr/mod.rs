@@ -3,6 +3,7 @@
 //! How a request is answered is here; what the registers hold and do is in the sections.
 
 mod bins;
+mod claims;
 mod counters;
 pub mod golden;
 mod layout;
@@ -13,6 +14,7 @@ mod rate;
 pub(crate) mod tests;
 
 use self::bins::{BinPins, Bins};
+use self::claims::ParameterClaims;
 use self::counters::Counters;
 pub(crate) use self::layout::reset_of;
 pub use self::layout::WORD_BITS;
@@ -123,6 +125,8 @@ block! {
         constant most_samples: Bits(32, histogram.max_samples.into(), "largest max_samples"),
         constant one_hop: Bits(32, 1 << 31, "hop factor of one link"),
         constant end_of_bins: Bits(13, histogram.bins.into(), "number of bins"),
+        // For the proofs (docs/evidence/proofs.md).
+        section claims: ParameterClaims(plan),
         constant okay: Bits(2, response::OKAY.into(), "done"),
         constant refused: Bits(2, response::SLVERR.into(), "the register refuses"),
         constant no_register: Bits(2, response::DECERR.into(), "there is no register"),
@@ -450,5 +454,29 @@ impl Logic for Csr {
         self.counters.queue_nonempty.next = self.queue_nonempty.val();
         self.counters.power_state.next = self.power_state.val();
         self.counters.clears.next = self.clears.val();
+
+        self.claims.writes.next = self.asked.writes.val();
+        self.claims.request.next = self.access.request.val();
+        self.claims.write.next = self.access.write.val();
+        self.claims.active.next = self.active.val();
+        self.claims.pending.next = self.parameters.pending.q.val();
+        self.claims.answer.next = self.access.answer.val();
+        self.claims.staged_enable.next = self.parameters.staged_enable.q.val();
+        self.claims.staged_policy.next = self.parameters.staged_policy.q.val();
+        self.claims.staged_sleep.next = self.parameters.staged_sleep.q.val();
+        self.claims.staged_measure.next = self.parameters.staged_measure.q.val();
+        self.claims.staged_t_pdt.next = self.parameters.staged_t_pdt.q.val();
+        self.claims.staged_ttl.next = self.parameters.staged_ttl.q.val();
+        self.claims.staged_max_samples.next = self.parameters.staged_max_samples.q.val();
+        self.claims.staged_bound.next = self.parameters.staged_bound.q.val();
+        self.claims.staged_hop_factor.next = self.parameters.staged_hop_factor.q.val();
+        self.claims.staged_backstop.next = self.parameters.staged_backstop.q.val();
+        self.claims.staged_t_backstop.next = self.parameters.staged_t_backstop.q.val();
+        self.claims.enable.next = self.parameters.enable.q.val();
+        self.claims.policy.next = self.parameters.policy.q.val();
+        self.claims.sleep_now.next = self.parameters.sleep_now.q.val();
+        self.claims.fixed_t_pdt.next = self.parameters.fixed_t_pdt.q.val();
+        self.claims.backstop.next = self.parameters.backstop.q.val();
+        self.claims.t_backstop_now.next = self.parameters.t_backstop_now.q.val();
     }
 }

@@ -39,6 +39,14 @@ block! {
         constant last_clock: Bits(
             prescaler_width, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
         ),
+        // For the proofs (docs/evidence/proofs.md).
+        choice predicts(plan.predicts()), // idle periods are samples
+        invariant samples_apart(
+            "Two idle periods end two cycles apart at least."
+        ) if plan.predicts(),
+        reg ended_before: Bit(
+            false, "an idle period ended the cycle before"
+        ) if plan.predicts(),
     }
 }
 
@@ -70,5 +78,10 @@ impl Logic for IdleMeter {
             self.count.d.next = self.count.q.val() + 1;
         }
         self.ticks.next = self.count.q.val();
+
+        if self.predicts {
+            self.ended_before.d.next = self.ended.val();
+            self.samples_apart.d.next = !(self.ended_before.q.val() & self.in_period.q.val());
+        }
     }
 }

@@ -59,6 +59,11 @@ block! {
         constant backstop: Bits(
             width, plan.t_backstop.unwrap_or(0).into(), "port.t_backstop_ns, in ticks"
         ),
+        property t_pdt_kept("While the port is idle, the threshold in force does not change."),
+        reg was_idle: Bit(false, "the port was idle the cycle before"),
+        reg in_force_then: Bits(
+            width, plan.t_pdt_init.into(), "threshold that was in force the cycle before"
+        ),
     }
 }
 
@@ -102,5 +107,10 @@ impl Logic for PdtTimer {
             self.expired.next = self.at_threshold.val() & self.last_sender.q.val();
             self.overdue.next = self.passed.q.val() & self.last_sender.q.val();
         }
+
+        self.was_idle.d.next = !self.active.val();
+        self.in_force_then.d.next = self.in_force.q.val();
+        self.t_pdt_kept.d.next =
+            !self.was_idle.q.val() | (self.in_force.q.val() == self.in_force_then.q.val());
     }
 }

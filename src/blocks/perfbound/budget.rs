@@ -28,7 +28,7 @@ block! {
         pub in cleared: Bit("the histogram is cleared, and with it the window"),
         choice clears(plan.histogram.kind.clears()), // the histogram is cleared from time to time
         pub reg credit: Bits(budget, 0, "budget of the live window"),
-        reg credit_part: Bits(
+        pub reg credit_part: Bits(
             part + 1,
             no_credit,
             format!("and its part of a packet {fraction}, less what the next tick carries from"),
@@ -42,7 +42,7 @@ block! {
         constant no_credit: Bits(part + 1, no_credit, "a part of 0"),
         constant part_sign: Number(part, "the sign of the part"),
         choice fractional(part_gain > 0), // a tick allows no whole number of packets
-        local carry: Bit("the parts make a whole packet"),
+        pub local carry: Bit("the parts make a whole packet"),
     }
 }
 

@@ -2,6 +2,7 @@
 //! done with it in the sections.
 
 mod budget;
+mod claims;
 pub mod golden;
 mod latency;
 mod middle;
@@ -11,6 +12,7 @@ mod state;
 mod tests;
 
 use self::budget::{rate_width, AccumulatedBudget, MultipliedBudget};
+use self::claims::{AccumulatedClaims, MultipliedClaims, SearchClaims};
 pub use self::latency::{halving_delay, update_interval_at_line_rate, update_latency};
 use self::middle::{index_width, Middle};
 use self::reading::Reading;
@@ -124,6 +126,13 @@ block! {
         constant top_place: Bits(
             shape.place, u128::from(shape.group_size()) - 1, "highest place in a group"
         ),
+        // For the proofs (docs/evidence/proofs.md).
+        section search_claims: SearchClaims(plan),
+        choice tells_exactness(claims::tells_exactness(plan)), // the numbers fit a claim
+        section accumulated_claims: AccumulatedClaims(plan) if claims::tells_exactness(plan),
+        section computed_claims: MultipliedClaims(plan) if !accumulates,
+        local starts: Bit("a search begins"),
+        local multiplies: Bit("it multiplies"),
     }
 }
 
@@ -338,5 +347,49 @@ impl Logic for PerfBound {
         self.t_pb.next = self.threshold_now.q.val();
         self.window.next = self.window_now.q.val();
         self.budget.next = self.budget_now.q.val();
+
+        self.starts.next = (self.state.q.val() == Search::Idle) & self.pending.q.val();
+        self.multiplies.next = self.state.q.val() == Search::Multiply;
+        self.search_claims.state.next = self.state.q.val();
+        self.search_claims.update_now.next = self.update_now.q.val();
+        self.search_claims.threshold_now.next = self.threshold_now.q.val();
+        if self.reads {
+            self.search_claims.reading.next = self.reading.q.val();
+            self.search_claims.arriving.next = self.arriving.q.val();
+            self.search_claims.looking.next = self.looking.q.val();
+            self.search_claims.group.next = self.group.q.val();
+            self.search_claims.place.next = self.place.q.val();
+            self.search_claims.arrived.next = self.arrived.val();
+            self.search_claims.bin.next = self.read.bin.q.val();
+            self.search_claims.place_bits.next = self.place_bits.val();
+        }
+        if self.tells_exactness {
+            self.accumulated_claims.starts.next = self.starts.val();
+            self.accumulated_claims.window_step.next = self.window_step.val();
+            if self.clears {
+                self.accumulated_claims.cleared.next = self.cleared.val();
+            }
+            self.accumulated_claims.carry.next = self.accumulated.carry.val();
+            self.accumulated_claims.live_window.next = self.live_window.val();
+            self.accumulated_claims.credit.next = self.accumulated.credit.q.val();
+            self.accumulated_claims.credit_part.next = self.accumulated.credit_part.q.val();
+            self.accumulated_claims.window_now.next = self.window_now.q.val();
+            self.accumulated_claims.budget_now.next = self.budget_now.q.val();
+        }
+        if !self.accumulates {
+            self.computed_claims.multiplies.next = self.multiplies.val();
+            if self.clears {
+                self.computed_claims.cleared.next = self.cleared.val();
+            }
+            if self.halves_counts {
+                self.computed_claims.halved.next = self.halved.val();
+            }
+            self.computed_claims.rate_taken.next = self.computed.rate_taken.q.val();
+            self.computed_claims.digits_left.next = self.computed.digits_left.q.val();
+            self.computed_claims.multiplicand.next = self.computed.multiplicand.q.val();
+            self.computed_claims.product.next = self.computed.product.q.val();
+            self.computed_claims.window_now.next = self.window_now.q.val();
+            self.computed_claims.budget_now.next = self.budget_now.q.val();
+        }
     }
 }

@@ -119,6 +119,15 @@ block! {
             word,
             "per group: sum of its counters, below it a bit per bin that has a counter",
         ),
+        // For the proofs (docs/evidence/proofs.md).
+        invariant changes_apart(
+            "Two changes are two cycles apart at least."
+        ) if !(removes || halves),
+        invariant counters_marked("A bin has a counter if the word of its group says so."),
+        invariant written_groups_stand(
+            "The group that was written the cycle before holds samples."
+        ),
+        local last_populated: Bit("the group written last holds samples"),
         constant place_bits: Number(shape.place, "bits of a bin's place in its group"),
         constant group_size: Number(size, "bins in a group"),
     }
@@ -285,5 +294,13 @@ impl Logic for CounterStore {
         self.written_before.d.next = self.wrote.q.val() & (self.last.q.val() == self.at.q.val());
         self.here.d.next = self.at.q.val();
         self.writing.d.next = self.changing.q.val();
+
+        if !self.every_cycle {
+            self.changes_apart.d.next = !(self.changing.q.val() & self.writing.q.val());
+        }
+        self.counters_marked.d.next =
+            self.counted.q.val() == self.mask.val().get_bit(self.here_place.val());
+        self.last_populated.next = self.populated.q.val().get_bit(self.last_group.val());
+        self.written_groups_stand.d.next = !self.wrote.q.val() | self.last_populated.val();
     }
 }

@@ -74,6 +74,15 @@ block! {
         local mortal: Bit("it has a time to live"),
         local stands: Bit("its age has reached it"),
         choice short(max_ticks == 1), // the first tick is the last
+        invariant age_told("The age stands still at the largest one, and the flags tell."),
+        invariant samples_fit(
+            "The window holds no more samples than fill it."
+        ) if histogram.kind.ages() && !adjustable,
+        choice counts_built(histogram.kind.ages() && !adjustable), // so many as were built in
+        constant longest_age: Bits(width, max_ticks.into(), "the largest age"),
+        constant longest_but_one: Bits(
+            width, u128::from(max_ticks) - 1, "the largest age less one tick"
+        ),
     }
 }
 
@@ -142,6 +151,17 @@ impl Logic for Window {
             } else if self.ended.val() {
                 self.samples.d.next = self.samples.q.val() + 1;
             }
+        }
+
+        self.age_told.d.next = (self.ticks.q.val() <= self.longest_age.val())
+            & (self.over.q.val() == (self.ticks.q.val() == self.longest_age.val()));
+        if !self.short {
+            self.age_told.d.next = (self.ticks.q.val() <= self.longest_age.val())
+                & (self.over.q.val() == (self.ticks.q.val() == self.longest_age.val()))
+                & (self.last_tick.q.val() == (self.ticks.q.val() == self.longest_but_one.val()));
+        }
+        if self.counts_built {
+            self.samples_fit.d.next = self.samples.q.val() <= self.samples_built.val();
         }
     }
 }

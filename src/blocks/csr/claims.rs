@@ -1,0 +1,123 @@
+//! When parameters change (`docs/evidence/proofs.md`): a section of [`Csr`](super::Csr) that is no
+//! hardware.
+
+use crate::blocks::axi_lite::response;
+use crate::config::plan::PortPlan;
+use crate::hdl::prelude::*;
+
+block! {
+    /// That parameters change by writes alone that are answered with OKAY, and in active cycles.
+    pub struct ParameterClaims;
+
+    /// The claims of `plan`.
+    pub fn new(plan: &PortPlan) {
+        let time = plan.time_width;
+    }
+
+    {
+        pub in writes: Bit("a write changes a register"),
+        pub in request: Bit("there is a request in this cycle"),
+        pub in write: Bit("to write"),
+        pub in active: Bit("the port is active in this cycle"),
+        pub in pending: Bit("staged parameters wait"),
+        pub in answer: Bits(2, "answer, the cycle after the request"),
+        pub in staged_enable: Bit("staged"),
+        pub in staged_policy: Bits(2, "staged"),
+        pub in staged_sleep: Bits(2, "staged"),
+        pub in staged_measure: Bit("staged"),
+        pub in staged_t_pdt: Bits(time, "staged"),
+        pub in staged_ttl: Bits(time, "staged"),
+        pub in staged_max_samples: Bits(32, "staged"),
+        pub in staged_bound: Bits(32, "staged"),
+        pub in staged_hop_factor: Bits(32, "staged"),
+        pub in staged_backstop: Bit("staged"),
+        pub in staged_t_backstop: Bits(time, "staged"),
+        pub in enable: Bit("in force"),
+        pub in policy: Bits(2, "in force"),
+        pub in sleep_now: Bits(2, "in force"),
+        pub in fixed_t_pdt: Bits(time, "in force"),
+        pub in backstop: Bit("in force"),
+        pub in t_backstop_now: Bits(time, "in force"),
+        property staged_by_writes(
+            "A staged parameter changes only by a write that is answered with OKAY."
+        ),
+        property in_force_together(
+            "Parameters in force change only in an active cycle, and after a command."
+        ),
+        reg settled: Bit(false, "there was a cycle without reset"),
+        reg wrote: Bit(false, "the cycle before, a write changed a register"),
+        reg asked_write: Bit(false, "and there was a request to write"),
+        reg could_commit: Bit(false, "and staged parameters waited in an active cycle"),
+        constant okay: Bits(2, response::OKAY.into(), "OKAY"),
+        local staged_kept: Bit("no staged parameter has changed"),
+        local in_force_kept: Bit("none in force has"),
+        reg then_staged_enable: Bit(false, "the cycle before"),
+        reg then_staged_policy: Bits(2, 0, "the cycle before"),
+        reg then_staged_sleep: Bits(2, 0, "the cycle before"),
+        reg then_staged_measure: Bit(false, "the cycle before"),
+        reg then_staged_t_pdt: Bits(time, 0, "the cycle before"),
+        reg then_staged_ttl: Bits(time, 0, "the cycle before"),
+        reg then_staged_max_samples: Bits(32, 0, "the cycle before"),
+        reg then_staged_bound: Bits(32, 0, "the cycle before"),
+        reg then_staged_hop_factor: Bits(32, 0, "the cycle before"),
+        reg then_staged_backstop: Bit(false, "the cycle before"),
+        reg then_staged_t_backstop: Bits(time, 0, "the cycle before"),
+        reg then_enable: Bit(false, "the cycle before"),
+        reg then_policy: Bits(2, 0, "the cycle before"),
+        reg then_sleep_now: Bits(2, 0, "the cycle before"),
+        reg then_fixed_t_pdt: Bits(time, 0, "the cycle before"),
+        reg then_backstop: Bit(false, "the cycle before"),
+        reg then_t_backstop_now: Bits(time, 0, "the cycle before"),
+    }
+}
+
+impl Logic for ParameterClaims {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.settled.d.next = true;
+        self.wrote.d.next = self.writes.val();
+        self.asked_write.d.next = self.request.val() & self.write.val();
+        self.could_commit.d.next = self.pending.val() & self.active.val();
+        self.then_staged_enable.d.next = self.staged_enable.val();
+        self.then_staged_policy.d.next = self.staged_policy.val();
+        self.then_staged_sleep.d.next = self.staged_sleep.val();
+        self.then_staged_measure.d.next = self.staged_measure.val();
+        self.then_staged_t_pdt.d.next = self.staged_t_pdt.val();
+        self.then_staged_ttl.d.next = self.staged_ttl.val();
+        self.then_staged_max_samples.d.next = self.staged_max_samples.val();
+        self.then_staged_bound.d.next = self.staged_bound.val();
+        self.then_staged_hop_factor.d.next = self.staged_hop_factor.val();
+        self.then_staged_backstop.d.next = self.staged_backstop.val();
+        self.then_staged_t_backstop.d.next = self.staged_t_backstop.val();
+        self.then_enable.d.next = self.enable.val();
+        self.then_policy.d.next = self.policy.val();
+        self.then_sleep_now.d.next = self.sleep_now.val();
+        self.then_fixed_t_pdt.d.next = self.fixed_t_pdt.val();
+        self.then_backstop.d.next = self.backstop.val();
+        self.then_t_backstop_now.d.next = self.t_backstop_now.val();
+        self.staged_kept.next = (self.staged_enable.val() == self.then_staged_enable.q.val())
+            & (self.staged_policy.val() == self.then_staged_policy.q.val())
+            & (self.staged_sleep.val() == self.then_staged_sleep.q.val())
+            & (self.staged_measure.val() == self.then_staged_measure.q.val())
+            & (self.staged_t_pdt.val() == self.then_staged_t_pdt.q.val())
+            & (self.staged_ttl.val() == self.then_staged_ttl.q.val())
+            & (self.staged_max_samples.val() == self.then_staged_max_samples.q.val())
+            & (self.staged_bound.val() == self.then_staged_bound.q.val())
+            & (self.staged_hop_factor.val() == self.then_staged_hop_factor.q.val())
+            & (self.staged_backstop.val() == self.then_staged_backstop.q.val())
+            & (self.staged_t_backstop.val() == self.then_staged_t_backstop.q.val());
+        self.in_force_kept.next = (self.enable.val() == self.then_enable.q.val())
+            & (self.policy.val() == self.then_policy.q.val())
+            & (self.sleep_now.val() == self.then_sleep_now.q.val())
+            & (self.fixed_t_pdt.val() == self.then_fixed_t_pdt.q.val())
+            & (self.backstop.val() == self.then_backstop.q.val())
+            & (self.t_backstop_now.val() == self.then_t_backstop_now.q.val());
+        self.staged_by_writes.d.next = !self.settled.q.val()
+            | self.staged_kept.val()
+            | (self.wrote.q.val()
+                & self.asked_write.q.val()
+                & (self.answer.val() == self.okay.val()));
+        self.in_force_together.d.next =
+            !self.settled.q.val() | self.in_force_kept.val() | self.could_commit.q.val();
+    }
+}

@@ -1,0 +1,250 @@
+// histogram
+//
+// What a histogram holds and what the search makes of it, for `linkdoze verify`
+// (docs/evidence/proofs.md). These modules are put into the controller: the first into the memory
+// of the counters, the second into the port. The prover sets the parameters and connects them.
+
+`default_nettype none
+
+// The counters, beside a histogram that adds up the samples one by one.
+module counter_claims #(
+    parameter BINS = 2,   // words of the memory of counters
+    parameter GROUPS = 2, // words of the memory of groups
+    parameter INDEX = 1,  // bits of a bin's index
+    parameter PLACE = 1,  // bits of a bin's place in its group
+    parameter COUNT = 1,  // bits of a counter
+    parameter SUM = 1,    // bits of a group's sum
+    parameter WIDE = 1    // bits of every number of samples here
+) (
+    input  wire                           clk,
+    input  wire                           rst,
+    input  wire          [BINS*COUNT-1:0] counters,
+    input  wire [GROUPS*(SUM+(1<<PLACE))-1:0] groups,
+    input  wire              [GROUPS-1:0] populated,
+    input  wire               [INDEX-1:0] at,
+    input  wire                           changing,
+    input  wire               [COUNT-1:0] read_counter,
+    input  wire    [SUM+(1<<PLACE)-1:0]   read_word,
+    input  wire               [INDEX-1:0] here,
+    input  wire                           writing,
+    input  wire    [SUM+(1<<PLACE)-1:0]   word,
+    input  wire               [COUNT-1:0] count,
+    input  wire               [COUNT-1:0] new_count,
+    input  wire                 [SUM-1:0] new_sum,
+    input  wire               [INDEX-1:0] last,
+    input  wire                           wrote,
+    input  wire    [SUM+(1<<PLACE)-1:0]   last_word,
+    input  wire               [COUNT-1:0] last_count,
+    input  wire                           clearing,
+    output reg           [BINS*COUNT-1:0] recorded,
+    output wire                [WIDE-1:0] samples
+);
+
+  localparam SIZE = 1 << PLACE;
+  localparam WORD = SUM + SIZE;
+
+  wire [INDEX-PLACE-1:0] at_group = at[INDEX-1:PLACE];
+  wire [INDEX-PLACE-1:0] here_group = here[INDEX-1:PLACE];
+  wire [INDEX-PLACE-1:0] last_group = last[INDEX-1:PLACE];
+
+  // The histogram that adds up samples, as far as they are written back.
+  wire [COUNT-1:0] recorded_here = recorded[here*COUNT +: COUNT];
+  always @(posedge clk) begin
+    if (rst | clearing) recorded <= 0;
+    else if (writing) recorded[here*COUNT +: COUNT] <= recorded_here + 1;
+  end
+
+  // What the memories say of it.
+  reg [GROUPS*WIDE-1:0] sums;
+  reg [WIDE-1:0] total;
+  reg counters_agree;
+  reg sums_agree;
+  integer b;
+  integer g;
+  always @(*) begin
+    sums = 0;
+    total = 0;
+    counters_agree = 1;
+    sums_agree = 1;
+    for (b = 0; b < BINS; b = b + 1) begin
+      sums[(b/SIZE)*WIDE +: WIDE] = sums[(b/SIZE)*WIDE +: WIDE] + recorded[b*COUNT +: COUNT];
+      total = total + recorded[b*COUNT +: COUNT];
+      if (recorded[b*COUNT +: COUNT] != (populated[b/SIZE] & groups[(b/SIZE)*WORD+b%SIZE]
+          ? counters[b*COUNT +: COUNT] : {COUNT{1'b0}}))
+        counters_agree = 0;
+    end
+    for (g = 0; g < GROUPS; g = g + 1)
+      if (populated[g] & groups[g*WORD+SIZE +: SUM] != sums[g*WIDE +: WIDE]) sums_agree = 0;
+  end
+  wire [WORD-1:0] group_here = populated[here_group] ? groups[here_group*WORD +: WORD] : {WORD{1'b0}};
+  assign samples = (clearing ? {WIDE{1'b0}} : total) + changing + writing;
+
+  // Every counter is the number of samples recorded in its bin since the histogram was cleared.
+  always @(*) if (!rst) counters_count: assert (counters_agree);
+
+  // The sum of a group is that of its counters.
+  always @(*) if (!rst) sums_add_up: assert (sums_agree);
+
+  // No counter wraps, and no sum does.
+  always @(*) if (!rst) no_wrap: assert (!writing | (new_count != 0 & new_sum != 0));
+
+  // The histogram is cleared with a sample.
+  always @(*) if (!rst) cleared_with_sample: assert (!clearing | changing);
+
+  // What was read is in the memory, unless it was written meanwhile.
+  always @(*) if (!rst) read_from_memory: assert (!populated[at_group]
+      | (((wrote & last == at) | read_counter == counters[at*COUNT +: COUNT])
+        & ((wrote & last_group == at_group) | read_word == groups[at_group*WORD +: WORD])));
+
+  // What was written is in the memory.
+  always @(*) if (!rst) written_to_memory: assert (!wrote
+      | (last_count == counters[last*COUNT +: COUNT] & last_word == groups[last_group*WORD +: WORD]));
+
+  // What comes out is what the group and the bin hold, unless it was written meanwhile.
+  always @(*) if (!rst) found_in_memory: assert (
+      ((wrote & last_group == here_group) | word == group_here)
+      & ((wrote & last == here) | count == recorded_here));
+
+endmodule
+
+// The search, beside tail sums of the histogram that adds up the samples.
+module search_claims #(
+    parameter BINS = 2,      // words of the memory of counters
+    parameter TOP_GROUP = 1, // the highest group in use
+    parameter INDEX = 1,     // bits of a bin's index
+    parameter PLACE = 1,     // bits of a bin's place in its group
+    parameter COUNT = 1,     // bits of a counter
+    parameter WIDE = 1       // bits of every number of samples here
+) (
+    input wire                   clk,
+    input wire                   rst,
+    input wire                   cleared,
+    input wire             [2:0] state,
+    input wire                   pending,
+    input wire                   reading,
+    input wire                   reading_next,
+    input wire                   arriving,
+    input wire                   looking,
+    input wire                   exceeds,
+    input wire [INDEX-PLACE-1:0] group,
+    input wire       [PLACE-1:0] place,
+    input wire       [INDEX-1:0] bin,
+    input wire       [INDEX-1:0] arrived,
+    input wire       [INDEX-1:0] at,
+    input wire       [INDEX-1:0] here,
+    input wire        [WIDE-1:0] seen,
+    input wire        [WIDE-1:0] left,
+    input wire        [WIDE-1:0] budget,
+    input wire       [INDEX-1:0] found,
+    input wire                   above,
+    input wire                   changes,
+    input wire                   changing,
+    input wire                   writing,
+    input wire                   wrote,
+    input wire                   clearing,
+    input wire  [BINS*COUNT-1:0] recorded,
+    input wire        [WIDE-1:0] samples,
+    input wire        [WIDE-1:0] window_samples
+);
+
+  localparam SIZE = 1 << PLACE;
+
+  localparam [2:0] IDLE = 3'd0;
+  localparam [2:0] GROUPS = 3'd2;
+  localparam [2:0] BINS_OF_GROUP = 3'd3;
+  localparam [2:0] FINISH = 3'd5;
+
+  wire in_groups = state == GROUPS;
+  wire in_bins = state == BINS_OF_GROUP;
+
+  // Samples in each bin and in all above it, with those on their way into the memory.
+  reg [(BINS+1)*WIDE-1:0] tails;
+  integer b;
+  always @(*) begin
+    tails = 0;
+    for (b = BINS - 1; b >= 0; b = b - 1)
+      tails[b*WIDE +: WIDE] = tails[(b+1)*WIDE +: WIDE]
+          + (clearing ? {COUNT{1'b0}} : recorded[b*COUNT +: COUNT])
+          + (changing & at == b) + (writing & here == b);
+  end
+
+  // A search is alone if no sample came since it began: that of its beginning is recorded.
+  reg disturbed;
+  always @(posedge clk) begin
+    if (rst) disturbed <= 1;
+    else if (cleared) disturbed <= 0;
+    else if (state == IDLE) disturbed <= !pending | changes;
+    else disturbed <= disturbed | changes;
+  end
+
+  // Words read of the groups, or of the bins of one group, and those looked at before.
+  reg [INDEX+2:0] asked;
+  always @(posedge clk) begin
+    if (rst | !(in_groups | in_bins) | (in_groups & looking & exceeds)) asked <= 0;
+    else asked <= asked + reading_next;
+  end
+  wire [INDEX+2:0] passed = asked - reading - arriving - looking;
+
+  wire [INDEX-PLACE-1:0] next_group = TOP_GROUP - asked;
+  wire [INDEX-PLACE-1:0] look_group = TOP_GROUP - passed;
+  wire [INDEX-PLACE-1:0] arrive_group = look_group - looking;
+  wire [INDEX-PLACE-1:0] read_group = arrive_group - arriving;
+  wire [PLACE-1:0] next_place = SIZE - 1 - asked;
+  wire [PLACE-1:0] look_place = SIZE - 1 - passed;
+  wire [PLACE-1:0] arrive_place = look_place - looking;
+  wire [PLACE-1:0] read_place = arrive_place - arriving;
+
+  wire [INDEX:0] groups_from = (TOP_GROUP + 1 - passed) << PLACE;
+  wire [INDEX:0] bins_from = {group, {PLACE{1'b0}}} + SIZE - passed;
+  wire [WIDE-1:0] above_groups = tails[groups_from*WIDE +: WIDE];
+  wire [WIDE-1:0] above_bins = tails[bins_from*WIDE +: WIDE];
+  wire [INDEX:0] group_begin = {bin[INDEX-1:PLACE], {PLACE{1'b0}}};
+  wire [INDEX:0] answer = found + above;
+
+  // The bin found is the lowest whose samples and those above it are at most the budget (SPEC 7),
+  // if no sample came during the search.
+  always @(*) if (!rst) search_exact: assert (disturbed | state != FINISH
+      | (tails[answer*WIDE +: WIDE] <= budget
+        & (answer == 0 | tails[(answer-1)*WIDE +: WIDE] > budget)));
+
+  // The counters hold the samples of the window.
+  always @(*) if (!rst) window_counted: assert (samples == window_samples);
+
+  // Nothing is recorded above the highest group in use.
+  always @(*) if (!rst) nothing_above: assert (tails[((TOP_GROUP + 1) << PLACE)*WIDE +: WIDE] == 0);
+
+  // Groups are asked for, come and are looked at from the highest down.
+  always @(*) if (!rst) groups_asked: assert (!in_groups | (group == next_group
+      & (!looking | bin[INDEX-1:PLACE] == look_group)
+      & (!arriving | arrived[INDEX-1:PLACE] == arrive_group)
+      & (!reading | at[INDEX-1:PLACE] == read_group)
+      & place == SIZE - 1 & passed <= TOP_GROUP & asked <= TOP_GROUP + 3
+      & asked >= reading + arriving + looking));
+
+  // So are the bins of a group, but for the lowest.
+  always @(*) if (!rst) bins_asked: assert (!in_bins | (place == next_place
+      & (!looking | bin == {group, look_place})
+      & (!arriving | arrived == {group, arrive_place})
+      & (!reading | at == {group, read_place})
+      & passed <= SIZE - 2 & asked <= SIZE + 1 & asked >= reading + arriving + looking));
+
+  // What is read while no sample comes is in the memory.
+  always @(*) if (!rst) settled: assert (disturbed | !(in_groups | in_bins)
+      | (!changing & !clearing & (!reading | !writing)
+        & (!(arriving | looking | in_bins) | !(writing | wrote))));
+
+  // What is looked at are the samples of the group, or of the bin.
+  always @(*) if (!rst) seen_counted: assert (disturbed | !looking
+      | ((!in_groups
+          | seen == tails[group_begin*WIDE +: WIDE] - tails[(group_begin+SIZE)*WIDE +: WIDE])
+        & (!in_bins | seen == tails[bin*WIDE +: WIDE] - tails[(bin+1)*WIDE +: WIDE])));
+
+  // What is left of the budget are the samples passed less; the group of the bins exceeds it.
+  always @(*) if (!rst) budget_left: assert (disturbed
+      | ((!in_groups | (above_groups <= budget & left == budget - above_groups))
+        & (!in_bins | (above_bins <= budget & left == budget - above_bins
+          & tails[{group, {PLACE{1'b0}}}*WIDE +: WIDE] > budget))));
+
+endmodule
+
+`default_nettype wire
