@@ -153,9 +153,11 @@ impl Logic for Window {
             }
         }
 
-        self.age_told.d.next = (self.ticks.q.val() <= self.longest_age.val())
-            & (self.over.q.val() == (self.ticks.q.val() == self.longest_age.val()));
-        if !self.short {
+        if self.short {
+            self.age_told.d.next = (self.ticks.q.val() <= self.longest_age.val())
+                & (self.over.q.val() == (self.ticks.q.val() == self.longest_age.val()))
+                & (self.over.q.val() | self.last_tick.q.val());
+        } else {
             self.age_told.d.next = (self.ticks.q.val() <= self.longest_age.val())
                 & (self.over.q.val() == (self.ticks.q.val() == self.longest_age.val()))
                 & (self.last_tick.q.val() == (self.ticks.q.val() == self.longest_but_one.val()));
