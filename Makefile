@@ -4,6 +4,9 @@
 #   make test    all tests, the way CI runs them
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
+#   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram
+#   make verify-all  co-simulation, mutation, proofs, netlists, coverage, the client in Python; goes
+#                on where it was interrupted, and ends with a table (an hour and a half)
 #   make configurations  5,000 random legal configurations: each is built and linted
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
@@ -20,7 +23,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix configurations verify predict pair bench cocotb schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix configurations verify netlists verify-all predict pair bench cocotb schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -51,6 +54,12 @@ configurations: setup
 
 verify: build
 	@sh tools/verify.sh $(LINKDOZE)
+
+netlists: build
+	@sh tools/netlists.sh $(LINKDOZE)
+
+verify-all: build
+	@sh tools/verify-all.sh $(LINKDOZE)
 
 predict: build
 	@sh tools/predict.sh $(LINKDOZE)

@@ -2,7 +2,10 @@
 
 mod common;
 
+use std::fs;
+
 use common::{linkdoze, run, PRESETS};
+use serde_json::Value;
 
 /// What the guide runs: 20 million clocked cycles, one seed.
 #[test]
@@ -39,4 +42,66 @@ fn a_corner_that_is_not_reached_is_told_by_the_exit_status() {
     let random = ["cosim", "port.toml", "--random", "--cycles", "20000"];
     run(linkdoze(folder.path()).args(random), 0);
     run(linkdoze(folder.path()).args(random).arg("--all-corners"), 1);
+}
+
+/// Lines that no input reaches are those of states that the configuration does not have.
+#[test]
+fn every_line_and_branch_is_reached_but_those_of_states_that_do_not_come_about() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let init = ["init", "--preset", "bxiv3-deep-sleep", "-o", "port.toml"];
+    run(linkdoze(path).args(init), 0);
+    run(
+        linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
+        0,
+    );
+    let coverage = |cycles: &str| -> Value {
+        let random = ["cosim", "port.toml", "--random", "--cycles", cycles];
+        let words = ["--code-coverage", "--json"];
+        let (json, _) = run(linkdoze(path).args(random).args(words), 0);
+        let json: Value = serde_json::from_str(&json).unwrap();
+        json["code_coverage"].clone()
+    };
+    // Lines that are not reached, and the number of branches that are not.
+    let holes = |coverage: &Value| -> (Vec<String>, u64) {
+        let mut lines = Vec::new();
+        for hole in coverage["holes"].as_array().unwrap() {
+            let text = |key: &str| hole[key].as_str().unwrap();
+            if text("kind") == "line" {
+                let file = path.join("rtl").join(format!("{}.v", text("module")));
+                let at = hole["line"].as_u64().unwrap() as usize - 1;
+                let line = fs::read_to_string(file).unwrap();
+                lines.push(line.lines().nth(at).unwrap().trim().to_owned());
+            }
+        }
+        let modules = coverage["modules"].as_object().unwrap().values();
+        let open = modules.map(|it| {
+            let branches = &it["branches"];
+            branches["all"].as_u64().unwrap() - branches["reached"].as_u64().unwrap()
+        });
+        (lines, open.sum())
+    };
+    let all = coverage("3M");
+    let (lines, branches) = holes(&all);
+    assert_eq!(branches, 0, "{all}");
+    // Fast wake and refresh; the search of a histogram of pairs, and of a budget at run time;
+    // and, of both, what is no state at all.
+    let unused = [
+        "LINK_FAST_WAKE: begin",
+        "LINK_REFRESH: begin",
+        "default: begin",
+        "SEARCH_MULTIPLY: begin",
+        "SEARCH_ENTRIES: begin",
+        "default: begin",
+    ];
+    assert_eq!(lines, unused, "{all}");
+    for module in ["link_sync", "perfbound", "counter_store", "pdt_timer"] {
+        assert!(
+            all["modules"][module]["branches"]["all"].as_u64() >= Some(8),
+            "{all}"
+        );
+    }
+    // A run that is too short is seen to be.
+    let (_, branches) = holes(&coverage("300"));
+    assert!(branches > 20, "{branches}");
 }

@@ -270,7 +270,7 @@ pub(super) fn code(code: &CodeCoverage, files: &[(String, String)], all: bool) -
             .strip_suffix(']')
             .and_then(|it| it.rsplit_once('['))
         {
-            Some((name, bit)) => (name, bit.parse().ok()),
+            Some((name, bit)) => (name, bit.parse::<u32>().ok()),
             None => (hole.name.as_str(), None),
         };
         let bits = places.entry((&hole.module, hole.line, name)).or_default();

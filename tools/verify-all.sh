@@ -1,0 +1,100 @@
+#!/bin/sh
+# Everything that checks the Verilog, one step after the other: co-simulation, mutation, proofs,
+# netlists, coverage, the client in Python. It ends with a table. What has passed with this program
+# is not run again, so that the same command goes on after an interruption.
+#
+#     tools/verify-all.sh LINKDOZE
+set -eu
+linkdoze=$1
+out=${VERIFY_ALL_OUT:-target/verify-all}
+version=$(sha256sum "$linkdoze" | cut -d' ' -f1)
+mkdir -p "$out/configurations"
+
+# The proofs of `mutate` and `verify` take Z3, which Debian has too old.
+if ! command -v z3 >/dev/null 2>&1; then
+    if ! [ -x target/z3/bin/z3 ]; then
+        echo 'verify-all: installing z3-solver from PyPI into target/z3'
+        python3 -m venv target/z3 && target/z3/bin/pip install --quiet z3-solver ||
+            echo 'verify-all: no z3-solver from PyPI; going on with what is there' >&2
+    fi
+    PATH="$PWD/target/z3/bin:$PATH"
+fi
+
+presets=$("$linkdoze" presets | cut -d' ' -f1)
+for preset in $presets; do
+    "$linkdoze" init --preset "$preset" -o "$out/configurations/$preset.toml" --force >/dev/null 2>&1
+done
+sed 's/^registers = false/registers = true/' "$out/configurations/bxiv3-deep-sleep.toml" \
+    >"$out/configurations/registers.toml"
+grep -q '^registers = true' "$out/configurations/registers.toml"
+
+failed=0
+step() { # step NAME WHAT COMMAND...
+    name=$1 what=$2
+    shift 2
+    if [ "$(cat "$out/$name.version" 2>/dev/null)" = "$version" ]; then
+        echo "== $what: passed before"
+        return
+    fi
+    echo "== $what"
+    begin=$(date +%s) status=0
+    # What a step prints is kept; every half minute shows that it goes on.
+    "$@" >"$out/$name.log" 2>&1 &
+    running=$!
+    while kill -0 $running 2>/dev/null; do
+        sleep 1
+        now=$(($(date +%s) - begin))
+        [ $((now % 30)) != 29 ] || printf '%s s so far: %s\n' "$now" "$(tail -n 1 "$out/$name.log" | cut -c1-80)"
+    done
+    wait $running || status=$?
+    printf '%s\t%s\t%s\t%s\n' "$what" "$status" "$(($(date +%s) - begin))" \
+        "$(result "$name")" >"$out/$name.row"
+    if [ $status = 0 ]; then
+        echo "$version" >"$out/$name.version"
+    else
+        failed=1
+        tail -n 20 "$out/$name.log"
+    fi
+}
+
+# The line of a step's log that says how it went.
+result() { # result NAME
+    case $1 in
+    cosim-*) tail -n 1 "$out/$1.log" ;;
+    matrix) tail -n 1 "$out/$1.log" ;;
+    mutate-*) grep -E 'FOUND' "$out/$1.log" ;;
+    verify) echo "$(grep -c '^PROVED' "$out/$1.log") configurations proved, $(grep -c 'not proved, as it should be' "$out/$1.log") wrong edits not proved" ;;
+    netlists) echo "$(grep -c '^EQUAL' "$out/$1.log") netlists equal, $(grep -c 'DIFFERENT' "$out/$1.log") wrong one found" ;;
+    coverage-*) awk '$3 == "of" && $6 == "of" { all += $7; reached += $5 } END { print reached " of " all " branches" }' "$out/$1.log" ;;
+    *) tail -n 1 "$out/$1.log" ;;
+    esac | cut -c1-90
+}
+
+for name in $presets registers; do
+    step "cosim-$name" "1 co-simulation, $name" "$linkdoze" cosim \
+        "$out/configurations/$name.toml" --random --cycles 20M --all-corners
+done
+step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix" \
+    sh tools/matrix.sh "$linkdoze" 2000000 1
+step mutate-port '2 mutation, one fault in four' "$linkdoze" mutate \
+    "$out/configurations/bxiv3-deep-sleep.toml" --step 4 -o "$out/faults.json"
+step mutate-registers '2 mutation, registers, one fault in 16' "$linkdoze" mutate \
+    "$out/configurations/registers.toml" --step 16 -o "$out/faults-registers.json"
+step verify '3 proofs' sh tools/verify.sh "$linkdoze"
+step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
+for name in bxiv3-deep-sleep bxiv3-hybrid registers; do
+    step "coverage-$name" "5 coverage, $name" "$linkdoze" cosim \
+        "$out/configurations/$name.toml" --random --cycles 20M --code-coverage --all
+done
+step cocotb '6 client in Python' sh tools/cocotb.sh "$linkdoze"
+
+echo
+{
+    printf 'step\tstatus\tseconds\tresult\n'
+    for name in $presets registers; do cat "$out/cosim-$name.row"; done
+    for name in matrix mutate-port mutate-registers verify netlists coverage-bxiv3-deep-sleep \
+        coverage-bxiv3-hybrid coverage-registers cocotb; do
+        cat "$out/$name.row"
+    done
+} | awk -F'\t' '{ printf "%-40s %-7s %7s  %s\n", $1, $2, $3, $4 }' | tee "$out/table.txt"
+exit $failed
