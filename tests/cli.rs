@@ -552,7 +552,7 @@ fn doctor_tells_what_is_missing() {
         .env("PATH", folder.path())
         .env_remove("CXX");
     let (text, _) = run(&mut bare, 1);
-    assert!(text.starts_with("MISSING: 12 of 12 programs\n"), "{text}");
+    assert!(text.starts_with("MISSING: 13 of 13 programs\n"), "{text}");
     assert!(
         text.contains("Verilator: apt-get install verilator"),
         "{text}"
@@ -571,5 +571,5 @@ fn doctor_tells_what_is_missing() {
     let programs = report["programs"].as_array().unwrap();
     let yosys = programs.iter().find(|it| it["program"] == "Yosys").unwrap();
     assert_eq!(yosys["version"], "Yosys 9.9 of nobody");
-    assert_eq!(report["missing"].as_array().unwrap().len(), 11);
+    assert_eq!(report["missing"].as_array().unwrap().len(), 12);
 }

