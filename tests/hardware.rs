@@ -579,3 +579,19 @@ fn what_is_no_liberty_file_is_refused() {
         );
     }
 }
+
+/// The waveform of a run without mismatch is as long as it says, however much idle time is leapt over.
+#[test]
+fn a_waveform_counts_the_cycles_that_are_clocked() {
+    let folder = folder("bxiv3-deep-sleep");
+    let path = folder.path();
+    let cosim = ["cosim", "port.toml", "--random", "--cycles", "120000"];
+    let wave = ["--wave", "run.vcd", "--json"];
+    let (json, _) = run(linkdoze(path).args(cosim).args(wave), 0);
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert!(json["leapt_cycles"].as_u64() > Some(1_000_000), "{json}");
+    let text = fs::read_to_string(path.join("run.vcd")).unwrap();
+    // Two edges of the clock in each cycle, and the end.
+    let times = text.lines().filter(|line| line.starts_with('#')).count();
+    assert_eq!(times, 2 * 100_000 + 1);
+}

@@ -27,6 +27,8 @@ pub struct Window {
     pub first: u64,
     /// The first cycle no longer shown.
     pub end: u64,
+    /// Idle time that is leapt over inside it makes it longer.
+    pub counts_clocked: bool,
 }
 
 impl Window {
@@ -35,6 +37,16 @@ impl Window {
         Window {
             first: cycle.saturating_sub(BEFORE),
             end: cycle.saturating_add(AFTER),
+            counts_clocked: false,
+        }
+    }
+
+    /// The first cycles of a run, those that are clocked counted.
+    pub fn beginning(cycles: u64) -> Window {
+        Window {
+            first: 0,
+            end: cycles,
+            counts_clocked: true,
         }
     }
 }
@@ -105,6 +117,9 @@ impl Rtl for Recorder {
         if let Sink::Verilator(tracer) = &mut self.sink {
             tracer.leap(leap)?;
             self.cycle += leap.run.cycles;
+            if self.window.counts_clocked {
+                self.window.end = self.window.end.saturating_add(leap.run.cycles);
+            }
         }
         Ok(None)
     }

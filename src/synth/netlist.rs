@@ -250,7 +250,7 @@ impl Prover {
             module,
             &format!("{hide} proc; opt_clean; {show}"),
         )?;
-        let outcome = work.compare(block, cells, &format!("dprove -T {timeout}"))?;
+        let outcome = work.compare(block, cells, timeout)?;
         Ok(Comparison {
             block: module.clone(),
             state_bits: outcome.state_bits,
@@ -280,9 +280,7 @@ impl Prover {
         for (name, files) in [("golden", files), ("netlist", other)] {
             work.version(name, files, &top.module, "proc; flatten; opt_clean;")?;
         }
-        // Nearly all of the two is the same, which `scorr` finds at once.
-        let commands = format!("scorr; dprove -T {timeout}");
-        Ok(work.compare(&top, "", &commands)?.verdict)
+        Ok(work.compare(&top, "", timeout)?.verdict)
     }
 }
 
@@ -329,13 +327,8 @@ impl<'a> Work<'a> {
         ))
     }
 
-    /// Asks ABC, with `commands`, whether `golden` and `netlist`, made of `cells`, differ on `pins`.
-    fn compare(
-        &self,
-        pins: &ModulePins,
-        cells: &str,
-        commands: &str,
-    ) -> Result<Outcome, SynthError> {
+    /// Asks ABC whether `golden` and `netlist`, made of `cells`, differ on `pins`.
+    fn compare(&self, pins: &ModulePins, cells: &str, timeout: u64) -> Result<Outcome, SynthError> {
         let folder = self.folder.path();
         write(folder, "check.v", &check_module(pins))?;
         // Memories begin with the same contents, 0; all registers are reset in the first cycle.
@@ -346,7 +339,10 @@ impl<'a> Work<'a> {
              write_aiger -zinit check.aig"
         ))?;
         let abc = &self.prover.abc;
-        let script = format!("read check.aig; print_stats; strash; {commands}; print_status");
+        // What the two share, which is nearly all, is found by induction over pairs of signals; what
+        // is left is decided by property directed reachability.
+        let script =
+            format!("read check.aig; print_stats; strash; scorr; pdr -T {timeout}; print_status");
         let text = abc.run(folder, &["-c", &script])?;
         let unreadable = |line| abc.unreadable("its report", format!("there is no line `{line}`"));
         let (state_bits, gates) =

@@ -81,7 +81,7 @@ pub struct Args {
     rtl: Option<PathBuf>,
 
     /// Waveform (.fst or .vcd): 200 cycles before a mismatch to 50 after, or the first
-    /// 100000 cycles of a run without one
+    /// 100000 clocked cycles of a run without one
     #[arg(long, value_name = "FILE")]
     wave: Option<PathBuf>,
 

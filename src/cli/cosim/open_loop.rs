@@ -192,11 +192,14 @@ pub(super) fn run<D: Design + Sync>(
             "the model that writes waveforms cannot leap over idle time as the run did"
         );
         let mut activity = (job.make)(leaps);
+        let complete = |tally: &Tally| match mismatch_cycle {
+            Some(cycle) => tally.passed() >= Window::around(cycle).end,
+            None => tally.cycles >= WAVE_CYCLES,
+        };
         let limit = mismatch_cycle.map_or(WAVE_CYCLES, |cycle| Window::around(cycle).end);
         // The same cycles again: the activity must be told the same length.
         pair.drive(activity.as_mut(), cycles.min(limit), |tally, _| {
-            let complete = tally.passed() >= limit;
-            if complete || session.interrupted() {
+            if complete(tally) || session.interrupted() {
                 ControlFlow::Break(())
             } else {
                 ControlFlow::Continue(())

@@ -232,13 +232,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         replay: impl Fn(&mut Recorder) -> Result<()>,
     ) -> Option<Result<PathBuf>> {
         let path = self.wave_path(mismatch.is_some())?;
-        let window = mismatch.map_or(
-            Window {
-                first: 0,
-                end: WAVE_CYCLES,
-            },
-            Window::around,
-        );
+        let window = mismatch.map_or(Window::beginning(WAVE_CYCLES), Window::around);
         let attempt = |path: &Path| -> Result<PathBuf> {
             let mut recorder = self.recorder(path, window)?;
             replay(&mut recorder)?;
