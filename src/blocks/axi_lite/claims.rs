@@ -1,7 +1,6 @@
 //! What the AXI4-Lite port promises to both of its sides, and what that follows from
 //! (`docs/evidence/proofs.md`): a section of [`AxiLite`](super::AxiLite) that is no hardware.
 
-use super::DATA_WIDTH;
 use crate::hdl::prelude::*;
 
 /// Clock cycles for which a request with a place for its answer waits, at most.
@@ -12,15 +11,15 @@ block! {
     /// once, with what the registers said of it.
     pub struct HandshakeClaims;
 
-    /// The claims of a port with word addresses of `word` bits.
-    pub fn new(word: u32) {}
+    /// The claims of a port with word addresses of `word` bits and words of `data_width` bits.
+    pub fn new(word: u32, data_width: u32) {}
 
     {
         pub in takes_address: Bit("a write address is taken"),
         pub in address: Bits(word, "it, in words"),
         pub in takes_data: Bit("data to write is taken"),
-        pub in data: Bits(DATA_WIDTH, "it"),
-        pub in strobe: Bits(DATA_WIDTH / 8, "its bytes to write"),
+        pub in data: Bits(data_width, "it"),
+        pub in strobe: Bits(data_width / 8, "its bytes to write"),
         pub in takes_read: Bit("a read address is taken"),
         pub in read_address: Bits(word, "it, in words"),
         pub in bready: Bit("the answer to a write is taken"),
@@ -28,19 +27,19 @@ block! {
         pub in writes: Bit("a write goes to the registers"),
         pub in reads: Bit("a read goes to the registers"),
         pub in word_asked: Bits(word, "its address"),
-        pub in read_data: Bits(DATA_WIDTH, "data that the registers read"),
+        pub in read_data: Bits(data_width, "data that the registers read"),
         pub in answer: Bits(2, "their answer"),
         pub in aw_full: Bit("a write address waits"),
         pub in aw_word: Bits(word, "it, in words"),
         pub in w_full: Bit("data to write waits"),
-        pub in w_data: Bits(DATA_WIDTH, "data that goes to the registers"),
-        pub in w_strobe: Bits(DATA_WIDTH / 8, "its bytes to write"),
+        pub in w_data: Bits(data_width, "data that goes to the registers"),
+        pub in w_strobe: Bits(data_width / 8, "its bytes to write"),
         pub in b_full: Bit("the answer to a write waits"),
         pub in b_answer: Bits(2, "it"),
         pub in ar_full: Bit("a read address waits"),
         pub in ar_word: Bits(word, "it, in words"),
         pub in r_full: Bit("the answer to a read waits"),
-        pub in r_data: Bits(DATA_WIDTH, "its data"),
+        pub in r_data: Bits(data_width, "its data"),
         pub in r_answer: Bits(2, "it"),
         pub in asked: Bit("the registers answer in this cycle"),
         pub in wrote_last: Bit("the last request was a write"),
@@ -69,18 +68,18 @@ block! {
         reg b_waits: Bit(false, "an answer to a write was not taken the cycle before"),
         reg b_then: Bits(2, 0, "it"),
         reg r_waits: Bit(false, "an answer to a read was not taken the cycle before"),
-        reg r_data_then: Bits(DATA_WIDTH, 0, "its data"),
+        reg r_data_then: Bits(data_width, 0, "its data"),
         reg r_then: Bits(2, 0, "it"),
         reg addresses_open: Bits(3, 0, "write addresses taken and not answered"),
         reg data_open: Bits(3, 0, "data taken and not answered"),
         reg reads_open: Bits(3, 0, "read addresses taken and not answered"),
         reg taken_address: Bits(word, 0, "write address that was taken last"),
-        reg taken_data: Bits(DATA_WIDTH, 0, "data that was taken last"),
-        reg taken_strobe: Bits(DATA_WIDTH / 8, 0, "its bytes to write"),
+        reg taken_data: Bits(data_width, 0, "data that was taken last"),
+        reg taken_strobe: Bits(data_width / 8, 0, "its bytes to write"),
         reg taken_read: Bits(word, 0, "read address that was taken last"),
         reg write_told: Bits(2, 0, "answer of the registers to the last write"),
         reg read_told: Bits(2, 0, "answer of the registers to the last read"),
-        reg data_told: Bits(DATA_WIDTH, 0, "data of the last read"),
+        reg data_told: Bits(data_width, 0, "data of the last read"),
         reg write_wait: Bits(3, 0, "clock cycles for which a write could not go"),
         reg read_wait: Bits(3, 0, "clock cycles for which a read could not go"),
         local writing_now: Bit("the registers answer a write in this cycle"),

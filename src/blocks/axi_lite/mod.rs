@@ -121,7 +121,7 @@ block! {
         local reads: Bit("a read goes to the registers"),
         constant byte_bits: Bits(2, 2, "bits of a byte's place in a word"),
         // For the proofs (docs/evidence/proofs.md).
-        section claims: HandshakeClaims(word),
+        section claims: HandshakeClaims(word, DATA_WIDTH),
         local takes_address: Bit("a write address is taken"),
         local address: Bits(word, "it, in words"),
         local takes_data: Bit("data to write is taken"),
