@@ -35,7 +35,7 @@ demo: build
 	@sh tools/demo.sh $(LINKDOZE)
 
 test: setup style
-	$(CARGO) test --release --locked
+	PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO) test --release --locked
 
 # A minimal Rust has no rustfmt and clippy; the tests do not need them.
 style:

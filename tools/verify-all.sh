@@ -11,14 +11,7 @@ version=$(sha256sum "$linkdoze" | cut -d' ' -f1)
 mkdir -p "$out/configurations"
 
 # The proofs of `mutate` and `verify` take Z3, which Debian has too old.
-if ! command -v z3 >/dev/null 2>&1; then
-    if ! [ -x target/z3/bin/z3 ]; then
-        echo 'verify-all: installing z3-solver from PyPI into target/z3'
-        python3 -m venv target/z3 && target/z3/bin/pip install --quiet z3-solver ||
-            echo 'verify-all: no z3-solver from PyPI; going on with what is there' >&2
-    fi
-    PATH="$PWD/target/z3/bin:$PATH"
-fi
+PATH="$(sh tools/z3.sh):$PATH"
 
 presets=$("$linkdoze" presets | cut -d' ' -f1)
 for preset in $presets; do

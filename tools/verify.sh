@@ -7,14 +7,7 @@
 set -eu
 linkdoze=$1
 
-if ! command -v z3 >/dev/null 2>&1; then
-    if ! [ -x target/z3/bin/z3 ]; then
-        echo 'verify: installing z3-solver from PyPI into target/z3'
-        python3 -m venv target/z3 && target/z3/bin/pip install --quiet z3-solver ||
-            echo 'verify: no z3-solver from PyPI; going on with what is there' >&2
-    fi
-    PATH="$PWD/target/z3/bin:$PATH"
-fi
+PATH="$(sh tools/z3.sh):$PATH"
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
