@@ -4,9 +4,12 @@
 // Compiled together with the model that Verilator generates and with `pins.h`, which is
 // generated from the pin table (src/cosim/glue.rs) and provides, for one model:
 //   Model, Root              the Verilator classes
-//   drive(root, run)         sets the input pins of a cycle
-//   difference(root, run)    zero if every output pin has its expected value
-//   read(root, actual)       copies the output pins
+//   PORTS                    how many ports the model has: so many runs, one for each port,
+//                            belong together
+//   drive(root, runs)        sets the input pins of a cycle
+//   difference(root, runs)   zero if every output pin has its expected value
+//   port_that_differs(root, runs)  the first port of which an output pin has not
+//   read(root, port, actual) copies the output pins of a port
 //   settle_inputs(model, root)  lets changed inputs reach what depends on them
 //   clock_edge(model, root)  one rising edge of clk
 // and, where the registers that count time could be found in the model (LINKDOZE_LEAPS):
@@ -20,6 +23,7 @@
 // One cycle: the outputs that the registers hold are compared, the inputs are applied,
 // the clock rises.
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -238,8 +242,8 @@ LINKDOZE_EXPORT void* linkdoze_create() {
         instance->model = std::make_unique<Model>(&instance->context, "");
         Model& model = *instance->model;
         Root& root = *model.rootp;
-        Run reset{};
-        reset.inputs[0] = 1;  // rst
+        Run reset[PORTS] = {};
+        reset[0].inputs[0] = 1;  // rst
         drive(root, reset);
         root.clk = 0;
         model.eval();
@@ -267,8 +271,8 @@ LINKDOZE_EXPORT int linkdoze_choose(void* handle, uint64_t number) {
         Model& model = *instance->model;
         Root& root = *model.rootp;
         choose(root, number);
-        Run reset{};
-        reset.inputs[0] = 1;  // rst
+        Run reset[PORTS] = {};
+        reset[0].inputs[0] = 1;  // rst
         drive(root, reset);
         settle_inputs(model, root);
         for (int i = 0; i < 2; ++i) clock_edge(model, root);
@@ -294,23 +298,25 @@ LINKDOZE_EXPORT const char* linkdoze_error(void* handle) {
     return static_cast<Instance*>(handle)->error.c_str();
 }
 
-// Clocks and compares `count` runs: 0 all equal, 1 stopped at a difference (before the
-// edge of that cycle), -1 error.
+// Clocks and compares `count` runs, a multiple of PORTS: 0 all equal, 1 stopped at a difference
+// (before the edge of that cycle), -1 error.
 LINKDOZE_EXPORT int linkdoze_run(void* handle, const Run* runs, uint64_t count,
                                  Difference* found) {
     auto* instance = static_cast<Instance*>(handle);
     return guarded(instance, [&] {
         Model& model = *instance->model;
         Root& root = *model.rootp;
-        for (uint64_t index = 0; index < count; ++index) {
-            const Run run = runs[index];
-            drive(root, run);
+        for (uint64_t index = 0; index < count; index += PORTS) {
+            Run now[PORTS];
+            std::copy_n(runs + index, static_cast<int>(PORTS), now);
+            drive(root, now);
             settle_inputs(model, root);
-            for (uint64_t cycle = 0; cycle < run.cycles; ++cycle) {
-                if (VL_UNLIKELY(difference(root, run))) {
-                    found->run = index;
+            for (uint64_t cycle = 0; cycle < now[0].cycles; ++cycle) {
+                if (VL_UNLIKELY(difference(root, now))) {
+                    const int port = port_that_differs(root, now);
+                    found->run = index + port;
                     found->cycle = cycle;
-                    read(root, found->actual);
+                    read(root, port, found->actual);
                     return 1;
                 }
                 clock_edge(model, root);
@@ -331,10 +337,10 @@ LINKDOZE_EXPORT int linkdoze_leap(void* handle, const Run* run, const uint64_t* 
     return guarded(instance, [&] {
         Model& model = *instance->model;
         Root& root = *model.rootp;
-        drive(root, *run);
+        drive(root, run);
         settle_inputs(model, root);
-        if (difference(root, *run)) {
-            read(root, found->actual);
+        if (difference(root, run)) {
+            read(root, 0, found->actual);
             return 1;
         }
         uint64_t values[TIME_REGISTERS];
@@ -376,10 +382,10 @@ LINKDOZE_EXPORT int linkdoze_pass(void* handle, const Run* run, uint64_t* actual
     return guarded(instance, [&] {
         Model& model = *instance->model;
         Root& root = *model.rootp;
-        drive(root, *run);
+        drive(root, run);
         settle_inputs(model, root);
         for (uint64_t cycle = 0; cycle < run->cycles; ++cycle) clock_edge(model, root);
-        read(root, actual);
+        read(root, 0, actual);
         return 0;
     });
 }
@@ -426,10 +432,10 @@ LINKDOZE_EXPORT int linkdoze_trace_run(void* handle, const Run* runs, uint64_t c
         Model& model = *instance->model;
         Root& root = *model.rootp;
         Trace* const trace = instance->trace.get();
-        for (uint64_t index = 0; index < count; ++index) {
+        for (uint64_t index = 0; index < count; index += PORTS) {
             for (uint64_t cycle = 0; cycle < runs[index].cycles; ++cycle) {
-                drive(root, runs[index]);
-                drive_golden(root, runs[index], instance->cycle);
+                drive(root, runs + index);
+                drive_golden(root, runs + index, instance->cycle);
                 root.clk = 1;
                 model.eval();
                 const uint64_t time = instance->cycle * instance->period_ps;

@@ -144,6 +144,7 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
     let mode = *["at-least-one", "raw"].choose(rng).unwrap();
     let miss_unit = *["fraction", "percent"].choose(rng).unwrap();
     let fraction_bits = rng.random_range(4..=16);
+    let hop_window = 1 << rng.random_range(1..=16);
     let registers = rng.random_bool(0.3);
     format!(
         "[clock]\nperiod_ps = {period}\ntick_ns = {}\n\
@@ -156,7 +157,7 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
          [histogram]\nkind = \"{kind}\"\nbin_scale = \"{scale}\"\nbins = {bins}\nbin_ns = {}\n\
          counter_bits = {counter_bits}\nmax_samples = {max_samples}\nttl_ns = {}\n\
          map_entries = {map_entries}\nmax_value_ns = {}\n\
-         [perfbound]\nbound = {bound}\n{budget}\nwindow = \"{window}\"\n\
+         [perfbound]\nbound = {bound}\n{budget}\nhop_window = {hop_window}\nwindow = \"{window}\"\n\
          [correction]\nhistory = {history}\nmode = \"{mode}\"\nmiss_unit = \"{miss_unit}\"\n\
          fraction_bits = {fraction_bits}\n\
          [guard]\nburst = {burst}\n",

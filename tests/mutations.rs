@@ -61,7 +61,10 @@ fn config_with_guard() -> String {
 fn config_with_registers() -> String {
     let registers = "sync_timeout_ns = 60\nregisters = true";
     let config = config_with_messages().replace("sync_timeout_ns = 60", registers);
-    let measured = config.replace("hop_factor = 0.1", "bound = 0.2\nhops = \"measured\"");
+    let measured = config.replace(
+        "hop_factor = 0.1",
+        "bound = 0.2\nhops = \"measured\"\nhop_window = 256",
+    );
     assert_ne!(measured, config);
     measured
 }

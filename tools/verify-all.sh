@@ -53,7 +53,7 @@ step() { # step NAME WHAT COMMAND...
 # The line of a step's log that says how it went.
 result() { # result NAME
     case $1 in
-    cosim-*) tail -n 1 "$out/$1.log" ;;
+    cosim-* | switch) tail -n 1 "$out/$1.log" ;;
     matrix) tail -n 1 "$out/$1.log" ;;
     mutate-*) grep -E 'FOUND' "$out/$1.log" ;;
     verify) echo "$(grep -c '^PROVED' "$out/$1.log") configurations proved, $(grep -c 'not proved, as it should be' "$out/$1.log") wrong edits not proved" ;;
@@ -67,6 +67,8 @@ for name in $presets registers; do
     step "cosim-$name" "1 co-simulation, $name" "$linkdoze" cosim \
         "$out/configurations/$name.toml" --random --cycles 20M --all-corners
 done
+step switch '1 co-simulation, 16 ports' "$linkdoze" cosim \
+    "$out/configurations/bxiv3-deep-sleep.toml" --random --ports 16 --cycles 6M --all-corners
 step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix" \
     sh tools/matrix.sh "$linkdoze" 2000000 1
 step mutate-port '2 mutation, one fault in four' "$linkdoze" mutate \
@@ -85,7 +87,7 @@ echo
 {
     printf 'step\tstatus\tseconds\tresult\n'
     for name in $presets registers; do cat "$out/cosim-$name.row"; done
-    for name in matrix mutate-port mutate-registers verify netlists coverage-bxiv3-deep-sleep \
+    for name in switch matrix mutate-port mutate-registers verify netlists coverage-bxiv3-deep-sleep \
         coverage-bxiv3-hybrid coverage-registers cocotb; do
         cat "$out/$name.row"
     done

@@ -4,7 +4,7 @@
 # set_cmd_units -time ns).
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-# SHA-256 of the configuration: 14c5424a2986052d5cdc29d15f2ef43c34a94afebe225270692441e3cd32bf3f
+# SHA-256 of the configuration: 638402ee643711f9158cd51b6dac2d8715de89aa50e47c3932133d024b416f14
 
 # The clock, with [clock] period_ps of the configuration: the block counts all times in it.
 # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.

@@ -4,7 +4,7 @@
 # surrounds the block.
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-# SHA-256 of the configuration: 067e15b88f2e27ae3a453eaeebc28bfd17013299c29ebdc2901e554e1ac62a2e
+# SHA-256 of the configuration: ed815bb39b363cbc8c3a9ed0b25ae542eeae002c6b706c7fad175890230d223d
 
 # The clock, with [clock] period_ps of the configuration: the block counts all times in it.
 # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.

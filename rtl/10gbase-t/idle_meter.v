@@ -6,7 +6,7 @@
 //
 // Instances: port.idle_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: ff3624271be04b9a04ba2a0927a3220cb681c8b3cd0f1a25cb5fe95d2b18448c
+// SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
 
 `default_nettype none
 

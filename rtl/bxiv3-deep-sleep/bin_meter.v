@@ -5,7 +5,7 @@
 //
 // Instances: port.bin_meter
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: e1912fa659800252d8dc85388265dec9e9268c207f2ae5c0fbff51dafb45b685
+// SHA-256 of the configuration: ab2ac361881000537561263568972299b56920643739be3326eec91869cba9bf
 
 `default_nettype none
 

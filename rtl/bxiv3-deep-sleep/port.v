@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: e1912fa659800252d8dc85388265dec9e9268c207f2ae5c0fbff51dafb45b685
+// SHA-256 of the configuration: ab2ac361881000537561263568972299b56920643739be3326eec91869cba9bf
 //
 // The configuration:
 //   [clock]
@@ -55,6 +55,7 @@
 //   [perfbound]
 //   bound = 0.01
 //   hops = [[2, 0.002], [4, 0.013], [5, 0.985]]
+//   hop_window = 4096
 //   window = "held"
 //
 //   [correction]

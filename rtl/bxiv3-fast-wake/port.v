@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 067e15b88f2e27ae3a453eaeebc28bfd17013299c29ebdc2901e554e1ac62a2e
+// SHA-256 of the configuration: ed815bb39b363cbc8c3a9ed0b25ae542eeae002c6b706c7fad175890230d223d
 //
 // The configuration:
 //   [clock]
@@ -55,6 +55,7 @@
 //   [perfbound]
 //   bound = 0.01
 //   hops = [[2, 0.002], [4, 0.013], [5, 0.985]]
+//   hop_window = 4096
 //   window = "held"
 //
 //   [correction]

@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: d1b963d97e42ac330fdb12f0745a37f2d834301de6710069c2033411f45c3086
+// SHA-256 of the configuration: be547d4fd8d7bf3c11ee4c1ad0406a21c31c2df6367f60c955ec098c5be2468d
 //
 // The configuration:
 //   [clock]
@@ -55,6 +55,7 @@
 //   [perfbound]
 //   bound = 0.01
 //   hops = [[2, 0.002], [4, 0.013], [5, 0.985]]
+//   hop_window = 4096
 //   window = "held"
 //
 //   [correction]

@@ -266,6 +266,12 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "the factor `l` itself, instead of `hops`; at most `bound`",
                 ),
                 key(
+                    "hop_window",
+                    integer(2, 65_536, Unit::Count("packets")),
+                    "`4096`",
+                    "packets over which the hop monitor takes the mean; a power of two",
+                ),
+                key(
                     "window",
                     choice(CircularWindow::ALL.map(CircularWindow::name)),
                     "`\"held\"`",

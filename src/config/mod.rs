@@ -48,6 +48,8 @@ pub struct Config {
     pub histogram: Histogram,
     /// `[perfbound]`: the performance that may be lost.
     pub perfbound: PerfBound,
+    /// `perfbound.hop_window`: packets over which the hop monitor takes the mean, a power of two.
+    pub hop_window: u32,
     /// `perfbound.window`: what the window of a circular histogram is (SPEC 7.1).
     pub window: CircularWindow,
     /// `[correction]`: the correction of SPEC 8.
@@ -372,6 +374,7 @@ impl Config {
                 map_entries: histogram.map_entries,
                 window: self.window,
             },
+            hop_window_log2: self.hop_window.ilog2(),
             budget,
             guard: self.guard_plan(&budget),
             correction: CorrectionPlan {
@@ -593,6 +596,7 @@ impl Config {
             states,
             histogram,
             perfbound,
+            hop_window,
             window,
             correction,
             guard,
@@ -653,6 +657,7 @@ impl Config {
                 PerfBound::Factor(factor) => factor.to_string(),
                 _ => return None,
             },
+            ("perfbound", "hop_window") => hop_window.to_string(),
             ("perfbound", "window") => name(window.name()),
             ("correction", "history") => correction.history.to_string(),
             ("correction", "mode") => name(correction.mode.name()),

@@ -338,10 +338,6 @@ pub const INITIAL_HOP_FACTOR: u64 = (1 << HOP_FACTOR_FRACTION) / MAX_HOPS as u64
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
 pub const HOPS_WIDTH: u32 = 6;
 
-/// log2 of the packets over which the hop factor is a mean: long enough that the mean of
-/// random paths is within some percent, short against the time to live of a histogram.
-pub const HOP_WINDOW_LOG2: u32 = 12;
-
 /// The registers behind the AXI4-Lite port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegistersPlan {
@@ -436,6 +432,8 @@ pub struct PortPlan {
     pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.
     pub histogram: HistogramPlan,
+    /// log2 of the packets over which the hop monitor takes the mean.
+    pub hop_window_log2: u32,
     /// The packet budget; [`BudgetPlan::UNUSED`] if the policy does not predict.
     pub budget: BudgetPlan,
     /// The correction, for `perfbound-correct`.

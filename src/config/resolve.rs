@@ -86,6 +86,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let bound = written.fraction("bound");
     let hop_factor = written.fraction("hop_factor");
     let hops = written.get("hops").cloned();
+    let hop_window = written.number("hop_window");
     let windows = CircularWindow::ALL.map(|v| (v.name(), v));
     let window = written.choice("window", &windows);
     let written = tables.table("correction");
@@ -239,6 +240,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     .next()
     .unwrap_or(0);
     let perfbound = perfbound(reader, bound, hops, hop_factor);
+    let hop_window = power_of_two(reader, hop_window, 4096);
     if reader.fault_count() > before {
         return None;
     }
@@ -249,6 +251,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         states,
         histogram,
         perfbound: perfbound?,
+        hop_window,
         window: window.map_or(CircularWindow::Held, |w| w.value),
         correction: Correction {
             history: small(history, 16),
@@ -554,6 +557,25 @@ fn counters_hold_samples(
         Some(written) => reader.fault_of(&written, message),
         None => reader.fault(0, message),
     }
+}
+
+/// A number that has to be a power of two, or `default`.
+fn power_of_two(reader: &mut Reader<'_>, number: Option<Written<u64>>, default: u32) -> u32 {
+    let Some(number) = number else {
+        return default;
+    };
+    if !number.value.is_power_of_two() {
+        let below = 1u64 << number.value.max(1).ilog2();
+        reader.fault_of(
+            &number,
+            format!(
+                "must be a power of two (a mean by a shift in hardware); the nearest legal values \
+                 are {below} and {}",
+                2 * below
+            ),
+        );
+    }
+    small(Some(number), default)
 }
 
 fn perfbound(

@@ -251,6 +251,11 @@ fn faults_say_where_what_and_what_would_be_right() {
         ),
         ("[histogram]\nbin_ns = 0.5", ":2:10:", &["is 1"]),
         (
+            "[perfbound]\nhop_window = 1000",
+            ":2:14:",
+            &["power of two", "512 and 1024"],
+        ),
+        (
             "[histogram]\nbin_ns = 33554432",
             ":2:10:",
             &["time_width = 32", "is 16777216"],

@@ -12,7 +12,7 @@ use registers::Registers;
 use super::Run;
 use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::port::pins::{Inputs, Message, Pin, PowerState};
-use crate::config::plan::{HistogramKind, PortPlan, HOP_WINDOW_LOG2};
+use crate::config::plan::{HistogramKind, PortPlan};
 
 /// Whether this message arrives.
 fn asks(inputs: &Inputs, message: Message) -> bool {
@@ -158,9 +158,9 @@ impl Coverage {
             }
         }
         if inputs.packet_valid && inputs.packet_hops > 0 {
-            let before = self.packets >> HOP_WINDOW_LOG2;
+            let before = self.packets >> self.plan.hop_window_log2;
             self.packets += run.cycles;
-            if self.packets >> HOP_WINDOW_LOG2 > before {
+            if self.packets >> self.plan.hop_window_log2 > before {
                 self.reach(Corner::HopWindow);
             }
         }

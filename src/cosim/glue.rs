@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 
-use crate::blocks::port::pins::{Pin, Pins, Place};
+use crate::blocks::port::pins::{Pin, Place, TopPins};
 
 /// How the C++ side makes a rising edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,17 +136,19 @@ impl Internals {
     }
 }
 
-/// The expected value of a pin in a `Run`, as a C++ expression.
-fn expected(pin: Pin) -> String {
+/// The expected value of a port's pin in the runs of all ports, as a C++ expression.
+fn expected(port: usize, pin: Pin) -> String {
     match pin.place() {
-        Place::Bits { low, width } => format!("(run.bits >> {low} & {}u)", (1 << width) - 1),
-        Place::Word(word) => format!("run.words[{word}]"),
+        Place::Bits { low, width } => {
+            format!("(runs[{port}].bits >> {low} & {}u)", (1 << width) - 1)
+        }
+        Place::Word(word) => format!("runs[{port}].words[{word}]"),
     }
 }
 
 /// `pins.h` for a model with these pins.
 pub(super) fn pins_header(
-    pins: &Pins,
+    pins: &TopPins,
     internals: &Internals,
     clocking: Clocking,
     traced: bool,
@@ -155,30 +157,49 @@ pub(super) fn pins_header(
     let mut text = String::from(
         "// Generated from the pin table by src/cosim/glue.rs.\n#pragma once\n\
          #include \"Vport.h\"\n#include \"Vport___024root.h\"\n\n\
-         using Model = Vport;\nusing Root = Vport___024root;\n\n\
-         static inline void drive(Root& root, const Run& run) {\n",
+         using Model = Vport;\nusing Root = Vport___024root;\n\n",
     );
-    for pin in &pins.inputs {
-        let (name, word, low, mask) = (pin.name, pin.word, pin.low, pin.mask());
+    let _ = write!(
+        text,
+        "enum {{ PORTS = {} }};\n\nstatic inline void drive(Root& root, const Run* runs) {{\n",
+        pins.ports
+    );
+    for top in &pins.inputs {
+        let (word, low, mask) = (top.pin.word, top.pin.low, top.pin.mask());
         let _ = writeln!(
             text,
-            "    root.{name} = run.inputs[{word}] >> {low} & {mask:#x}u;"
+            "    root.{} = runs[{}].inputs[{word}] >> {low} & {mask:#x}u;",
+            top.name, top.port
         );
     }
     text +=
-        "}\n\nstatic inline uint64_t difference(const Root& root, const Run& run) {\n    return ";
-    for (index, pin) in pins.outputs.iter().enumerate() {
+        "}\n\nstatic inline uint64_t difference(const Root& root, const Run* runs) {\n    return ";
+    for (index, top) in pins.outputs.iter().enumerate() {
         let separator = if index == 0 { "" } else { "\n           | " };
-        let (name, expected) = (pin.name, expected(pin.pin));
-        let _ = write!(text, "{separator}(uint64_t(root.{name}) ^ {expected})");
+        let expected = expected(top.port, top.pin.pin);
+        let _ = write!(
+            text,
+            "{separator}(uint64_t(root.{}) ^ {expected})",
+            top.name
+        );
     }
-    text += ";\n}\n\nstatic inline void read(const Root& root, uint64_t* actual) {\n";
-    for pin in &pins.outputs {
+    text += ";\n}\n\nstatic inline int port_that_differs(const Root& root, const Run* runs) {\n";
+    for top in &pins.outputs {
+        let expected = expected(top.port, top.pin.pin);
         let _ = writeln!(
             text,
-            "    actual[{}] = root.{};",
-            pin.pin as usize, pin.name
+            "    if (uint64_t(root.{}) != {expected}) return {};",
+            top.name, top.port
         );
+    }
+    text += "    return 0;\n}\n\n\
+             static inline void read(const Root& root, int port, uint64_t* actual) {\n";
+    for top in &pins.outputs {
+        let read = format!("actual[{}] = root.{};", top.pin.pin as usize, top.name);
+        let _ = match pins.ports {
+            1 => writeln!(text, "    {read}"),
+            _ => writeln!(text, "    if (port == {}) {read}", top.port),
+        };
     }
     text += "}\n\n";
     let registers = &internals.time_registers;
@@ -207,10 +228,10 @@ pub(super) fn pins_header(
         );
     }
     if traced {
-        text += "static inline void drive_golden(Root& root, const Run& run, uint64_t cycle) {\n    root.cycle = cycle;\n";
-        for pin in &pins.outputs {
-            let (name, expected) = (pin.name, expected(pin.pin));
-            let _ = writeln!(text, "    root.golden_{name} = {expected};");
+        text += "static inline void drive_golden(Root& root, const Run* runs, uint64_t cycle) {\n    root.cycle = cycle;\n";
+        for top in &pins.outputs {
+            let expected = expected(top.port, top.pin.pin);
+            let _ = writeln!(text, "    root.golden_{} = {expected};", top.name);
         }
         text += "}\n\n";
     }
@@ -246,7 +267,7 @@ pub(super) fn pins_header(
 
 /// The module `lockstep`, the top of a traced build: the controller, the golden model's
 /// outputs beside its own, the number of the cycle, and whether they differ.
-pub(super) fn lockstep_module(top: &str, all: &Pins) -> String {
+pub(super) fn lockstep_module(top: &str, all: &TopPins) -> String {
     let range = |width: u32| match width {
         1 => String::new(),
         _ => format!("[{}:0] ", width - 1),
@@ -256,16 +277,16 @@ pub(super) fn lockstep_module(top: &str, all: &Pins) -> String {
         "    input [63:0] cycle".to_owned(),
     ];
     let mut pins = vec!["        .clk(clk)".to_owned()];
-    for pin in &all.inputs {
-        let name = pin.name;
-        ports.push(format!("    input {}{name}", range(pin.width)));
+    for top in &all.inputs {
+        let name = &top.name;
+        ports.push(format!("    input {}{name}", range(top.pin.width)));
         pins.push(format!("        .{name}({name})"));
     }
     let mut differences = Vec::new();
-    for pin in &all.outputs {
-        let name = pin.name;
-        ports.push(format!("    output {}{name}", range(pin.width)));
-        ports.push(format!("    input {}golden_{name}", range(pin.width)));
+    for top in &all.outputs {
+        let (name, width) = (&top.name, top.pin.width);
+        ports.push(format!("    output {}{name}", range(width)));
+        ports.push(format!("    input {}golden_{name}", range(width)));
         pins.push(format!("        .{name}({name})"));
         differences.push(format!("({name} != golden_{name})"));
     }

@@ -25,6 +25,8 @@ pub mod port;
 pub mod random;
 pub mod scenario;
 pub mod software;
+pub mod switch;
+mod transfers;
 pub mod verilator;
 pub mod wave;
 

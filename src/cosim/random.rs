@@ -16,7 +16,7 @@ use super::software::WithSoftware;
 use super::{Activity, Stretch};
 use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
-use crate::config::plan::{Policy, PortPlan, HOP_WINDOW_LOG2};
+use crate::config::plan::{Policy, PortPlan};
 
 /// The share of a run's cycles that the longest idle periods may take.
 const LONG_SHARE: u64 = 2;
@@ -119,6 +119,11 @@ impl Random {
         let with_peer = WithPeer::random(scenes, plan, seed, leaps);
         Random(WithSoftware::random(with_peer, plan, seed, leaps))
     }
+}
+
+/// The activity of one port of a switch, whose idle time is clocked; software is not its own.
+pub(super) fn port_of_switch(plan: &PortPlan, seed: u64, cycles: u64) -> impl Activity + use<> {
+    WithPeer::random(Scenes::new(plan, seed, cycles, false), plan, seed, false)
 }
 
 impl Activity for Random {
@@ -379,7 +384,7 @@ impl Scenes {
             self.configures_until = Some(self.now + cycles);
             return false;
         }
-        let packets = 2 << HOP_WINDOW_LOG2;
+        let packets = 2 << self.plan.hop_window_log2;
         let affords = self.leaps || self.longest >= packets;
         if self.counts_hops() && self.now >= self.hops_at && affords {
             // All hop counts come in turn, and leave time for the rest.

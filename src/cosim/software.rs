@@ -45,7 +45,7 @@ impl<A: Activity> Activity for WithSoftware<A> {
         let stretch = self.activity.next(&of_port)?;
         let cycles = software.drive(&stretch, outputs);
         Some(Stretch {
-            inputs: stretch.inputs.with_axi_of(&software.present),
+            inputs: software.beside(stretch.inputs),
             cycles: cycles.min(stretch.cycles),
             ..stretch
         })
@@ -54,7 +54,7 @@ impl<A: Activity> Activity for WithSoftware<A> {
     fn passed(&mut self, cycles: u64, leapt: u64) {
         self.activity.passed(cycles, leapt);
         if let Some(software) = &mut self.software {
-            software.now += cycles - leapt;
+            software.clocked(cycles - leapt);
         }
     }
 }
@@ -74,11 +74,22 @@ enum Operation {
     Wait(u64),
 }
 
+/// The pages of a switch.
+struct Pages {
+    ports: u32,
+    /// The registers of the page of all ports.
+    all: Map,
+}
+
 /// The manager of the AXI4-Lite port. Its channels move independently of each other, and what
 /// it offers stays as it is until it is taken (IHI 0022, A3.2.1).
-struct Software {
+pub(super) struct Software {
     random: ChaCha8Rng,
+    /// The registers of a port, and the address of its page.
     page: Map,
+    base: u32,
+    /// The other pages of a switch, where this is its software.
+    switch: Option<Pages>,
     plan: PortPlan,
     operations: VecDeque<Operation>,
     /// What the channels are still to offer.
@@ -102,10 +113,23 @@ struct Software {
 }
 
 impl Software {
+    /// The software of a switch of so many ports, whose idle time is clocked.
+    pub(super) fn of_switch(plan: &PortPlan, ports: u32, seed: u64) -> Software {
+        Software {
+            switch: Some(Pages {
+                ports,
+                all: map::all_ports(plan, ports),
+            }),
+            ..Software::new(plan, seed, false)
+        }
+    }
+
     fn new(plan: &PortPlan, seed: u64, leaps: bool) -> Software {
         Software {
             random: ChaCha8Rng::seed_from_u64(seed ^ 0x5057),
             page: map::port(plan),
+            base: 0,
+            switch: None,
             plan: *plan,
             operations: VecDeque::new(),
             write_addresses: VecDeque::new(),
@@ -121,8 +145,18 @@ impl Software {
         }
     }
 
+    /// These inputs with what is driven at the AXI4-Lite port.
+    pub(super) fn beside(&self, inputs: Inputs) -> Inputs {
+        inputs.with_axi_of(&self.present)
+    }
+
+    /// So many cycles were clocked.
+    pub(super) fn clocked(&mut self, cycles: u64) {
+        self.now += cycles;
+    }
+
     /// Decides what is driven in this cycle, and for how many cycles that stays so.
-    fn drive(&mut self, stretch: &Stretch, outputs: &Outputs) -> u64 {
+    pub(super) fn drive(&mut self, stretch: &Stretch, outputs: &Outputs) -> u64 {
         self.forget_taken();
         if stretch.inputs.rst {
             self.reset();
@@ -206,6 +240,9 @@ impl Software {
         self.eagerness = self.random.random_range(1..=8);
         let most = if self.chance(6) { 200 } else { 12 };
         for _ in 0..self.random.random_range(1..most) {
+            if self.turns_page() {
+                continue;
+            }
             match self.random.random_range(0..10) {
                 0..3 => self.read_any(),
                 3..5 => self.read_status(),
@@ -220,6 +257,38 @@ impl Software {
                 self.operations.push_back(Operation::Wait(cycles));
             }
         }
+    }
+
+    /// Takes the page of another port now and then; true if something else than that page is asked.
+    fn turns_page(&mut self) -> bool {
+        let Some(pages) = &self.switch else {
+            return false;
+        };
+        let random = &mut self.random;
+        let address = match random.random_range(0..10) {
+            0..2 => {
+                self.base = random.random_range(0..pages.ports) * STRIDE;
+                return false;
+            }
+            2 => {
+                let register = pages.all.registers.choose(random);
+                let offset = register.map_or(0, |register| register.offset);
+                map::global_offset(pages.ports) + offset
+            }
+            3 => self.base + self.page.register("errors").offset,
+            // Anywhere, also where no page is.
+            4 => random.random_range(0..2 * map::global_offset(pages.ports)),
+            _ => return false,
+        };
+        // What is written to the page of all ports is refused; a port's page has parameters.
+        let beyond = address >= pages.ports * STRIDE;
+        if beyond && self.chance(3) {
+            let data = self.random.random();
+            self.write(address, data);
+        } else {
+            self.read(address);
+        }
+        true
     }
 
     fn read(&mut self, address: u32) {
@@ -242,7 +311,7 @@ impl Software {
     }
 
     fn address(&self, register: &str) -> u32 {
-        self.page.register(register).offset
+        self.base + self.page.register(register).offset
     }
 
     /// Reads anything, also where no register is.
@@ -253,7 +322,7 @@ impl Software {
             let register = self.page.registers.choose(&mut self.random);
             register.map_or(0, |register| register.offset)
         };
-        self.read(address);
+        self.read(self.base + address);
     }
 
     /// Reads a wide value: the lower word latches the upper one.
@@ -335,12 +404,12 @@ impl Software {
                     .filter(|register| !register.writable);
                 let offsets: Vec<u32> = fixed.map(|register| register.offset).collect();
                 let address = offsets.choose(&mut self.random).copied().unwrap_or(0);
-                self.write(address, data);
+                self.write(self.base + address, data);
             }
             _ => {
                 // Behind the last register.
                 let address = self.random.random_range(STRIDE / 2..STRIDE / 4 * 3);
-                self.write(address, data);
+                self.write(self.base + address, data);
             }
         }
     }

@@ -20,7 +20,7 @@ use super::glue::{self, Clocking, Internals};
 use super::open_loop::OpenLoop;
 use super::{run_header, Difference, EngineError, Leap, LeapDifference, Model, Rtl, Run};
 use crate::blocks::port::golden;
-use crate::blocks::port::pins::{Inputs, Outputs, Pins, Values};
+use crate::blocks::port::pins::{Inputs, Outputs, TopPins, Values};
 use crate::config::plan::PortPlan;
 use crate::files::{read_text, FileError, TemporaryFolder};
 use crate::hdl::mutants::{SELECTOR, SELECTOR_WIDTH};
@@ -30,9 +30,6 @@ const HARNESS: &str = include_str!("../../testbench/harness.cpp");
 
 /// The file of a compiled model.
 const MODEL: &str = "model.so";
-
-/// The top module of every design.
-pub const TOP: &str = "port";
 
 /// The flags of the fast build, as the benchmark's plain loop uses them too.
 ///
@@ -127,15 +124,19 @@ pub enum BuildError {
     },
     /// The Verilog has no module of the top's name.
     #[error(
-        "no module `port` among the Verilog files ({files}): the top module must carry this name"
+        "no module `{top}` among the Verilog files ({files}): the top module must carry this name"
     )]
     NoTop {
+        /// The module.
+        top: String,
         /// The files that were read.
         files: String,
     },
     /// The top's pins are not the configuration's.
-    #[error("the pins of module `port` are not those of this configuration: {problem}; emit the Verilog again with `linkdoze generate`, or use the configuration it was made from")]
+    #[error("the pins of module `{top}` are not those of this configuration: {problem}; emit the Verilog again with `linkdoze generate`, or use the configuration it was made from")]
     Pins {
+        /// The module.
+        top: String,
         /// The pins, each with how it differs.
         problem: String,
     },
@@ -203,17 +204,17 @@ pub fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, BuildError> {
     Ok(files)
 }
 
-/// The top module of a controller's Verilog: [`TOP`], or what the file of that name with a prefix
-/// is called (`verilog.module_prefix`).
-fn top_of(files: &[(String, String)]) -> &str {
+/// The top module of the Verilog: `top`, or what the file of that name with a prefix is called
+/// (`verilog.module_prefix`).
+fn top_of<'a>(files: &'a [(String, String)], top: &'a str) -> &'a str {
     let names = files.iter().filter_map(|(name, _)| name.strip_suffix(".v"));
     let mut tops = names.filter(|name| {
-        let prefix = name.strip_suffix(TOP);
+        let prefix = name.strip_suffix(top);
         prefix.is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('_'))
     });
     match (tops.next(), tops.next()) {
-        (Some(top), None) => top,
-        _ => TOP,
+        (Some(found), None) => found,
+        _ => top,
     }
 }
 
@@ -324,9 +325,10 @@ impl Toolchain {
         let text = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
         if text.contains("not found in design")
-            || text.contains(&format!("Can't find definition of module: '{TOP}'"))
+            || text.contains(&format!("Can't find definition of module: '{top}'"))
         {
             return Err(BuildError::NoTop {
+                top: top.into(),
                 files: files.join(", "),
             });
         }
@@ -472,13 +474,41 @@ impl Compiled {
         Self::build(files, plan, Kind::Covering)
     }
 
+    /// Builds, or finds in the cache, the model of a switch of so many ports of `plan`: its runs
+    /// come in groups, one run for each port. Idle time is not leapt over.
+    ///
+    /// # Errors
+    /// As [`Compiled::fast`].
+    pub fn switch(
+        files: &[(String, String)],
+        plan: &PortPlan,
+        ports: usize,
+        wave: Option<WaveFormat>,
+    ) -> Result<Compiled, BuildError> {
+        let kind = wave.map_or(Kind::Fast(None), Kind::Traced);
+        Self::build_top(files, &TopPins::of_switch(plan, ports), &[], kind)
+    }
+
     fn build(
         files: &[(String, String)],
         plan: &PortPlan,
         kind: Kind,
     ) -> Result<Compiled, BuildError> {
+        let golden = golden::Port::new(plan);
+        let time_registers: Vec<&str> = (golden.time_registers().into_iter())
+            .map(|(name, _)| name)
+            .collect();
+        Self::build_top(files, &TopPins::of_port(plan), &time_registers, kind)
+    }
+
+    /// Builds the model of a top with these pins and registers that count time.
+    fn build_top(
+        files: &[(String, String)],
+        pins: &TopPins,
+        time_registers: &[&str],
+        kind: Kind,
+    ) -> Result<Compiled, BuildError> {
         let tools = Toolchain::find()?;
-        let pins = Pins::of(plan);
         let mut hash = Sha256::new();
         let mut add = |part: &str| {
             hash.update((part.len() as u64).to_le_bytes());
@@ -497,10 +527,6 @@ impl Compiled {
         add(&tools.root.to_string_lossy());
         add(&tools.compiler);
         add(&tools.compiler_version);
-        let golden = golden::Port::new(plan);
-        let time_registers: Vec<&str> = (golden.time_registers().into_iter())
-            .map(|(name, _)| name)
-            .collect();
         add(&format!("{kind:?} {pins:?} {time_registers:?}"));
         for (name, text) in files {
             add(name);
@@ -509,7 +535,7 @@ impl Compiled {
         let key = format!("{:x}", hash.finalize());
 
         let entry = cached(&key[..32], |folder| {
-            compile(&tools, folder, files, &pins, kind, &time_registers)
+            compile(&tools, folder, files, pins, kind, time_registers)
         })?;
         let mut words = entry.note.split_whitespace();
         let clocking = match words.next() {
@@ -579,7 +605,7 @@ fn compile(
     tools: &Toolchain,
     folder: &Path,
     files: &[(String, String)],
-    pins: &Pins,
+    pins: &TopPins,
     kind: Kind,
     time_registers: &[&str],
 ) -> Result<Made, BuildError> {
@@ -592,7 +618,18 @@ fn compile(
         write(name, text)?;
         names.push(name.clone());
     }
-    let port = top_of(files);
+    let port = top_of(files, pins.top);
+    if pins.ports > 1 {
+        // Functions of C++ for each port, not one for all: the compiler's time would grow faster
+        // than their number.
+        let module = top_of(files, "port");
+        let file = "ports.vlt";
+        write(
+            file,
+            &format!("`verilator_config\nno_inline -module \"{module}\"\n"),
+        )?;
+        names.push(file.to_owned());
+    }
     let (top, options): (&str, &[&str]) = match kind {
         Kind::Fast(_) | Kind::Choosing => (port, &[]),
         Kind::Covering => (port, &["--coverage-line", "--coverage-toggle"]),
@@ -649,9 +686,9 @@ fn compile(
         .current_dir(folder)
         .args(["-shared", "-I.", "-Imodel"]);
     common_flags(&mut compiler, tools, kind);
-    if traced || selector.is_some() {
-        // A waveform is short, and most faults show soon: the compiler would take longer than it
-        // saves.
+    if traced || selector.is_some() || pins.ports > 1 {
+        // A waveform is short, most faults show soon, and the model of a switch is large: the
+        // compiler would take longer than it saves.
         compiler.arg("-O1");
     }
     if cfg!(target_os = "linux") {
@@ -804,7 +841,7 @@ fn library_objects(
 /// Returns the output pins that the table does not have.
 fn check_pins(
     header: &str,
-    pins: &Pins,
+    pins: &TopPins,
     selector: Option<&str>,
 ) -> Result<Vec<String>, BuildError> {
     // VL_IN8(&clk,0,0); VL_OUT64(&window,39,0); VL_OUTW(&wide,99,0,4); VL_INOUT...
@@ -850,12 +887,12 @@ fn check_pins(
         }
     };
     let mut wanted = vec![("clk", 1)];
-    wanted.extend(pins.inputs.iter().map(|pin| (pin.name, pin.width)));
+    wanted.extend((pins.inputs.iter()).map(|top| (top.name.as_str(), top.pin.width)));
     wanted.extend(selector.map(|name| (name, SELECTOR_WIDTH)));
     let outputs: Vec<_> = pins
         .outputs
         .iter()
-        .map(|pin| (pin.name, pin.width))
+        .map(|top| (top.name.as_str(), top.pin.width))
         .collect();
     expect("input", &inputs_found, &wanted);
     expect("output", &outputs_found, &outputs);
@@ -868,6 +905,7 @@ fn check_pins(
     }
     if !problems.is_empty() {
         return Err(BuildError::Pins {
+            top: pins.top.into(),
             problem: problems.join("; "),
         });
     }

@@ -89,6 +89,8 @@ pub struct Recorder {
     sink: Sink,
     window: Window,
     period_ps: u64,
+    /// So many runs, one for each port, belong together.
+    ports: usize,
     cycle: u64,
     opened: bool,
     file: Staged,
@@ -147,6 +149,7 @@ impl Recorder {
             sink,
             window,
             period_ps,
+            ports: 1,
             cycle: 0,
             opened: false,
             file,
@@ -192,6 +195,13 @@ impl Recorder {
         Recorder::new(Sink::Native(Box::new(trace)), path, window, period_ps)
     }
 
+    /// The same of a model whose runs come in groups, one for each of so many ports.
+    #[must_use]
+    pub fn of_switch(mut self, ports: usize) -> Recorder {
+        self.ports = ports;
+        self
+    }
+
     /// Whether the window is complete: further runs are not looked at.
     pub fn is_complete(&self) -> bool {
         self.cycle >= self.window.end
@@ -202,8 +212,8 @@ impl Recorder {
     /// # Errors
     /// If the design or the file fails.
     pub fn feed(&mut self, runs: &[Run]) -> anyhow::Result<()> {
-        for run in runs {
-            let mut rest = run.cycles;
+        for group in runs.chunks(self.ports) {
+            let mut rest = group[0].cycles;
             while rest > 0 && !self.is_complete() {
                 let border = if self.cycle < self.window.first {
                     self.window.first
@@ -214,11 +224,11 @@ impl Recorder {
                     self.window.end
                 };
                 let part = rest.min(border - self.cycle);
-                let piece = run.with_cycles(part);
+                let pieces: Vec<Run> = group.iter().map(|run| run.with_cycles(part)).collect();
                 let run = match &mut self.sink {
-                    Sink::Verilator(tracer) => tracer.run(&[piece]).map_err(message),
+                    Sink::Verilator(tracer) => tracer.run(&pieces).map_err(message),
                     Sink::Native(trace) => {
-                        let run = trace.run(&piece, self.cycle, self.period_ps);
+                        let run = trace.run(&pieces[0], self.cycle, self.period_ps);
                         run.map_err(message)
                     }
                 };

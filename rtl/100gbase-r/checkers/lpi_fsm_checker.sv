@@ -4,7 +4,7 @@
 // checked at the rising edge of the clock, unless it is reset then.
 //
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 14c5424a2986052d5cdc29d15f2ef43c34a94afebe225270692441e3cd32bf3f
+// SHA-256 of the configuration: 638402ee643711f9158cd51b6dac2d8715de89aa50e47c3932133d024b416f14
 
 `default_nettype none
 

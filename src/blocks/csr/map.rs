@@ -539,14 +539,17 @@ pub fn port(plan: &PortPlan) -> Map {
     Map { registers: page.0 }
 }
 
+/// The most ports of one register space.
+pub const MAX_PORTS: u32 = 64;
+
 /// Byte address of the page of all ports: behind the pages of the ports, aligned to their
 /// sum, so that one address bit tells it apart.
-pub fn global_offset(ports: u32) -> u32 {
+pub const fn global_offset(ports: u32) -> u32 {
     ports.next_power_of_two() * STRIDE
 }
 
 /// Bits of a byte address in the space of so many ports.
-pub fn address_bits(ports: u32) -> u32 {
+pub const fn address_bits(ports: u32) -> u32 {
     global_offset(ports).trailing_zeros() + 1
 }
 

@@ -3,7 +3,8 @@
 use super::controller::PowerController;
 use super::model::Model;
 use super::pins::{Inputs, Message, Outputs, PowerState};
-use crate::blocks::axi_lite::golden::AxiLite;
+use super::Access;
+use crate::blocks::axi_lite::golden::{self as axi, Answer, AxiLite, Request};
 use crate::blocks::budget_rate::golden::{BudgetRate, Operands};
 use crate::blocks::corrector::golden::Corrector;
 use crate::blocks::csr::golden::{self as csr, Csr, Parameters};
@@ -16,7 +17,7 @@ use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
-use crate::config::plan::{BinScale, PortPlan, Sleep, HOP_WINDOW_LOG2};
+use crate::config::plan::{BinScale, PortPlan, Sleep};
 
 /// Cycle-exact model of a port controller: equal to the RTL in every output of every
 /// clock cycle (SPEC 9).
@@ -57,12 +58,46 @@ const PERFBOUND: u32 = 2;
 /// The registers and the way to them.
 #[derive(Clone, Debug)]
 struct Registers {
-    axi: AxiLite,
+    requests: Requests,
     csr: Csr,
     /// The bins that were read two cycles before and the cycle before.
     bin_counts: [u64; 2],
     /// The packet count that was read in the cycle before.
     hop_count: u32,
+}
+
+/// Where requests to the registers come from.
+#[derive(Clone, Debug)]
+enum Requests {
+    /// The port's own pins.
+    Own(AxiLite),
+    /// Pins that several ports share: the request of the present cycle to this one.
+    Shared(Option<Request>),
+}
+
+impl Requests {
+    fn new(access: Access) -> Requests {
+        match access {
+            Access::AxiLite => Requests::Own(AxiLite::default()),
+            Access::Shared => Requests::Shared(None),
+        }
+    }
+
+    /// The request of this cycle.
+    fn present(&self) -> Option<Request> {
+        match self {
+            Requests::Own(axi) => axi.request(),
+            Requests::Shared(request) => *request,
+        }
+    }
+
+    /// Nothing comes while the manager drives `inputs`.
+    fn steady(&self, inputs: &axi::Inputs) -> bool {
+        match self {
+            Requests::Own(axi) => axi.steady(inputs),
+            Requests::Shared(request) => request.is_none(),
+        }
+    }
 }
 
 /// What the inputs of one cycle mean in it.
@@ -75,8 +110,13 @@ struct Cycle {
 }
 
 impl Port {
-    /// A controller just after reset.
+    /// A controller with AXI4-Lite pins of its own, if it has registers, just after reset.
     pub fn new(plan: &PortPlan) -> Self {
+        Port::with_access(plan, Access::AxiLite)
+    }
+
+    /// A controller whose registers are asked that way, just after reset.
+    pub fn with_access(plan: &PortPlan, access: Access) -> Self {
         let plan = *plan;
         let max_time = plan.max_time();
         Port {
@@ -91,13 +131,13 @@ impl Port {
                 .predicts()
                 .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
             hops: (plan.registers.is_some() || plan.measures())
-                .then(|| HopMonitor::new(HOP_WINDOW_LOG2)),
+                .then(|| HopMonitor::new(plan.hop_window_log2)),
             rate: plan.budget.rate.filter(|_| plan.predicts()).map(|rate| {
                 let initial = plan.budget.product.map_or(0, |product| product.k);
                 BudgetRate::new(rate, initial)
             }),
             registers: plan.registers.map(|_| Registers {
-                axi: AxiLite::default(),
+                requests: Requests::new(access),
                 csr: Csr::new(&plan),
                 bin_counts: [0; 2],
                 hop_count: 0,
@@ -110,6 +150,33 @@ impl Port {
             hit: false,
             miss: false,
         }
+    }
+
+    /// What the registers are asked in the present cycle, where ports share the pins for it.
+    ///
+    /// # Panics
+    /// If this port does not share them.
+    pub fn ask(&mut self, request: Option<Request>) {
+        match &mut self.registers {
+            Some(Registers {
+                requests: Requests::Shared(present),
+                ..
+            }) => *present = request,
+            _ => panic!("the port has pins of its own"),
+        }
+    }
+
+    /// The registers' answer to the request of the cycle before; of a port that was not asked, or
+    /// has no registers, 0.
+    pub fn answer(&self) -> Answer {
+        let registers = self.registers.as_ref();
+        registers.map_or_else(Answer::default, |registers| registers.csr.answer())
+    }
+
+    /// An error flag of the registers is set.
+    pub fn error_flag(&self) -> bool {
+        let registers = self.registers.as_ref();
+        registers.is_some_and(|registers| registers.csr.error_flag())
     }
 
     /// Clock cycles since the last reset; the state of the link; what has been said between
@@ -203,7 +270,14 @@ impl Port {
     /// The clock edge at the end of the present cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            *self = Port::new(&self.plan);
+            let access = match &self.registers {
+                Some(Registers {
+                    requests: Requests::Shared(_),
+                    ..
+                }) => Access::Shared,
+                _ => Access::AxiLite,
+            };
+            *self = Port::with_access(&self.plan, access);
             return;
         }
         let now = self.now;
@@ -330,7 +404,7 @@ impl Port {
         };
         let now = self.now;
         let csr = &mut registers.csr;
-        let request = registers.axi.request();
+        let request = registers.requests.present();
         let clears = csr.clears(request, events);
         registers.bin_counts = [registers.bin_counts[1], bin_count];
         if let Some(hops) = &mut self.hops {
@@ -340,7 +414,9 @@ impl Port {
         if let Some(rate) = &mut self.rate {
             rate.clock(csr.rate_start(events.hop_factor));
         }
-        registers.axi.clock(&inputs.axi(), csr.answer());
+        if let Requests::Own(axi) = &mut registers.requests {
+            axi.clock(&inputs.axi(), csr.answer());
+        }
         csr.clock(request, events);
         self.parameters = csr.in_force();
         self.timer.set_backstop(self.parameters.backstop());
@@ -368,7 +444,7 @@ impl Port {
                 .hops
                 .as_ref()
                 .map(|hops| hops.count(registers.csr.hop_index()));
-            registers.axi.steady(&inputs.axi())
+            registers.requests.steady(&inputs.axi())
                 && registers
                     .csr
                     .steady(self.fsm.state(), inputs.active(), inputs.queue_nonempty)
@@ -526,8 +602,12 @@ impl Model for Port {
             outputs.update = corrector.update();
             outputs.log2_cf = corrector.log2_cf();
         }
-        if let Some(registers) = &self.registers {
-            outputs = outputs.with_axi(&registers.axi.outputs());
+        if let Some(Registers {
+            requests: Requests::Own(axi),
+            ..
+        }) = &self.registers
+        {
+            outputs = outputs.with_axi(&axi.outputs());
         }
         outputs
     }

@@ -8,7 +8,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::axi_lite::DATA_WIDTH;
-use crate::blocks::csr::map::PAGE_BITS;
+use crate::blocks::csr::map::{address_bits, MAX_PORTS, PAGE_BITS};
 use crate::blocks::fixed_point::Arithmetic;
 use crate::config::plan::{PortPlan, HOPS_WIDTH};
 
@@ -202,9 +202,22 @@ macro_rules! input_pins {
 
             /// The input pins that the controller of `plan` has.
             pub fn pins(plan: &PortPlan) -> Vec<InputPin> {
+                Self::pins_with_address(plan, PAGE_BITS)
+            }
+
+            /// The same with byte addresses of so many bits.
+            fn pins_with_address(plan: &PortPlan, address_bits: u32) -> Vec<InputPin> {
                 let present: [fn(&PortPlan) -> bool; Self::PINS.len()] = [$($present),*];
                 let pins = Self::PINS.iter().zip(present);
-                pins.filter(|(_, present)| present(plan)).map(|(pin, _)| *pin).collect()
+                pins.filter(|(_, present)| present(plan))
+                    .map(|(pin, _)| InputPin {
+                        width: match pin.name {
+                            "s_axi_awaddr" | "s_axi_araddr" => address_bits,
+                            _ => pin.width,
+                        },
+                        ..*pin
+                    })
+                    .collect()
             }
 
             /// Words of [`Inputs::pack`].
@@ -275,10 +288,10 @@ input_pins! {
     s_axi_arprot: u8, 3, if has_registers;
     /// The answer to a read is taken.
     s_axi_rready: bool, 1, if has_registers;
-    /// Write address in bytes.
-    s_axi_awaddr: u32, PAGE_BITS, if has_registers;
-    /// Read address in bytes.
-    s_axi_araddr: u32, PAGE_BITS, if has_registers;
+    /// Write address in bytes; a switch has one for all its ports.
+    s_axi_awaddr: u32, address_bits(MAX_PORTS), if has_registers;
+    /// Read address in bytes; a switch has one for all its ports.
+    s_axi_araddr: u32, address_bits(MAX_PORTS), if has_registers;
     /// Data to write.
     s_axi_wdata: u32, DATA_WIDTH, if has_registers;
 }
@@ -389,6 +402,88 @@ impl Pins {
             outputs: Outputs::pins(plan),
         }
     }
+}
+
+/// A pin of a top module: which port's it is, and what it is called there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopPin<P> {
+    /// The port; 0 for a pin that all ports share.
+    pub port: usize,
+    /// Its name in the Verilog.
+    pub name: String,
+    /// What the port knows it as.
+    pub pin: P,
+}
+
+/// The pins of a top module, `clk` left out: of one port, or of the ports of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TopPins {
+    /// The module, without a prefix.
+    pub top: &'static str,
+    /// How many ports it has.
+    pub ports: usize,
+    /// Those that are driven.
+    pub inputs: Vec<TopPin<InputPin>>,
+    /// Those that are compared.
+    pub outputs: Vec<TopPin<OutputPin>>,
+}
+
+impl TopPins {
+    /// The pins of the controller of `plan`.
+    pub fn of_port(plan: &PortPlan) -> TopPins {
+        let pins = Pins::of(plan);
+        TopPins {
+            top: "port",
+            ports: 1,
+            inputs: of_ports(&pins.inputs, 1, |pin| (pin.name, true)),
+            outputs: of_ports(&pins.outputs, 1, |pin| (pin.name, true)),
+        }
+    }
+
+    /// The pins of a switch of so many ports of `plan`
+    /// ([`crate::blocks::switch_ports::SwitchPorts`]): reset and AXI4-Lite for all together, then
+    /// what every port has of its own. What else a port knows is read through its registers.
+    pub fn of_switch(plan: &PortPlan, ports: usize) -> TopPins {
+        let shared = |name: &str| name == "rst" || name.starts_with("s_axi_");
+        let at_switch = |pin: Pin| {
+            shared(pin.name()) || matches!(pin, Pin::TxEnable | Pin::PowerState | Pin::MessageOut)
+        };
+        let count = u32::try_from(ports).unwrap_or(MAX_PORTS);
+        let inputs = Inputs::pins_with_address(plan, address_bits(count));
+        let mut outputs = Outputs::pins(plan);
+        outputs.retain(|pin| at_switch(pin.pin));
+        TopPins {
+            top: "switch_ports",
+            ports,
+            inputs: of_ports(&inputs, ports, |pin| (pin.name, shared(pin.name))),
+            outputs: of_ports(&outputs, ports, |pin| (pin.name, shared(pin.name))),
+        }
+    }
+}
+
+/// Pins of all ports: those that they share, then those of each port; `what` gives a pin's name, and
+/// whether it is shared.
+fn of_ports<P: Copy>(
+    pins: &[P],
+    ports: usize,
+    what: impl Fn(&P) -> (&'static str, bool),
+) -> Vec<TopPin<P>> {
+    let mut all = Vec::new();
+    for &pin in pins {
+        match what(&pin) {
+            (name, true) => all.push(TopPin {
+                port: 0,
+                name: name.to_owned(),
+                pin,
+            }),
+            (name, false) => all.extend((0..ports).map(|port| TopPin {
+                port,
+                name: format!("{name}_{port}"),
+                pin,
+            })),
+        }
+    }
+    all
 }
 
 /// An output pin of the controller of one configuration.

@@ -48,6 +48,7 @@ pub(crate) fn small_plan() -> PortPlan {
             width: 5,
             rate: None,
         },
+        hop_window_log2: 12,
         correction: CorrectionPlan {
             history: 4,
             at_least_one: true,

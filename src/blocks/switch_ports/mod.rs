@@ -1,16 +1,15 @@
 //! All ports of a switch: a controller each, and one AXI4-Lite port for their registers.
 
+pub mod golden;
 #[cfg(test)]
 mod tests;
 
 use crate::blocks::axi_lite::{response, AxiLite, AxiPins, DATA_WIDTH};
+pub use crate::blocks::csr::map::MAX_PORTS;
 use crate::blocks::csr::{map, reset_of, WORD_BITS};
 use crate::blocks::port::{pins, Access, Port};
 use crate::config::plan::{PortPlan, HOPS_WIDTH};
 use crate::hdl::prelude::*;
-
-/// The most ports of one register space.
-pub const MAX_PORTS: u32 = 64;
 
 block! {
     /// The controllers of all ports of a switch, behind one AXI4-Lite port: the page of port `k`

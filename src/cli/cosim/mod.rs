@@ -5,6 +5,7 @@ mod pair;
 mod report;
 mod scenario;
 mod session;
+mod switch;
 #[cfg(test)]
 mod tests;
 
@@ -15,7 +16,9 @@ use std::str::FromStr;
 use clap::ValueEnum;
 
 use super::{numbers, output, Outcome};
+use crate::blocks::switch_ports::MAX_PORTS;
 use crate::cosim::port::PortDesign;
+use crate::cosim::switch::SwitchDesign;
 
 /// Compare the emitted Verilog with the golden model, every output in every cycle
 #[derive(clap::Args)]
@@ -62,6 +65,14 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = pair::Peer::Answers, requires = "pair",
           conflicts_with_all = ["random", "line_rate", "periods", "scenario"])]
     peer: pair::Peer,
+
+    /// Compare the ports of a whole switch with --random: so many controllers behind one AXI4-Lite
+    /// port, as `linkdoze generate --ports` emits them; each has traffic of its own, and software
+    /// asks the registers of all of them
+    #[arg(long, value_name = "N", value_parser = numbers::within_u32(1..=MAX_PORTS),
+          requires = "random", conflicts_with_all = ["code_coverage", "line_rate", "periods",
+          "scenario", "pair"])]
+    ports: Option<u32>,
 
     /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
     /// with the native engine), 400000 of --pair at each delay, otherwise to the end
@@ -166,8 +177,13 @@ impl FromStr for Seeds {
 /// Bad input, a missing tool, or an engine that fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let design = PortDesign::new(&config)?;
     let mut out = Vec::new();
+    if let Some(ports) = args.ports {
+        let outcome = switch::run(args, &SwitchDesign::new(&config, ports)?, &mut out)?;
+        output::finish(std::io::stdout().lock().write_all(&out))?;
+        return Ok(outcome);
+    }
+    let design = PortDesign::new(&config)?;
     let outcome = match &args.scenario {
         None if args.pair => pair::run(args, &design, &mut out),
         None => open_loop::run(args, &design, &mut out),

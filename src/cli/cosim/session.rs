@@ -91,31 +91,7 @@ pub(super) struct Found {
 
 impl<'a, D: Design + Sync> Session<'a, D> {
     pub(super) fn new(args: &'a Args, design: &'a D) -> Result<Session<'a, D>> {
-        if let Some(path) = &args.wave {
-            let format = format_of(path)?;
-            ensure!(
-                args.engine == Engine::Verilator || format == WaveFormat::Vcd,
-                "{}: the native engine writes VCD only: give a name that ends in .vcd",
-                path.display()
-            );
-            let inputs = [
-                Some(&args.config),
-                args.periods.as_ref(),
-                args.scenario.as_ref(),
-            ];
-            files::refuse_to_replace([path], inputs.into_iter().flatten())?;
-            if let Some(folder) = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty())
-            {
-                ensure!(
-                    folder.is_dir(),
-                    "{}: there is no folder {}: make it first",
-                    path.display(),
-                    folder.display()
-                );
-            }
-        }
+        check_wave(args)?;
         let mut files = Vec::new();
         let hardware = match args.engine {
             Engine::Native => {
@@ -138,12 +114,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
                     true => Compiled::covering(&files, design.plan()),
                     false => Compiled::fast(&files, design.plan()),
                 })?;
-                if !model.extra_outputs.is_empty() {
-                    output::note(&format!(
-                        "note: outputs that the golden model does not have are not compared: {}",
-                        model.extra_outputs.join(", ")
-                    ));
-                }
+                tell_extra_outputs(&model);
                 Hardware::Verilator(model)
             }
         };
@@ -174,35 +145,7 @@ impl<'a, D: Design + Sync> Session<'a, D> {
 
     /// The command that shows this mismatch again.
     pub(super) fn command(&self, activity: &str, cycles: Option<u64>) -> String {
-        let mut words = vec![
-            "linkdoze".to_owned(),
-            "cosim".to_owned(),
-            quoted(&self.args.config.display().to_string()),
-            activity.to_owned(),
-        ];
-        if let Some(cycles) = cycles {
-            words.push(format!("--cycles {cycles}"));
-        }
-        if self.args.engine != Engine::Verilator {
-            words.push(format!("--engine {}", self.args.engine.name()));
-        }
-        if let Some(folder) = &self.args.rtl {
-            words.push(format!("--rtl {}", quoted(&folder.display().to_string())));
-        }
-        words.join(" ")
-    }
-
-    /// Where the waveform goes, if there is to be one.
-    fn wave_path(&self, mismatch: bool) -> Option<PathBuf> {
-        if self.args.no_wave {
-            return None;
-        }
-        match (&self.args.wave, mismatch, self.args.engine) {
-            (Some(path), _, _) => Some(path.clone()),
-            (None, false, _) => None,
-            (None, true, Engine::Verilator) => Some("linkdoze-mismatch.fst".into()),
-            (None, true, Engine::Native) => Some("linkdoze-mismatch.vcd".into()),
-        }
+        command(self.args, activity, cycles)
     }
 
     fn recorder(&self, path: &Path, window: Window) -> Result<Recorder> {
@@ -224,26 +167,17 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         }
     }
 
-    /// Replays the run into a recorder. A file that nobody named may become a VCD where
-    /// FST cannot be built.
+    /// Replays the run into a recorder ([`record`]).
     pub(super) fn record(
         &self,
         mismatch: Option<u64>,
         replay: impl Fn(&mut Recorder) -> Result<()>,
     ) -> Option<Result<PathBuf>> {
-        let path = self.wave_path(mismatch.is_some())?;
-        let window = mismatch.map_or(Window::beginning(WAVE_CYCLES), Window::around);
-        let attempt = |path: &Path| -> Result<PathBuf> {
+        record(self.args, mismatch, |path, window| {
             let mut recorder = self.recorder(path, window)?;
             replay(&mut recorder)?;
-            recorder.finish()?;
-            Ok(path.to_owned())
-        };
-        let first = attempt(&path);
-        if first.is_err() && self.args.wave.is_none() && self.args.engine == Engine::Verilator {
-            return Some(attempt(&path.with_extension("vcd")));
-        }
-        Some(first)
+            recorder.finish()
+        })
     }
 
     /// Prints the summary for people: first the verdict, last what `--all` adds.
@@ -400,10 +334,100 @@ impl<'a, D: Design + Sync> Session<'a, D> {
     }
 }
 
+/// Checks the name of the waveform that is asked for, before anything runs.
+pub(super) fn check_wave(args: &Args) -> Result<()> {
+    if let Some(path) = &args.wave {
+        let format = format_of(path)?;
+        ensure!(
+            args.engine == Engine::Verilator || format == WaveFormat::Vcd,
+            "{}: the native engine writes VCD only: give a name that ends in .vcd",
+            path.display()
+        );
+        let inputs = [
+            Some(&args.config),
+            args.periods.as_ref(),
+            args.scenario.as_ref(),
+        ];
+        files::refuse_to_replace([path], inputs.into_iter().flatten())?;
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            ensure!(
+                folder.is_dir(),
+                "{}: there is no folder {}: make it first",
+                path.display(),
+                folder.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Says which outputs are not compared, if there are any.
+pub(super) fn tell_extra_outputs(model: &Compiled) {
+    if !model.extra_outputs.is_empty() {
+        output::note(&format!(
+            "note: outputs that the golden model does not have are not compared: {}",
+            model.extra_outputs.join(", ")
+        ));
+    }
+}
+
+/// Where the waveform goes, if there is to be one.
+fn wave_path(args: &Args, mismatch: bool) -> Option<PathBuf> {
+    if args.no_wave {
+        return None;
+    }
+    match (&args.wave, mismatch, args.engine) {
+        (Some(path), _, _) => Some(path.clone()),
+        (None, false, _) => None,
+        (None, true, Engine::Verilator) => Some("linkdoze-mismatch.fst".into()),
+        (None, true, Engine::Native) => Some("linkdoze-mismatch.vcd".into()),
+    }
+}
+
+/// Records a window of the run, around the cycle of a mismatch or at the beginning, with `attempt`.
+/// A file that nobody named may become a VCD where FST cannot be built.
+pub(super) fn record(
+    args: &Args,
+    mismatch: Option<u64>,
+    attempt: impl Fn(&Path, Window) -> Result<()>,
+) -> Option<Result<PathBuf>> {
+    let path = wave_path(args, mismatch.is_some())?;
+    let window = mismatch.map_or(Window::beginning(WAVE_CYCLES), Window::around);
+    let first = attempt(&path, window);
+    if first.is_err() && args.wave.is_none() && args.engine == Engine::Verilator {
+        let path = path.with_extension("vcd");
+        return Some(attempt(&path, window).map(|()| path));
+    }
+    Some(first.map(|()| path))
+}
+
 /// Compiles a model, which takes a minute or so if it is not in the cache.
-fn compiled(compile: impl FnOnce() -> Result<Compiled, BuildError>) -> Result<Compiled> {
+pub(super) fn compiled(compile: impl FnOnce() -> Result<Compiled, BuildError>) -> Result<Compiled> {
     let _step = Step::new("compiling the Verilog with Verilator");
     Ok(compile()?)
+}
+
+/// The command that shows this mismatch again.
+pub(super) fn command(args: &Args, activity: &str, cycles: Option<u64>) -> String {
+    let mut words = vec![
+        "linkdoze".to_owned(),
+        "cosim".to_owned(),
+        quoted(&args.config.display().to_string()),
+        activity.to_owned(),
+    ];
+    if let Some(cycles) = cycles {
+        words.push(format!("--cycles {cycles}"));
+    }
+    if args.engine != Engine::Verilator {
+        words.push(format!("--engine {}", args.engine.name()));
+    }
+    if let Some(folder) = &args.rtl {
+        words.push(format!("--rtl {}", quoted(&folder.display().to_string())));
+    }
+    words.join(" ")
 }
 
 /// A word for a shell.

@@ -1,12 +1,11 @@
 //! Which corners of the register accesses a run has reached.
 
-use std::collections::VecDeque;
-
 use super::corner::Corner;
 use crate::blocks::axi_lite::response::{DECERR, OKAY, SLVERR};
 use crate::blocks::csr::map;
 use crate::blocks::port::pins::{Inputs, Pin};
 use crate::config::plan::PortPlan;
+use crate::cosim::transfers::{ReadAnswer, Transfers, WriteAnswer};
 use crate::cosim::Run;
 
 /// Follows the transfers of the AXI4-Lite port, as its pins tell.
@@ -18,10 +17,7 @@ pub(super) struct Registers {
     errors: u32,
     /// The event counters, lower words.
     counters: Vec<u32>,
-    /// Transfers that are taken and not answered.
-    write_addresses: VecDeque<u32>,
-    write_data: VecDeque<(u32, u8)>,
-    read_addresses: VecDeque<u32>,
+    transfers: Transfers,
     configured: bool,
 }
 
@@ -38,9 +34,7 @@ impl Registers {
             hop_count: at("hop_count"),
             errors: at("errors"),
             counters: counters.step_by(2).collect(),
-            write_addresses: VecDeque::new(),
-            write_data: VecDeque::new(),
-            read_addresses: VecDeque::new(),
+            transfers: Transfers::default(),
             configured: false,
         })
     }
@@ -54,32 +48,26 @@ impl Registers {
     /// Takes in what happened next, and calls `reach` with the corners that it is.
     pub fn observe(&mut self, run: &Run, inputs: &Inputs, mut reach: impl FnMut(Corner)) {
         if inputs.rst {
-            let open = [self.write_addresses.len(), self.read_addresses.len()];
-            if open.iter().sum::<usize>() > 0 {
+            if self.transfers.forget() {
                 reach(Corner::ResetAsked);
             }
-            self.write_addresses.clear();
-            self.write_data.clear();
-            self.read_addresses.clear();
             self.configured = false;
             return;
         }
         let is = |pin: Pin| run.expected(pin) == 1;
-        if is(Pin::BValid) {
-            if inputs.s_axi_bready {
-                self.write_answered(run, inputs, &mut reach);
-            } else {
-                reach(Corner::WriteStalls);
-            }
+        if is(Pin::BValid) && !inputs.s_axi_bready {
+            reach(Corner::WriteStalls);
         }
-        if is(Pin::RValid) {
-            if inputs.s_axi_rready {
-                self.read_answered(run, &mut reach);
-            } else {
-                reach(Corner::ReadStalls);
-            }
+        if is(Pin::RValid) && !inputs.s_axi_rready {
+            reach(Corner::ReadStalls);
         }
-        let (addresses, data) = (self.write_addresses.len(), self.write_data.len());
+        if let Some(write) = self.transfers.written(run, inputs) {
+            self.write_answered(&write, inputs, &mut reach);
+        }
+        if let Some(read) = self.transfers.read(run, inputs) {
+            self.read_answered(&read, &mut reach);
+        }
+        let [addresses, data, _] = self.transfers.waiting();
         if inputs.s_axi_awvalid && is(Pin::AwReady) {
             if data > addresses {
                 reach(Corner::DataFirst);
@@ -87,31 +75,30 @@ impl Registers {
             if !inputs.s_axi_awaddr.is_multiple_of(4) {
                 reach(Corner::Unaligned);
             }
-            self.write_addresses.push_back(inputs.s_axi_awaddr / 4);
         }
-        if inputs.s_axi_wvalid && is(Pin::WReady) {
-            if addresses > data {
-                reach(Corner::AddressFirst);
-            }
-            self.write_data
-                .push_back((inputs.s_axi_wdata, inputs.s_axi_wstrb));
+        if inputs.s_axi_wvalid && is(Pin::WReady) && addresses > data {
+            reach(Corner::AddressFirst);
         }
-        if inputs.s_axi_arvalid && is(Pin::ArReady) {
-            self.read_addresses.push_back(inputs.s_axi_araddr / 4);
-        }
-        if addresses.min(data) > 0 && !self.read_addresses.is_empty() {
+        self.transfers.take(run, inputs);
+        let [_, _, reads] = self.transfers.waiting();
+        if addresses.min(data).min(reads) > 0 {
             reach(Corner::ReadAndWrite);
         }
     }
 
-    fn write_answered(&mut self, run: &Run, inputs: &Inputs, reach: &mut impl FnMut(Corner)) {
-        let (Some(word), Some((data, strobe))) = (
-            self.write_addresses.pop_front(),
-            self.write_data.pop_front(),
-        ) else {
-            return;
-        };
-        match run.expected(Pin::BResp) as u8 {
+    fn write_answered(
+        &mut self,
+        write: &WriteAnswer,
+        inputs: &Inputs,
+        reach: &mut impl FnMut(Corner),
+    ) {
+        let &WriteAnswer {
+            word,
+            data,
+            strobe,
+            response,
+        } = write;
+        match response {
             OKAY => {
                 reach(Corner::Written);
                 match strobe {
@@ -138,16 +125,14 @@ impl Registers {
         }
     }
 
-    fn read_answered(&mut self, run: &Run, reach: &mut impl FnMut(Corner)) {
-        let Some(word) = self.read_addresses.pop_front() else {
-            return;
-        };
-        match run.expected(Pin::RResp) as u8 {
+    fn read_answered(&mut self, read: &ReadAnswer, reach: &mut impl FnMut(Corner)) {
+        let word = read.word;
+        match read.response {
             OKAY => reach(Corner::Read),
             DECERR => reach(Corner::ReadNowhere),
             _ => {}
         }
-        if run.expected(Pin::RData) == 0 {
+        if read.data == 0 {
             return;
         }
         if word == self.bin_count {

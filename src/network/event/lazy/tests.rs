@@ -52,6 +52,7 @@ fn plan() -> PortPlan {
             width: 32,
             rate: None,
         },
+        hop_window_log2: 12,
         correction: CorrectionPlan {
             history: 8,
             at_least_one: true,

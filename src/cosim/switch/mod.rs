@@ -1,0 +1,288 @@
+//! All ports of a switch behind one AXI4-Lite port, in lock step with their golden model: random
+//! activity at every port, and software that asks the registers of all of them.
+
+mod corners;
+
+use std::ops::ControlFlow;
+
+pub use self::corners::{Corner, Corners};
+
+use super::lock_step::HISTORY;
+use super::random::port_of_switch;
+use super::software::Software;
+use super::verilator::{BuildError, Compiled, WaveFormat};
+use super::{Activity, EngineError, Mismatch, Rtl, Run, Stretch, Tally};
+use crate::blocks::axi_lite::golden as axi;
+use crate::blocks::port::pins::{Inputs, Outputs, TopPins};
+use crate::blocks::switch_ports::golden::SwitchPorts;
+use crate::config::plan::PortPlan;
+use crate::config::Config;
+use crate::rtl;
+
+/// Steps of all ports that are handed to the engine at once.
+const BATCH_STEPS: usize = 256;
+
+/// Cycles after which a batch is compared at the latest.
+const BATCH_CYCLES: u64 = 1 << 18;
+
+/// The ports of a switch, all of one configuration.
+#[derive(Clone, Debug)]
+pub struct SwitchDesign {
+    config: Config,
+    plan: PortPlan,
+    ports: u32,
+}
+
+impl SwitchDesign {
+    /// So many ports of `config`, 1 to [`crate::blocks::switch_ports::MAX_PORTS`]; they have
+    /// registers, whatever the configuration says.
+    ///
+    /// # Errors
+    /// If the configuration asks for what has no hardware yet.
+    pub fn new(config: &Config, ports: u32) -> Result<Self, rtl::RtlError> {
+        let mut config = config.clone();
+        config.port.registers = true;
+        Ok(SwitchDesign {
+            plan: rtl::plan(&config)?,
+            config,
+            ports,
+        })
+    }
+
+    /// The configuration of every port, in the units of the hardware.
+    pub fn plan(&self) -> &PortPlan {
+        &self.plan
+    }
+
+    /// How many ports there are.
+    pub fn ports(&self) -> u32 {
+        self.ports
+    }
+
+    /// Clock period in picoseconds.
+    pub fn period_ps(&self) -> u64 {
+        self.config.clock.period_ps
+    }
+
+    /// What the configuration cannot do ([`Config::notes`]).
+    pub fn notes(&self) -> Vec<String> {
+        self.config.notes()
+    }
+
+    /// The Verilog, as file names and texts.
+    ///
+    /// # Errors
+    /// If the description does not elaborate.
+    pub fn verilog(&self) -> Result<Vec<(String, String)>, rtl::RtlError> {
+        let mut files = rtl::emit_all(&self.config, Some(self.ports))?.sources;
+        files.retain(|(name, _)| name.ends_with(".v"));
+        Ok(files)
+    }
+
+    /// Compiles the Verilog `files` of these ports, for a waveform or for comparison.
+    ///
+    /// # Errors
+    /// As [`Compiled::switch`].
+    pub fn compile(
+        &self,
+        files: &[(String, String)],
+        wave: Option<WaveFormat>,
+    ) -> Result<Compiled, BuildError> {
+        Compiled::switch(files, &self.plan, self.ports as usize, wave)
+    }
+
+    /// The pins of the switch.
+    pub fn pins(&self) -> TopPins {
+        TopPins::of_switch(&self.plan, self.ports as usize)
+    }
+}
+
+/// What drives the ports: each has traffic and another end of its link of its own. The resets are
+/// those of the first port's activity, and software changes parameters when that lets it.
+struct SwitchActivity {
+    ports: Vec<Box<dyn Activity + Send>>,
+    software: Software,
+    inputs: Vec<Inputs>,
+}
+
+impl SwitchActivity {
+    fn new(design: &SwitchDesign, seed: u64, cycles: u64) -> SwitchActivity {
+        let plan = &design.plan;
+        let ports = (0..u64::from(design.ports)).map(|port| {
+            // Every port sees other packets.
+            let seed = seed.wrapping_mul(1_000_003).wrapping_add(port);
+            let activity = port_of_switch(plan, seed, cycles);
+            Box::new(activity) as Box<dyn Activity + Send>
+        });
+        SwitchActivity {
+            ports: ports.collect(),
+            software: Software::of_switch(plan, design.ports, seed),
+            inputs: vec![Inputs::default(); design.ports as usize],
+        }
+    }
+
+    /// The inputs of every port, given their outputs, and for how many cycles they stay so.
+    fn next(&mut self, outputs: &[Outputs]) -> Option<(&[Inputs], u64)> {
+        let mut cycles = u64::MAX;
+        let mut first = None;
+        for (port, activity) in self.ports.iter_mut().enumerate() {
+            // What the registers answer ends no stretch of a port's own.
+            let own = outputs[port].with_axi(&axi::Outputs::default());
+            let stretch = activity.next(&own)?;
+            cycles = cycles.min(stretch.cycles);
+            self.inputs[port] = Inputs {
+                rst: stretch.inputs.rst && port == 0,
+                ..stretch.inputs
+            };
+            first.get_or_insert(stretch);
+        }
+        let stretch = Stretch { cycles, ..first? };
+        cycles = cycles.min(self.software.drive(&stretch, &outputs[0]));
+        self.inputs[0] = self.software.beside(self.inputs[0]);
+        Some((&self.inputs, cycles))
+    }
+
+    fn passed(&mut self, cycles: u64) {
+        for activity in &mut self.ports {
+            activity.passed(cycles, 0);
+        }
+        self.software.clocked(cycles);
+    }
+}
+
+/// How a lock-step run of a switch ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SwitchEnded {
+    /// All cycles that were asked for are compared and equal.
+    Complete,
+    /// The observer asked to stop; what was compared is equal.
+    Stopped,
+    /// A difference, and the port of which an output differs; the pins that all ports share are the
+    /// first one's.
+    Mismatch(usize, Box<Mismatch>),
+}
+
+/// Golden model and engine of the ports of a switch, both just after reset.
+pub struct SwitchLockStep<R> {
+    design: SwitchDesign,
+    pins: TopPins,
+    golden: SwitchPorts,
+    rtl: R,
+    /// One run for each port, then those of the next step.
+    batch: Vec<Run>,
+    earlier: Vec<Run>,
+    tallies: Vec<Tally>,
+    corners: Corners,
+}
+
+impl<R: Rtl> SwitchLockStep<R> {
+    /// Takes both at their first cycle after reset.
+    pub fn new(design: &SwitchDesign, rtl: R) -> SwitchLockStep<R> {
+        SwitchLockStep {
+            design: design.clone(),
+            pins: design.pins(),
+            golden: SwitchPorts::new(&design.plan, design.ports),
+            rtl,
+            batch: Vec::new(),
+            earlier: Vec::new(),
+            tallies: vec![Tally::default(); design.ports as usize],
+            corners: Corners::new(&design.plan, design.ports),
+        }
+    }
+
+    /// What every port did so far.
+    pub fn tallies(&self) -> &[Tally] {
+        &self.tallies
+    }
+
+    /// Which corners were reached.
+    pub fn into_corners(self) -> Corners {
+        self.corners
+    }
+
+    /// Cycles compared so far, of every port.
+    pub fn cycles(&self) -> u64 {
+        self.tallies[0].cycles
+    }
+
+    /// Clocks both with the activity of `seed` for `cycles` cycles. `observe` is told the cycles
+    /// compared so far now and then, and may stop the run.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub fn drive(
+        &mut self,
+        seed: u64,
+        cycles: u64,
+        mut observe: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<SwitchEnded, EngineError> {
+        let mut activity = SwitchActivity::new(&self.design, seed, cycles);
+        let mut outputs = self.golden.outputs();
+        let (mut left, mut batch_cycles) = (cycles, 0);
+        while left > 0 {
+            let Some((inputs, most)) = activity.next(&outputs) else {
+                break;
+            };
+            let clocked = self
+                .golden
+                .advance(inputs, most.min(left).min(BATCH_CYCLES));
+            let runs = inputs.iter().zip(&outputs);
+            self.batch
+                .extend(runs.map(|(inputs, outputs)| Run::new(clocked, inputs, outputs)));
+            activity.passed(clocked);
+            self.golden.outputs_into(&mut outputs);
+            left -= clocked;
+            batch_cycles += clocked;
+            let is_full = self.batch.len() >= BATCH_STEPS * outputs.len();
+            if is_full || batch_cycles >= BATCH_CYCLES || left == 0 {
+                batch_cycles = 0;
+                if let Some((port, mismatch)) = self.compare()? {
+                    return Ok(SwitchEnded::Mismatch(port, Box::new(mismatch)));
+                }
+                if observe(self.cycles()).is_break() {
+                    return Ok(SwitchEnded::Stopped);
+                }
+            }
+        }
+        Ok(SwitchEnded::Complete)
+    }
+
+    fn compare(&mut self) -> Result<Option<(usize, Mismatch)>, EngineError> {
+        let ports = self.tallies.len();
+        let found = self.rtl.run(&self.batch)?;
+        let of_port = |runs: &[Run], port: usize| -> Vec<Run> {
+            runs.iter().skip(port).step_by(ports).copied().collect()
+        };
+        if let Some(mut difference) = found {
+            let at = difference.run as usize;
+            let (step, port) = (at / ports, at % ports);
+            let runs = of_port(&self.batch, port);
+            let mut actual = runs[step].expected_values();
+            for top in self.pins.outputs.iter().filter(|top| top.port == port) {
+                actual[top.pin.pin] = difference.actual[top.pin.pin];
+            }
+            (difference.run, difference.actual) = (step as u64, actual);
+            let earlier = of_port(&self.earlier, port);
+            let mismatch = Mismatch::new(&difference, self.cycles(), &runs, &earlier);
+            for (port, tally) in self.tallies.iter_mut().enumerate() {
+                let runs = of_port(&self.batch, port);
+                tally.add(&runs[..step]);
+                tally.add(&[runs[step].with_cycles(difference.cycle)]);
+            }
+            return Ok(Some((port, mismatch)));
+        }
+        for step in self.batch.chunks(ports) {
+            for (tally, run) in self.tallies.iter_mut().zip(step) {
+                tally.add(std::slice::from_ref(run));
+            }
+            self.corners.observe(step);
+        }
+        if self.batch.len() >= HISTORY * ports {
+            std::mem::swap(&mut self.batch, &mut self.earlier);
+            self.batch.clear();
+        } else {
+            self.earlier.append(&mut self.batch);
+        }
+        Ok(None)
+    }
+}
