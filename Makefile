@@ -7,6 +7,8 @@
 #   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram
 #   make verify-all  co-simulation, mutation, proofs, netlists, coverage, the client in Python; goes
 #                on where it was interrupted, and ends with a table (an hour and a half)
+#   make long    10^10 compared clock cycles over the matrix (half an hour); goes on where it was
+#                interrupted
 #   make configurations  5,000 random legal configurations: each is built and linted
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
@@ -23,7 +25,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix configurations verify netlists verify-all predict pair bench cocotb schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict pair bench cocotb schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -48,6 +50,9 @@ style:
 
 matrix: build
 	@sh tools/matrix.sh $(LINKDOZE)
+
+long: build
+	@sh tools/long.sh $(LINKDOZE)
 
 configurations: setup
 	CONFIGURATIONS=5000 $(CARGO) test --release --locked --test configurations -- --nocapture

@@ -8,7 +8,7 @@
 #     tools/matrix.sh LINKDOZE [CYCLES [EVERY]]
 #
 # CYCLES of each combination (20 million); only every EVERY-th combination (each).
-# Two combinations run at a time.
+# Two combinations run at a time. MATRIX_SEED is added to every seed.
 set -eu
 
 linkdoze=$1
@@ -93,7 +93,7 @@ for kind in regular clearing circular map decaying; do
                         "$counters" "$window" "$unit" "$backstop" "$burst" >"$out/$name.toml"
                     printf '%s ' "$name" "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
                         "$(echo "$backstop" | tr -d '"')" "$burst"
-                    echo $((12 * number + place + 1))
+                    echo $((12 * number + place + 1 + ${MATRIX_SEED:-0}))
                 fi
                 place=$((place + 1))
             done

@@ -101,10 +101,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let inputs = inputs(&campaign, &config.hash(), provers.is_some());
     let results = match &args.output {
         Some(path) => Results::read(path, inputs)?,
-        None => Results {
-            inputs,
-            tested: Vec::new(),
-        },
+        None => Results::new(inputs),
     };
     let results = test(args, &campaign, provers.as_ref(), results)?;
     let (killed, real) = results.killed_of();
@@ -112,12 +109,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         serde_json::to_string_pretty(&json!({
             "killed": killed,
             "faults": real,
-            "equivalent": results.tested.len() - real,
+            "equivalent": results.tested().count() - real,
             "share": share(killed, real),
             "cycles": args.cycles,
             "seed": args.seed,
             "solver": provers.map(|provers| provers.induction.solver_version),
-            "mutants": results.tested,
+            "mutants": results.tested().collect::<Vec<_>>(),
         }))? + "\n"
     } else {
         text(&results, args)
@@ -181,12 +178,12 @@ fn test(
     let stop = || orderly.interrupted();
     let total = campaign.mutants.len();
     let step = Step::of("mutate", total as u64);
-    step.resume(total as u64, results.tested.len() as u64);
-    let done = results.tested.len();
-    // Parts end in any order; what is kept is a beginning of the list.
-    let known: Mutex<(Results, BTreeMap<usize, Vec<Tested>>)> =
-        Mutex::new((results, BTreeMap::new()));
-    let parts: Vec<usize> = (done..total).step_by(PART).collect();
+    step.resume(total as u64, results.tested().count() as u64);
+    let parts = (0..total).step_by(PART);
+    let parts: Vec<usize> = parts
+        .filter(|first| !results.parts.contains_key(first))
+        .collect();
+    let known = Mutex::new(results);
     let tested = parts.par_iter().map(|&first| -> Result<()> {
         if stop() {
             return Ok(());
@@ -199,14 +196,10 @@ fn test(
             mutant: mutant.clone(),
             fate,
         });
-        let mut known = known
+        let mut results = known
             .lock()
             .unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (results, waiting) = &mut *known;
-        waiting.insert(first, tested.collect());
-        while let Some(next) = waiting.remove(&results.tested.len()) {
-            results.tested.extend(next);
-        }
+        results.parts.insert(first, tested.collect());
         if let Some(path) = &args.output {
             results.write(path)?;
         }
@@ -215,17 +208,17 @@ fn test(
     });
     tested.collect::<Result<()>>()?;
     drop(step);
-    let (results, _) = known
+    let results = known
         .into_inner()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    if results.tested.len() < total {
+    if results.tested().count() < total {
         let kept = match &args.output {
             Some(path) => format!("{} keeps them; the same command goes on", path.display()),
             None => "nothing was written: --output keeps what is known".into(),
         };
         bail!(Interrupted(format!(
             "interrupted after {} of {total} faults; {kept}",
-            results.tested.len()
+            results.tested().count()
         )));
     }
     Ok(results)
@@ -242,7 +235,7 @@ fn text(results: &Results, args: &Args) -> String {
             "NOT ENOUGH FOUND"
         },
         100.0 * share(killed, real),
-        results.tested.len() - real
+        results.tested().count() - real
     );
     text += &format!(
         "activity: random, seed {}, {} clocked cycles\n\n",
@@ -250,7 +243,7 @@ fn text(results: &Results, args: &Args) -> String {
     );
     let mut rows: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
     let mut kinds: BTreeMap<Kind, [usize; 4]> = BTreeMap::new();
-    for it in &results.tested {
+    for it in results.tested() {
         let column = match &it.fate {
             Fate::Killed { .. } | Fate::Fails { .. } => 1,
             Fate::Equivalent => 2,
@@ -279,7 +272,7 @@ fn text(results: &Results, args: &Args) -> String {
         text.push('\n');
     }
     let survivors: Vec<String> = (1..)
-        .zip(&results.tested)
+        .zip(results.tested())
         .filter(|(_, it)| it.fate == Fate::Survived)
         .map(|(number, it)| format!("{number}: {}\n", it.mutant.text()))
         .collect();

@@ -232,15 +232,13 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
                     (0, true) => LEAST_LEAP.min(left),
                     _ => CLOCKED_AROUND.min(left),
                 };
-                let clocked = self.golden.advance(&stretch.inputs, most);
-                self.batch
-                    .push(Run::new(clocked, &stretch.inputs, &outputs));
+                let before = outputs;
+                let clocked = (self.golden).advance_from(&mut outputs, &stretch.inputs, most);
+                self.batch.push(Run::new(clocked, &stretch.inputs, &before));
                 batch_cycles += clocked;
                 left -= clocked;
                 rest -= clocked;
-                let now = self.golden.outputs();
-                let changed = now != outputs;
-                outputs = now;
+                let changed = outputs != before;
                 let leap = if clocked == CLOCKED_AROUND { leap } else { 0 };
                 if self.batch.len() >= BATCH_RUNS || batch_cycles >= most_cycles || leap > 0 {
                     batch_cycles = 0;

@@ -372,6 +372,7 @@ impl Scenes {
             93..95 => self.equal_gaps(),
             95..97 if self.leaps => self.edge_of_budget(),
             97 if self.leaps => self.resets_in_traffic(),
+            98 if self.plan.sync.is_some() => self.led_up(),
             _ => self.traffic(),
         }
     }
@@ -688,6 +689,18 @@ impl Scenes {
         }
     }
 
+    /// The other end leads a link up that is awake, and the port then asks to go down: after a
+    /// time-out that is the first thing that it asks.
+    fn led_up(&mut self) {
+        self.packet(2);
+        let idle = Inputs::quiet();
+        self.hold_some(idle, 1..10);
+        self.hold_some(idle.with(|pins| pins.remote_up = true), 1..100);
+        self.packet(1);
+        self.steps.push_back(Step::IdleAroundPdt(idle, 2));
+        self.packet(1);
+    }
+
     /// Samples in the last cycle before the histogram expires, in the cycle in which it
     /// does, and in the next; `ttl` is its time to live in ticks.
     fn expiry(&mut self, ttl: u64) {
@@ -707,6 +720,19 @@ impl Scenes {
             }
         }
         self.transmit(1);
+        if self.chance(2) {
+            // A reset in the last tick: the time to live begins anew.
+            let tick = self.plan.clocks_per_tick;
+            let extra = self.random.random_range(0..=tick);
+            self.hold(idle, cycles + tick);
+            self.transmit(1);
+            self.hold(idle, cycles.saturating_sub(2 + extra));
+            self.hold(idle.with(|pins| pins.rst = true), 1);
+            self.hold_some(idle, 1..4 * tick + 4);
+            self.transmit(1);
+            self.hold_some(idle, 1..200);
+            self.transmit(1);
+        }
     }
 
     /// The hardest traffic: a sample every second or third cycle.

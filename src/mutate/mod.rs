@@ -33,7 +33,7 @@ pub const PART: usize = 200;
 const FIRST_SHARE: u64 = 10;
 
 /// How many seconds ABC may think about one fault.
-const ABC_TIMEOUT: u64 = 60;
+const ABC_TIMEOUT: u64 = 10;
 
 /// Who says whether a fault is one.
 pub struct Provers {

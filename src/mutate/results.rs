@@ -1,5 +1,6 @@
 //! What became of the faults, and the file that keeps it.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{bail, Context, Result};
@@ -44,19 +45,32 @@ pub struct Tested {
 pub struct Results {
     /// What they depend on: the configuration, the faults, the run, the sources of the program.
     pub inputs: String,
-    /// The faults that were tried so far, in their order.
-    pub tested: Vec<Tested>,
+    /// The faults that were tried so far, part by part, each under the number of its first fault,
+    /// from 0.
+    pub parts: BTreeMap<usize, Vec<Tested>>,
 }
 
 impl Results {
+    /// Nothing has been tried yet.
+    pub fn new(inputs: String) -> Results {
+        Results {
+            inputs,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// The faults that were tried so far, in their order.
+    pub fn tested(&self) -> impl Iterator<Item = &Tested> + Clone {
+        self.parts.values().flatten()
+    }
+
     /// Those in a file; none yet if there is no such file.
     ///
     /// # Errors
     /// If the file cannot be read, is something else, or has other inputs.
     pub fn read(path: &Path, inputs: String) -> Result<Results> {
-        let tested = Vec::new();
         if !path.exists() {
-            return Ok(Results { inputs, tested });
+            return Ok(Results::new(inputs));
         }
         let found: Results = serde_json::from_str(&files::read_text(path)?)
             .with_context(|| format!("{}: these are no results of mutate", path.display()))?;
@@ -81,14 +95,14 @@ impl Results {
 
     /// How many have this fate.
     pub fn count(&self, is: impl Fn(&Fate) -> bool) -> usize {
-        self.tested.iter().filter(|it| is(&it.fate)).count()
+        self.tested().filter(|it| is(&it.fate)).count()
     }
 
     /// Faults that show, and all that are not proved to be none.
     pub fn killed_of(&self) -> (usize, usize) {
         let equivalent = self.count(|fate| *fate == Fate::Equivalent);
         let survived = self.count(|fate| *fate == Fate::Survived);
-        let real = self.tested.len() - equivalent;
+        let real = self.tested().count() - equivalent;
         (real - survived, real)
     }
 }

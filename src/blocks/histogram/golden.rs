@@ -361,8 +361,25 @@ impl Histogram {
     /// The same of a group of bins.
     pub fn group(&self, now: u64, group: usize) -> u64 {
         let size = self.group_size();
-        let end = ((group + 1) * size).min(self.edges.len());
-        (group * size..end).map(|bin| self.count(now, bin)).sum()
+        let bins = group * size..((group + 1) * size).min(self.edges.len());
+        let unit = self.unit();
+        let weigh = |(age, counts): (usize, &Vec<u64>)| {
+            let samples: u64 = counts[bins.clone()].iter().sum();
+            samples * (unit >> age)
+        };
+        let mut weight: u64 = self.generations.iter().enumerate().map(weigh).sum();
+        // Few bins are being changed: of these the counts are as a read of the bin finds them.
+        for (place, change) in self.changes.iter().enumerate() {
+            let bin = change.bin;
+            let earlier = self.changes.iter().take(place).any(|it| it.bin == bin);
+            if bins.contains(&bin) && !earlier {
+                let written: u64 = (self.generations.iter().enumerate())
+                    .map(|(age, counts)| counts[bin] * (unit >> age))
+                    .sum();
+                weight = weight - written + self.count(now, bin);
+            }
+        }
+        weight
     }
 
     /// The search cannot read in cycle `now`: a change does.

@@ -223,11 +223,12 @@ impl Port {
         (is_largest && self.sync.is_none()).then(|| self.meter.next_tick(self.now))
     }
 
-    fn look(&self, inputs: &Inputs) -> Cycle {
+    /// What the inputs mean, of which link synchronisation sees `view`.
+    fn look(&self, inputs: &Inputs, view: &View) -> Cycle {
         let active = inputs.active();
         let expired = !active && self.next_expiry() == Some(self.now);
         let (down_start, up_start) = match &self.sync {
-            Some(sync) => sync.starts(self.now, &self.view(inputs)),
+            Some(sync) => sync.starts(self.now, view),
             None => (
                 (expired && inputs.sleep_permit) || (inputs.remote_down && !inputs.transmitting),
                 inputs.queue_nonempty || inputs.remote_up,
@@ -281,8 +282,8 @@ impl Port {
             return;
         }
         let now = self.now;
-        let cycle = self.look(inputs);
         let view = self.view(inputs);
+        let cycle = self.look(inputs, &view);
         let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
         let events = self.events(inputs, &cycle, &view, leaves);
         let bin_count = self.bin_count();
@@ -491,7 +492,8 @@ impl Port {
     /// or of the exchange with the other end; `u64::MAX` if there is none.
     fn link_uneventful(&self, inputs: &Inputs) -> u64 {
         let active = inputs.active();
-        let cycle = self.look(inputs);
+        let view = self.view(inputs);
+        let cycle = self.look(inputs, &view);
         let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
         // The timer matters only while awake.
         let expiry = match self.next_expiry() {
@@ -504,7 +506,7 @@ impl Port {
                     Some(last) if last >= self.now => last - self.now,
                     _ => u64::MAX,
                 };
-                sync.quiet(self.now, &self.view(inputs)).min(hold)
+                sync.quiet(self.now, &view).min(hold)
             }
             None => u64::MAX,
         };
@@ -613,7 +615,11 @@ impl Model for Port {
     }
 
     fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
-        let before = self.outputs();
+        let mut outputs = self.outputs();
+        self.advance_from(&mut outputs, inputs, max)
+    }
+
+    fn advance_from(&mut self, outputs: &mut Outputs, inputs: &Inputs, max: u64) -> u64 {
         let mut clocked = 0;
         while clocked < max {
             let skipped = self.uneventful(inputs).min(max - clocked);
@@ -630,7 +636,9 @@ impl Model for Port {
             }
             self.clock(inputs);
             clocked += 1;
-            if self.outputs() != before {
+            let now = self.outputs();
+            if now != *outputs {
+                *outputs = now;
                 break;
             }
         }

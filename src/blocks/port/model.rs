@@ -12,6 +12,14 @@ pub trait Model {
     /// constant during them.
     fn advance(&mut self, inputs: &Inputs, max: u64) -> u64;
 
+    /// The same, for whoever keeps the outputs: `outputs` are those of the present cycle, and become
+    /// those of the cycle after.
+    fn advance_from(&mut self, outputs: &mut Outputs, inputs: &Inputs, max: u64) -> u64 {
+        let clocked = self.advance(inputs, max);
+        *outputs = self.outputs();
+        clocked
+    }
+
     /// Cycles from the present one on in which, while `inputs` hold, nothing changes but what
     /// [`Model::time_registers`] names. 0 if that is not known.
     fn quiet(&self, inputs: &Inputs) -> u64 {
