@@ -13,6 +13,10 @@
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
+#   make fuzz    10 million inputs of every kind, made by libFuzzer from kept ones (an hour); goes on
+#                where it was interrupted
+#   make sanitize  AddressSanitizer on the C++ of the co-simulation, ThreadSanitizer on the threads
+#                (the latter with a nightly Rust and rust-src; half an hour)
 #   make cocotb  a model written from the specification alone against the Verilog, with cocotb from
 #                PyPI on Icarus and Verilator; registers too (half an hour)
 #   make schema  the JSON Schemas against an independent validator from PyPI
@@ -25,7 +29,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict pair bench cocotb schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict pair bench fuzz sanitize cocotb schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -42,7 +46,7 @@ test: setup style
 # A minimal Rust has no rustfmt and clippy; the tests do not need them.
 style:
 	@if $(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1; then \
-	  set -x; $(CARGO) fmt --check && \
+	  set -x; $(CARGO) fmt --check && $(CARGO) fmt --check --manifest-path fuzz/Cargo.toml && \
 	  $(CARGO) clippy --release --locked --all-targets -- -D warnings; \
 	else \
 	  echo 'style: not checked; rustup component add rustfmt clippy'; \
@@ -74,6 +78,12 @@ pair: build
 
 bench: setup
 	$(CARGO) bench --locked
+
+fuzz: setup
+	@sh tools/fuzz.sh
+
+sanitize: build
+	@sh tools/sanitize.sh $(LINKDOZE)
 
 cocotb: build
 	@sh tools/cocotb.sh $(LINKDOZE)

@@ -537,6 +537,10 @@ fn power<'a>(
         return None;
     }
     reader.within("power.", |reader| Config::of_table(reader, table))?;
+    // Elsewhere in the text may stand numbers that no key can have, and that are none of TOML's.
+    if reader.has_faults() {
+        return None;
+    }
     // The tables as a text of their own.
     let mut document: toml::Table = text.parse().expect("what has been read is TOML");
     let inline = document.remove("power")?;

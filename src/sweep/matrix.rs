@@ -42,6 +42,11 @@ pub struct Sweep {
 /// The byte at which the file has a setting; none of a default.
 type Place = Option<usize>;
 
+/// Most runs of a sweep: each has a file of its own, and takes a second or more.
+const MOST_RUNS: usize = 100_000;
+/// Most values of a list: each is compared with each.
+const MOST_VALUES: usize = 10_000;
+
 const STATES: [Sleep; 2] = [Sleep::FastWake, Sleep::DeepSleep];
 const POLICIES: [Policy; 2] = [Policy::PerfBound, Policy::PerfBoundCorrect];
 const HISTOGRAMS: [HistogramKind; 3] = [
@@ -247,6 +252,16 @@ impl Sweep {
         let folder = path.parent().unwrap_or(Path::new(""));
         let scenario = top.text("scenario").map(|it| folder.join(it.value));
         let experiments = matrix(&mut reader, &top, &fixed, &predicted);
+        let runs = variations.len().saturating_mul(experiments.len());
+        if runs > MOST_RUNS {
+            let settings = experiments.len();
+            let problem = format!(
+                "{} variations of {settings} settings are {runs} runs, and a sweep has at most \
+                 {MOST_RUNS}: list fewer values, or make several sweeps",
+                variations.len()
+            );
+            reader.fault(0, problem);
+        }
         let sweep = scenario.map(|scenario| {
             let (experiments, places) = experiments.into_iter().unzip();
             let (variations, varied) = variations.into_iter().unzip();
@@ -301,6 +316,18 @@ fn variations(reader: &mut Reader, vary: &Section) -> Vec<(Variation, [Place; 3]
     let mappings = listed(reader, vary, "mapping", &[], |value| {
         known(value, &MAPPINGS, |it| it)
     });
+    let lengths = [loads.len(), seeds.len(), mappings.len()].map(|length| length.max(1));
+    let count = lengths.into_iter().fold(1, usize::saturating_mul);
+    if count > MOST_RUNS {
+        reader.fault(
+            vary.at,
+            format!(
+                "[vary]: {count} combinations of load, seed and mapping, and a sweep has at most \
+                 {MOST_RUNS} runs: list fewer values, or make several sweeps"
+            ),
+        );
+        return Vec::new();
+    }
     let mut variations = Vec::new();
     for (load, at_load) in axis(&loads) {
         for (mapping, at_mapping) in axis(&mappings) {
@@ -344,6 +371,12 @@ fn listed<T: Copy + PartialEq>(
         return default.iter().map(|&value| (value, None)).collect();
     };
     let mut values: Vec<(T, Place)> = Vec::new();
+    if list.value.len() > MOST_VALUES {
+        let length = list.value.len();
+        let problem = format!("{length} values, and at most {MOST_VALUES} can be listed");
+        reader.fault_of(&list.map(|_| ()), problem);
+        return values;
+    }
     for written in &list.value {
         let Written { value, offset, .. } = written;
         let Some(value) = of(value) else { continue };
@@ -470,6 +503,52 @@ mod tests {
         );
         let none = "scenario = \"a\"\n[fixed]\nt_pdt_ns = []\n[perfbound]\nbounds = []\n";
         assert_eq!(parse(none).unwrap().experiments, [Experiment::AlwaysOn]);
+    }
+
+    #[test]
+    fn more_runs_than_can_be_made_are_refused() {
+        let list = |count: u32| {
+            let values: Vec<String> = (1..=count).map(|value| value.to_string()).collect();
+            values.join(", ")
+        };
+        let of = |seeds, thresholds| {
+            parse(&format!(
+                "scenario = \"a\"\n[fixed]\nt_pdt_ns = [{}]\n[vary]\nload = [0.1, 0.2]\n\
+                 seed = [{}]\n[perfbound]\nbounds = []\n",
+                list(thresholds),
+                list(seeds)
+            ))
+        };
+        let sweep = of(1000, 24).unwrap();
+        assert_eq!(
+            (sweep.variations.len(), sweep.experiments.len()),
+            (2000, 49)
+        );
+        assert_eq!(
+            of(1000, 25).unwrap_err(),
+            "folder/sweep.toml:1:1: 2000 variations of 51 settings are 102000 runs, and a sweep \
+             has at most 100000: list fewer values, or make several sweeps"
+        );
+        // None of these is tried: that would take all memory, or for ever.
+        let text = format!(
+            "scenario = \"a\"\n[vary]\nseed = [{0}]\nload = [{1}]\n",
+            list(10_000),
+            (1..=10_000)
+                .map(|part| format!("0.{part:05}"))
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        let error = parse(&text).unwrap_err();
+        assert!(
+            error.contains("[vary]: 100000000 combinations of load, seed and mapping"),
+            "{error}"
+        );
+        let text = format!("scenario = \"a\"\n[vary]\nseed = [{}]\n", list(10_001));
+        let error = parse(&text).unwrap_err();
+        assert!(
+            error.contains("10001 values, and at most 10000 can be listed"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -476,6 +476,17 @@ fn errors_name_place_and_remedy() {
             "4:15",
             "run.duration_ns = \"1 mas\": must be a time from 0 to",
         ),
+        // A number that TOML cannot have, beside a configuration that is read once more.
+        (
+            "[traffic]\nfile = \"a\"\nx = 18446744073709551615\n[power.port]\n",
+            "3:1",
+            "traffic.x: unknown key",
+        ),
+        (
+            "[traffic]\nfile = \"a\"\n[run]\nseed = 9223372036854775808\n[power.port]\n",
+            "4:8",
+            "run.seed = 9223372036854775808: must be",
+        ),
         (
             "[traffic]\nfile = \"a\"\n[run]\nseed = -1\n",
             "4:8",

@@ -19,6 +19,8 @@ use super::{Builder, Format, Program, TraceError, ANY};
 use crate::files::FileError;
 
 const MAGIC: [u8; 8] = *b"\xff\xaa\xddDUMPI";
+/// Most bytes of the name of a file, without the rank and the ending.
+const LONGEST_PREFIX: usize = 240;
 /// Ends the body.
 const END: u16 = 293;
 const NO_REQUEST: i32 = 1;
@@ -138,9 +140,17 @@ fn meta(path: &Path, text: &str) -> Result<(u32, String), TraceError> {
             return Err(fault(line, "numprocs=".len() + 1, text));
         }
     };
-    let (_, prefix) = value("fileprefix").ok_or_else(|| missing("fileprefix"))?;
+    let (line, prefix) = value("fileprefix").ok_or_else(|| missing("fileprefix"))?;
     // The path where the trace was recorded says nothing here.
     let prefix = prefix.rsplit('/').next().unwrap_or_default();
+    if prefix.len() > LONGEST_PREFIX {
+        let length = prefix.len();
+        let text = format!(
+            "{length} bytes: names of files can begin with {LONGEST_PREFIX}, and `-0000.bin` \
+             follows"
+        );
+        return Err(fault(line, "fileprefix=".len() + 1, text));
+    }
     Ok((ranks, prefix.to_owned()))
 }
 

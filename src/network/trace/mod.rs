@@ -22,6 +22,7 @@ mod mpilog;
 mod otf2;
 mod vef;
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -369,7 +370,7 @@ pub enum TraceError {
     #[error(transparent)]
     File(#[from] FileError),
     /// A fault at a place in a text.
-    #[error("{path}:{line}:{column}: {problem}")]
+    #[error("{path}:{line}:{column}: {problem}", path = path.display(), problem = brief(problem))]
     Text {
         /// The trace's file.
         path: PathBuf,
@@ -381,7 +382,7 @@ pub enum TraceError {
         problem: String,
     },
     /// A fault at a place in GOAL binary.
-    #[error("{path}: at byte {offset}: {problem}")]
+    #[error("{path}: at byte {offset}: {problem}", path = path.display(), problem = brief(problem))]
     Binary {
         /// The trace's file.
         path: PathBuf,
@@ -391,13 +392,25 @@ pub enum TraceError {
         problem: String,
     },
     /// A fault of the trace as a whole.
-    #[error("{path}: {problem}")]
+    #[error("{path}: {problem}", path = path.display(), problem = brief(problem))]
     Whole {
         /// The trace's file.
         path: PathBuf,
         /// What is wrong and what would be right.
         problem: String,
     },
+}
+
+/// A problem without the middle of what it repeats of the file, if that is long: a damaged file may
+/// have one word.
+fn brief(problem: &str) -> Cow<'_, str> {
+    const BEGIN: usize = 300;
+    const END: usize = 600;
+    let mut places = problem.char_indices().map(|(at, _)| at);
+    let (Some(begin), Some(end)) = (places.nth(BEGIN), places.nth_back(END - 1)) else {
+        return problem.into();
+    };
+    format!("{} [...] {}", &problem[..begin], &problem[end..]).into()
 }
 
 /// Collects the operations of a program rank by rank.
@@ -574,6 +587,21 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
         path: path.into(),
         problem,
     })?;
+    Ok(program)
+}
+
+/// What [`read`] makes of the OTF2 archive `path` if `otf2-print -G` prints `definitions` of it, and
+/// `otf2-print` prints `events`.
+///
+/// # Errors
+/// As [`read`], with the line of the output.
+pub fn of_otf2_print(path: &Path, definitions: &str, events: &str) -> Result<Program, TraceError> {
+    let whole = |problem| TraceError::Whole {
+        path: path.into(),
+        problem,
+    };
+    let program = otf2::from_output(definitions, events).map_err(whole)?;
+    matching::check(&program).map_err(whole)?;
     Ok(program)
 }
 

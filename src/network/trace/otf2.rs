@@ -459,7 +459,9 @@ fn program(definitions: &Definitions, events: &Events) -> Result<Program, Proble
 }
 
 /// What [`read`] makes of these outputs of the tool.
-#[cfg(test)]
+///
+/// # Errors
+/// As [`super::of_otf2_print`].
 pub(super) fn from_output(shown_definitions: &str, shown_events: &str) -> Result<Program, String> {
     let text = |(line, problem)| format!("{line}: {problem}");
     let definitions = definitions(&mut shown_definitions.as_bytes()).map_err(text)?;

@@ -372,6 +372,19 @@ fn binary_holds_the_same_as_text() {
 }
 
 #[test]
+fn what_a_calc_of_a_binary_says_of_messages_is_not_kept() {
+    let program = from_text("num_ranks 1\nrank 0 {\na: calc 9\n}\n").unwrap();
+    let mut bytes = to_binary(&program);
+    // Behind the head, the place of the rank, its numbers and its root: peer, tag and NIC.
+    let node = 14 + 16 + 8 + 4;
+    bytes[node + 5] = 7;
+    bytes[node + 17] = 9;
+    bytes[node + 22] = 2;
+    let again = goalbin::parse(Path::new("test.goalbin"), &bytes).unwrap();
+    assert_eq!(again.ops(), program.ops());
+}
+
+#[test]
 fn damaged_binary_never_panics() {
     let bytes = to_binary(&from_text(&binomial_broadcast(8)).unwrap());
     let path = Path::new("test.goalbin");
@@ -678,6 +691,33 @@ fn dumpi_calls_become_operations() {
     assert_eq!(text(0), with(1, format!("recv 1b from 1 tag {}", tag + 1)));
     assert_eq!(text(1), with(0, format!("send 1b to 0 tag {}", tag + 1)));
     assert_eq!(info(&program).unwrap().sizes_differ, 0);
+}
+
+#[test]
+fn a_word_without_end_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let meta = folder.path().join("run.meta");
+    let long = "x".repeat(100_000);
+    let refused = |text: String| {
+        std::fs::write(&meta, text).unwrap();
+        let text = read(&meta).unwrap_err().to_string();
+        text.replace(&meta.display().to_string(), "run.meta")
+    };
+    let text = refused(format!("numprocs={long}\nfileprefix=run\n"));
+    assert!(text.starts_with("run.meta:1:10: `xxx"), "{text}");
+    assert!(text.ends_with("x` ranks: there are 1 to 1048576"), "{text}");
+    assert!(text.contains("x [...] x") && text.len() < 1000, "{text}");
+    // A letter of several bytes is not cut.
+    let text = refused(format!(
+        "numprocs={}\nfileprefix=run\n",
+        "\u{e9}".repeat(5000)
+    ));
+    assert!(text.contains("\u{e9} [...] \u{e9}"), "{text}");
+    let text = refused(format!("numprocs=1\nfileprefix={long}\n"));
+    assert_eq!(
+        text,
+        "run.meta:2:12: 100000 bytes: names of files can begin with 240, and `-0000.bin` follows"
+    );
 }
 
 /// A change in any file that is read shows, and none in others; `sha256sum` comes to the same.
