@@ -2,7 +2,8 @@
 //
 // What a histogram holds and what the search makes of it, for `linkdoze verify`
 // (docs/evidence/proofs.md). These modules are put into the controller: the first into the memory
-// of the counters, the second into the port. The prover sets the parameters and connects them.
+// of the counters, `ring_claims` into a circular histogram, `aging_claims` into a regular one, and
+// `search_claims` into the port. The prover sets the parameters and connects them.
 
 `default_nettype none
 
@@ -14,7 +15,8 @@ module counter_claims #(
     parameter PLACE = 1,  // bits of a bin's place in its group
     parameter COUNT = 1,  // bits of a counter
     parameter SUM = 1,    // bits of a group's sum
-    parameter WIDE = 1    // bits of every number of samples here
+    parameter WIDE = 1,   // bits of every number of samples here
+    parameter SUCCESSIVE = 0  // changes come in successive cycles
 ) (
     input  wire                           clk,
     input  wire                           rst,
@@ -23,10 +25,15 @@ module counter_claims #(
     input  wire              [GROUPS-1:0] populated,
     input  wire               [INDEX-1:0] at,
     input  wire                           changing,
+    input  wire                           removing,
     input  wire               [COUNT-1:0] read_counter,
     input  wire    [SUM+(1<<PLACE)-1:0]   read_word,
     input  wire               [INDEX-1:0] here,
     input  wire                           writing,
+    input  wire                           down,
+    input  wire                           shrinks,
+    input  wire                           doubles,
+    input  wire                           rounds,
     input  wire    [SUM+(1<<PLACE)-1:0]   word,
     input  wire               [COUNT-1:0] count,
     input  wire               [COUNT-1:0] new_count,
@@ -47,12 +54,23 @@ module counter_claims #(
   wire [INDEX-PLACE-1:0] here_group = here[INDEX-1:PLACE];
   wire [INDEX-PLACE-1:0] last_group = last[INDEX-1:PLACE];
 
-  // The histogram that adds up samples, as far as they are written back.
+  // The histogram that adds up samples, takes them out and halves, as far as that is written back.
   wire [COUNT-1:0] recorded_here = recorded[here*COUNT +: COUNT];
+  wire [COUNT-1:0] rounded_here = recorded_here + rounds;
   always @(posedge clk) begin
     if (rst | clearing) recorded <= 0;
-    else if (writing) recorded[here*COUNT +: COUNT] <= recorded_here + 1;
+    else if (writing) recorded[here*COUNT +: COUNT] <=
+        down ? recorded_here - 1 : shrinks ? rounded_here >> 1
+        : recorded_here + (doubles ? 2 : 1);
   end
+
+  // A counter or a sum wraps; none has wrapped so far.
+  wire wraps = writing
+      & (down ? recorded_here == 0 | new_sum == {SUM{1'b1}}
+        : shrinks ? rounds & (&recorded_here)
+        : new_count <= doubles | new_sum <= doubles);
+  reg roomy;
+  always @(posedge clk) roomy <= rst | (roomy & !wraps);
 
   // What the memories say of it.
   reg [GROUPS*WIDE-1:0] sums;
@@ -77,16 +95,18 @@ module counter_claims #(
       if (populated[g] & groups[g*WORD+SIZE +: SUM] != sums[g*WIDE +: WIDE]) sums_agree = 0;
   end
   wire [WORD-1:0] group_here = populated[here_group] ? groups[here_group*WORD +: WORD] : {WORD{1'b0}};
-  assign samples = (clearing ? {WIDE{1'b0}} : total) + changing + writing;
+  assign samples = (clearing ? {WIDE{1'b0}} : total) + (changing & !removing) + (writing & !down)
+      - (changing & removing) - (writing & down);
 
-  // Every counter is the number of samples recorded in its bin since the histogram was cleared.
+  // Every counter is the number of samples recorded in its bin since the histogram was cleared,
+  // less those taken out; a halving leaves half of them.
   always @(*) if (!rst) counters_count: assert (counters_agree);
 
-  // The sum of a group is that of its counters.
-  always @(*) if (!rst) sums_add_up: assert (sums_agree);
+  // The sum of a group is that of its counters, unless one of them has wrapped.
+  always @(*) if (!rst) sums_add_up: assert (!roomy | sums_agree);
 
   // No counter wraps, and no sum does.
-  always @(*) if (!rst) no_wrap: assert (!writing | (new_count != 0 & new_sum != 0));
+  always @(*) if (!rst) no_wrap: assert (roomy & !wraps);
 
   // The histogram is cleared with a sample.
   always @(*) if (!rst) cleared_with_sample: assert (!clearing | changing);
@@ -102,8 +122,212 @@ module counter_claims #(
 
   // What comes out is what the group and the bin hold, unless it was written meanwhile.
   always @(*) if (!rst) found_in_memory: assert (
-      ((wrote & last_group == here_group) | word == group_here)
-      & ((wrote & last == here) | count == recorded_here));
+      ((!SUCCESSIVE & wrote & last_group == here_group) | word == group_here)
+      & ((!SUCCESSIVE & wrote & last == here) | count == recorded_here));
+
+endmodule
+
+// The ring of a circular histogram, beside its counters.
+module ring_claims #(
+    parameter PLACES = 2,   // samples that fill the ring
+    parameter WORDS = 2,    // words of its memory
+    parameter WORD = 1,     // bits of a word
+    parameter LENGTH = 1,   // bits of a length
+    parameter AT = 1,       // bits of a place
+    parameter BINS = 2,     // words of the memory of counters
+    parameter INDEX = 1,    // bits of a bin's index
+    parameter COUNT = 1,    // bits of a counter
+    parameter WIDE = 1,     // bits of every number of samples here
+    parameter TIME = 1,     // bits of a time
+    parameter SHIFT = 0,    // log2 of the ticks in a bin
+    parameter TOP_BIN = 1,  // highest bin in use
+    parameter MAX_VALUE = 1,    // longest length recorded, in ticks
+    parameter CLAMPS = 0,       // idle periods may be longer
+    parameter LOGARITHMIC = 0,  // a word has the bin above the length
+    parameter SUMS = 0,         // the window is the sum of the lengths
+    parameter TOTAL = 1         // bits of that sum
+) (
+    input wire                  clk,
+    input wire                  rst,
+    input wire                  ended,
+    input wire       [TIME-1:0] ticks,
+    input wire                  too_long,
+    input wire [WORDS*WORD-1:0] lengths,
+    input wire       [WORD-1:0] read_data,
+    input wire         [AT-1:0] head,
+    input wire                  full,
+    input wire      [TOTAL-1:0] window_sum,
+    input wire                  evicts,
+    input wire      [INDEX-1:0] evicted_bin,
+    input wire      [INDEX-1:0] at,
+    input wire                  changing,
+    input wire                  removing,
+    input wire      [INDEX-1:0] here,
+    input wire                  writing,
+    input wire                  down,
+    input wire [BINS*COUNT-1:0] recorded
+);
+
+  // The samples of the ring by their bins, and the sum of their lengths.
+  reg [BINS*WIDE-1:0] ring;
+  reg     [TOTAL-1:0] sum;
+  reg     [TOTAL-1:0] span;
+  reg     [INDEX-1:0] place_bin;
+  integer p;
+  always @(*) begin
+    ring = 0;
+    sum = 0;
+    span = 0;
+    place_bin = 0;
+    for (p = 0; p < PLACES; p = p + 1)
+      if (full | p < head) begin
+        span = lengths[p*WORD +: LENGTH] >> SHIFT;
+        place_bin = LOGARITHMIC ? lengths[p*WORD+WORD-INDEX +: INDEX] : span > TOP_BIN ? TOP_BIN : span;
+        ring[place_bin*WIDE +: WIDE] = ring[place_bin*WIDE +: WIDE] + 1;
+        sum = sum + lengths[p*WORD +: LENGTH];
+      end
+  end
+
+  // The counters with the changes that are under way.
+  reg counters_agree;
+  integer b;
+  always @(*) begin
+    counters_agree = 1;
+    for (b = 0; b < BINS; b = b + 1)
+      if (ring[b*WIDE +: WIDE] + (evicts & evicted_bin == b)
+          + (changing & removing & at == b) + (writing & down & here == b)
+          != recorded[b*COUNT +: COUNT] + {{(WIDE-1){1'b0}}, changing & !removing & at == b}
+          + (writing & !down & here == b))
+        counters_agree = 0;
+  end
+
+  // The sample that came last.
+  wire   [AT-1:0] newest = head == 0 ? PLACES - 1 : head - 1;
+  wire [WORD-1:0] newest_word = lengths[newest*WORD +: WORD];
+  wire [WORD-1:0] newest_span = newest_word[LENGTH-1:0] >> SHIFT;
+  wire [INDEX-1:0] newest_bin = LOGARITHMIC ? newest_word[WORD-1:WORD-INDEX]
+      : newest_span > TOP_BIN ? TOP_BIN : newest_span;
+
+  // A sample came the cycle before.
+  reg moved;
+  always @(posedge clk) moved <= !rst & ended;
+
+  // The counters are those of the samples in the ring: the last `max_samples` idle periods, or all
+  // of them while they are fewer.
+  always @(*) if (!rst) ring_counted: assert (counters_agree);
+
+  // The window is the sum of the lengths in the ring.
+  always @(*) if (!rst) window_summed: assert (!SUMS | window_sum == sum);
+
+  // The head is a place of the ring.
+  always @(*) if (!rst) head_in_ring: assert (head < PLACES);
+
+  // Two samples are two cycles apart at least.
+  always @(*) if (!rst) samples_apart: assert (!(moved & ended));
+
+  // The oldest sample of a full ring has been read when the next one comes.
+  always @(*) if (!rst) oldest_read: assert (!full | moved
+      | read_data == lengths[head*WORD +: WORD]);
+
+  // A length is longer than what is recorded if that was said one cycle before.
+  always @(*) if (!rst) too_long_told: assert (!CLAMPS | !ended
+      | (too_long ? ticks >= MAX_VALUE : ticks <= MAX_VALUE));
+
+  // The sample that is on its way to the counters is the one that came last; after it goes the one
+  // that gave way.
+  always @(*) if (!rst) newest_on_its_way: assert (
+      (moved == (changing & !removing)) & (!evicts | moved)
+      & (!(changing & removing) | (writing & !down)) & (!(changing & !removing) | !(writing & !down))
+      & (!(changing & !removing) | (newest_bin == at & (full | head != 0)))
+      & (!(writing & !down) | (newest_bin == here & (full | head != 0))));
+
+endmodule
+
+// Counters of a regular histogram, beside one whose bins are all halved at once.
+module aging_claims #(
+    parameter BINS = 2,    // words of the memory of counters
+    parameter TOP_BIN = 1, // highest bin in use
+    parameter INDEX = 1,   // bits of a bin's index
+    parameter COUNT = 1    // bits of a counter
+) (
+    input wire                  clk,
+    input wire                  rst,
+    input wire                  ended,
+    input wire      [INDEX-1:0] sample_bin,
+    input wire                  starts,
+    input wire                  halving,
+    input wire      [INDEX-1:0] next_bin,
+    input wire                  odd,
+    input wire      [INDEX-1:0] at,
+    input wire                  changing,
+    input wire                  shrinking,
+    input wire                  doubling,
+    input wire                  rounding,
+    input wire      [INDEX-1:0] here,
+    input wire                  writing,
+    input wire                  shrinks,
+    input wire                  doubles,
+    input wire                  rounds,
+    input wire [BINS*COUNT-1:0] recorded
+);
+
+  // So wide that nothing wraps at once.
+  localparam WIDE = COUNT + 2;
+  localparam FULL = (1 << COUNT) - 1;
+
+  function [WIDE-1:0] half(input [WIDE-1:0] count, input up);
+    half = (count + up) >> 1;
+  endfunction
+
+  // All bins are halved at once, odd counts up in every second bin, in the others the next time;
+  // then the sample is added.
+  reg [BINS*WIDE-1:0] aged;
+  integer b;
+  always @(posedge clk) begin
+    if (rst) aged <= 0;
+    else
+      for (b = 0; b < BINS; b = b + 1)
+        aged[b*WIDE +: WIDE] <=
+            (starts ? half(aged[b*WIDE +: WIDE], b[0] ^ odd) : aged[b*WIDE +: WIDE])
+            + (ended & sample_bin == b);
+  end
+
+  // The counters with the changes that are under way, and with the halving that is to come.
+  reg counters_agree;
+  reg overflows;
+  reg nothing_above;
+  reg [WIDE-1:0] count;
+  integer c;
+  always @(*) begin
+    counters_agree = 1;
+    overflows = 0;
+    nothing_above = 1;
+    count = 0;
+    for (c = 0; c < BINS; c = c + 1) begin
+      count = recorded[c*COUNT +: COUNT];
+      if (count >= FULL) overflows = 1;
+      if (writing & here == c) count = shrinks ? half(count, rounds) : count + (doubles ? 2 : 1);
+      if (count >= FULL) overflows = 1;
+      if (changing & at == c) count = shrinking ? half(count, rounding) : count + (doubling ? 2 : 1);
+      if (count >= FULL) overflows = 1;
+      if (halving & c >= next_bin) count = half(count, !(c[0] ^ odd));
+      if (count != aged[c*WIDE +: WIDE]) counters_agree = 0;
+      if (c > TOP_BIN & aged[c*WIDE +: WIDE] != 0) nothing_above = 0;
+    end
+  end
+
+  // No counter has reached its largest value, and no halving has started before the last one was
+  // over. The width of the counters and the search between two halvings see to that
+  // (src/blocks/histogram/mod.rs); where they did not, nothing more would be claimed.
+  reg roomy;
+  always @(posedge clk) roomy <= rst | (roomy & !overflows & !(starts & halving));
+
+  // The counters are those of a histogram whose bins are all halved at once, just before the sample
+  // that starts a halving.
+  always @(*) if (!rst) halved_together: assert (!roomy | overflows | counters_agree);
+
+  // Only bins in use are halved, and only they hold samples.
+  always @(*) if (!rst) bins_in_use: assert ((next_bin <= TOP_BIN | !halving) & nothing_above);
 
 endmodule
 

@@ -39,7 +39,8 @@ pub(super) struct Internals {
     /// The statements that set the only trigger of the two regions, when the model has
     /// exactly one of each and the clock's is a rising edge of `clk`.
     pub(super) regions: Option<(String, String)>,
-    /// The members that hold the registers that count time, if all are there.
+    /// The members that hold the registers that count time, and counters of samples, if all are
+    /// there.
     pub(super) time_registers: Vec<String>,
 }
 
@@ -111,9 +112,13 @@ impl Internals {
             .iter()
             .map(|name| format!("{top}.{name}").replace('.', "__DOT__"));
         let mut time_registers: Vec<String> = members.collect();
-        let found = time_registers
-            .iter()
-            .all(|name| words.contains(name.as_str()));
+        let found = time_registers.iter().all(|name| match Counter::of(name) {
+            Some(counter) => counter
+                .members()
+                .iter()
+                .all(|it| words.contains(it.as_str())),
+            None => words.contains(name.as_str()),
+        });
         if !found || !has("eval_settle") {
             time_registers.clear();
         }
@@ -133,6 +138,44 @@ impl Internals {
         } else {
             Clocking::Eval
         }
+    }
+}
+
+/// A counter of a histogram: a word of the memory `counters`, if the word of its group and the bit
+/// of `populated` say that it means anything.
+struct Counter<'a> {
+    store: &'a str,
+    group: u32,
+    place: u32,
+}
+
+impl<'a> Counter<'a> {
+    /// That of the member `store__DOT__counters[group][place]`; `None` if it is a register.
+    fn of(member: &'a str) -> Option<Counter<'a>> {
+        let (store, index) = member.split_once("__DOT__counters[")?;
+        let (group, place) = index.strip_suffix(']')?.split_once("][")?;
+        Some(Counter {
+            store,
+            group: group.parse().ok()?,
+            place: place.parse().ok()?,
+        })
+    }
+
+    /// The members of the model that hold it.
+    fn members(&self) -> [String; 3] {
+        ["populated_q", "groups_mem", "counters_mem"]
+            .map(|name| format!("{}__DOT__{name}", self.store))
+    }
+
+    /// Its value in C++, in groups of `size`.
+    fn value(&self, size: u32) -> String {
+        let [populated, groups, counters] = self.members();
+        let Counter { group, place, .. } = *self;
+        format!(
+            "uint64_t(root.{populated}) >> {group} & uint64_t(root.{groups}[{group}]) >> {place} & 1 \
+             ? root.{counters}[{}] : 0",
+            group * size + place
+        )
     }
 }
 
@@ -210,11 +253,18 @@ pub(super) fn pins_header(
              static inline void read_time(const Root& root, uint64_t* values) {{\n",
             registers.len()
         );
+        let counters = registers.iter().filter_map(|member| Counter::of(member));
+        let size = counters.map(|counter| counter.place + 1).max().unwrap_or(1);
         for (at, member) in registers.iter().enumerate() {
-            let _ = writeln!(text, "    values[{at}] = root.{member};");
+            let _ = match Counter::of(member) {
+                Some(counter) => writeln!(text, "    values[{at}] = {};", counter.value(size)),
+                None => writeln!(text, "    values[{at}] = root.{member};"),
+            };
         }
         text += "}\n\nstatic inline void write_time(Root& root, const uint64_t* values) {\n";
-        for (at, member) in registers.iter().enumerate() {
+        // Counters of samples stay as they are.
+        let times = registers.iter().enumerate();
+        for (at, member) in times.filter(|(_, member)| Counter::of(member).is_none()) {
             let _ = writeln!(text, "    root.{member} = values[{at}];");
         }
         text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\

@@ -15,7 +15,7 @@ use super::peer::WithPeer;
 use super::software::WithSoftware;
 use super::{Activity, Stretch};
 use crate::blocks::link_sync::wake_bound;
-use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
 use crate::config::plan::{Policy, PortPlan};
 
 /// The share of a run's cycles that the longest idle periods may take.
@@ -80,6 +80,10 @@ enum Step {
     Until(Inputs, PowerState, u32, u64),
     /// Idle for the threshold in force plus so many cycles.
     IdleAroundPdt(Inputs, i64),
+    /// These inputs until the port has asked twice to go down, for at most so many changes of its
+    /// outputs, and then until about the cycle in which it would ask again. With the time at which it
+    /// asked first.
+    UntilAsksAgain(Inputs, Option<u64>, u32),
 }
 
 /// The mixture of scenes for some thousand cycles.
@@ -164,6 +168,8 @@ struct Scenes {
     cycles: u64,
     /// Cycles clocked so far.
     now: u64,
+    /// Cycles so far, those that were leapt over among them.
+    time: u64,
     /// Scenes until the port may be reset again, and the cycle before which it is not.
     no_reset: (u32, u64),
     /// Software may change parameters until this cycle; then the port is reset.
@@ -202,6 +208,7 @@ impl Scenes {
             longest: longest.max(64),
             cycles,
             now: 0,
+            time: 0,
             no_reset: (0, 0),
             configures_until: None,
             configuring: ((cycles / 200).clamp(200, 20_000), 0),
@@ -256,6 +263,11 @@ impl Scenes {
         if cycles > 0 {
             self.steps.push_back(Step::Hold(inputs, cycles));
         }
+    }
+
+    /// Holds `inputs` before what comes next.
+    fn hold_next(&mut self, inputs: Inputs, cycles: u64) {
+        self.steps.push_front(Step::Hold(inputs, cycles));
     }
 
     /// Holds `inputs` for some of so many cycles.
@@ -370,7 +382,8 @@ impl Scenes {
             88..90 => self.reset(),
             90..93 => self.glitch(),
             93..95 => self.equal_gaps(),
-            95..97 if self.leaps => self.edge_of_budget(),
+            95 if self.leaps => self.edge_of_budget(),
+            96 if self.leaps && self.plan.sync.is_some() => self.asks_again(),
             97 if self.leaps => self.resets_in_traffic(),
             98 if self.plan.sync.is_some() => self.led_up(),
             _ => self.traffic(),
@@ -861,6 +874,16 @@ impl Scenes {
         self.hold_some(inputs, 1..30);
     }
 
+    /// The other end refuses to sleep, and a packet comes about when the port would ask it again.
+    fn asks_again(&mut self) {
+        self.packet(1);
+        let refusing = Inputs::default();
+        self.steps
+            .push_back(Step::UntilAsksAgain(refusing, None, 12));
+        self.transmit(1);
+        self.hold_some(refusing, 1..60);
+    }
+
     /// The timer expires while the other end does not permit to sleep, then it does.
     fn refused(&mut self) {
         self.packet(2);
@@ -938,6 +961,7 @@ impl Activity for Scenes {
 
     fn passed(&mut self, cycles: u64, leapt: u64) {
         self.now += cycles - leapt;
+        self.time = self.time.saturating_add(cycles);
         if !self.part_of_long {
             self.spent[self.regime as usize] += cycles - leapt;
         }
@@ -965,6 +989,27 @@ impl Scenes {
                     self.steps
                         .push_front(Step::Until(inputs, state, changes - 1, cycles));
                     return Stretch::until_change(inputs, cycles);
+                }
+                Step::UntilAsksAgain(inputs, first, changes) => {
+                    let asks = outputs.message_out == Message::ReqDown;
+                    match first {
+                        Some(first) if asks => {
+                            let late = self.random.random_range(0..3);
+                            let period = self.time - first;
+                            self.hold_next(inputs, period.saturating_sub(late).max(1));
+                        }
+                        _ if changes == 0 => {}
+                        _ => {
+                            let first = if asks { Some(self.time) } else { first };
+                            let again = Step::UntilAsksAgain(inputs, first, changes - 1);
+                            self.steps.push_front(again);
+                            let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
+                            return Stretch::until_change(
+                                inputs,
+                                threshold.saturating_add(1 << 20),
+                            );
+                        }
+                    }
                 }
                 Step::IdleAroundPdt(inputs, offset) => {
                     let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);

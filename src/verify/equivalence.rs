@@ -72,8 +72,9 @@ impl<'a> Versions<'a> {
     /// then in the same state again.
     ///
     /// A fault of the reset of the registers `reset` acts in reset alone, whenever that comes. There
-    /// the two begin with any values in these registers, are reset, and differ in nothing else
-    /// until they are in the same state again: so it does not matter when the next reset comes.
+    /// the two begin with any values in these registers, are reset, and are in the same state some
+    /// cycles later. Meanwhile they differ in registers alone that the next reset makes equal, not in
+    /// what memories hold: so it does not matter when it comes.
     ///
     /// # Errors
     /// If the solver does not start.
@@ -139,6 +140,13 @@ impl Layout {
             }
         }
         (has_selector && layout.bits > 0).then_some(layout)
+    }
+
+    /// The registers that a reset sets: all but the words read of memories.
+    fn resettable(&self) -> Vec<(u32, u32)> {
+        let registers = self.registers.iter();
+        let of_reset = registers.filter(|(name, _)| name.ends_with("_q"));
+        of_reset.map(|(_, &place)| place).collect()
     }
 
     /// `base`, a term, with this version chosen.
@@ -227,7 +235,7 @@ impl Layout {
             let _ = writeln!(text, "(assert (|{top}_n rst| s0))");
             for at in 1..=steps {
                 let _ = writeln!(text, "(assert (not (|{top}_n rst| s{at})))");
-                differs.push(differs_in(at, free));
+                differs.push(differs_in(at, &self.resettable()));
             }
         }
         for at in 0..=steps {

@@ -1,34 +1,62 @@
-//! A small histogram with its counters, and the search: `testbench/histogram.v`.
+//! A small histogram with its counters: `testbench/histogram.v`. Of a clearing one the search, of a
+//! circular one its ring, of a regular one how its counters are halved.
 
 use super::bound::insert;
+use super::claims::claims_in;
 use super::task::ProofTask;
 use super::tools::ToolError;
 use crate::blocks::histogram::Shape;
-use crate::config::plan::{HistogramKind, PortPlan};
-use crate::hdl::{Claim, ClaimText, Design};
+use crate::config::plan::{BinScale, HistogramKind, PortPlan};
+use crate::hdl::{ClaimText, Design};
 
 /// Bits of all counters that a proof still knows one by one.
 const MOST_BITS: u32 = 64;
 
+/// The same of the lengths in a ring: sums of many of them are hard for a solver.
+const MOST_RING_BITS: u32 = 32;
+
 /// The claims that are wanted for themselves; the others make them inductive.
-pub(super) const PROPERTIES: [&str; 5] = [
+pub(super) const PROPERTIES: [&str; 8] = [
     "counters_count",
     "sums_add_up",
     "no_wrap",
+    "ring_counted",
+    "window_summed",
+    "halved_together",
     "search_exact",
     "window_counted",
 ];
 
 pub(super) const TEXT: &str = include_str!("../../testbench/histogram.v");
 
-/// What the modules of [`TEXT`] are called in the port.
-const INSTANCES: [(&str, &str); 2] = [
-    ("counter_claims", "u_clearing.u_store.u_claims."),
-    ("search_claims", "u_search_claims."),
-];
+/// The claim that a regular histogram does not make: the width of its counters rests on how often a
+/// threshold comes out.
+const NOT_OF_REGULAR: &str = "no_wrap";
 
-/// The histogram and the search of a port of `plan`, if the histogram is a clearing one, so small
-/// that all its counters can be part of the proof, and none of them stops counting.
+/// The instance that finds the bin of a sample.
+const BIN_METER: &str = "u_bin_meter";
+
+/// The instances of the modules of [`TEXT`] in a port with a histogram of that kind.
+fn instances(kind: HistogramKind) -> Vec<(&'static str, &'static str)> {
+    match kind {
+        HistogramKind::Clearing => vec![
+            ("counter_claims", "u_clearing.u_store.u_claims."),
+            ("search_claims", "u_search_claims."),
+        ],
+        HistogramKind::Circular => vec![
+            ("counter_claims", "u_circular.u_store.u_claims."),
+            ("ring_claims", "u_circular.u_ring_claims."),
+        ],
+        HistogramKind::Regular => vec![
+            ("counter_claims", "u_regular.u_store.u_claims."),
+            ("aging_claims", "u_regular.u_aging_claims."),
+        ],
+        HistogramKind::Decaying | HistogramKind::Map => Vec::new(),
+    }
+}
+
+/// The histogram of a port of `plan`, if it is so small that all its counters can be part of the
+/// proof, and none of them stops counting.
 ///
 /// # Errors
 /// If the modules are not there.
@@ -38,36 +66,70 @@ pub(super) fn task(
     files: &[(String, String)],
 ) -> Result<Option<ProofTask>, ToolError> {
     let shape = Shape::of(plan);
+    let kind = plan.histogram.kind;
     let stops = shape.saturates || shape.counts_enough || shape.sums_enough;
-    let clears = plan.predicts() && plan.histogram.kind == HistogramKind::Clearing;
+    let claimed = plan.predicts() && !instances(kind).is_empty();
     let small = shape.index() < 6 && shape.counter << shape.index() <= MOST_BITS;
-    if !clears || stops || !small || plan.registers.is_some() {
+    let small = small
+        && (kind != HistogramKind::Circular || Ring::of(plan, &shape).bits() <= MOST_RING_BITS);
+    if !claimed || stops || !small || plan.registers.is_some() {
         return Ok(None);
     }
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
     let mut all = files.to_vec();
-    insert(
-        &mut all,
-        &format!("{prefix}counter_store"),
-        &counters(plan, &shape),
-    )?;
-    insert(&mut all, design.top(), &search(plan, &shape))?;
-    all.push(("histogram.v".into(), TEXT.into()));
+    let mut into = |module: &str, text: &str| insert(&mut all, &format!("{prefix}{module}"), text);
+    into("counter_store", &counters(plan, &shape))?;
+    let (histogram, says) = match kind {
+        HistogramKind::Circular => {
+            into("histogram_circular", &ring(plan, &shape))?;
+            (
+                "u_circular",
+                "a small histogram with all its counters, and its ring",
+            )
+        }
+        HistogramKind::Regular => {
+            into("histogram_regular", &aging(&shape))?;
+            (
+                "u_regular",
+                "a small histogram with all its counters, and their halving",
+            )
+        }
+        _ => {
+            into("port", &search(plan, &shape))?;
+            (
+                "u_clearing",
+                "a small histogram with all its counters, and the search",
+            )
+        }
+    };
+    let mut text = TEXT.to_owned();
+    if kind == HistogramKind::Regular {
+        let lines = TEXT
+            .lines()
+            .filter(|line| !line.contains(&format!(") {NOT_OF_REGULAR}: ")));
+        text = lines.flat_map(|line| [line, "\n"]).collect();
+    }
+    all.push(("histogram.v".into(), text));
     let ours = |checker: &str| {
-        ["u_idle_meter", "u_clearing", "u_perfbound"]
+        ["u_idle_meter", histogram, "u_perfbound"]
             .contains(&checker.split('.').next().unwrap_or_default())
     };
     let checkers = || design.checkers().into_iter();
+    let mut cuts = design.instances_without_claims(ours);
+    if kind != HistogramKind::Clearing {
+        // It makes no claims, and says in which bin a sample of the ring belongs.
+        cuts.retain(|instance| !instance.contains(BIN_METER));
+    }
     Ok(Some(ProofTask {
         top: design.top().into(),
-        says: "a small histogram with all its counters, and the search".into(),
+        says: says.into(),
         files: all,
         parameters: Vec::new(),
-        cuts: design.instances_without_claims(ours),
+        cuts,
         // They are proved of the prediction, whatever the rest does.
         assumed: checkers().filter(|it| ours(it)).collect(),
         left_out: checkers().filter(|it| !ours(it)).collect(),
-        claims: claims(),
+        claims: claims(kind),
     }))
 }
 
@@ -83,16 +145,18 @@ fn wide(plan: &PortPlan, shape: &Shape) -> u32 {
 fn counters(plan: &PortPlan, shape: &Shape) -> String {
     let bins = 1 << shape.index();
     let groups = 1 << shape.group;
-    let joined = |memory: &str, words: u32| {
-        let words = (0..words).rev().map(|word| format!("{memory}[{word}]"));
-        words.collect::<Vec<_>>().join(", ")
-    };
+    let kind = plan.histogram.kind;
+    let (removes, halves) = (
+        kind == HistogramKind::Circular,
+        kind == HistogramKind::Regular,
+    );
+    let pin = |there: bool, name: &'static str| if there { name } else { "1'b0" };
     format!(
         "  wire [{}:0] claims_recorded;\n  wire [{}:0] claims_samples;\n  \
          counter_claims #(.BINS({bins}), .GROUPS({groups}), .INDEX({}), .PLACE({}), .COUNT({}), \
-         .SUM({}), .WIDE({})) u_claims (.clk(clk), .rst(rst), .counters({{{}}}), .groups({{{}}}), \
-         .populated(populated_q), .at(at_q), .changing(changing_q), \
-         .read_counter(counters_read_data), .read_word(groups_read_data), .here(here_q), \
+         .SUM({}), .WIDE({}), .SUCCESSIVE({})) u_claims (.clk(clk), .rst(rst), .counters({{{}}}), \
+         .groups({{{}}}), .populated(populated_q), .at(at_q), .changing(changing_q), .removing({}), \
+         .down({}), .shrinks({}), .doubles({}), .rounds({}), .read_counter(counters_read_data), .read_word(groups_read_data), .here(here_q), \
          .writing(writing_q), .word(group_word_q), .count(count), .new_count(new_count), \
          .new_sum(new_sum), .last(last_q), .wrote(wrote_q), .last_word(last_word_q), \
          .last_count(last_count_q), .clearing(clearing_q), .recorded(claims_recorded), \
@@ -104,8 +168,128 @@ fn counters(plan: &PortPlan, shape: &Shape) -> String {
         shape.counter,
         shape.sum,
         wide(plan, shape),
-        joined("counters_mem", bins),
-        joined("groups_mem", groups),
+        u32::from(removes || halves),
+        words("counters_mem", bins),
+        words("groups_mem", groups),
+        pin(removes, "removing_q"),
+        pin(removes, "down_q"),
+        pin(halves, "shrinks_q"),
+        pin(halves, "doubles_q"),
+        pin(halves, "rounds_q"),
+    )
+}
+
+/// All words of a memory, the first lowest.
+fn words(memory: &str, words: u32) -> String {
+    let words = (0..words).rev().map(|word| format!("{memory}[{word}]"));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Registers of the memory of counters, as wires that Yosys joins with them, and their pins.
+fn store_pins(pins: &[(&str, &str, u32)]) -> (String, String) {
+    let wires = pins.iter().map(|(_, name, width)| {
+        format!(
+            "  (* hierconn *) wire [{}:0] \\u_store.{name} ;\n",
+            width - 1
+        )
+    });
+    let connections = pins.iter();
+    let connections = connections.map(|(pin, name, _)| format!(", .{pin}(\\u_store.{name} )"));
+    (wires.collect(), connections.collect())
+}
+
+/// The ring of a circular histogram, as it is emitted.
+struct Ring {
+    words: u32,
+    length: u32,
+    word: u32,
+    total: u32,
+}
+
+impl Ring {
+    fn of(plan: &PortPlan, shape: &Shape) -> Ring {
+        let histogram = &plan.histogram;
+        let length = crate::hdl::clog2(u128::from(histogram.max_value) + 1);
+        let logarithmic = histogram.scale != BinScale::Linear;
+        let most = u128::from(histogram.max_value) * u128::from(histogram.max_samples);
+        Ring {
+            words: histogram.max_samples.max(2),
+            length,
+            word: length + if logarithmic { shape.index() } else { 0 },
+            total: crate::hdl::clog2(most + 1),
+        }
+    }
+
+    fn bits(&self) -> u32 {
+        self.words.saturating_mul(self.word)
+    }
+}
+
+/// What is put into a circular histogram.
+fn ring(plan: &PortPlan, shape: &Shape) -> String {
+    let histogram = &plan.histogram;
+    let ring = Ring::of(plan, shape);
+    let (index, bins) = (shape.index(), 1 << shape.index());
+    let sums = histogram.sums_lengths();
+    let clamps = plan.max_time() > histogram.max_value;
+    let (wires, connections) = store_pins(&[
+        ("at", "at_q", index),
+        ("changing", "changing_q", 1),
+        ("removing", "removing_q", 1),
+        ("here", "here_q", index),
+        ("writing", "writing_q", 1),
+        ("down", "down_q", 1),
+        ("recorded", "claims_recorded", bins * shape.counter),
+    ]);
+    format!(
+        "{wires}  ring_claims #(.PLACES({}), .WORDS({}), .WORD({}), .LENGTH({}), .AT({}), \
+         .BINS({bins}), .INDEX({index}), .COUNT({}), .WIDE({}), .TIME({}), .SHIFT({}), .TOP_BIN({}), \
+         .MAX_VALUE({}), .CLAMPS({}), .LOGARITHMIC({}), .SUMS({}), .TOTAL({})) u_ring_claims \
+         (.clk(clk), .rst(rst), .ended(ended), .ticks(ticks), .too_long({}), .lengths({{{}}}), \
+         .read_data(lengths_read_data), .head(head_q), .full(full_q), .window_sum({}), \
+         .evicts(evicts_q), .evicted_bin(evicted_bin_q){connections});\n",
+        histogram.max_samples,
+        ring.words,
+        ring.word,
+        ring.length,
+        crate::hdl::clog2(ring.words.into()),
+        shape.counter,
+        wide(plan, shape),
+        plan.time_width,
+        histogram.bin_shift,
+        shape.top_bin,
+        histogram.max_value,
+        u32::from(clamps),
+        u32::from(histogram.scale != BinScale::Linear),
+        u32::from(sums),
+        ring.total,
+        if clamps { "too_long_q" } else { "1'b0" },
+        words("lengths_mem", ring.words),
+        if sums { "total_q" } else { "1'b0" },
+    )
+}
+
+/// What is put into a regular histogram.
+fn aging(shape: &Shape) -> String {
+    let (index, bins) = (shape.index(), 1 << shape.index());
+    let (wires, connections) = store_pins(&[
+        ("at", "at_q", index),
+        ("changing", "changing_q", 1),
+        ("shrinking", "halving_q", 1),
+        ("doubling", "doubling_q", 1),
+        ("rounding", "rounding_q", 1),
+        ("here", "here_q", index),
+        ("writing", "writing_q", 1),
+        ("shrinks", "shrinks_q", 1),
+        ("doubles", "doubles_q", 1),
+        ("rounds", "rounds_q", 1),
+        ("recorded", "claims_recorded", bins * shape.counter),
+    ]);
+    format!(
+        "{wires}  aging_claims #(.BINS({bins}), .TOP_BIN({}), .INDEX({index}), .COUNT({})) \
+         u_aging_claims (.clk(clk), .rst(rst), .ended(ended), .sample_bin(sample_bin), \
+         .starts(starts), .halving(halving_q), .next_bin(next_bin_q), .odd(odd_q){connections});\n",
+        shape.top_bin, shape.counter,
     )
 }
 
@@ -168,32 +352,11 @@ fn search(plan: &PortPlan, shape: &Shape) -> String {
     )
 }
 
-/// The claims of [`TEXT`], each with the comment above it.
-pub(super) fn claims() -> Vec<ClaimText> {
-    let mut claims = Vec::new();
-    let mut instance = "";
-    let mut comment: Vec<&str> = Vec::new();
-    for line in TEXT.lines().map(str::trim) {
-        if let Some(text) = line.strip_prefix("// ") {
-            comment.push(text);
-            continue;
-        }
-        if let Some(module) = line.strip_prefix("module ") {
-            let known = INSTANCES.iter().find(|(it, _)| module.starts_with(it));
-            instance = known.map_or("", |(_, instance)| instance);
-        }
-        let claim = line.strip_prefix("always @(*) if (!rst) ");
-        if let Some((name, _)) = claim.and_then(|claim| claim.split_once(": assert")) {
-            claims.push(ClaimText {
-                name: format!("{instance}{name}"),
-                says: comment.join(" "),
-                kind: match PROPERTIES.contains(&name) {
-                    true => Claim::Property,
-                    false => Claim::Invariant,
-                },
-            });
-        }
-        comment.clear();
+/// The claims of [`TEXT`] about a histogram of that kind.
+pub(super) fn claims(kind: HistogramKind) -> Vec<ClaimText> {
+    let mut claims = claims_in(TEXT, &instances(kind), &PROPERTIES);
+    if kind == HistogramKind::Regular {
+        claims.retain(|claim| !claim.name.ends_with(NOT_OF_REGULAR));
     }
     claims
 }

@@ -3,8 +3,10 @@
 //! of a link, by k-induction with Yosys and an SMT solver.
 
 mod bound;
+mod claims;
 pub mod equivalence;
 mod histogram;
+mod history;
 mod pair;
 mod task;
 mod tools;
@@ -163,6 +165,7 @@ pub fn proof_tasks(
     let parts = parts.map(|(part, it)| task(Some(part), it.says));
     let tasks = std::iter::once(task(None, port)).chain(parts.filter(|it| !it.claims.is_empty()));
     let tasks = tasks.chain(histogram::task(plan, design, &files)?);
+    let tasks = tasks.chain(history::task(plan, design, &files)?);
     Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 

@@ -1,7 +1,10 @@
 //! What the tools say is understood; the proofs themselves are in `tests/verify.rs`.
 
+use std::collections::BTreeSet;
+
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{bound, histogram, pair, Claim};
+use super::{bound, histogram, history, pair, Claim};
+use crate::config::plan::HistogramKind;
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
     Violation {
@@ -177,12 +180,28 @@ fn every_claim_about_the_pair_is_found() {
 /// So would one of `histogram.v`.
 #[test]
 fn every_claim_about_a_small_histogram_is_found() {
-    let claims = histogram::claims();
-    assert_eq!(claims.len(), histogram::TEXT.matches("assert (").count());
-    for claim in &claims {
-        assert!(claim.says.ends_with('.'), "{claim:?}");
-        assert!(claim.name.contains("_claims."), "{claim:?}");
+    let mut names = BTreeSet::new();
+    for kind in HistogramKind::ALL {
+        for claim in histogram::claims(kind) {
+            assert!(claim.says.ends_with('.'), "{claim:?}");
+            let (_, name) = claim.name.split_once("_claims.").unwrap();
+            let property = histogram::PROPERTIES.contains(&name);
+            assert_eq!(property, claim.kind == Claim::Property, "{claim:?}");
+            names.insert(name.to_owned());
+        }
     }
+    assert_eq!(names.len(), histogram::TEXT.matches("assert (").count());
+    for wanted in histogram::PROPERTIES {
+        assert!(names.contains(wanted), "{wanted}");
+    }
+}
+
+/// So would one of `history.v`.
+#[test]
+fn every_claim_about_the_history_of_misses_is_found() {
+    let claims = history::claims();
+    assert_eq!(claims.len(), history::TEXT.matches("assert (").count());
+    assert!(claims.iter().all(|claim| claim.says.ends_with('.')));
     let properties = claims.iter().filter(|it| it.kind == Claim::Property);
-    assert_eq!(properties.count(), histogram::PROPERTIES.len());
+    assert_eq!(properties.count(), history::PROPERTIES.len());
 }

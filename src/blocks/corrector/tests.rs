@@ -1,6 +1,9 @@
 //! Lock-step test: descriptions of history and correction against their golden models; and
 //! the golden models against real numbers.
 
+use std::collections::BTreeMap;
+
+use fixed::types::I64F64;
 use proptest::prelude::*;
 
 use super::{golden, Corrector};
@@ -315,6 +318,154 @@ fn thresholds_are_within_their_bound_of_the_real_ones() {
             }
         }
     }
+}
+
+/// Misses whose logarithms have one sum: some of them, and the least and the greatest sum of the
+/// logarithms in real numbers that such misses have.
+struct Alike {
+    samples: Vec<Sample>,
+    least: f64,
+    greatest: f64,
+}
+
+/// All misses that there are, so many of them at a time, by the sum that the history makes of them.
+fn all_sums(plan: &PortPlan, misses: u32) -> BTreeMap<I64F64, Alike> {
+    let sum = |samples: &[Sample]| {
+        let mut history = history::MissHistory::new(plan);
+        samples.iter().for_each(|sample| history.settle(sample));
+        history.sum()
+    };
+    let mut ones: BTreeMap<I64F64, Alike> = BTreeMap::new();
+    for ticks in 1..=plan.max_time() {
+        for t_pdt in 1..ticks.min(plan.histogram.max_value + 1) {
+            let samples = vec![Sample {
+                ticks,
+                t_pdt,
+                miss: true,
+            }];
+            let real = (ticks as f64 / t_pdt as f64).log2();
+            let alike = ones.entry(sum(&samples)).or_insert(Alike {
+                samples,
+                least: real,
+                greatest: real,
+            });
+            alike.least = alike.least.min(real);
+            alike.greatest = alike.greatest.max(real);
+        }
+    }
+    let mut sums: BTreeMap<I64F64, Alike> = BTreeMap::new();
+    sums.insert(
+        I64F64::ZERO,
+        Alike {
+            samples: Vec::new(),
+            least: 0.0,
+            greatest: 0.0,
+        },
+    );
+    for _ in 0..misses {
+        let mut more: BTreeMap<I64F64, Alike> = BTreeMap::new();
+        for (before, alike) in &sums {
+            for (ratio, one) in &ones {
+                let (least, greatest) = (alike.least + one.least, alike.greatest + one.greatest);
+                let known = more.entry(*before + *ratio).or_insert_with(|| Alike {
+                    samples: [&alike.samples[..], &one.samples].concat(),
+                    least,
+                    greatest,
+                });
+                known.least = known.least.min(least);
+                known.greatest = known.greatest.max(greatest);
+            }
+        }
+        sums = more;
+    }
+    sums
+}
+
+/// SPEC 8: of every history of three idle periods of up to 31 ticks, and of two of up to 15 in the
+/// description too. The threshold is within its bound of the real one and in its range; it never
+/// falls where PerfBound's, or a ratio, rises.
+#[test]
+fn small_corrections_are_right_for_every_history() {
+    let mut seen = 0;
+    for (time_width, history, described, at_least_one) in [
+        (5, 3, false, true),
+        (5, 3, false, false),
+        (4, 2, true, true),
+        (4, 2, true, false),
+    ] {
+        let plan = plan(time_width, history, 6).with(|plan| {
+            let bins = 1u32 << (time_width - 1);
+            plan.histogram.bins = bins;
+            plan.histogram.bin_shift = 1;
+            plan.histogram.max_value = plan.max_time();
+            plan.t_pdt_init = 1;
+            plan.correction.at_least_one = at_least_one;
+        });
+        let numbers = Arithmetic::new(&plan);
+        let max_value = plan.histogram.max_value as f64;
+        for misses in 1..=history {
+            let rate = f64::from(plan.correction.miss_unit.whole()) * f64::from(misses)
+                / f64::from(history);
+            let mut before = vec![0; plan.histogram.bins as usize];
+            for alike in all_sums(&plan, misses).values() {
+                let hit = Sample {
+                    ticks: 1,
+                    t_pdt: 1,
+                    miss: false,
+                };
+                let mut samples = vec![hit; (history - misses) as usize];
+                samples.extend(&alike.samples);
+                let mut covered = history::MissHistory::new(&plan);
+                samples.iter().for_each(|sample| covered.settle(sample));
+                let mut corrector = golden::Corrector::new(&plan);
+                corrector.settle_factor(&covered);
+                let mut pair = described.then(|| settled(&plan, &numbers, &samples));
+                let mut last = 0;
+                for (bin, before) in before.iter_mut().enumerate() {
+                    let t_pb = threshold(&plan, bin as u64);
+                    let t_pdt = corrector.times(t_pb);
+                    for real in [alike.least, alike.greatest] {
+                        let cf = rate * (real / f64::from(misses)).exp2();
+                        let cf = if at_least_one { cf.max(1.0) } else { cf };
+                        let real = (t_pb as f64 * cf).min(max_value);
+                        let error = (t_pdt as f64 - real).abs();
+                        assert!(
+                            error <= numbers.relative_error() * real + 0.5,
+                            "{t_pdt} for {real}: {samples:?}, t_pb {t_pb}"
+                        );
+                    }
+                    assert!(t_pdt <= plan.histogram.max_value && t_pdt >= last.max(*before));
+                    (last, *before) = (t_pdt, t_pdt);
+                    if let Some(pair) = &mut pair {
+                        for cycle in 0..=numbers.multiplication_cycles() {
+                            pair.cycle(hit, false, t_pb, cycle == 0).unwrap();
+                        }
+                        assert_eq!(pair.described.1.get("t_pdt"), t_pdt);
+                    }
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 60_000, "{seen}");
+}
+
+/// Descriptions and golden models after these idle periods.
+fn settled(plan: &PortPlan, numbers: &Arithmetic, samples: &[Sample]) -> Pair {
+    let mut pair = Pair::new(plan.clone());
+    for &sample in samples {
+        // The threshold goes in while the port is idle, the length when the period has ended.
+        let idle = Sample {
+            ticks: sample.t_pdt,
+            ..sample
+        };
+        pair.cycle(idle, false, 0, false).unwrap();
+        pair.cycle(sample, true, 0, false).unwrap();
+    }
+    for _ in 0..ARRIVAL_CYCLES + 2 * numbers.factor_cycles() {
+        pair.cycle(samples[0], false, 0, false).unwrap();
+    }
+    pair
 }
 
 #[test]

@@ -1,9 +1,10 @@
 //! Golden model of the histograms: an array of counters.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::bin_meter::golden::Edges;
+use super::Shape;
 use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
 
 /// A change on its way into the counters.
@@ -81,7 +82,41 @@ pub struct Histogram {
     max_window: u64,
     /// Of a regular histogram.
     halving: Halving,
+    /// A counter of the hardware counts no further: what it holds says enough.
+    enough: u64,
 }
+
+/// Where a counter of the hardware stops, if it does so before its largest value (SPEC 6).
+fn enough(plan: &PortPlan) -> u64 {
+    let shape = Shape::of(plan);
+    match shape.counts_enough {
+        true => 1 << (shape.counter - 1),
+        false => u64::MAX,
+    }
+}
+
+/// Most bins of a histogram whose counters are compared: a word of its groups has 64 bits.
+const MOST_COMPARED: usize = 1024;
+
+/// The names of the counters in the hardware, of a clearing, a circular and a regular histogram, for
+/// each number of bits of a bin's place in its group: `store.counters[group][place]`.
+static COUNTERS: LazyLock<[Vec<Vec<String>>; 3]> = LazyLock::new(|| {
+    ["u_clearing", "u_circular", "u_regular"].map(|instance| {
+        let name = |bin: usize, place: u32| {
+            format!(
+                "{instance}.u_store.counters[{}][{}]",
+                bin >> place,
+                bin % (1 << place)
+            )
+        };
+        let names = |place| {
+            (0..MOST_COMPARED)
+                .map(move |bin| name(bin, place))
+                .collect()
+        };
+        (0..=5).map(names).collect()
+    })
+});
 
 /// How far the halving of a regular histogram is.
 #[derive(Clone, Copy, Debug)]
@@ -154,6 +189,7 @@ impl Histogram {
             populated: 0,
             max_window: plan.max_window(),
             halving: Halving::rests(0, false, false),
+            enough: enough(plan),
         }
     }
 
@@ -182,6 +218,7 @@ impl Histogram {
             changes: VecDeque::new(),
             max_window: plan.max_window(),
             halving: Halving::rests(contents.forgotten, contents.odd_halvings, full),
+            enough: enough(plan),
         }
     }
 
@@ -438,6 +475,26 @@ impl Histogram {
             (age + 1 == self.oldest || self.oldest == 1).into(),
         );
         visit(over, (age == self.oldest).into());
+    }
+
+    /// Calls `visit` with what the counters hold while no change is on its way, of the kinds of
+    /// histograms that have one memory of them. The search needs them all but for the lowest bin of
+    /// each group, so that a wrong one may never show on a pin.
+    pub fn counter_registers(&self, visit: &mut impl FnMut(&'static str, u64)) {
+        let kind = match self.plan.kind {
+            HistogramKind::Clearing => 0,
+            HistogramKind::Circular => 1,
+            HistogramKind::Regular => 2,
+            HistogramKind::Decaying | HistogramKind::Map => return,
+        };
+        let place = self.group_size().ilog2() as usize;
+        let counts = &self.generations[0];
+        if counts.len() > MOST_COMPARED {
+            return;
+        }
+        for (name, &count) in COUNTERS[kind][place].iter().zip(counts) {
+            visit(name, count.min(self.enough));
+        }
     }
 
     /// How old the present generation is, as the registers have it at the beginning of cycle

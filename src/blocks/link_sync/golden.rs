@@ -273,7 +273,8 @@ impl LinkSync {
         }
     }
 
-    /// Calls `visit` with the register that counts time, as it is at the beginning of cycle `now`.
+    /// Calls `visit` with the register that counts time, as it is at the beginning of cycle `now`,
+    /// and with what is remembered meanwhile.
     pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
         let count = match self.phase {
             Phase::Idle => self.overdue_since.map_or(0, |since| now - since),
@@ -281,6 +282,8 @@ impl LinkSync {
             _ => now - self.since,
         };
         visit("u_link_sync.count_q", count);
+        visit("u_link_sync.rise_q", self.rises.into());
+        visit("u_link_sync.unheard_q", (!self.heard).into());
     }
 
     /// The other end turns out not to have answered in time, in cycle `now`.

@@ -572,6 +572,7 @@ impl Model for Port {
                 );
             }
             histogram.time_registers(now, &mut visit);
+            histogram.counter_registers(&mut visit);
             perfbound.time_registers(now, histogram, &mut visit);
         }
         if let Some(registers) = &self.registers {

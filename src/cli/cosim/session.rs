@@ -207,8 +207,8 @@ impl<'a, D: Design + Sync> Session<'a, D> {
         if tally.leapt > 0 {
             writeln!(
                 out,
-                "besides: {} idle cycles not clocked; the registers that count them compared \
-                 each time",
+                "besides: {} idle cycles not clocked; before each stretch of them counts inside the \
+                 port are compared",
                 tally.leapt
             )?;
         }
