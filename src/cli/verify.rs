@@ -167,7 +167,10 @@ fn text(reports: &[TaskReport], tools: &Tools, args: &Args) -> String {
             tools.yosys_version,
             tools.solver_version,
             match reports.iter().any(|report| report.top == faults::TOP) {
-                true => format!("; {}: by a search of all reachable states with ABC", faults::TOP),
+                true => format!(
+                    "; {}: by a search of all reachable states with ABC",
+                    faults::TOP
+                ),
                 false => String::new(),
             }
         ),

@@ -99,7 +99,10 @@ pub fn task(plan: &PortPlan) -> Result<Option<ProofTask>, ToolError> {
             ),
             ("SLEEP", asleep as u64),
         ],
-        cuts: cuts.iter().map(|cut| format!("{}/{cut}", design.top())).collect(),
+        cuts: cuts
+            .iter()
+            .map(|cut| format!("{}/{cut}", design.top()))
+            .collect(),
         assumed: Vec::new(),
         left_out: Vec::new(),
         claims: claims(),
@@ -123,7 +126,9 @@ pub(super) fn claims() -> Vec<ClaimText> {
         if line.starts_with("module fault_end") {
             instances = &["u_end_a.", "u_end_b."];
         }
-        let name = line.strip_prefix("wire ").and_then(|it| it.split_once(" ="));
+        let name = line
+            .strip_prefix("wire ")
+            .and_then(|it| it.split_once(" ="));
         if let Some((name, _)) = name.filter(|(it, _)| is_claim(it)) {
             claims.extend(instances.iter().map(|instance| ClaimText {
                 name: format!("{instance}{name}"),
@@ -203,7 +208,9 @@ fn outputs(map: &str) -> BTreeMap<String, usize> {
 pub(super) fn verdict(name: &str, text: &str) -> Option<Verdict> {
     let after = |mark: &str| -> Option<i64> {
         let (_, rest) = text.split_once(mark)?;
-        let end = rest.trim_start().split(|it: char| !it.is_ascii_digit() && it != '-');
+        let end = rest
+            .trim_start()
+            .split(|it: char| !it.is_ascii_digit() && it != '-');
         end.into_iter().next()?.parse().ok()
     };
     let situation = name.split('.').any(|part| part.starts_with(REACHED));
@@ -213,6 +220,8 @@ pub(super) fn verdict(name: &str, text: &str) -> Option<Verdict> {
         (1, true) => Verdict::Unreachable,
         (0, false) => Verdict::Failed { cycle: cycle()? },
         (0, true) => Verdict::Reached { cycle: cycle()? },
-        _ => Verdict::Unknown { cycles: u32::try_from(after("Frames =")?).ok()? },
+        _ => Verdict::Unknown {
+            cycles: u32::try_from(after("Frames =")?).ok()?,
+        },
     })
 }
