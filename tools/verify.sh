@@ -14,7 +14,8 @@ trap 'rm -rf "$folder"' EXIT
 for preset in $("$linkdoze" presets | cut -d' ' -f1); do
     "$linkdoze" init --preset "$preset" -o "$folder/port.toml" --force >/dev/null 2>&1
     echo "== $preset"
-    "$linkdoze" verify "$folder/port.toml" --traces "$folder"
+    # Of faults, the proof with a guard says more: there the guard does what it likes.
+    "$linkdoze" verify "$folder/port.toml" --traces "$folder" --without-faults
     echo "== $preset, guard of 4 packets"
     sed -i 's/^burst = 0/burst = 4/' "$folder/port.toml"
     "$linkdoze" verify "$folder/port.toml" --traces "$folder"

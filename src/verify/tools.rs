@@ -36,6 +36,16 @@ pub enum ToolError {
         /// The programs that were tried, each with what went wrong.
         tried: String,
     },
+    /// No ABC starts.
+    #[error(
+        "ABC was not found ({tried}): install it (Debian, Ubuntu: `apt-get install yosys` has it), \
+         name it in the environment variable ABC, or leave the pair with faults out \
+         (--without-faults)"
+    )]
+    NoAbc {
+        /// The programs that were tried, each with what went wrong.
+        tried: String,
+    },
     /// A program that was found does not start any more.
     #[error("`{program}` cannot be started: {source}")]
     Start {
@@ -196,6 +206,17 @@ fn smtbmc(yosys: &str) -> Result<(String, String), ToolError> {
     })
 }
 
+/// ABC, found to be there.
+pub(super) struct Abc(String);
+
+impl Abc {
+    /// Looks for ABC.
+    pub(super) fn find() -> Result<Abc, ToolError> {
+        let (program, _) = tools::abc().map_err(|tried| ToolError::NoAbc { tried })?;
+        Ok(Abc(program))
+    }
+}
+
 /// What came of a search for violations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Search {
@@ -254,12 +275,9 @@ impl<'a> Workspace<'a> {
         })
     }
 
-    /// The design without the claims in `dropped`, as SMT-LIB; it lies in `design.smt2` too.
-    pub(super) fn translate(
-        &self,
-        scope: Scope,
-        dropped: &BTreeSet<String>,
-    ) -> Result<String, ToolError> {
+    /// Reads the files, with the outputs of the instances that are cut arbitrary and the parameters of
+    /// the top set.
+    fn reading(&self, scope: Scope) -> String {
         let names = self.part.files.iter().map(|(name, _)| name.as_str());
         let sources: Vec<&str> = names.collect();
         let top = &self.part.top;
@@ -272,6 +290,66 @@ impl<'a> Workspace<'a> {
         for (name, value) in &self.part.parameters {
             let _ = write!(script, " chparam -set {name} {value} {top};");
         }
+        script
+    }
+
+    fn yosys(&self, script: &str) -> Result<(), ToolError> {
+        let program = &self.tools.yosys;
+        let mut command = tools::command(program);
+        command
+            .args(["-q", "-p", script])
+            .current_dir(self.folder.path());
+        let output = tools::output(&mut command).map_err(|source| ToolError::Start {
+            program: program.clone(),
+            source,
+        })?;
+        match output.status.success() {
+            true => Ok(()),
+            false => Err(ToolError::Refused(last_lines(&output))),
+        }
+    }
+
+    /// Makes a circuit of gates whose outputs are the wires that Yosys selects by `wires`, and tells
+    /// which output is which. All registers begin with 0.
+    pub(super) fn circuit(&self, wires: &str) -> Result<String, ToolError> {
+        let top = &self.part.top;
+        let reading = self.reading(Scope::Cut);
+        self.yosys(&format!(
+            "{reading} hierarchy -check -top {top}; proc; flatten; cd {top}; expose {wires}; cd; \
+             opt -full; async2sync; techmap; dffunmap; setundef -undriven -zero; \
+             setundef -init -zero; abc -g AND -fast; opt_clean; \
+             write_aiger -zinit -map design.map design.aig"
+        ))?;
+        let map = self.folder.path().join("design.map");
+        Ok(std::fs::read_to_string(map)?)
+    }
+
+    /// What ABC says of the question whether this output of [`Workspace::circuit`] is ever 1.
+    pub(super) fn search(&self, abc: &Abc, output: usize) -> Result<String, ToolError> {
+        let script = format!(
+            "read design.aig; cone -s -O {output}; scorr; dc2; pdr -T {}; print_status",
+            self.tools.timeout
+        );
+        let program = &abc.0;
+        let mut command = tools::command(program);
+        command
+            .args(["-c", &script])
+            .current_dir(self.folder.path());
+        let output = tools::output(&mut command).map_err(|source| ToolError::Start {
+            program: program.clone(),
+            source,
+        })?;
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// The design without the claims in `dropped`, as SMT-LIB; it lies in `design.smt2` too.
+    pub(super) fn translate(
+        &self,
+        scope: Scope,
+        dropped: &BTreeSet<String>,
+    ) -> Result<String, ToolError> {
+        let top = &self.part.top;
+        let mut script = self.reading(scope);
         // Checkers assert at the clock edge, for which Yosys adds a register: taken away again, an
         // assertion speaks of the state that it is made in, not of the one before. Yosys 0.70, not
         // 0.23, reads assertions as $check, and async2sync makes $assert and $assume of them.
@@ -296,18 +374,7 @@ impl<'a> Workspace<'a> {
         }
         // One bit vector holds the state, which leaves nothing but bit vectors to the solver.
         script.push_str(" memory_map; opt_clean; write_smt2 -wires -stbv design.smt2");
-        let program = &self.tools.yosys;
-        let mut command = tools::command(program);
-        command
-            .args(["-q", "-p", &script])
-            .current_dir(self.folder.path());
-        let output = tools::output(&mut command).map_err(|source| ToolError::Start {
-            program: program.clone(),
-            source,
-        })?;
-        if !output.status.success() {
-            return Err(ToolError::Refused(last_lines(&output)));
-        }
+        self.yosys(&script)?;
         Ok(std::fs::read_to_string(
             self.folder.path().join("design.smt2"),
         )?)
