@@ -3,14 +3,14 @@
 use crate::hdl::{Claim, ClaimText};
 
 /// The claims of the modules that are named, each with the comment above it: `instances` are the
-/// modules and their paths below the top, `properties` the claims that are wanted for themselves.
-pub(super) fn claims_in(
-    text: &str,
+/// modules and their paths below the top, and `claimed` says what a line claims, if it does.
+pub(super) fn claims_in<'a>(
+    text: &'a str,
     instances: &[(&str, &str)],
-    properties: &[&str],
+    claimed: impl Fn(&'a str) -> Option<(&'a str, Claim)>,
 ) -> Vec<ClaimText> {
     let mut claims = Vec::new();
-    let mut instance = None;
+    let mut paths: Vec<&str> = Vec::new();
     let mut comment: Vec<&str> = Vec::new();
     for line in text.lines().map(str::trim) {
         if let Some(text) = line.strip_prefix("// ") {
@@ -19,22 +19,28 @@ pub(super) fn claims_in(
         }
         if let Some(module) = line.strip_prefix("module ") {
             let name = module.split(' ').next().unwrap_or_default();
-            let known = instances.iter().find(|(module, _)| *module == name);
-            instance = known.map(|(_, instance)| *instance);
+            let known = instances.iter().filter(|(module, _)| *module == name);
+            paths = known.map(|(_, path)| *path).collect();
         }
-        let claim = line.strip_prefix("always @(*) if (!rst) ");
-        let claim = claim.and_then(|claim| claim.split_once(": assert"));
-        if let (Some((name, _)), Some(instance)) = (claim, instance) {
-            claims.push(ClaimText {
-                name: format!("{instance}{name}"),
+        if let Some((name, kind)) = claimed(line) {
+            claims.extend(paths.iter().map(|path| ClaimText {
+                name: format!("{path}{name}"),
                 says: comment.join(" "),
-                kind: match properties.contains(&name) {
-                    true => Claim::Property,
-                    false => Claim::Invariant,
-                },
-            });
+                kind,
+            }));
         }
         comment.clear();
     }
     claims
+}
+
+/// The assertion of a line; `properties` are those that are wanted for themselves.
+pub(super) fn asserted<'a>(line: &'a str, properties: &[&str]) -> Option<(&'a str, Claim)> {
+    let claim = line.strip_prefix("always @(*) if (!rst) ")?;
+    let (name, _) = claim.split_once(": assert")?;
+    let kind = match properties.contains(&name) {
+        true => Claim::Property,
+        false => Claim::Invariant,
+    };
+    Some((name, kind))
 }

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
+use super::claims::claims_in;
 use super::task::ProofTask;
 use super::tools::{Abc, ToolError, Tools, Workspace};
 use super::{Attempt, Finding, TaskReport, Verdict};
@@ -110,35 +111,17 @@ pub fn task(plan: &PortPlan) -> Result<Option<ProofTask>, ToolError> {
 }
 
 /// The claims of `pair_faults.v`, and the situations that have to be possible: the names of their
-/// wires, each with the comment above it.
+/// wires.
 pub(super) fn claims() -> Vec<ClaimText> {
-    let mut claims = Vec::new();
-    let mut instances: &[&str] = &[""];
-    let mut comment = String::new();
-    for line in TEXT.lines().map(str::trim) {
-        if let Some(text) = line.strip_prefix("// ") {
-            if !comment.is_empty() {
-                comment.push(' ');
-            }
-            comment.push_str(text);
-            continue;
-        }
-        if line.starts_with("module fault_end") {
-            instances = &["u_end_a.", "u_end_b."];
-        }
-        let name = line
-            .strip_prefix("wire ")
-            .and_then(|it| it.split_once(" ="));
-        if let Some((name, _)) = name.filter(|(it, _)| is_claim(it)) {
-            claims.extend(instances.iter().map(|instance| ClaimText {
-                name: format!("{instance}{name}"),
-                says: comment.clone(),
-                kind: Claim::Property,
-            }));
-        }
-        comment.clear();
-    }
-    claims
+    let instances = [
+        (TOP, ""),
+        ("fault_end", "u_end_a."),
+        ("fault_end", "u_end_b."),
+    ];
+    claims_in(TEXT, &instances, |line| {
+        let (name, _) = line.strip_prefix("wire ")?.split_once(" =")?;
+        is_claim(name).then_some((name, Claim::Property))
+    })
 }
 
 fn is_claim(name: &str) -> bool {

@@ -2,7 +2,7 @@
 //! circular one its ring, of a regular one how its counters are halved.
 
 use super::bound::insert;
-use super::claims::claims_in;
+use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
 use crate::blocks::histogram::Shape;
@@ -354,7 +354,7 @@ fn search(plan: &PortPlan, shape: &Shape) -> String {
 
 /// The claims of [`TEXT`] about a histogram of that kind.
 pub(super) fn claims(kind: HistogramKind) -> Vec<ClaimText> {
-    let mut claims = claims_in(TEXT, &instances(kind), &PROPERTIES);
+    let mut claims = claims_in(TEXT, &instances(kind), |line| asserted(line, &PROPERTIES));
     if kind == HistogramKind::Regular {
         claims.retain(|claim| !claim.name.ends_with(NOT_OF_REGULAR));
     }

@@ -1,7 +1,7 @@
 //! The history of misses: `testbench/history.v`.
 
 use super::bound::insert;
-use super::claims::claims_in;
+use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
 use crate::blocks::fixed_point::Arithmetic;
@@ -10,15 +10,18 @@ use crate::config::plan::PortPlan;
 use crate::hdl::{clog2, ClaimText, Design};
 
 /// Most bits of all ratios that a proof still knows one by one.
-const MOST_BITS: u32 = 300;
+const MOST_BITS: u32 = 48;
+
+/// The longest history that is a register, as [`crate::blocks::miss_history`] has it.
+const LONGEST: u32 = 128;
 
 /// The claims that are wanted for themselves; the others make them inductive.
 pub(super) const PROPERTIES: [&str; 3] = ["misses_counted", "queue_follows", "ratios_summed"];
 
 pub(super) const TEXT: &str = include_str!("../../testbench/history.v");
 
-/// The history of misses of a port of `plan`, if it corrects, and the history is so short that all
-/// its ratios can be part of the proof.
+/// The history of misses of a port of `plan`, if it corrects, and the outcomes are a register; with
+/// the sum of the ratios if they are few.
 ///
 /// # Errors
 /// If the module is not there.
@@ -27,34 +30,18 @@ pub(super) fn task(
     design: &Design,
     files: &[(String, String)],
 ) -> Result<Option<ProofTask>, ToolError> {
-    if !plan.corrects() {
+    if !plan.corrects() || plan.correction.history > LONGEST {
         return Ok(None);
     }
     let numbers = Arithmetic::new(plan);
-    let places = numbers.history.max(2);
-    if places.saturating_mul(numbers.ratio_bits()) > MOST_BITS {
-        return Ok(None);
-    }
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
     let module = format!("{prefix}miss_history");
-    let words = (0..places)
-        .rev()
-        .map(|place| format!("ratios_mem[{place}]"));
-    let inside = format!(
-        "  history_claims #(.HISTORY({}), .STAGES({STAGES}), .WORDS({places}), .RATIO({}), .AT({}), \
-         .COUNT({}), .SUM({})) u_claims (.clk(clk), .rst(rst), .ended(ended), .samples(samples_q), \
-         .missed(missed_q), .outcomes(outcomes_q), .head(head_q), .tail(tail_q), \
-         .misses(misses_now_q), .sum(sum_now_q), .ratio(ratio_q), .ratios({{{}}}), \
-         .read_data(ratios_read_data));\n",
-        numbers.history,
-        numbers.ratio_bits(),
-        clog2(places.into()),
-        numbers.count_bits(),
-        numbers.sum_bits(),
-        words.collect::<Vec<_>>().join(", "),
-    );
     let mut all = files.to_vec();
-    insert(&mut all, &module, &inside)?;
+    insert(&mut all, &module, &outcomes(&numbers))?;
+    let few = words(&numbers).saturating_mul(numbers.ratio_bits()) <= MOST_BITS;
+    if few {
+        insert(&mut all, &module, &ratios(&numbers))?;
+    }
     all.push(("history.v".into(), TEXT.into()));
     let ours = |checker: &str| checker.starts_with("u_idle_meter");
     let mut cuts = design.instances_without_claims(ours);
@@ -70,12 +57,49 @@ pub(super) fn task(
         cuts,
         assumed: checkers().filter(|it| ours(it)).collect(),
         left_out: checkers().filter(|it| !ours(it)).collect(),
-        claims: claims(),
+        claims: claims(few),
     }))
 }
 
-/// The claims of [`TEXT`].
-pub(super) fn claims() -> Vec<ClaimText> {
-    let instances = [("history_claims", "u_miss_history.u_claims.")];
-    claims_in(TEXT, &instances, &PROPERTIES)
+/// Words of the memory of ratios.
+fn words(numbers: &Arithmetic) -> u32 {
+    numbers.history.max(2)
+}
+
+/// What is put into the module, of every history.
+fn outcomes(numbers: &Arithmetic) -> String {
+    format!(
+        "  history_claims #(.HISTORY({}), .STAGES({STAGES}), .AT({}), .COUNT({})) u_history_claims \
+         (.clk(clk), .rst(rst), .ended(ended), .samples(samples_q), .missed(missed_q), \
+         .outcomes(outcomes_q), .head(head_q), .tail(tail_q), .misses(misses_now_q));\n",
+        numbers.history,
+        clog2(words(numbers).into()),
+        numbers.count_bits(),
+    )
+}
+
+/// What is put into it besides, of a short one.
+fn ratios(numbers: &Arithmetic) -> String {
+    let places = (0..words(numbers)).rev();
+    let memory = places.map(|place| format!("ratios_mem[{place}]"));
+    format!(
+        "  ratio_claims #(.HISTORY({}), .STAGES({STAGES}), .WORDS({}), .RATIO({}), .AT({}), \
+         .COUNT({}), .SUM({})) u_ratio_claims (.clk(clk), .rst(rst), .samples(samples_q), \
+         .missed(missed_q), .head(head_q), .tail(tail_q), .misses(misses_now_q), .sum(sum_now_q), \
+         .ratio(ratio_q), .ratios({{{}}}), .read_data(ratios_read_data));\n",
+        numbers.history,
+        words(numbers),
+        numbers.ratio_bits(),
+        clog2(words(numbers).into()),
+        numbers.count_bits(),
+        numbers.sum_bits(),
+        memory.collect::<Vec<_>>().join(", "),
+    )
+}
+
+/// The claims of [`TEXT`], with those of the ratios if there are `few`.
+pub(super) fn claims(few: bool) -> Vec<ClaimText> {
+    let mut instances = vec![("history_claims", "u_miss_history.u_history_claims.")];
+    instances.extend(few.then_some(("ratio_claims", "u_miss_history.u_ratio_claims.")));
+    claims_in(TEXT, &instances, |line| asserted(line, &PROPERTIES))
 }

@@ -1,10 +1,11 @@
 //! Two ports joined by a link: `testbench/pair.v`.
 
+use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use crate::blocks::link_sync;
 use crate::blocks::port::SleepBound;
 use crate::config::plan::{PortPlan, Sleep};
-use crate::hdl::{Claim, ClaimText, Design};
+use crate::hdl::{ClaimText, Design};
 
 /// The longest delay of a link that is of interest, one way, in clock cycles: 400 m at 1 GHz.
 const LONGEST_DELAY: u64 = 2000;
@@ -71,35 +72,12 @@ pub(super) fn part(
     })
 }
 
-/// The claims of `pair.v`, each with the comment above it.
+/// The claims of `pair.v`.
 pub(super) fn claims() -> Vec<ClaimText> {
-    let mut claims = Vec::new();
-    let mut instances: &[&str] = &[""];
-    let mut comment = String::new();
-    for line in TEXT.lines().map(str::trim) {
-        if let Some(text) = line.strip_prefix("// ") {
-            if !comment.is_empty() {
-                comment.push(' ');
-            }
-            comment.push_str(text);
-            continue;
-        }
-        if line.starts_with("module pair_end") {
-            instances = &["u_end_a.", "u_end_b."];
-        }
-        let claim = line.strip_prefix("always @(*) if (!rst) ");
-        if let Some((name, _)) = claim.and_then(|claim| claim.split_once(": assert")) {
-            let kind = match PROPERTIES.contains(&name) {
-                true => Claim::Property,
-                false => Claim::Invariant,
-            };
-            claims.extend(instances.iter().map(|instance| ClaimText {
-                name: format!("{instance}{name}"),
-                says: comment.clone(),
-                kind,
-            }));
-        }
-        comment.clear();
-    }
-    claims
+    let instances = [
+        ("pair", ""),
+        ("pair_end", "u_end_a."),
+        ("pair_end", "u_end_b."),
+    ];
+    claims_in(TEXT, &instances, |line| asserted(line, &PROPERTIES))
 }
