@@ -47,9 +47,9 @@ pub struct Args {
     /// The seed of the random activity.
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
-    /// The faults of this module alone.
-    #[arg(long, value_name = "MODULE")]
-    only: Option<String>,
+    /// The faults of these modules alone, with commas between them.
+    #[arg(long, value_name = "MODULES", value_delimiter = ',')]
+    only: Vec<String>,
     /// One in so many faults.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1..=1_000_000))]
     step: u64,
@@ -84,7 +84,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Outcome> {
     let config = super::load(&args.config)?;
     let step = usize::try_from(args.step)?;
-    let campaign = Campaign::new(&config, args.only.as_deref(), step, args.cycles, args.seed)?;
+    let campaign = Campaign::new(&config, &args.only, step, args.cycles, args.seed)?;
     if let (Some(number), Some(folder)) = (args.emit, &args.to) {
         return emit(&campaign, number, folder);
     }

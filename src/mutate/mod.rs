@@ -33,7 +33,7 @@ pub const PART: usize = 200;
 const FIRST_SHARE: u64 = 10;
 
 /// How many seconds ABC may think about one fault.
-const ABC_TIMEOUT: u64 = 10;
+const ABC_TIMEOUT: u64 = 20;
 
 /// Who says whether a fault is one.
 pub struct Provers {
@@ -57,29 +57,30 @@ pub struct Campaign {
 }
 
 impl Campaign {
-    /// Every fault of the modules of `config`, or of the module `only`; of these one in `step`.
+    /// Every fault of the modules of `config`, or of the modules `only` if there are any; of these one
+    /// in `step`.
     ///
     /// # Errors
     /// If the configuration has no hardware, or no module of that name.
     pub fn new(
         config: &Config,
-        only: Option<&str>,
+        only: &[String],
         step: usize,
         cycles: u64,
         seed: u64,
     ) -> Result<Campaign> {
         let design = rtl::design(config)?;
         let mut mutants = mutants(&design);
-        if let Some(only) = only {
-            let mut names: Vec<String> = mutants.iter().map(|it| it.module.clone()).collect();
-            mutants.retain(|mutant| mutant.module == only);
-            if mutants.is_empty() {
-                names.dedup();
-                anyhow::bail!(
-                    "there is no module `{only}`; there are {}",
-                    names.join(", ")
-                );
-            }
+        let mut names: Vec<String> = mutants.iter().map(|it| it.module.clone()).collect();
+        names.dedup();
+        if let Some(unknown) = only.iter().find(|module| !names.contains(module)) {
+            anyhow::bail!(
+                "there is no module `{unknown}`; there are {}",
+                names.join(", ")
+            );
+        }
+        if !only.is_empty() {
+            mutants.retain(|mutant| only.contains(&mutant.module));
         }
         Ok(Campaign {
             port: PortDesign::new(config)?,

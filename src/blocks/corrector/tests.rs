@@ -452,7 +452,7 @@ fn small_corrections_are_right_for_every_history() {
 
 /// Descriptions and golden models after these idle periods.
 fn settled(plan: &PortPlan, numbers: &Arithmetic, samples: &[Sample]) -> Pair {
-    let mut pair = Pair::new(plan.clone());
+    let mut pair = Pair::new(*plan);
     for &sample in samples {
         // The threshold goes in while the port is idle, the length when the period has ended.
         let idle = Sample {
