@@ -55,7 +55,7 @@ result() { # result NAME
     case $1 in
     cosim-* | switch) tail -n 1 "$out/$1.log" ;;
     matrix) tail -n 1 "$out/$1.log" ;;
-    mutate-*) grep -E 'FOUND' "$out/$1.log" ;;
+    mutants) tail -n 1 "$out/$1.log" ;;
     verify) echo "$(grep -c '^PROVED' "$out/$1.log") configurations proved, $(grep -c 'not proved, as it should be' "$out/$1.log") wrong edits not proved" ;;
     netlists) echo "$(grep -c '^EQUAL' "$out/$1.log") netlists equal, $(grep -c 'DIFFERENT' "$out/$1.log") wrong one found" ;;
     coverage-*) awk '$3 == "of" && $6 == "of" { all += $7; reached += $5 } END { print reached " of " all " branches" }' "$out/$1.log" ;;
@@ -71,10 +71,8 @@ step switch '1 co-simulation, 16 ports' "$linkdoze" cosim \
     "$out/configurations/bxiv3-deep-sleep.toml" --random --ports 16 --cycles 6M --all-corners
 step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix" \
     sh tools/matrix.sh "$linkdoze" 2000000 1
-step mutate-port '2 mutation, one fault in four' "$linkdoze" mutate \
-    "$out/configurations/bxiv3-deep-sleep.toml" --step 4 -o "$out/faults.json"
-step mutate-registers '2 mutation, registers, one fault in 16' "$linkdoze" mutate \
-    "$out/configurations/registers.toml" --step 16 -o "$out/faults-registers.json"
+step mutants '2 mutation, every module' env MUTANTS_OUT="$out/mutants" \
+    sh tools/mutants.sh "$linkdoze"
 step verify '3 proofs' sh tools/verify.sh "$linkdoze"
 step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
 for name in bxiv3-deep-sleep bxiv3-hybrid registers; do
@@ -87,7 +85,7 @@ echo
 {
     printf 'step\tstatus\tseconds\tresult\n'
     for name in $presets registers; do cat "$out/cosim-$name.row"; done
-    for name in switch matrix mutate-port mutate-registers verify netlists coverage-bxiv3-deep-sleep \
+    for name in switch matrix mutants verify netlists coverage-bxiv3-deep-sleep \
         coverage-bxiv3-hybrid coverage-registers cocotb; do
         cat "$out/$name.row"
     done

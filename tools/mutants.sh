@@ -1,0 +1,125 @@
+#!/bin/sh
+# Single faults in all modules that can be emitted: one preset as it is, and small configurations for
+# the modules and the kinds of histograms that it does not have. Each is run under the random activity
+# of `cosim --random`; of what does not show, solvers are asked whether it is a fault. Parts that this
+# program has tried are not tried again, so that the same command goes on after an interruption. It
+# ends with a table, and a list of all faults that survive.
+#
+#     tools/mutants.sh LINKDOZE [STEP]
+#
+# One in STEP faults (each).
+set -eu
+
+linkdoze=$1
+step=${2:-1}
+out=${MUTANTS_OUT:-target/mutants}
+version=$(sha256sum "$linkdoze" | cut -c1-16)
+mkdir -p "$out"
+
+# A port with short times, so that few cycles reach everything.
+small() { # kind policy registers l burst
+    cat <<END
+[clock]
+tick_ns = 3
+[port]
+time_width = 16
+policy = "$2"
+sleep = "hybrid"
+t_pdt_init_ns = 600
+hybrid_hold_ns = 150
+sync = "messages"
+sync_timeout_ns = 60
+registers = $3
+[states.fast-wake]
+t_w_ns = 30
+t_s_ns = 20
+[states.deep-sleep]
+t_w_ns = 90
+t_s_ns = 60
+t_q_ns = 200
+t_r_ns = 25
+[histogram]
+kind = "$1"
+bins = 32
+bin_ns = 48
+counter_bits = 8
+max_samples = 40
+ttl_ns = 12000
+map_entries = 8
+max_value_ns = 1536
+[perfbound]
+bound = 0.2
+$4
+hop_window = 256
+[correction]
+history = 5
+[guard]
+burst = $5
+END
+}
+
+# Tries the faults of a configuration in these modules.
+try() { # name cycles modules
+    echo "== $1: $3"
+    status=0
+    "$linkdoze" mutate "$out/$1.toml" --cycles "$2" ${3:+--only "$3"} --step "$step" \
+        -o "$out/$1-$version-$step.json" --json >"$out/$1.found" || status=$?
+    # Too few that show are for the table to say.
+    [ "$status" -le 1 ] || exit "$status"
+}
+
+"$linkdoze" init --preset bxiv3-deep-sleep -o "$out/bxiv3-deep-sleep.toml" --force >/dev/null 2>&1
+small circular perfbound false 'hop_factor = 0.1' 0 >"$out/circular.toml"
+small regular perfbound false 'hop_factor = 0.1' 0 >"$out/regular.toml"
+small decaying perfbound false 'hop_factor = 0.1' 0 >"$out/decaying.toml"
+small map perfbound false 'hop_factor = 0.1' 0 >"$out/map.toml"
+small clearing perfbound-correct false 'hop_factor = 0.1' 2 >"$out/correction.toml"
+small clearing perfbound true 'hops = "measured"' 2 >"$out/registers.toml"
+
+try bxiv3-deep-sleep 20M ''
+try circular 4M histogram_circular,counter_store
+try regular 4M histogram_regular,counter_store
+try decaying 4M histogram_decaying
+try map 4M histogram_map,map_entry
+try correction 4M corrector,miss_history,logarithm,guard,lpi_fsm
+try registers 6M axi_lite,csr,budget_rate,hop_monitor
+
+python3 - "$out" <<'PYTHON'
+import json
+import pathlib
+import sys
+
+out = pathlib.Path(sys.argv[1])
+names = "bxiv3-deep-sleep circular regular decaying map correction registers".split()
+rows, left, kinds = [], [], {}
+for name in names:
+    modules = {}
+    for mutant in json.loads((out / f"{name}.found").read_text())["mutants"]:
+        fate = {"killed": "show", "fails": "show"}.get(mutant["fate"], mutant["fate"])
+        for counts in (modules.setdefault(mutant["module"], {}), kinds.setdefault(mutant["kind"], {})):
+            counts[fate] = counts.get(fate, 0) + 1
+        if fate == "survived":
+            left.append((name, mutant["module"], mutant["place"], mutant["from"], mutant["to"]))
+    rows += [(name, module, counts) for module, counts in modules.items()]
+
+
+def line(name, module, counts):
+    show, none, survive = (counts.get(key, 0) for key in ("show", "equivalent", "survived"))
+    print(f"{name:17} {module:22} {show + none + survive:6} {show:6} {none:10} {survive:7}")
+    return show, none, survive
+
+
+print(f"{'configuration':17} {'module':22} {'faults':>6} {'show':>6} {'equivalent':>10} {'survive':>7}")
+sums = [line(*row) for row in rows]
+show, none, survive = (sum(column) for column in zip(*sums))
+line("all", "", {"show": show, "equivalent": none, "survived": survive})
+print()
+for kind, counts in kinds.items():
+    line("", kind, counts)
+print()
+for place in left:
+    print("survives: {}, {}, {}: {} -> {}".format(*place))
+print(f"{show} of {show + survive} faults show ({100 * show / (show + survive):.2f} %); "
+      f"{none} more are proved to be none")
+sys.exit(show < 0.99 * (show + survive))
+PYTHON
