@@ -40,13 +40,10 @@ bind idle_meter idle_meter_checker u_checker (
 );
 
 bind pdt_timer pdt_timer_checker u_checker (
-    .clk               (clk),
-    .rst               (rst),
-    .active            (active),
-    .ticks             (ticks),
-    .in_force_q        (in_force_q),
-    .passed_q          (passed_q),
-    .backstop_passed_q (backstop_passed_q)
+    .clk        (clk),
+    .rst        (rst),
+    .active     (active),
+    .in_force_q (in_force_q)
 );
 
 bind lpi_fsm lpi_fsm_checker u_checker (

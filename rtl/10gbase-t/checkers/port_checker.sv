@@ -61,6 +61,7 @@ module port_checker (
   localparam [14:0] LONGEST_WAIT = 15'd30704;         // the longest wait, as `estimate` prints it
   localparam [31:0] BACKSTOP_NOW = 32'd262144;        // the backstop in force, in ticks
   localparam [31:0] LONGEST_THRESHOLD = 32'd262144;   // the longest threshold, in ticks
+  localparam [31:0] BACKSTOP_TICKS = 32'd262144;      // the backstop, in ticks
   localparam [31:0] LONGEST_PREDICTION = 32'd262144;  // h_maxval, or t_pdt_init if that is longer, in ticks
   localparam [32:0] LONGEST_IDLE = 33'd262145;        // the timer has expired by then
   localparam [32:0] REST_BEFORE = 33'd11153;          // rested before a timer that expired in vain
@@ -86,6 +87,8 @@ module port_checker (
   wire        threshold_in_range_holds;
   wire        prediction_in_range_holds;
   wire        timer_ahead_holds;
+  wire        threshold_behind_holds;
+  wire        backstop_behind_holds;
   wire        idle_counted_holds;
   wire        rest_is_idle_holds;
   reg         rest_in_exchange_holds;
@@ -189,6 +192,12 @@ module port_checker (
   assign backstop_ahead = u_pdt_timer_backstop_passed_q | (u_idle_meter_count_q <= BACKSTOP_NOW);
   assign timer_ahead_holds = (u_pdt_timer_passed_q | (u_idle_meter_count_q <= u_pdt_timer_in_force_q))
       & backstop_ahead;
+  assign threshold_behind_holds = ~u_pdt_timer_passed_q
+      | (u_idle_meter_count_q > u_pdt_timer_in_force_q)
+      | (&u_idle_meter_count_q);
+  assign backstop_behind_holds = ~u_pdt_timer_backstop_passed_q
+      | (u_idle_meter_count_q > BACKSTOP_TICKS)
+      | (&u_idle_meter_count_q);
   assign timer_over = u_pdt_timer_passed_q
       & (u_pdt_timer_last_sender_q | u_pdt_timer_backstop_passed_q);
 
@@ -290,6 +299,12 @@ module port_checker (
 
   // What the timer waits for is still to come.
   always @(posedge clk) if (!rst) timer_ahead: assert (timer_ahead_holds);
+
+  // What the timer has passed is not to come again.
+  always @(posedge clk) if (!rst) threshold_behind: assert (threshold_behind_holds);
+
+  // Nor is the backstop, once it has passed.
+  always @(posedge clk) if (!rst) backstop_behind: assert (backstop_behind_holds);
 
   // The meter counts the idle cycles until the timer has expired.
   always @(posedge clk) if (!rst) idle_counted: assert (idle_counted_holds);

@@ -9,28 +9,18 @@
 `default_nettype none
 
 module pdt_timer_checker (
-    input wire        clk,               // clock
-    input wire        rst,               // synchronous reset
-    input wire        active,            // the port is active in this cycle
-    input wire [31:0] ticks,             // whole ticks idle before this cycle
-    input wire [31:0] in_force_q,        // threshold that stood when the idle period began
-    input wire        passed_q,          // this idle period is longer than the threshold
-    input wire        backstop_passed_q  // this idle period is longer than the backstop
+    input wire        clk,        // clock
+    input wire        rst,        // synchronous reset
+    input wire        active,     // the port is active in this cycle
+    input wire [31:0] in_force_q  // threshold that stood when the idle period began
 );
-
-  localparam [31:0] BACKSTOP = 32'd4194304;  // port.t_backstop_ns, in ticks
 
   reg         was_idle_q;       // the port was idle the cycle before
   wire        was_idle_d;
   reg  [31:0] in_force_then_q;  // threshold that was in force the cycle before
   wire [31:0] in_force_then_d;
-  wire        threshold_told_holds;
   wire        t_pdt_kept_holds;
 
-  assign threshold_told_holds = (passed_q | (ticks <= in_force_q))
-      & (~passed_q | (ticks > in_force_q) | (&ticks))
-      & (backstop_passed_q | (ticks <= BACKSTOP))
-      & (~backstop_passed_q | (ticks > BACKSTOP) | (&ticks));
   assign was_idle_d = ~active;
   assign in_force_then_d = in_force_q;
   assign t_pdt_kept_holds = ~was_idle_q | (in_force_q == in_force_then_q);
@@ -44,9 +34,6 @@ module pdt_timer_checker (
       in_force_then_q <= in_force_then_d;
     end
   end
-
-  // The flags tell what the idle time has passed.
-  always @(posedge clk) if (!rst) threshold_told: assert (threshold_told_holds);
 
   // While the port is idle, the threshold in force does not change.
   always @(posedge clk) if (!rst) t_pdt_kept: assert (t_pdt_kept_holds);

@@ -59,8 +59,6 @@ block! {
         constant backstop: Bits(
             width, plan.t_backstop.unwrap_or(0).into(), "port.t_backstop_ns, in ticks"
         ),
-        invariant threshold_told("The flags tell what the idle time has passed."),
-        choice built_in(plan.t_backstop.is_some() && !adjustable), // the backstop is a constant
         property t_pdt_kept("While the port is idle, the threshold in force does not change."),
         reg was_idle: Bit(false, "the port was idle the cycle before"),
         reg in_force_then: Bits(
@@ -110,22 +108,6 @@ impl Logic for PdtTimer {
             self.overdue.next = self.passed.q.val() & self.last_sender.q.val();
         }
 
-        self.threshold_told.d.next = (self.passed.q.val()
-            | (self.ticks.val() <= self.in_force.q.val()))
-            & (!self.passed.q.val()
-                | (self.ticks.val() > self.in_force.q.val())
-                | self.ticks.val().all());
-        if self.built_in {
-            self.threshold_told.d.next = (self.passed.q.val()
-                | (self.ticks.val() <= self.in_force.q.val()))
-                & (!self.passed.q.val()
-                    | (self.ticks.val() > self.in_force.q.val())
-                    | self.ticks.val().all())
-                & (self.backstop_passed.q.val() | (self.ticks.val() <= self.backstop.val()))
-                & (!self.backstop_passed.q.val()
-                    | (self.ticks.val() > self.backstop.val())
-                    | self.ticks.val().all());
-        }
         self.was_idle.d.next = !self.active.val();
         self.in_force_then.d.next = self.in_force.q.val();
         self.t_pdt_kept.d.next =

@@ -210,6 +210,10 @@ block! {
             "The corrected threshold is at most max_value_ns, or t_pdt_init_ns if that is longer."
         ) if plan.corrects(),
         invariant timer_ahead("What the timer waits for is still to come."),
+        invariant threshold_behind("What the timer has passed is not to come again."),
+        choice has_backstop(plan.t_backstop.is_some() && plan.registers.is_none()),
+        invariant backstop_behind("Nor is the backstop, once it has passed.") if
+            plan.t_backstop.is_some() && plan.registers.is_none(),
         invariant idle_counted("The meter counts the idle cycles until the timer has expired."),
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
         invariant tick_under_way(
@@ -284,6 +288,13 @@ impl Logic for RestClaims {
         }
         self.timer_ahead.d.next = (self.passed.val() | (self.ticks.val() <= self.in_force.val()))
             & self.backstop_ahead.val();
+        self.threshold_behind.d.next =
+            !self.passed.val() | (self.ticks.val() > self.in_force.val()) | self.ticks.val().all();
+        if self.has_backstop {
+            self.backstop_behind.d.next = !self.backstop_passed.val()
+                | (self.ticks.val() > self.backstop_ticks.val())
+                | self.ticks.val().all();
+        }
         self.timer_over.next =
             self.passed.val() & (self.last_sender.val() | self.backstop_passed.val());
         if self.registers {
