@@ -81,7 +81,7 @@ fn every_line_and_branch_is_reached_but_those_of_states_that_do_not_come_about()
         });
         (lines, open.sum())
     };
-    let all = coverage("3M");
+    let all = coverage("5M");
     let (lines, branches) = holes(&all);
     assert_eq!(branches, 0, "{all}");
     // Fast wake and refresh; the search of a histogram of pairs, and of a budget at run time;
