@@ -16,7 +16,8 @@ module counter_claims #(
     parameter COUNT = 1,  // bits of a counter
     parameter SUM = 1,    // bits of a group's sum
     parameter WIDE = 1,   // bits of every number of samples here
-    parameter SUCCESSIVE = 0  // changes come in successive cycles
+    parameter SUCCESSIVE = 0, // changes come in successive cycles
+    parameter REMOVES = 0 // the oldest sample gives way a cycle after the newest has come
 ) (
     input  wire                           clk,
     input  wire                           rst,
@@ -43,32 +44,32 @@ module counter_claims #(
     input  wire    [SUM+(1<<PLACE)-1:0]   last_word,
     input  wire               [COUNT-1:0] last_count,
     input  wire                           clearing,
-    output reg           [BINS*COUNT-1:0] recorded,
+    output reg [BINS*(COUNT+REMOVES)-1:0] recorded,
     output wire                [WIDE-1:0] samples
 );
 
   localparam SIZE = 1 << PLACE;
   localparam WORD = SUM + SIZE;
+  // Where a sample comes before another leaves, a full counter holds one more for a cycle.
+  localparam RECORD = COUNT + REMOVES;
 
   wire [INDEX-PLACE-1:0] at_group = at[INDEX-1:PLACE];
   wire [INDEX-PLACE-1:0] here_group = here[INDEX-1:PLACE];
   wire [INDEX-PLACE-1:0] last_group = last[INDEX-1:PLACE];
 
   // The histogram that adds up samples, takes them out and halves, as far as that is written back.
-  wire [COUNT-1:0] recorded_here = recorded[here*COUNT +: COUNT];
-  wire [COUNT-1:0] rounded_here = recorded_here + rounds;
+  wire [RECORD-1:0] recorded_here = recorded[here*RECORD +: RECORD];
+  wire [RECORD-1:0] rounded_here = recorded_here + rounds;
   always @(posedge clk) begin
     if (rst | clearing) recorded <= 0;
-    else if (writing) recorded[here*COUNT +: COUNT] <=
+    else if (writing) recorded[here*RECORD +: RECORD] <=
         down ? recorded_here - 1 : shrinks ? rounded_here >> 1
         : recorded_here + (doubles ? 2 : 1);
   end
 
-  // A counter or a sum wraps; none has wrapped so far.
-  wire wraps = writing
-      & (down ? recorded_here == 0 | new_sum == {SUM{1'b1}}
-        : shrinks ? rounds & (&recorded_here)
-        : new_count <= doubles | new_sum <= doubles);
+  // A counter or a sum wraps; none has wrapped so far. Where samples leave, `fits` says it.
+  wire wraps = !REMOVES & writing
+      & (shrinks ? rounds & (&recorded_here) : new_count <= doubles | new_sum <= doubles);
   reg roomy;
   always @(posedge clk) roomy <= rst | (roomy & !wraps);
 
@@ -77,6 +78,9 @@ module counter_claims #(
   reg [WIDE-1:0] total;
   reg counters_agree;
   reg sums_agree;
+  reg fits;
+  reg [RECORD-1:0] record;
+  reg [WIDE-1:0] group_sum;
   integer b;
   integer g;
   always @(*) begin
@@ -84,15 +88,24 @@ module counter_claims #(
     total = 0;
     counters_agree = 1;
     sums_agree = 1;
+    fits = 1;
+    record = 0;
+    group_sum = 0;
     for (b = 0; b < BINS; b = b + 1) begin
-      sums[(b/SIZE)*WIDE +: WIDE] = sums[(b/SIZE)*WIDE +: WIDE] + recorded[b*COUNT +: COUNT];
-      total = total + recorded[b*COUNT +: COUNT];
-      if (recorded[b*COUNT +: COUNT] != (populated[b/SIZE] & groups[(b/SIZE)*WORD+b%SIZE]
+      record = recorded[b*RECORD +: RECORD];
+      sums[(b/SIZE)*WIDE +: WIDE] = sums[(b/SIZE)*WIDE +: WIDE] + record;
+      total = total + record;
+      if (record[COUNT-1:0] != (populated[b/SIZE] & groups[(b/SIZE)*WORD+b%SIZE]
           ? counters[b*COUNT +: COUNT] : {COUNT{1'b0}}))
         counters_agree = 0;
+      if (record > (1 << COUNT) - 1 + (writing & down & here == b)) fits = 0;
     end
-    for (g = 0; g < GROUPS; g = g + 1)
-      if (populated[g] & groups[g*WORD+SIZE +: SUM] != sums[g*WIDE +: WIDE]) sums_agree = 0;
+    for (g = 0; g < GROUPS; g = g + 1) begin
+      group_sum = sums[g*WIDE +: WIDE];
+      if (populated[g] & groups[g*WORD+SIZE +: SUM] != (REMOVES ? group_sum[SUM-1:0] : group_sum))
+        sums_agree = 0;
+      if (group_sum > (1 << SUM) - 1 + (writing & down & here_group == g)) fits = 0;
+    end
   end
   wire [WORD-1:0] group_here = populated[here_group] ? groups[here_group*WORD +: WORD] : {WORD{1'b0}};
   assign samples = (clearing ? {WIDE{1'b0}} : total) + (changing & !removing) + (writing & !down)
@@ -105,8 +118,9 @@ module counter_claims #(
   // The sum of a group is that of its counters, unless one of them has wrapped.
   always @(*) if (!rst) sums_add_up: assert (!roomy | sums_agree);
 
-  // No counter wraps, and no sum does.
-  always @(*) if (!rst) no_wrap: assert (roomy & !wraps);
+  // No counter wraps, and no sum does, but for the cycle between a sample that comes and the one
+  // that gives way to it.
+  always @(*) if (!rst) no_wrap: assert (REMOVES ? fits : roomy & !wraps);
 
   // The histogram is cleared with a sample.
   always @(*) if (!rst) cleared_with_sample: assert (!clearing | changing);
@@ -123,7 +137,7 @@ module counter_claims #(
   // What comes out is what the group and the bin hold, unless it was written meanwhile.
   always @(*) if (!rst) found_in_memory: assert (
       ((!SUCCESSIVE & wrote & last_group == here_group) | word == group_here)
-      & ((!SUCCESSIVE & wrote & last == here) | count == recorded_here));
+      & ((!SUCCESSIVE & wrote & last == here) | count == recorded_here[COUNT-1:0]));
 
 endmodule
 
@@ -165,7 +179,7 @@ module ring_claims #(
     input wire      [INDEX-1:0] here,
     input wire                  writing,
     input wire                  down,
-    input wire [BINS*COUNT-1:0] recorded
+    input wire [BINS*(COUNT+1)-1:0] recorded // one more for a cycle: a sample comes before one leaves
 );
 
   // The samples of the ring by their bins, and the sum of their lengths.
@@ -196,7 +210,7 @@ module ring_claims #(
     for (b = 0; b < BINS; b = b + 1)
       if (ring[b*WIDE +: WIDE] + (evicts & evicted_bin == b)
           + (changing & removing & at == b) + (writing & down & here == b)
-          != recorded[b*COUNT +: COUNT] + {{(WIDE-1){1'b0}}, changing & !removing & at == b}
+          != recorded[b*(COUNT+1) +: COUNT+1] + {{(WIDE-1){1'b0}}, changing & !removing & at == b}
           + (writing & !down & here == b))
         counters_agree = 0;
   end

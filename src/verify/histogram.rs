@@ -154,14 +154,14 @@ fn counters(plan: &PortPlan, shape: &Shape) -> String {
     format!(
         "  wire [{}:0] claims_recorded;\n  wire [{}:0] claims_samples;\n  \
          counter_claims #(.BINS({bins}), .GROUPS({groups}), .INDEX({}), .PLACE({}), .COUNT({}), \
-         .SUM({}), .WIDE({}), .SUCCESSIVE({})) u_claims (.clk(clk), .rst(rst), .counters({{{}}}), \
+         .SUM({}), .WIDE({}), .SUCCESSIVE({}), .REMOVES({})) u_claims (.clk(clk), .rst(rst), .counters({{{}}}), \
          .groups({{{}}}), .populated(populated_q), .at(at_q), .changing(changing_q), .removing({}), \
          .down({}), .shrinks({}), .doubles({}), .rounds({}), .read_counter(counters_read_data), .read_word(groups_read_data), .here(here_q), \
          .writing(writing_q), .word(group_word_q), .count(count), .new_count(new_count), \
          .new_sum(new_sum), .last(last_q), .wrote(wrote_q), .last_word(last_word_q), \
          .last_count(last_count_q), .clearing(clearing_q), .recorded(claims_recorded), \
          .samples(claims_samples));\n",
-        bins * shape.counter - 1,
+        bins * (shape.counter + u32::from(removes)) - 1,
         wide(plan, shape) - 1,
         shape.index(),
         shape.place,
@@ -169,6 +169,7 @@ fn counters(plan: &PortPlan, shape: &Shape) -> String {
         shape.sum,
         wide(plan, shape),
         u32::from(removes || halves),
+        u32::from(removes),
         words("counters_mem", bins),
         words("groups_mem", groups),
         pin(removes, "removing_q"),
@@ -239,7 +240,7 @@ fn ring(plan: &PortPlan, shape: &Shape) -> String {
         ("here", "here_q", index),
         ("writing", "writing_q", 1),
         ("down", "down_q", 1),
-        ("recorded", "claims_recorded", bins * shape.counter),
+        ("recorded", "claims_recorded", bins * (shape.counter + 1)),
     ]);
     format!(
         "{wires}  ring_claims #(.PLACES({}), .WORDS({}), .WORD({}), .LENGTH({}), .AT({}), \
