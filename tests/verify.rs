@@ -483,12 +483,18 @@ fn predicts(kind: &str, bins: u32) -> String {
     config
 }
 
+/// So many bins that a proof does not have all counters: that is quicker.
+fn many_bins() -> String {
+    let config = PREDICTS.replace("\nbins = 8\n", "\nbins = 32\n");
+    assert_ne!(config, PREDICTS);
+    config
+}
+
 /// With a correction from the last idle periods.
 fn corrects(history: u32) -> String {
-    let config = PREDICTS.replace("policy = \"perfbound\"", "policy = \"perfbound-correct\"");
-    assert_ne!(config, PREDICTS);
-    // So many bins that a proof does not have all counters: that is quicker.
-    let config = config.replace("\nbins = 8\n", "\nbins = 32\n");
+    let predicts = many_bins();
+    let config = predicts.replace("policy = \"perfbound\"", "policy = \"perfbound-correct\"");
+    assert_ne!(config, predicts);
     format!("{config}[correction]\nhistory = {history}\n")
 }
 
@@ -669,7 +675,7 @@ fn wrong_histograms_and_searches_are_not_proved() {
 /// IHI 0022: the handshakes of AXI4-Lite, and what comes of a write.
 #[test]
 fn the_registers_follow_the_rules_of_axi4_lite() {
-    let config = PREDICTS.replace("[states.fast-wake]", "registers = true\n[states.fast-wake]");
+    let config = many_bins().replace("[states.fast-wake]", "registers = true\n[states.fast-wake]");
     let folder = folder(&config);
     let report = verify(folder.path(), &["--port-only"], 0);
     let port = verdicts(&report, "port");
