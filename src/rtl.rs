@@ -207,6 +207,8 @@ mod tests {
     /// none if nothing is broken.
     #[test]
     fn checkers_work_in_simulation() {
+        use rayon::prelude::*;
+
         let levels = "[port]\ntime_width = 16\npolicy = \"fixed\"\nsleep = \"hybrid\"\n\
                       t_pdt_ns = 2\nt_backstop_ns = 20\nhybrid_hold_ns = 3\nsync = \"levels\"\n\
                       [states.fast-wake]\nt_w_ns = 4\nt_s_ns = 3\n\
@@ -217,12 +219,13 @@ mod tests {
         let intact = ("", "");
         let always = ("tx_enable = state_q == LINK_WAKE;", "tx_enable = 1'b1;");
         let at_once = ("over = cycles_q == 3'd0;", "over = 1'b1;");
-        for (config, (from, to), claim) in [
+        let runs = [
             (levels, intact, None),
             (guarded.as_str(), intact, None),
             (levels, always, Some("transmits_awake_only")),
             (levels, at_once, Some("down_completes")),
-        ] {
+        ];
+        runs.into_par_iter().for_each(|(config, (from, to), claim)| {
             let config = Config::parse(config, "port.toml").unwrap();
             let mut files = with_checkers(&config);
             let (_, text) = files.iter_mut().find(|it| it.0 == "lpi_fsm.v").unwrap();
@@ -248,7 +251,7 @@ mod tests {
                 }
                 (run, claim) => panic!("{claim:?}: {:?}", run.err()),
             }
-        }
+        });
     }
 
     #[test]

@@ -126,7 +126,7 @@ fn what_is_no_fault_is_proved_to_be_none() {
 
     // Too few cycles for anything to show: the solver does not take faults for none.
     let none = [
-        "--cycles", "1", "--only", "lpi_fsm", "--step", "45", "--json",
+        "--cycles", "1", "--only", "lpi_fsm", "--step", "80", "--json",
     ];
     let output = linkdoze(folder.path())
         .args(["mutate", "port.toml"])

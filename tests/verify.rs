@@ -543,7 +543,7 @@ fn predictions_are_proved() {
         ("circular", &["budget_is_product", "t_pb_in_range"]),
         ("decaying", &["budget_is_product", "t_pb_in_range"]),
     ] {
-        let config = predicts(kind, if kind == "clearing" { 8 } else { 4 });
+        let config = predicts(kind, 4);
         let folder = folder(&config);
         let report = verify(folder.path(), &[], 0);
         let port = verdicts(&report, "port");
@@ -672,7 +672,8 @@ fn wrong_histograms_and_searches_are_not_proved() {
     }
 }
 
-/// IHI 0022: the handshakes of AXI4-Lite, and what comes of a write.
+/// IHI 0022: the handshakes of AXI4-Lite, and what comes of a write. `make verify` has four more
+/// wrong edits.
 #[test]
 fn the_registers_follow_the_rules_of_axi4_lite() {
     let config = many_bins().replace("[states.fast-wake]", "registers = true\n[states.fast-wake]");
@@ -697,30 +698,6 @@ fn the_registers_follow_the_rules_of_axi4_lite() {
             "may_write = aw_full_q & w_full_q & ~b_full_q & ~asked_q",
             "may_write = aw_full_q & w_full_q & ~asked_q",
             "u_axi_lite.write_answer_kept",
-        ),
-        (
-            "axi_lite.v",
-            "end else if (bready) begin",
-            "end else if (1'b1) begin",
-            "u_axi_lite.writes_answered_once",
-        ),
-        (
-            "axi_lite.v",
-            "reads = may_read & ~writes",
-            "reads = may_read & ~writes & rready",
-            "u_axi_lite.read_goes_in_time",
-        ),
-        (
-            "axi_lite.v",
-            "w_data_d = wdata;",
-            "w_data_d = {wdata[31:1], 1'b0};",
-            "u_axi_lite.asked_as_taken",
-        ),
-        (
-            "csr.v",
-            "(|write_strobe) & (verdict == OKAY)",
-            "(|write_strobe)",
-            "u_csr.staged_by_writes",
         ),
         (
             "csr.v",

@@ -78,11 +78,12 @@ small clearing perfbound true 'hops = "measured"' 2 >"$out/registers.toml"
 
 try bxiv3-deep-sleep 20M ''
 try circular 4M histogram_circular,counter_store
-try regular 4M histogram_regular,counter_store
-try decaying 4M histogram_decaying
-try map 4M histogram_map,map_entry
-try correction 4M corrector,miss_history,logarithm,guard,lpi_fsm
-try registers 6M axi_lite,csr,budget_rate,hop_monitor
+try regular 4M histogram_regular,counter_store,perfbound
+try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
+try map 4M histogram_map,map_entry,map_entry_lowest
+try correction 4M corrector,miss_history,logarithm,digit_step,quotient_step,exp2_offset,exp2_slope,\
+log2_offset,log2_slope,log2_rate,normalise_1,normalise_2,normalise_4,normalise_8,guard,lpi_fsm
+try registers 6M axi_lite,csr,budget_rate,hop_monitor,port
 
 python3 - "$out" <<'PYTHON'
 import json

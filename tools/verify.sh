@@ -1,7 +1,8 @@
 #!/bin/sh
-# Proves what the Verilog of every preset claims, with and without a guard, one port and two at the
-# ends of a cable, and that wrong answers, backstops and guards are not proved. Z3 comes from PyPI if there is none: Debian's
-# is too old (docs/evidence/proofs.md).
+# Proves what the Verilog claims: of every preset, with and without a guard, one port and two at the
+# ends of a cable; of a port with every kind of histogram and with a correction; of a port with
+# registers. What it proves there must not be proved after one wrong edit. Z3 comes from PyPI if there
+# is none: Debian's is too old (docs/evidence/proofs.md).
 #
 #     tools/verify.sh LINKDOZE
 set -eu
@@ -21,7 +22,61 @@ for preset in $("$linkdoze" presets | cut -d' ' -f1); do
     "$linkdoze" verify "$folder/port.toml" --traces "$folder"
 done
 
-# The last preset, with its guard, after one change of one file.
+# A small port, whose counters are in the proof, with every kind of histogram: the correction, and
+# registers, beside one of them.
+small() { # small KIND BINS POLICY REGISTERS
+    cat <<END
+[port]
+time_width = 16
+policy = "$3"
+sleep = "deep-sleep"
+t_pdt_init_ns = 20
+t_backstop_ns = 32
+sync = "levels"
+registers = $4
+[states.fast-wake]
+t_w_ns = 4
+t_s_ns = 3
+[states.deep-sleep]
+t_w_ns = 6
+t_s_ns = 4
+[histogram]
+kind = "$1"
+bins = $2
+bin_ns = $((32 / $2))
+counter_bits = 4
+max_samples = $([ "$1" = circular ] && echo 4 || echo 10)
+ttl_ns = 200
+max_value_ns = 32
+map_entries = 4
+[perfbound]
+bound = 0.9
+hop_factor = 0.3
+[correction]
+history = 2
+END
+}
+cp "$folder/port.toml" "$folder/guarded.toml"
+for kind in regular clearing circular decaying map; do
+    echo "== a small histogram: $kind"
+    small $kind 4 perfbound false >"$folder/port.toml"
+    "$linkdoze" verify "$folder/port.toml" --traces "$folder" --port-only
+    echo "== bxiv3-deep-sleep with another histogram and a correction: $kind"
+    "$linkdoze" init --preset bxiv3-deep-sleep -o "$folder/port.toml" --force >/dev/null 2>&1
+    sed -i "s/^kind = \"clearing\"/kind = \"$kind\"/
+        s/^policy = \"perfbound\"/policy = \"perfbound-correct\"/" "$folder/port.toml"
+    grep -q "^kind = \"$kind\"" "$folder/port.toml"
+    grep -q '^policy = "perfbound-correct"' "$folder/port.toml"
+    "$linkdoze" verify "$folder/port.toml" --traces "$folder" --port-only
+done
+echo '== a search among 8 bins'
+small clearing 8 perfbound false >"$folder/port.toml"
+"$linkdoze" verify "$folder/port.toml" --traces "$folder" --port-only
+echo '== a small correction'
+small clearing 4 perfbound-correct false >"$folder/port.toml"
+"$linkdoze" verify "$folder/port.toml" --traces "$folder" --port-only
+
+# The port after one change of one file.
 wrong() { # wrong WHAT FILE FROM TO
     echo "== $1"
     rm -rf "$folder/rtl"
@@ -45,9 +100,21 @@ PYTHON
     echo 'not proved, as it should be'
 }
 
+# The last preset, with its guard.
+cp "$folder/guarded.toml" "$folder/port.toml"
 wrong 'an end that agrees to go down while it has packets' link_sync.v \
     'refuses = queue_nonempty | transmitting | ' 'refuses = '
 wrong 'a backstop that never fires' pdt_timer.v 'at_backstop = tick & ' "at_backstop = 1'b0 & "
 wrong 'an end that asks only once' link_sync.v \
     'asks_down = wants_down | (overdue & timed_out)' 'asks_down = wants_down'
 wrong 'a bucket that refills twice' guard.v 'refilled = part_q + GAIN' 'refilled = part_q + GAIN + GAIN'
+
+# The same with registers.
+small clearing 32 perfbound true | sed 's/^bin_ns = 1/bin_ns = 4/' >"$folder/port.toml"
+wrong 'a write that is asked before its answer is taken' axi_lite.v \
+    'may_write = aw_full_q & w_full_q & ~b_full_q & ~asked_q' 'may_write = aw_full_q & w_full_q & ~asked_q'
+wrong 'an answer that does not wait' axi_lite.v 'end else if (bready) begin' "end else if (1'b1) begin"
+wrong 'a read that waits for its answer to be taken' axi_lite.v \
+    'reads = may_read & ~writes' 'reads = may_read & ~writes & rready'
+wrong 'a bit of what is written that is lost' axi_lite.v 'w_data_d = wdata;' "w_data_d = {wdata[31:1], 1'b0};"
+wrong 'a register that a refused write changes' csr.v '(|write_strobe) & (verdict == OKAY)' '(|write_strobe)'
