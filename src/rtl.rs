@@ -225,33 +225,34 @@ mod tests {
             (levels, always, Some("transmits_awake_only")),
             (levels, at_once, Some("down_completes")),
         ];
-        runs.into_par_iter().for_each(|(config, (from, to), claim)| {
-            let config = Config::parse(config, "port.toml").unwrap();
-            let mut files = with_checkers(&config);
-            let (_, text) = files.iter_mut().find(|it| it.0 == "lpi_fsm.v").unwrap();
-            assert!(text.contains(from), "{from}");
-            *text = text.replace(from, to);
-            let pins = design(&config).unwrap().pins();
-            let stimulus = check::stimulus(&pins, 20_000, 1);
-            let folder = tempfile::tempdir().unwrap();
-            let run = check::run(
-                VerilogSimulator::Verilator,
-                folder.path(),
-                &files,
-                &pins,
-                &stimulus,
-            );
-            match (run, claim) {
-                (Ok(_), None) => {}
-                (Err(error), Some(claim)) => {
-                    let error = error.to_string();
-                    let fired = format!("u_lpi_fsm.u_checker.{claim}");
-                    assert!(error.contains("Assertion failed"), "{error}");
-                    assert!(error.contains(&fired), "{error}");
+        runs.into_par_iter()
+            .for_each(|(config, (from, to), claim)| {
+                let config = Config::parse(config, "port.toml").unwrap();
+                let mut files = with_checkers(&config);
+                let (_, text) = files.iter_mut().find(|it| it.0 == "lpi_fsm.v").unwrap();
+                assert!(text.contains(from), "{from}");
+                *text = text.replace(from, to);
+                let pins = design(&config).unwrap().pins();
+                let stimulus = check::stimulus(&pins, 20_000, 1);
+                let folder = tempfile::tempdir().unwrap();
+                let run = check::run(
+                    VerilogSimulator::Verilator,
+                    folder.path(),
+                    &files,
+                    &pins,
+                    &stimulus,
+                );
+                match (run, claim) {
+                    (Ok(_), None) => {}
+                    (Err(error), Some(claim)) => {
+                        let error = error.to_string();
+                        let fired = format!("u_lpi_fsm.u_checker.{claim}");
+                        assert!(error.contains("Assertion failed"), "{error}");
+                        assert!(error.contains(&fired), "{error}");
+                    }
+                    (run, claim) => panic!("{claim:?}: {:?}", run.err()),
                 }
-                (run, claim) => panic!("{claim:?}: {:?}", run.err()),
-            }
-        });
+            });
     }
 
     #[test]
