@@ -2,8 +2,8 @@
 //
 // What a histogram holds and what the search makes of it, for `linkdoze verify`
 // (docs/evidence/proofs.md). These modules are put into the controller: the first into the memory
-// of the counters, `ring_claims` into a circular histogram, `aging_claims` into a regular one, and
-// `search_claims` into the port. The prover sets the parameters and connects them.
+// of the counters, `ring_claims` into a circular histogram, `aging_claims` into a regular one,
+// `map_claims` into a map, and `search_claims` into the port. The prover sets the parameters and connects them.
 
 `default_nettype none
 
@@ -342,6 +342,96 @@ module aging_claims #(
 
   // Only bins in use are halved, and only they hold samples.
   always @(*) if (!rst) bins_in_use: assert ((next_bin <= TOP_BIN | !halving) & nothing_above);
+
+endmodule
+
+// The entries of a map and what it finds, beside a histogram that adds up the samples.
+module map_claims #(
+    parameter ENTRIES = 2, // places for bins
+    parameter BINS = 2,    // bins in use
+    parameter KEY = 1,     // bits of a key: a bin's index plus one, 0 for no bin
+    parameter TAIL = 1,    // bits of a tail sum
+    parameter COUNT = 1,   // bits of the samples that the window can hold
+    parameter BUDGET = 1,  // bits of a budget
+    parameter WIDE = 1     // bits of every number of samples here
+) (
+    input wire                    clk,
+    input wire                    rst,
+    input wire                    ended,
+    input wire                    cleared,
+    input wire          [KEY-1:0] sample,
+    input wire  [ENTRIES*KEY-1:0] keys,
+    input wire [ENTRIES*TAIL-1:0] tails,
+    input wire        [COUNT-1:0] window_samples,
+    input wire       [BUDGET-1:0] budget,
+    input wire          [KEY-1:0] found
+);
+
+  localparam KEYS = 1 << KEY;
+
+  // The samples by their keys, since the map was cleared.
+  reg [KEYS*COUNT-1:0] recorded;
+  integer r;
+  always @(posedge clk)
+    for (r = 0; r < KEYS; r = r + 1)
+      if (rst) recorded[r*COUNT +: COUNT] <= 0;
+      else if (ended)
+        recorded[r*COUNT +: COUNT] <=
+            (cleared ? {COUNT{1'b0}} : recorded[r*COUNT +: COUNT]) + (sample == r);
+
+  // Samples of each key and of all higher ones.
+  reg [(KEYS+1)*WIDE-1:0] sums;
+  integer k;
+  always @(*) begin
+    sums = 0;
+    for (k = KEYS - 1; k >= 0; k = k - 1)
+      sums[k*WIDE +: WIDE] = sums[(k+1)*WIDE +: WIDE] + recorded[k*COUNT +: COUNT];
+  end
+
+  reg ordered;
+  reg counted;
+  reg [KEYS-1:0] held;
+  reg [KEY-1:0] key;
+  integer e;
+  always @(*) begin
+    ordered = 1;
+    counted = 1;
+    held = 0;
+    key = 0;
+    for (e = 0; e < ENTRIES; e = e + 1) begin
+      key = keys[e*KEY +: KEY];
+      if (key != 0 & tails[e*TAIL +: TAIL] != sums[key*WIDE +: WIDE]) counted = 0;
+      if (e != 0 & key != 0 & key >= keys[(e-1)*KEY +: KEY]) ordered = 0;
+      if (e != 0 & keys[(e-1)*KEY +: KEY] == 0 & key != 0) ordered = 0;
+      held[key] = 1;
+    end
+  end
+
+  // A bin that holds samples has an entry, and no other bin has; there are no more than `BINS`.
+  reg covered;
+  integer c;
+  always @(*) begin
+    covered = recorded[COUNT-1:0] == 0;
+    for (c = 1; c < KEYS; c = c + 1)
+      if (held[c] != (recorded[c*COUNT +: COUNT] != 0) | (held[c] & c > BINS)) covered = 0;
+  end
+
+  // The entries are ordered by their bins, the highest first, and those without a bin come last.
+  always @(*) if (!rst) map_ordered: assert (ordered);
+
+  // The bins of the entries are those that hold samples.
+  always @(*) if (!rst) map_covers: assert (covered);
+
+  // The tail sum of an entry is that of the samples in its bin and in all higher ones since the map
+  // was cleared.
+  always @(*) if (!rst) map_counted: assert (counted);
+
+  // All entries together hold the samples of the window.
+  always @(*) if (!rst) map_window_counted: assert (sums[WIDE-1:0] == window_samples);
+
+  // What comes out is the lowest bin whose samples, and those above it, are at most the budget.
+  always @(*) if (!rst) map_search_exact: assert (sums[(found+1)*WIDE +: WIDE] <= budget
+      & (found == 0 | sums[found*WIDE +: WIDE] > budget));
 
 endmodule
 

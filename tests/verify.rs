@@ -461,7 +461,7 @@ counter_bits = 4
 max_samples = 10
 ttl_ns = 200
 max_value_ns = 32
-map_entries = 4
+map_entries = 3
 [perfbound]
 bound = 0.9
 hop_factor = 0.3
@@ -572,6 +572,13 @@ fn predictions_are_proved() {
                 "u_regular.u_store.u_claims.sums_add_up",
                 "u_regular.u_aging_claims.halved_together",
             ],
+            "map" => &[
+                "u_map.u_map_claims.map_ordered",
+                "u_map.u_map_claims.map_covers",
+                "u_map.u_map_claims.map_counted",
+                "u_map.u_map_claims.map_window_counted",
+                "u_map.u_map_claims.map_search_exact",
+            ],
             _ => &[],
         };
         for claim in counted {
@@ -651,6 +658,20 @@ fn wrong_histograms_and_searches_are_not_proved() {
             "store_twice = starts | (halving_q & (sample_bin >= next_bin_q))",
             "store_twice = starts",
             "u_regular.u_aging_claims.halved_together",
+        ),
+        (
+            "map",
+            "map_entry.v",
+            "tail_held_d = above_tail +",
+            "tail_held_d = tail_held_q +",
+            "u_map.u_map_claims.map_counted",
+        ),
+        (
+            "map",
+            "map_entry.v",
+            "key_held_d = above_key;",
+            "key_held_d = key_held_q;",
+            "u_map.u_map_claims.map_covers",
         ),
         (
             "clearing",

@@ -48,7 +48,7 @@ counter_bits = 4
 max_samples = $([ "$1" = circular ] && echo 4 || echo 10)
 ttl_ns = 200
 max_value_ns = 32
-map_entries = 4
+map_entries = 3
 [perfbound]
 bound = 0.9
 hop_factor = 0.3

@@ -1,11 +1,11 @@
-//! A small histogram with its counters: `testbench/histogram.v`. Of a clearing one the search, of a
-//! circular one its ring, of a regular one how its counters are halved.
+//! A small histogram with its counters: `testbench/histogram.v`. Of a clearing one and of a map the
+//! search, of a circular one its ring, of a regular one how its counters are halved.
 
 use super::bound::insert;
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
-use crate::blocks::histogram::Shape;
+use crate::blocks::histogram::{map, Shape};
 use crate::config::plan::{BinScale, HistogramKind, PortPlan};
 use crate::hdl::{ClaimText, Design};
 
@@ -16,7 +16,7 @@ const MOST_BITS: u32 = 64;
 const MOST_RING_BITS: u32 = 32;
 
 /// The claims that are wanted for themselves; the others make them inductive.
-pub(super) const PROPERTIES: [&str; 8] = [
+pub(super) const PROPERTIES: [&str; 13] = [
     "counters_count",
     "sums_add_up",
     "no_wrap",
@@ -25,6 +25,11 @@ pub(super) const PROPERTIES: [&str; 8] = [
     "halved_together",
     "search_exact",
     "window_counted",
+    "map_ordered",
+    "map_covers",
+    "map_counted",
+    "map_window_counted",
+    "map_search_exact",
 ];
 
 pub(super) const TEXT: &str = include_str!("../../testbench/histogram.v");
@@ -35,6 +40,9 @@ const NOT_OF_REGULAR: &str = "no_wrap";
 
 /// The instance that finds the bin of a sample.
 const BIN_METER: &str = "u_bin_meter";
+
+/// Where the instances that a map consists of are.
+const ENTRIES_OF_MAP: &str = "histogram_map/";
 
 /// The instances of the modules of [`TEXT`] in a port with a histogram of that kind.
 fn instances(kind: HistogramKind) -> Vec<(&'static str, &'static str)> {
@@ -51,7 +59,8 @@ fn instances(kind: HistogramKind) -> Vec<(&'static str, &'static str)> {
             ("counter_claims", "u_regular.u_store.u_claims."),
             ("aging_claims", "u_regular.u_aging_claims."),
         ],
-        HistogramKind::Decaying | HistogramKind::Map => Vec::new(),
+        HistogramKind::Map => vec![("map_claims", "u_map.u_map_claims.")],
+        HistogramKind::Decaying => Vec::new(),
     }
 }
 
@@ -67,18 +76,23 @@ pub(super) fn task(
 ) -> Result<Option<ProofTask>, ToolError> {
     let shape = Shape::of(plan);
     let kind = plan.histogram.kind;
-    let stops = shape.saturates || shape.counts_enough || shape.sums_enough;
     let claimed = plan.predicts() && !instances(kind).is_empty();
-    let small = shape.index() < 6 && shape.counter << shape.index() <= MOST_BITS;
-    let small = small
-        && (kind != HistogramKind::Circular || Ring::of(plan, &shape).bits() <= MOST_RING_BITS);
-    if !claimed || stops || !small || plan.registers.is_some() {
+    let provable = match kind {
+        HistogramKind::Map => is_small_map(plan),
+        HistogramKind::Circular => {
+            is_small(&shape) && Ring::of(plan, &shape).bits() <= MOST_RING_BITS
+        }
+        _ => is_small(&shape),
+    };
+    if !claimed || !provable || plan.registers.is_some() {
         return Ok(None);
     }
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
     let mut all = files.to_vec();
     let mut into = |module: &str, text: &str| insert(&mut all, &format!("{prefix}{module}"), text);
-    into("counter_store", &counters(plan, &shape))?;
+    if kind != HistogramKind::Map {
+        into("counter_store", &counters(plan, &shape))?;
+    }
     let (histogram, says) = match kind {
         HistogramKind::Circular => {
             into("histogram_circular", &ring(plan, &shape))?;
@@ -93,6 +107,10 @@ pub(super) fn task(
                 "u_regular",
                 "a small histogram with all its counters, and their halving",
             )
+        }
+        HistogramKind::Map => {
+            into("histogram_map", &map(plan))?;
+            ("u_map", "a small map with all its entries, and the search")
         }
         _ => {
             into("port", &search(plan, &shape))?;
@@ -117,8 +135,8 @@ pub(super) fn task(
     let checkers = || design.checkers().into_iter();
     let mut cuts = design.instances_without_claims(ours);
     if kind != HistogramKind::Clearing {
-        // It makes no claims, and says in which bin a sample of the ring belongs.
-        cuts.retain(|instance| !instance.contains(BIN_METER));
+        // These make no claims: what says in which bin a sample belongs, and the entries of a map.
+        cuts.retain(|instance| !instance.contains(BIN_METER) && !instance.contains(ENTRIES_OF_MAP));
     }
     Ok(Some(ProofTask {
         top: design.top().into(),
@@ -131,6 +149,24 @@ pub(super) fn task(
         left_out: checkers().filter(|it| !ours(it)).collect(),
         claims: claims(kind),
     }))
+}
+
+/// Whether all counters of that shape can be in a proof, and none of them stops counting.
+fn is_small(shape: &Shape) -> bool {
+    let stops = shape.saturates || shape.counts_enough || shape.sums_enough;
+    !stops && shape.index() < 6 && shape.counter << shape.index() <= MOST_BITS
+}
+
+/// The same of a map: a counter for every key, entries beside them.
+fn is_small_map(plan: &PortPlan) -> bool {
+    let shape = map::Shape::of(plan).entry;
+    let bits = samples_width(plan).checked_shl(shape.key);
+    shape.largest_count.is_none() && shape.key < 6 && bits.is_some_and(|it| it <= MOST_BITS)
+}
+
+/// Bits of the samples that the window can hold.
+fn samples_width(plan: &PortPlan) -> u32 {
+    crate::hdl::clog2(u128::from(plan.histogram.max_samples) + 1)
 }
 
 /// Bits of every number of samples in the claims: none of them wraps.
@@ -294,12 +330,52 @@ fn aging(shape: &Shape) -> String {
     )
 }
 
+/// What is put into a map.
+fn map(plan: &PortPlan) -> String {
+    let shape = map::Shape::of(plan);
+    let (key, tail, budget) = (shape.entry.key, shape.entry.tail, plan.budget.width);
+    let samples = samples_width(plan);
+    let entries: Vec<String> = (0..shape.entries - 1)
+        .map(|entry| format!("u_entries_{entry}"))
+        .chain(["u_lowest".to_owned()])
+        .collect();
+    let register = |entry: &str, name: &str| format!("{entry}.{name}_held_q");
+    let wires = entries.iter().map(|entry| {
+        let wire = |name, width: u32| {
+            let register = register(entry, name);
+            format!("  (* hierconn *) wire [{}:0] \\{register} ;\n", width - 1)
+        };
+        wire("key", key) + &wire("tail", tail)
+    });
+    let all = |name: &str| {
+        let registers = entries.iter().rev();
+        let registers: Vec<_> = registers
+            .map(|entry| format!("\\{} ", register(entry, name)))
+            .collect();
+        registers.join(", ")
+    };
+    format!(
+        "{}  (* hierconn *) wire [{}:0] \\u_window.samples_q ;\n  \
+         map_claims #(.ENTRIES({}), .BINS({}), .KEY({key}), .TAIL({tail}), .COUNT({samples}), \
+         .BUDGET({budget}), .WIDE({})) u_map_claims (.clk(clk), .rst(rst), .ended(ended), \
+         .cleared(cleared), .sample(sample), .keys({{{}}}), .tails({{{}}}), \
+         .window_samples(\\u_window.samples_q ), .budget(budget), .found(found));\n",
+        wires.collect::<String>(),
+        samples - 1,
+        shape.entries,
+        shape.bins,
+        budget.max(samples + key) + 1,
+        all("key"),
+        all("tail"),
+    )
+}
+
 /// What is put into the port: wires that Yosys joins with the registers of their names.
 fn search(plan: &PortPlan, shape: &Shape) -> String {
     let (index, wide) = (shape.index(), wide(plan, shape));
     let bins = 1 << index;
     let budget = plan.budget.width;
-    let samples = crate::hdl::clog2(u128::from(plan.histogram.max_samples) + 1);
+    let samples = samples_width(plan);
     let seen = budget.max(shape.sum).max(shape.counter);
     let store = |name: &str| format!("u_clearing.u_store.{name}");
     let found = |name: &str| format!("u_perfbound.{name}");

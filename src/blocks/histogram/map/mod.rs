@@ -16,6 +16,8 @@ use entry::{EntryShape, MapEntry};
 pub struct Shape {
     /// Entries: `map_entries`, or fewer if not as many can ever be in use.
     pub entries: u32,
+    /// Bins that a sample can fall into.
+    pub bins: u64,
     /// A sample may find no free entry.
     pub overflows: bool,
     /// What the entries look like.
@@ -34,6 +36,7 @@ impl Shape {
         Shape {
             // Two, lest one entry be the first and the last.
             entries: entries.max(2) as u32,
+            bins,
             overflows: u64::from(plan.map_entries) < most,
             entry: EntryShape {
                 key: clog2(u128::from(bins) + 1),
