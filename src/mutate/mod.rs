@@ -9,6 +9,7 @@ mod herd;
 mod results;
 
 use anyhow::{Context, Result};
+use rayon::prelude::*;
 
 pub use results::{Fate, Results, Tested};
 
@@ -120,12 +121,10 @@ impl Campaign {
         let mut pair = LockStep::new(self.port.golden(), herd).leaping();
         let mut activity = Random::new(plan, self.seed, self.cycles, pair.leaps());
         let first = self.cycles.div_ceil(FIRST_SHARE);
-        let mut left = self.cycles;
-        for share in [first, self.cycles - first] {
+        for (share, asks) in [(first, true), (self.cycles - first, false)] {
             if share == 0 || fates.all_known() {
                 continue;
             }
-            left -= share;
             pair.drive(&mut activity, share, |_, _| match stop() {
                 true => std::ops::ControlFlow::Break(()),
                 false => std::ops::ControlFlow::Continue(()),
@@ -134,24 +133,24 @@ impl Campaign {
                 return Ok(None);
             }
             fates.check_intact()?;
-            if left > 0 || share == self.cycles {
+            if asks {
                 self.ask(part, provers, &fates, stop)?;
             }
         }
         if let Some(provers) = provers {
-            for at in fates.unknown() {
-                if stop() {
-                    return Ok(None);
+            fates.unknown().into_par_iter().try_for_each(|at| {
+                if !stop() {
+                    let prover = &provers.reachability;
+                    let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
+                    let verdict = prover.same(&self.design, &intact, &faulty, ABC_TIMEOUT)?;
+                    if verdict == Verdict::Equal {
+                        fates.set(at, Fate::Equivalent);
+                    }
                 }
-                let prover = &provers.reachability;
-                let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
-                let verdict = prover.same(&self.design, &intact, &faulty, ABC_TIMEOUT)?;
-                if verdict == Verdict::Equal {
-                    fates.set(at, Fate::Equivalent);
-                }
-            }
+                anyhow::Ok(())
+            })?;
         }
-        Ok(Some(fates.take()))
+        Ok((!stop()).then(|| fates.take()))
     }
 
     /// Asks the solver about every fault that has not shown.
@@ -172,17 +171,17 @@ impl Campaign {
         let checkers = verilog::checkers(&self.design, &Header::for_tests());
         let files = [files(&choosable(&self.design, &left)), checkers].concat();
         let task = versions_task(self.port.plan(), &self.design, &files)?;
-        let versions = Versions::new(&provers.induction, &task)?;
-        for (number, at) in (1..).zip(unknown) {
-            if stop() {
-                break;
-            }
-            let reset = reset_registers(&self.design, &part[at]);
-            if versions.proves(number, &reset)? {
-                fates.set(at, Fate::Equivalent);
-            }
-        }
-        Ok(())
+        let versions = Versions::new(&provers.induction, &task, &self.design.claims())?;
+        unknown
+            .into_par_iter()
+            .enumerate()
+            .try_for_each(|(index, at)| {
+                let reset = reset_registers(&self.design, &part[at]);
+                if !stop() && versions.proves(index as u64 + 1, &reset)? {
+                    fates.set(at, Fate::Equivalent);
+                }
+                Ok(())
+            })
     }
 }
 
