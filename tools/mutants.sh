@@ -17,7 +17,7 @@ version=$(sha256sum "$linkdoze" | cut -c1-16)
 mkdir -p "$out"
 
 # A port with short times, so that few cycles reach everything.
-small() { # kind policy registers l burst
+small() { # kind policy registers bound l burst
     cat <<END
 [clock]
 tick_ns = 3
@@ -48,13 +48,13 @@ ttl_ns = 12000
 map_entries = 8
 max_value_ns = 1536
 [perfbound]
-bound = 0.2
-$4
+bound = $4
+$5
 hop_window = 256
 [correction]
 history = 5
 [guard]
-burst = $5
+burst = $6
 END
 }
 
@@ -69,12 +69,13 @@ try() { # name cycles modules
 }
 
 "$linkdoze" init --preset bxiv3-deep-sleep -o "$out/bxiv3-deep-sleep.toml" --force >/dev/null 2>&1
-small circular perfbound false 'hop_factor = 0.1' 0 >"$out/circular.toml"
-small regular perfbound false 'hop_factor = 0.1' 0 >"$out/regular.toml"
-small decaying perfbound false 'hop_factor = 0.1' 0 >"$out/decaying.toml"
-small map perfbound false 'hop_factor = 0.1' 0 >"$out/map.toml"
-small clearing perfbound-correct false 'hop_factor = 0.1' 2 >"$out/correction.toml"
-small clearing perfbound true 'hops = "measured"' 2 >"$out/registers.toml"
+small circular perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/circular.toml"
+# So small a bound that the highest bin can exceed the budget, too.
+small regular perfbound false 0.02 'hop_factor = 0.01' 0 >"$out/regular.toml"
+small decaying perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/decaying.toml"
+small map perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/map.toml"
+small clearing perfbound-correct false 0.2 'hop_factor = 0.1' 2 >"$out/correction.toml"
+small clearing perfbound true 0.2 'hops = "measured"' 2 >"$out/registers.toml"
 
 try bxiv3-deep-sleep 20M ''
 try circular 4M histogram_circular,counter_store

@@ -42,10 +42,8 @@ module counter_store (
   wire [23:0] group_word_d;
   reg         counted_q;               // the bin has a counter
   reg         counted_d;
-  reg   [7:0] counter_q;               // that counter as it was read
-  wire  [7:0] counter_d;
-  reg         written_before_q;        // it was written while it was read
-  wire        written_before_d;
+  reg   [7:0] counter_q;               // that counter
+  reg   [7:0] counter_d;
   reg   [7:0] last_q;                  // bin read three cycles before
   wire  [7:0] last_d;
   reg         wrote_q;                 // it was written the cycle before
@@ -54,8 +52,8 @@ module counter_store (
   wire        clearing_d;
   reg  [23:0] last_word_q;             // word of its group that was written
   wire [23:0] last_word_d;
-  reg   [7:0] last_count_q;            // counter written last
-  reg   [7:0] last_count_d;
+  reg   [7:0] last_count_q;            // counter of that bin that was written
+  wire  [7:0] last_count_d;
   reg  [15:0] populated_q;             // which groups hold samples
   reg  [15:0] populated_d;
   wire        changes;                 // a change reads in this cycle
@@ -120,9 +118,6 @@ module counter_store (
     count = 8'd0;
     if (counted_q) begin
       count = counter_q;
-      if (written_before_q) begin
-        count = last_count_q;
-      end
     end
   end
 
@@ -155,14 +150,7 @@ module counter_store (
   assign last_d = here_q;
   assign wrote_d = writing_q;
   assign last_word_d = new_word;
-
-  always @(*) begin
-    last_count_d = last_count_q;
-    if (writing_q) begin
-      last_count_d = new_count;
-    end
-  end
-
+  assign last_count_d = new_count;
   assign same_group = wrote_q & (last_group == at_group);
   assign valid = populated_q[at_group];
   assign last_mask = last_word_q[15:0];
@@ -186,8 +174,16 @@ module counter_store (
   end
 
   assign group_word_d = word;
-  assign counter_d = counters_read_data;
-  assign written_before_d = wrote_q & (last_q == at_q);
+
+  always @(*) begin
+    counter_d = counter_q;
+    if (wrote_q & (last_q == at_q)) begin
+      counter_d = last_count_q;
+    end else begin
+      counter_d = counters_read_data;
+    end
+  end
+
   assign here_d = at_q;
   assign writing_d = changing_q;
 
@@ -200,7 +196,6 @@ module counter_store (
       group_word_q <= 24'd0;
       counted_q <= 1'b0;
       counter_q <= 8'd0;
-      written_before_q <= 1'b0;
       last_q <= 8'd0;
       wrote_q <= 1'b0;
       clearing_q <= 1'b0;
@@ -215,7 +210,6 @@ module counter_store (
       group_word_q <= group_word_d;
       counted_q <= counted_d;
       counter_q <= counter_d;
-      written_before_q <= written_before_d;
       last_q <= last_d;
       wrote_q <= wrote_d;
       clearing_q <= clearing_d;

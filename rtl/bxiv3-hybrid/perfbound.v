@@ -113,8 +113,6 @@ module perfbound (
     credit_part_d = credit_part_q;
     if (window_step) begin
       credit_part_d = credit_part_q + part_step;
-    end
-    if (window_step) begin
       credit_d = credit_q + GAIN + {8'd0, carry};
     end
     if (cleared) begin
@@ -144,25 +142,21 @@ module perfbound (
       if (~taken) begin
         place_d = place_q - 3'd1;
       end
-      if (looking_q) begin
-        found_d = bin_q;
-        above_d = exceeds;
-      end
+      found_d = bin_q;
+      above_d = exceeds;
     end else begin
       place_d = TOP_PLACE;
-    end
-    if (state_q == SEARCH_GROUPS) begin
-      found_d = 6'd0;
-      above_d = 1'b0;
     end
     reading_d = 1'b0;
     update_now_d = 1'b0;
     case (state_q)
       SEARCH_IDLE: begin
+        group_d = TOP_GROUP;
+        found_d = 6'd0;
+        above_d = 1'b0;
         if (pending_q) begin
           pending_d = 1'b0;
           window_now_d = live_window;
-          group_d = TOP_GROUP;
           budget_now_d = credit_q;
           state_d = SEARCH_GROUPS;
         end
@@ -181,8 +175,6 @@ module perfbound (
         end else if (looking_q & (bin_group == 3'd0)) begin
           // All samples fit: even the lowest bin will do.
           state_d = SEARCH_FINISH;
-          arriving_d = 1'b0;
-          looking_d = 1'b0;
         end else if (~taken) begin
           reading_d = 1'b1;
           group_d = group_q - 3'd1;
@@ -192,8 +184,6 @@ module perfbound (
         // The group exceeds the budget: if its other bins fit, the lowest does not.
         if (looking_q & (exceeds | (bin_place == 3'd1))) begin
           state_d = SEARCH_FINISH;
-          arriving_d = 1'b0;
-          looking_d = 1'b0;
         end else if (~taken) begin
           reading_d = 1'b1;
         end
@@ -203,6 +193,7 @@ module perfbound (
         state_d = SEARCH_IDLE;
       end
       SEARCH_FINISH: begin
+        // What was read for the search and not used is gone before the next.
         state_d = SEARCH_IDLE;
         threshold_now_d = threshold;
         update_now_d = 1'b1;
@@ -220,8 +211,6 @@ module perfbound (
       state_d = SEARCH_FINISH;
       pending_d = 1'b0;
       reading_d = 1'b0;
-      arriving_d = 1'b0;
-      looking_d = 1'b0;
       update_now_d = 1'b0;
       threshold_now_d = threshold_now_q;
       found_d = sample_bin;

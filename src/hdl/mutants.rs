@@ -13,7 +13,6 @@ use super::ir::{
     Arm, BlockId, Design, Expr, Group, Net, NetId, Operator, Reduction, Role, Statement,
 };
 use super::module::Module;
-use super::names::within;
 use super::passes::{check_loops, dependencies};
 use super::values::{mask, Type};
 use super::verilog::module_names;
@@ -169,17 +168,6 @@ pub fn single(design: &Design, mutant: &Mutant) -> Design {
         }
     }
     wrong
-}
-
-/// The registers whose reset has this fault, by their hierarchical names below the top; none if it
-/// is another fault.
-pub fn reset_registers(design: &Design, mutant: &Mutant) -> Vec<String> {
-    if mutant.kind != Kind::Reset {
-        return Vec::new();
-    }
-    let blocks = modules(design).remove(&mutant.module).unwrap_or_default();
-    let path = |block: BlockId| within(design, 0, block, &mutant.place);
-    blocks.into_iter().map(path).collect()
 }
 
 /// The modules by name, each with the blocks that are instances of it.

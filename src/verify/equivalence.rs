@@ -10,7 +10,7 @@ use crate::config::plan::PortPlan;
 use crate::hdl::mutants::{SELECTOR, SELECTOR_WIDTH};
 use crate::hdl::{ClaimText, Design, CHECKER};
 
-/// After so many cycles a version has to be in the state that the design is in.
+/// Within so many cycles, and one, a version has to be in the state that the design is in.
 const STEPS: [u32; 3] = [0, 2, 5];
 
 /// Claims that multiply. They say nothing about which states come about that others do not, and a
@@ -24,6 +24,12 @@ const MULTIPLYING: [&str; 7] = [
     "budget_is_product",
     "guard_kept",
 ];
+
+/// What the names of registers end in; a reset sets all of them.
+const REGISTER: &str = "_q";
+
+/// What the names of the words read of memories end in ([`crate::hdl::Memory`]).
+const READ_DATA: &str = "_read_data";
 
 /// A design with an input that chooses a fault, translated for the solver.
 pub struct Versions<'a> {
@@ -39,7 +45,8 @@ struct Layout {
     bits: u32,
     /// The lowest bit of the input that chooses.
     selector: u32,
-    /// Bits, lowest and width, that are no part of what is compared: the registers of checkers.
+    /// Bits, lowest and width, that are no part of what is compared: the registers of checkers, and
+    /// what a memory gives that is asked for a word it does not have, anything in any cycle.
     beside: Vec<(u32, u32)>,
     inputs: Vec<String>,
     outputs: Vec<String>,
@@ -90,23 +97,20 @@ impl<'a> Versions<'a> {
     }
 
     /// Whether the version of this number does on its pins what the design does, in every cycle:
-    /// from every state that the claims of the design allow, it does so for some cycles, and is
-    /// then in the same state again.
+    /// from every state that the claims of the design allow, it does so until it is in the same
+    /// state again, which it is within some cycles.
     ///
-    /// A fault of the reset of the registers `reset` acts in reset alone, whenever that comes. There
-    /// the two begin with any values in these registers, are reset, and are in the same state some
-    /// cycles later. Meanwhile they differ in registers alone that the next reset makes equal, not in
-    /// what memories hold: so it does not matter when it comes.
+    /// A fault of a reset (`of_reset`) acts in reset alone, whenever that comes. The two leave it in
+    /// different states, and are in the same state within some cycles. Meanwhile they differ in
+    /// registers alone that the next reset sets and in words read of memories, not in what memories
+    /// hold. No pin and no write to a memory depends on the reset in the cycle that it comes in, so
+    /// the next may come at any time.
     ///
     /// # Errors
     /// If the solver does not start.
-    pub fn proves(&self, number: u64, reset: &[String]) -> Result<bool, ToolError> {
-        let places = reset.iter().map(|name| self.layout.registers.get(name));
-        let Some(free) = places.map(Option::<&_>::copied).collect::<Option<Vec<_>>>() else {
-            return Ok(false);
-        };
+    pub fn proves(&self, number: u64, of_reset: bool) -> Result<bool, ToolError> {
         for steps in STEPS {
-            let question = self.layout.question(&self.text, number, steps, &free);
+            let question = self.layout.question(&self.text, number, steps, of_reset);
             match self.run.ask(&format!("version{number}"), question)? {
                 Answer::Unsatisfiable => return Ok(true),
                 Answer::Satisfiable => {}
@@ -155,8 +159,10 @@ impl Layout {
                     let name = name.trim_start_matches('\\').to_owned();
                     layout.registers.insert(name, (low, high + 1 - low));
                 }
-                let of_checker = |name: &&str| name.contains(&format!("{CHECKER}."));
-                if !names.is_empty() && names.iter().all(of_checker) {
+                let is_beside = |name: &&str| {
+                    name.contains(&format!("{CHECKER}.")) || name.starts_with("$memory")
+                };
+                if !names.is_empty() && names.iter().all(is_beside) {
                     layout.beside.push((low, high + 1 - low));
                 }
             }
@@ -164,11 +170,14 @@ impl Layout {
         (has_selector && layout.bits > 0).then_some(layout)
     }
 
-    /// The registers that a reset sets: all but the words read of memories.
-    fn resettable(&self) -> Vec<(u32, u32)> {
+    /// The registers that a reset sets, and those that hold words read of memories.
+    fn beside_memories(&self) -> Vec<(u32, u32)> {
         let registers = self.registers.iter();
-        let of_reset = registers.filter(|(name, _)| name.ends_with("_q"));
-        of_reset.map(|(_, &place)| place).collect()
+        let named = registers.filter(|(name, _)| {
+            let ends = |ending: &&str| name.ends_with(*ending);
+            [REGISTER, READ_DATA].iter().any(ends)
+        });
+        named.map(|(_, &place)| place).collect()
     }
 
     /// `base`, a term, with this version chosen.
@@ -202,16 +211,17 @@ impl Layout {
     }
 
     /// A formula that is satisfiable if the version can be told from the design on its pins within
-    /// `steps` cycles, or is in another state after them. `free`: registers whose reset has the
-    /// fault.
-    fn question(&self, design: &str, number: u64, steps: u32, free: &[(u32, u32)]) -> String {
+    /// `steps` cycles, or is in another state up to the end of them. `of_reset`: before them comes a cycle of
+    /// reset, and the fault is in it.
+    fn question(&self, design: &str, number: u64, steps: u32, of_reset: bool) -> String {
         let top = &self.top;
         let mut text = format!("(set-logic QF_BV)\n{design}\n");
-        let last = steps + 1;
+        let first = u32::from(of_reset);
+        let last = first + steps + 1;
         for at in 0..=last {
             for (name, number) in [("s", 0), ("g", number)] {
                 // Both begin in one state, and have the same inputs.
-                let is_one = at == 0 && free.is_empty();
+                let is_one = at == 0 && !of_reset;
                 let base = match is_one {
                     true => "b0".to_owned(),
                     false => format!("{name}b{at}"),
@@ -233,7 +243,7 @@ impl Layout {
                     );
                 }
             }
-            if at > 0 || !free.is_empty() {
+            if at > 0 || of_reset {
                 for input in &self.inputs {
                     let _ = writeln!(
                         text,
@@ -251,16 +261,21 @@ impl Layout {
             let [s, g] = ["s", "g"].map(|name| self.compared(&format!("{name}{at}"), but));
             format!("(not (= {s} {g}))")
         };
-        let mut differs = vec![differs_in(last, &[])];
-        if !free.is_empty() {
-            let _ = writeln!(text, "(assert (not {}))", differs_in(0, free));
+        let always = (first + 1..=last).map(|at| differs_in(at, &[]));
+        let mut differs = vec![format!("(and {})", always.collect::<Vec<_>>().join(" "))];
+        if of_reset {
+            let but = self.beside_memories();
             let _ = writeln!(text, "(assert (|{top}_n rst| s0))");
-            for at in 1..=steps {
+            // Memories are written alike up to then: the cycles before the reset say so.
+            for at in 0..=first {
+                let _ = writeln!(text, "(assert (not {}))", differs_in(at, &but));
+            }
+            for at in first..last {
                 let _ = writeln!(text, "(assert (not (|{top}_n rst| s{at})))");
-                differs.push(differs_in(at, &self.resettable()));
+                differs.push(differs_in(at + 1, &but));
             }
         }
-        for at in 0..=steps {
+        for at in first..last {
             for output in &self.outputs {
                 differs.push(format!(
                     "(not (= (|{top}_n {output}| s{at}) (|{top}_n {output}| g{at})))"

@@ -33,12 +33,12 @@ module perfbound_checker (
 );
 
   // States: Search
-  localparam [2:0] SEARCH_IDLE = 3'd0;       // waiting for a sample
-  // SEARCH_MULTIPLY = 3'd1: not named here  // multiplying the window into a budget
-  localparam [2:0] SEARCH_GROUPS = 3'd2;     // adding up whole groups from the highest down
-  localparam [2:0] SEARCH_BINS = 3'd3;       // adding up the bins of the group that holds the answer
-  // SEARCH_ENTRIES = 3'd4: not named here   // all entries of a map tell the answer
-  localparam [2:0] SEARCH_FINISH = 3'd5;     // turning the bin into a time
+  localparam [2:0] SEARCH_IDLE = 3'd0;      // waiting for a sample
+  localparam [2:0] SEARCH_MULTIPLY = 3'd1;  // multiplying the window into a budget
+  localparam [2:0] SEARCH_GROUPS = 3'd2;    // adding up whole groups from the highest down
+  localparam [2:0] SEARCH_BINS = 3'd3;      // adding up the bins of the group that holds the answer
+  // SEARCH_ENTRIES = 3'd4: not named here  // all entries of a map tell the answer
+  localparam [2:0] SEARCH_FINISH = 3'd5;    // turning the bin into a time
 
   localparam [31:0] LONGEST = 32'd262144;       // h_maxval, in ticks
   localparam [31:0] BEFORE_FIRST = 32'd262144;  // the threshold before the first sample
@@ -92,7 +92,8 @@ module perfbound_checker (
   end
 
   assign told_at_rest_holds = ~update_now_q | (state_q == SEARCH_IDLE);
-  assign reads_in_search_holds = searches_now | ~(reading_q | arriving_q | looking_q);
+  assign reads_in_search_holds = searches_now
+      | ~(reading_q | (arriving_q & (state_q != SEARCH_FINISH)) | (looking_q & (state_q == SEARCH_MULTIPLY)));
   assign arrived_group = arrived[7:4];
   assign looked_group = bin_q[7:4];
   assign group_read = group_q + 4'd1;
@@ -178,7 +179,7 @@ module perfbound_checker (
   // A threshold comes out when the search is over.
   always @(posedge clk) if (!rst) told_at_rest: assert (told_at_rest_holds);
 
-  // Only a search reads.
+  // Only a search reads, and what is left on its way at the end is gone before the next.
   always @(posedge clk) if (!rst) reads_in_search: assert (reads_in_search_holds);
 
   // What is looked at are the groups from the highest down, as they were read.

@@ -57,13 +57,13 @@ impl Logic for AccumulatedBudget {
             } else {
                 self.part_step.next = self.gain_part.val();
             }
-            if self.window_step.val() {
-                self.credit_part.d.next = self.credit_part.q.val() + self.part_step.val();
-            }
         } else {
             self.carry.next = false;
         }
         if self.window_step.val() {
+            if self.fractional {
+                self.credit_part.d.next = self.credit_part.q.val() + self.part_step.val();
+            }
             self.credit.d.next =
                 self.credit.q.val() + self.gain.val() + bit_cast(self.carry.val(), &self.credit);
         }

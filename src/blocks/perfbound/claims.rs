@@ -250,7 +250,9 @@ block! {
         ),
         invariant legal_state("The search is in a state that this configuration has."),
         invariant told_at_rest("A threshold comes out when the search is over."),
-        invariant reads_in_search("Only a search reads.") if reads,
+        invariant reads_in_search(
+            "Only a search reads, and what is left on its way at the end is gone before the next."
+        ) if reads,
         invariant groups_in_order(
             "What is looked at are the groups from the highest down, as they were read."
         ) if reads,
@@ -295,7 +297,9 @@ impl Logic for SearchClaims {
         self.told_at_rest.d.next = !self.update_now.val() | (self.state.val() == Search::Idle);
         if self.reads {
             self.reads_in_search.d.next = self.searches_now.val()
-                | !(self.reading.val() | self.arriving.val() | self.looking.val());
+                | !(self.reading.val()
+                    | (self.arriving.val() & (self.state.val() != Search::Finish))
+                    | (self.looking.val() & (self.state.val() == Search::Multiply)));
             self.arrived_group.next = bit_cast(
                 self.arrived.val() >> self.place_bits.val(),
                 &self.arrived_group,

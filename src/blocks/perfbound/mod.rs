@@ -175,16 +175,10 @@ impl Logic for PerfBound {
                 if !self.taken.val() {
                     self.place.d.next = self.place.q.val() - 1;
                 }
-                if self.looking.q.val() {
-                    self.found.d.next = self.read.bin.q.val();
-                    self.above.d.next = self.read.exceeds.val();
-                }
+                self.found.d.next = self.read.bin.q.val();
+                self.above.d.next = self.read.exceeds.val();
             } else {
                 self.place.d.next = self.top_place.val();
-            }
-            if self.state.q.val() == Search::Groups {
-                self.found.d.next = 0.into();
-                self.above.d.next = false;
             }
             if (self.state.q.val() == Search::Groups) | (self.state.q.val() == Search::Bins) {
                 if self.looking.q.val() & !self.read.exceeds.val() {
@@ -202,12 +196,14 @@ impl Logic for PerfBound {
         self.update_now.d.next = false;
         match self.state.q.val() {
             Search::Idle => {
+                if self.reads {
+                    self.group.d.next = self.top_group.val();
+                    self.found.d.next = 0.into();
+                    self.above.d.next = false;
+                }
                 if self.pending.q.val() {
                     self.pending.d.next = false;
                     self.window_now.d.next = self.live_window.val();
-                    if self.reads {
-                        self.group.d.next = self.top_group.val();
-                    }
                     if self.accumulates {
                         self.budget_now.d.next = self.accumulated.credit.q.val();
                         if self.reads {
@@ -257,8 +253,6 @@ impl Logic for PerfBound {
                     } else if self.looking.q.val() & (self.read.bin_group.val() == 0) {
                         comment!("All samples fit: even the lowest bin will do.");
                         self.state.d.next = Search::Finish;
-                        self.arriving.d.next = false;
-                        self.looking.d.next = false;
                     } else if !self.taken.val() {
                         self.reading.d.next = true;
                         self.group.d.next = self.group.q.val() - 1;
@@ -277,8 +271,6 @@ impl Logic for PerfBound {
                         & (self.read.exceeds.val() | (self.read.bin_place.val() == 1))
                     {
                         self.state.d.next = Search::Finish;
-                        self.arriving.d.next = false;
-                        self.looking.d.next = false;
                     } else if !self.taken.val() {
                         self.reading.d.next = true;
                     }
@@ -298,6 +290,7 @@ impl Logic for PerfBound {
                 }
             }
             Search::Finish => {
+                comment!("What was read for the search and not used is gone before the next.");
                 self.state.d.next = Search::Idle;
                 self.threshold_now.d.next = self.middle.threshold.val();
                 self.update_now.d.next = true;
@@ -316,8 +309,6 @@ impl Logic for PerfBound {
                 self.state.d.next = Search::Finish;
                 self.pending.d.next = false;
                 self.reading.d.next = false;
-                self.arriving.d.next = false;
-                self.looking.d.next = false;
                 self.update_now.d.next = false;
                 self.threshold_now.d.next = self.threshold_now.q.val();
                 self.found.d.next = bit_cast(self.sample_bin.val(), &self.found);

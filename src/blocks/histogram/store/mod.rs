@@ -84,8 +84,7 @@ block! {
         ),
         reg group_word: Bits(word, 0, "word of the group, 0 if it holds no samples"),
         reg counted: Bit(false, "the bin has a counter"),
-        reg counter: Bits(shape.counter, 0, "that counter as it was read"),
-        reg written_before: Bit(false, "it was written while it was read"),
+        reg counter: Bits(shape.counter, 0, "that counter"),
         reg written_between: Bit(false, "it was written the cycle before"),
         local mask: Bits(size, "which bins of the group have counters"),
         local sum: Bits(shape.sum, "samples in the group"),
@@ -110,8 +109,7 @@ block! {
         reg wrote: Bit(false, "it was written the cycle before"),
         reg clearing: Bit(false, "all samples before the present change are forgotten"),
         reg last_word: Bits(word, 0, "word of its group that was written"),
-        reg last_count: Bits(shape.counter, 0, "counter written last"),
-        reg older_count: Bits(shape.counter, 0, "counter written last, a cycle ago"),
+        reg last_count: Bits(shape.counter, 0, "counter of that bin that was written"),
         reg populated: Bits(groups, 0, "which groups hold samples"),
         memory counters: WithoutCollisions(1 << shape.index(), shape.counter, "samples per bin"),
         memory groups: WithoutCollisions(
@@ -177,14 +175,9 @@ impl Logic for CounterStore {
         if self.counted.q.val() {
             self.count.next = self.counter.q.val();
             if self.every_cycle {
-                if self.written_before.q.val() {
-                    self.count.next = self.older_count.q.val();
-                }
                 if self.written_between.q.val() {
                     self.count.next = self.last_count.q.val();
                 }
-            } else if self.written_before.q.val() {
-                self.count.next = self.last_count.q.val();
             }
         }
         self.found.group_sum.next = bit_cast(self.sum.val(), &self.found.group_sum);
@@ -259,9 +252,7 @@ impl Logic for CounterStore {
         self.last.d.next = self.here.q.val();
         self.wrote.d.next = self.writing.q.val();
         self.last_word.d.next = self.new_word.val();
-        if self.writing.q.val() {
-            self.last_count.d.next = self.new_count.val();
-        }
+        self.last_count.d.next = self.new_count.val();
         self.same_group.next = self.wrote.q.val() & (self.last_group.val() == self.at_group.val());
         self.valid.next = self.populated.q.val().get_bit(self.at_group.val());
         self.last_mask.next = bit_cast(self.last_word.q.val(), &self.last_mask);
@@ -287,11 +278,13 @@ impl Logic for CounterStore {
             }
             self.written_between.d.next =
                 self.writing.q.val() & (self.here.q.val() == self.at.q.val());
-            self.older_count.d.next = self.last_count.q.val();
         }
         self.group_word.d.next = self.word.val();
-        self.counter.d.next = self.counters.read_data.val();
-        self.written_before.d.next = self.wrote.q.val() & (self.last.q.val() == self.at.q.val());
+        if self.wrote.q.val() & (self.last.q.val() == self.at.q.val()) {
+            self.counter.d.next = self.last_count.q.val();
+        } else {
+            self.counter.d.next = self.counters.read_data.val();
+        }
         self.here.d.next = self.at.q.val();
         self.writing.d.next = self.changing.q.val();
 
