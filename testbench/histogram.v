@@ -541,6 +541,9 @@ module search_claims #(
   // Nothing is recorded above the highest group in use.
   always @(*) if (!rst) nothing_above: assert (tails[((TOP_GROUP + 1) << PLACE)*WIDE +: WIDE] == 0);
 
+  // As long as groups are looked at, the lowest bin is the answer: that of a search in which all fit.
+  always @(*) if (!rst) lowest_first: assert (!in_groups | answer == 0);
+
   // Groups are asked for, come and are looked at from the highest down.
   always @(*) if (!rst) groups_asked: assert (!in_groups | (group == next_group
       & (!looking | bin[INDEX-1:PLACE] == look_group)
