@@ -23,7 +23,7 @@ use crate::verify::{Solver, Tools};
 const WANTED: f64 = 0.99;
 
 /// How many seconds the solver may think about one fault.
-const TIMEOUT: u64 = 60;
+const TIMEOUT: u64 = 15;
 
 /// So many surviving faults are listed without `--all`.
 const LISTED: usize = 20;
@@ -177,7 +177,7 @@ fn test(
     let orderly = Orderly::begin();
     let stop = || orderly.interrupted();
     let total = campaign.mutants.len();
-    let step = Step::of("mutate", total as u64);
+    let step = Step::of("faults tried", total as u64);
     step.resume(total as u64, results.tested().count() as u64);
     let parts = (0..total).step_by(PART);
     let parts: Vec<usize> = parts
@@ -189,7 +189,7 @@ fn test(
             return Ok(());
         }
         let part = &campaign.mutants[first..total.min(first + PART)];
-        let Some(fates) = campaign.run(part, provers, &stop)? else {
+        let Some(fates) = campaign.run(part, provers, &stop, &|faults| step.inc(faults))? else {
             return Ok(());
         };
         let tested = part.iter().zip(fates).map(|(mutant, fate)| Tested {
@@ -203,7 +203,6 @@ fn test(
         if let Some(path) = &args.output {
             results.write(path)?;
         }
-        step.inc(part.len() as u64);
         Ok(())
     });
     tested.collect::<Result<()>>()?;

@@ -3,13 +3,14 @@
 mod corner;
 mod registers;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use corner::half_a_window;
 pub use corner::Corner;
 use registers::Registers;
 
 use super::Run;
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::histogram::bin_meter::golden::Edges;
 use crate::blocks::port::pins::{Inputs, Message, Pin, PowerState};
 use crate::config::plan::{HistogramKind, PortPlan};
@@ -51,6 +52,10 @@ pub struct Coverage {
     registers: Option<Registers>,
     /// Packets since reset whose hop count is known.
     packets: u64,
+    /// Which idle periods of the history of the correction were misses, the oldest first.
+    outcomes: VecDeque<bool>,
+    /// The sign bit of the pin `log2_cf`; 0 where the threshold is not corrected.
+    log2_cf_sign: u64,
 }
 
 /// What has been said between the ends, as far as the pins tell.
@@ -108,6 +113,11 @@ impl Coverage {
             exchange: Exchange::default(),
             registers: Registers::new(plan),
             packets: 0,
+            outcomes: VecDeque::new(),
+            log2_cf_sign: match plan.corrects() {
+                true => 1 << (Arithmetic::new(plan).log2_cf_bits() - 1),
+                false => 0,
+            },
         }
     }
 
@@ -178,13 +188,18 @@ impl Coverage {
         }
         if run.expected(Pin::Hit) == 1 {
             self.reach(Corner::Hit);
+            self.outcome(false);
         }
         if run.expected(Pin::Miss) == 1 {
             self.reach(Corner::Miss);
+            self.outcome(true);
         }
         if run.expected(Pin::Update) == 1 {
             self.reach(Corner::Update);
             self.threshold(run.expected(Pin::Budget), run.expected(Pin::TPb));
+            if self.plan.corrects() {
+                self.corrected(run);
+            }
             let window = run.expected(Pin::Window);
             if window == self.plan.max_time() {
                 self.reach(Corner::WindowSaturated);
@@ -196,6 +211,7 @@ impl Coverage {
         }
         self.messages(run, &inputs, state, entered);
         if inputs.rst {
+            self.outcomes.clear();
             self.reset(state);
             self.now += run.cycles;
             self.last = Some(*run);
@@ -277,6 +293,36 @@ impl Coverage {
             2 => Corner::ThresholdThird,
             _ => Corner::ThresholdFourth,
         });
+    }
+
+    /// A corrected threshold came out.
+    fn corrected(&mut self, run: &Run) {
+        let misses = self.outcomes.iter().filter(|&&missed| missed).count();
+        if misses == 0 && !self.outcomes.is_empty() {
+            self.reach(Corner::Uncorrected);
+        }
+        let log2_cf = run.expected(Pin::Log2Cf);
+        let raises = log2_cf != 0 && log2_cf < self.log2_cf_sign;
+        let (t_pb, t_pdt) = (run.expected(Pin::TPb), run.expected(Pin::TPdt));
+        if !raises || t_pdt <= t_pb {
+            return;
+        }
+        self.reach(match misses {
+            _ if t_pdt == self.plan.histogram.max_value => Corner::CorrectedMost,
+            0 | 1 => Corner::CorrectedOnce,
+            _ => Corner::Corrected,
+        });
+    }
+
+    /// An idle period ended asleep, or awake.
+    fn outcome(&mut self, missed: bool) {
+        if !self.plan.corrects() {
+            return;
+        }
+        if self.outcomes.len() >= self.plan.correction.history as usize {
+            self.outcomes.pop_front();
+        }
+        self.outcomes.push_back(missed);
     }
 
     fn clear(&mut self) {

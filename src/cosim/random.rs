@@ -80,6 +80,8 @@ enum Step {
     Until(Inputs, PowerState, u32, u64),
     /// Idle for the threshold in force plus so many cycles.
     IdleAroundPdt(Inputs, i64),
+    /// Idle for so many times the threshold in force, in parts of 1024.
+    IdleTimesPdt(Inputs, u64),
     /// These inputs until the port has asked twice to go down, for at most so many changes of its
     /// outputs, and then until about the cycle in which it would ask again. With the time at which it
     /// asked first.
@@ -370,6 +372,9 @@ impl Scenes {
             let cycles = self.random.random_range(1..=most.clamp(1, self.longest));
             return self.idle_after_receiving(cycles);
         }
+        if self.plan.corrects() && self.chance(20) {
+            return self.few_misses();
+        }
         match self.random.random_range(0..100) {
             0..22 => self.traffic(),
             22..36 => self.around_threshold(),
@@ -548,6 +553,34 @@ impl Scenes {
             self.transmit(1);
         } else {
             self.packet(1);
+        }
+    }
+
+    /// Idle periods after a history without a miss, of so many times the threshold that the
+    /// correction raises it, and every row of the tables of logarithms counts: in a mean of many
+    /// ratios, and where the threshold is `h_maxval` anyway, what one row says is lost.
+    fn few_misses(&mut self) {
+        let history = u64::from(self.plan.correction.history);
+        for _ in 0..self.random.random_range(8..24) {
+            if self.chance(8) {
+                self.packet(1);
+                for _ in 0..history.min(300) {
+                    self.hold(Inputs::default(), 1);
+                    self.transmit(1);
+                }
+            } else {
+                self.hold(Inputs::default().with(|pins| pins.rst = true), 1);
+            }
+            for _ in 0..self.random.random_range(1..4) {
+                self.packet(1);
+                let most = history.saturating_mul(2 * u64::from(self.plan.histogram.bins));
+                let parts = self.log_uniform(1024, most.saturating_mul(1024));
+                self.steps
+                    .push_back(Step::IdleTimesPdt(Inputs::quiet(), parts));
+                self.packet(1);
+                // The new threshold, with what was corrected in it, is computed meanwhile.
+                self.hold_some(Inputs::quiet(), 1..200);
+            }
         }
     }
 
@@ -1019,6 +1052,18 @@ impl Scenes {
                     } else {
                         self.random.random_range(1..64)
                     };
+                    return Stretch::hold(inputs, cycles);
+                }
+                Step::IdleTimesPdt(inputs, parts) => {
+                    let threshold = outputs.t_pdt.saturating_mul(self.plan.clocks_per_tick);
+                    let cycles = u128::from(threshold) * u128::from(parts) / 1024;
+                    let cycles = u64::try_from(cycles).unwrap_or(u64::MAX);
+                    let most = if self.leaps { 1 << 44 } else { self.longest };
+                    let cycles = match cycles <= most {
+                        true => cycles.max(1),
+                        false => self.random.random_range(1..64),
+                    };
+                    self.part_of_long = cycles > self.longest;
                     return Stretch::hold(inputs, cycles);
                 }
             }

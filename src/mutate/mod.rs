@@ -31,10 +31,10 @@ use herd::Herd;
 pub const PART: usize = 200;
 
 /// One share in so many of the cycles is run before Yosys is asked: most faults show by then.
-const FIRST_SHARE: u64 = 10;
+const FIRST_SHARE: u64 = 4;
 
 /// How many seconds ABC may think about one fault.
-const ABC_TIMEOUT: u64 = 20;
+const ABC_TIMEOUT: u64 = 10;
 
 /// Who says whether a fault is one.
 pub struct Provers {
@@ -103,7 +103,7 @@ impl Campaign {
     }
 
     /// What becomes of some of the faults, at most as many as the selector can tell apart. `stop`
-    /// asks for an early end, which gives `None`.
+    /// asks for an early end, which gives `None`. `known` is told of how many more it is known.
     ///
     /// # Errors
     /// If a tool is missing or fails, or the intact design does not agree with its golden model.
@@ -112,12 +112,14 @@ impl Campaign {
         part: &[Mutant],
         provers: Option<&Provers>,
         stop: &(dyn Fn() -> bool + Sync),
+        known: &(dyn Fn(u64) + Sync),
     ) -> Result<Option<Vec<Fate>>> {
         let plan = self.port.plan();
         let model = Compiled::choosing(&files(&choosable(&self.design, part)), plan)
             .context("the Verilog with faults to choose from")?;
         let herd = Herd::new(&model, part.len())?;
         let fates = herd.fates();
+        let mut told = 0;
         let mut pair = LockStep::new(self.port.golden(), herd).leaping();
         let mut activity = Random::new(plan, self.seed, self.cycles, pair.leaps());
         let first = self.cycles.div_ceil(FIRST_SHARE);
@@ -125,9 +127,14 @@ impl Campaign {
             if share == 0 || fates.all_known() {
                 continue;
             }
-            pair.drive(&mut activity, share, |_, _| match stop() {
-                true => std::ops::ControlFlow::Break(()),
-                false => std::ops::ControlFlow::Continue(()),
+            pair.drive(&mut activity, share, |_, _| {
+                let all = part.len() - fates.unknown().len();
+                known((all - told) as u64);
+                told = all;
+                match stop() {
+                    true => std::ops::ControlFlow::Break(()),
+                    false => std::ops::ControlFlow::Continue(()),
+                }
             })?;
             if stop() {
                 return Ok(None);
@@ -137,6 +144,7 @@ impl Campaign {
                 self.ask(part, provers, &fates, stop)?;
             }
         }
+        known((part.len() - fates.unknown().len() - told) as u64);
         if let Some(provers) = provers {
             fates.unknown().into_par_iter().try_for_each(|at| {
                 if !stop() {
@@ -146,9 +154,14 @@ impl Campaign {
                     if verdict == Verdict::Equal {
                         fates.set(at, Fate::Equivalent);
                     }
+                    known(1);
                 }
                 anyhow::Ok(())
             })?;
+        }
+        // Without a solver, what is left survives.
+        if provers.is_none() {
+            known(fates.unknown().len() as u64);
         }
         Ok((!stop()).then(|| fates.take()))
     }

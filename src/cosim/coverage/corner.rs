@@ -53,6 +53,8 @@ enum Needs {
     Registers,
     /// To predict; nothing else.
     Samples,
+    /// To correct what it predicts, and to sleep.
+    Corrects,
     /// A guard, and to exchange messages.
     GuardedMessages,
     /// A guard, and levels instead of messages.
@@ -155,6 +157,10 @@ corners! {
     ThresholdThird = "t_pb-quarter-3", "threshold in the third quarter of the bins", Samples;
     ThresholdFourth = "t_pb-quarter-4", "threshold in the last quarter of the bins", Samples;
     ThresholdNever = "t_pb-max", "threshold of h_maxval: no bin suffices", Samples;
+    Uncorrected = "correction-none", "threshold without a miss in the history", Corrects;
+    CorrectedOnce = "correction-one-miss", "one miss raises the threshold, not to h_maxval", Corrects;
+    Corrected = "correction-misses", "several misses raise the threshold, not to h_maxval", Corrects;
+    CorrectedMost = "correction-to-max", "the correction raises the threshold to h_maxval", Corrects;
     GuardDeclines = "guard-declines", "the guard answers a request to go down with NACK", GuardedMessages;
     GuardHolds = "guard-holds", "timer expired while the guard did not permit to sleep", GuardedLevels;
     HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
@@ -264,6 +270,7 @@ impl Corner {
             | Needs::Errors
             | Needs::Hops => None,
             _ if plan.policy == Policy::AlwaysOn => Some("the port never sleeps"),
+            Needs::Corrects if !plan.corrects() => Some("the threshold is not corrected"),
             Needs::Clears if !predicts || !clears => Some("there is no histogram that clears"),
             Needs::FastWake if plan.sleep == Sleep::DeepSleep => {
                 Some("the port does not sleep in FAST_WAKE")
