@@ -20,6 +20,10 @@ done
 sed 's/^registers = false/registers = true/' "$out/configurations/bxiv3-deep-sleep.toml" \
     >"$out/configurations/registers.toml"
 grep -q '^registers = true' "$out/configurations/registers.toml"
+# What the registers do with hop counts is code that only a mean of measured ones reaches.
+sed 's/^hops = .*/hops = "measured"/; s/^hop_window = [0-9]*/hop_window = 256/' \
+    "$out/configurations/registers.toml" >"$out/configurations/measured.toml"
+grep -q '^hop_window = 256' "$out/configurations/measured.toml"
 
 failed=0
 step() { # step NAME WHAT COMMAND...
@@ -76,7 +80,7 @@ step mutants '2 mutation, every module, one in four' env MUTANTS_OUT="$out/mutan
     sh tools/mutants.sh "$linkdoze" 4
 step verify '3 proofs' sh tools/verify.sh "$linkdoze"
 step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
-for name in bxiv3-deep-sleep bxiv3-hybrid registers; do
+for name in bxiv3-deep-sleep bxiv3-hybrid measured; do
     step "coverage-$name" "5 coverage, $name" "$linkdoze" cosim \
         "$out/configurations/$name.toml" --random --cycles 20M --code-coverage --all
 done
@@ -87,7 +91,7 @@ echo
     printf 'step\tstatus\tseconds\tresult\n'
     for name in $presets registers; do cat "$out/cosim-$name.row"; done
     for name in switch matrix mutants verify netlists coverage-bxiv3-deep-sleep \
-        coverage-bxiv3-hybrid coverage-registers cocotb; do
+        coverage-bxiv3-hybrid coverage-measured cocotb; do
         cat "$out/$name.row"
     done
 } | awk -F'\t' '{ printf "%-40s %-7s %7s  %s\n", $1, $2, $3, $4 }' | tee "$out/table.txt"
