@@ -80,9 +80,6 @@ block! {
         local without_this: Bits(COUNTER_WIDTH, "the counter without this packet"),
         local with_this: Bits(COUNTER_WIDTH, "the counter with this packet"),
         reg read_populated: Bit(false, "the word that was read means something"),
-        property never_wraps(
-            "A count of packets stops at its largest value; it does not begin anew."
-        ),
     }
 }
 
@@ -132,7 +129,6 @@ impl Logic for HopMonitor {
         } else {
             self.with_this.next = self.without_this.val() + 1;
         }
-        self.never_wraps.d.next = self.with_this.val().any();
         self.counted.d.next = self.counting.q.val();
         self.last_hops.d.next = self.hops.q.val();
         self.last_count.d.next = self.with_this.val();
