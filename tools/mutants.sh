@@ -78,6 +78,8 @@ small map perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/map.toml"
 # make no difference to it.
 sed -e 's/^policy = .*/policy = "perfbound-correct"/' -e 's/^burst = .*/burst = 2/' \
     "$out/bxiv3-deep-sleep.toml" >"$out/correction.toml"
+grep -q '^policy = "perfbound-correct"' "$out/correction.toml"
+grep -q '^burst = 2' "$out/correction.toml"
 small clearing perfbound true 0.2 'hops = "measured"' 2 >"$out/registers.toml"
 
 try bxiv3-deep-sleep 20M ''

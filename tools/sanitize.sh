@@ -13,18 +13,18 @@ out=${SANITIZE_OUT:-target/sanitize}
 here=$PWD
 # Models are kept by the name of the compiler, which does not tell what this script makes of it.
 cache=$here/$out/cache-$(cat tools/sanitizing-c++ tools/sanitize.sh | cksum | cut -d' ' -f1)
-mkdir -p "$out/work"
+mkdir -p "$out/inputs"
 export LINKDOZE_PROGRESS=5
 
 for preset in bxiv3-deep-sleep bxiv3-hybrid 10gbase-t; do
-    "$linkdoze" init --preset $preset -o "$out/work/$preset.toml" --force >/dev/null 2>&1
+    "$linkdoze" init --preset $preset -o "$out/inputs/$preset.toml" --force >/dev/null 2>&1
 done
-sed 's/^registers = false/registers = true/' "$out/work/bxiv3-deep-sleep.toml" \
-    >"$out/work/registers.toml"
-grep -q '^registers = true' "$out/work/registers.toml"
+sed 's/^registers = false/registers = true/' "$out/inputs/bxiv3-deep-sleep.toml" \
+    >"$out/inputs/registers.toml"
+grep -q '^registers = true' "$out/inputs/registers.toml"
 # Its model is small: one that counts lines takes long to compile.
-printf '[port]\npolicy = "fixed"\nt_pdt_ns = 1000\n' >"$out/work/fixed.toml"
-cat >"$out/work/dragonfly.toml" <<'END'
+printf '[port]\npolicy = "fixed"\nt_pdt_ns = 1000\n' >"$out/inputs/fixed.toml"
+cat >"$out/inputs/dragonfly.toml" <<'END'
 [topology]
 kind = "dragonfly"
 groups = 3
@@ -84,7 +84,7 @@ reported() { # reported WHAT TEXT COMMAND...
 with() { # with COMPILER ARGUMENTS...
     compiler=$1
     shift
-    (cd "$out/work" && LINKDOZE_CACHE="$cache" CXX="$compiler" \
+    (cd "$out/inputs" && LINKDOZE_CACHE="$cache" CXX="$compiler" \
         ASAN_OPTIONS=detect_leaks=0 \
         LD_PRELOAD="$(g++ -print-file-name=libasan.so) $(g++ -print-file-name=libubsan.so)" \
         "$linkdoze" "$@")
@@ -138,7 +138,7 @@ threaded() { # threaded MANIFEST
         --config profile.release.package.linkdoze.opt-level=1 \
         --config profile.release.incremental=true
 }
-cat >"$out/work/sweep.toml" <<'END'
+cat >"$out/inputs/sweep.toml" <<'END'
 scenario = "short.toml"
 [fixed]
 t_pdt_ns = [100, 1000]
@@ -147,11 +147,11 @@ bounds = [0.01]
 histograms = ["clearing"]
 END
 sed 's/^duration_ns = 3000000/duration_ns = 100000/;/^sample_ns/d;/^\[power/,/^max_value/d' \
-    "$out/work/dragonfly.toml" >"$out/work/short.toml"
-rm -rf "$out/work/swept"
+    "$out/inputs/dragonfly.toml" >"$out/inputs/short.toml"
+rm -rf "$out/inputs/swept"
 echo 'building with ThreadSanitizer: some minutes'
 threaded Cargo.toml
-cd "$out/work"
+cd "$out/inputs"
 export LINKDOZE_CACHE="$cache"
 for threads in 2 4; do
     clean "simulate, $threads threads" "$checked" simulate dragonfly.toml --threads $threads --all
@@ -173,4 +173,4 @@ sed -i 's/^    fn begin(&self, first: usize, partitions: &mut \[Partition\]) {$/
 grep -q 'static mut LAST' "$out/race/src/network/event/threads.rs"
 threaded "$out/race/Cargo.toml"
 reported 'threads without the order that they need' 'WARNING: ThreadSanitizer: data race' \
-    sh -c "cd '$out/work' && exec '$checked' simulate dragonfly.toml --threads 2"
+    sh -c "cd '$out/inputs' && exec '$checked' simulate dragonfly.toml --threads 2"

@@ -23,6 +23,7 @@ grep -q '^registers = true' "$out/configurations/registers.toml"
 # What the registers do with hop counts is code that only a mean of measured ones reaches.
 sed 's/^hops = .*/hops = "measured"/; s/^hop_window = [0-9]*/hop_window = 256/' \
     "$out/configurations/registers.toml" >"$out/configurations/measured.toml"
+grep -q '^hops = "measured"' "$out/configurations/measured.toml"
 grep -q '^hop_window = 256' "$out/configurations/measured.toml"
 
 failed=0
