@@ -335,6 +335,9 @@ pub const MAX_HOPS: u32 = 63;
 /// measurement.
 pub const INITIAL_HOP_FACTOR: u64 = (1 << HOP_FACTOR_FRACTION) / MAX_HOPS as u64;
 
+/// Width in bits of a counter of packets per hop count; it saturates.
+pub const HOP_COUNTER_WIDTH: u32 = 32;
+
 /// Width in bits of `packet_hops`: hop counts 0 to 63.
 pub const HOPS_WIDTH: u32 = 6;
 

@@ -431,6 +431,7 @@ impl Scenes {
             (Corner::ClearAtTtl, Some(ttl)) => self.expiry(ttl),
             (Corner::Backstop, _) => self.idle_after_receiving(cycles),
             (Corner::Unused, _) => self.idle_from_reset(cycles),
+            (Corner::Halved, _) if self.leaps && self.chance(2) => self.reset_while_halving(cycles),
             _ => self.long_idle(cycles),
         }
         true
@@ -733,6 +734,24 @@ impl Scenes {
                 self.hold(idle, limit);
             }
         }
+    }
+
+    /// An idle period of `cycles` after which counters and window are halved, and a reset while
+    /// the counters are, bin by bin; samples soon after it.
+    fn reset_while_halving(&mut self, cycles: u64) {
+        // Awake all the time, so that a sample comes in every gap.
+        let idle = Inputs::default();
+        self.packet(1);
+        self.hold(idle, cycles);
+        self.transmit(1);
+        self.hold_some(idle, 1..u64::from(self.plan.histogram.bins) + 4);
+        self.hold(idle.with(|pins| pins.rst = true), 1);
+        for _ in 0..4 {
+            self.hold_some(idle, 1..8);
+            self.transmit(1);
+        }
+        self.hold_some(idle, 1..200);
+        self.transmit(1);
     }
 
     /// The other end leads a link up that is awake, and the port then asks to go down: after a

@@ -33,8 +33,8 @@ pub const PART: usize = 200;
 /// One share in so many of the cycles is run before Yosys is asked: most faults show by then.
 const FIRST_SHARE: u64 = 4;
 
-/// How many seconds ABC may think about one fault.
-const ABC_TIMEOUT: u64 = 10;
+/// How many seconds ABC may think about one fault in the module that it is in, and in the whole port.
+const ABC_TIMEOUTS: [u64; 2] = [3, 10];
 
 /// Who says whether a fault is one.
 pub struct Provers {
@@ -150,7 +150,7 @@ impl Campaign {
                 if !stop() {
                     let prover = &provers.reachability;
                     let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
-                    let verdict = prover.same(&self.design, &intact, &faulty, ABC_TIMEOUT)?;
+                    let verdict = prover.same(&self.design, &intact, &faulty, ABC_TIMEOUTS[1])?;
                     if verdict == Verdict::Equal {
                         fates.set(at, Fate::Equivalent);
                     }
@@ -174,10 +174,28 @@ impl Campaign {
         fates: &herd::Fates,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
-        let (Some(provers), unknown) = (provers, fates.unknown()) else {
+        let Some(provers) = provers else {
             return Ok(());
         };
-        if unknown.is_empty() {
+        // Many are none in the module alone, which is soon shown.
+        fates.unknown().into_par_iter().try_for_each(|at| {
+            if !stop() {
+                let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
+                let verdict = provers.reachability.same_module(
+                    &self.design,
+                    &part[at].module,
+                    &intact,
+                    &faulty,
+                    ABC_TIMEOUTS[0],
+                )?;
+                if verdict == Verdict::Equal {
+                    fates.set(at, Fate::Equivalent);
+                }
+            }
+            anyhow::Ok(())
+        })?;
+        let unknown = fates.unknown();
+        if unknown.is_empty() || stop() {
             return Ok(());
         }
         let left: Vec<Mutant> = unknown.iter().map(|&at| part[at].clone()).collect();

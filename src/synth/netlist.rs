@@ -226,20 +226,7 @@ impl Prover {
         let work = Work::new(self)?;
         let module = &block.module;
         let (synthesise, cells) = target.commands();
-        let inside: BTreeSet<&str> = (block.inside.iter())
-            .map(|(_, module, _)| module.as_str())
-            .collect();
-        let inside: Vec<&str> = inside.into_iter().collect();
-        // What is inside becomes pins of the block: its outputs may be anything.
-        let (hide, show) = match inside[..] {
-            [] => (String::new(), String::new()),
-            _ => (
-                format!("blackbox {};", inside.join(" ")),
-                // By their modules: by their names, `u_*`, they are not told from the registers that
-                // Yosys names after the pins that they drive.
-                format!("expose -evert t:{}; opt_clean;", inside.join(" t:")),
-            ),
-        };
+        let (hide, show) = alone(block);
         work.version(
             "netlist",
             sources,
@@ -260,6 +247,33 @@ impl Prover {
             verdict: outcome.verdict,
             seconds: started.elapsed().as_secs_f64(),
         })
+    }
+
+    /// Whether the module `name` of the Verilog `other` does on its pins what it does in `files`, the
+    /// Verilog of `design`: then no controller can tell them apart. What is inside may do anything,
+    /// so that a yes comes soon and a no says little. ABC may think about it for `timeout` seconds.
+    ///
+    /// # Errors
+    /// If a tool fails.
+    pub fn same_module(
+        &self,
+        design: &Design,
+        name: &str,
+        files: &[(String, String)],
+        other: &[(String, String)],
+        timeout: u64,
+    ) -> Result<Verdict, SynthError> {
+        let mut blocks = modules(design).into_iter();
+        let Some(block) = blocks.find(|block| block.module == name) else {
+            return Ok(Verdict::Unknown);
+        };
+        let work = Work::new(self)?;
+        let (hide, show) = alone(&block);
+        for (version, files) in [("golden", files), ("netlist", other)] {
+            let commands = format!("{hide} proc; opt_clean; {show}");
+            work.version(version, files, name, &commands)?;
+        }
+        Ok(work.compare(&block, "", timeout)?.verdict)
     }
 
     /// Whether the Verilog `other` does on the pins of the controller what `files` does, the
@@ -283,6 +297,23 @@ impl Prover {
             work.version(name, files, &top.module, "proc; flatten; opt_clean;")?;
         }
         Ok(work.compare(&top, "", timeout)?.verdict)
+    }
+}
+
+/// Yosys' commands, before and after others, that turn what is inside a block into pins of it.
+fn alone(block: &ModulePins) -> (String, String) {
+    let inside: BTreeSet<&str> = (block.inside.iter())
+        .map(|(_, module, _)| module.as_str())
+        .collect();
+    let inside: Vec<&str> = inside.into_iter().collect();
+    match inside[..] {
+        [] => (String::new(), String::new()),
+        _ => (
+            format!("blackbox {};", inside.join(" ")),
+            // By their modules: by their names, `u_*`, they are not told from the registers that
+            // Yosys names after the pins that they drive.
+            format!("expose -evert t:{}; opt_clean;", inside.join(" t:")),
+        ),
     }
 }
 

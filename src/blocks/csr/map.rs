@@ -2,10 +2,9 @@
 //! of the RTL, and the files that software reads (`registers`).
 
 use crate::blocks::histogram::Shape;
-use crate::blocks::hop_monitor::COUNTER_WIDTH;
 use crate::config::plan::{
-    BinScale, HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_FACTOR_FRACTION,
-    INITIAL_HOP_FACTOR,
+    BinScale, HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH,
+    HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
 
 /// What a port's page begins with: "LKDZ".
@@ -534,7 +533,7 @@ pub fn port(plan: &PortPlan) -> Map {
             }
         );
         0x148 word hop_index(HOPS_WIDTH, Index, 0, "which hop count");
-        0x14c word hop_count(COUNTER_WIDTH, Status, 0, "packets of that hop count; it saturates");
+        0x14c word hop_count(HOP_COUNTER_WIDTH, Status, 0, "packets of that hop count; it saturates");
     }
     Map { registers: page.0 }
 }

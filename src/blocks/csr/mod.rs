@@ -22,8 +22,7 @@ use self::layout::{Layout, Request};
 use self::parameters::{AgingPins, ParameterPins, Parameters};
 use self::rate::{RatePins, RateRequest};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
-use crate::blocks::hop_monitor::COUNTER_WIDTH;
-use crate::config::plan::{PortPlan, HOPS_WIDTH, HOP_FACTOR_FRACTION};
+use crate::config::plan::{PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION};
 use crate::hdl::prelude::*;
 
 block! {
@@ -80,7 +79,7 @@ block! {
         // From and to the hop monitor.
         pub out clear_counts: Bit("packet counts become 0"),
         pub out hop_index: Bits(HOPS_WIDTH, "which packet count to read"),
-        pub in hop_count: Bits(COUNTER_WIDTH, "the packet count, a cycle later"),
+        pub in hop_count: Bits(HOP_COUNTER_WIDTH, "the packet count, a cycle later"),
         pub in hop_factor: Bits(HOP_FACTOR_FRACTION + 1, "measured hop factor"),
         pub in hop_measured: Bit("it is new"),
         // From and to the predictor.

@@ -17,11 +17,14 @@ pub struct HopMonitor {
     factor: u64,
     measured: bool,
     counts: HashMap<u8, u32>,
+    /// Where a counter stops.
+    most: u32,
 }
 
 impl HopMonitor {
-    /// A monitor just after reset whose factor is the mean over `2^window_log2` packets.
-    pub fn new(window_log2: u32) -> Self {
+    /// A monitor just after reset whose factor is the mean over `2^window_log2` packets, with
+    /// counters of `counter_width` bits (1 to 32).
+    pub fn new(window_log2: u32, counter_width: u32) -> Self {
         HopMonitor {
             window: 1 << window_log2,
             arriving: None,
@@ -31,6 +34,7 @@ impl HopMonitor {
             factor: ONE / 63,
             measured: false,
             counts: HashMap::new(),
+            most: u32::MAX >> (32 - counter_width),
         }
     }
 
@@ -60,7 +64,7 @@ impl HopMonitor {
         self.measured = false;
         if let Some(hops) = std::mem::replace(&mut self.arriving, packet) {
             let count = self.counts.entry(hops).or_default();
-            *count = count.saturating_add(1);
+            *count = self.most.min(count.saturating_add(1));
             if hops != 0 {
                 self.sum += ONE / u64::from(hops);
                 self.packets += 1;

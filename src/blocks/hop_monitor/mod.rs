@@ -7,9 +7,6 @@ mod tests;
 use crate::config::plan::{HOPS_WIDTH, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR, MAX_HOPS};
 use crate::hdl::prelude::*;
 
-/// Width of a counter of packets per hop count, in bits; it saturates.
-pub const COUNTER_WIDTH: u32 = 32;
-
 /// `floor(2^HOP_FACTOR_FRACTION / hops)`; 0 for 0 hops, which no packet on a link has.
 const fn reciprocal(hops: u32) -> u64 {
     match hops {
@@ -26,8 +23,9 @@ block! {
     /// packet that claims 0 hops is counted, but takes no part in the mean.
     pub struct HopMonitor(clk, rst);
 
-    /// A monitor whose factor is the mean over `2^window_log2` packets.
-    pub fn new(window_log2: u32) {
+    /// A monitor whose factor is the mean over `2^window_log2` packets, with counters of
+    /// `counter_width` bits.
+    pub fn new(window_log2: u32, counter_width: u32) {
         let factor = HOP_FACTOR_FRACTION + 1;
         let sum = factor + window_log2;
         let hop_counts = MAX_HOPS + 1;
@@ -49,7 +47,7 @@ block! {
         pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that packet"),
         pub in clear: Bit("all counters become 0"),
         pub in read_hops: Bits(HOPS_WIDTH, "which counter to read"),
-        pub out count: Bits(COUNTER_WIDTH, "the counter asked for the cycle before"),
+        pub out count: Bits(counter_width, "the counter asked for the cycle before"),
         pub out factor: Bits(factor, "hop factor of the last full window"),
         pub out measured: Bit("factor is new"),
         // The factor.
@@ -66,19 +64,19 @@ block! {
         reg measured_now: Bit(false, "factor is new"),
         constant window_log2: Number(window_log2, "log2 of the packets in a window"),
         // The counters.
-        memory counts: Memory(hop_counts as usize, COUNTER_WIDTH, "packets per hop count"),
+        memory counts: Memory(hop_counts as usize, counter_width, "packets per hop count"),
         memory counts_to_read: Memory(
-            hop_counts as usize, COUNTER_WIDTH, "the same, for whoever reads"
+            hop_counts as usize, counter_width, "the same, for whoever reads"
         ),
         reg populated: Bits(hop_counts, 0, "which words of the memories mean anything"),
         reg counting: Bit(false, "there was a packet the cycle before"),
         reg hops: Bits(HOPS_WIDTH, 0, "its hop count"),
         reg counted: Bit(false, "there was one the cycle before that"),
         reg last_hops: Bits(HOPS_WIDTH, 0, "its hop count"),
-        reg last_count: Bits(COUNTER_WIDTH, 0, "what its counter became"),
+        reg last_count: Bits(counter_width, 0, "what its counter became"),
         local place: Bits(hop_counts, "the bit of hops in populated"),
-        local without_this: Bits(COUNTER_WIDTH, "the counter without this packet"),
-        local with_this: Bits(COUNTER_WIDTH, "the counter with this packet"),
+        local without_this: Bits(counter_width, "the counter without this packet"),
+        local with_this: Bits(counter_width, "the counter with this packet"),
         reg read_populated: Bit(false, "the word that was read means something"),
     }
 }

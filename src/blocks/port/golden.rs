@@ -17,7 +17,7 @@ use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
-use crate::config::plan::{BinScale, PortPlan, Sleep};
+use crate::config::plan::{BinScale, PortPlan, Sleep, HOP_COUNTER_WIDTH};
 
 /// Cycle-exact model of a port controller: equal to the RTL in every output of every
 /// clock cycle (SPEC 9).
@@ -131,7 +131,7 @@ impl Port {
                 .predicts()
                 .then(|| (Histogram::new(&plan), PerfBound::new(plan))),
             hops: (plan.registers.is_some() || plan.measures())
-                .then(|| HopMonitor::new(plan.hop_window_log2)),
+                .then(|| HopMonitor::new(plan.hop_window_log2, HOP_COUNTER_WIDTH)),
             rate: plan.budget.rate.filter(|_| plan.predicts()).map(|rate| {
                 let initial = plan.budget.product.map_or(0, |product| product.k);
                 BudgetRate::new(rate, initial)

@@ -35,7 +35,7 @@ use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{
-    HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_FACTOR_FRACTION,
+    HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
 };
 use crate::hdl::prelude::*;
 
@@ -140,7 +140,7 @@ block! {
         constant place_bits: Number(shape.place, "bits of a bin's place in its group"),
         child axi_lite: AxiLite(map::PAGE_BITS) if own_axi,
         child csr: Csr(plan) if registers,
-        child hop_monitor: HopMonitor(plan.hop_window_log2) if registers || plan.measures(),
+        child hop_monitor: HopMonitor(plan.hop_window_log2, HOP_COUNTER_WIDTH) if registers || plan.measures(),
         child budget_rate: BudgetRate(&rate, rate_reset) for rate in (rate),
         local read_group: Bits(shape.group, "group of bins to read"),
         local read_place: Bits(shape.place, "bin in it to read"),
