@@ -25,6 +25,9 @@ const LONG_SHARE: u64 = 2;
 /// together have to fit into a count of 64 bits.
 const LONGEST_LEAPT: u64 = 1 << 58;
 
+/// The most samples that are taken to fill a counter.
+const MOST_TO_FILL: u64 = 1024;
+
 /// How often each of them comes if it is short.
 const LONG_TIMES: u64 = 4;
 
@@ -391,6 +394,7 @@ impl Scenes {
             96 if self.leaps && self.plan.sync.is_some() => self.asks_again(),
             97 if self.leaps => self.resets_in_traffic(),
             98 if self.plan.sync.is_some() => self.led_up(),
+            99 if self.leaps && self.plan.halves() => self.halving(),
             _ => self.traffic(),
         }
     }
@@ -431,7 +435,6 @@ impl Scenes {
             (Corner::ClearAtTtl, Some(ttl)) => self.expiry(ttl),
             (Corner::Backstop, _) => self.idle_after_receiving(cycles),
             (Corner::Unused, _) => self.idle_from_reset(cycles),
-            (Corner::Halved, _) if self.leaps && self.chance(2) => self.reset_while_halving(cycles),
             _ => self.long_idle(cycles),
         }
         true
@@ -736,16 +739,47 @@ impl Scenes {
         }
     }
 
-    /// An idle period of `cycles` after which counters and window are halved, and a reset while
-    /// the counters are, bin by bin; samples soon after it.
-    fn reset_while_halving(&mut self, cycles: u64) {
-        // Awake all the time, so that a sample comes in every gap.
+    /// Counters and window of a regular histogram are halved: after an idle period in which the
+    /// window passes its largest value, or with a full counter, or with both, or with the first
+    /// sample after a reset. There may be a reset when a counter has just become full, or while bins
+    /// are halved.
+    fn halving(&mut self) {
+        let window = (self.plan.max_window().saturating_add(1))
+            .saturating_mul(self.plan.clocks_per_tick)
+            .min(LONGEST_LEAPT);
+        // Awake all the time, so that a sample comes after every gap.
         let idle = Inputs::default();
-        self.packet(1);
-        self.hold(idle, cycles);
+        let reset = idle.with(|pins| pins.rst = true);
+        if self.chance(3) {
+            self.packet(1);
+        } else {
+            self.hold(reset, 1);
+        }
+        let largest = u64::MAX >> (64 - self.plan.histogram.counter_bits);
+        let fills = largest <= MOST_TO_FILL && self.chance(2);
+        if fills {
+            // The first activity after a reset ends no idle period.
+            self.transmit(1);
+            for _ in 0..largest.saturating_sub(self.random.random_range(0..3)) {
+                self.hold(idle, 1);
+                self.transmit(1);
+            }
+        }
+        if fills && self.chance(2) {
+            self.hold_some(idle, 1..12);
+            self.hold(reset, 1);
+        } else if !fills || self.chance(2) {
+            self.hold(idle, window);
+        }
+        for _ in 0..2 {
+            self.transmit(1);
+            self.hold_some(idle, 1..4);
+        }
         self.transmit(1);
         self.hold_some(idle, 1..u64::from(self.plan.histogram.bins) + 4);
-        self.hold(idle.with(|pins| pins.rst = true), 1);
+        if self.chance(2) {
+            self.hold(reset, 1);
+        }
         for _ in 0..4 {
             self.hold_some(idle, 1..8);
             self.transmit(1);
