@@ -70,8 +70,12 @@ try() { # name cycles modules
 
 "$linkdoze" init --preset bxiv3-deep-sleep -o "$out/bxiv3-deep-sleep.toml" --force >/dev/null 2>&1
 small circular perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/circular.toml"
-# So small a bound that the highest bin can exceed the budget, too.
-small regular perfbound false 0.02 'hop_factor = 0.01' 0 >"$out/regular.toml"
+# So small a bound that the highest bin can exceed the budget, too. Bins of one clock, some of them
+# out of reach: a sample can come for a bin that is yet to be halved, and halving ends before the last.
+small regular perfbound false 0.02 'hop_factor = 0.01' 0 |
+    sed 's/^tick_ns = .*/tick_ns = 1/; s/^bin_ns = .*/bin_ns = 1/; s/^max_value_ns = .*/max_value_ns = 26/
+        s/^t_pdt_init_ns = .*/t_pdt_init_ns = 20/' >"$out/regular.toml"
+grep -q '^max_value_ns = 26' "$out/regular.toml"
 small decaying perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/decaying.toml"
 small map perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/map.toml"
 # At the scale of the preset: where a tick is much of a threshold, the least bits of the logarithms

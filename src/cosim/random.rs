@@ -389,7 +389,9 @@ impl Scenes {
             84..88 => self.refused(),
             88..90 => self.reset(),
             90..93 => self.glitch(),
-            93..95 => self.equal_gaps(),
+            93 => self.equal_gaps(),
+            94 if self.leaps && self.plan.registers.is_some() => self.long_residence(),
+            94 => self.equal_gaps(),
             95 if self.leaps => self.edge_of_budget(),
             96 if self.leaps && self.plan.sync.is_some() => self.asks_again(),
             97 if self.leaps => self.resets_in_traffic(),
@@ -737,6 +739,17 @@ impl Scenes {
                 self.hold(idle, limit);
             }
         }
+    }
+
+    /// The port is so long in one state that the registers count it in more than 32 bits, and
+    /// software has some time to read them.
+    fn long_residence(&mut self) {
+        self.packet(1);
+        let cycles = self.log_uniform(1 << 31, 1 << 40);
+        let idle = self.idle();
+        self.hold(idle, cycles);
+        self.packet(1);
+        self.hold_some(Inputs::quiet(), 20..400);
     }
 
     /// Counters and window of a regular histogram are halved: after an idle period in which the
