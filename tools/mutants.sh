@@ -76,8 +76,14 @@ small regular perfbound false 0.02 'hop_factor = 0.01' 0 |
     sed 's/^tick_ns = .*/tick_ns = 1/; s/^bin_ns = .*/bin_ns = 1/; s/^max_value_ns = .*/max_value_ns = 26/
         s/^t_pdt_init_ns = .*/t_pdt_init_ns = 20/' >"$out/regular.toml"
 grep -q '^max_value_ns = 26' "$out/regular.toml"
-small decaying perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/decaying.toml"
-small map perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/map.toml"
+# Windows so long that they saturate, and budgets so large that a full counter makes a difference.
+small decaying perfbound false 0.2 'hop_factor = 0.1' 0 |
+    sed 's/^ttl_ns = .*/ttl_ns = 180000/' >"$out/decaying.toml"
+small map perfbound false 0.2 'hop_factor = 0.1' 0 |
+    sed 's/^ttl_ns = .*/ttl_ns = 180000/; s/^counter_bits = .*/counter_bits = 4/' >"$out/map.toml"
+grep -q '^ttl_ns = 180000' "$out/decaying.toml"
+grep -q '^counter_bits = 4' "$out/map.toml"
+"$linkdoze" init --preset bxiv3-hybrid -o "$out/bxiv3-hybrid.toml" --force >/dev/null 2>&1
 # At the scale of the preset: where a tick is much of a threshold, the least bits of the logarithms
 # make no difference to it.
 sed -e 's/^policy = .*/policy = "perfbound-correct"/' -e 's/^burst = .*/burst = 2/' \
@@ -87,6 +93,8 @@ grep -q '^burst = 2' "$out/correction.toml"
 small clearing perfbound true 0.2 'hops = "measured"' 2 >"$out/registers.toml"
 
 try bxiv3-deep-sleep 20M ''
+# What the other presets have besides.
+try bxiv3-hybrid 20M lpi_fsm
 try circular 4M histogram_circular,counter_store
 try regular 4M histogram_regular,counter_store,perfbound
 try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
@@ -101,7 +109,7 @@ import pathlib
 import sys
 
 out = pathlib.Path(sys.argv[1])
-names = "bxiv3-deep-sleep circular regular decaying map correction registers".split()
+names = "bxiv3-deep-sleep bxiv3-hybrid circular regular decaying map correction registers".split()
 rows, left, kinds = [], [], {}
 for name in names:
     modules = {}

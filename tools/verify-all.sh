@@ -77,8 +77,8 @@ step switch '1 co-simulation, 16 ports' "$linkdoze" cosim \
 step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix" \
     sh tools/matrix.sh "$linkdoze" 2000000 1
 # `make mutants` tries all of them.
-step mutants '2 mutation, every module, one in four' env MUTANTS_OUT="$out/mutants" \
-    sh tools/mutants.sh "$linkdoze" 4
+step mutants '2 mutation, every module, one in two' env MUTANTS_OUT="$out/mutants" \
+    sh tools/mutants.sh "$linkdoze" 2
 step verify '3 proofs' sh tools/verify.sh "$linkdoze"
 step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
 for name in bxiv3-deep-sleep bxiv3-hybrid measured; do
