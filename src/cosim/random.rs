@@ -667,7 +667,11 @@ impl Scenes {
     /// their number passes the budget while the threshold is computed again and again.
     fn edge_of_budget(&mut self) {
         let budget = self.plan.budget;
-        let one = u64::try_from(budget.denominator / budget.numerator).unwrap_or(u64::MAX);
+        // Of a policy that does not predict there is none.
+        let Some(one) = budget.denominator.checked_div(budget.numerator) else {
+            return self.traffic();
+        };
+        let one = u64::try_from(one).unwrap_or(u64::MAX);
         // What the hop monitor or software allows may be far less.
         let times = match self.chance(4) {
             true => self.log_uniform(1, 64),
@@ -1141,7 +1145,7 @@ impl Scenes {
 mod tests {
     use super::*;
     use crate::blocks::port::golden;
-    use crate::config::plan::{HistogramKind, RefreshPlan, Sleep, SyncPlan};
+    use crate::config::plan::{BudgetPlan, HistogramKind, RefreshPlan, Sleep, SyncPlan};
     use crate::cosim::coverage::Coverage;
     use crate::cosim::fixture::small_plan;
     use crate::cosim::{Ended, EngineError, LockStep, Model, Rtl, Run};
@@ -1248,6 +1252,24 @@ mod tests {
         };
         assert_eq!(sequence(7), sequence(7));
         assert_ne!(sequence(7), sequence(8));
+    }
+
+    /// Of a policy that does not predict there is no budget to come near.
+    #[test]
+    fn every_policy_has_activity_that_leaps() {
+        for policy in Policy::ALL {
+            let plan = small_plan().with(|plan| {
+                plan.policy = policy;
+                if !plan.predicts() {
+                    plan.budget = BudgetPlan::UNUSED;
+                }
+            });
+            let mut random = Random::new(&plan, 1, 100_000, true);
+            for _ in 0..20_000 {
+                let stretch = random.next(&Outputs::default()).unwrap();
+                random.passed(stretch.cycles, 0);
+            }
+        }
     }
 
     #[test]

@@ -1,0 +1,188 @@
+#!/bin/sh
+# Single faults in the golden models, made by cargo-mutants: how many would the co-simulation find?
+#
+#     tools/golden-mutants.sh LINKDOZE [SHARE]
+#
+# SHARE is 0/4 for the first of four shares of the faults, 1/4 for the second...; without it, all.
+#
+# The whole program takes minutes to compile, so the golden models are copied into a small crate that
+# takes seconds (testbench/golden-mutants/assemble.py). The Verilog is not compiled with each of them
+# either: co-simulations of several configurations are recorded once (examples/record.rs), and each
+# faulty model is driven by the driver of the co-simulation as the sound one was. It is found if it
+# differs from what the Verilog did. Where the record does not say what the Verilog would have done
+# (testbench/golden-mutants/replay.rs), a run counts as one that does not find the fault.
+#
+# The same command goes on where it was interrupted. It ends with a table, and a list of all faults
+# that survive. Which functions are left out, and why: testbench/golden-mutants/mutants.toml.
+set -eu
+
+linkdoze=$1
+share=${2:-0/1}
+out=${GOLDEN_MUTANTS_OUT:-target/golden-mutants}
+command -v cargo-mutants >/dev/null ||
+    { echo 'golden-mutants: cargo-mutants is missing: cargo install cargo-mutants --locked' >&2; exit 2; }
+mkdir -p "$out/runs"
+
+# A port with short times, so that few cycles reach everything.
+small() { # kind policy sleep sync registers hops burst
+    cat <<TOML
+[clock]
+tick_ns = 3
+[port]
+time_width = 16
+policy = "$2"
+sleep = "$3"
+t_pdt_ns = 240
+t_pdt_init_ns = 600
+t_backstop_ns = 900
+hybrid_hold_ns = 150
+sync = "$4"
+sync_timeout_ns = 60
+registers = $5
+[states.fast-wake]
+t_w_ns = 30
+t_s_ns = 20
+[states.deep-sleep]
+t_w_ns = 90
+t_s_ns = 60
+t_q_ns = 200
+t_r_ns = 25
+[histogram]
+kind = "$1"
+bin_scale = "linear"
+bins = 32
+bin_ns = 48
+counter_bits = 8
+max_samples = 40
+ttl_ns = 12000
+map_entries = 8
+max_value_ns = 1536
+[perfbound]
+bound = 0.2
+$6
+hop_window = 256
+window = "held"
+[correction]
+history = 5
+[guard]
+burst = $7
+TOML
+}
+
+# Changes keys of the configuration that is read.
+with() { # key = value...
+    sed_script=
+    for change in "$@"; do
+        sed_script="$sed_script;s/^${change%% =*} = .*/$change/"
+    done
+    sed "$sed_script"
+}
+
+factor='hop_factor = 0.1'
+measured='hops = "measured"'
+hop2='hops = [[2, 0.5], [4, 0.5]]'
+configure() { cat >"$out/runs/$1.toml"; }
+small clearing perfbound-correct hybrid messages true "$measured" 2 | configure registers
+small circular perfbound hybrid messages false "$factor" 0 | configure circular
+small circular perfbound deep-sleep levels false "$factor" 0 |
+    with 'window = "elapsed"' 'tick_ns = 1' 'time_width = 12' 't_backstop_ns = "off"' \
+        'ttl_ns = 0' 'bin_ns = 32' 'max_value_ns = 1024' | configure elapsed
+# So small a bound that the highest bin can exceed the budget, too.
+small regular perfbound hybrid messages false 'hop_factor = 0.01' 2 |
+    with 'bound = 0.02' 'counter_bits = 4' | configure regular
+small decaying perfbound fast-wake levels false "$factor" 0 | configure decaying
+small map perfbound hybrid messages false "$factor" 0 |
+    with 'bin_scale = "log"' 'bin_ns = 3' | configure map
+small clearing perfbound-correct hybrid levels false "$hop2" 0 |
+    with 'bin_scale = "log"' 'bin_ns = 3' 'history = 16' | configure levels
+small clearing perfbound hybrid messages false "$measured" 1 | configure measured
+small clearing fixed deep-sleep messages false "$factor" 1 |
+    with 'tick_ns = 1' 'bin_ns = 64' 'max_value_ns = 2048' | configure fixed
+small clearing fixed fast-wake levels true "$factor" 0 | configure fixed-registers
+small clearing always-on hybrid messages false "$factor" 0 | configure always-on
+small circular perfbound-correct hybrid levels true "$factor" 0 | configure circular-registers
+small regular perfbound deep-sleep messages true "$factor" 2 | configure regular-registers
+small decaying perfbound hybrid messages true "$measured" 0 | configure decaying-registers
+small map perfbound fast-wake messages true "$factor" 0 | configure map-registers
+# At the scale of the preset: where a tick is much of a threshold, the least bits of the logarithms
+# make no difference to it.
+"$linkdoze" init --preset bxiv3-deep-sleep -o "$out/runs/preset.toml" --force >/dev/null 2>&1
+with 'policy = "perfbound-correct"' 'burst = 2' <"$out/runs/preset.toml" | configure correction
+grep -q '^policy = "perfbound-correct"' "$out/runs/correction.toml"
+
+# Name, configuration, cycles, seed, activity; those that find most come first.
+cat >"$out/runs/list" <<'LIST'
+registers registers 1000000 1 random
+circular circular 500000 1 random
+regular regular 500000 1 random
+decaying decaying 500000 1 random
+map map 500000 1 random
+levels levels 1000000 1 random
+measured measured 500000 1 random
+fixed fixed 500000 1 random
+elapsed elapsed 500000 1 random
+circular-registers circular-registers 1000000 1 random
+regular-registers regular-registers 1000000 1 random
+decaying-registers decaying-registers 1000000 1 random
+map-registers map-registers 1000000 1 random
+fixed-registers fixed-registers 1000000 1 random
+switch registers 300000 1 ports=3
+always-on always-on 100000 1 random
+correction correction 4000000 1 random
+registers-clocked registers 1000000 2 clocked
+circular-clocked circular 500000 2 clocked
+elapsed-clocked elapsed 500000 2 clocked
+regular-clocked regular 500000 2 clocked
+decaying-clocked decaying 500000 2 clocked
+map-clocked map 500000 2 clocked
+levels-clocked levels 500000 2 clocked
+measured-clocked measured 500000 2 clocked
+fixed-clocked fixed 500000 2 clocked
+regular-line-rate regular-registers 300000 1 line-rate
+LIST
+
+# Records what is not recorded, or was by another program.
+version=$(cat src/blocks/*/*.rs src/blocks/*/*/*.rs src/cosim/*.rs examples/record.rs | sha256sum | cut -c1-16)
+cargo build --release --locked --example record
+while read -r name configuration cycles seed kind; do
+    toml=$out/runs/$configuration.toml
+    key="$version $(sha256sum <"$toml" | cut -c1-16) $cycles $seed $kind"
+    [ "$(cat "$out/runs/$name.key" 2>/dev/null)" = "$key" ] || {
+        target/release/examples/record "$toml" "$out/runs/$name" "$cycles" "$seed" "$kind"
+        echo "$key" >"$out/runs/$name.key"
+    }
+done <"$out/runs/list"
+
+# The sound models do what the Verilog did, all of it.
+crate=$out/crate
+names=$(cut -d' ' -f1 "$out/runs/list")
+# shellcheck disable=SC2086 # a name each
+python3 testbench/golden-mutants/assemble.py . "$crate" $names
+manifest=$crate/Cargo.toml
+cargo test --quiet --manifest-path "$manifest" -- --nocapture >"$out/sound" 2>&1 ||
+    { cat "$out/sound"; exit 1; }
+if grep '^unsettled' "$out/sound"; then exit 1; fi
+
+# In pieces, so that little is lost by an interruption.
+pieces=48
+key=$(cat "$crate"/Cargo.toml "$crate"/src/*.rs "$crate"/src/*/*.rs "$crate"/src/*/*/*.rs \
+    "$crate"/src/*/*/*/*.rs "$out"/runs/*.key testbench/golden-mutants/mutants.toml |
+    sha256sum | cut -c1-16)
+results=$out/results-$key
+mkdir -p "$results"
+piece=0
+while [ "$piece" -lt "$pieces" ]; do
+    if [ $((piece % ${share##*/})) = "${share%%/*}" ] && [ ! -e "$results/$piece/done" ]; then
+        rm -rf "${results:?}/$piece"
+        mkdir "$results/$piece"
+        status=0
+        cargo mutants --in-place --dir "$crate" --config testbench/golden-mutants/mutants.toml \
+            --baseline skip --timeout 60 --shard "$piece/$pieces" --sharding round-robin \
+            --output "$results/$piece" --no-shuffle --colors never || status=$?
+        # 2: some survive; 3: some did not end.
+        case $status in 0 | 2 | 3) touch "$results/$piece/done" ;; *) exit "$status" ;; esac
+    fi
+    piece=$((piece + 1))
+done
+
+python3 testbench/golden-mutants/table.py "$results"
