@@ -39,7 +39,6 @@ PARTS = {
         "use super::Shape;\nuse crate::config::plan::PortPlan;\n",
         ["pub fn halving_cycles"],
     ),
-    "src/blocks/hop_monitor/mod.rs": ("", ["pub const COUNTER_WIDTH"]),
     "src/blocks/perfbound/mod.rs": ("pub use self::latency::update_latency;\n", []),
     "src/blocks/perfbound/budget.rs": ("", ["pub const MULTIPLY_CYCLES"]),
     "src/blocks/port/mod.rs": ("", ["pub enum Access"]),
