@@ -5,7 +5,8 @@
 //! everyone does; the harness runs the model's regions itself, so the ratio can exceed 1.
 //! Both run alternately in one process; medians.
 //!
-//! `cargo bench --bench cosim`; `LINKDOZE_BENCH_CYCLES` sets the cycles of a repetition.
+//! `cargo bench --bench cosim`; `LINKDOZE_BENCH_CYCLES` sets the cycles of a repetition. With
+//! `-- third` only the activities with that in their names are measured.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -14,7 +15,8 @@ use std::time::Instant;
 use anyhow::{ensure, Context, Result};
 use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
 use libloading::Library;
-use linkdoze::blocks::port::pins::{Inputs, Outputs};
+use linkdoze::blocks::port::pins::{Inputs, Outputs, Pins};
+use linkdoze::config::plan::PortPlan;
 use linkdoze::config::{Config, Sync, PRESETS};
 use linkdoze::cosim::coverage::Coverage;
 use linkdoze::cosim::line_rate::LineRate;
@@ -34,8 +36,8 @@ const CYCLES: u64 = 4_000_000;
 /// The preset that is measured.
 const PRESET: &str = "bxiv3-deep-sleep";
 
-/// The controller that is measured.
-fn design() -> Result<impl Design> {
+/// The controller that is measured, with registers or without.
+fn design(registers: bool) -> Result<PortDesign> {
     let preset = PRESETS
         .iter()
         .find(|preset| preset.name == PRESET)
@@ -43,6 +45,7 @@ fn design() -> Result<impl Design> {
     let mut config = Config::parse(preset.text, preset.name)?;
     // The activities below have no other end that answers messages.
     config.port.sync = Sync::Levels;
+    config.port.registers = registers;
     Ok(PortDesign::new(&config)?)
 }
 
@@ -100,15 +103,19 @@ impl Activity for ApplicationLike {
     }
 }
 
-/// Writes the inputs of every cycle down.
-struct Record(Vec<u32>);
+/// Writes the inputs of every cycle down, so many words of each.
+struct Record {
+    words: usize,
+    inputs: Vec<u64>,
+}
 
 impl Rtl for &mut Record {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         for run in runs {
-            let length = self.0.len() + run.cycles as usize;
-            // The pins of a port without registers lie lowest.
-            self.0.resize(length, run.packed_inputs()[0] as u32);
+            let packed = run.packed_inputs();
+            for _ in 0..run.cycles {
+                self.inputs.extend_from_slice(&packed[..self.words]);
+            }
         }
         Ok(None)
     }
@@ -123,7 +130,35 @@ impl Rtl for Nothing {
     }
 }
 
-type PlainLoop = unsafe extern "C" fn(*const u32, u64) -> u64;
+type PlainLoop = unsafe extern "C" fn(*const u64, u64) -> u64;
+
+/// Words of the packed inputs that hold pins of the design.
+fn input_words(pins: &Pins) -> usize {
+    pins.inputs
+        .iter()
+        .map(|pin| pin.word + 1)
+        .max()
+        .unwrap_or(1)
+}
+
+/// `plain_pins.h`: how the plain loop drives and reads the pins.
+fn plain_pins(pins: &Pins) -> String {
+    let drive: String = (pins.inputs.iter())
+        .map(|pin| {
+            let (name, word, low, mask) = (pin.name, pin.word, pin.low, pin.mask());
+            format!("    top.{name} = inputs[{word}] >> {low} & {mask:#x}u;\n")
+        })
+        .collect();
+    let read: String = (pins.outputs.iter())
+        .map(|pin| format!(" ^ top.{}", pin.name))
+        .collect();
+    format!(
+        "enum {{ WORDS = {} }};\n\n\
+         static inline void drive(Vport& top, const uint64_t* inputs) {{\n{drive}}}\n\n\
+         static inline uint64_t read(const Vport& top) {{\n    return 0{read};\n}}\n",
+        input_words(pins)
+    )
+}
 
 /// Compiles `testbench/plain_loop.cpp` with the design.
 fn plain_loop(design: &impl Design, folder: &std::path::Path) -> Result<Library> {
@@ -135,6 +170,10 @@ fn plain_loop(design: &impl Design, folder: &std::path::Path) -> Result<Library>
     }
     tools.verilate(folder, &names, "port", &[])?;
     let (own, library) = tools.sources(&folder.join("model"))?;
+    std::fs::write(
+        folder.join("plain_pins.h"),
+        plain_pins(&Pins::of(design.plan())),
+    )?;
     // One translation unit, as the checked model is.
     let mut unity = include_str!("../testbench/plain_loop.cpp").to_owned();
     for path in own {
@@ -145,7 +184,7 @@ fn plain_loop(design: &impl Design, folder: &std::path::Path) -> Result<Library>
         .compiler()
         .current_dir(folder)
         .args(COMPILER_FLAGS)
-        .args(["-shared", "-Imodel", "-I"])
+        .args(["-shared", "-I.", "-Imodel", "-I"])
         .arg(tools.include())
         .args(["-DVM_TRACE=0", "-DVM_COVERAGE=0", "-DVM_SC=0"])
         .args([
@@ -172,45 +211,36 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-fn main() -> Result<()> {
-    let cycles = match std::env::var("LINKDOZE_BENCH_CYCLES") {
-        Ok(text) => text
-            .parse()
-            .context("LINKDOZE_BENCH_CYCLES is not a number")?,
-        Err(_) => CYCLES,
-    };
-    let design = design()?;
-    let plan = *design.plan();
-    let folder = tempfile::tempdir()?;
-    let library = plain_loop(&design, folder.path())?;
-    // SAFETY: the type is that of `plain_loop` in the source that was just compiled.
-    let plain: PlainLoop = unsafe { *library.get(b"plain_loop\0")? };
-    let model = Compiled::fast(&design.verilog()?, &plan)?;
+/// A controller in both forms.
+struct Measured {
+    design: PortDesign,
+    plain: Library,
+    model: Compiled,
+}
 
-    let mut table = Table::new();
-    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header([
-        "activity",
-        "plain C++ loop",
-        "checked",
-        "ratio",
-        "and corners counted",
-        "golden alone",
-        "runs",
-    ]);
-    type Make = Box<dyn Fn() -> Box<dyn Activity>>;
-    let activities: [(&str, Make); 3] = [
-        (
-            "random",
-            Box::new(move || Box::new(Random::new(&plan, 1, cycles, false))),
-        ),
-        ("every third cycle", Box::new(|| Box::new(LineRate::new(1)))),
-        (
-            "application-like",
-            Box::new(|| Box::new(ApplicationLike::new(1))),
-        ),
-    ];
-    for (name, make) in &activities {
-        let mut record = Record(Vec::new());
+impl Measured {
+    /// Compiles the controller with registers or without.
+    fn new(registers: bool) -> Result<Measured> {
+        let design = design(registers)?;
+        let folder = tempfile::tempdir()?;
+        Ok(Measured {
+            plain: plain_loop(&design, folder.path())?,
+            model: Compiled::fast(&design.verilog()?, design.plan())?,
+            design,
+        })
+    }
+
+    /// A row of the table: so many cycles of an activity.
+    fn row(&self, name: &str, cycles: u64, make: Make) -> Result<[String; 7]> {
+        let Measured { design, model, .. } = self;
+        let plan = design.plan();
+        let make = || make(plan, cycles);
+        // SAFETY: the type is that of `plain_loop` in the source that was compiled.
+        let plain: PlainLoop = unsafe { *self.plain.get(b"plain_loop\0")? };
+        let mut record = Record {
+            words: input_words(&Pins::of(plan)),
+            inputs: Vec::new(),
+        };
         let mut runs = 0;
         LockStep::new(design.golden(), &mut record).drive(
             make().as_mut(),
@@ -225,8 +255,8 @@ fn main() -> Result<()> {
         let mut counted_rates = Vec::new();
         for _ in 0..REPETITIONS {
             let start = Instant::now();
-            // SAFETY: the array holds `cycles` words.
-            let sum = unsafe { plain(record.0.as_ptr(), record.0.len() as u64) };
+            // SAFETY: the array holds the words of `cycles` cycles.
+            let sum = unsafe { plain(record.inputs.as_ptr(), cycles) };
             let plain_seconds = start.elapsed().as_secs_f64();
             std::hint::black_box(sum);
 
@@ -237,7 +267,7 @@ fn main() -> Result<()> {
             ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
 
             let start = Instant::now();
-            let mut coverage = Coverage::new(&plan);
+            let mut coverage = Coverage::new(plan);
             let mut pair = LockStep::new(design.golden(), model.engine()?);
             pair.drive(make().as_mut(), cycles, |_, batch| {
                 coverage.observe(batch);
@@ -255,15 +285,74 @@ fn main() -> Result<()> {
             ratios.push(plain_seconds / checked_seconds);
         }
         let million = |rates| format!("{:.1} M/s", median(rates) / 1e6);
-        table.add_row([
-            (*name).to_owned(),
+        Ok([
+            name.to_owned(),
             million(plain_rates),
             million(checked_rates),
             format!("{:.2}", median(ratios)),
             million(counted_rates),
             million(golden_rates),
             format!("1 per {:.1} cycles", cycles as f64 / runs as f64),
-        ]);
+        ])
+    }
+}
+
+/// Makes an activity of so many cycles.
+type Make = fn(&PortPlan, u64) -> Box<dyn Activity>;
+
+/// What is measured of a controller without registers and of one with them.
+const ACTIVITIES: [(bool, &[(&str, Make)]); 2] = [
+    (
+        false,
+        &[
+            ("random", random),
+            ("every third cycle", |_, _| Box::new(LineRate::new(1))),
+            ("application-like", |_, _| Box::new(ApplicationLike::new(1))),
+        ],
+    ),
+    (true, &[("random with registers", random)]),
+];
+
+/// Random activity, with software that asks the registers where there are any.
+fn random(plan: &PortPlan, cycles: u64) -> Box<dyn Activity> {
+    Box::new(Random::new(plan, 1, cycles, false))
+}
+
+fn main() -> Result<()> {
+    let cycles = match std::env::var("LINKDOZE_BENCH_CYCLES") {
+        Ok(text) => text
+            .parse()
+            .context("LINKDOZE_BENCH_CYCLES is not a number")?,
+        Err(_) => CYCLES,
+    };
+    // An argument that is no option is a part of the names of what is to be measured.
+    let mut arguments = std::env::args().skip(1);
+    let part = arguments.find(|argument| !argument.starts_with('-'));
+    let wanted = |name: &str| part.as_ref().is_none_or(|part| name.contains(part));
+
+    let mut table = Table::new();
+    table.load_preset(UTF8_HORIZONTAL_ONLY).set_header([
+        "activity",
+        "plain C++ loop",
+        "checked",
+        "ratio",
+        "and corners counted",
+        "golden alone",
+        "runs",
+    ]);
+    let mut made_with = None;
+    for (registers, activities) in ACTIVITIES {
+        if !activities.iter().any(|(name, _)| wanted(name)) {
+            continue;
+        }
+        let measured = Measured::new(registers)?;
+        for (name, make) in activities.iter().filter(|(name, _)| wanted(name)) {
+            table.add_row(measured.row(name, cycles, *make)?);
+        }
+        let Compiled {
+            version, clocking, ..
+        } = measured.model;
+        made_with = Some(format!("{version}, clocked by {clocking}"));
     }
     for column in 1..7 {
         if let Some(column) = table.column_mut(column) {
@@ -271,8 +360,8 @@ fn main() -> Result<()> {
         }
     }
     println!(
-        "{PRESET}, {}, clocked by {}; {cycles} cycles, {REPETITIONS} repetitions, medians, one thread\n{table}",
-        model.version, model.clocking
+        "{PRESET}, {}; {cycles} cycles, {REPETITIONS} repetitions, medians, one thread\n{table}",
+        made_with.context("no activity has this name")?
     );
     Ok(())
 }

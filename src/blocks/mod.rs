@@ -20,6 +20,7 @@ pub mod miss_history;
 pub mod pdt_timer;
 pub mod perfbound;
 pub mod port;
+pub mod queue;
 pub mod switch_ports;
 #[cfg(test)]
 pub(crate) mod testing;

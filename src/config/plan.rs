@@ -101,6 +101,7 @@ impl HistogramKind {
     }
 
     /// Whether `max_samples` and the time to live bound the histogram's present window.
+    #[inline]
     pub fn ages(self) -> bool {
         match self {
             HistogramKind::Clearing | HistogramKind::Map | HistogramKind::Decaying => true,
@@ -274,6 +275,7 @@ impl HistogramPlan {
     }
 
     /// Whether `X` is the sum of the idle periods held (SPEC 7.1).
+    #[inline]
     pub fn sums_lengths(&self) -> bool {
         self.kind == HistogramKind::Circular && self.window == CircularWindow::Held
     }

@@ -189,6 +189,28 @@ fn expected(port: usize, pin: Pin) -> String {
     }
 }
 
+/// What makes `difference` other than 0 where pins of a port have not their expected values: the
+/// pins of a few bits are compared together, as they are packed.
+fn differences(pins: &TopPins, port: usize) -> String {
+    let (mut packed, mut mask, mut words) = (String::from("0"), 0u64, String::new());
+    for top in pins.outputs.iter().filter(|top| top.port == port) {
+        let name = &top.name;
+        match top.pin.pin.place() {
+            Place::Bits { low, width } => {
+                let _ = write!(packed, " | uint64_t(root.{name}) << {low}");
+                mask |= ((1 << width) - 1) << low;
+            }
+            Place::Word(word) => {
+                let _ = write!(
+                    words,
+                    "\n           | (uint64_t(root.{name}) ^ runs[{port}].words[{word}])"
+                );
+            }
+        }
+    }
+    format!("\n           | (({packed}) ^ (runs[{port}].bits & {mask:#x}u)){words}")
+}
+
 /// `pins.h` for a model with these pins.
 pub(super) fn pins_header(
     pins: &TopPins,
@@ -216,15 +238,9 @@ pub(super) fn pins_header(
         );
     }
     text +=
-        "}\n\nstatic inline uint64_t difference(const Root& root, const Run* runs) {\n    return ";
-    for (index, top) in pins.outputs.iter().enumerate() {
-        let separator = if index == 0 { "" } else { "\n           | " };
-        let expected = expected(top.port, top.pin.pin);
-        let _ = write!(
-            text,
-            "{separator}(uint64_t(root.{}) ^ {expected})",
-            top.name
-        );
+        "}\n\nstatic inline uint64_t difference(const Root& root, const Run* runs) {\n    return 0";
+    for port in 0..pins.ports {
+        text += &differences(pins, port);
     }
     text += ";\n}\n\nstatic inline int port_that_differs(const Root& root, const Run* runs) {\n";
     for top in &pins.outputs {

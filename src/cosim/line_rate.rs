@@ -31,20 +31,17 @@ impl LineRate {
 impl Activity for LineRate {
     fn next(&mut self, _: &Outputs) -> Option<Stretch> {
         self.idle = !self.idle;
-        let quiet = Inputs::quiet();
-        let (inputs, cycles) = if self.idle {
-            (quiet, Self::CYCLES - self.active)
-        } else {
-            self.active = self.random.random_range(1..Self::CYCLES);
-            let sends = self.random.random_bool(0.5);
-            let busy = Inputs {
-                queue_nonempty: sends,
-                transmitting: sends,
-                receiving: !sends,
-                ..quiet
-            };
-            (busy, self.active)
+        if self.idle {
+            return Some(Stretch::hold(Inputs::quiet(), Self::CYCLES - self.active));
+        }
+        self.active = 1 + u64::from(self.random.random::<bool>());
+        let sends = self.random.random();
+        let busy = Inputs {
+            queue_nonempty: sends,
+            transmitting: sends,
+            receiving: !sends,
+            ..Inputs::quiet()
         };
-        Some(Stretch::hold(inputs, cycles))
+        Some(Stretch::hold(busy, self.active))
     }
 }

@@ -40,7 +40,7 @@ pub use crate::blocks::port::model::Model;
 use std::ops::ControlFlow;
 
 use crate::blocks::port::pins::{
-    InputPin, Inputs, Outputs, Pin, PinValue, Place, PowerState, Values,
+    InputPin, Inputs, Outputs, PackedOutputs, Pin, PinValue, Place, PowerState, Values,
 };
 use crate::config::plan::PortPlan;
 
@@ -82,7 +82,7 @@ pub struct Run {
     /// [`Inputs::pack`].
     inputs: [u64; Inputs::WORDS],
     /// [`Outputs::pack`].
-    bits: u32,
+    bits: u64,
     words: [u64; Outputs::WORDS],
 }
 
@@ -103,7 +103,7 @@ pub fn run_header() -> String {
          #pragma once\n\n#include <cstdint>\n\n\
          // Consecutive cycles with the same inputs and the same expected outputs.\n\
          struct Run {{\n    uint64_t cycles;\n    uint64_t inputs[{}];  // Inputs::pack\n{}\n    \
-         uint32_t bits;\n{}\n    uint64_t words[{}];\n}};\n\n\
+         uint64_t bits;\n{}\n    uint64_t words[{}];\n}};\n\n\
          // Where and how the model departs from what was expected.\n\
          struct Difference {{\n    uint64_t run;    // index of the run\n    \
          uint64_t cycle;  // cycle within the run\n    \
@@ -118,18 +118,32 @@ pub fn run_header() -> String {
 
 impl Run {
     /// A run of `cycles` cycles.
+    #[inline]
     pub fn new(cycles: u64, inputs: &Inputs, expected: &Outputs) -> Run {
-        let (bits, words) = expected.pack();
+        Run::packed(inputs.pack(), expected.pack()).with_cycles(cycles)
+    }
+
+    /// A run of one cycle with these packed pins.
+    #[inline]
+    fn packed(inputs: [u64; Inputs::WORDS], expected: PackedOutputs) -> Run {
+        let PackedOutputs { bits, words } = expected;
         Run {
-            cycles,
-            inputs: inputs.pack(),
+            cycles: 1,
+            inputs,
             bits,
             words,
         }
     }
 
+    /// Whether these are the expected outputs.
+    fn expects(&self, outputs: &PackedOutputs) -> bool {
+        let Run { bits, words, .. } = *self;
+        PackedOutputs { bits, words } == *outputs
+    }
+
     /// The same run with another length.
     #[must_use]
+    #[inline]
     pub fn with_cycles(self, cycles: u64) -> Run {
         Run { cycles, ..self }
     }
@@ -155,9 +169,10 @@ impl Run {
     }
 
     /// The expected value of an output pin.
+    #[inline]
     pub fn expected(&self, pin: Pin) -> u64 {
         match pin.place() {
-            Place::Bits { low, width } => (self.bits >> low & ((1 << width) - 1)).into(),
+            Place::Bits { low, width } => self.bits >> low & ((1 << width) - 1),
             Place::Word(word) => self.words[word],
         }
     }
@@ -172,6 +187,7 @@ impl Run {
     }
 
     /// The expected state of the link; of one that does not exist, `Wake`.
+    #[inline]
     pub fn power_state(&self) -> PowerState {
         PinValue::decode(self.expected(Pin::PowerState))
     }
@@ -317,6 +333,7 @@ pub struct Stretch {
 
 impl Stretch {
     /// These inputs for so many cycles.
+    #[inline]
     pub fn hold(inputs: Inputs, cycles: u64) -> Self {
         Stretch {
             inputs,
@@ -363,7 +380,6 @@ mod tests {
         };
         let (inputs, words) = (count("uint64_t inputs["), count("uint64_t words["));
         let actual = count("uint64_t actual[");
-        // `bits` fills half a word.
         assert_eq!(size_of::<Run>(), 8 * (1 + inputs + 1 + words));
         assert_eq!(size_of::<Difference>(), 8 + 8 + 8 * actual);
         for pin in Pin::ALL {
@@ -377,7 +393,7 @@ mod tests {
         let mut taken = 0u64;
         for pin in Pin::ALL {
             if let Place::Bits { low, width } = pin.place() {
-                assert!(low + width <= 32, "{}", pin.name());
+                assert!(low + width <= 64, "{}", pin.name());
                 let bits = ((1u64 << width) - 1) << low;
                 assert_eq!(taken & bits, 0, "{}", pin.name());
                 taken |= bits;

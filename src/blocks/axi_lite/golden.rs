@@ -83,6 +83,7 @@ pub struct AxiLite {
 
 impl AxiLite {
     /// The outputs of this cycle.
+    #[inline]
     pub fn outputs(&self) -> Outputs {
         Outputs {
             aw_ready: self.aw.is_none(),

@@ -65,16 +65,19 @@ impl Corrector {
     }
 
     /// The corrected threshold in ticks.
+    #[inline]
     pub fn t_pdt(&self) -> u64 {
         self.t_pdt
     }
 
     /// One cycle after it has changed.
+    #[inline]
     pub fn update(&self) -> bool {
         self.update
     }
 
     /// `log2 cf` as the pin shows it: two's complement, `fraction` fraction bits.
+    #[inline]
     pub fn log2_cf(&self) -> u64 {
         let units = self.log2_cf.to_bits() >> (I64F64::FRAC_NBITS - self.numbers.fraction);
         (units & ((1 << self.numbers.log2_cf_bits()) - 1)) as u64

@@ -1,5 +1,6 @@
 //! Golden model of the guard: what is left in the bucket, as one number.
 
+use crate::blocks::idle_meter::golden::whole_ticks;
 use crate::config::plan::{GuardPlan, PortPlan};
 
 /// Cycle-exact model of the guard (SPEC 12).
@@ -48,7 +49,8 @@ impl Guard {
     /// What the bucket holds at the beginning of cycle `now`.
     fn level(&self, now: u64) -> u128 {
         // Ticks end in the last of every so many clock cycles since reset.
-        let ticks = now / self.clocks_per_tick - self.since / self.clocks_per_tick;
+        let ticks =
+            whole_ticks(now, self.clocks_per_tick) - whole_ticks(self.since, self.clocks_per_tick);
         let gained = self.gain.saturating_mul(ticks.into());
         self.level.saturating_add(gained).min(self.full)
     }
@@ -76,6 +78,7 @@ impl Guard {
     }
 
     /// The bucket is not to change but by refilling while these inputs hold.
+    #[inline]
     pub fn steady(&self, awake: bool, queue_nonempty: bool) -> bool {
         if awake {
             !self.charged
@@ -85,6 +88,7 @@ impl Guard {
     }
 
     /// The clock edge at the end of cycle `now`.
+    #[inline]
     pub fn clock(&mut self, now: u64, awake: bool, queue_nonempty: bool) {
         if !self.steady(awake, queue_nonempty) && !awake {
             self.settle(now + 1);

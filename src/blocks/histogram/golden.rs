@@ -5,10 +5,12 @@ use std::sync::{Arc, LazyLock};
 
 use super::bin_meter::golden::Edges;
 use super::Shape;
+use crate::blocks::idle_meter::golden::whole_ticks;
+use crate::blocks::queue::Queue;
 use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
 
 /// A change on its way into the counters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Change {
     /// The cycle in which the counter is read; it is written two cycles later.
     read_in: u64,
@@ -17,9 +19,10 @@ struct Change {
 }
 
 /// What a change does to a counter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Effect {
     /// A sample.
+    #[default]
     Add,
     /// A sample for a counter that is yet to be halved.
     AddTwice,
@@ -34,7 +37,7 @@ enum Effect {
 #[derive(Clone, Debug)]
 pub struct Contents {
     /// Counters per generation, the present one first.
-    pub generations: VecDeque<Vec<u64>>,
+    pub generations: Vec<Vec<u64>>,
     /// Samples of the present generation.
     pub samples: u64,
     /// The cycle whose end began the present generation.
@@ -63,7 +66,7 @@ pub struct Histogram {
     /// The next sample ends the present generation, whatever its age.
     renew: bool,
     /// Counters per generation, the present one first.
-    generations: VecDeque<Vec<u64>>,
+    generations: Vec<Vec<u64>>,
     /// Samples of the present generation.
     samples: u64,
     /// The cycle whose end began the present generation.
@@ -75,7 +78,7 @@ pub struct Histogram {
     /// The lengths that a circular histogram holds, the oldest first.
     stored: VecDeque<u64>,
     stored_total: u128,
-    changes: VecDeque<Change>,
+    changes: Queue<Change, 4>,
     /// Bins with samples, of a map.
     populated: u32,
     /// The largest window, in ticks.
@@ -185,7 +188,7 @@ impl Histogram {
             lasted: VecDeque::new(),
             stored: VecDeque::new(),
             stored_total: 0,
-            changes: VecDeque::new(),
+            changes: Queue::new(),
             populated: 0,
             max_window: plan.max_window(),
             halving: Halving::rests(0, false, false),
@@ -215,7 +218,7 @@ impl Histogram {
             lasted: contents.lasted,
             stored_total: contents.stored.iter().copied().map(u128::from).sum(),
             stored: contents.stored,
-            changes: VecDeque::new(),
+            changes: Queue::new(),
             max_window: plan.max_window(),
             halving: Halving::rests(contents.forgotten, contents.odd_halvings, full),
             enough: enough(plan),
@@ -230,28 +233,33 @@ impl Histogram {
     }
 
     /// The bins.
+    #[inline]
     pub fn edges(&self) -> &Edges {
         &self.edges
     }
 
     /// Bins in a group: the search reads the histogram in two levels.
+    #[inline]
     pub fn group_size(&self) -> usize {
         let index_bits = usize::BITS - (self.edges.len() - 1).leading_zeros();
         1 << index_bits.div_ceil(2)
     }
 
     /// Weight of a sample of the present generation.
+    #[inline]
     pub fn unit(&self) -> u64 {
         1 << (self.generations.len() - 1)
     }
 
     /// Whole ticks in `cycles` of the present generation.
+    #[inline]
     fn age(&self, cycles: u64) -> u64 {
         let longest = self.plan.ttl.unwrap_or(self.max_time).max(self.reached);
-        (cycles / self.clocks_per_tick).min(longest)
+        whole_ticks(cycles, self.clocks_per_tick).min(longest)
     }
 
     /// `X` as cycle `now` sees it: as it was in the cycle before.
+    #[inline]
     pub fn window(&self, now: u64) -> u64 {
         let ticks: u128 = match self.plan.kind {
             _ if self.plan.sums_lengths() => self.stored_total,
@@ -270,8 +278,9 @@ impl Histogram {
 
     /// The window of a regular histogram at the end of cycle `now`, in ticks. It counts on
     /// beyond the largest window until the next sample.
+    #[inline]
     fn elapsed(&self, now: u64) -> u64 {
-        let ticks = now / self.clocks_per_tick - self.halving.forgotten;
+        let ticks = whole_ticks(now, self.clocks_per_tick) - self.halving.forgotten;
         ticks.min(2 * self.max_window + 1)
     }
 
@@ -281,6 +290,7 @@ impl Histogram {
     }
 
     /// Before a sample in cycle `now` is recorded, all counters and the window halve (SPEC 6).
+    #[inline]
     pub fn halves(&self, now: u64) -> bool {
         self.plan.kind == HistogramKind::Regular
             && self.halving.answered
@@ -288,6 +298,7 @@ impl Histogram {
     }
 
     /// Whether a threshold comes out in the cycle that is clocked next.
+    #[inline]
     pub fn answers(&mut self, update: bool) {
         self.halving.answers = update;
     }
@@ -308,6 +319,7 @@ impl Histogram {
     }
 
     /// A sample in cycle `now` ends the present generation first.
+    #[inline]
     fn due(&self, now: u64) -> bool {
         self.plan.kind.ages()
             && (self.renew
@@ -319,6 +331,7 @@ impl Histogram {
     }
 
     /// A sample of `t_inac` ticks in cycle `now` finds no free entry in the map.
+    #[inline]
     pub fn overflows(&self, now: u64, t_inac: u64) -> bool {
         self.is_map()
             && !self.due(now)
@@ -328,11 +341,13 @@ impl Histogram {
 
     /// A sample of `t_inac` ticks in cycle `now` is alone in the histogram, and its window
     /// is 0.
+    #[inline]
     pub fn clears(&self, now: u64, t_inac: u64) -> bool {
         (self.plan.kind != HistogramKind::Decaying && self.due(now)) || self.overflows(now, t_inac)
     }
 
     /// All entries tell at once what the search asks for: it does not read.
+    #[inline]
     pub fn is_map(&self) -> bool {
         self.plan.kind == HistogramKind::Map
     }
@@ -349,6 +364,7 @@ impl Histogram {
     }
 
     /// A sample in cycle `now` ends the present generation, or the only one.
+    #[inline]
     pub fn renews(&self, now: u64) -> bool {
         self.due(now)
     }
@@ -356,6 +372,7 @@ impl Histogram {
     /// What the samples of a bin weigh, as a read in cycle `now` returns it: with what is
     /// being written in that cycle, and in a circular histogram with what will be in the
     /// next.
+    #[inline]
     pub fn count(&self, now: u64, bin: usize) -> u64 {
         let unit = self.unit();
         let under_way = match self.plan.kind {
@@ -363,7 +380,7 @@ impl Histogram {
             _ => 2,
         };
         let mut present = self.generations[0][bin];
-        for change in &self.changes {
+        for change in self.changes.iter() {
             if change.bin == bin && change.read_in.saturating_add(under_way) <= now {
                 present = self.changed(present, change.effect);
             }
@@ -378,6 +395,7 @@ impl Histogram {
     /// A counter after a change. That of a regular histogram does not saturate: it has room
     /// until the halving that it asks for. Nor does that of a circular one: it holds all samples,
     /// but for the cycle in which the new one is there and the oldest is yet to go.
+    #[inline]
     fn changed(&self, count: u64, effect: Effect) -> u64 {
         match (effect, self.plan.kind) {
             (Effect::Add, HistogramKind::Regular | HistogramKind::Circular) => count + 1,
@@ -385,6 +403,7 @@ impl Histogram {
         }
     }
 
+    #[inline]
     fn saturating(&self, count: u64, effect: Effect) -> u64 {
         match effect {
             Effect::Add => (count + 1).min(self.largest()),
@@ -396,6 +415,7 @@ impl Histogram {
     }
 
     /// The same of a group of bins.
+    #[inline]
     pub fn group(&self, now: u64, group: usize) -> u64 {
         let size = self.group_size();
         let bins = group * size..((group + 1) * size).min(self.edges.len());
@@ -420,6 +440,7 @@ impl Histogram {
     }
 
     /// The search cannot read in cycle `now`: a change does.
+    #[inline]
     pub fn taken(&self, now: u64, sample: bool) -> bool {
         sample
             || self.halving.next.is_some()
@@ -504,15 +525,17 @@ impl Histogram {
     }
 
     /// No change is on its way into the counters.
+    #[inline]
     pub fn steady(&self) -> bool {
         self.changes.is_empty() && self.halving.next.is_none()
     }
 
     /// The clock edge at the end of cycle `now`, with the length of the idle period that
     /// ended in it.
+    #[inline]
     pub fn clock(&mut self, now: u64, sample: Option<u64>) {
         let halves = sample.is_some() && self.halves(now);
-        if let Some(change) = self.changes.front().copied() {
+        if let Some(change) = self.changes.front() {
             if change.read_in + 2 == now {
                 self.changes.pop_front();
                 let count = self.changed(self.generations[0][change.bin], change.effect);
@@ -550,10 +573,8 @@ impl Histogram {
         if self.due(now) || self.overflows(now, t_inac) {
             self.lasted.push_front(self.age(now - self.since));
             self.lasted.truncate(self.generations.len() - 1);
-            let emptied = self.generations.pop_back();
-            let mut present = emptied.unwrap_or_default();
-            present.fill(0);
-            self.generations.push_front(present);
+            self.generations.rotate_right(1);
+            self.generations[0].fill(0);
             self.samples = 0;
             self.populated = 0;
             self.since = now;

@@ -108,16 +108,19 @@ impl LinkSync {
     }
 
     /// The message to the other end in the present cycle.
+    #[inline]
     pub fn message(&self) -> Message {
         self.says
     }
 
     /// The other end once did not answer in time.
+    #[inline]
     pub fn error(&self) -> bool {
         self.error
     }
 
     /// The port must not start a packet even though its link is awake.
+    #[inline]
     pub fn holds_back(&self) -> bool {
         matches!(
             self.phase,

@@ -44,11 +44,13 @@ impl LpiFsm {
     }
 
     /// From now on a link that leaves `Wake` goes to `sleep`.
+    #[inline]
     pub fn choose(&mut self, sleep: Sleep) {
         self.chosen = sleep;
     }
 
     /// The present state.
+    #[inline]
     pub fn state(&self) -> PowerState {
         self.state
     }
@@ -65,6 +67,7 @@ impl LpiFsm {
 
     /// The last cycle of the hold in fast wake, after which the link may go on to deep
     /// sleep; `None` in other states and modes.
+    #[inline]
     pub fn hold_ends(&self) -> Option<u64> {
         self.last_cycle
             .filter(|_| self.state == PowerState::FastWake)
@@ -125,6 +128,7 @@ impl LpiFsm {
     /// The clock edge at the end of cycle `now`. `down_start` begins a transition down
     /// from `Wake` and, if the ends agree about it, from `FastWake`; `up_start` wakes a link
     /// that sleeps.
+    #[inline]
     pub fn clock(&mut self, now: u64, down_start: bool, up_start: bool) {
         let over = self.last_cycle == Some(now);
         let deepens = if self.agrees {

@@ -23,17 +23,20 @@ impl PdtTimer {
 
     /// From the next cycle on, so long does a port wait at least that did not transmit last, in
     /// ticks. It changes at the end of an active cycle, or never.
+    #[inline]
     pub fn set_backstop(&mut self, backstop: Option<u64>) {
         self.backstop = backstop;
     }
 
     /// `t_PDT` in force, in ticks.
+    #[inline]
     pub fn in_force(&self) -> u64 {
         self.in_force
     }
 
     /// The idle period has to be longer than so many ticks for the timer to expire; `None`: it
     /// does not expire.
+    #[inline]
     pub fn threshold(&self) -> Option<u64> {
         if self.last_sender {
             Some(self.in_force)
@@ -43,6 +46,7 @@ impl PdtTimer {
     }
 
     /// Nothing changes while these inputs hold.
+    #[inline]
     pub fn steady(&self, active: bool, transmitting: bool, t_pdt: u64) -> bool {
         !active || (self.in_force == t_pdt && self.last_sender == transmitting)
     }
@@ -63,6 +67,7 @@ impl PdtTimer {
     }
 
     /// The clock edge at the end of a cycle.
+    #[inline]
     pub fn clock(&mut self, active: bool, transmitting: bool, t_pdt: u64) {
         if active {
             self.in_force = t_pdt;

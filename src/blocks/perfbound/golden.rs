@@ -1,8 +1,7 @@
 //! Golden model of the PerfBound search.
 
-use std::collections::VecDeque;
-
 use crate::blocks::histogram::golden::Histogram;
+use crate::blocks::queue::Queue;
 use crate::config::plan::PortPlan;
 
 /// Clock cycles in which a window is multiplied into a budget.
@@ -28,7 +27,7 @@ enum Search {
 const READ_CYCLES: u64 = 3;
 
 /// A read under way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Read {
     /// The cycle in which it is looked at.
     due: u64,
@@ -45,7 +44,7 @@ pub struct PerfBound {
     pending: bool,
     /// The next group, or bin of the group, to read; `None` when all are read.
     next: Option<usize>,
-    reads: VecDeque<Read>,
+    reads: Queue<Read, 4>,
     /// The group under search.
     group: usize,
     /// Weight of the samples in the bins passed so far.
@@ -70,7 +69,7 @@ impl PerfBound {
             search: Search::Idle,
             pending: false,
             next: None,
-            reads: VecDeque::new(),
+            reads: Queue::new(),
             group: 0,
             passed: 0,
             index: 0,
@@ -92,36 +91,43 @@ impl PerfBound {
     }
 
     /// The threshold in ticks.
+    #[inline]
     pub fn t_pb(&self) -> u64 {
         self.t_pb
     }
 
     /// `X` of the update under way, or of the last one, in ticks.
+    #[inline]
     pub fn window(&self) -> u64 {
         self.window
     }
 
     /// `N` of the update under way, or of the last one, in packets.
+    #[inline]
     pub fn budget(&self) -> u64 {
         self.budget
     }
 
     /// One cycle after an update: the three above are new.
+    #[inline]
     pub fn update(&self) -> bool {
         self.update
     }
 
     /// The search reads the histogram, if nothing else does.
+    #[inline]
     pub fn searches(&self) -> bool {
         matches!(self.search, Search::Groups | Search::Bins)
     }
 
     /// From now on the rate of the budget is `k` (SPEC 7.3).
+    #[inline]
     pub fn set_rate(&mut self, k: u128) {
         self.rate = k;
     }
 
     /// Nothing changes while no sample comes.
+    #[inline]
     pub fn steady(&self) -> bool {
         self.search == Search::Idle && !self.pending && !self.update
     }
@@ -164,6 +170,7 @@ impl PerfBound {
     }
 
     /// The clock edge at the end of cycle `now`; `histogram` as it is in that cycle.
+    #[inline]
     pub fn clock(&mut self, now: u64, histogram: &Histogram, sample: Option<u64>) {
         self.update = false;
 

@@ -2,7 +2,7 @@
 
 use super::controller::PowerController;
 use super::model::Model;
-use super::pins::{Inputs, Message, Outputs, PowerState};
+use super::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
 use super::Access;
 use crate::blocks::axi_lite::golden::{self as axi, Answer, AxiLite, Request};
 use crate::blocks::budget_rate::golden::{BudgetRate, Operands};
@@ -84,6 +84,7 @@ impl Requests {
     }
 
     /// The request of this cycle.
+    #[inline]
     fn present(&self) -> Option<Request> {
         match self {
             Requests::Own(axi) => axi.request(),
@@ -186,6 +187,7 @@ impl Port {
     }
 
     /// The threshold for an idle period that begins after this cycle, in ticks.
+    #[inline]
     fn t_pdt(&self, active: bool) -> u64 {
         let predicted = match (&self.correction, &self.predictor) {
             (Some((_, corrector)), _) => Some(corrector.t_pdt()),
@@ -204,6 +206,7 @@ impl Port {
     }
 
     /// The cycle in which the timer expires if no activity comes before.
+    #[inline]
     fn expiry(&self) -> Option<u64> {
         if !self.parameters.sleeps() {
             return None;
@@ -214,6 +217,7 @@ impl Port {
     /// The next cycle, from the present one on, in which the timer of an idle port expires. The
     /// largest threshold that there is cannot be told from longer times: it expires with every
     /// further tick (the exchange of messages takes only the first).
+    #[inline]
     fn next_expiry(&self) -> Option<u64> {
         let expiry = self.expiry()?;
         if expiry >= self.now {
@@ -223,14 +227,15 @@ impl Port {
         (is_largest && self.sync.is_none()).then(|| self.meter.next_tick(self.now))
     }
 
-    /// What the inputs mean, of which link synchronisation sees `view`.
-    fn look(&self, inputs: &Inputs, view: &View) -> Cycle {
+    /// What the inputs mean, of which link synchronisation, if there is any, sees `view`.
+    #[inline(always)]
+    fn look(&self, inputs: &Inputs, view: Option<&View>) -> Cycle {
         let active = inputs.active();
-        let expired = !active && self.next_expiry() == Some(self.now);
-        let (down_start, up_start) = match &self.sync {
-            Some(sync) => sync.starts(self.now, view),
-            None => (
-                (expired && inputs.sleep_permit) || (inputs.remote_down && !inputs.transmitting),
+        let expired = || !active && self.next_expiry() == Some(self.now);
+        let (down_start, up_start) = match (&self.sync, view) {
+            (Some(sync), Some(view)) => sync.starts(self.now, view),
+            _ => (
+                (inputs.sleep_permit && expired()) || (inputs.remote_down && !inputs.transmitting),
                 inputs.queue_nonempty || inputs.remote_up,
             ),
         };
@@ -242,8 +247,13 @@ impl Port {
         }
     }
 
-    /// What link synchronisation sees in this cycle.
-    fn view(&self, inputs: &Inputs) -> View {
+    /// What link synchronisation sees in this cycle; `None` if there is none.
+    #[inline]
+    fn view(&self, inputs: &Inputs) -> Option<View> {
+        self.sync.is_some().then(|| self.view_of_sync(inputs))
+    }
+
+    fn view_of_sync(&self, inputs: &Inputs) -> View {
         let active = inputs.active();
         let awake = self.fsm.state() == PowerState::Wake;
         let expiry = self.expiry().filter(|_| !active && awake);
@@ -283,9 +293,9 @@ impl Port {
         }
         let now = self.now;
         let view = self.view(inputs);
-        let cycle = self.look(inputs, &view);
+        let cycle = self.look(inputs, view.as_ref());
         let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
-        let events = self.events(inputs, &cycle, &view, leaves);
+        let events = self.events(inputs, &cycle, view.as_ref(), leaves);
         let bin_count = self.bin_count();
         let t_pdt = self.t_pdt(cycle.active);
         let ended = cycle.sample.map(|ticks| Sample {
@@ -302,8 +312,8 @@ impl Port {
             guard.clock(now, awake, inputs.queue_nonempty);
         }
         self.fsm.clock(now, cycle.down_start, cycle.up_start);
-        if let Some(sync) = &mut self.sync {
-            sync.clock(now, &view);
+        if let (Some(sync), Some(view)) = (&mut self.sync, &view) {
+            sync.clock(now, view);
         }
         if let (Some((history, corrector)), Some((_, perfbound))) =
             (&mut self.correction, &self.predictor)
@@ -316,17 +326,26 @@ impl Port {
             perfbound.clock(now, histogram, cycle.sample);
             histogram.clock(now, cycle.sample);
         }
-        self.control(inputs, &events, bin_count);
+        match &events {
+            Some(events) => self.control(inputs, events, bin_count),
+            None => self.measure(inputs),
+        }
         self.meter.clock(now, cycle.active);
         self.now += 1;
     }
 
-    /// What the registers see of the port in this cycle.
-    fn events(&self, inputs: &Inputs, cycle: &Cycle, view: &View, leaves: bool) -> csr::Port {
-        let Some(registers) = &self.registers else {
-            return csr::Port::default();
-        };
+    /// What the registers see of the port in this cycle; `None` if there are none.
+    #[inline]
+    fn events(
+        &self,
+        inputs: &Inputs,
+        cycle: &Cycle,
+        view: Option<&View>,
+        leaves: bool,
+    ) -> Option<csr::Port> {
+        let registers = self.registers.as_ref()?;
         let now = self.now;
+        let fails = |(sync, view): (&LinkSync, _)| sync.fails(now, view);
         let hops = self.hops.as_ref();
         let mut events = csr::Port {
             active: inputs.active(),
@@ -336,7 +355,7 @@ impl Port {
             queue_nonempty: inputs.queue_nonempty,
             guard_tokens: self.guard.as_ref().map_or(0, |guard| guard.tokens(now)),
             power_state: self.fsm.state(),
-            sync_error: self.sync.as_ref().is_some_and(|sync| sync.fails(now, view)),
+            sync_error: self.sync.as_ref().zip(view).is_some_and(fails),
             t_pdt: self.timer.in_force(),
             hop_count: registers.hop_count,
             hop_factor: hops.map_or(0, HopMonitor::factor),
@@ -359,10 +378,11 @@ impl Port {
                     !perfbound.searches() && !histogram.taken(now, cycle.sample.is_some());
             }
         }
-        events
+        Some(events)
     }
 
     /// The bin that a read for the registers finds in this cycle.
+    #[inline]
     fn bin_count(&self) -> u64 {
         let bin = self
             .registers
@@ -384,23 +404,29 @@ impl Port {
         }
     }
 
-    /// The clock edge of what makes the parameters.
+    /// The clock edge of what makes the rate of the budget where there are no registers.
+    #[inline]
+    fn measure(&mut self, inputs: &Inputs) {
+        let (Some(hops), Some(rate)) = (&mut self.hops, &mut self.rate) else {
+            return;
+        };
+        rate.clock(hops.measured().then(|| Operands {
+            bound: self.plan.budget.rate.map_or(0, |rate| rate.bound),
+            hop_factor: (hops.factor() << 15) as u32,
+            deep: self.plan.sleep != Sleep::FastWake,
+        }));
+        hops.clock(inputs.packet_valid.then_some(inputs.packet_hops), false);
+        let rate = rate.rate();
+        if let Some((_, perfbound)) = &mut self.predictor {
+            perfbound.set_rate(rate);
+        }
+        self.set_guard_rate(rate);
+    }
+
+    /// The clock edge of what makes the parameters where there are registers.
     fn control(&mut self, inputs: &Inputs, events: &csr::Port, bin_count: u64) {
         let packet = inputs.packet_valid.then_some(inputs.packet_hops);
         let Some(registers) = &mut self.registers else {
-            if let (Some(hops), Some(rate)) = (&mut self.hops, &mut self.rate) {
-                rate.clock(hops.measured().then(|| Operands {
-                    bound: self.plan.budget.rate.map_or(0, |rate| rate.bound),
-                    hop_factor: (hops.factor() << 15) as u32,
-                    deep: self.plan.sleep != Sleep::FastWake,
-                }));
-                hops.clock(packet, false);
-                let rate = rate.rate();
-                if let Some((_, perfbound)) = &mut self.predictor {
-                    perfbound.set_rate(rate);
-                }
-                self.set_guard_rate(rate);
-            }
             return;
         };
         let now = self.now;
@@ -488,27 +514,36 @@ impl Port {
         self.link_uneventful(inputs)
     }
 
+    /// Lets so many uneventful cycles pass.
+    fn skip(&mut self, inputs: &Inputs, cycles: u64) {
+        self.meter.skip(self.now, cycles, inputs.active());
+        if let Some(registers) = &mut self.registers {
+            registers.csr.skip(cycles, self.fsm.state());
+        }
+        self.now += cycles;
+    }
+
     /// Cycles that pass, while `inputs` hold, before one that changes the state of the link
     /// or of the exchange with the other end; `u64::MAX` if there is none.
     fn link_uneventful(&self, inputs: &Inputs) -> u64 {
         let active = inputs.active();
         let view = self.view(inputs);
-        let cycle = self.look(inputs, &view);
+        let cycle = self.look(inputs, view.as_ref());
         let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
         // The timer matters only while awake.
         let expiry = match self.next_expiry() {
             Some(expiry) if !active => expiry - self.now,
             _ => u64::MAX,
         };
-        let exchange = match &self.sync {
-            Some(sync) => {
+        let exchange = match (&self.sync, &view) {
+            (Some(sync), Some(view)) => {
                 let hold = match self.fsm.hold_ends() {
                     Some(last) if last >= self.now => last - self.now,
                     _ => u64::MAX,
                 };
-                sync.quiet(self.now, &view).min(hold)
+                sync.quiet(self.now, view).min(hold)
             }
-            None => u64::MAX,
+            _ => u64::MAX,
         };
         transition.min(expiry).min(exchange)
     }
@@ -581,66 +616,60 @@ impl Model for Port {
         registers
     }
 
+    // Called in every cycle: the outputs are to stay in the processor's registers.
+    #[inline(always)]
     fn outputs(&self) -> Outputs {
-        let mut outputs = Outputs {
+        let sync = self.sync.as_ref();
+        let perfbound = self.predictor.as_ref().map(|(_, perfbound)| perfbound);
+        let corrector = self.correction.as_ref().map(|(_, corrector)| corrector);
+        let update = match corrector {
+            Some(corrector) => corrector.update(),
+            None => perfbound.is_some_and(PerfBound::update),
+        };
+        let outputs = Outputs {
             tx_enable: self.fsm.state() == PowerState::Wake
-                && !self.sync.as_ref().is_some_and(LinkSync::holds_back),
+                && !sync.is_some_and(LinkSync::holds_back),
             power_state: self.fsm.state(),
             hit: self.hit,
             miss: self.miss,
             t_pdt: self.timer.in_force(),
+            update,
+            t_pb: perfbound.map_or(0, PerfBound::t_pb),
+            window: perfbound.map_or(0, PerfBound::window),
+            budget: perfbound.map_or(0, PerfBound::budget),
+            log2_cf: corrector.map_or(0, Corrector::log2_cf),
+            message_out: sync.map_or(Message::None, LinkSync::message),
+            sync_error: sync.is_some_and(LinkSync::error),
             ..Outputs::default()
         };
-        if let Some(sync) = &self.sync {
-            outputs.message_out = sync.message();
-            outputs.sync_error = sync.error();
+        match &self.registers {
+            Some(Registers {
+                requests: Requests::Own(axi),
+                ..
+            }) => outputs.with_axi(&axi.outputs()),
+            _ => outputs,
         }
-        if let Some((_, perfbound)) = &self.predictor {
-            outputs.update = perfbound.update();
-            outputs.t_pb = perfbound.t_pb();
-            outputs.window = perfbound.window();
-            outputs.budget = perfbound.budget();
-        }
-        if let Some((_, corrector)) = &self.correction {
-            outputs.update = corrector.update();
-            outputs.log2_cf = corrector.log2_cf();
-        }
-        if let Some(Registers {
-            requests: Requests::Own(axi),
-            ..
-        }) = &self.registers
-        {
-            outputs = outputs.with_axi(&axi.outputs());
-        }
-        outputs
     }
 
     fn advance(&mut self, inputs: &Inputs, max: u64) -> u64 {
-        let mut outputs = self.outputs();
+        let mut outputs = self.outputs().pack();
         self.advance_from(&mut outputs, inputs, max)
     }
 
-    fn advance_from(&mut self, outputs: &mut Outputs, inputs: &Inputs, max: u64) -> u64 {
+    fn advance_from(&mut self, outputs: &mut PackedOutputs, inputs: &Inputs, max: u64) -> u64 {
         let mut clocked = 0;
         while clocked < max {
-            let skipped = self.uneventful(inputs).min(max - clocked);
-            if skipped > 0 {
-                self.meter.skip(self.now, skipped, inputs.active());
-                if let Some(registers) = &mut self.registers {
-                    registers.csr.skip(skipped, self.fsm.state());
-                }
-                self.now += skipped;
-                clocked += skipped;
-                if clocked == max {
-                    break;
-                }
-            }
             self.clock(inputs);
             clocked += 1;
-            let now = self.outputs();
+            let now = self.outputs().pack();
             if now != *outputs {
                 *outputs = now;
                 break;
+            }
+            if clocked < max {
+                let skipped = self.uneventful(inputs).min(max - clocked);
+                self.skip(inputs, skipped);
+                clocked += skipped;
             }
         }
         clocked

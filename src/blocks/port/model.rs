@@ -1,6 +1,6 @@
 //! What every executable form of a port controller has in common.
 
-use super::pins::{Inputs, Outputs};
+use super::pins::{Inputs, Outputs, PackedOutputs};
 
 /// A cycle-exact model of a port controller that is cheap where nothing happens.
 pub trait Model {
@@ -14,9 +14,9 @@ pub trait Model {
 
     /// The same, for whoever keeps the outputs: `outputs` are those of the present cycle, and become
     /// those of the cycle after.
-    fn advance_from(&mut self, outputs: &mut Outputs, inputs: &Inputs, max: u64) -> u64 {
+    fn advance_from(&mut self, outputs: &mut PackedOutputs, inputs: &Inputs, max: u64) -> u64 {
         let clocked = self.advance(inputs, max);
-        *outputs = self.outputs();
+        *outputs = self.outputs().pack();
         clocked
     }
 

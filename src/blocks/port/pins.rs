@@ -77,6 +77,7 @@ pub trait PinValue: Copy {
 }
 
 impl PinValue for bool {
+    #[inline]
     fn encode(self) -> u64 {
         self.into()
     }
@@ -86,6 +87,7 @@ impl PinValue for bool {
 }
 
 impl PinValue for u8 {
+    #[inline]
     fn encode(self) -> u64 {
         self.into()
     }
@@ -95,6 +97,7 @@ impl PinValue for u8 {
 }
 
 impl PinValue for u32 {
+    #[inline]
     fn encode(self) -> u64 {
         self.into()
     }
@@ -104,6 +107,7 @@ impl PinValue for u32 {
 }
 
 impl PinValue for u64 {
+    #[inline]
     fn encode(self) -> u64 {
         self
     }
@@ -113,6 +117,7 @@ impl PinValue for u64 {
 }
 
 impl PinValue for Message {
+    #[inline]
     fn encode(self) -> u64 {
         self as u64
     }
@@ -122,6 +127,7 @@ impl PinValue for Message {
 }
 
 impl PinValue for PowerState {
+    #[inline]
     fn encode(self) -> u64 {
         self as u64
     }
@@ -224,6 +230,7 @@ macro_rules! input_pins {
             pub const WORDS: usize = Inputs::PINS[Inputs::PINS.len() - 1].word + 1;
 
             /// All pins in words, as [`Inputs::PINS`] says.
+            #[inline]
             pub fn pack(&self) -> [u64; Inputs::WORDS] {
                 let mut words = [0; Inputs::WORDS];
                 $({
@@ -302,12 +309,14 @@ fn has_registers(plan: &PortPlan) -> bool {
 
 impl Inputs {
     /// These inputs with a change.
+    #[inline]
     pub fn with(mut self, change: impl FnOnce(&mut Inputs)) -> Inputs {
         change(&mut self);
         self
     }
 
     /// The inputs of an idle port whose other end permits to sleep.
+    #[inline]
     pub fn quiet() -> Inputs {
         Inputs::default().with(|pins| pins.sleep_permit = true)
     }
@@ -361,6 +370,7 @@ impl Inputs {
 
     /// A port is active while its output queue holds a packet, while it transmits or
     /// while it receives (SPEC 2).
+    #[inline]
     pub fn active(&self) -> bool {
         self.queue_nonempty || self.transmitting || self.receiving
     }
@@ -593,16 +603,17 @@ macro_rules! output_pins {
                 }
             }
 
-            /// All pins: those of a few bits in one word, the others in a word each.
-            pub fn pack(&self) -> (u32, [u64; Outputs::WORDS]) {
+            /// All pins as bits.
+            #[inline]
+            pub fn pack(&self) -> PackedOutputs {
                 let (mut bits, mut words) = (0, [0; Outputs::WORDS]);
                 $(
                     match const { Pin::$pin.place() } {
-                        Place::Bits { low, .. } => bits |= (self.$field.encode() as u32) << low,
+                        Place::Bits { low, .. } => bits |= self.$field.encode() << low,
                         Place::Word(word) => words[word] = self.$field.encode(),
                     }
                 )*
-                (bits, words)
+                PackedOutputs { bits, words }
             }
         }
     };
@@ -655,6 +666,27 @@ output_pins! {
     RData s_axi_rdata: u32, Size::Word(|_| DATA_WIDTH), if has_registers;
 }
 
+/// The outputs of one clock cycle as bits ([`Outputs::pack`]): quickly copied and compared.
+#[derive(Clone, Copy, Debug, Eq)]
+pub struct PackedOutputs {
+    /// The pins of a few bits.
+    pub bits: u64,
+    /// The others, a word each.
+    pub words: [u64; Outputs::WORDS],
+}
+
+impl PartialEq for PackedOutputs {
+    /// Without a branch at each word.
+    #[inline]
+    fn eq(&self, other: &PackedOutputs) -> bool {
+        let mut differing = self.bits ^ other.bits;
+        for word in 0..Outputs::WORDS {
+            differing |= self.words[word] ^ other.words[word];
+        }
+        differing == 0
+    }
+}
+
 impl Pin {
     /// Where [`Outputs::pack`] puts it.
     pub const fn place(self) -> Place {
@@ -683,6 +715,7 @@ impl Outputs {
 
     /// With what the AXI4-Lite port drives.
     #[must_use]
+    #[inline]
     pub fn with_axi(self, axi: &axi::Outputs) -> Outputs {
         Outputs {
             s_axi_awready: axi.aw_ready,

@@ -7,6 +7,8 @@ use crate::config::plan::{BinScale, HistogramPlan};
 pub struct Edges {
     /// Where each bin begins, in ticks, and where the highest would end.
     edges: Vec<u128>,
+    /// Where the bins above the lowest begin, as far up as samples can fall.
+    begins: Vec<u64>,
     max_value: u64,
 }
 
@@ -26,13 +28,19 @@ impl Edges {
                 }
             }
         }
+        let highest = edges.len() - 2;
+        let reached = edges[1..=highest].iter();
         Edges {
+            begins: reached
+                .map_while(|&edge| u64::try_from(edge).ok().filter(|it| *it <= plan.max_value))
+                .collect(),
             edges,
             max_value: plan.max_value,
         }
     }
 
     /// The number of bins.
+    #[inline]
     pub fn len(&self) -> usize {
         self.edges.len() - 1
     }
@@ -43,15 +51,19 @@ impl Edges {
     }
 
     /// The bin of an idle period of `ticks`.
+    #[inline]
     pub fn bin(&self, ticks: u64) -> usize {
-        let ticks = u128::from(ticks.min(self.max_value));
-        let highest = self.len() - 1;
-        self.edges[1..=highest].partition_point(|&edge| edge <= ticks)
+        match self.begins.first() {
+            Some(&second) if ticks >= second => self.begins.partition_point(|&it| it <= ticks),
+            // Most idle periods are short: there is nothing to search.
+            _ => 0,
+        }
     }
 
     /// The highest bin that a sample can fall into.
+    #[inline]
     pub fn top(&self) -> usize {
-        self.bin(u64::MAX)
+        self.begins.len()
     }
 
     /// The shortest idle period of bin `index`, in ticks.
@@ -79,6 +91,7 @@ impl Edges {
 
     /// The middle of bin `index` in ticks, at most `h_maxval`; `h_maxval` above the highest
     /// bin (SPEC 7.5).
+    #[inline]
     pub fn middle(&self, index: usize) -> u64 {
         match (self.edges.get(index), self.edges.get(index + 1)) {
             (Some(low), Some(high)) => (low + (high - low) / 2).min(self.max_value.into()) as u64,
