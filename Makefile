@@ -12,6 +12,8 @@
 #   make configurations  5,000 random legal configurations: each is built and linted
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make mutants  some 3,000 single faults in all modules: how many the co-simulation finds
+#   make golden-mutants  some 1,400 single faults in the golden models, the same question; cargo-mutants
+#                from crates.io makes them (two hours); goes on where it was interrupted
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop
 #   make fuzz    10 million inputs of every kind, made by libFuzzer from kept ones (an hour); goes on
@@ -30,7 +32,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants pair bench fuzz sanitize cocotb schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -76,6 +78,9 @@ predict: build
 
 mutants: build
 	@PATH="$$(sh tools/z3.sh):$$PATH" sh tools/mutants.sh $(LINKDOZE)
+
+golden-mutants: build
+	@sh tools/golden-mutants.sh $(LINKDOZE)
 
 pair: build
 	@sh tools/pair.sh $(LINKDOZE)

@@ -7,7 +7,9 @@
 //!
 //! `random` is `cosim --random`, which leaps over idle time; `clocked` is the same activity with every
 //! cycle clocked; `ports=N` is `cosim --random --ports N`. It ends with an error if the Verilog and
-//! the golden model differ. `OUT.run` holds the run, `OUT.rs` the plan of the configuration as Rust.
+//! the golden model differ. `OUT.run` holds the run, `OUT.rs` as Rust the plan of the configuration,
+//! the names of the registers that count time, and which of them cannot be left out: if they are not
+//! moved with the time that is leapt over, the Verilog differs from the golden model.
 //!
 //! A run is numbers in base 128, least digits first, the highest bit set in all but the last digit.
 //! First come four: the cycles that were clocked, whether it leaps, the ports of a switch (0: one port
@@ -22,6 +24,7 @@
 //! 0, cycles, and for each port its inputs and its outputs.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -35,8 +38,8 @@ use linkdoze::cosim::random::Random;
 use linkdoze::cosim::switch::{SwitchDesign, SwitchEnded, SwitchLockStep};
 use linkdoze::cosim::verilator::Compiled;
 use linkdoze::cosim::{
-    Activity, Design, Difference, Ended, EngineError, Leap, LeapDifference, LockStep, Rtl, Run,
-    Stretch,
+    Activity, Design, Difference, Ended, EngineError, Leap, LeapDifference, LockStep, Model, Rtl,
+    Run, Stretch,
 };
 
 /// A list of numbers.
@@ -107,6 +110,8 @@ impl Activity for Watched {
 struct Recorded<R> {
     engine: R,
     list: Rc<RefCell<List>>,
+    /// Which registers a leap has changed.
+    moved: Rc<RefCell<BTreeSet<usize>>>,
     /// Ports of a switch; 0: one port alone.
     ports: usize,
 }
@@ -141,12 +146,84 @@ impl<R: Rtl> Rtl for Recorded<R> {
         list.number(leap.before.len() as u64);
         list.changes(PLACES, &leap.before);
         list.changes(PLACES, &leap.after);
+        let both = leap.before.iter().zip(&leap.after).enumerate();
+        let moved = both.filter(|(_, (before, after))| before != after);
+        self.moved.borrow_mut().extend(moved.map(|(at, _)| at));
         Ok(found)
     }
 
     fn batch_cycles(&self) -> u64 {
         self.engine.batch_cycles()
     }
+}
+
+/// An engine for a golden model that does not know of some registers: they are not compared, and not
+/// moved when time is leapt over.
+struct Omitting<R> {
+    engine: R,
+    omitted: BTreeSet<usize>,
+}
+
+impl<R: Rtl> Rtl for Omitting<R> {
+    fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+        self.engine.run(runs)
+    }
+
+    fn leaps(&self) -> bool {
+        self.engine.leaps()
+    }
+
+    fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+        let mut leap = leap.clone();
+        for &at in &self.omitted {
+            leap.after[at] = leap.before[at];
+        }
+        loop {
+            match self.engine.leap(&leap)? {
+                Some(LeapDifference::Register(at, actual)) if self.omitted.contains(&at) => {
+                    (leap.before[at], leap.after[at]) = (actual, actual);
+                }
+                found => return Ok(found),
+            }
+        }
+    }
+
+    fn batch_cycles(&self) -> u64 {
+        self.engine.batch_cycles()
+    }
+}
+
+/// The registers, by their places, that show if they are left out: each alone, and all of a block.
+fn noticed(
+    design: &PortDesign,
+    model: &Compiled,
+    seed: u64,
+    cycles: u64,
+    moved: &BTreeSet<usize>,
+) -> Result<Vec<BTreeSet<usize>>> {
+    let mut sets: BTreeSet<BTreeSet<usize>> = moved.iter().map(|&at| [at].into()).collect();
+    let registers = design.golden().time_registers();
+    for &at in moved {
+        let block = |name: &str| name.rsplit_once('.').map(|(block, _)| block.to_owned());
+        let own = block(registers[at].0);
+        let all = (0..registers.len()).filter(|&other| block(registers[other].0) == own);
+        sets.insert(all.collect());
+    }
+    let mut noticed = Vec::new();
+    for omitted in sets {
+        let engine = Omitting {
+            engine: model.engine()?,
+            omitted,
+        };
+        let omitted = engine.omitted.clone();
+        let mut pair = LockStep::new(design.golden(), engine).leaping();
+        let mut activity = Random::new(design.plan(), seed, cycles, true);
+        let ended = pair.drive(&mut activity, cycles, |_, _| ControlFlow::Continue(()))?;
+        if matches!(ended, Ended::Mismatch(_)) {
+            noticed.push(omitted);
+        }
+    }
+    Ok(noticed)
 }
 
 fn main() -> Result<()> {
@@ -158,7 +235,9 @@ fn main() -> Result<()> {
     let config = Config::parse(&std::fs::read_to_string(config)?, config)?;
     let stretches = Rc::new(RefCell::new(List::default()));
     let list = Rc::new(RefCell::new(List::default()));
+    let moved = Rc::new(RefCell::new(BTreeSet::new()));
     let (mut leaps, mut ports) = (false, 0);
+    let (mut names, mut found): (Vec<&str>, Vec<Vec<&str>>) = (Vec::new(), Vec::new());
     let plan;
     if let Some(count) = kind.strip_prefix("ports=") {
         ports = count.parse()?;
@@ -168,6 +247,7 @@ fn main() -> Result<()> {
         let engine = Recorded {
             engine: model.engine()?,
             list: list.clone(),
+            moved: moved.clone(),
             ports: ports as usize,
         };
         let ended = SwitchLockStep::new(&design, engine)
@@ -180,6 +260,7 @@ fn main() -> Result<()> {
         let engine = Recorded {
             engine: model.engine()?,
             list: list.clone(),
+            moved: moved.clone(),
             ports: 0,
         };
         let mut pair = LockStep::new(design.golden(), engine);
@@ -198,6 +279,13 @@ fn main() -> Result<()> {
         };
         let ended = pair.drive(&mut activity, cycles, |_, _| ControlFlow::Continue(()))?;
         ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
+        if leaps {
+            let registers = design.golden().time_registers();
+            names = registers.into_iter().map(|(name, _)| name).collect();
+            let sets = noticed(&design, &model, seed, cycles, &moved.borrow())?;
+            let names_of = |set: &BTreeSet<usize>| set.iter().map(|&at| names[at]).collect();
+            found = sets.iter().map(names_of).collect();
+        }
     }
     let (stretches, list) = (stretches.borrow(), list.borrow());
     let mut head = List::default();
@@ -206,7 +294,9 @@ fn main() -> Result<()> {
     }
     let bytes = [&head.bytes[..], &stretches.bytes, &list.bytes].concat();
     std::fs::write(format!("{out}.run"), bytes).with_context(|| format!("{out}.run"))?;
-    std::fs::write(format!("{out}.rs"), format!("{plan:?}\n"))?;
+    let found = format!("{found:?}").replace('[', "&[");
+    let text = format!("{plan:?}, &{names:?}, {found}\n");
+    std::fs::write(format!("{out}.rs"), text)?;
     println!("{out}: {cycles} cycles, leaps: {leaps}");
     Ok(())
 }

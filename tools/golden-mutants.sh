@@ -64,6 +64,9 @@ hop_window = 256
 window = "held"
 [correction]
 history = 5
+mode = "at-least-one"
+miss_unit = "fraction"
+fraction_bits = 10
 [guard]
 burst = $7
 TOML
@@ -94,7 +97,8 @@ small decaying perfbound fast-wake levels false "$factor" 0 | configure decaying
 small map perfbound hybrid messages false "$factor" 0 |
     with 'bin_scale = "log"' 'bin_ns = 3' | configure map
 small clearing perfbound-correct hybrid levels false "$hop2" 0 |
-    with 'bin_scale = "log"' 'bin_ns = 3' 'history = 16' | configure levels
+    with 'bin_scale = "log"' 'bin_ns = 3' 'history = 16' \
+        'mode = "raw"' 'fraction_bits = 14' | configure levels
 small clearing perfbound hybrid messages false "$measured" 1 | configure measured
 small clearing fixed deep-sleep messages false "$factor" 1 |
     with 'tick_ns = 1' 'bin_ns = 64' 'max_value_ns = 2048' | configure fixed
@@ -104,11 +108,26 @@ small circular perfbound-correct hybrid levels true "$factor" 0 | configure circ
 small regular perfbound deep-sleep messages true "$factor" 2 | configure regular-registers
 small decaying perfbound hybrid messages true "$measured" 0 | configure decaying-registers
 small map perfbound fast-wake messages true "$factor" 0 | configure map-registers
+# Times and windows that reach the largest ones soon.
+small regular perfbound deep-sleep levels false 'hop_factor = 0.01' 0 |
+    with 'time_width = 10' 'bound = 0.02' 'ttl_ns = 0' | configure narrow
+small clearing fixed fast-wake levels false "$factor" 0 |
+    with 'time_width = 8' 't_pdt_ns = 765' 'bins = 4' 'max_value_ns = 192' 't_backstop_ns = "off"' \
+        't_pdt_init_ns = 192' 'ttl_ns = 0' | configure fixed-narrow
+# More bins than counters are compared.
+small clearing perfbound fast-wake levels false "$factor" 0 |
+    with 'bins = 2048' 'bin_ns = 3' 'max_value_ns = 6144' | configure bins
+# Times of more than a word.
+small clearing perfbound hybrid messages true "$measured" 0 |
+    with 'time_width = 48' 'ttl_ns = 30000000000' | configure wide
 # At the scale of the preset: where a tick is much of a threshold, the least bits of the logarithms
 # make no difference to it.
 "$linkdoze" init --preset bxiv3-deep-sleep -o "$out/runs/preset.toml" --force >/dev/null 2>&1
 with 'policy = "perfbound-correct"' 'burst = 2' <"$out/runs/preset.toml" | configure correction
 grep -q '^policy = "perfbound-correct"' "$out/runs/correction.toml"
+with 'policy = "perfbound-correct"' 'registers = true' 'miss_unit = "percent"' \
+    <"$out/runs/preset.toml" | configure preset-registers
+grep -q '^registers = true' "$out/runs/preset-registers.toml"
 
 # Name, configuration, cycles, seed, activity; those that find most come first.
 cat >"$out/runs/list" <<'LIST'
@@ -127,6 +146,11 @@ decaying-registers decaying-registers 1000000 1 random
 map-registers map-registers 1000000 1 random
 fixed-registers fixed-registers 1000000 1 random
 switch registers 300000 1 ports=3
+wide wide 1000000 1 random
+narrow narrow 500000 1 random
+fixed-narrow fixed-narrow 500000 1 random
+bins bins 100000 1 random
+preset-registers preset-registers 1000000 1 random
 always-on always-on 100000 1 random
 correction correction 4000000 1 random
 registers-clocked registers 1000000 2 clocked
@@ -138,7 +162,15 @@ map-clocked map 500000 2 clocked
 levels-clocked levels 500000 2 clocked
 measured-clocked measured 500000 2 clocked
 fixed-clocked fixed 500000 2 clocked
+narrow-clocked narrow 4000000 2 clocked
+fixed-narrow-clocked fixed-narrow 500000 2 clocked
 regular-line-rate regular-registers 300000 1 line-rate
+registers-long registers 8000000 3 random
+levels-long levels 4000000 3 random
+circular-long circular 4000000 3 random
+regular-long regular 4000000 3 random
+decaying-long decaying-registers 4000000 3 random
+map-long map-registers 4000000 3 random
 LIST
 
 # Records what is not recorded, or was by another program.

@@ -119,12 +119,15 @@ overflow-checks = false
 
 
 def plans(runs, names):
-    """The plans of the runs as Rust: what `{:?}` prints of a plan is an expression."""
+    """What is told of the runs as Rust: what `{:?}` prints of a plan is an expression."""
     entries = "".join(f'("{name}", {(runs / (name + ".rs")).read_text().strip()}),\n' for name in names)
     return f"""use crate::config::plan::{{BinScale::*, CircularWindow::*, HistogramKind::*, MissUnit::*}};
 use crate::config::plan::{{Policy::*, Sleep::*, *}};
 
-pub fn plans() -> Vec<(&'static str, PortPlan)> {{
+/// A run: its name, its plan, the registers that count time, and which of them cannot be left out.
+type Told = (&'static str, PortPlan, &'static [&'static str], &'static [&'static [&'static str]]);
+
+pub fn plans() -> Vec<Told> {{
 vec![
 {entries}]
 }}

@@ -52,14 +52,18 @@ impl PdtTimer {
     }
 
     /// Calls `visit` with the registers that time changes, `exceeded` being whether the present
-    /// idle stretch is longer than so many ticks.
+    /// idle stretch is longer than so many ticks. Only a port that `agrees` by messages, or has a
+    /// backstop (`backstops`), remembers that it was longer than the threshold.
     pub fn time_registers(
         &self,
+        agrees: bool,
         backstops: bool,
         exceeded: impl Fn(u64) -> bool,
         visit: &mut impl FnMut(&'static str, u64),
     ) {
-        visit("u_pdt_timer.passed_q", exceeded(self.in_force).into());
+        if agrees || backstops {
+            visit("u_pdt_timer.passed_q", exceeded(self.in_force).into());
+        }
         if backstops {
             let passed = self.backstop.is_some_and(exceeded);
             visit("u_pdt_timer.backstop_passed_q", passed.into());

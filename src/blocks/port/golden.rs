@@ -587,6 +587,7 @@ impl Model for Port {
         let mut visit = |name, value| registers.push((name, value));
         self.meter.time_registers(now, &mut visit);
         self.timer.time_registers(
+            self.sync.is_some(),
             self.plan.t_backstop.is_some() || self.registers.is_some(),
             |ticks| self.meter.has_exceeded(ticks, now),
             &mut visit,
