@@ -23,6 +23,7 @@ WHOLE = [
     "src/blocks/port/controller.rs",
     "src/blocks/port/model.rs",
     "src/blocks/port/pins.rs",
+    "src/blocks/queue.rs",
     "src/config/plan.rs",
     "src/cosim/lock_step.rs",
 ]
@@ -48,7 +49,7 @@ PARTS = {
         "pub use self::lock_step::{Ended, LockStep};\n"
         "pub use crate::blocks::port::model::Model;\n"
         "use crate::blocks::port::pins::{Inputs, Outputs, Pin, PinValue, Place, PowerState, Values};\n"
-        "use crate::blocks::port::pins::InputPin;\n"
+        "use crate::blocks::port::pins::{InputPin, PackedOutputs};\n"
         "#[derive(Default)]\npub struct CodeCoverage;\n"
         "#[derive(Debug)]\npub struct EngineError {\n"
         "    pub engine: &'static str,\n    pub message: String,\n}\n",
