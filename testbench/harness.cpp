@@ -23,7 +23,6 @@
 // One cycle: the outputs that the registers hold are compared, the inputs are applied,
 // the clock rises.
 
-#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <iterator>
@@ -319,9 +318,8 @@ LINKDOZE_EXPORT int linkdoze_run(void* handle, const Run* runs, uint64_t count,
         Model& model = *instance->model;
         Root& root = *model.rootp;
         for (uint64_t index = 0; index < count; index += PORTS) {
-            Run now[PORTS];
-            std::copy_n(runs + index, static_cast<int>(PORTS), now);
-            if (index == 0 || !same_inputs(now, runs + index - PORTS)) {
+            const Run* const now = runs + index;
+            if (index == 0 || !same_inputs(now, now - PORTS)) {
                 drive(root, now);
                 settle_inputs(model, root);
             }

@@ -6,8 +6,8 @@ use super::{Activity, CodeCoverage, EngineError, Leap, LeapDifference, Model, Rt
 use crate::blocks::port::pins::{Inputs, Pin, PowerState, Values};
 
 /// Runs handed to the engine at once: enough that the call costs nothing, few enough to
-/// stay in the first-level cache.
-const BATCH_RUNS: usize = 512;
+/// stay in the first-level cache, together with those before them.
+const BATCH_RUNS: usize = 128;
 
 /// Idle time shorter than this is clocked.
 const LEAST_LEAP: u64 = 64;
@@ -39,23 +39,33 @@ pub struct Tally {
 impl Tally {
     /// Takes in runs that were compared.
     pub fn add(&mut self, runs: &[Run]) {
+        let (mut cycles, mut hits, mut misses, mut updates) = (0, 0, 0, 0);
+        // A link seldom changes its state: the cycles in one are added up, then written down.
+        let (mut state, mut in_state) = (PowerState::default(), 0);
         for run in runs {
-            self.cycles += run.cycles;
-            self.add_events(run);
+            cycles += run.cycles;
+            hits += run.cycles * run.expected(Pin::Hit);
+            misses += run.cycles * run.expected(Pin::Miss);
+            updates += run.cycles * run.expected(Pin::Update);
+            if run.power_state() != state {
+                self.state_cycles[state as usize] += in_state;
+                (state, in_state) = (run.power_state(), 0);
+            }
+            in_state += run.cycles;
         }
+        self.state_cycles[state as usize] += in_state;
+        self.cycles += cycles;
+        self.hits += hits;
+        self.misses += misses;
+        self.updates += updates;
     }
 
     /// Takes in idle time that was not clocked.
     pub fn add_leapt(&mut self, run: &Run) {
-        self.leapt += run.cycles;
-        self.add_events(run);
-    }
-
-    fn add_events(&mut self, run: &Run) {
-        self.hits += run.cycles * run.expected(Pin::Hit);
-        self.misses += run.cycles * run.expected(Pin::Miss);
-        self.updates += run.cycles * run.expected(Pin::Update);
-        self.state_cycles[run.power_state() as usize] += run.cycles;
+        let compared = self.cycles;
+        self.add(&[*run]);
+        self.leapt += self.cycles - compared;
+        self.cycles = compared;
     }
 
     /// Adds the tally of another port or seed.

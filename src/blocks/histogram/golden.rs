@@ -59,6 +59,8 @@ pub struct Contents {
 pub struct Histogram {
     plan: HistogramPlan,
     edges: Arc<Edges>,
+    /// Bins in a group: the search reads the histogram in two levels.
+    group_size: usize,
     clocks_per_tick: u64,
     max_time: u64,
     /// The age at which the hardware stops counting, in ticks.
@@ -96,6 +98,12 @@ fn enough(plan: &PortPlan) -> u64 {
         true => 1 << (shape.counter - 1),
         false => u64::MAX,
     }
+}
+
+/// Bins in a group: half of the bits of a bin's number, rounded up, say which of the group it is.
+fn group_size(edges: &Edges) -> usize {
+    let index_bits = usize::BITS - (edges.len() - 1).leading_zeros();
+    1 << index_bits.div_ceil(2)
 }
 
 /// Most bins of a histogram whose counters are compared: a word of its groups has 64 bits.
@@ -181,6 +189,7 @@ impl Histogram {
             oldest: oldest(plan),
             renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
+            group_size: group_size(&edges),
             edges: Arc::new(edges),
             samples: 0,
             since: 0,
@@ -205,6 +214,7 @@ impl Histogram {
             .any(|count| *count >= largest);
         Histogram {
             plan: plan.histogram,
+            group_size: group_size(&edges),
             edges,
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
@@ -241,8 +251,7 @@ impl Histogram {
     /// Bins in a group: the search reads the histogram in two levels.
     #[inline]
     pub fn group_size(&self) -> usize {
-        let index_bits = usize::BITS - (self.edges.len() - 1).leading_zeros();
-        1 << index_bits.div_ceil(2)
+        self.group_size
     }
 
     /// Weight of a sample of the present generation.
@@ -428,8 +437,8 @@ impl Histogram {
         // Few bins are being changed: of these the counts are as a read of the bin finds them.
         for (place, change) in self.changes.iter().enumerate() {
             let bin = change.bin;
-            let earlier = self.changes.iter().take(place).any(|it| it.bin == bin);
-            if bins.contains(&bin) && !earlier {
+            let earlier = || self.changes.iter().take(place).any(|it| it.bin == bin);
+            if bins.contains(&bin) && !earlier() {
                 let written: u64 = (self.generations.iter().enumerate())
                     .map(|(age, counts)| counts[bin] * (unit >> age))
                     .sum();

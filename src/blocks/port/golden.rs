@@ -514,6 +514,55 @@ impl Port {
         self.link_uneventful(inputs)
     }
 
+    /// The way to the registers over pins of the port's own, if it has any.
+    fn axi(&self) -> Option<&AxiLite> {
+        match &self.registers {
+            Some(Registers {
+                requests: Requests::Own(axi),
+                ..
+            }) => Some(axi),
+            _ => None,
+        }
+    }
+
+    /// The outputs but for those of the AXI4-Lite port.
+    #[inline(always)]
+    fn own_outputs(&self) -> Outputs {
+        let sync = self.sync.as_ref();
+        let perfbound = self.predictor.as_ref().map(|(_, perfbound)| perfbound);
+        let corrector = self.correction.as_ref().map(|(_, corrector)| corrector);
+        let update = match corrector {
+            Some(corrector) => corrector.update(),
+            None => perfbound.is_some_and(PerfBound::update),
+        };
+        Outputs {
+            tx_enable: self.fsm.state() == PowerState::Wake
+                && !sync.is_some_and(LinkSync::holds_back),
+            power_state: self.fsm.state(),
+            hit: self.hit,
+            miss: self.miss,
+            t_pdt: self.timer.in_force(),
+            update,
+            t_pb: perfbound.map_or(0, PerfBound::t_pb),
+            window: perfbound.map_or(0, PerfBound::window),
+            budget: perfbound.map_or(0, PerfBound::budget),
+            log2_cf: corrector.map_or(0, Corrector::log2_cf),
+            message_out: sync.map_or(Message::None, LinkSync::message),
+            sync_error: sync.is_some_and(LinkSync::error),
+            ..Outputs::default()
+        }
+    }
+
+    /// The outputs as bits. Wanted in every cycle: they are to stay in the processor's registers,
+    /// and pins that the controller does not have are to cost nothing.
+    #[inline(always)]
+    fn packed_outputs(&self) -> PackedOutputs {
+        match self.axi() {
+            Some(axi) => self.own_outputs().with_axi(&axi.outputs()).pack(),
+            None => self.own_outputs().pack(),
+        }
+    }
+
     /// Lets so many uneventful cycles pass.
     fn skip(&mut self, inputs: &Inputs, cycles: u64) {
         self.meter.skip(self.now, cycles, inputs.active());
@@ -617,38 +666,10 @@ impl Model for Port {
         registers
     }
 
-    // Called in every cycle: the outputs are to stay in the processor's registers.
-    #[inline(always)]
     fn outputs(&self) -> Outputs {
-        let sync = self.sync.as_ref();
-        let perfbound = self.predictor.as_ref().map(|(_, perfbound)| perfbound);
-        let corrector = self.correction.as_ref().map(|(_, corrector)| corrector);
-        let update = match corrector {
-            Some(corrector) => corrector.update(),
-            None => perfbound.is_some_and(PerfBound::update),
-        };
-        let outputs = Outputs {
-            tx_enable: self.fsm.state() == PowerState::Wake
-                && !sync.is_some_and(LinkSync::holds_back),
-            power_state: self.fsm.state(),
-            hit: self.hit,
-            miss: self.miss,
-            t_pdt: self.timer.in_force(),
-            update,
-            t_pb: perfbound.map_or(0, PerfBound::t_pb),
-            window: perfbound.map_or(0, PerfBound::window),
-            budget: perfbound.map_or(0, PerfBound::budget),
-            log2_cf: corrector.map_or(0, Corrector::log2_cf),
-            message_out: sync.map_or(Message::None, LinkSync::message),
-            sync_error: sync.is_some_and(LinkSync::error),
-            ..Outputs::default()
-        };
-        match &self.registers {
-            Some(Registers {
-                requests: Requests::Own(axi),
-                ..
-            }) => outputs.with_axi(&axi.outputs()),
-            _ => outputs,
+        match self.axi() {
+            Some(axi) => self.own_outputs().with_axi(&axi.outputs()),
+            None => self.own_outputs(),
         }
     }
 
@@ -662,7 +683,7 @@ impl Model for Port {
         while clocked < max {
             self.clock(inputs);
             clocked += 1;
-            let now = self.outputs().pack();
+            let now = self.packed_outputs();
             if now != *outputs {
                 *outputs = now;
                 break;
