@@ -78,10 +78,10 @@ const OUTPUTS: usize = Inputs::WORDS;
 const PLACES: usize = Inputs::WORDS + 1 + Outputs::WORDS;
 
 fn outputs(run: &Run) -> [u64; 1 + Outputs::WORDS] {
-    let (bits, words) = Outputs::decode(&run.expected_values()).pack();
+    let packed = Outputs::decode(&run.expected_values()).pack();
     let mut all = [0; 1 + Outputs::WORDS];
-    all[0] = bits.into();
-    all[1..].copy_from_slice(&words);
+    all[0] = packed.bits;
+    all[1..].copy_from_slice(&packed.words);
     all
 }
 
