@@ -270,7 +270,8 @@ impl Prover {
         let work = Work::new(self)?;
         let (hide, show) = alone(&block);
         for (version, files) in [("golden", files), ("netlist", other)] {
-            let commands = format!("{hide} proc; opt_clean; {show}");
+            // What is inside what is inside is not there any more.
+            let commands = format!("{hide} hierarchy -top {name}; proc; opt_clean; {show}");
             work.version(version, files, name, &commands)?;
         }
         Ok(work.compare(&block, "", timeout)?.verdict)
