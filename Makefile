@@ -22,6 +22,8 @@
 #                (the latter with a nightly Rust and rust-src; half an hour)
 #   make cocotb  a model written from the specification alone against the Verilog, with cocotb from
 #                PyPI on Icarus and Verilator; registers too (half an hour)
+#   make handover  FuseSoC runs the emitted cores, PeakRDL makes IP-XACT and UVM of the registers; both
+#                from PyPI (some minutes)
 #   make schema  the JSON Schemas against an independent validator from PyPI
 #   make lint    Verible's lint on the checked-in Verilog
 #   make area    what every feature costs: the tables of docs/evidence/area.md (some 20 minutes)
@@ -32,7 +34,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb handover schema lint area rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -96,6 +98,9 @@ sanitize: build
 
 cocotb: build
 	@sh tools/cocotb.sh $(LINKDOZE)
+
+handover: build
+	@sh tools/handover.sh $(LINKDOZE)
 
 schema: build
 	@sh tools/schema.sh $(LINKDOZE)

@@ -21,6 +21,7 @@ pub mod energy;
 pub mod estimate;
 pub mod experiment;
 pub mod files;
+pub mod handover;
 pub mod hdl;
 pub mod input;
 pub mod mutate;

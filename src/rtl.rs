@@ -7,6 +7,7 @@ use crate::blocks::switch_ports::SwitchPorts;
 use crate::config::plan::PortPlan;
 use crate::config::{Config, PlanError};
 use crate::constraints;
+use crate::handover::{fusesoc, smoke};
 use crate::hdl::{self, verilog, Design, ElabError};
 use crate::registers::Space;
 
@@ -82,8 +83,37 @@ pub struct Emitted {
     /// The checkers of the Verilog and their file list, to be beside it: for simulation and
     /// proof, no hardware.
     pub checkers: Vec<(String, String)>,
+    /// The smoke test, to be beside the Verilog, too.
+    pub smoke: (String, String),
     /// The timing constraints of the top.
     pub constraints: Vec<(String, String)>,
+    /// The name of the top module.
+    top: String,
+    /// SHA-256 of the configuration in hexadecimal.
+    hash: String,
+}
+
+impl Emitted {
+    /// The FuseSoC core of the files, to be beside the Verilog; `with_constraints`: so are the
+    /// timing constraints.
+    pub fn core(&self, with_constraints: bool) -> (String, String) {
+        let chosen = |files: &[(String, String)], end: &[&str]| -> Vec<String> {
+            let names = files.iter().map(|(name, _)| name);
+            let wanted = names.filter(|name| end.iter().any(|end| name.ends_with(end)));
+            wanted.cloned().collect()
+        };
+        let files = fusesoc::Files {
+            rtl: chosen(&self.sources, &[".v"]),
+            checkers: chosen(&self.checkers, &[".sv"]),
+            smoke: vec![self.smoke.0.clone()],
+            registers: chosen(&self.sources, &[".rdl", ".h", ".md"]),
+            constraints: match with_constraints {
+                true => chosen(&self.constraints, &[""]),
+                false => Vec::new(),
+            },
+        };
+        fusesoc::core(&self.top, &files, &self.hash)
+    }
 }
 
 /// What is handed over for the controller of one port; or for those of several, 1 to
@@ -113,7 +143,10 @@ pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError
     Ok(Emitted {
         sources,
         checkers: verilog::checkers(&design, &header),
+        smoke: smoke::file(&design, &plan, ports, &header.hash),
         constraints: constraints::files(&design, config.clock.period_ps, &header.hash),
+        top: design.top().to_owned(),
+        hash: header.hash,
     })
 }
 

@@ -9,7 +9,7 @@ use petgraph::graphmap::DiGraphMap;
 
 /// The top folders and files of `src`, each with those that it may import.
 /// `docs/contributing/layers.md` says why.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("files", &[]),
     ("tools", &[]),
     ("usage", &[]),
@@ -21,9 +21,17 @@ const LAYERS: [(&str, &[&str]); 25] = [
     ("blocks", &["config", "hdl"]),
     ("constraints", &["files", "hdl"]),
     ("registers", &["blocks", "config", "files"]),
+    ("handover", &["blocks", "config", "files", "hdl"]),
     (
         "rtl",
-        &["blocks", "config", "constraints", "hdl", "registers"],
+        &[
+            "blocks",
+            "config",
+            "constraints",
+            "handover",
+            "hdl",
+            "registers",
+        ],
     ),
     ("estimate", &["blocks", "config", "hdl", "rtl"]),
     (

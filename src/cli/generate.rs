@@ -7,12 +7,14 @@ use super::numbers::within_u32;
 use super::{output, Outcome};
 use crate::blocks::switch_ports::MAX_PORTS;
 use crate::files::{self, FileError, FolderLock};
+use crate::handover::TESTBENCH;
 use crate::hdl::verilog::CHECKERS;
 use crate::rtl;
 
 /// Emit the Verilog of a configuration: one file per module, and a file list; beside it the
-/// checkers of what it claims, with a file list of their own; its timing constraints as SDC, XDC
-/// and LPF. With registers also their description: SystemRDL, a C header, Markdown.
+/// checkers of what it claims, with a file list of their own; a smoke test, and a core for FuseSoC
+/// that lists all of them; its timing constraints as SDC, XDC and LPF. With registers also their
+/// description: SystemRDL, a C header, Markdown.
 ///
 /// Both folders are for one configuration: what was emitted there for another is removed. Files
 /// without linkdoze's header stay.
@@ -43,7 +45,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
     let emitted = rtl::emit_all(&config, args.ports)?;
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
+    let core = emitted.core(resolved(beside) == resolved(&args.output));
     let sources = emitted.sources.iter().chain(&emitted.checkers);
+    let sources = sources.chain([&emitted.smoke, &core]);
     let sources = sources.map(|file| (&args.output, file));
     let constraints = emitted.constraints.iter().map(|file| (beside, file));
     let files: Vec<(PathBuf, &[u8])> = sources
@@ -99,12 +103,23 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+/// What tells a folder from others, however it is named, as far as it is there.
+fn resolved(folder: &Path) -> Option<PathBuf> {
+    let there = folder.canonicalize();
+    there.or_else(|_| std::path::absolute(folder)).ok()
+}
+
 /// The folders that are written to; the last may be one of the others.
-fn folders(args: &Args) -> [PathBuf; 3] {
+fn folders(args: &Args) -> [PathBuf; 4] {
     let output = args.output.clone();
     let constraints = args.constraints.clone();
     let beside = constraints.unwrap_or_else(|| output.clone());
-    [output.clone(), output.join(CHECKERS), beside]
+    [
+        output.clone(),
+        output.join(CHECKERS),
+        output.join(TESTBENCH),
+        beside,
+    ]
 }
 
 /// Keeps other processes out of the folders.

@@ -182,9 +182,10 @@ const EMITTED: [&str; 2] = [
 const HASHED: &str = "SHA-256 of the configuration: ";
 
 /// How the names of the files with this header end.
-const EMITTED_NAMES: [&str; 8] = [
+const EMITTED_NAMES: [&str; 9] = [
     ".v",
     ".sv",
+    ".core",
     ".sdc",
     ".xdc",
     ".lpf",
@@ -606,6 +607,7 @@ mod tests {
             &format!("// a\n//\n// {emitted}\n// {hashed}\n\nmodule a;\n"),
         );
         write("a_checker.sv", &format!("// {emitted}\n// {hashed}\n"));
+        write("b.core", &format!("CAPI=2:\n# {emitted}\n# {hashed}\n"));
         write("b.sdc", &format!("# {emitted}\n# {hashed}\n"));
         write(
             "c_registers.h",
@@ -627,6 +629,7 @@ mod tests {
             [
                 "a.v",
                 "a_checker.sv",
+                "b.core",
                 "b.sdc",
                 "c_registers.h",
                 "d_registers.md"
