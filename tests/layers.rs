@@ -9,11 +9,12 @@ use petgraph::graphmap::DiGraphMap;
 
 /// The top folders and files of `src`, each with those that it may import.
 /// `docs/contributing/layers.md` says why.
-const LAYERS: [(&str, &[&str]); 25] = [
+const LAYERS: [(&str, &[&str]); 26] = [
     ("files", &[]),
     ("tools", &[]),
     ("usage", &[]),
     ("periods", &["files"]),
+    ("ethernet", &[]),
     ("hdl", &["files"]),
     ("input", &["files"]),
     ("config", &["input"]),
