@@ -19,6 +19,7 @@ pub mod constraints;
 pub mod cosim;
 pub mod energy;
 pub mod estimate;
+pub mod ethernet;
 pub mod experiment;
 pub mod files;
 pub mod handover;

@@ -2,6 +2,9 @@
 //! prints it.
 
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::lpi_rx::LpiRx;
+use crate::blocks::lpi_tx::LpiTx;
+use crate::blocks::mii::Mii;
 use crate::blocks::port::Port;
 use crate::blocks::switch_ports::SwitchPorts;
 use crate::config::plan::PortPlan;
@@ -148,6 +151,28 @@ pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError
         top: design.top().to_owned(),
         hash: header.hash,
     })
+}
+
+/// The shims for low power idle between a MAC and a PHY, transmit side and receive side
+/// (`docs/how/ethernet.md`). The times of the transmit side have `time_width` bits, 2 to 64; the
+/// MAC may start a frame up to `mac_latency` cycles after it was told not to.
+///
+/// # Errors
+/// If times have fewer bits, or more.
+pub fn ethernet_shims(
+    mii: Mii,
+    time_width: u32,
+    mac_latency: u32,
+) -> Result<[Design; 2], RtlError> {
+    if !(2..=64).contains(&time_width) {
+        return Err(RtlError::Unsupported(format!(
+            "times of {time_width} bits: a shim for low power idle takes 2 to 64"
+        )));
+    }
+    Ok([
+        hdl::elaborate(&LpiTx::new(mii, time_width, mac_latency))?,
+        hdl::elaborate(&LpiRx::new(mii))?,
+    ])
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ const LAYERS: [(&str, &[&str]); 26] = [
     ("tools", &[]),
     ("usage", &[]),
     ("periods", &["files"]),
+    ("ethernet", &[]),
     ("hdl", &["files"]),
     ("input", &["files"]),
     ("config", &["input"]),

@@ -38,7 +38,9 @@
 ///   documentation of [`hdl`](crate::hdl)).
 /// - Kinds: `in`, `out`, `local` (a [`Signal`](crate::hdl::Signal)), `reg`, `property`,
 ///   `invariant` (a [`Reg`](crate::hdl::Reg)), `constant`, `memory`, `choice` (a `bool`),
-///   `number` (a `usize`), `child` (a block), `section`; and bundles of signals: `pins`,
+///   `number` (a `usize`), `child` (a block), `section`, and `named`, a section whose
+///   names in the Verilog begin with the field's, so that a block may have several of one type,
+///   or a vector; and bundles of signals: `pins`,
 ///   whose names begin with the field's, `flat`, whose names do not, and `alias`, which are
 ///   other names of signals. There is also an `alias x: Bits()` of a single one.
 /// - The arguments are those of the constructor: `Signal::bits` of an `in x: Bits(...)`,

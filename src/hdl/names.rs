@@ -236,8 +236,19 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
                 Role::RegisterClock(_) | Role::RegisterReset(_) | Role::MemoryClock(_)
             )
     });
+    let mut nets = BTreeSet::new();
     for (_, net) in own {
-        take(net.printed.clone(), format!("`{}`", net.name))?;
+        let what = format!("`{}`", net.name);
+        // Two sections of a block may have signals of one name.
+        if !nets.insert(&net.printed) {
+            return Err(ElabError::NameCollision {
+                block: block.path.clone(),
+                name: net.printed.clone(),
+                first: what.clone(),
+                second: what,
+            });
+        }
+        take(net.printed.clone(), what)?;
     }
     for &memory in &block.memories {
         let memory = &design.memories[memory];

@@ -890,6 +890,89 @@ fn a_block_assigns_the_registers_of_its_sections() {
     assert_eq!(clock(inputs(0, 0, 0)), [3, 4, 9]);
 }
 
+block! {
+    struct Plus;
+
+    fn new(amount: u32) {}
+
+    {
+        in x: Bits(4, "in"),
+        constant amount: Bits(4, amount.into(), "what is added"),
+        reg last: Bits(4, 0, "the sum before"),
+        local sum: Bits(4, "the sum"),
+    }
+}
+
+impl Logic for Plus {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.sum.next = self.x.val() + self.amount.val();
+        self.last.d.next = self.sum.val();
+    }
+}
+
+block! {
+    struct Sums(clk, rst);
+
+    fn new() {}
+
+    about("sums", "A block of the tests.")
+
+    {
+        in x: Bits(4, "in"),
+        out y: Bits(4, "out"),
+        named stages[at in 0..2]: Plus(at + 3),
+        named more: Plus(7),
+    }
+}
+
+impl Logic for Sums {
+    #[hdl_gen]
+    fn update(&mut self) {
+        for i in 0..2 {
+            self.stages[i].x.next = self.x.val();
+        }
+        self.more.x.next = self.x.val();
+        self.y.next =
+            (self.stages[0].last.q.val() ^ self.stages[1].sum.val()) + self.more.last.q.val();
+    }
+}
+
+#[test]
+fn a_block_has_sections_of_one_type_by_their_names() {
+    check_block(Sums::new, 300);
+}
+
+block! {
+    struct Twice(clk, rst);
+
+    fn new() {}
+
+    about("twice", "A block of the tests.")
+
+    {
+        in x: Bits(4, "in"),
+        out y: Bits(4, "out"),
+        section one: Plus(1),
+        section two: Plus(2),
+    }
+}
+
+impl Logic for Twice {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.one.x.next = self.x.val();
+        self.two.x.next = self.x.val();
+        self.y.next = self.one.sum.val() ^ self.two.sum.val();
+    }
+}
+
+#[test]
+fn sections_with_signals_of_one_name_are_refused() {
+    let error = elaborate(&Twice::new()).unwrap_err().to_string();
+    assert!(error.contains("rename one"), "{error}");
+}
+
 // ------------------------------------------------------- processes that seem to depend
 
 block! {

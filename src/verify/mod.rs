@@ -182,6 +182,28 @@ pub fn proof_tasks(
     Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 
+/// What there is to prove about a design that is no port: all that the Verilog in `files` claims,
+/// which is to be that of `design`, its checkers among the files.
+///
+/// # Errors
+/// If the checkers do not belong to the Verilog.
+pub fn block_task(
+    design: &Design,
+    files: &[(String, String)],
+    says: &str,
+) -> Result<ProofTask, ToolError> {
+    Ok(ProofTask {
+        top: design.top().into(),
+        says: says.into(),
+        files: bound(files, design.top())?,
+        parameters: Vec::new(),
+        cuts: Vec::new(),
+        assumed: Vec::new(),
+        left_out: Vec::new(),
+        claims: design.claims(),
+    })
+}
+
 /// How far an attempt to prove all claims has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attempt {

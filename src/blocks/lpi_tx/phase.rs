@@ -1,0 +1,12 @@
+//! What the transmit shim lets pass.
+
+use crate::hdl::prelude::*;
+
+states! {
+    /// What the shim lets pass.
+    pub enum Tx {
+        Open = "frames may pass",
+        Asleep = "LPI is sent",
+        Waking = "normal idle, until the other end is ready",
+    }
+}

@@ -1,0 +1,186 @@
+//! Words for the tests of the shims: frames, gaps, LPI, faults, and what no standard allows.
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use rayon::prelude::*;
+use rust_hdl_core::block::Block;
+
+use super::golden::{Character, Lanes};
+use super::{Mii, ERROR, IDLE, LPI, SEQUENCE, START, TERMINATE};
+use crate::hdl::check::{self, VerilogSimulator};
+use crate::hdl::sim::Pin;
+use crate::hdl::{elaborate, verilog, PinDirection};
+
+/// What comes one behind the other on an interface.
+#[derive(Clone, Debug)]
+pub(crate) enum Item {
+    /// So many columns of one control character.
+    Columns(u8, usize),
+    /// A sequence ordered set.
+    Fault,
+    /// A frame of so many bytes behind its start.
+    Frame(usize),
+    /// The same without its end.
+    BrokenFrame(usize),
+    /// A column with LPI in these lanes and idle in the others.
+    PartlyLpi(u8),
+    /// A column of any bytes, some of them control characters.
+    Anything(u64, u8),
+}
+
+/// Items, `often` with the character given.
+pub(crate) fn items(often: u8) -> impl Strategy<Value = Vec<Item>> {
+    let item = prop_oneof![
+        4 => (1usize..40).prop_map(move |columns| Item::Columns(often, columns)),
+        2 => (1usize..12).prop_map(|columns| Item::Columns(IDLE, columns)),
+        1 => (1usize..4).prop_map(|columns| Item::Columns(LPI, columns)),
+        1 => Just(Item::Fault),
+        4 => (0usize..40).prop_map(Item::Frame),
+        1 => (0usize..40).prop_map(Item::BrokenFrame),
+        1 => any::<u8>().prop_map(Item::PartlyLpi),
+        1 => (any::<u64>(), any::<u8>()).prop_map(|(data, control)| Item::Anything(data, control)),
+        // The bytes of idle or LPI, but data.
+        1 => prop::sample::select(vec![IDLE, LPI])
+            .prop_map(|byte| Item::Anything(u64::from_le_bytes([byte; 8]), 0)),
+        1 => (prop::sample::select(vec![IDLE, LPI, START, TERMINATE, ERROR, SEQUENCE]), 1usize..3)
+            .prop_map(|(character, columns)| Item::Columns(character, columns)),
+    ];
+    prop::collection::vec(item, 1..40)
+}
+
+/// The words of items.
+pub(crate) fn words(mii: Mii, items: &[Item]) -> Vec<Lanes> {
+    let column = mii.column() as usize;
+    let mut characters = Vec::new();
+    for item in items {
+        match *item {
+            Item::Columns(character, columns) => {
+                characters.extend(vec![Character::Control(character); columns * column]);
+            }
+            Item::Fault => {
+                characters.push(Character::Control(SEQUENCE));
+                characters.extend(
+                    [0, 0, 1, 0, 0, 0, 0][..column - 1]
+                        .iter()
+                        .map(|&byte| Character::Data(byte)),
+                );
+            }
+            Item::Frame(bytes) | Item::BrokenFrame(bytes) => {
+                characters.push(Character::Control(START));
+                characters.extend((0..bytes).map(|byte| Character::Data(byte as u8)));
+                if matches!(item, Item::Frame(_)) {
+                    characters.push(Character::Control(TERMINATE));
+                }
+                while characters.len() % column != 0 {
+                    characters.push(match item {
+                        Item::Frame(_) => Character::Control(IDLE),
+                        _ => Character::Data(0),
+                    });
+                }
+            }
+            Item::PartlyLpi(lanes) => {
+                characters.extend((0..column).map(|lane| {
+                    Character::Control(if lanes >> lane & 1 == 1 { LPI } else { IDLE })
+                }))
+            }
+            Item::Anything(data, control) => {
+                let word = Lanes { data, control };
+                characters.extend(&word.characters(mii)[..column]);
+            }
+        }
+    }
+    let lanes = mii.lanes() as usize;
+    while characters.len() % lanes != 0 {
+        characters.push(Character::Control(IDLE));
+    }
+    characters.chunks(lanes).map(Lanes::of).collect()
+}
+
+/// So many words or some more, the same in every run.
+pub(crate) fn sampled(mii: Mii, often: u8, count: usize) -> Vec<Lanes> {
+    let mut runner = TestRunner::deterministic();
+    let mut found = Vec::new();
+    while found.len() < count {
+        let items = items(often).new_tree(&mut runner).unwrap().current();
+        found.extend(words(mii, &items));
+    }
+    found
+}
+
+/// Pins of a cycle and their values.
+pub(crate) type Pins = Vec<(&'static str, u64)>;
+
+/// One change of the Verilog, and what the hardware does wrong then.
+pub(crate) struct Edit(pub &'static str, pub &'static str, pub &'static str);
+
+/// The emitted Verilog of a block.
+pub(crate) struct Emitted {
+    files: Vec<(String, String)>,
+    pins: Vec<Pin>,
+}
+
+impl Emitted {
+    pub(crate) fn of(block: &impl Block) -> Self {
+        let design = elaborate(block).unwrap();
+        Emitted {
+            files: verilog::print(&design, &verilog::Header::for_tests()),
+            pins: design.pins(),
+        }
+    }
+
+    /// The first cycle in which an output, after an edit of the top, is not as the golden model
+    /// has it; `None`: there is none. Each cycle has its inputs and its outputs.
+    pub(crate) fn first_difference(
+        &self,
+        edit: Option<&Edit>,
+        cycles: &[(Pins, Pins)],
+    ) -> Option<usize> {
+        let mut files = self.files.clone();
+        if let Some(Edit(what, from, to)) = edit {
+            let (_, text) = &mut files[0];
+            assert_eq!(text.matches(from).count(), 1, "{what}: `{from}`");
+            *text = text.replace(from, to);
+        }
+        // Two cycles of reset come first.
+        let reset = cycles.iter().take(2).map(|(inputs, _)| (1, inputs));
+        let rows = reset.chain(cycles.iter().map(|(inputs, _)| (0, inputs)));
+        let rows: Vec<Vec<u128>> = rows
+            .map(|(rst, inputs)| {
+                let value = |name: &str| match name {
+                    "rst" => rst,
+                    _ => inputs.iter().find(|it| it.0 == name).map_or(0, |it| it.1),
+                };
+                self.pins
+                    .iter()
+                    .map(|pin| value(&pin.name).into())
+                    .collect()
+            })
+            .collect();
+        let folder = tempfile::tempdir().unwrap();
+        let engine = VerilogSimulator::Icarus;
+        let lines = check::run(engine, folder.path(), &files, &self.pins, &rows).unwrap();
+        let expected = cycles.iter().map(|(_, values)| {
+            let outputs = self.pins.iter();
+            let outputs = outputs.filter(|pin| pin.direction == PinDirection::Output);
+            let bits = outputs.map(|pin| {
+                let value = values.iter().find(|it| it.0 == pin.name).unwrap().1;
+                format!("{value:0width$b}", width = pin.width as usize)
+            });
+            bits.collect::<String>()
+        });
+        expected
+            .zip(&lines[2..])
+            .position(|(expected, found)| expected != *found)
+    }
+}
+
+/// That each edit is found.
+pub(crate) fn check_edits(block: &impl Block, edits: &[Edit], cycles: &[(Pins, Pins)]) {
+    let verilog = Emitted::of(block);
+    edits.par_iter().for_each(|edit| {
+        let found = verilog.first_difference(Some(edit), cycles);
+        assert!(found.is_some(), "not found: {}", edit.0);
+        println!("cycle {:>5}: {}", found.unwrap_or(0), edit.0);
+    });
+}
