@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::error::ElabError;
-use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, NetId, Role, Statement};
+use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, Net, NetId, Role, Statement};
 use super::values::Type;
 
 /// Words that Verilog-2005 or SystemVerilog reserves: tools read `.v` files as either.
@@ -236,11 +236,20 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
                 Role::RegisterClock(_) | Role::RegisterReset(_) | Role::MemoryClock(_)
             )
     });
-    let mut nets = BTreeSet::new();
+    let mut nets: HashMap<&str, &Net> = HashMap::new();
     for (_, net) in own {
         let what = format!("`{}`", net.name);
-        // Two sections of a block may have signals of one name.
-        if !nets.insert(&net.printed) {
+        // Two sections of a block may have signals of one name. Constants that are the same are
+        // printed once.
+        let same = |other: &Net| {
+            net.role == Role::Constant
+                && other.role == Role::Constant
+                && (net.width, net.value) == (other.width, other.value)
+        };
+        if nets
+            .insert(&net.printed, net)
+            .is_some_and(|other| !same(other))
+        {
             return Err(ElabError::NameCollision {
                 block: block.path.clone(),
                 name: net.printed.clone(),
