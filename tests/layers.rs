@@ -36,6 +36,10 @@ const LAYERS: [(&str, &[&str]); 27] = [
     ),
     ("estimate", &["blocks", "config", "hdl", "rtl"]),
     (
+        "datasheet",
+        &["blocks", "config", "estimate", "hdl", "registers", "rtl"],
+    ),
+    (
         "synth",
         &["config", "constraints", "files", "hdl", "rtl", "tools"],
     ),
