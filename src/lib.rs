@@ -17,6 +17,7 @@ pub mod cli;
 pub mod config;
 pub mod constraints;
 pub mod cosim;
+pub mod datasheet;
 pub mod energy;
 pub mod estimate;
 pub mod ethernet;

@@ -119,6 +119,27 @@ impl Emitted {
     }
 }
 
+/// The controller of one port, or those of several, as [`emit_all`] emits it: the configuration with
+/// its registers, its plan, and the checked design.
+///
+/// # Errors
+/// As [`plan`].
+pub fn elaborated(
+    config: &Config,
+    ports: Option<u32>,
+) -> Result<(Config, PortPlan, Design), RtlError> {
+    let mut config = config.clone();
+    config.port.registers |= ports.is_some();
+    let plan = plan(&config)?;
+    let design = match ports {
+        Some(ports) => {
+            hdl::elaborate(&SwitchPorts::new(&plan, ports))?.prefixed(&config.verilog.module_prefix)
+        }
+        None => elaborate(&config, &plan)?,
+    };
+    Ok((config, plan, design))
+}
+
 /// What is handed over for the controller of one port; or for those of several, 1 to
 /// [`MAX_PORTS`](crate::blocks::switch_ports::MAX_PORTS), behind one AXI4-Lite port, whatever
 /// the configuration says of registers.
@@ -126,18 +147,12 @@ impl Emitted {
 /// # Errors
 /// As [`plan`].
 pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError> {
-    let mut config = config.clone();
-    config.port.registers |= ports.is_some();
-    let plan = plan(&config)?;
+    let (config, plan, design) = elaborated(config, ports)?;
     let header = verilog::Header {
         config_text: config.canonical(),
         hash: config.hash(),
     };
     let prefix = &config.verilog.module_prefix;
-    let design = match ports {
-        Some(ports) => hdl::elaborate(&SwitchPorts::new(&plan, ports))?.prefixed(prefix),
-        None => elaborate(&config, &plan)?,
-    };
     let mut sources = verilog::print(&design, &header);
     if plan.registers.is_some() {
         let space = Space::new(&plan, ports, config.clock.tick_ps, config.hash());

@@ -33,11 +33,12 @@ fn fusesoc_runs_the_core_and_peakrdl_reads_the_registers() {
     assert!(output.status.success(), "{out}\n{err}");
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines.len(), 2, "{out}");
+    let drawn = "; diagrams 2 in WaveDrom";
     let both =
         "sim passed: ports 1, packets of each 8; sim_icarus passed: ports 1, packets of each 8";
-    assert_eq!(lines[0], format!("bxiv3-hybrid: {both}"));
+    assert_eq!(lines[0], format!("bxiv3-hybrid: {both}{drawn}"));
     let two = both.replace("ports 1", "ports 2");
-    let begin = format!("bxiv3-hybrid-2-ports: {two}; registers ");
+    let begin = format!("bxiv3-hybrid-2-ports: {two}{drawn}; registers ");
     let rest = lines[1]
         .strip_prefix(&begin)
         .unwrap_or_else(|| panic!("{out}"));

@@ -9,7 +9,7 @@ use petgraph::graphmap::DiGraphMap;
 
 /// The top folders and files of `src`, each with those that it may import.
 /// `docs/contributing/layers.md` says why.
-const LAYERS: [(&str, &[&str]); 27] = [
+const LAYERS: [(&str, &[&str]); 28] = [
     ("files", &[]),
     ("tools", &[]),
     ("usage", &[]),
@@ -35,6 +35,10 @@ const LAYERS: [(&str, &[&str]); 27] = [
         ],
     ),
     ("estimate", &["blocks", "config", "hdl", "rtl"]),
+    (
+        "datasheet",
+        &["blocks", "config", "estimate", "hdl", "registers", "rtl"],
+    ),
     (
         "synth",
         &["config", "constraints", "files", "hdl", "rtl", "tools"],

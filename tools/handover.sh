@@ -1,7 +1,8 @@
 #!/bin/sh
 # What is handed over beside the Verilog, read by the tools that it is for: FuseSoC runs the targets
 # of the emitted cores on Verilator and Icarus Verilog, and PeakRDL makes IP-XACT and a UVM register
-# model of the emitted SystemRDL. Both come from PyPI, in a virtual environment of their own.
+# model of the emitted SystemRDL, and WaveDrom draws the diagrams of the data sheet. They come from PyPI,
+# in a virtual environment of their own.
 #
 #     tools/handover.sh LINKDOZE [FOLDER [OPTION...]]
 #

@@ -8,6 +8,7 @@
 
 mod completions;
 mod cosim;
+mod datasheet;
 mod doctor;
 mod estimate;
 mod generate;
@@ -79,6 +80,8 @@ enum Command {
     Generate(generate::Args),
     /// Print register widths, longest times, memory and latency of a port controller.
     Estimate(estimate::Args),
+    /// Write the data sheet of a controller, as Markdown or HTML: pins, timing, bounds, area.
+    Datasheet(datasheet::Args),
     /// Predict the power-down threshold for a list of idle periods.
     Predict(predict::Args),
     /// Run the Verilog and the golden model in lock step.
@@ -119,6 +122,7 @@ impl Command {
             Command::Init(args) => init::run(args),
             Command::Generate(args) => generate::run(args),
             Command::Estimate(args) => estimate::run(args),
+            Command::Datasheet(args) => datasheet::run(args),
             Command::Predict(args) => predict::run(args),
             Command::Cosim(args) => cosim::run(args),
             Command::Mutate(args) => mutate::run(args),

@@ -4,6 +4,7 @@
 
 mod account;
 mod notes;
+pub mod summary;
 mod table5;
 
 use num_traits::ToPrimitive;

@@ -44,14 +44,34 @@ fn page(out: &mut String, title: &str, page: &Map) {
         "## {title}\n\n| offset | register | bits | field | access | reset | meaning |\n\
          | --- | --- | --- | --- | --- | --- | --- |\n"
     );
+    for row in rows(page) {
+        let cells = row.iter().map(|cell| match cell.as_str() {
+            "" => " |".to_owned(),
+            cell => format!(" {cell} |"),
+        });
+        let _ = writeln!(out, "|{}", cells.collect::<String>());
+    }
+    out.push('\n');
+}
+
+/// The rows of a page: offset, register, bits, field, access, value after reset, meaning.
+pub fn rows(page: &Map) -> Vec<[String; 7]> {
+    let mut rows = Vec::new();
     for register in &page.registers {
         let offset = format!("`{:#05x}`", register.offset);
+        let name = format!("`{}`", register.name);
         if register.fields.is_empty() {
-            let _ = writeln!(
-                out,
-                "| {offset} | `{}` | | | | | {}; reserved in this configuration |",
-                register.name, register.doc
-            );
+            let none = String::new;
+            let reserved = format!("{}; reserved in this configuration", register.doc);
+            rows.push([
+                offset.clone(),
+                name.clone(),
+                none(),
+                none(),
+                none(),
+                none(),
+                reserved,
+            ]);
         }
         for field in &register.fields {
             let top = field.low + field.width - 1;
@@ -69,15 +89,16 @@ fn page(out: &mut String, title: &str, page: &Map) {
             if !values.is_empty() {
                 let _ = write!(meaning, ": {}", values.join(", "));
             }
-            let _ = writeln!(
-                out,
-                "| {offset} | `{}` | {bits} | `{}` | {} | {:#x} | {meaning} |",
-                register.name,
-                field.name,
-                field.access.text(),
-                field.reset
-            );
+            rows.push([
+                offset.clone(),
+                name.clone(),
+                bits,
+                format!("`{}`", field.name),
+                field.access.text().to_owned(),
+                format!("{:#x}", field.reset),
+                meaning,
+            ]);
         }
     }
-    out.push('\n');
+    rows
 }

@@ -9,6 +9,7 @@ mod tests;
 
 use crate::blocks::csr::map::{self, Map};
 use crate::config::plan::PortPlan;
+pub use markdown::rows;
 
 /// The registers behind one AXI4-Lite port.
 #[derive(Clone, Debug)]

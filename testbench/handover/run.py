@@ -3,12 +3,14 @@
 Usage: run.py LINKDOZE FOLDER [--part]
 
 For every preset, alone and as a switch of two ports: FuseSoC runs the targets of the emitted core,
-a design of another folder depends on it, and the constraints reach the tools that read them. Of the
-registers the SystemRDL compiler reads the emitted file, and PeakRDL makes IP-XACT and a UVM register
-model of it, in which every register of the emitted page must be found at its address. --part: one
-preset. FOLDER keeps what the tools write. Exit status 1 if something is missing or wrong."""
+a design of another folder depends on it, and the constraints reach the tools that read them. WaveDrom
+draws the diagrams of the data sheet. Of the registers the SystemRDL compiler reads the emitted file,
+and PeakRDL makes IP-XACT and a UVM register model of it, in which every register of the emitted page
+must be found at its address. --part: one preset. FOLDER keeps what the tools write. Exit status 1 if
+something is missing or wrong."""
 
 import argparse
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +18,7 @@ import sys
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
+import wavedrom
 from systemrdl import RDLCompiler
 from systemrdl.node import RegNode
 
@@ -187,6 +190,22 @@ def registers(linkdoze, emitted, folder):
     return len(everywhere)
 
 
+def diagrams(linkdoze, configuration, folder, count):
+    """WaveDrom draws the diagrams of the data sheet. How many there are."""
+    sheet = folder / "datasheet.md"
+    command(linkdoze, "datasheet", configuration, "-o", sheet, *count)
+    sources = re.findall(r"^```wavedrom\n(.*?)^```", sheet.read_text(), re.MULTILINE | re.DOTALL)
+    for source in sources:
+        drawn = wavedrom.render(source).tostring()
+        lanes = [lane["name"] for lane in json.loads(source)["signal"]]
+        missing = [lane for lane in lanes if f">{lane}<" not in drawn]
+        if missing or xml.fromstring(drawn).tag.rsplit("}")[-1] != "svg":
+            raise Wrong(f"{sheet}: WaveDrom does not draw {missing}")
+    if len(sources) != 2:
+        raise Wrong(f"{sheet}: {len(sources)} timing diagrams, not 2")
+    return len(sources)
+
+
 def check(linkdoze, folder, preset, ports):
     """All checks of one configuration. A line that says what was found."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -204,6 +223,7 @@ def check(linkdoze, folder, preset, ports):
         raise Wrong(f"{core}: is called {name_of(core)}")
     said = targets(folder, core)
     depend(folder, core)
+    said.append(f"diagrams {diagrams(linkdoze, configuration, folder, count)} in WaveDrom")
     if ports:
         said.append(f"registers {registers(linkdoze, emitted, folder)} in IP-XACT and UVM")
     return "; ".join(said)

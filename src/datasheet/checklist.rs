@@ -1,0 +1,130 @@
+//! What an integrator must do, as far as the configuration decides it.
+
+use super::Source;
+use crate::estimate::summary::time;
+use crate::hdl::census::Storage;
+
+/// The items, in the order in which they come up.
+pub(super) fn items(source: &Source) -> Vec<String> {
+    let mut items = Vec::new();
+    let Source {
+        config,
+        plan,
+        design,
+        ports,
+        estimate,
+        ..
+    } = *source;
+    let top = design.top();
+    let of = match ports {
+        Some(_) => " of each port",
+        None => "",
+    };
+    let period = config.clock.period_ps;
+    items.push(format!(
+        "`clk` has a period of {} ({:.6} MHz), `rst` is synchronous and active high.",
+        time(period.into()),
+        1e6 / period as f64
+    ));
+    if let Some(wait) = estimate.wait {
+        let round_trip = 2 * wait.longest_delay_cycles + 1;
+        items.push(format!(
+            "A reset lasts at least a round trip over the link; {round_trip} clock cycles ({}) are \
+             enough for the longest that the time-out allows.",
+            source.time(round_trip)
+        ));
+    }
+    items.push(
+        "All inputs come from registers of `clk`. The block has no synchronisers: signals of other \
+         clocks are synchronised before they reach it."
+            .into(),
+    );
+    items.push(format!(
+        "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it leaves, \
+         `receiving` while one arrives."
+    ));
+    items.push(format!(
+        "A packet begins only in a cycle in which `tx_enable`{of} is 1."
+    ));
+    items.push(match plan.registers.is_some() || plan.measures() {
+        true => format!(
+            "`packet_valid`{of} is 1 for one cycle per packet sent, with its hop count on \
+             `packet_hops`."
+        ),
+        false => "`packet_valid` and `packet_hops` are not read: tie them to 0.".into(),
+    });
+    match estimate.wait {
+        Some(wait) => {
+            items.push(format!(
+                "`message_out`{of} reaches `message_in` of the other end in every power state, each \
+                 code for one cycle and in order, after at most {} clock cycles ({}), PHYs included, \
+                 and as soon in one direction as in the other.",
+                wait.longest_delay_cycles,
+                source.time(wait.longest_delay_cycles)
+            ));
+            items.push(format!(
+                "`initiator`{of} is tied to 1 at one end of each link and to 0 at the other."
+            ));
+            items.push(
+                "Both ends of a link have the same times and the same sleep state (`[states]`, \
+                 `port.sleep`, `port.sync_timeout_ns`)."
+                    .into(),
+            );
+        }
+        None => items.push(format!(
+            "`sleep_permit`{of} is 1 while the other end has nothing to send, `remote_down` when it \
+             has begun to go down, `remote_up` while it wants the link awake."
+        )),
+    }
+    let mut states = Vec::new();
+    for (used, name, times) in [
+        (source.uses_fast_wake(), "fast wake", plan.link.fast_wake),
+        (source.uses_deep_sleep(), "deep sleep", plan.link.deep_sleep),
+    ] {
+        if used {
+            states.push(format!(
+                "{name}: asleep after {}, awake after {}",
+                source.time(times.t_s),
+                source.time(times.t_w)
+            ));
+        }
+    }
+    items.push(format!(
+        "The PHY follows `power_state`{of} in the configured times ({}).",
+        states.join("; ")
+    ));
+    if plan.registers.is_some() {
+        items.push(
+            "Software sets parameters through `s_axi_*`; without any, the port runs with those of the \
+             configuration. Whoever may not write must be kept from it: `s_axi_awprot` is ignored."
+                .into(),
+        );
+    }
+    let memories = estimate.census.as_ref().map_or(0, |census| {
+        let memories = census.entries.iter();
+        memories.filter(|it| it.storage == Storage::Memory).count()
+    });
+    if memories > 0 {
+        items.push(format!(
+            "{memories} memories, each with one port to write and one to read, with a register behind \
+             it, are mapped to RAM or registers. They need neither reset nor initial content."
+        ));
+    }
+    items.push(format!(
+        "Timing constraints: `{top}.sdc`, `.xdc` or `.lpf`. They give half of the period to what \
+         surrounds the block."
+    ));
+    if config.verilog.module_prefix.is_empty() {
+        items.push(
+            "If another configuration is in the same chip, one of them has a prefix \
+             (`verilog.module_prefix`)."
+                .into(),
+        );
+    }
+    items.push(format!(
+        "The smoke test passes in your simulator (`testbench/{top}_smoke.sv`), and your simulation has \
+         the assertions (`{top}_checkers.f`)."
+    ));
+    items.extend(estimate.notes.iter().map(|note| format!("Settle: {note}")));
+    items
+}

@@ -1,0 +1,541 @@
+//! The data sheet of a controller: what an integrator asks before he takes it, in Markdown or as one
+//! page of HTML. All of it comes from the configuration: the description, the plan, the census, the
+//! estimate, and golden models that are run.
+
+mod checklist;
+mod diagram;
+mod document;
+mod link;
+mod wave;
+
+use crate::blocks::csr::map;
+use crate::config::plan::PortPlan;
+use crate::config::Config;
+use crate::estimate::summary::{self, time};
+use crate::estimate::Estimate;
+use crate::hdl::census::{self, Storage};
+use crate::hdl::{described_pins, outline, Design, Outline, PinDirection};
+use crate::registers;
+use crate::rtl::{self, RtlError};
+use document::{Align, Block, Table};
+
+/// The data sheet of a configuration.
+#[derive(Clone, Debug)]
+pub struct Datasheet {
+    title: String,
+    blocks: Vec<Block>,
+}
+
+/// What the sections are made of.
+struct Source<'a> {
+    config: &'a Config,
+    plan: &'a PortPlan,
+    design: &'a Design,
+    ports: Option<u32>,
+    estimate: &'a Estimate,
+    pins: &'a [PinGroup],
+    outline: &'a [Outline],
+}
+
+impl Datasheet {
+    /// The data sheet of the controller of one port, or of those of several, as `generate` emits
+    /// them.
+    ///
+    /// # Errors
+    /// As [`rtl::plan`].
+    pub fn new(config: &Config, ports: Option<u32>) -> Result<Datasheet, RtlError> {
+        let (config, plan, design) = rtl::elaborated(config, ports)?;
+        let estimate = Estimate::new(&config, Some(census::count(&design)));
+        let source = Source {
+            config: &config,
+            plan: &plan,
+            design: &design,
+            ports,
+            estimate: &estimate,
+            pins: &pin_groups(&design, ports),
+            outline: &outline(&design),
+        };
+        let title = format!("Data sheet: `{}`", design.top());
+        let mut blocks = vec![Block::Heading(1, title.clone())];
+        blocks.extend(source.answers());
+        blocks.extend(source.structure());
+        blocks.extend(source.pins());
+        blocks.extend(source.timing());
+        blocks.extend(source.latencies());
+        blocks.extend(source.area());
+        blocks.push(Block::Heading(2, "Integration checklist".into()));
+        blocks.push(Block::Checklist(checklist::items(&source)));
+        blocks.extend(source.registers());
+        blocks.push(Block::Heading(2, "Configuration".into()));
+        blocks.push(Block::Verbatim(config.canonical()));
+        Ok(Datasheet {
+            title: title.replace('`', ""),
+            blocks,
+        })
+    }
+
+    /// The data sheet in Markdown. Timing diagrams are JSON for WaveDrom.
+    pub fn markdown(&self) -> String {
+        document::markdown(&self.blocks)
+    }
+
+    /// The data sheet as a page of HTML that refers to nothing outside of it.
+    pub fn html(&self) -> String {
+        document::html(&self.title, &self.blocks)
+    }
+}
+
+impl Source<'_> {
+    /// A number of clock cycles as a time.
+    fn time(&self, cycles: u64) -> String {
+        time(u128::from(cycles) * u128::from(self.config.clock.period_ps))
+    }
+
+    fn answers(&self) -> Vec<Block> {
+        let mut table = Table::new([("", Align::Left), ("", Align::Left)]);
+        if let Some(ports) = self.ports {
+            table.row(["ports".into(), format!("{ports}, sizes are those of all")]);
+        }
+        for (name, value) in summary::rows(self.config, self.estimate) {
+            table.row([name.to_owned(), value]);
+        }
+        let mut blocks = vec![
+            Block::Text(self.outline[0].text.clone()),
+            Block::Table(table),
+        ];
+        let notes = self.estimate.notes.iter();
+        blocks.extend(notes.map(|note| Block::Text(format!("Note: {note}"))));
+        blocks.push(Block::Text(format!(
+            "Made by `linkdoze datasheet` {} of the configuration below, SHA-256 `{}`.",
+            env!("CARGO_PKG_VERSION"),
+            self.config.hash()
+        )));
+        blocks
+    }
+
+    fn structure(&self) -> Vec<Block> {
+        vec![
+            Block::Heading(2, "Block diagram".into()),
+            diagram::figure(self.outline, self.pins, self.ports),
+        ]
+    }
+
+    fn pins(&self) -> Vec<Block> {
+        let mut table = Table::new([
+            ("pin", Align::Left),
+            ("bits", Align::Right),
+            ("direction", Align::Left),
+            ("meaning", Align::Left),
+        ]);
+        for pin in self.pins {
+            let name = match pin.last {
+                None => format!("`{}`", pin.name),
+                Some(last) => format!("`{0}_0` to `{0}_{last}`", pin.base()),
+            };
+            let direction = match pin.direction {
+                PinDirection::Input => "in",
+                PinDirection::Output => "out",
+            };
+            table.row([
+                name,
+                pin.width.to_string(),
+                direction.into(),
+                pin.meaning.clone(),
+            ]);
+        }
+        vec![Block::Heading(2, "Pins".into()), Block::Table(table)]
+    }
+
+    fn timing(&self) -> Vec<Block> {
+        let mut blocks = vec![Block::Heading(2, "Timing diagrams".into())];
+        let Some(story) = link::story(self.plan) else {
+            blocks.push(Block::Text(
+                "A port of this configuration never goes to sleep by itself.".into(),
+            ));
+            return blocks;
+        };
+        let who = match story.delay {
+            Some(delay) => format!(
+                "two of them on a link that takes {delay} clock cycles one way; the diagrams show \
+                 the end that sent last, and asks"
+            ),
+            None => "one, whose other end has nothing to send".into(),
+        };
+        blocks.push(Block::Text(format!(
+            "Simulated with the golden model of this configuration, which equals the Verilog in every \
+             pin of every clock cycle: {who}. A gap stands for cycles in which no pin changes. The \
+             threshold in force is that from reset, {} ticks.",
+            self.plan.t_pdt_init
+        )));
+        let diagrams = [
+            (
+                "The link goes to sleep",
+                "Clock cycle 0 is the first idle one after a packet.",
+                &story.sleep,
+            ),
+            (
+                "The link wakes",
+                "Clock cycle 0 is the first in which a packet is in the queue.",
+                &story.wake,
+            ),
+        ];
+        for (title, says, stretches) in diagrams {
+            let diagram = wave::Diagram::new(title.into(), stretches);
+            let mut table = Table::new([
+                ("clock cycle", Align::Right),
+                ("after the row before", Align::Right),
+                ("what changes", Align::Left),
+            ]);
+            let mut before = None;
+            for (cycle, what) in diagram.events() {
+                let since = before.map(|before| self.time(cycle.abs_diff(before)));
+                table.row([cycle.to_string(), since.unwrap_or_default(), what.clone()]);
+                before = Some(*cycle);
+            }
+            blocks.extend([
+                Block::Heading(3, title.into()),
+                Block::Text(says.into()),
+                Block::Figure {
+                    svg: diagram.svg(),
+                    kind: "wavedrom",
+                    text: diagram.wavedrom(),
+                    summary: "The same for WaveDrom".into(),
+                },
+                Block::Table(table),
+            ]);
+        }
+        blocks
+    }
+
+    fn latencies(&self) -> Vec<Block> {
+        let mut table = Table::new([
+            ("what", Align::Left),
+            ("clock cycles", Align::Right),
+            ("time", Align::Right),
+            ("holds", Align::Left),
+        ]);
+        let mut row = |what: &str, cycles: u64, holds: &str| {
+            table.row([
+                what.into(),
+                cycles.to_string(),
+                self.time(cycles),
+                holds.into(),
+            ]);
+        };
+        let estimate = self.estimate;
+        if let Some(latency) = estimate.latency {
+            row(
+                "new threshold after an idle period",
+                latency.update_cycles,
+                "at most, if no further idle period ends before",
+            );
+            row(
+                "between new thresholds at line rate",
+                latency.update_interval_at_line_rate_cycles,
+                "at most, if an idle period ends every third cycle",
+            );
+            if latency.halving_delay_cycles > 0 {
+                row(
+                    "later, if counters are halved",
+                    latency.halving_delay_cycles,
+                    "at most",
+                );
+            }
+        }
+        if let Some(wait) = estimate.wait {
+            row(
+                "a packet waits for its link",
+                wait.answered_cycles,
+                "at most, if the other end answers at once",
+            );
+            row(
+                "",
+                wait.round_trip_100_cycles,
+                "at most, over a round trip of 100 cycles",
+            );
+            row(
+                "",
+                wait.unanswered_cycles,
+                "at most, whatever the other end does",
+            );
+            row("nothing is sent after reset", wait.start_cycles, "always");
+            row(
+                "delay of the link one way, PHYs included",
+                wait.longest_delay_cycles,
+                &format!(
+                    "at most, for the time-out; as a cable alone {:.1} m",
+                    wait.longest_cable_m
+                ),
+            );
+        }
+        if let Some(cycles) = estimate.wait_with_levels_cycles {
+            row(
+                "a packet waits for its link",
+                cycles,
+                "at most, unless `remote_down` takes it down again",
+            );
+        }
+        if let Some(sleep) = estimate.time_to_sleep {
+            row(
+                "an idle link leaves wake",
+                sleep.link_cycles,
+                "at most, if both ends stay idle",
+            );
+            row(
+                "an idle end leaves wake, or knows that the other is silent",
+                sleep.end_cycles,
+                "at most",
+            );
+        }
+        let link = &self.plan.link;
+        let states = [
+            ("fast wake", self.uses_fast_wake(), link.fast_wake),
+            ("deep sleep", self.uses_deep_sleep(), link.deep_sleep),
+        ];
+        for (state, _, times) in states.iter().filter(|(_, used, _)| *used) {
+            row(&format!("to {state}"), times.t_s, "always");
+            row(&format!("from {state} to wake"), times.t_w, "always");
+        }
+        let mut blocks = vec![
+            Block::Heading(2, "Latencies and bounds".into()),
+            Block::Table(table),
+        ];
+        let tick = self.config.clock.tick_ps;
+        let ticks = |count: u64| time(u128::from(count) * u128::from(tick));
+        let longest = self.plan.longest_threshold();
+        if self.plan.predicts() {
+            // At run time the rate of the budget is rounded (docs/reference/registers.md).
+            let exact = match self.plan.budget.rate {
+                None => "It, its window and its budget are exact: the integers that the formulas of the \
+                         PerfBound paper give.",
+                Some(_) => "Its budget takes a rate that is computed at run time, rounded up.",
+            };
+            let shortest = (1u64 << self.plan.histogram.bin_shift) / 2;
+            blocks.push(Block::Text(format!(
+                "Thresholds: PerfBound's is the middle of a bin, from {} on, or the longest, {} ({} \
+                 ticks). {exact}",
+                ticks(shortest),
+                ticks(longest),
+                longest
+            )));
+        }
+        if let Some(accuracy) = &estimate.accuracy {
+            blocks.push(Block::Text(format!(
+                "Error: a corrected threshold is within {:.2e} (2^{:.2}) in proportion, and {} tick, of \
+                 the real-number result of the same misses and thresholds.",
+                accuracy.relative,
+                accuracy.relative.log2(),
+                accuracy.ticks
+            )));
+        }
+        if let Some(guard) = &estimate.guard {
+            blocks.push(Block::Text(format!(
+                "Guard: in any time T packets of this end wait for at most {} wake-ups and one more for \
+                 each {:.0} ns of T; each takes {} ns.",
+                guard.burst, guard.token_ns, guard.t_w_ns
+            )));
+        }
+        blocks.push(Block::Text(format!(
+            "Range: times are counted in {} bits of {} and hold {} s; they saturate.",
+            self.plan.time_width,
+            time(tick.into()),
+            estimate.max_time.exact_seconds
+        )));
+        blocks
+    }
+
+    fn uses_fast_wake(&self) -> bool {
+        use crate::config::plan::Sleep;
+        self.plan.registers.is_some() || self.plan.sleep != Sleep::DeepSleep
+    }
+
+    fn uses_deep_sleep(&self) -> bool {
+        use crate::config::plan::Sleep;
+        self.plan.registers.is_some() || self.plan.sleep != Sleep::FastWake
+    }
+
+    fn area(&self) -> Vec<Block> {
+        let mut blocks = vec![Block::Heading(2, "Area".into())];
+        let Some(census) = &self.estimate.census else {
+            return blocks;
+        };
+        blocks.push(Block::Text(format!(
+            "Every register and memory of the elaborated hardware, counted: {} bits in registers, {} \
+             bits in memories, and {} bits in the output registers of memories, which a block RAM \
+             contains. Cells and clock frequency depend on the technology: `linkdoze synth` asks the \
+             synthesis tools.",
+            census.register_bits, census.memory_bits, census.memory_output_bits
+        )));
+        let mut modules: Vec<(&str, u64, u64, u64)> = Vec::new();
+        let mut memories: Vec<(String, usize, u32, u64, String)> = Vec::new();
+        for block in self.outline {
+            let place = modules.iter().position(|it| it.0 == block.module);
+            let place = place.unwrap_or_else(|| {
+                modules.push((&block.module, 0, 0, 0));
+                modules.len() - 1
+            });
+            let (_, instances, registers, outputs) = &mut modules[place];
+            *instances += 1;
+            for entry in census.entries.iter().filter(|it| it.block == block.path) {
+                match entry.storage {
+                    Storage::Register => *registers += entry.bits,
+                    Storage::MemoryOutput => *outputs += entry.bits,
+                    Storage::Memory => {
+                        let name = format!("`{}` in `{}`", entry.name, block.module);
+                        let known = memories.iter_mut().find(|it| it.0 == name);
+                        match known {
+                            Some((_, _, _, count, _)) => *count += 1,
+                            None => memories.push((
+                                name,
+                                entry.depth,
+                                entry.width,
+                                1,
+                                entry.purpose.clone(),
+                            )),
+                        }
+                    }
+                }
+            }
+        }
+        let mut table = Table::new([
+            ("module", Align::Left),
+            ("instances", Align::Right),
+            ("register bits, all", Align::Right),
+            ("output registers of memories, all", Align::Right),
+        ]);
+        for (module, instances, registers, outputs) in modules {
+            table.row([
+                format!("`{module}`"),
+                instances.to_string(),
+                registers.to_string(),
+                outputs.to_string(),
+            ]);
+        }
+        blocks.push(Block::Table(table));
+        if !memories.is_empty() {
+            let mut table = Table::new([
+                ("memory", Align::Left),
+                ("instances", Align::Right),
+                ("words", Align::Right),
+                ("bits per word", Align::Right),
+                ("bits, all", Align::Right),
+                ("holds", Align::Left),
+            ]);
+            for (name, words, width, count, purpose) in memories {
+                table.row([
+                    name,
+                    count.to_string(),
+                    words.to_string(),
+                    width.to_string(),
+                    (words as u64 * u64::from(width) * count).to_string(),
+                    purpose,
+                ]);
+            }
+            blocks.push(Block::Table(table));
+        }
+        blocks
+    }
+
+    fn registers(&self) -> Vec<Block> {
+        if self.plan.registers.is_none() {
+            return Vec::new();
+        }
+        let mut blocks = vec![
+            Block::Heading(2, "Registers".into()),
+            Block::Text(format!(
+                "Behind the AXI4-Lite pins, 32 bits each. `{}_registers.md`, which `generate` writes, \
+                 says how to access them; `{}_registers.rdl` and `.h` have the same for tools and \
+                 programs.",
+                self.design.top(),
+                self.design.top()
+            )),
+        ];
+        let mut page = |title: String, map: &map::Map| {
+            let mut table = Table::new([
+                ("offset", Align::Left),
+                ("register", Align::Left),
+                ("bits", Align::Left),
+                ("field", Align::Left),
+                ("access", Align::Left),
+                ("reset", Align::Left),
+                ("meaning", Align::Left),
+            ]);
+            registers::rows(map)
+                .into_iter()
+                .for_each(|row| table.row(row));
+            blocks.extend([Block::Heading(3, title), Block::Table(table)]);
+        };
+        let port = map::port(self.plan);
+        match self.ports {
+            None => page("Page of the port, at 0".into(), &port),
+            Some(ports) => {
+                page(
+                    format!(
+                        "Page of port k, 0 to {}, at k * {:#x}",
+                        ports - 1,
+                        map::STRIDE
+                    ),
+                    &port,
+                );
+                page(
+                    format!("Page of all ports, at {:#x}", map::global_offset(ports)),
+                    &map::all_ports(self.plan, ports),
+                );
+            }
+        }
+        blocks
+    }
+}
+
+/// Pins of the top that differ in the number of their port alone, as one.
+#[derive(Clone, Debug)]
+struct PinGroup {
+    /// The name of the first.
+    name: String,
+    /// Bits of each.
+    width: u32,
+    direction: PinDirection,
+    meaning: String,
+    /// The number of the last, if there is one for each port; the first has 0.
+    last: Option<u32>,
+}
+
+impl PinGroup {
+    /// The name without the number.
+    fn base(&self) -> &str {
+        match self.last {
+            Some(_) => self.name.strip_suffix("_0").unwrap_or(&self.name),
+            None => &self.name,
+        }
+    }
+}
+
+fn pin_groups(design: &Design, ports: Option<u32>) -> Vec<PinGroup> {
+    let mut groups: Vec<PinGroup> = Vec::new();
+    for (pin, meaning) in described_pins(design) {
+        let number = ports.and_then(|_| pin.name.rsplit_once('_')?.1.parse::<u32>().ok());
+        match (number, groups.last_mut()) {
+            (Some(number), Some(last)) if number > 0 => last.last = Some(number),
+            _ => groups.push(PinGroup {
+                meaning: match number {
+                    // Said of every port.
+                    Some(_) => meaning.replacen("port 0:", "each port:", 1),
+                    None => meaning,
+                },
+                name: pin.name,
+                width: pin.width,
+                direction: pin.direction,
+                last: number,
+            }),
+        }
+    }
+    groups
+}
+
+/// The text up to the end of its first sentence.
+fn first_sentence(text: &str) -> String {
+    match text.split_once(". ") {
+        Some((first, _)) => format!("{first}."),
+        None => text.to_owned(),
+    }
+}
