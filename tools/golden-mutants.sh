@@ -191,6 +191,8 @@ names=$(cut -d' ' -f1 "$out/runs/list")
 # shellcheck disable=SC2086 # a name each
 python3 testbench/golden-mutants/assemble.py . "$crate" $names
 manifest=$crate/Cargo.toml
+# An interrupted compiler leaves what does not fit together.
+cargo clean --quiet --manifest-path "$manifest" -p golden-mutants
 cargo test --quiet --manifest-path "$manifest" -- --nocapture >"$out/sound" 2>&1 ||
     { cat "$out/sound"; exit 1; }
 if grep '^unsettled' "$out/sound"; then exit 1; fi
@@ -209,7 +211,7 @@ while [ "$piece" -lt "$pieces" ]; do
         mkdir "$results/$piece"
         status=0
         cargo mutants --in-place --dir "$crate" --config testbench/golden-mutants/mutants.toml \
-            --baseline skip --timeout 60 --shard "$piece/$pieces" --sharding round-robin \
+            --baseline skip --timeout 3600 --shard "$piece/$pieces" --sharding round-robin \
             --output "$results/$piece" --no-shuffle --colors never || status=$?
         # 2: some survive; 3: some did not end.
         case $status in 0 | 2 | 3) touch "$results/$piece/done" ;; *) exit "$status" ;; esac
@@ -217,4 +219,4 @@ while [ "$piece" -lt "$pieces" ]; do
     piece=$((piece + 1))
 done
 
-python3 testbench/golden-mutants/table.py "$results"
+python3 testbench/golden-mutants/table.py "$crate" "$results"

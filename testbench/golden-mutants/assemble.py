@@ -118,6 +118,12 @@ debug-assertions = false
 overflow-checks = false
 """
 
+# A model that does not come to an end is killed after some time of the processor, not of the clock:
+# whatever else the machine does, one that is only slow gets through.
+RUNNER = """[target.'cfg(unix)']
+runner = ["sh", "-c", 'ulimit -t 90; exec "$0" "$@"']
+"""
+
 
 def plans(runs, names):
     """What is told of the runs as Rust: what `{:?}` prints of a plan is an expression."""
@@ -172,6 +178,8 @@ def main(root, out, names):
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         (out / path).write_text(text)
     (out / "Cargo.toml").write_text(MANIFEST)
+    (out / ".cargo").mkdir(exist_ok=True)
+    (out / ".cargo/config.toml").write_text(RUNNER)
     # The same versions of libraries.
     shutil.copy(root / "Cargo.lock", out / "Cargo.lock")
 

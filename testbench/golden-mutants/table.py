@@ -1,6 +1,6 @@
 """What became of the faults in the golden models: a table, and those that survive.
 
-    table.py RESULTS
+    table.py CRATE RESULTS
 
 Those that listed.txt gives a reason for are counted apart. Ends with status 1 if fewer than 99 of 100
 others are found.
@@ -11,7 +11,6 @@ import pathlib
 import re
 import sys
 
-here = pathlib.Path(__file__).parent
 FATES = {
     "CaughtMutant": "found",
     "Timeout": "found",
@@ -21,44 +20,51 @@ FATES = {
 
 
 def reasons():
-    """Patterns of faults with the reason why they do not show."""
-    reason, listed = "", []
-    for line in (here / "listed.txt").read_text().splitlines():
-        if line.startswith("#"):
-            continue
+    """Faults with the reason why they do not show."""
+    reason, listed = "", {}
+    path = pathlib.Path(__file__).parent / "listed.txt"
+    for line in path.read_text().splitlines():
         if line.startswith("    "):
-            listed.append((re.compile(line.strip()), reason))
-        elif line.strip():
+            listed[line.strip()] = reason
+        elif line.strip() and not line.startswith("#"):
             reason = line.strip()
     return listed
 
 
-def main(results):
+def told(crate, mutant):
+    """A fault by what it does, and the line in which it does that, with the place in brackets."""
+    what = re.sub(r"^src/blocks/(.*)/golden\.rs:\d+:\d+: ", r"\1: ", mutant["name"])
+    begin, end = mutant["span"]["start"], mutant["span"]["end"]
+    if mutant["genre"] == "FnValue" or begin["line"] != end["line"]:
+        return what
+    line = (crate / mutant["file"]).read_text().splitlines()[begin["line"] - 1]
+    first, last = begin["column"] - 1, end["column"] - 1
+    return f"{what}: {line[:first].lstrip()}[{line[first:last]}]{line[last:]}"
+
+
+def main(crate, results):
     models, by_run, endless, survivors = {}, {}, 0, []
     listed = reasons()
-    used = set()
     for path in sorted(results.glob("*/mutants.out/outcomes.json")):
         for outcome in json.loads(path.read_text())["outcomes"]:
             if outcome["scenario"] == "Baseline":
                 continue
             mutant = outcome["scenario"]["Mutant"]
-            name = mutant["name"]
-            model = mutant["file"].removeprefix("src/blocks/").removesuffix("/golden.rs")
+            name = told(crate, mutant)
             fate = FATES[outcome["summary"]]
-            endless += outcome["summary"] == "Timeout"
             log = (path.parent / outcome["log_path"]).read_text(errors="replace")
             if fate == "left":
-                bare = re.sub(r":\d+:\d+: ", ": ", name).removeprefix("src/blocks/")
-                why = next((why for pattern, why in listed if pattern.fullmatch(bare)), None)
-                used.add(why)
+                why = listed.get(name)
                 fate = "listed" if why else "left"
                 unsettled = re.findall(r"^unsettled: (\S+), (.*)$", log, re.M)
                 survivors.append((why or "", name, unsettled))
             elif fate == "found":
                 first = re.search(r"differs: (\S+),", log)
+                # The limit of time ends it with a signal.
+                endless += not first and "panicked" not in log
                 by = first.group(1) if first else "a panic, or no end"
                 by_run[by] = by_run.get(by, 0) + 1
-            counts = models.setdefault(model, {})
+            counts = models.setdefault(name.split(":")[0], {})
             counts[fate] = counts.get(fate, 0) + 1
 
     def line(model, counts):
@@ -73,14 +79,17 @@ def main(results):
         for fate, count in counts.items():
             total[fate] = total.get(fate, 0) + count
     line("all", total)
-    print(f"\nfound by the run ({endless} did not end):")
+    print(f"\nfound by the run ({endless} came to no end):")
     for name, count in sorted(by_run.items(), key=lambda item: -item[1]):
         print(f"  {name:20} {count:6}")
+    before = None
     for why, name, unsettled in sorted(survivors):
-        print(f"\n{name}")
-        print(f"  {why or 'SURVIVES'}")
-        for run, what in unsettled[:3]:
-            print(f"  unsettled by {run}: {what}")
+        if why != before:
+            print(f"\n{why or 'Not listed:'}")
+            before = why
+        print(f"    {name}")
+        for run, what in [] if why else unsettled[:3]:
+            print(f"        unsettled by {run}: {what}")
     found, left = total.get("found", 0), total.get("left", 0)
     print(
         f"\n{found} of {found + left} faults are found ({100 * found / max(found + left, 1):.2f} %); "
@@ -89,4 +98,4 @@ def main(results):
     sys.exit(found < 0.99 * (found + left))
 
 
-main(pathlib.Path(sys.argv[1]))
+main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
