@@ -365,6 +365,12 @@ impl Scenes {
         if self.configures_until.is_none() && self.begin_rare_scene() {
             return;
         }
+        if self.configures_until.is_some() && self.chance(12) {
+            // So long that a rate is computed meanwhile, and applied more than once.
+            let cycles = self.log_uniform(150, 8_000);
+            self.packet(1);
+            return self.hold(Inputs::sending(), cycles);
+        }
         if self.configures_until.is_some() && self.chance(6) {
             // Around the backstop, wherever software has put it.
             let ticks = self
