@@ -15,7 +15,7 @@ use std::time::Instant;
 use anyhow::{ensure, Context, Result};
 use comfy_table::{presets::UTF8_HORIZONTAL_ONLY, CellAlignment, Table};
 use libloading::Library;
-use linkdoze::blocks::port::pins::{Inputs, Outputs, Pins};
+use linkdoze::blocks::port::pins::{Inputs, PackedOutputs, Pins};
 use linkdoze::config::plan::PortPlan;
 use linkdoze::config::{Config, Sync, PRESETS};
 use linkdoze::cosim::coverage::Coverage;
@@ -66,13 +66,13 @@ impl ApplicationLike {
 }
 
 impl Activity for ApplicationLike {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         if self.steps.is_empty() {
             let waiting = Inputs {
                 queue_nonempty: true,
                 ..Inputs::default()
             };
-            if !outputs.tx_enable {
+            if !outputs.unpack().tx_enable {
                 return Some(Stretch::until_change(waiting, 10_000));
             }
             let idle = Inputs::quiet();

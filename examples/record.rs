@@ -29,7 +29,7 @@ use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use anyhow::{bail, ensure, Context, Result};
-use linkdoze::blocks::port::pins::{Inputs, Outputs};
+use linkdoze::blocks::port::pins::{Inputs, Outputs, PackedOutputs};
 use linkdoze::config::Config;
 use linkdoze::cosim::line_rate::LineRate;
 use linkdoze::cosim::peer::WithPeer;
@@ -92,7 +92,7 @@ struct Watched {
 }
 
 impl Activity for Watched {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         let stretch = self.activity.next(outputs)?;
         let mut list = self.list.borrow_mut();
         list.number(stretch.cycles);

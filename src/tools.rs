@@ -176,6 +176,15 @@ pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Running)> {
     Ok((child, Running(group)))
 }
 
+/// Lets a program that is yet to be started take so many seconds of processor time: then the system
+/// ends it with SIGXCPU.
+pub(crate) fn limit_processor_time(command: &mut Command, seconds: u64) {
+    use nix::sys::resource::{setrlimit, Resource};
+    let limit = move || Ok(setrlimit(Resource::RLIMIT_CPU, seconds, seconds + 1)?);
+    // SAFETY: between fork and exec; a call of the system, without memory of its own.
+    unsafe { command.pre_exec(limit) };
+}
+
 /// Runs a program to its end: how it ended, and what it printed.
 ///
 /// # Errors
@@ -188,7 +197,19 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
     use super::*;
+
+    #[test]
+    fn a_program_that_takes_too_long_is_ended() {
+        let mut endless = command("sh -c");
+        endless.arg("echo begun; while :; do :; done");
+        limit_processor_time(&mut endless, 1);
+        let output = output(&mut endless).unwrap();
+        assert_eq!(output.status.signal(), Some(Signal::SIGXCPU as i32));
+        assert_eq!(&*output.stdout, &b"begun\n"[..]);
+    }
 
     #[test]
     fn what_a_program_prints_is_returned_and_it_is_no_longer_running() {

@@ -9,12 +9,14 @@ use common::{linkdoze, run, without_notes};
 use predicates::prelude::*;
 use tempfile::TempDir;
 
-const PRESETS: [&str; 5] = [
+const PRESETS: [&str; 7] = [
     "bxiv3-deep-sleep",
     "bxiv3-fast-wake",
     "bxiv3-hybrid",
     "10gbase-t",
+    "25gbase-r",
     "100gbase-r",
+    "400gbase-r",
 ];
 
 const PREDICT: [&str; 6] = [

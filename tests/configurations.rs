@@ -113,8 +113,8 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
         false => log_uniform(rng, 1, 65_535),
     };
     let sync = match burst {
-        0 => *["messages", "levels"].choose(rng).unwrap(),
-        _ => "messages",
+        0 => *["messages", "levels", "lpi"].choose(rng).unwrap(),
+        _ => *["messages", "lpi"].choose(rng).unwrap(),
     };
     let sleep = *["fast-wake", "deep-sleep", "hybrid"].choose(rng).unwrap();
     let predicts = policy.starts_with("perf");
@@ -276,8 +276,8 @@ fn random_legal_configurations_can_be_built() {
         .sum();
     println!("{count} configurations built, {refused} drawn ones refused");
     let met = met.into_inner().unwrap();
-    // Five kinds, two scales, four policies, two ways to agree, with registers and without, two
+    // Five kinds, two scales, four policies, three ways to agree, with registers and without, two
     // modes, two units, with a guard and without.
-    assert_eq!(met.len(), 5 + 2 + 4 + 2 + 2 + 2 + 2 + 2, "{met:?}");
+    assert_eq!(met.len(), 5 + 2 + 4 + 3 + 2 + 2 + 2 + 2, "{met:?}");
     assert!(refused < count, "{refused} refused for {count}");
 }

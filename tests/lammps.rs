@@ -26,7 +26,7 @@ fn the_whole_trace_runs_to_its_end() {
     let power = event::Power {
         clock_ps: 1000,
         plans: &[],
-        metered: false,
+        metered: None,
     };
     let begin = Instant::now();
     let mut calls = 0;

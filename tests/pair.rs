@@ -75,6 +75,10 @@ fn every_preset_at_some_delays() {
             linkdoze(path).args(["init", "--preset", preset, "-o", "port.toml"]),
             0,
         );
+        // The ports of Ethernet agree about nothing by themselves.
+        let file = path.join("port.toml");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("sync = \"lpi\"", "sync = \"messages\"")).unwrap();
         for delay in ["0..3", "1998..2000"] {
             let report = pair(path, &["--delay", delay, "--cycles", "4000000"], 0);
             assert_eq!(report["mismatches"], 0, "{preset}");

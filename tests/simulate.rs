@@ -294,6 +294,58 @@ fn the_bound_and_the_limits_of_two_messages() {
     }
 }
 
+/// The same two messages where each direction of a link sleeps for itself: half a link each.
+#[test]
+fn directions_count_as_half_links() {
+    let folder = tempfile::tempdir().unwrap();
+    written(folder.path(), "two.goal", TWO_MESSAGES);
+    let text = "[topology]\nkind = \"single-switch\"\nnodes = 2\n[traffic]\nfile = \"two.goal\"\n\
+                [power.port]\nsleep = \"fast-wake\"\npolicy = \"fixed\"\nt_pdt_ns = 1000\nsync = ";
+    let scenario = |sync: &str| {
+        let text = format!("{text}\"{sync}\"\n");
+        written(folder.path(), &format!("{sync}.toml"), &text)
+    };
+    let (lpi, messages) = (scenario("lpi"), scenario("messages"));
+    let found = json(folder.path(), &["simulate", &lpi, "--json"]);
+    let of_links = json(folder.path(), &["simulate", &messages, "--json"]);
+    assert_eq!(found["sleeps"], "direction");
+    assert_eq!(of_links["sleeps"], "link");
+    // Links that never sleep draw the same.
+    let always_on = "/always_on/energy_j/links";
+    assert_eq!(number(&found, always_on), number(&of_links, always_on));
+    // Those on the way to the other node wake up for the second message, nobody else does.
+    let ports = |what: &str| number(&found, &format!("/ports/{what}"));
+    assert_eq!((ports("sleep_waits"), ports("wake_ups")), (2.0, 2.0));
+    assert_eq!(ports("pauses_asleep"), 0.0);
+    let delay = number(&found, "/time_ns") - number(&found, "/always_on/time_ns");
+    assert_eq!(ports("sleep_delay_ns"), delay);
+    // They sleep from 220 to 10,400 ns and 44 ns later, and have 575 ns of transitions; the
+    // opposite ones sleep all the time, but for the 200 ns of going down.
+    let best = 14.4e-9 * (2.0 * (10_180.0 - 575.0) + 2.0 * (10_494.0 - 200.0));
+    let own = |what: &str| number(&found, &format!("/offline_optimum/at_own_wake_ups/{what}"));
+    assert_eq!(own("wake_ups"), 2.0);
+    assert!(
+        (own("saved_j") / best - 1.0).abs() < 1e-9,
+        "{}",
+        own("saved_j")
+    );
+    // Busy for 20 ns with each message and direction.
+    let ideal = 14.4e-9 * (4.0 * 10_494.0 - 4.0 * 20.0);
+    let left = number(&found, always_on) - number(&found, "/ideal/energy_j/links");
+    assert!((left / ideal - 1.0).abs() < 1e-9, "{left} {ideal}");
+    let idle = |what: &str| number(&found, &format!("/idle_periods/{what}"));
+    assert_eq!((idle("periods"), idle("busy_ns")), (2.0, 80.0));
+
+    let (text, _) = run(linkdoze(folder.path()).args(["simulate", &lpi, "--all"]), 0);
+    for what in [
+        "time of the directions of links, each half a link: ",
+        "idle periods of directions of links that never sleep: 2",
+        "pauses over directions asleep",
+    ] {
+        assert!(text.contains(what), "{text}");
+    }
+}
+
 #[test]
 fn copies_of_a_job_run_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
@@ -389,15 +441,21 @@ fn ctrl_c_says_how_far_it_came_and_writes_nothing() {
 
 #[test]
 fn threads_do_not_change_a_byte() {
+    for sync in ["messages", "lpi"] {
+        same_with_any_threads(sync);
+    }
+}
+
+/// A Megafly whose ports agree about sleep in this way.
+fn same_with_any_threads(sync: &str) {
     let folder = tempfile::tempdir().unwrap();
-    let scenario = written(
-        folder.path(),
-        "megafly.toml",
+    let text = format!(
         "[topology]\nkind = \"megafly\"\nradix = 8\ngroups = 9\n\
          [traffic]\nkind = \"hotspot\"\nload = 0.5\nmessage_bytes = 3000\n\
          [power.port]\npolicy = \"perfbound\"\nsleep = \"fast-wake\"\nt_pdt_init_ns = 500\n\
-         [run]\nduration_ns = 60000\nwarm_up_ns = 5000\n",
+         sync = \"{sync}\"\n[run]\nduration_ns = 60000\nwarm_up_ns = 5000\n"
     );
+    let scenario = written(folder.path(), "megafly.toml", &text);
     let with = |threads: &str| {
         let out = folder.path().join(threads);
         let out_text = out.display().to_string();
@@ -432,8 +490,20 @@ fn threads_do_not_change_a_byte() {
 
 #[test]
 fn hardware_in_the_loop_makes_the_same_run() {
+    for sync in ["messages", "lpi"] {
+        in_the_loop(sync);
+    }
+}
+
+/// The Verilog at two ports that agree about sleep in this way.
+fn in_the_loop(sync: &str) {
     let folder = tempfile::tempdir().unwrap();
     let scenario = lammps(folder.path());
+    let text = std::fs::read_to_string(folder.path().join(&scenario)).unwrap();
+    let port = "[power.port]\n";
+    assert!(text.contains(port));
+    let text = text.replace(port, &format!("{port}sync = \"{sync}\"\n"));
+    let scenario = written(folder.path(), "sync.toml", &text);
     let arguments = ["simulate", &scenario, "--no-baseline", "-o", "out"];
     run(linkdoze(folder.path()).args(arguments), 0);
     // The busiest switch port and NIC.

@@ -100,7 +100,7 @@ fn fixed_thresholds_on_lammps() {
         let power = event::Power {
             clock_ps: config.clock.period_ps,
             plans: &vec![plan; scenario.topology.classes().len()],
-            metered: false,
+            metered: None,
         };
         let replacements = event::Replacements::new();
         let mut go_on = |_: &Progress| ControlFlow::Continue(());

@@ -4,7 +4,7 @@
 # set_cmd_units -time ns).
 #
 # Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-# SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
+# SHA-256 of the configuration: 272f87574b83b01d4193b1230c79ac435c03303bccd1da4a5e2f27e11a711e8f
 
 # The clock, with [clock] period_ps of the configuration: the block counts all times in it.
 # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.
@@ -15,7 +15,7 @@ create_clock -name clk -period 6.4 [get_ports {clk}]
 # half is the block's. No input changes before the edge. rst is synchronous: an input like
 # the others, without recovery and removal.
 set inputs [get_ports {
-    rst queue_nonempty transmitting receiving packet_valid packet_hops[*] initiator message_in[*]
+    rst queue_nonempty transmitting packet_valid packet_hops[*]
 }]
 set_input_delay -clock clk -max 3.2 $inputs
 set_input_delay -clock clk -min 0 $inputs
@@ -23,14 +23,7 @@ set_input_delay -clock clk -min 0 $inputs
 # Outputs depend on registers of the block alone and lead to registers of the same clock,
 # through half a period of wires and logic at most, and none at least.
 set outputs [get_ports {
-    tx_enable power_state[*] hit miss t_pdt[*] update t_pb[*] window[*] budget[*] message_out[*]
-    sync_error
+    tx_enable power_state[*] lpi_request hit miss t_pdt[*] update t_pb[*] window[*] budget[*]
 }]
 set_output_delay -clock clk -max 3.2 $outputs
 set_output_delay -clock clk -min 0 $outputs
-
-# A strap: tied high at one end of the link, low at the other. It never changes while the
-# block is out of reset, so that no register has to catch a change.
-set_false_path -from [get_ports {
-    initiator
-}]

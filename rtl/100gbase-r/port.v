@@ -7,7 +7,7 @@
 //
 // Block: port
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 638402ee643711f9158cd51b6dac2d8715de89aa50e47c3932133d024b416f14
+// SHA-256 of the configuration: c92336abb6fa41ae9cb928003adec668803f02cf12e93090c7d6e7360256b75e
 //
 // The configuration:
 //   [clock]
@@ -22,7 +22,7 @@
 //   t_pdt_init_ns = 4194304
 //   t_backstop_ns = 4194304
 //   hybrid_hold_ns = 4400
-//   sync = "messages"
+//   sync = "lpi"
 //   sync_timeout_ns = 20000
 //   registers = false
 //
@@ -38,8 +38,8 @@
 //   power_w = 0.1
 //   t_w_ns = 5500
 //   t_s_ns = 1100
-//   t_q_ns = 0
-//   t_r_ns = 0
+//   t_q_ns = 1750000
+//   t_r_ns = 6200
 //
 //   [histogram]
 //   kind = "clearing"
@@ -74,22 +74,18 @@ module port (
     input  wire        rst,             // synchronous reset
     input  wire        queue_nonempty,  // the output queue holds a packet
     input  wire        transmitting,    // a packet is leaving over the link
-    input  wire        receiving,       // a packet is arriving over the link
     input  wire        packet_valid,    // one cycle per packet sent
     input  wire  [5:0] packet_hops,     // hop count of that packet
-    input  wire        initiator,       // strap, 1 at one end: its request goes on if two cross
-    input  wire  [2:0] message_in,      // 0 none, 1 REQ_DOWN, 2 REQ_UP, 3 ACK, 4 NACK, 5 SYNC
     output wire        tx_enable,       // the port may start a packet
     output wire  [2:0] power_state,     // 0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up
+    output wire        lpi_request,     // low power idle is to be sent
     output wire        hit,             // an idle period ended, the link stayed awake
     output wire        miss,            // an idle period ended, the link had left wake
     output wire [31:0] t_pdt,           // threshold in force, in ticks
     output wire        update,          // there is a new threshold
     output wire [31:0] t_pb,            // PerfBound's threshold, in ticks
     output wire [31:0] window,          // window it was computed for, in ticks
-    output wire  [8:0] budget,          // packets that may be delayed in it
-    output wire  [2:0] message_out,     // coded as message_in, each for one cycle
-    output wire        sync_error       // the other end once did not answer in time
+    output wire  [8:0] budget           // packets that may be delayed in it
 );
 
   reg         hit_now_q;                 // an idle period ended, the link stayed awake
@@ -114,17 +110,7 @@ module port (
   wire        lpi_fsm_tx_enable;         // the port may start a packet
   wire        lpi_fsm_leaving;           // the link leaves Wake at the end of this cycle
   wire        lpi_fsm_asleep;            // the link sleeps or is on the way down
-  wire        lpi_fsm_may_go_down;       // the link is in a state with a way down
-  wire        lpi_fsm_hold_over;         // it has been long enough in fast wake for deep sleep
   wire  [2:0] lpi_fsm_power_state;       // state of the link, encoded as LINK_*
-  wire        link_sync_wants_down;      // this end would like to go down
-  wire        link_sync_overdue;         // it has wanted that before, and nothing has happened since
-  wire        link_sync_down_start;      // go down at the end of this cycle
-  wire        link_sync_up_start;        // go up at the end of this cycle
-  wire        link_sync_tx_enable;       // the port may start a packet
-  wire  [2:0] link_sync_message_out;     // message to the other end
-  wire        link_sync_sync_error;      // the other end once did not answer in time
-  wire        link_sync_fails;           // it has not, in this cycle
   wire  [7:0] bin_meter_bin;             // bin of an idle period of this length
   wire        clearing_cleared;          // the sample clears the histogram
   wire [31:0] clearing_age;              // ticks since the clear, one cycle late
@@ -140,19 +126,16 @@ module port (
   wire [31:0] perfbound_window;          // window that t_pb was computed for, in ticks
   wire  [8:0] perfbound_budget;          // packets that may be delayed in it
 
-  assign active = queue_nonempty | transmitting | receiving;
+  // What the other end sends has its own direction of the link.
+  assign active = queue_nonempty | transmitting;
   assign t_pdt = pdt_timer_t_pdt_in_force;
   assign expires = pdt_timer_expired;
   assign overdue = pdt_timer_overdue;
 
-  // Both holds in fast wake end together: one request is enough.
-  assign link_sync_wants_down = (expires & ~pdt_timer_overdue & lpi_fsm_tx_enable)
-      | (lpi_fsm_hold_over & initiator & ~active);
-  assign link_sync_overdue = overdue & lpi_fsm_tx_enable & ~active;
-  assign down_start = link_sync_down_start;
-  assign tx_enable = link_sync_tx_enable;
-  assign message_out = link_sync_message_out;
-  assign sync_error = link_sync_sync_error;
+  // A timer that expired before the link was awake counts as soon as it is.
+  assign down_start = expires | (overdue & ~active);
+  assign tx_enable = lpi_fsm_tx_enable;
+  assign lpi_request = lpi_fsm_asleep;
   assign power_state = lpi_fsm_power_state;
 
   // A miss is an idle period in which the link left wake, for whatever reason.
@@ -182,7 +165,6 @@ module port (
       .clk            (clk),
       .rst            (rst),
       .active         (active),
-      .transmitting   (transmitting),
       .tick           (idle_meter_tick),
       .ticks          (idle_meter_ticks),
       .t_pdt          (perfbound_t_pb),
@@ -195,35 +177,11 @@ module port (
       .clk         (clk),
       .rst         (rst),
       .down_start  (down_start),
-      .up_start    (link_sync_up_start),
+      .up_start    (queue_nonempty),
       .tx_enable   (lpi_fsm_tx_enable),
       .leaving     (lpi_fsm_leaving),
       .asleep      (lpi_fsm_asleep),
-      .may_go_down (lpi_fsm_may_go_down),
-      .hold_over   (lpi_fsm_hold_over),
       .power_state (lpi_fsm_power_state)
-  );
-
-  link_sync u_link_sync (
-      .clk            (clk),
-      .rst            (rst),
-      .initiator      (initiator),
-      .message_in     (message_in),
-      .queue_nonempty (queue_nonempty),
-      .transmitting   (transmitting),
-      .active         (active),
-      .awake          (lpi_fsm_tx_enable),
-      .asleep         (lpi_fsm_asleep),
-      .may_go_down    (lpi_fsm_may_go_down),
-      .wants_down     (link_sync_wants_down),
-      .overdue        (link_sync_overdue),
-      .permitted      (1'b1),
-      .down_start     (link_sync_down_start),
-      .up_start       (link_sync_up_start),
-      .tx_enable      (link_sync_tx_enable),
-      .message_out    (link_sync_message_out),
-      .sync_error     (link_sync_sync_error),
-      .fails          (link_sync_fails)
   );
 
   bin_meter u_bin_meter (
@@ -283,7 +241,6 @@ module port (
   wire unused_packet_valid = &{1'b0, packet_valid};
   wire unused_packet_hops = &{1'b0, packet_hops};
   wire unused_idle_meter_saturated = &{1'b0, idle_meter_saturated};
-  wire unused_link_sync_fails = &{1'b0, link_sync_fails};
 
 endmodule
 

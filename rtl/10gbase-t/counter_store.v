@@ -12,7 +12,7 @@
 //
 // Instances: port.clearing.store
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
+// SHA-256 of the configuration: 272f87574b83b01d4193b1230c79ac435c03303bccd1da4a5e2f27e11a711e8f
 
 `default_nettype none
 

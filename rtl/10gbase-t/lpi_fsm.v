@@ -6,21 +6,19 @@
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
+// SHA-256 of the configuration: 272f87574b83b01d4193b1230c79ac435c03303bccd1da4a5e2f27e11a711e8f
 
 `default_nettype none
 
 module lpi_fsm (
-    input  wire       clk,          // clock
-    input  wire       rst,          // synchronous reset
-    input  wire       down_start,   // go down at the end of this cycle
-    input  wire       up_start,     // go up at the end of this cycle, or of the transition down
-    output wire       tx_enable,    // the port may start a packet
-    output wire       leaving,      // the link leaves Wake at the end of this cycle
-    output wire       asleep,       // the link sleeps or is on the way down
-    output wire       may_go_down,  // the link is in a state with a way down
-    output wire       hold_over,    // it has been long enough in fast wake for deep sleep
-    output wire [2:0] power_state   // state of the link, encoded as LINK_*
+    input  wire       clk,         // clock
+    input  wire       rst,         // synchronous reset
+    input  wire       down_start,  // go down at the end of this cycle
+    input  wire       up_start,    // go up at the end of this cycle, or of the transition down
+    output wire       tx_enable,   // the port may start a packet
+    output wire       leaving,     // the link leaves Wake at the end of this cycle
+    output wire       asleep,      // the link sleeps or is on the way down
+    output wire [2:0] power_state  // state of the link, encoded as LINK_*
 );
 
   // States: Link
@@ -31,28 +29,28 @@ module lpi_fsm (
   localparam [2:0] LINK_REFRESH = 3'd4;     // refreshing within deep sleep, full power
   localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
 
-  localparam [9:0] T_S_DEEP_SLEEP = 10'd449;  // down to deep sleep: clock cycles less one
-  localparam [9:0] T_W_DEEP_SLEEP = 10'd699;  // up from deep sleep: clock cycles less one
+  localparam [12:0] T_S_DEEP_SLEEP = 13'd449;  // down to deep sleep: clock cycles less one
+  localparam [12:0] T_W_DEEP_SLEEP = 13'd699;  // up from deep sleep: clock cycles less one
+  localparam [12:0] T_Q = 13'd6199;            // quiet between two refreshes: clock cycles less one
+  localparam [12:0] T_R = 13'd199;             // one refresh: clock cycles less one
 
-  reg  [2:0] state_q;   // state of the link
-  reg  [2:0] state_d;
-  reg  [9:0] cycles_q;  // clock cycles left in this state, less one
-  reg  [9:0] cycles_d;
-  wire       over;      // the state has lasted its time
+  reg   [2:0] state_q;   // state of the link
+  reg   [2:0] state_d;
+  reg  [12:0] cycles_q;  // clock cycles left in this state, less one
+  reg  [12:0] cycles_d;
+  wire        over;      // the state has lasted its time
 
-  assign over = cycles_q == 10'd0;
+  assign over = cycles_q == 13'd0;
   assign tx_enable = state_q == LINK_WAKE;
   assign leaving = (state_q == LINK_WAKE) & down_start;
   assign asleep = (state_q != LINK_WAKE) & (state_q != LINK_GOING_UP);
-  assign may_go_down = state_q == LINK_WAKE;
-  assign hold_over = 1'b0;
   assign power_state = state_q;
 
   always @(*) begin
     state_d = state_q;
     cycles_d = cycles_q;
     if (~over) begin
-      cycles_d = cycles_q - 10'd1;
+      cycles_d = cycles_q - 13'd1;
     end
     case (state_q)
       LINK_WAKE: begin
@@ -70,6 +68,8 @@ module lpi_fsm (
           end
           if (up_start) begin
             cycles_d = T_W_DEEP_SLEEP;
+          end else begin
+            cycles_d = T_Q;
           end
         end
       end
@@ -81,11 +81,19 @@ module lpi_fsm (
         if (up_start) begin
           state_d = LINK_GOING_UP;
           cycles_d = T_W_DEEP_SLEEP;
+        end else if (over) begin
+          state_d = LINK_REFRESH;
+          cycles_d = T_R;
         end
       end
       LINK_REFRESH: begin
-        // Not used in this configuration.
-        state_d = LINK_WAKE;
+        if (up_start) begin
+          state_d = LINK_GOING_UP;
+          cycles_d = T_W_DEEP_SLEEP;
+        end else if (over) begin
+          state_d = LINK_DEEP_SLEEP;
+          cycles_d = T_Q;
+        end
       end
       LINK_GOING_UP: begin
         if (over) begin
@@ -102,7 +110,7 @@ module lpi_fsm (
   always @(posedge clk) begin
     if (rst) begin
       state_q <= LINK_WAKE;
-      cycles_q <= 10'd0;
+      cycles_q <= 13'd0;
     end else begin
       state_q <= state_d;
       cycles_q <= cycles_d;

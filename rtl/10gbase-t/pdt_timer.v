@@ -8,7 +8,7 @@
 //
 // Instances: port.pdt_timer
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
+// SHA-256 of the configuration: 272f87574b83b01d4193b1230c79ac435c03303bccd1da4a5e2f27e11a711e8f
 
 `default_nettype none
 
@@ -16,36 +16,25 @@ module pdt_timer (
     input  wire        clk,             // clock
     input  wire        rst,             // synchronous reset
     input  wire        active,          // the port is active in this cycle
-    input  wire        transmitting,    // the port transmits in this cycle
     input  wire        tick,            // this idle cycle completes a tick
     input  wire [31:0] ticks,           // whole ticks idle before this cycle
     input  wire [31:0] t_pdt,           // latest threshold, in ticks
     output wire [31:0] t_pdt_in_force,  // threshold of this idle period, or the next
-    output reg         expired,         // the timer expires at the end of this cycle
-    output reg         overdue          // it expired earlier in this idle period
+    output wire        expired,         // the timer expires at the end of this cycle
+    output wire        overdue          // it expired earlier in this idle period
 );
 
-  localparam [31:0] BACKSTOP = 32'd262144;  // port.t_backstop_ns, in ticks
-
-  reg  [31:0] in_force_q;         // threshold that stood when the idle period began
+  reg  [31:0] in_force_q;    // threshold that stood when the idle period began
   reg  [31:0] in_force_d;
-  reg         last_sender_q;      // this port transmitted last, or never was active
-  reg         last_sender_d;
-  reg         passed_q;           // this idle period is longer than the threshold
+  reg         passed_q;      // this idle period is longer than the threshold
   reg         passed_d;
-  reg         backstop_passed_q;  // this idle period is longer than the backstop
-  wire        backstop_passed_d;
-  wire        at_threshold;       // this cycle makes it longer than the threshold
-  wire        at_backstop;        // this cycle makes it longer than the backstop
-  wire        by_now;             // it is longer than the backstop at the end of this cycle
+  wire        at_threshold;  // this cycle makes it longer than the threshold
 
   always @(*) begin
     in_force_d = in_force_q;
-    last_sender_d = last_sender_q;
     // An update that completes while the port is idle governs the next period.
     if (active) begin
       in_force_d = t_pdt;
-      last_sender_d = transmitting;
     end
   end
 
@@ -61,32 +50,16 @@ module pdt_timer (
     end
   end
 
-  assign at_backstop = tick & (ticks == BACKSTOP);
-  assign by_now = backstop_passed_q | at_backstop;
-  assign backstop_passed_d = ~active & by_now;
-
-  // Of the threshold and the backstop the longer one counts.
-  always @(*) begin
-    if (last_sender_q) begin
-      expired = at_threshold;
-      overdue = passed_q;
-    end else begin
-      expired = (at_threshold & by_now) | (at_backstop & passed_q);
-      overdue = passed_q & backstop_passed_q;
-    end
-  end
+  assign expired = at_threshold;
+  assign overdue = passed_q;
 
   always @(posedge clk) begin
     if (rst) begin
       in_force_q <= 32'd262144;
-      last_sender_q <= 1'b1;
       passed_q <= 1'b0;
-      backstop_passed_q <= 1'b0;
     end else begin
       in_force_q <= in_force_d;
-      last_sender_q <= last_sender_d;
       passed_q <= passed_d;
-      backstop_passed_q <= backstop_passed_d;
     end
   end
 

@@ -2,7 +2,6 @@ port.v
 idle_meter.v
 pdt_timer.v
 lpi_fsm.v
-link_sync.v
 bin_meter.v
 histogram_clearing.v
 histogram_window.v

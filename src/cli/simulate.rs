@@ -32,6 +32,7 @@ use crate::experiment::{
 use crate::files;
 use crate::network::budget::Budget;
 use crate::network::event::idle::IdleTable;
+use crate::network::event::link_idle::Sleeper;
 use crate::network::event::{self, Replacements};
 use crate::network::scenario::{Origin, Scenario, Traffic};
 use crate::network::topology::Topology;
@@ -179,6 +180,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     let baseline = baseline.map(found);
     let found = found(run);
+    let sleeper = experiment.sleeper();
     let budget = experiment.budget;
     let report = Report {
         scenario: &scenario,
@@ -190,6 +192,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         idle: IdleTable::of(&baseline.as_ref().unwrap_or(&found).run.summary),
         budget,
         found,
+        sleeper,
         baseline,
         against,
         limits,
@@ -238,6 +241,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
             "note: {delivered_bytes} of {offered_bytes} bytes that nodes sent had arrived at the \
              end: the network is saturated, and latencies grow with the length of the run, or \
              the run is too short to tell"
+        ));
+    }
+    let Measured {
+        pauses,
+        pauses_asleep,
+        ..
+    } = report.found.measured;
+    if pauses_asleep > 0 {
+        output::note(&format!(
+            "note: {pauses_asleep} of {pauses} pause frames passed over a direction of a link that \
+             was not awake; a MAC has to wake it first, and needs buffers for what arrives until then"
         ));
     }
     output::print(&if args.json {
@@ -506,6 +520,8 @@ struct Report<'a> {
     /// What ports may use of it.
     budget: Option<Budget>,
     found: Found,
+    /// What of the links sleeps as a whole.
+    sleeper: Sleeper,
     /// With links that never sleep.
     baseline: Option<Found>,
     /// What power saving changes; nothing without `baseline`.
@@ -608,6 +624,7 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
             "sleep_waits": measured.sleep_waits,
             "sleep_delay_ns": measured.sleep_delay_ns,
             "pauses": measured.pauses,
+            "pauses_asleep": measured.pauses_asleep,
             "states": states,
         },
         "operations": summary.operations,
@@ -650,6 +667,7 @@ impl Report<'_> {
         json["nodes"] = topology.nodes().into();
         json["switches"] = topology.switches().into();
         json["links"] = topology.links().into();
+        json["sleeps"] = json!(self.sleeper);
         if !self.factors.is_empty() {
             let factors = self.factors.iter().cloned();
             json["degradation_factors"] = json!(factors.collect::<BTreeMap<_, _>>());

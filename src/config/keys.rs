@@ -113,8 +113,9 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "sync",
                     choice(Sync::ALL.map(Sync::name)),
                     "`\"messages\"`",
-                    "how the two ends agree: by messages over the link (SPEC 5), or by pins that \
-                     tell what the other end does",
+                    "how the two ends agree: by messages over the link (SPEC 5), by pins that tell \
+                     what the other end does, or not at all: with `\"lpi\"` each direction of the \
+                     link sleeps for itself (SPEC 14), as low power idle of Ethernet does",
                 ),
                 key(
                     "sync_timeout_ns",

@@ -30,8 +30,8 @@ pub use presets::{Preset, PRESETS};
 
 use plan::{
     BinScale, BudgetPlan, CircularWindow, CorrectionPlan, GuardPlan, HistogramKind, HistogramPlan,
-    LinkPlan, MissUnit, Policy, PortPlan, RefreshPlan, RegistersPlan, Sleep, SleepTimes, SyncPlan,
-    HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
+    LinkPlan, MessagesPlan, MissUnit, Policy, PortPlan, RefreshPlan, RegistersPlan, Sleep,
+    SleepTimes, SyncPlan, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
 
 /// A validated configuration in physical units. Every time is a whole number of the
@@ -117,17 +117,21 @@ pub enum Sync {
     Messages,
     /// By pins that tell what the other end does, without delay.
     Levels,
+    /// Not at all: each direction of the link sleeps for itself, as the low power idle of IEEE
+    /// 802.3 does (SPEC 14).
+    Lpi,
 }
 
 impl Sync {
     /// Every value, in the order in which messages list them.
-    pub const ALL: [Sync; 2] = [Sync::Messages, Sync::Levels];
+    pub const ALL: [Sync; 3] = [Sync::Messages, Sync::Levels, Sync::Lpi];
 
     /// The value as a configuration writes it.
     pub fn name(self) -> &'static str {
         match self {
             Sync::Messages => "messages",
             Sync::Levels => "levels",
+            Sync::Lpi => "lpi",
         }
     }
 }
@@ -336,7 +340,9 @@ impl Config {
                 Policy::Fixed => self.port.t_pdt_ps,
                 _ => self.port.t_pdt_init_ps,
             }),
-            t_backstop: self.port.t_backstop_ps.map(ticks),
+            // Of a direction that sleeps for itself this end is the last transmitter, always.
+            t_backstop: (self.port.t_backstop_ps.map(ticks))
+                .filter(|_| self.port.sync != Sync::Lpi),
             link: LinkPlan {
                 fast_wake: times(&self.states.fast_wake),
                 deep_sleep: times(&self.states.deep_sleep),
@@ -347,10 +353,11 @@ impl Config {
                 }),
             },
             sync: match self.port.sync {
-                Sync::Messages => Some(SyncPlan {
+                Sync::Messages => SyncPlan::Messages(MessagesPlan {
                     timeout: cycles(self.port.sync_timeout_ps),
                 }),
-                Sync::Levels => None,
+                Sync::Levels => SyncPlan::Levels,
+                Sync::Lpi => SyncPlan::Lpi,
             },
             registers: self.port.registers.then(|| RegistersPlan {
                 config_hash: self.hash_word(),

@@ -203,9 +203,21 @@ impl BinScale {
     }
 }
 
+/// What a port has to do with the other end of the link before it sleeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SyncPlan {
+    /// Both directions sleep together, agreed by messages over the link (SPEC 5).
+    Messages(MessagesPlan),
+    /// Both directions sleep together: the pins `sleep_permit`, `remote_down` and `remote_up` tell
+    /// what the other end does.
+    Levels,
+    /// Nothing: the direction that this port sends on sleeps for itself (SPEC 14).
+    Lpi,
+}
+
 /// The exchange of messages with the other end of the link (SPEC 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SyncPlan {
+pub struct MessagesPlan {
     /// Clock cycles after which a peer that does not answer is given up, at least 1.
     pub timeout: u64,
 }
@@ -430,9 +442,8 @@ pub struct PortPlan {
     pub t_backstop: Option<u64>,
     /// Transition, hold and refresh times in clock cycles.
     pub link: LinkPlan,
-    /// The exchange of messages with the other end; `None`: the pins `sleep_permit`,
-    /// `remote_down` and `remote_up` tell what it does.
-    pub sync: Option<SyncPlan>,
+    /// How the ends of the link go to sleep and wake.
+    pub sync: SyncPlan,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.
@@ -516,6 +527,20 @@ impl PortPlan {
         self.predicts() && self.budget.rate.is_some_and(|rate| rate.measures)
     }
 
+    /// The exchange of messages with the other end, if there is one.
+    pub fn messages(&self) -> Option<MessagesPlan> {
+        match self.sync {
+            SyncPlan::Messages(messages) => Some(messages),
+            SyncPlan::Levels | SyncPlan::Lpi => None,
+        }
+    }
+
+    /// Whether the direction that the port sends on sleeps for itself: receiving is no activity
+    /// (SPEC 14).
+    pub fn per_direction(&self) -> bool {
+        self.sync == SyncPlan::Lpi
+    }
+
     /// Whether the threshold comes from the histogram.
     pub fn predicts(&self) -> bool {
         matches!(self.policy, Policy::PerfBound | Policy::PerfBoundCorrect)
@@ -539,7 +564,7 @@ impl PortPlan {
                 hybrid_hold: 1,
                 refresh: None,
             },
-            sync: None,
+            sync: SyncPlan::Levels,
             guard: None,
             ..self
         }

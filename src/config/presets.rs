@@ -14,7 +14,7 @@ pub struct Preset {
 }
 
 /// Every preset.
-pub const PRESETS: [Preset; 5] = [
+pub const PRESETS: [Preset; 7] = [
     Preset {
         name: "bxiv3-deep-sleep",
         summary: "400 Gb/s BXIv3 port, PerfBound into deep sleep (PerfBound Table 8)",
@@ -32,13 +32,23 @@ pub const PRESETS: [Preset; 5] = [
     },
     Preset {
         name: "10gbase-t",
-        summary: "10GBASE-T port with IEEE 802.3az low power idle (PerfBound Table 2)",
+        summary: "10GBASE-T port with low power idle (IEEE 802.3 clause 78)",
         text: include_str!("presets/10gbase-t.toml"),
     },
     Preset {
+        name: "25gbase-r",
+        summary: "25GBASE-KR or CR port with low power idle (IEEE 802.3 clause 78)",
+        text: include_str!("presets/25gbase-r.toml"),
+    },
+    Preset {
         name: "100gbase-r",
-        summary: "100GBASE-R port, deep sleep and fast wake (Georgakoudis Tables I and VI)",
+        summary: "100GBASE-KR4 or CR4 port with low power idle (IEEE 802.3 clause 78)",
         text: include_str!("presets/100gbase-r.toml"),
+    },
+    Preset {
+        name: "400gbase-r",
+        summary: "400GBASE-R port with low power idle in fast wake (IEEE 802.3 clause 78)",
+        text: include_str!("presets/400gbase-r.toml"),
     },
 ];
 

@@ -284,7 +284,7 @@ fn guard_fault(config: &Config) -> Option<String> {
     if config.port.sync == Sync::Levels {
         return Some(
             "port.sync = \"levels\": an end that follows the pin remote_down cannot refuse to \
-             sleep; the guard needs port.sync = \"messages\", or burst = 0"
+             sleep; the guard needs port.sync = \"messages\" or \"lpi\", or burst = 0"
                 .into(),
         );
     }

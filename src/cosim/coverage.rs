@@ -493,7 +493,7 @@ impl Coverage {
         let expired = after / self.plan.clocks_per_tick > idle.threshold;
         if expired
             && self.armed
-            && self.plan.sync.is_none()
+            && self.plan.messages().is_none()
             && !inputs.sleep_permit
             && state == PowerState::Wake
             && !idle.refused
@@ -502,7 +502,8 @@ impl Coverage {
             self.reach(Corner::Refused);
         }
         let long_expired = after / self.plan.clocks_per_tick > idle.threshold.saturating_add(2);
-        let held = self.plan.sync.is_none() && inputs.sleep_permit && state == PowerState::Wake;
+        let held =
+            self.plan.messages().is_none() && inputs.sleep_permit && state == PowerState::Wake;
         if long_expired && self.armed && held && self.plan.guard.is_some() && !idle.held {
             idle.held = true;
             self.reach(Corner::GuardHolds);

@@ -36,6 +36,7 @@ pub struct InLoop<E> {
     golden: Option<golden::Port>,
     outputs: Outputs,
     messages: bool,
+    per_direction: bool,
     findings: Shared,
 }
 
@@ -47,6 +48,7 @@ impl<E: Rtl + OpenLoop> InLoop<E> {
             engine,
             outputs: golden.outputs(),
             messages: golden.exchanges_messages(),
+            per_direction: golden.per_direction(),
             golden: Some(golden),
             findings,
         }
@@ -129,6 +131,10 @@ impl<E: Rtl + OpenLoop> PowerController for InLoop<E> {
 
     fn exchanges_messages(&self) -> bool {
         self.messages
+    }
+
+    fn per_direction(&self) -> bool {
+        self.per_direction
     }
 }
 

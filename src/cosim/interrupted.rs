@@ -1,7 +1,7 @@
 //! An activity whose stretches something else cuts short: the other end of the link, or software.
 
 use super::{Activity, Stretch};
-use crate::blocks::port::pins::Outputs;
+use crate::blocks::port::pins::PackedOutputs;
 
 /// A stretch of idle time that is leapt over ends early when so many cycles of it had to be clocked
 /// because of interruptions: an end that asks again and again would take all the cycles of a run.
@@ -16,7 +16,7 @@ pub struct Interrupted<A> {
     clocked: u64,
     leapt: u64,
     /// The port's outputs when it was asked last.
-    before: Option<Outputs>,
+    before: Option<PackedOutputs>,
 }
 
 impl<A> Interrupted<A> {
@@ -33,7 +33,7 @@ impl<A> Interrupted<A> {
 }
 
 impl<A: Activity> Activity for Interrupted<A> {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         let changed = self.before.replace(*outputs) != Some(*outputs);
         let too_dear = self.leapt > 0 && self.clocked > MOST_CLOCKED;
         let rest = self

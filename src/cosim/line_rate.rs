@@ -4,7 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{Activity, Stretch};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{Inputs, PackedOutputs};
 
 /// Shortest packets as fast as the link carries them: an idle period of one or two cycles
 /// ends every third cycle, for ever.
@@ -29,7 +29,7 @@ impl LineRate {
 }
 
 impl Activity for LineRate {
-    fn next(&mut self, _: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, _: &PackedOutputs) -> Option<Stretch> {
         self.idle = !self.idle;
         if self.idle {
             return Some(Stretch::hold(Inputs::quiet(), Self::CYCLES - self.active));

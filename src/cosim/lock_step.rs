@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 
 use super::{Activity, CodeCoverage, EngineError, Leap, LeapDifference, Model, Rtl, Run};
+use crate::blocks::port::model::Refreshes;
 use crate::blocks::port::pins::{Inputs, Pin, PowerState, Values};
 
 /// Runs handed to the engine at once: enough that the call costs nothing, few enough to
@@ -60,12 +61,19 @@ impl Tally {
         self.updates += updates;
     }
 
-    /// Takes in idle time that was not clocked.
-    pub fn add_leapt(&mut self, run: &Run) {
+    /// Takes in idle time that was not clocked; `refreshing`: so much of a link that sleeps deeply is
+    /// quiet, and so much is refresh.
+    pub fn add_leapt(&mut self, run: &Run, refreshing: Option<[u64; 2]>) {
         let compared = self.cycles;
+        let states = self.state_cycles;
         self.add(&[*run]);
         self.leapt += self.cycles - compared;
         self.cycles = compared;
+        if let Some([quiet, refresh]) = refreshing {
+            self.state_cycles = states;
+            self.state_cycles[PowerState::DeepSleep as usize] += quiet;
+            self.state_cycles[PowerState::Refresh as usize] += refresh;
+        }
     }
 
     /// Adds the tally of another port or seed.
@@ -226,7 +234,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         let mut outputs = self.golden.outputs().pack();
         while left > 0 {
             // Looked at where it lies: copying what was just written takes its time.
-            let next = activity.next(&self.golden.outputs());
+            let next = activity.next(&outputs);
             let Some(stretch) = &next else {
                 return Ok(self.compare(&mut observe)?.unwrap_or(Ended::ActivityOver));
             };
@@ -290,8 +298,14 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
     /// How many idle cycles may be leapt over after [`CLOCKED_AROUND`] more are clocked, of `rest`
     /// with these inputs; 0 if it is not worth it.
     fn possible_leap(&self, inputs: &Inputs, rest: u64) -> u64 {
-        let quiet = self.golden.quiet(inputs).min(rest);
-        match quiet.saturating_sub(2 * CLOCKED_AROUND) {
+        let within = |quiet: u64| quiet.min(rest).saturating_sub(2 * CLOCKED_AROUND);
+        let quiet = within(self.golden.quiet(inputs));
+        // From one refresh to another in the same place, over those between.
+        let refreshes = self.golden.refreshes(inputs).map_or(0, |it| {
+            let period = it.period();
+            within(it.cycles) / period * period
+        });
+        match quiet.max(refreshes) {
             short if short < LEAST_LEAP => 0,
             cycles => cycles,
         }
@@ -310,8 +324,19 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         };
         let run = Run::new(cycles, inputs, &self.golden.outputs());
         let before = values(&self.golden);
-        if cycles > 0 {
-            self.golden.advance(inputs, cycles);
+        let mut refreshing = None;
+        let refreshes = self.golden.refreshes(inputs);
+        match refreshes.filter(|_| cycles > self.golden.quiet(inputs)) {
+            Some(refreshes) => {
+                let periods = cycles / refreshes.period();
+                self.golden.pass_refreshes(inputs, periods);
+                let Refreshes { times, .. } = refreshes;
+                refreshing = Some([periods * times.t_q, periods * times.t_r]);
+            }
+            None if cycles > 0 => {
+                self.golden.advance(inputs, cycles);
+            }
+            None => {}
         }
         let leap = Leap {
             run,
@@ -338,7 +363,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         if cycles == 0 {
             return Ok(None);
         }
-        self.tally.add_leapt(&run);
+        self.tally.add_leapt(&run, refreshing);
         let flow = observe(&self.tally, &[run]);
         self.earlier.push(run);
         Ok(flow.is_break().then_some(Ended::Stopped))

@@ -355,7 +355,7 @@ impl Stretch {
 /// Something that drives a port: random, recorded, scripted.
 pub trait Activity {
     /// The next stretch, given the port's outputs in its first cycle; `None` at the end.
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch>;
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch>;
 
     /// So many cycles of the last stretch have passed, and it is over; `leapt` of them were not
     /// clocked.
@@ -368,7 +368,7 @@ pub trait Activity {
 mod tests {
     use super::*;
     use crate::blocks::port::pins::Message;
-    use crate::config::plan::SyncPlan;
+    use crate::config::plan::{MessagesPlan, SyncPlan};
 
     /// What the harness is compiled with is laid out as `Run` and `Difference` are.
     #[test]
@@ -425,6 +425,7 @@ mod tests {
         let outputs = Outputs {
             tx_enable: true,
             power_state: PowerState::GoingUp,
+            lpi_request: true,
             hit: true,
             miss: false,
             update: true,
@@ -446,7 +447,11 @@ mod tests {
         };
         let run = Run::new(3, &inputs, &outputs);
         assert_eq!(run.inputs(), inputs);
-        for sync in [None, Some(SyncPlan { timeout: 1 })] {
+        for sync in [
+            SyncPlan::Levels,
+            SyncPlan::Messages(MessagesPlan { timeout: 1 }),
+            SyncPlan::Lpi,
+        ] {
             let plan = fixture::small_plan().with(|plan| plan.sync = sync);
             for pin in Inputs::pins(&plan) {
                 let mut words = [0; Inputs::WORDS];

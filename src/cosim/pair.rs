@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::blocks::link_sync::{start_cycles, wait_bound};
 use crate::blocks::port::controller::PowerController;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
-use crate::config::plan::{PortPlan, Sleep, SyncPlan};
+use crate::config::plan::{MessagesPlan, PortPlan, Sleep};
 use crate::cosim::{ActivitySink, Run};
 
 /// What happens to the link beside traffic.
@@ -169,7 +169,7 @@ impl<M: PowerController> End<M> {
 
 struct Pair<'a, M> {
     plan: &'a PortPlan,
-    sync: SyncPlan,
+    sync: MessagesPlan,
     setup: Setup,
     random: ChaCha8Rng,
     ends: [End<M>; 2],
@@ -203,7 +203,7 @@ pub fn run<M: PowerController>(
     setup: Setup,
     sink: &mut dyn ActivitySink,
 ) -> Result<Story, Fault> {
-    let sync = plan.sync.expect("controllers that exchange messages");
+    let sync = plan.messages().expect("controllers that exchange messages");
     assert!(fits(&sync, setup.delay), "a time-out for this delay");
     let mut random = ChaCha8Rng::seed_from_u64(setup.seed);
     let cut_at = match setup.disturbance {
@@ -244,7 +244,7 @@ pub fn run<M: PowerController>(
 }
 
 /// Whether answers over a cable of `delay` cycles come in time.
-pub fn fits(sync: &SyncPlan, delay: u64) -> bool {
+pub fn fits(sync: &MessagesPlan, delay: u64) -> bool {
     delay <= (sync.timeout.max(1) - 1) / 2
 }
 
@@ -569,7 +569,7 @@ mod tests {
     use crate::blocks::port::golden::Port;
     use crate::blocks::port::model::Model;
     use crate::blocks::port::tests::small_plan;
-    use crate::config::plan::Policy;
+    use crate::config::plan::{Policy, SyncPlan};
 
     /// Forgets everything.
     struct NoSink;
@@ -587,7 +587,7 @@ mod tests {
             plan.sleep = sleep;
             plan.policy = policy;
             plan.t_pdt_init = t_pdt_init;
-            plan.sync = Some(SyncPlan { timeout });
+            plan.sync = SyncPlan::Messages(MessagesPlan { timeout });
         })
     }
 

@@ -7,14 +7,16 @@ use rand_chacha::ChaCha8Rng;
 
 use super::interrupted::Interrupted;
 use super::{Activity, Stretch};
-use crate::blocks::port::pins::{Inputs, Message, Outputs, MESSAGE_WIDTH};
-use crate::config::plan::{PortPlan, SyncPlan};
+use crate::blocks::port::pins::{Inputs, Message, PackedOutputs, MESSAGE_WIDTH};
+use crate::config::plan::{MessagesPlan, PortPlan};
 
 /// An activity with another end of the link that answers, where the ends exchange messages.
 /// Its wishes are the activity's inputs for levels: it wants the link down or up when
-/// `remote_down` or `remote_up` rises, and refuses to sleep unless `sleep_permit` is set.
+/// `remote_down` or `remote_up` rises, and refuses to sleep unless `sleep_permit` is set. A direction
+/// that sleeps for itself has no other end: what the activity says of it is left out.
 pub struct WithPeer<A> {
     activity: Interrupted<A>,
+    per_direction: bool,
     peer: Option<Peer>,
     random: ChaCha8Rng,
 }
@@ -34,19 +36,34 @@ impl<A: Activity> WithPeer<A> {
     fn new(activity: A, plan: &PortPlan, seed: u64, moody: bool, leaps: bool) -> Self {
         WithPeer {
             activity: Interrupted::new(activity),
-            peer: plan.sync.map(|sync| Peer::new(&sync, moody, leaps)),
+            per_direction: plan.per_direction(),
+            peer: plan.messages().map(|sync| Peer::new(&sync, moody, leaps)),
             random: ChaCha8Rng::seed_from_u64(seed),
         }
     }
 }
 
 impl<A: Activity> Activity for WithPeer<A> {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         let stretch = self.activity.next(outputs)?;
+        if self.per_direction {
+            let inputs = Inputs {
+                receiving: false,
+                sleep_permit: true,
+                remote_down: false,
+                remote_up: false,
+                ..stretch.inputs
+            };
+            return Some(Stretch { inputs, ..stretch });
+        }
         let Some(peer) = &mut self.peer else {
             return Some(stretch);
         };
-        let (inputs, cycles) = peer.inputs(&stretch.inputs, outputs.message_out, &mut self.random);
+        let (inputs, cycles) = peer.inputs(
+            &stretch.inputs,
+            outputs.unpack().message_out,
+            &mut self.random,
+        );
         Some(Stretch {
             inputs,
             cycles: cycles.min(stretch.cycles),
@@ -99,7 +116,7 @@ struct Peer {
 }
 
 impl Peer {
-    fn new(sync: &SyncPlan, moody: bool, leaps: bool) -> Peer {
+    fn new(sync: &MessagesPlan, moody: bool, leaps: bool) -> Peer {
         Peer {
             timeout: sync.timeout,
             initiator: false,

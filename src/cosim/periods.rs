@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::{bail, Context};
 
 use super::{Activity, Stretch};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{Inputs, PackedOutputs};
 use crate::periods;
 
 const TOO_LONG: &str = "the periods last more than 2^64 clock cycles in all: cut the list";
@@ -62,7 +62,7 @@ impl Periods {
 }
 
 impl Activity for Periods {
-    fn next(&mut self, _outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, _outputs: &PackedOutputs) -> Option<Stretch> {
         let busy = |first: bool| Inputs {
             packet_valid: first,
             packet_hops: if first { 2 } else { 0 },
@@ -100,6 +100,7 @@ impl Activity for Periods {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::port::pins::Outputs;
 
     fn read(text: &[u8], clocks_per_tick: u64) -> anyhow::Result<Periods> {
         let folder = tempfile::tempdir().unwrap();
@@ -113,7 +114,7 @@ mod tests {
         let mut periods = read(b"busy,idle\n1,3\n2,5\n", 10).unwrap();
         assert_eq!(periods.cycles(), 111);
         let mut seen = Vec::new();
-        while let Some(stretch) = periods.next(&Outputs::default()) {
+        while let Some(stretch) = periods.next(&Outputs::default().pack()) {
             seen.push((
                 stretch.inputs.active(),
                 stretch.inputs.packet_valid,

@@ -15,7 +15,7 @@ use super::peer::WithPeer;
 use super::software::WithSoftware;
 use super::{Activity, Stretch};
 use crate::blocks::link_sync::wake_bound;
-use crate::blocks::port::pins::{Inputs, Message, Outputs, PowerState};
+use crate::blocks::port::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
 use crate::config::plan::{Policy, PortPlan};
 
 /// The share of a run's cycles that the longest idle periods may take.
@@ -136,7 +136,7 @@ pub(super) fn port_of_switch(plan: &PortPlan, seed: u64, cycles: u64) -> impl Ac
 }
 
 impl Activity for Random {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         self.0.next(outputs)
     }
 
@@ -285,7 +285,7 @@ impl Scenes {
     /// state and so many cycles between two changes.
     fn until(&mut self, inputs: Inputs, state: PowerState, changes: u32, cycles: u64) {
         // Each change of state takes up to four messages, and each of them comes and goes.
-        let pulses = if self.plan.sync.is_some() { 8 } else { 1 };
+        let pulses = if self.plan.messages().is_some() { 8 } else { 1 };
         self.steps
             .push_back(Step::Until(inputs, state, changes * pulses, cycles));
     }
@@ -399,9 +399,10 @@ impl Scenes {
             94 if self.leaps && self.plan.registers.is_some() => self.long_residence(),
             94 => self.equal_gaps(),
             95 if self.leaps => self.edge_of_budget(),
-            96 if self.leaps && self.plan.sync.is_some() => self.asks_again(),
+            96 if self.leaps && self.plan.messages().is_some() => self.asks_again(),
             97 if self.leaps => self.resets_in_traffic(),
-            98 if self.plan.sync.is_some() => self.led_up(),
+            98 if self.plan.messages().is_some() => self.led_up(),
+            98 if self.plan.per_direction() => self.woken_for_nothing(),
             99 if self.leaps && self.plan.halves() => self.halving(),
             _ => self.traffic(),
         }
@@ -823,6 +824,22 @@ impl Scenes {
         self.packet(1);
     }
 
+    /// The packet that a direction wakes for is dropped, and another one comes about when it is awake.
+    fn woken_for_nothing(&mut self) {
+        self.packet(1);
+        let idle = Inputs::quiet();
+        self.steps.push_back(Step::IdleTimesPdt(idle, 1024 + 512));
+        self.hold(Inputs::waiting(), 1);
+        let link = self.plan.link;
+        let t_w = match self.chance(2) {
+            true => link.fast_wake.t_w,
+            false => link.deep_sleep.t_w,
+        };
+        let early = self.random.random_range(0..4);
+        self.hold(idle, t_w.saturating_sub(early));
+        self.packet(1);
+    }
+
     /// Samples in the last cycle before the histogram expires, in the cycle in which it
     /// does, and in the next; `ttl` is its time to live in ticks.
     fn expiry(&mut self, ttl: u64) {
@@ -1018,6 +1035,12 @@ impl Scenes {
         } else {
             self.no_reset.1 = self.now + 4 * wake_bound(&self.plan, None).unwrap_or(0);
         }
+        if self.leaps && self.plan.link.refresh.is_some() && self.chance(3) {
+            // Refreshes are short, and seldom come of themselves.
+            self.packet(1);
+            self.until(Inputs::quiet(), PowerState::Refresh, 8, 1 << 44);
+            self.hold_some(Inputs::quiet(), 1..8);
+        }
         let inputs = Inputs {
             rst: true,
             queue_nonempty: self.chance(2),
@@ -1060,8 +1083,8 @@ impl Scenes {
 }
 
 impl Activity for Scenes {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
-        let stretch = self.stretch(outputs);
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
+        let stretch = self.stretch(&outputs.unpack());
         Some(Stretch {
             configures: self.configures_until.is_some(),
             ..stretch
@@ -1151,7 +1174,9 @@ impl Scenes {
 mod tests {
     use super::*;
     use crate::blocks::port::golden;
-    use crate::config::plan::{BudgetPlan, HistogramKind, RefreshPlan, Sleep, SyncPlan};
+    use crate::config::plan::{
+        BudgetPlan, GuardPlan, HistogramKind, MessagesPlan, RefreshPlan, Sleep, SyncPlan,
+    };
     use crate::cosim::coverage::Coverage;
     use crate::cosim::fixture::small_plan;
     use crate::cosim::{Ended, EngineError, LockStep, Model, Rtl, Run};
@@ -1226,12 +1251,39 @@ mod tests {
     }
 
     #[test]
+    fn every_corner_of_a_direction_that_sleeps_for_itself_is_reached() {
+        for sleep in Sleep::ALL {
+            for burst in [0, 2] {
+                let plan = small_plan().with(|plan| {
+                    plan.sleep = sleep;
+                    plan.sync = SyncPlan::Lpi;
+                    plan.t_backstop = None;
+                    plan.guard = (burst > 0).then_some(GuardPlan {
+                        burst,
+                        numerator: 1,
+                        denominator: 400,
+                        adjustable: false,
+                        rate_bits: 1,
+                    });
+                });
+                let coverage = coverage(golden::Port::new(&plan), plan, 1, 1_500_000);
+                let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
+                assert!(
+                    missed.is_empty(),
+                    "{}, guard {burst}: {missed:?}",
+                    sleep.name()
+                );
+            }
+        }
+    }
+
+    #[test]
     fn every_corner_of_the_exchange_of_messages_is_reached() {
         for sleep in Sleep::ALL {
             for timeout in [3, 40] {
                 let plan = small_plan().with(|plan| {
                     plan.sleep = sleep;
-                    plan.sync = Some(SyncPlan { timeout });
+                    plan.sync = SyncPlan::Messages(MessagesPlan { timeout });
                 });
                 for seed in 1..=3 {
                     let golden = golden::Port::new(&plan);
@@ -1253,7 +1305,7 @@ mod tests {
         let sequence = |seed| {
             let mut random = Random::new(&plan, seed, 10_000, false);
             (0..500)
-                .map(|_| random.next(&Outputs::default()))
+                .map(|_| random.next(&Outputs::default().pack()))
                 .collect::<Vec<_>>()
         };
         assert_eq!(sequence(7), sequence(7));
@@ -1272,7 +1324,7 @@ mod tests {
             });
             let mut random = Random::new(&plan, 1, 100_000, true);
             for _ in 0..20_000 {
-                let stretch = random.next(&Outputs::default()).unwrap();
+                let stretch = random.next(&Outputs::default().pack()).unwrap();
                 random.passed(stretch.cycles, 0);
             }
         }

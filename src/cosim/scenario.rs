@@ -97,6 +97,10 @@ impl<M: PowerController> PowerController for Tapped<M> {
     fn exchanges_messages(&self) -> bool {
         self.golden.exchanges_messages()
     }
+
+    fn per_direction(&self) -> bool {
+        self.golden.per_direction()
+    }
 }
 
 /// One port: its hardware and the runs that it has not seen yet.
@@ -309,7 +313,7 @@ mod tests {
         loop {
             for (port, (golden, activity, cycle)) in ports.iter_mut().enumerate() {
                 let outputs = golden.outputs();
-                let stretch = activity.next(&outputs).unwrap();
+                let stretch = activity.next(&outputs.pack()).unwrap();
                 let clocked = golden.advance(&stretch.inputs, stretch.cycles.min(100));
                 activity.passed(clocked, 0);
                 let mut faulty = outputs;

@@ -10,7 +10,7 @@ use super::interrupted::Interrupted;
 use super::{Activity, Stretch};
 use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::csr::map::{self, Map, STRIDE};
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{Inputs, Outputs, PackedOutputs};
 use crate::config::plan::PortPlan;
 
 /// Transfers that a channel has in its queue at most.
@@ -36,14 +36,15 @@ impl<A: Activity> WithSoftware<A> {
 }
 
 impl<A: Activity> Activity for WithSoftware<A> {
-    fn next(&mut self, outputs: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         let Some(software) = &mut self.software else {
             return self.activity.next(outputs);
         };
         // What the registers answer ends no stretch of the port's own.
+        let outputs = outputs.unpack();
         let of_port = outputs.with_axi(&axi::Outputs::default());
-        let stretch = self.activity.next(&of_port)?;
-        let cycles = software.drive(&stretch, outputs);
+        let stretch = self.activity.next(&of_port.pack())?;
+        let cycles = software.drive(&stretch, &outputs);
         Some(Stretch {
             inputs: software.beside(stretch.inputs),
             cycles: cycles.min(stretch.cycles),

@@ -1174,7 +1174,7 @@ impl Tracer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::blocks::port::pins::Outputs;
+    use crate::blocks::port::pins::PackedOutputs;
     use crate::config::plan::Policy;
     use crate::cosim::fixture::{small_plan, Fixture};
     use crate::cosim::{Activity, Design, Ended, LockStep, Stretch};
@@ -1184,7 +1184,7 @@ mod tests {
     struct Noise(rand_chacha::ChaCha8Rng);
 
     impl Activity for Noise {
-        fn next(&mut self, _: &Outputs) -> Option<Stretch> {
+        fn next(&mut self, _: &PackedOutputs) -> Option<Stretch> {
             let busy = self.0.random_bool(0.4);
             let inputs = Inputs {
                 rst: self.0.random_bool(0.002),

@@ -39,10 +39,15 @@ pub(super) fn items(source: &Source) -> Vec<String> {
          clocks are synchronised before they reach it."
             .into(),
     );
-    items.push(format!(
-        "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it leaves, \
-         `receiving` while one arrives."
-    ));
+    items.push(match plan.per_direction() {
+        true => format!(
+            "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it leaves."
+        ),
+        false => format!(
+            "`queue_nonempty`{of} is 1 while a packet waits or leaves, `transmitting` while it \
+             leaves, `receiving` while one arrives."
+        ),
+    });
     items.push(format!(
         "A packet begins only in a cycle in which `tx_enable`{of} is 1."
     ));
@@ -71,6 +76,10 @@ pub(super) fn items(source: &Source) -> Vec<String> {
                     .into(),
             );
         }
+        None if plan.per_direction() => items.push(format!(
+            "While `lpi_request`{of} is 1, the transmitter sends low power idle in the place of idle \
+             (IEEE 802.3 clause 78)."
+        )),
         None => items.push(format!(
             "`sleep_permit`{of} is 1 while the other end has nothing to send, `remote_down` when it \
              has begun to go down, `remote_up` while it wants the link awake."

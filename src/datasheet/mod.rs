@@ -159,6 +159,7 @@ impl Source<'_> {
                 "two of them on a link that takes {delay} clock cycles one way; the diagrams show \
                  the end that sent last, and asks"
             ),
+            None if self.plan.per_direction() => "one direction, which sleeps for itself".into(),
             None => "one, whose other end has nothing to send".into(),
         };
         blocks.push(Block::Text(format!(
@@ -275,7 +276,16 @@ impl Source<'_> {
                 "at most, unless `remote_down` takes it down again",
             );
         }
-        if let Some(sleep) = estimate.time_to_sleep {
+        if let Some(cycles) = estimate.wait_with_lpi_cycles {
+            row(
+                "a packet waits for its direction of the link",
+                cycles,
+                "at most: one transition down and one up",
+            );
+        }
+        if let (Some(sleep), true) = (estimate.time_to_sleep, self.plan.per_direction()) {
+            row("an idle direction leaves wake", sleep.end_cycles, "at most");
+        } else if let Some(sleep) = estimate.time_to_sleep {
             row(
                 "an idle link leaves wake",
                 sleep.link_cycles,
@@ -362,10 +372,11 @@ impl Source<'_> {
         blocks.push(Block::Text(format!(
             "Every register and memory of the elaborated hardware, counted: {} bits in registers, {} \
              bits in memories, and {} bits in the output registers of memories, which a block RAM \
-             contains. Cells and clock frequency depend on the technology: `linkdoze synth` asks the \
-             synthesis tools.",
+             contains. Modules without either are left out. Cells and clock frequency depend on the \
+             technology: `linkdoze synth` asks the synthesis tools.",
             census.register_bits, census.memory_bits, census.memory_output_bits
         )));
+        // Modules that hold nothing would be rows of zeros.
         let mut modules: Vec<(&str, u64, u64, u64)> = Vec::new();
         let mut memories: Vec<(String, usize, u32, u64, String)> = Vec::new();
         for block in self.outline {
@@ -403,6 +414,7 @@ impl Source<'_> {
             ("register bits, all", Align::Right),
             ("output registers of memories, all", Align::Right),
         ]);
+        modules.retain(|(_, _, registers, outputs)| registers + outputs > 0);
         for (module, instances, registers, outputs) in modules {
             table.row([
                 format!("`{module}`"),

@@ -1,7 +1,9 @@
 //! What could be saved: the ideal energy (SPEC 11, POWAR's reference) and the offline optimum
 //! (SPEC 13), both from the idle periods of links that never sleep ([`LinkIdle`]).
 //!
-//! A link sleeps as a whole: what it saves is twice what one of its ends does.
+//! A link sleeps as a whole: what it saves is twice what one of its ends does. Where each direction
+//! sleeps for itself (SPEC 14), it saves half of that, and has idle periods and wake-ups of its
+//! own.
 
 use serde::Serialize;
 
@@ -9,7 +11,7 @@ use super::{EnergyReport, Joules, LinkPower, Power};
 use crate::config::plan::Sleep;
 use crate::config::Config;
 use crate::network::budget::Budget;
-use crate::network::event::link_idle::{Lengths, LinkIdle};
+use crate::network::event::link_idle::{Lengths, LinkIdle, Sleeper};
 use crate::network::topology::Topology;
 use crate::network::RunSummary;
 
@@ -32,6 +34,8 @@ pub struct SleepStates {
     states: Vec<State>,
     /// The most power of one end that sleeping saves, in uW.
     most: f64,
+    /// Ends that sleep together.
+    ends: f64,
 }
 
 impl SleepStates {
@@ -55,23 +59,25 @@ impl SleepStates {
             Sleep::DeepSleep => (vec![deep], saved(link.deep_sleep)),
             Sleep::Hybrid => (vec![fast, deep], saved(link.deep_sleep).max(fast.saves)),
         };
-        Self { states, most }
+        let ends = Sleeper::of(config).ends() as f64;
+        Self { states, most, ends }
     }
 
-    /// What a link saves if it sleeps through an idle period of so many ps and is awake at its
-    /// end, in J. The longer the period the more, and never less than in proportion: convex.
+    /// What a link, or a direction, saves if it sleeps through an idle period of so many ps and is
+    /// awake at its end, in J. The longer the period the more, and never less than in proportion:
+    /// convex.
     fn through(&self, ps: f64) -> f64 {
         let of = |state: &State| state.saves * (ps - state.t_s - state.t_w).max(0.0);
-        2.0 / JOULE * self.states.iter().map(of).fold(0.0, f64::max)
+        self.ends / JOULE * self.states.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// What a link saves that sleeps to the end of the run, so many ps.
+    /// What a link, or a direction, saves that sleeps to the end of the run, so many ps.
     fn to_the_end(&self, ps: f64) -> f64 {
         let of = |state: &State| state.saves * (ps - state.t_s).max(0.0);
-        2.0 / JOULE * self.states.iter().map(of).fold(0.0, f64::max)
+        self.ends / JOULE * self.states.iter().map(of).fold(0.0, f64::max)
     }
 
-    /// The best that a link can do with these idle periods and so many wake-ups.
+    /// The best that a link, or a direction, can do with these idle periods and so many wake-ups.
     fn best(&self, lengths: &Lengths, wake_ups: u64) -> Saved {
         let mut best = Saved::default();
         let mut left = wake_ups;
@@ -144,7 +150,8 @@ fn percent(part: f64, of: f64) -> Option<f64> {
 /// A run whose links never slept, as far as limits depend on it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlwaysOn {
-    /// The numbers of each link's ends, and what it did.
+    /// The numbers of each link's ends, and what it did; of each direction twice the number of the
+    /// end that sends.
     links: Vec<([usize; 2], LinkIdle)>,
     /// The run, in ps.
     pub run_ps: u64,
@@ -153,11 +160,20 @@ pub struct AlwaysOn {
 }
 
 impl AlwaysOn {
-    /// Of a run that kept the idle periods of its links; `None` of others.
-    pub fn new(run: &RunSummary, energy: &EnergyReport, topology: &dyn Topology) -> Option<Self> {
+    /// Of a run that kept the idle periods of its links, or of their directions; `None` of others.
+    pub fn new(
+        run: &RunSummary,
+        energy: &EnergyReport,
+        sleeper: Sleeper,
+        topology: &dyn Topology,
+    ) -> Option<Self> {
         let first = |(port, summary): (usize, &crate::network::PortSummary)| {
             let idle = summary.link_idle.clone()?;
-            Some(([port, topology.peer(port)?], idle))
+            let other = match sleeper {
+                Sleeper::Link => topology.peer(port)?,
+                Sleeper::Direction => port,
+            };
+            Some(([port, other], idle))
         };
         let links: Vec<_> = run.ports.iter().enumerate().filter_map(first).collect();
         (!links.is_empty()).then(|| Self {
@@ -255,7 +271,7 @@ impl Limits {
 fn ideal(base: &AlwaysOn, states: &SleepStates) -> Ideal {
     let idle = base.links.iter().map(|(_, link)| {
         let idle = base.run_ps - link.busy_ps;
-        2.0 / JOULE * states.most * idle as f64
+        states.ends / JOULE * states.most * idle as f64
     });
     let saved: f64 = idle.sum();
     let Joules {

@@ -7,6 +7,10 @@
 //!
 //! The PerfBound paper counts links as switches * radix + NICs, that is, every port counts as one
 //! link with the power of a link. Transitions and refreshes draw the power of `Wake`.
+//!
+//! Where each direction of a link sleeps for itself (SPEC 14), a port's states are those of the
+//! direction that it sends on. That direction draws half of what the link does: as much as one of
+//! its two ends. So the sums are the same, port by port.
 
 pub mod georgakoudis;
 pub mod limits;
@@ -81,7 +85,8 @@ pub struct PowerRange {
     pub watts: Decimal,
 }
 
-/// Power of one link end by state (PerfBound Table 8).
+/// Power of one link end by state (PerfBound Table 8): half of what the link draws, and so that of
+/// one direction where directions sleep for themselves (SPEC 14).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkPower {
     /// `Wake`, transitions and refreshes.
@@ -403,6 +408,7 @@ pub(crate) mod tests {
             packets: 0,
             delivered_bytes: 0,
             packet_hops: 0,
+            pauses_asleep: 0,
             packets_in_flight: 0,
             latency: Latency::default(),
             sizes_differ: 0,

@@ -149,7 +149,7 @@ mod tests {
         let power = Governed {
             clock_ps: 1000,
             plans: &plans,
-            metered: false,
+            metered: None,
         };
         let none = Replacements::new();
         let go_on = &mut |_: &network::Progress| std::ops::ControlFlow::Continue(());

@@ -15,7 +15,7 @@ use crate::blocks::link_sync::{longest_delay, start_cycles, wait_bound};
 use crate::blocks::lpi_fsm::wake_bound;
 use crate::blocks::perfbound::halving_delay;
 use crate::blocks::port::{update_interval_at_line_rate, update_latency, SleepBound};
-use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, GENERATIONS};
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, SyncPlan, GENERATIONS};
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;
 use crate::rtl;
@@ -64,9 +64,10 @@ pub struct Estimate {
     pub accuracy: Option<Accuracy>,
     /// How long a packet can wait for its link; `None` if the ends exchange no messages.
     pub wait: Option<Wait>,
-    /// The same in clock cycles where pins tell what the other end does; `None` if the ends
-    /// exchange messages.
+    /// The same in clock cycles where pins tell what the other end does, else `None`.
     pub wait_with_levels_cycles: Option<u64>,
+    /// The same where each direction of the link sleeps for itself, else `None`.
+    pub wait_with_lpi_cycles: Option<u64>,
     /// How long a link can stay awake whose ends stay idle; `None` if there is no bound: the port
     /// never sleeps by itself, or `port.t_backstop_ns` is off.
     pub time_to_sleep: Option<TimeToSleep>,
@@ -185,7 +186,7 @@ pub struct TimeToSleep {
 impl TimeToSleep {
     fn of(plan: &PortPlan) -> Option<TimeToSleep> {
         let bound = SleepBound::of(plan)?;
-        let delay = plan.sync.map_or(0, |sync| longest_delay(plan, &sync));
+        let delay = plan.messages().map_or(0, |sync| longest_delay(plan, &sync));
         Some(TimeToSleep {
             timer_cycles: bound.timer,
             end_cycles: bound.total,
@@ -231,12 +232,12 @@ const CABLE_PS_PER_M: f64 = 5000.0;
 
 impl Wait {
     fn of(plan: &PortPlan, period_ps: u64) -> Option<Wait> {
-        let longest = longest_delay(plan, &plan.sync?);
+        let longest = longest_delay(plan, &plan.messages()?);
         Some(Wait {
             answered_cycles: wait_bound(plan, Some(0))?,
             round_trip_100_cycles: wait_bound(plan, Some(100))?,
             unanswered_cycles: wait_bound(plan, None)?,
-            start_cycles: start_cycles(plan, &plan.sync?),
+            start_cycles: start_cycles(plan, &plan.messages()?),
             longest_delay_cycles: longest,
             longest_cable_m: longest as f64 * period_ps as f64 / CABLE_PS_PER_M,
         })
@@ -294,7 +295,11 @@ impl Estimate {
                 .and_then(|plan| Wait::of(plan, config.clock.period_ps)),
             time_to_sleep: plan.as_ref().ok().and_then(TimeToSleep::of),
             wait_with_levels_cycles: match &plan {
-                Ok(plan) if plan.sync.is_none() => Some(wake_bound(plan)),
+                Ok(plan) if plan.sync == SyncPlan::Levels => Some(wake_bound(plan)),
+                _ => None,
+            },
+            wait_with_lpi_cycles: match &plan {
+                Ok(plan) if plan.per_direction() => Some(wake_bound(plan)),
                 _ => None,
             },
             guard: plan

@@ -76,10 +76,19 @@ pub fn rows(config: &Config, estimate: &Estimate) -> Vec<(&'static str, String)>
             format!("at most {} unless remote_down ends it", timed(cycles)),
         );
     }
+    if let Some(cycles) = estimate.wait_with_lpi_cycles {
+        row(
+            "wait for the link",
+            format!("at most {}: one transition down, one up", timed(cycles)),
+        );
+    }
     if let Some(sleep) = &estimate.time_to_sleep {
         row(
             "leaves WAKE",
-            format!("within {} of idle ends", timed(sleep.link_cycles)),
+            match estimate.wait_with_lpi_cycles {
+                Some(_) => format!("within {} without traffic", timed(sleep.end_cycles)),
+                None => format!("within {} of idle ends", timed(sleep.link_cycles)),
+            },
         );
     }
     if let Some(guard) = &estimate.guard {

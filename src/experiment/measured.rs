@@ -76,6 +76,9 @@ pub struct Measured {
     pub worst_port: Option<String>,
     /// Pause frames that stopped a port.
     pub pauses: u64,
+    /// Of these, those whose direction of the link was not awake: only where directions sleep for
+    /// themselves (SPEC 14). A MAC would have to wake it first; here they pass.
+    pub pauses_asleep: u64,
     /// The part of the ports' time awake.
     pub part_wake: f64,
     /// On the way to sleep.
@@ -250,6 +253,7 @@ impl Measured {
                 .and_then(|used| used.worst_port)
                 .map(|port| run.ports[port].name.clone()),
             pauses: cabled().map(|port| port.pauses).sum(),
+            pauses_asleep: run.pauses_asleep,
             part_wake: part(PowerState::Wake),
             part_going_down: part(PowerState::GoingDown),
             part_fast_wake: part(PowerState::FastWake),
@@ -383,6 +387,7 @@ pub(super) mod tests {
             worst_port_use: Some(1.5),
             worst_port: Some("nic3".into()),
             pauses: 0,
+            pauses_asleep: 0,
             part_wake: 0.7,
             part_going_down: 0.0,
             part_fast_wake: 0.1,

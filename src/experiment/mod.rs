@@ -45,6 +45,7 @@ use crate::energy::{
     check_conservation, EnergyReport, LinkPower, Models, NotConserved, PowerRange, SystemPower,
 };
 use crate::network::budget::Budget;
+use crate::network::event::link_idle::Sleeper;
 use crate::network::event::{self, configs_of, Replacements};
 use crate::network::scenario::Scenario;
 use crate::network::topology::Topology;
@@ -215,6 +216,11 @@ impl<'a> Experiment<'a> {
         })
     }
 
+    /// What sleeps as a whole; links, if none ever does.
+    pub fn sleeper(&self) -> Sleeper {
+        self.config.map_or(Sleeper::Link, Sleeper::of)
+    }
+
     /// Whether there are controllers.
     pub fn can_sleep(&self) -> bool {
         !self.plans.is_empty()
@@ -230,7 +236,7 @@ impl<'a> Experiment<'a> {
         replacements: Replacements,
         watch: Watch,
     ) -> Result<RunSummary, Error> {
-        let metered = !self.can_sleep();
+        let metered = (!self.can_sleep()).then(|| self.sleeper());
         self.run_with(&self.plans, metered, threads, replacements, watch)
     }
 
@@ -244,13 +250,14 @@ impl<'a> Experiment<'a> {
         metered: bool,
         watch: Watch,
     ) -> Result<RunSummary, Error> {
+        let metered = metered.then(|| self.sleeper());
         self.run_with(&[], metered, threads, Replacements::new(), watch)
     }
 
     fn run_with(
         &self,
         plans: &[PortPlan],
-        metered: bool,
+        metered: Option<Sleeper>,
         threads: usize,
         replacements: Replacements,
         watch: Watch,
@@ -295,7 +302,8 @@ impl<'a> Experiment<'a> {
     /// What the limits of runs with controllers depend on, from the run with links that never
     /// sleep; none if its idle periods were not kept.
     pub fn always_on(&self, base: &Measurement) -> Option<AlwaysOn> {
-        AlwaysOn::new(&base.summary, &base.energy, &*self.scenario.topology)
+        let topology: &dyn Topology = &*self.scenario.topology;
+        AlwaysOn::new(&base.summary, &base.energy, self.sleeper(), topology)
     }
 
     /// A run against the one with links that never sleep, as far as there is one.

@@ -40,7 +40,7 @@ pub fn file(design: &Design, plan: &PortPlan, ports: Option<u32>, hash: &str) ->
     let pins = design.pins();
     let [emitted, hashed] = crate::files::origin(hash);
     let count = ports.unwrap_or(1);
-    let longest = match plan.sync {
+    let longest = match plan.messages() {
         Some(_) => link_sync::wake_bound(plan, None).unwrap_or_default(),
         None => lpi_fsm::wake_bound(plan),
     };

@@ -145,7 +145,8 @@ pub struct PortSummary {
     pub sleep_delay_ps: u64,
     /// Its idle periods, if the run kept them ([`super::event::Power::metered`]).
     pub idle: Option<IdlePeriods>,
-    /// Those of its link, at the first end, if the run kept them.
+    /// Those of its link, at the first end, or of the direction that it sends on, if the run kept
+    /// them.
     pub link_idle: Option<LinkIdle>,
 }
 
@@ -172,6 +173,9 @@ pub struct RunSummary {
     pub delivered_bytes: u64,
     /// Packets that crossed a link, summed over all links.
     pub packet_hops: u64,
+    /// Pause frames that stopped a port while the direction of the link that carried them was not
+    /// awake: only where directions sleep for themselves (SPEC 14). They pass all the same.
+    pub pauses_asleep: u64,
     /// Packets under way when the run ended.
     pub packets_in_flight: usize,
     /// Of the packets generated after the warm-up.

@@ -102,7 +102,7 @@ impl Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 80] = [
+const COLUMNS: [(&str, Kind); 81] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -145,6 +145,7 @@ const COLUMNS: [(&str, Kind); 80] = [
     ("worst_port_use", Kind::Real),
     ("worst_port", Kind::Text),
     ("pauses", Kind::Count),
+    ("pauses_asleep", Kind::Count),
     ("part_wake", Kind::Real),
     ("part_going_down", Kind::Real),
     ("part_fast_wake", Kind::Real),

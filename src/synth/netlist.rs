@@ -379,14 +379,17 @@ impl<'a> Work<'a> {
         let script = format!(
             "read check.aig; print_stats; strash; cycle -F 1; scorr; pdr -T {timeout}; print_status"
         );
-        let text = abc.run(folder, &["-c", &script])?;
+        // Induction over pairs has no limit of its own.
+        let (text, in_time) = abc.run_within(folder, &["-c", &script], 30 + 6 * timeout)?;
         let unreadable = |line| abc.unreadable("its report", format!("there is no line `{line}`"));
         let (state_bits, gates) =
             sizes(&text).ok_or_else(|| unreadable("i/o = ... lat = ... and = ..."))?;
-        let verdict = match status(&text).ok_or_else(|| unreadable("Status = ..."))? {
-            1 => Verdict::Equal,
-            0 => Verdict::Different,
-            _ => Verdict::Unknown,
+        let verdict = match status(&text) {
+            Some(1) => Verdict::Equal,
+            Some(0) => Verdict::Different,
+            Some(_) => Verdict::Unknown,
+            None if !in_time => Verdict::Unknown,
+            None => return Err(unreadable("Status = ...")),
         };
         Ok(Outcome {
             state_bits,

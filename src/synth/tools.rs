@@ -1,7 +1,10 @@
 //! The programs that synthesise, place and time.
 
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
+
+use nix::sys::signal::Signal;
 
 use super::SynthError;
 use crate::tools::{self, candidates, command, first_working, last_lines};
@@ -117,16 +120,43 @@ impl Tool {
     /// # Errors
     /// If it ends with an error.
     pub fn run(&self, folder: &Path, arguments: &[&str]) -> Result<String, SynthError> {
+        self.call(folder, arguments, None).map(|(text, _)| text)
+    }
+
+    /// The same for a tool that may take so many seconds of processor time; with what it has printed,
+    /// whether it came to its end.
+    ///
+    /// # Errors
+    /// If it ends with an error.
+    pub fn run_within(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        seconds: u64,
+    ) -> Result<(String, bool), SynthError> {
+        self.call(folder, arguments, Some(seconds))
+    }
+
+    fn call(
+        &self,
+        folder: &Path,
+        arguments: &[&str],
+        seconds: Option<u64>,
+    ) -> Result<(String, bool), SynthError> {
         let mut call: Command = command(&self.program);
         call.current_dir(folder).args(arguments);
+        if let Some(seconds) = seconds {
+            tools::limit_processor_time(&mut call, seconds);
+        }
         let output = tools::output(&mut call).map_err(|source| SynthError::Io {
             path: self.program.clone().into(),
             source,
         })?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
-        if output.status.success() {
-            return Ok(text);
+        let too_long = output.status.signal() == Some(Signal::SIGXCPU as i32);
+        if output.status.success() || (seconds.is_some() && too_long) {
+            return Ok((text, !too_long));
         }
         Err(SynthError::Failed {
             program: self.program.clone(),

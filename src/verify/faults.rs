@@ -14,7 +14,9 @@ use super::{Attempt, Finding, TaskReport, Verdict};
 use crate::blocks::link_sync;
 use crate::blocks::port::pins::PowerState;
 use crate::blocks::port::Port;
-use crate::config::plan::{LinkPlan, Policy, PortPlan, RefreshPlan, Sleep, SleepTimes, SyncPlan};
+use crate::config::plan::{
+    LinkPlan, MessagesPlan, Policy, PortPlan, RefreshPlan, Sleep, SleepTimes, SyncPlan,
+};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::{self, Claim, ClaimText};
 
@@ -48,7 +50,7 @@ fn with_short_times(plan: &PortPlan) -> PortPlan {
             hybrid_hold: 2,
             refresh: plan.link.refresh.map(|_| RefreshPlan { t_q: 3, t_r: 1 }),
         },
-        sync: Some(SyncPlan { timeout: TIMEOUT }),
+        sync: SyncPlan::Messages(MessagesPlan { timeout: TIMEOUT }),
         registers: None,
         guard: plan.guard.map(|mut guard| {
             guard.adjustable = false;
@@ -64,11 +66,11 @@ fn with_short_times(plan: &PortPlan) -> PortPlan {
 /// # Errors
 /// If there is no Verilog of such ports, which is a defect.
 pub fn task(plan: &PortPlan) -> Result<Option<ProofTask>, ToolError> {
-    if plan.sync.is_none() || plan.policy == Policy::AlwaysOn {
+    if plan.messages().is_none() || plan.policy == Policy::AlwaysOn {
         return Ok(None);
     }
     let plan = with_short_times(plan);
-    let sync = SyncPlan { timeout: TIMEOUT };
+    let sync = MessagesPlan { timeout: TIMEOUT };
     let refused = |error: hdl::ElabError| ToolError::Refused(error.to_string());
     let design = hdl::elaborate(&Port::new(&plan)).map_err(refused)?;
     let longest_delay = link_sync::longest_delay(&plan, &sync);

@@ -27,7 +27,7 @@ pub(super) fn part(
     design: &Design,
     files: &[(String, String)],
 ) -> Option<ProofTask> {
-    let sync = plan.sync?;
+    let sync = plan.messages()?;
     let bound = SleepBound::of(plan);
     let width = |register: &str| design.register_width(register).map(u64::from);
     let (longest_down, longest_up) = link_sync::longest_transitions(plan);

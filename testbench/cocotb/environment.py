@@ -138,6 +138,17 @@ class Peer:
         return Inputs(queue, sends, receiving, message)
 
 
+class Nobody:
+    """The other end of a port whose direction of the link sleeps for itself (`sync = "lpi"`): what
+    it does plays no part."""
+
+    due = NEVER
+
+    def step(self, _cycle, queue, sends, _seen):
+        """The inputs of the port."""
+        return Inputs(queue, sends, 0, NONE)
+
+
 class Levels:
     """The other end of a port whose pins tell what it does (`sync = "levels"`)."""
 

@@ -71,7 +71,7 @@ def short(kind, scale, policy, sleep, place, **port):
             "mode": turn(["at-least-one", "at-least-one", "raw"], 2),
             "miss_unit": turn(["fraction", "percent"], 2),
         },
-        "guard": {"burst": 0 if "sync" in port else turn([0, 0, 2, 0, 1])},
+        "guard": {"burst": 0 if port.get("sync") == "levels" else turn([0, 0, 2, 0, 1])},
     }
 
 
@@ -136,6 +136,8 @@ def everything(preset_names):
     for place, sleep in enumerate(["deep-sleep", "hybrid", "fast-wake", "refresh"]):
         tables = short("clearing", "linear", "perfbound-correct", sleep, place, sync="levels")
         yield run(f"levels-{sleep}", tables, seed=50 + place)
+        tables = short("clearing", "linear", "perfbound-correct", sleep, place, sync="lpi")
+        yield run(f"lpi-{sleep}", tables, seed=70 + place)
     for place, kind in enumerate(["clearing", "regular", "circular"]):
         tables = short(kind, "linear", "perfbound-correct", "hybrid", place, registers=True)
         yield run(f"registers-{kind}", tables, cycles=CYCLES // 8, seed=60 + place)

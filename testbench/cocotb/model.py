@@ -54,6 +54,8 @@ class Configuration:
         self.sleep = get("port", "sleep", "deep-sleep")
         self.hybrid = self.sleep == "hybrid"
         self.messages = get("port", "sync", "messages") == "messages"
+        # SPEC 14: the direction that the port sends on sleeps for itself.
+        self.alone = get("port", "sync", "messages") == "lpi"
         self.registers = get("port", "registers", False)
         self.hold = cycles("port", "hybrid_hold_ns", 8000)
         self.sync_timeout = (
@@ -312,6 +314,7 @@ class Outputs(NamedTuple):
     miss: int
     message_out: int
     sync_error: int
+    lpi_request: int
 
 
 class Ended(NamedTuple):
@@ -358,7 +361,7 @@ class End:
         self.charged = False
         self.waits = 0
         self.due = 0
-        self.out = Outputs(int(not configuration.messages), WAKE, 0, 0, NONE, 0)
+        self.out = Outputs(int(not configuration.messages), WAKE, 0, 0, NONE, 0, 0)
 
     # The guard (SPEC 12).
 
@@ -415,7 +418,7 @@ class End:
                 ended = Ended(self.idle_ticks(cycle), self.left_wake, self.t_pdt)
             self.idle_from, self.expires = None, NEVER
             self.seen_active = True
-            self.last_sender = bool(inputs.transmitting)
+            self.last_sender = bool(inputs.transmitting) or self.of.alone
         elif self.idle_from is None:
             self.begin_idle(cycle, t_pdt)
         expires = cycle == self.expires
@@ -424,6 +427,14 @@ class End:
         waits = bool(inputs.queue_nonempty)
         if self.of.messages:
             message, down, up = self.agree(cycle, inputs, expires, overdue)
+        elif self.of.alone:
+            message, up = NONE, waits
+            # The timer is over, be it for long, and the guard has a token.
+            down = self.power == WAKE and not active and (expires or overdue)
+            down = down and self.permitted(cycle)
+            down = down or (
+                self.power == FAST_WAKE and self.of.hybrid and cycle == self.power_until
+            )
         else:
             message = NONE
             down = inputs.remote_down or expires and inputs.sleep_permit
@@ -444,6 +455,7 @@ class End:
             int(ended is not None and ended.missed),
             message,
             int(self.error),
+            int(self.power in (GOING_DOWN, FAST_WAKE, DEEP_SLEEP, REFRESH)),
         )
         self.due = self.next_event(cycle, message, ended, overdue)
         return ended
@@ -628,7 +640,8 @@ class End:
     def next_event(self, cycle, message, ended, overdue):
         """The next cycle in which something happens without a change of the inputs."""
         soon = message != NONE or ended is not None or self.sync_from == cycle + 1
-        if soon or cycle == self.expires:
+        waits_for_token = self.of.alone and overdue and self.power == WAKE
+        if soon or cycle == self.expires or waits_for_token:
             return cycle + 1
         events = [NEVER]
         if self.expires > cycle:

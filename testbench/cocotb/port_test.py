@@ -13,7 +13,7 @@ import bench
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import ClockCycles, ValueChange
-from environment import Levels, Peer, Source
+from environment import Levels, Nobody, Peer, Source
 from model import NACK, Configuration
 from scoreboard import Difference, Scoreboard
 from software import Software
@@ -66,6 +66,8 @@ async def port_does_what_the_specification_says(dut):
     source = Source(of, rng, run)
     if of.messages:
         other = Peer(of, rng, run, 1 - initiator)
+    elif of.alone:
+        other = Nobody()
     else:
         other = Levels(of, rng)
     await reset(dut)

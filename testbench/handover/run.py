@@ -23,7 +23,7 @@ from systemrdl import RDLCompiler
 from systemrdl.node import RegNode
 
 BIN = Path(sys.executable).parent
-PRESETS = "bxiv3-deep-sleep bxiv3-fast-wake bxiv3-hybrid 10gbase-t 100gbase-r".split()
+PRESETS = "bxiv3-deep-sleep bxiv3-fast-wake bxiv3-hybrid 10gbase-t 25gbase-r 100gbase-r 400gbase-r".split()
 PORTS = 2
 STRIDE = 0x1000
 PREFIX = "north_"

@@ -6,12 +6,14 @@ use assert_cmd::Command;
 
 /// The presets by name.
 #[allow(dead_code, reason = "every test file compiles this module for itself")]
-pub const PRESETS: [&str; 5] = [
+pub const PRESETS: [&str; 7] = [
     "bxiv3-deep-sleep",
     "bxiv3-fast-wake",
     "bxiv3-hybrid",
     "10gbase-t",
+    "25gbase-r",
     "100gbase-r",
+    "400gbase-r",
 ];
 
 /// The binary, in `folder`. Compiled models are kept under `target`, so that they survive

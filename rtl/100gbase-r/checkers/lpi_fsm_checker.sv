@@ -4,7 +4,7 @@
 // checked at the rising edge of the clock, unless it is reset then.
 //
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 638402ee643711f9158cd51b6dac2d8715de89aa50e47c3932133d024b416f14
+// SHA-256 of the configuration: c92336abb6fa41ae9cb928003adec668803f02cf12e93090c7d6e7360256b75e
 
 `default_nettype none
 
@@ -16,7 +16,7 @@ module lpi_fsm_checker (
     input wire        over,       // the state has lasted its time
     input wire  [2:0] state_d,    // next value of state_q
     input wire  [2:0] state_q,    // state of the link
-    input wire [11:0] cycles_q    // clock cycles left in this state, less one
+    input wire [19:0] cycles_q    // clock cycles left in this state, less one
 );
 
   // States: Link
@@ -27,12 +27,12 @@ module lpi_fsm_checker (
   localparam [2:0] LINK_REFRESH = 3'd4;     // refreshing within deep sleep, full power
   localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
 
-  localparam [11:0] LAST_DOWN = 12'd549;      // clock cycles of the transition down, less one
-  localparam [11:0] LAST_UP = 12'd2749;       // clock cycles of the transition up, less one
+  localparam [19:0] LAST_DOWN = 20'd549;      // clock cycles of the transition down, less one
+  localparam [19:0] LAST_UP = 20'd2749;       // clock cycles of the transition up, less one
   localparam [11:0] LONGEST_WAIT = 12'd3300;  // the longest transition down and the way up after it
 
-  reg  [11:0] age_q;      // clock cycles since the transition began
-  reg  [11:0] age_d;
+  reg  [19:0] age_q;      // clock cycles since the transition began
+  reg  [19:0] age_d;
   reg  [11:0] waiting_q;  // clock cycles for which up_start has waited
   reg  [11:0] waiting_d;
   wire        transmits_awake_only_holds;
@@ -50,19 +50,19 @@ module lpi_fsm_checker (
     sleep_known_holds = 1'b1;
     time_adds_up_holds = 1'b1;
     wait_explained_holds = 1'b1;
-    age_d = 12'd0;
+    age_d = 20'd0;
     case (state_q)
       LINK_WAKE: begin
         wait_explained_holds = waiting_q <= LONGEST_WAIT;
       end
       LINK_GOING_DOWN: begin
         if (~over) begin
-          age_d = age_q + 12'd1;
+          age_d = age_q + 20'd1;
         end
         time_adds_up_holds = (cycles_q == (LAST_DOWN - age_q)) & (age_q <= LAST_DOWN);
         down_completes_holds = (age_q <= LAST_DOWN)
             & ((state_d == LINK_GOING_DOWN) | ((age_q == LAST_DOWN) & (state_d != LINK_WAKE)));
-        wait_explained_holds = waiting_q <= age_q;
+        wait_explained_holds = waiting_q <= age_q[11:0];
       end
       LINK_FAST_WAKE: begin
         legal_state_holds = 1'b0;
@@ -75,16 +75,16 @@ module lpi_fsm_checker (
         wait_explained_holds = waiting_q == 12'd0;
       end
       LINK_REFRESH: begin
-        legal_state_holds = 1'b0;
+        legal_state_holds = 1'b1;
         sleep_known_holds = 1'b1;
         wait_explained_holds = waiting_q == 12'd0;
       end
       LINK_GOING_UP: begin
         if (~over) begin
-          age_d = age_q + 12'd1;
+          age_d = age_q + 20'd1;
         end
         time_adds_up_holds = (cycles_q == (LAST_UP - age_q)) & (age_q <= LAST_UP);
-        wait_explained_holds = waiting_q <= (LAST_DOWN + 12'd1 + age_q);
+        wait_explained_holds = waiting_q <= (12'd550 + age_q[11:0]);
       end
       default: begin
         legal_state_holds = 1'b0;
@@ -111,7 +111,7 @@ module lpi_fsm_checker (
 
   always @(posedge clk) begin
     if (rst) begin
-      age_q <= 12'd0;
+      age_q <= 20'd0;
       waiting_q <= 12'd0;
     end else begin
       age_q <= age_d;

@@ -5,7 +5,7 @@
 // other end of the link says nothing, and no port is idle for long.
 //
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 638402ee643711f9158cd51b6dac2d8715de89aa50e47c3932133d024b416f14
+// SHA-256 of the configuration: c92336abb6fa41ae9cb928003adec668803f02cf12e93090c7d6e7360256b75e
 
 `default_nettype none
 
@@ -14,7 +14,7 @@ module port_smoke;
   localparam integer PORTS = 1;
   localparam integer PACKETS = 8;
   // Clock cycles within which a port comes awake, whatever the other end does.
-  localparam [63:0] LONGEST_WAIT = 64'd32754;
+  localparam [63:0] LONGEST_WAIT = 64'd3300;
 
   reg clk = 1'b0;
   reg rst = 1'b1;
@@ -24,7 +24,7 @@ module port_smoke;
   wire [PORTS-1:0] tx_enable;
   wire hit;
   wire miss;
-  wire [112:0] others;
+  wire [109:0] others;
 
   // Half a period is one unit of time: what is driven changes at the falling edge.
   initial forever #1 clk = ~clk;
@@ -34,22 +34,18 @@ module port_smoke;
       .rst            (rst),
       .queue_nonempty (queue_nonempty),
       .transmitting   (transmitting),
-      .receiving      (1'd0),
       .packet_valid   (packet_valid),
       .packet_hops    (6'd1),
-      .initiator      (1'd1),
-      .message_in     (3'd0),
       .tx_enable      (tx_enable[0]),
       .power_state    (others[2:0]),
+      .lpi_request    (others[3:3]),
       .hit            (hit),
       .miss           (miss),
-      .t_pdt          (others[34:3]),
-      .update         (others[35:35]),
-      .t_pb           (others[67:36]),
-      .window         (others[99:68]),
-      .budget         (others[108:100]),
-      .message_out    (others[111:109]),
-      .sync_error     (others[112:112])
+      .t_pdt          (others[35:4]),
+      .update         (others[36:36]),
+      .t_pb           (others[68:37]),
+      .window         (others[100:69]),
+      .budget         (others[109:101])
   );
 
   integer ended = 0;

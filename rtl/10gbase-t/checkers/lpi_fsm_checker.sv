@@ -4,19 +4,19 @@
 // checked at the rising edge of the clock, unless it is reset then.
 //
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
+// SHA-256 of the configuration: 272f87574b83b01d4193b1230c79ac435c03303bccd1da4a5e2f27e11a711e8f
 
 `default_nettype none
 
 module lpi_fsm_checker (
-    input wire       clk,        // clock
-    input wire       rst,        // synchronous reset
-    input wire       up_start,   // go up at the end of this cycle, or of the transition down
-    input wire       tx_enable,  // the port may start a packet
-    input wire       over,       // the state has lasted its time
-    input wire [2:0] state_d,    // next value of state_q
-    input wire [2:0] state_q,    // state of the link
-    input wire [9:0] cycles_q    // clock cycles left in this state, less one
+    input wire        clk,        // clock
+    input wire        rst,        // synchronous reset
+    input wire        up_start,   // go up at the end of this cycle, or of the transition down
+    input wire        tx_enable,  // the port may start a packet
+    input wire        over,       // the state has lasted its time
+    input wire  [2:0] state_d,    // next value of state_q
+    input wire  [2:0] state_q,    // state of the link
+    input wire [12:0] cycles_q    // clock cycles left in this state, less one
 );
 
   // States: Link
@@ -27,12 +27,12 @@ module lpi_fsm_checker (
   localparam [2:0] LINK_REFRESH = 3'd4;     // refreshing within deep sleep, full power
   localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
 
-  localparam [9:0] LAST_DOWN = 10'd449;       // clock cycles of the transition down, less one
-  localparam [9:0] LAST_UP = 10'd699;         // clock cycles of the transition up, less one
+  localparam [12:0] LAST_DOWN = 13'd449;      // clock cycles of the transition down, less one
+  localparam [12:0] LAST_UP = 13'd699;        // clock cycles of the transition up, less one
   localparam [10:0] LONGEST_WAIT = 11'd1150;  // the longest transition down and the way up after it
 
-  reg   [9:0] age_q;      // clock cycles since the transition began
-  reg   [9:0] age_d;
+  reg  [12:0] age_q;      // clock cycles since the transition began
+  reg  [12:0] age_d;
   reg  [10:0] waiting_q;  // clock cycles for which up_start has waited
   reg  [10:0] waiting_d;
   wire        transmits_awake_only_holds;
@@ -50,19 +50,19 @@ module lpi_fsm_checker (
     sleep_known_holds = 1'b1;
     time_adds_up_holds = 1'b1;
     wait_explained_holds = 1'b1;
-    age_d = 10'd0;
+    age_d = 13'd0;
     case (state_q)
       LINK_WAKE: begin
         wait_explained_holds = waiting_q <= LONGEST_WAIT;
       end
       LINK_GOING_DOWN: begin
         if (~over) begin
-          age_d = age_q + 10'd1;
+          age_d = age_q + 13'd1;
         end
         time_adds_up_holds = (cycles_q == (LAST_DOWN - age_q)) & (age_q <= LAST_DOWN);
         down_completes_holds = (age_q <= LAST_DOWN)
             & ((state_d == LINK_GOING_DOWN) | ((age_q == LAST_DOWN) & (state_d != LINK_WAKE)));
-        wait_explained_holds = waiting_q <= {1'b0, age_q};
+        wait_explained_holds = waiting_q <= age_q[10:0];
       end
       LINK_FAST_WAKE: begin
         legal_state_holds = 1'b0;
@@ -75,16 +75,16 @@ module lpi_fsm_checker (
         wait_explained_holds = waiting_q == 11'd0;
       end
       LINK_REFRESH: begin
-        legal_state_holds = 1'b0;
+        legal_state_holds = 1'b1;
         sleep_known_holds = 1'b1;
         wait_explained_holds = waiting_q == 11'd0;
       end
       LINK_GOING_UP: begin
         if (~over) begin
-          age_d = age_q + 10'd1;
+          age_d = age_q + 13'd1;
         end
         time_adds_up_holds = (cycles_q == (LAST_UP - age_q)) & (age_q <= LAST_UP);
-        wait_explained_holds = waiting_q <= ({1'b0, LAST_DOWN} + 11'd1 + {1'b0, age_q});
+        wait_explained_holds = waiting_q <= (11'd450 + age_q[10:0]);
       end
       default: begin
         legal_state_holds = 1'b0;
@@ -111,7 +111,7 @@ module lpi_fsm_checker (
 
   always @(posedge clk) begin
     if (rst) begin
-      age_q <= 10'd0;
+      age_q <= 13'd0;
       waiting_q <= 11'd0;
     end else begin
       age_q <= age_d;

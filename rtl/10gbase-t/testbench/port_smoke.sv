@@ -5,7 +5,7 @@
 // other end of the link says nothing, and no port is idle for long.
 //
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
-// SHA-256 of the configuration: 154e75ac5e599a97b4a947644ae83eedffde91fd58ef7dd6d0c6362d156a43a6
+// SHA-256 of the configuration: 272f87574b83b01d4193b1230c79ac435c03303bccd1da4a5e2f27e11a711e8f
 
 `default_nettype none
 
@@ -14,7 +14,7 @@ module port_smoke;
   localparam integer PORTS = 1;
   localparam integer PACKETS = 8;
   // Clock cycles within which a port comes awake, whatever the other end does.
-  localparam [63:0] LONGEST_WAIT = 64'd30704;
+  localparam [63:0] LONGEST_WAIT = 64'd1150;
 
   reg clk = 1'b0;
   reg rst = 1'b1;
@@ -24,7 +24,7 @@ module port_smoke;
   wire [PORTS-1:0] tx_enable;
   wire hit;
   wire miss;
-  wire [114:0] others;
+  wire [111:0] others;
 
   // Half a period is one unit of time: what is driven changes at the falling edge.
   initial forever #1 clk = ~clk;
@@ -34,22 +34,18 @@ module port_smoke;
       .rst            (rst),
       .queue_nonempty (queue_nonempty),
       .transmitting   (transmitting),
-      .receiving      (1'd0),
       .packet_valid   (packet_valid),
       .packet_hops    (6'd1),
-      .initiator      (1'd1),
-      .message_in     (3'd0),
       .tx_enable      (tx_enable[0]),
       .power_state    (others[2:0]),
+      .lpi_request    (others[3:3]),
       .hit            (hit),
       .miss           (miss),
-      .t_pdt          (others[34:3]),
-      .update         (others[35:35]),
-      .t_pb           (others[67:36]),
-      .window         (others[99:68]),
-      .budget         (others[110:100]),
-      .message_out    (others[113:111]),
-      .sync_error     (others[114:114])
+      .t_pdt          (others[35:4]),
+      .update         (others[36:36]),
+      .t_pb           (others[68:37]),
+      .window         (others[100:69]),
+      .budget         (others[111:101])
   );
 
   integer ended = 0;

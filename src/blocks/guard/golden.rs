@@ -77,6 +77,18 @@ impl Guard {
         self.level(now) >= self.token
     }
 
+    /// Cycles from `now` on before the first in which it permits that, if its rate stays as it is;
+    /// `u64::MAX` if it permits now, or never.
+    pub fn until_permits(&self, now: u64) -> u64 {
+        if self.permits(now) || self.gain == 0 {
+            return u64::MAX;
+        }
+        let ticks = (self.token - self.level).div_ceil(self.gain);
+        let since = whole_ticks(self.since, self.clocks_per_tick);
+        let cycle = (u128::from(since) + ticks).saturating_mul(self.clocks_per_tick.into());
+        u64::try_from(cycle).map_or(u64::MAX, |cycle| cycle - now)
+    }
+
     /// The bucket is not to change but by refilling while these inputs hold.
     #[inline]
     pub fn steady(&self, awake: bool, queue_nonempty: bool) -> bool {

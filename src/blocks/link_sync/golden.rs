@@ -89,7 +89,7 @@ pub struct LinkSync {
 impl LinkSync {
     /// Link synchronisation just after reset; `None` if the plan has none.
     pub fn new(plan: &PortPlan) -> Option<Self> {
-        let timeout = plan.sync?.timeout;
+        let timeout = plan.messages()?.timeout;
         let times = plan.used_sleep_states();
         let t_s = times.iter().map(|times| times.t_s).max().unwrap_or(0);
         let t_w = times.iter().map(|times| times.t_w).max().unwrap_or(0);

@@ -5,7 +5,7 @@ pub mod golden;
 mod tests;
 
 use crate::blocks::port::pins::MESSAGE_WIDTH;
-use crate::config::plan::{PortPlan, SleepTimes, SyncPlan};
+use crate::config::plan::{MessagesPlan, PortPlan, SleepTimes};
 use crate::hdl::prelude::*;
 
 states! {
@@ -25,7 +25,7 @@ states! {
 /// Clock cycles after reset in which a port sends nothing: the other end has been asked to
 /// wake and has had the time for its longest way up, and every answer to what this end
 /// asked before its reset has arrived (`docs/how/link-sync.md`).
-pub fn start_cycles(plan: &PortPlan, sync: &SyncPlan) -> u64 {
+pub fn start_cycles(plan: &PortPlan, sync: &MessagesPlan) -> u64 {
     let (t_s, t_w) = longest_transitions(plan);
     // Three cycles: the request, its answer and SYNC leave one cycle after their cause.
     sync.timeout + 3 + t_s + t_w
@@ -35,7 +35,7 @@ pub fn start_cycles(plan: &PortPlan, sync: &SyncPlan) -> u64 {
 /// reachable state (SPEC 5); `None` without an exchange of messages. `round_trip` is as for
 /// [`wait_bound`].
 pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
-    let start = start_cycles(plan, &plan.sync?);
+    let start = start_cycles(plan, &plan.messages()?);
     Some(start.max(wait_bound(plan, round_trip)?))
 }
 
@@ -48,7 +48,7 @@ pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
 /// the first cycle of the transition down; its request crosses that of the other end, so
 /// that two more waits pass before the way up.
 pub fn wait_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
-    let sync = plan.sync?;
+    let sync = plan.messages()?;
     let w = round_trip.map_or(sync.timeout, |cycles| cycles + 1) + 1;
     let (t_s, t_w) = longest_transitions(plan);
     Some(w + (2 * w + 1).max(t_s) + t_w)
@@ -57,7 +57,7 @@ pub fn wait_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
 /// The longest delay one way, in clock cycles, with which both ends hear each other in time: an
 /// answer, which takes there and back and a cycle, before the time-out, and the exchange of START
 /// (a request, its answer and SYNC) before START ends. PHYs count as cable.
-pub fn longest_delay(plan: &PortPlan, sync: &SyncPlan) -> u64 {
+pub fn longest_delay(plan: &PortPlan, sync: &MessagesPlan) -> u64 {
     let answered = sync.timeout.saturating_sub(1) / 2;
     answered.min((start_cycles(plan, sync) - 3) / 3)
 }
@@ -77,7 +77,7 @@ block! {
     pub struct LinkSync(clk, rst);
 
     /// The link synchronisation of `plan`.
-    pub fn new(plan: &PortPlan, sync: &SyncPlan) {
+    pub fn new(plan: &PortPlan, sync: &MessagesPlan) {
         let start = start_cycles(plan, sync);
         let width = clog2(start.into());
         let code = |code: u128, doc: &str| Constant::bits(MESSAGE_WIDTH, code, doc);

@@ -13,7 +13,7 @@ use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::port::pins::{Message, PowerState};
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{PortPlan, Sleep, SyncPlan};
+use crate::config::plan::{MessagesPlan, PortPlan, Sleep, SyncPlan};
 use crate::hdl::check;
 
 /// What the other end does with a message.
@@ -97,8 +97,8 @@ proptest! {
         sleep in prop_oneof![Just(Sleep::FastWake), Just(Sleep::DeepSleep), Just(Sleep::Hybrid)],
         seed in any::<u64>(),
     ) {
-        let sync = SyncPlan { timeout };
-        let plan = PortPlan { sleep, sync: Some(sync), ..small_plan() };
+        let sync = MessagesPlan { timeout };
+        let plan = PortPlan { sleep, sync: SyncPlan::Messages(sync), ..small_plan() };
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut golden = Golden::new(&plan).unwrap();
         let mut fsm = LpiFsm::new(&plan);
@@ -156,7 +156,7 @@ proptest! {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    let sync = SyncPlan { timeout: 7 };
-    let plan = small_plan().with(|plan| plan.sync = Some(sync));
+    let sync = MessagesPlan { timeout: 7 };
+    let plan = small_plan().with(|plan| plan.sync = SyncPlan::Messages(sync));
     check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
 }

@@ -1,7 +1,7 @@
 //! Golden model of the LPI state machine: a state and the cycle in which it ends.
 
 use crate::blocks::port::pins::PowerState;
-use crate::config::plan::{LinkPlan, PortPlan, Sleep};
+use crate::config::plan::{LinkPlan, PortPlan, RefreshPlan, Sleep};
 
 /// Cycle-exact model of the LPI state machine (SPEC 4).
 ///
@@ -34,7 +34,7 @@ impl LpiFsm {
             link: plan.link,
             chosen: plan.sleep,
             sleep: plan.sleep,
-            agrees: plan.sync.is_some(),
+            agrees: plan.messages().is_some(),
             state: PowerState::Wake,
             sleeper: PowerState::FastWake,
             last_cycle: None,
@@ -83,6 +83,20 @@ impl LpiFsm {
             PowerState::FastWake if self.agrees => u64::MAX,
             _ => self.last_cycle.map_or(u64::MAX, |last| last - now),
         }
+    }
+
+    /// Quiet and refresh, between which the link goes to and fro in its sleep; `None` if it does not.
+    pub fn refresh(&self) -> Option<RefreshPlan> {
+        match self.state {
+            PowerState::DeepSleep | PowerState::Refresh => self.link.refresh,
+            _ => None,
+        }
+    }
+
+    /// So many cycles pass, a whole number of the periods of [`LpiFsm::refresh`].
+    pub fn pass_refreshes(&mut self, cycles: u64) {
+        self.last_cycle = self.last_cycle.map(|last| last.saturating_add(cycles));
+        self.runs_out = self.runs_out.saturating_add(cycles);
     }
 
     fn enter(&mut self, now: u64, state: PowerState, lasts: Option<u64>) {

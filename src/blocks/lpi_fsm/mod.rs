@@ -90,7 +90,7 @@ block! {
         constant sleep_deep: Bits(2, 1, "deep sleep"),
         constant sleep_hybrid: Bits(2, 2, "fast wake first, deep sleep after a hold"),
         // The ends agree about the way from fast wake to deep sleep.
-        choice agrees(plan.sync.is_some()),
+        choice agrees(plan.messages().is_some()),
         choice uses_fast_wake(uses_fast_wake), // the link uses fast wake
         choice uses_deep_sleep(uses_deep_sleep), // the link uses deep sleep
         choice uses_refresh(refresh.is_some()), // deep sleep has refreshes

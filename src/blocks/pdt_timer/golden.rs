@@ -52,16 +52,16 @@ impl PdtTimer {
     }
 
     /// Calls `visit` with the registers that time changes, `exceeded` being whether the present
-    /// idle stretch is longer than so many ticks. Only a port that `agrees` by messages, or has a
+    /// idle stretch is longer than so many ticks. Only a port that asks again (`again`), or has a
     /// backstop (`backstops`), remembers that it was longer than the threshold.
     pub fn time_registers(
         &self,
-        agrees: bool,
+        again: bool,
         backstops: bool,
         exceeded: impl Fn(u64) -> bool,
         visit: &mut impl FnMut(&'static str, u64),
     ) {
-        if agrees || backstops {
+        if again || backstops {
             visit("u_pdt_timer.passed_q", exceeded(self.in_force).into());
         }
         if backstops {

@@ -17,7 +17,9 @@ block! {
     /// The power-down timer of `plan`.
     pub fn new(plan: &PortPlan) {
         let width = plan.time_width;
-        let adjustable = plan.registers.is_some();
+        // A direction that sleeps for itself has one transmitter, which needs no backstop.
+        let alone = plan.per_direction();
+        let adjustable = plan.registers.is_some() && !alone;
     }
 
     about(
@@ -31,7 +33,7 @@ block! {
 
     {
         pub in active: Bit("the port is active in this cycle"),
-        pub in transmitting: Bit("the port transmits in this cycle"),
+        pub in transmitting: Bit("the port transmits in this cycle") if !alone,
         pub in tick: Bit("this idle cycle completes a tick"),
         pub in ticks: Bits(width, "whole ticks idle before this cycle"),
         pub in t_pdt: Bits(width, "latest threshold, in ticks"),
@@ -47,15 +49,20 @@ block! {
         pub reg in_force: Bits(
             width, plan.t_pdt_init.into(), "threshold that stood when the idle period began"
         ),
-        pub reg last_sender: Bit(true, "this port transmitted last, or never was active"),
+        pub reg last_sender: Bit(
+            true, "this port transmitted last, or never was active"
+        ) if !alone,
         pub reg passed: Bit(false, "this idle period is longer than the threshold"),
-        pub reg backstop_passed: Bit(false, "this idle period is longer than the backstop"),
+        pub reg backstop_passed: Bit(
+            false, "this idle period is longer than the backstop"
+        ) if !alone,
         local at_threshold: Bit("this cycle makes it longer than the threshold"),
         local at_backstop: Bit("this cycle makes it longer than the backstop"),
         local by_now: Bit("it is longer than the backstop at the end of this cycle"),
+        choice alone(alone), // nobody else transmits
         choice adjustable(adjustable), // software sets the backstop
         // A port that did not transmit last powers down by itself.
-        choice has_backstop(plan.t_backstop.is_some() || adjustable),
+        choice has_backstop(!alone && (plan.t_backstop.is_some() || adjustable)),
         constant backstop: Bits(
             width, plan.t_backstop.unwrap_or(0).into(), "port.t_backstop_ns, in ticks"
         ),
@@ -73,7 +80,9 @@ impl Logic for PdtTimer {
         comment!("An update that completes while the port is idle governs the next period.");
         if self.active.val() {
             self.in_force.d.next = self.t_pdt.val();
-            self.last_sender.d.next = self.transmitting.val();
+            if !self.alone {
+                self.last_sender.d.next = self.transmitting.val();
+            }
         }
         self.t_pdt_in_force.next = self.in_force.q.val();
 
@@ -102,6 +111,9 @@ impl Logic for PdtTimer {
                     | (self.at_backstop.val() & self.passed.q.val());
                 self.overdue.next = self.passed.q.val() & self.backstop_passed.q.val();
             }
+        } else if self.alone {
+            self.expired.next = self.at_threshold.val();
+            self.overdue.next = self.passed.q.val();
         } else {
             comment!("A port that only received leaves the decision to the other end.");
             self.expired.next = self.at_threshold.val() & self.last_sender.q.val();

@@ -4,7 +4,7 @@
 use super::sleep_bound::SleepBound;
 use crate::blocks::link_sync::{self, Exchange};
 use crate::blocks::lpi_fsm::Link;
-use crate::config::plan::{GuardPlan, PortPlan, SyncPlan};
+use crate::config::plan::{GuardPlan, MessagesPlan, PortPlan, SyncPlan};
 use crate::hdl::prelude::*;
 
 /// Bits of a number of clock cycles at rest; what the meter has counted may be longer than any
@@ -22,7 +22,7 @@ block! {
 
     /// The claims of `plan`. SPEC 5: a wait for a message ends by a time-out, so that it lasts
     /// `w` cycles.
-    pub fn new(plan: &PortPlan, sync: &SyncPlan) {
+    pub fn new(plan: &PortPlan, sync: &MessagesPlan) {
         let w = sync.timeout + 1;
         let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
@@ -164,8 +164,9 @@ block! {
     /// The claims of `plan`, whose bound is `bound`.
     pub fn new(plan: &PortPlan, bound: &SleepBound) {
         let width = plan.time_width;
-        let agrees = plan.sync.is_some();
-        let timeout = plan.sync.map_or(1, |sync| sync.timeout);
+        let agrees = plan.messages().is_some();
+        let alone = plan.per_direction();
+        let timeout = plan.messages().map_or(1, |sync| sync.timeout);
         let rest_bits = rest_bits(plan);
         let rest = |cycles: u64, doc: &str| Constant::bits(rest_bits, cycles.into(), doc);
     }
@@ -177,24 +178,30 @@ block! {
         pub in tick_clock: Bits(width, "clock cycles into the present tick"),
         pub in in_force: Bits(width, "threshold of this idle period, or the next"),
         pub in passed: Bit("this idle period is longer than the threshold"),
-        pub in backstop_passed: Bit("and longer than the backstop"),
-        pub in last_sender: Bit("this port transmitted last"),
+        pub in backstop_passed: Bit("and longer than the backstop") if !alone,
+        pub in last_sender: Bit("this port transmitted last") if !alone,
         pub in prediction: Bits(width, "PerfBound's threshold"),
         pub in correction: Bits(width, "the corrected threshold"),
         pub in sleeps: Bit("software lets the port power down"),
-        pub in backstops: Bit("and after the backstop"),
-        pub in t_backstop: Bits(width, "the backstop that software set"),
+        pub in backstops: Bit("and after the backstop") if !alone,
+        pub in t_backstop: Bits(width, "the backstop that software set") if !alone,
         pub in message_in: Bits(super::pins::MESSAGE_WIDTH, "the message that arrives"),
         pub in exchange: Exchange("state of the exchange"),
         pub in exchange_cycles: Bits(width, "clock cycles in that state"),
         pub in unheard: Bit("the other end has not been heard"),
-        pub in sleep_permit: Bit("the other end permits to sleep"),
+        pub in sleep_permit: Bit("the other end, or the guard, permits to sleep"),
         choice agrees(agrees), // the ends agree by messages
+        choice alone(alone), // the direction sent on sleeps for itself
+        // Something else than the timer has to permit that the port sleeps.
+        choice asks(plan.sync == SyncPlan::Levels || plan.guard.is_some()),
         choice predicts(plan.predicts()), // the threshold is predicted
         choice corrects(plan.corrects()), // the prediction is corrected
         choice registers(plan.registers.is_some()), // software sets the backstop
         property sleeps_in_time(
-            if agrees {
+            if plan.per_direction() {
+                "A direction that stays idle while the guard, if there is one, permits to sleep \
+                 leaves Wake within the time that `estimate` says."
+            } else if agrees {
                 "An end that stays idle and hears nothing leaves Wake within the time that \
                  `estimate` says, or finds out that the other end is silent."
             } else {
@@ -211,9 +218,9 @@ block! {
         ) if plan.corrects(),
         invariant timer_ahead("What the timer waits for is still to come."),
         invariant threshold_behind("What the timer has passed is not to come again."),
-        choice has_backstop(plan.t_backstop.is_some() && plan.registers.is_none()),
+        choice has_backstop(!alone && plan.t_backstop.is_some() && plan.registers.is_none()),
         invariant backstop_behind("Nor is the backstop, once it has passed.") if
-            plan.t_backstop.is_some() && plan.registers.is_none(),
+            !alone && plan.t_backstop.is_some() && plan.registers.is_none(),
         invariant idle_counted("The meter counts the idle cycles until the timer has expired."),
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
         invariant tick_under_way(
@@ -275,15 +282,19 @@ impl Logic for RestClaims {
             self.correction_in_range.d.next =
                 self.correction.val() <= self.longest_prediction.val();
         }
-        self.backstop_now.next = self.backstop_ticks.val();
-        if self.registers {
-            self.backstop_now.next = self.t_backstop.val();
-        }
-        self.backstop_ahead.next =
-            self.backstop_passed.val() | (self.ticks.val() <= self.backstop_now.val());
-        if self.registers {
-            if !self.backstops.val() {
-                self.backstop_ahead.next = true;
+        if self.alone {
+            self.backstop_ahead.next = true;
+        } else {
+            self.backstop_now.next = self.backstop_ticks.val();
+            if self.registers {
+                self.backstop_now.next = self.t_backstop.val();
+            }
+            self.backstop_ahead.next =
+                self.backstop_passed.val() | (self.ticks.val() <= self.backstop_now.val());
+            if self.registers {
+                if !self.backstops.val() {
+                    self.backstop_ahead.next = true;
+                }
             }
         }
         self.timer_ahead.d.next = (self.passed.val() | (self.ticks.val() <= self.in_force.val()))
@@ -295,11 +306,15 @@ impl Logic for RestClaims {
                 | (self.ticks.val() > self.backstop_ticks.val())
                 | self.ticks.val().all();
         }
-        self.timer_over.next =
-            self.passed.val() & (self.last_sender.val() | self.backstop_passed.val());
-        if self.registers {
-            if !self.backstops.val() {
-                self.timer_over.next = self.passed.val();
+        if self.alone {
+            self.timer_over.next = self.passed.val();
+        } else {
+            self.timer_over.next =
+                self.passed.val() & (self.last_sender.val() | self.backstop_passed.val());
+            if self.registers {
+                if !self.backstops.val() {
+                    self.timer_over.next = self.passed.val();
+                }
             }
         }
         if self.active.val() {
@@ -364,10 +379,18 @@ impl Logic for RestClaims {
                 }
             }
         } else {
-            self.unhindered.d.next = self.active.val()
-                | (self.unhindered.q.val() & self.awake.val() & self.sleep_permit.val());
+            self.unhindered.d.next =
+                self.active.val() | (self.unhindered.q.val() & self.awake.val());
+            if self.asks {
+                self.unhindered.d.next = self.active.val()
+                    | (self.unhindered.q.val() & self.awake.val() & self.sleep_permit.val());
+            }
             if self.registers {
-                if !(self.sleeps.val() & self.backstops.val()) {
+                if self.alone {
+                    if !self.sleeps.val() {
+                        self.unhindered.d.next = false;
+                    }
+                } else if !(self.sleeps.val() & self.backstops.val()) {
                     self.unhindered.d.next = false;
                 }
             }
@@ -400,14 +423,15 @@ block! {
         pub in queue_nonempty: Bit("the output queue holds a packet"),
         pub in power_state: Bits(3, "state of the link, as the pin has it"),
         pub in awake: Bit("the link is awake"),
-        pub in exchange: Exchange("state of the exchange"),
+        pub in exchange: Exchange("state of the exchange") if plan.messages().is_some(),
         pub in tokens: Bits(debt_bits, "whole tokens in the bucket"),
         pub in part: Bits(debt_bits, "and the part of a token"),
         pub in charged: Bit("a token was taken in this time asleep"),
         pub in guard_clock: Bits(rest_bits, "clock cycles into the present tick"),
-        pub in rest: Bits(rest_bits, "clock cycles at rest"),
+        pub in rest: Bits(rest_bits, "clock cycles at rest") if bounded && plan.messages().is_some(),
         pub in clocks_per_tick: Bits(rest_bits, "clock cycles in a tick"),
         choice bounded(bounded), // there is a bound on the time to sleep
+        choice agrees(plan.messages().is_some()), // the ends agree by messages
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
         property guard_kept(
             "In every interval of T ticks, packets of this end wait for at most \
@@ -428,7 +452,7 @@ block! {
         invariant awake_counted("The cycles awake are those of the ticks awake.") if bounded,
         invariant rest_is_awake(
             "A rest is no longer than the time awake that it is part of."
-        ) if bounded,
+        ) if bounded && plan.messages().is_some(),
         reg debt: Bits(debt_bits, 0, "wake-ups beyond the rate, in parts of a token"),
         reg waited: Bit(false, "a packet has waited in this time asleep"),
         reg tick_clocks: Bits(
@@ -495,9 +519,13 @@ impl Logic for GuardClaims {
         if !(self.tokens.val() == self.no_tokens.val()) {
             self.token_before_sleep.d.next = true;
         } else if self.awake.val() {
-            self.token_before_sleep.d.next = !(self.exchange.val() == Exchange::AskDown)
-                & !(self.exchange.val() == Exchange::SyncDown)
-                & !(self.exchange.val() == Exchange::AwaitDown);
+            if self.agrees {
+                self.token_before_sleep.d.next = !(self.exchange.val() == Exchange::AskDown)
+                    & !(self.exchange.val() == Exchange::SyncDown)
+                    & !(self.exchange.val() == Exchange::AwaitDown);
+            } else {
+                self.token_before_sleep.d.next = true;
+            }
         } else {
             self.token_before_sleep.d.next = self.charged.val();
         }
@@ -530,8 +558,10 @@ impl Logic for GuardClaims {
                     | (bit_cast(self.awake_cycles.q.val(), &self.tokens)
                         == self.awake_ticks.q.val());
             }
-            self.rest_is_awake.d.next = (self.rest.val() <= self.awake_cycles.q.val())
-                | (self.awake_cycles.q.val() >= self.token_wait.val());
+            if self.agrees {
+                self.rest_is_awake.d.next = (self.rest.val() <= self.awake_cycles.q.val())
+                    | (self.awake_cycles.q.val() >= self.token_wait.val());
+            }
             self.token_in_time.d.next = !(self.tokens.val() == self.no_tokens.val())
                 | (self.awake_cycles.q.val() < self.token_wait.val());
         }

@@ -1,7 +1,7 @@
 //! What decides whether a port is awake.
 
 use crate::blocks::port::model::Model;
-use crate::blocks::port::pins::{Inputs, Outputs};
+use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
 
 /// The controller of one port: the golden model, or [`AlwaysOn`].
 pub trait PowerController: Model {
@@ -17,8 +17,14 @@ pub trait PowerController: Model {
     }
 
     /// Whether it exchanges messages with the other end of the link (SPEC 5); otherwise it
-    /// sees it through levels.
+    /// sees it through levels, or not at all.
     fn exchanges_messages(&self) -> bool {
+        false
+    }
+
+    /// Whether the direction that its port sends on sleeps for itself (SPEC 14): it sees nothing
+    /// of the other end.
+    fn per_direction(&self) -> bool {
         false
     }
 }
@@ -30,6 +36,16 @@ pub struct Fault {
     pub cycle: u64,
     /// What it did.
     pub what: String,
+}
+
+impl Fault {
+    /// What a controller did that left `Wake` for `state` too early.
+    pub fn went_to_sleep(state: PowerState) -> String {
+        format!(
+            "its controller went to {} while a packet was on the link",
+            state.name()
+        )
+    }
 }
 
 /// Never sleeps.

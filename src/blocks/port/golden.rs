@@ -1,7 +1,7 @@
 //! Golden model of the whole port controller.
 
 use super::controller::PowerController;
-use super::model::Model;
+use super::model::{Model, Refreshes};
 use super::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
 use super::Access;
 use crate::blocks::axi_lite::golden::{self as axi, Answer, AxiLite, Request};
@@ -32,7 +32,7 @@ pub struct Port {
     meter: IdleMeter,
     timer: PdtTimer,
     fsm: LpiFsm,
-    /// The exchange of messages with the other end; `None`: levels.
+    /// The exchange of messages with the other end, if there is one.
     sync: Option<LinkSync>,
     guard: Option<Guard>,
     predictor: Option<(Histogram, PerfBound)>,
@@ -227,13 +227,34 @@ impl Port {
         (is_largest && self.sync.is_none()).then(|| self.meter.next_tick(self.now))
     }
 
+    /// Whether these inputs are activity: where each direction of the link sleeps for itself, what
+    /// is received is none (SPEC 14).
+    #[inline]
+    fn active(&self, inputs: &Inputs) -> bool {
+        inputs.queue_nonempty
+            || inputs.transmitting
+            || (inputs.receiving && !self.plan.per_direction())
+    }
+
+    /// A direction that sleeps for itself goes to sleep in this cycle, or earlier in this idle
+    /// period, as far as its timer is concerned.
+    #[inline]
+    fn overdue(&self) -> bool {
+        self.expiry().is_some_and(|expiry| expiry <= self.now)
+    }
+
     /// What the inputs mean, of which link synchronisation, if there is any, sees `view`.
     #[inline(always)]
     fn look(&self, inputs: &Inputs, view: Option<&View>) -> Cycle {
-        let active = inputs.active();
+        let active = self.active(inputs);
         let expired = || !active && self.next_expiry() == Some(self.now);
+        let permits = || (self.guard.as_ref()).is_none_or(|guard| guard.permits(self.now));
         let (down_start, up_start) = match (&self.sync, view) {
             (Some(sync), Some(view)) => sync.starts(self.now, view),
+            _ if self.plan.per_direction() => (
+                !active && self.overdue() && permits(),
+                inputs.queue_nonempty,
+            ),
             _ => (
                 (inputs.sleep_permit && expired()) || (inputs.remote_down && !inputs.transmitting),
                 inputs.queue_nonempty || inputs.remote_up,
@@ -254,7 +275,7 @@ impl Port {
     }
 
     fn view_of_sync(&self, inputs: &Inputs) -> View {
-        let active = inputs.active();
+        let active = self.active(inputs);
         let awake = self.fsm.state() == PowerState::Wake;
         let expiry = self.expiry().filter(|_| !active && awake);
         // Both holds in fast wake end together: one request is enough.
@@ -306,7 +327,8 @@ impl Port {
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
         self.left_wake = !cycle.active && (self.left_wake || leaves);
-        self.timer.clock(cycle.active, inputs.transmitting, t_pdt);
+        let last_sender = inputs.transmitting || self.plan.per_direction();
+        self.timer.clock(cycle.active, last_sender, t_pdt);
         if let Some(guard) = &mut self.guard {
             let awake = self.fsm.state() == PowerState::Wake;
             guard.clock(now, awake, inputs.queue_nonempty);
@@ -348,7 +370,7 @@ impl Port {
         let fails = |(sync, view): (&LinkSync, _)| sync.fails(now, view);
         let hops = self.hops.as_ref();
         let mut events = csr::Port {
-            active: inputs.active(),
+            active: self.active(inputs),
             hit: self.hit,
             miss: self.miss,
             leaving: leaves,
@@ -472,9 +494,11 @@ impl Port {
                 .as_ref()
                 .map(|hops| hops.count(registers.csr.hop_index()));
             registers.requests.steady(&inputs.axi())
-                && registers
-                    .csr
-                    .steady(self.fsm.state(), inputs.active(), inputs.queue_nonempty)
+                && registers.csr.steady(
+                    self.fsm.state(),
+                    self.active(inputs),
+                    inputs.queue_nonempty,
+                )
                 && count == Some(registers.hop_count)
         });
         !packet
@@ -486,12 +510,22 @@ impl Port {
     /// Cycles that pass, while `inputs` hold, before one that changes anything but the
     /// time; `u64::MAX` if there is none.
     fn uneventful(&self, inputs: &Inputs) -> u64 {
-        let active = inputs.active();
+        match self.only_link_changes(inputs) {
+            true => self.link_uneventful(inputs),
+            false => 0,
+        }
+    }
+
+    /// While `inputs` hold, nothing but the time changes unless the state of the link, or of the
+    /// exchange with the other end, does.
+    fn only_link_changes(&self, inputs: &Inputs) -> bool {
+        let active = self.active(inputs);
         let strobes = self.hit || self.miss;
         if inputs.rst || strobes || (active && self.left_wake) {
-            return 0;
+            return false;
         }
         let timer = &self.timer;
+        let last_sender = inputs.transmitting || self.plan.per_direction();
         let predictor_is_steady = match &self.predictor {
             Some((histogram, perfbound)) => histogram.steady() && perfbound.steady(),
             None => true,
@@ -502,16 +536,21 @@ impl Port {
         };
         let awake = self.fsm.state() == PowerState::Wake;
         let guard = self.guard.as_ref();
-        let steady = guard.is_none_or(|guard| guard.steady(awake, inputs.queue_nonempty))
+        guard.is_none_or(|guard| guard.steady(awake, inputs.queue_nonempty))
             && predictor_is_steady
             && self.control_is_steady(inputs)
             && correction_is_steady
             && self.meter.steady(self.now, active)
-            && timer.steady(active, inputs.transmitting, self.t_pdt(active));
-        if !steady {
-            return 0;
+            && timer.steady(active, last_sender, self.t_pdt(active))
+    }
+
+    /// Cycles before the guard permits a link that is awake to sleep; `u64::MAX` if it does, or the
+    /// link is not awake.
+    fn until_permitted(&self) -> u64 {
+        match &self.guard {
+            Some(guard) if self.fsm.state() == PowerState::Wake => guard.until_permits(self.now),
+            _ => u64::MAX,
         }
-        self.link_uneventful(inputs)
     }
 
     /// The way to the registers over pins of the port's own, if it has any.
@@ -539,6 +578,7 @@ impl Port {
             tx_enable: self.fsm.state() == PowerState::Wake
                 && !sync.is_some_and(LinkSync::holds_back),
             power_state: self.fsm.state(),
+            lpi_request: self.plan.per_direction() && self.fsm.asleep(),
             hit: self.hit,
             miss: self.miss,
             t_pdt: self.timer.in_force(),
@@ -565,7 +605,7 @@ impl Port {
 
     /// Lets so many uneventful cycles pass.
     fn skip(&mut self, inputs: &Inputs, cycles: u64) {
-        self.meter.skip(self.now, cycles, inputs.active());
+        self.meter.skip(self.now, cycles, self.active(inputs));
         if let Some(registers) = &mut self.registers {
             registers.csr.skip(cycles, self.fsm.state());
         }
@@ -575,16 +615,22 @@ impl Port {
     /// Cycles that pass, while `inputs` hold, before one that changes the state of the link
     /// or of the exchange with the other end; `u64::MAX` if there is none.
     fn link_uneventful(&self, inputs: &Inputs) -> u64 {
-        let active = inputs.active();
         let view = self.view(inputs);
         let cycle = self.look(inputs, view.as_ref());
         let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
+        transition.min(self.unasked(cycle.active, view.as_ref()))
+    }
+
+    /// Cycles before one in which the timer expires, or something is to be said to the other end;
+    /// `u64::MAX` if there is none.
+    fn unasked(&self, active: bool, view: Option<&View>) -> u64 {
         // The timer matters only while awake.
         let expiry = match self.next_expiry() {
             Some(expiry) if !active => expiry - self.now,
+            _ if !active && self.plan.per_direction() && self.overdue() => self.until_permitted(),
             _ => u64::MAX,
         };
-        let exchange = match (&self.sync, &view) {
+        let exchange = match (&self.sync, view) {
             (Some(sync), Some(view)) => {
                 let hold = match self.fsm.hold_ends() {
                     Some(last) if last >= self.now => last - self.now,
@@ -594,7 +640,7 @@ impl Port {
             }
             _ => u64::MAX,
         };
-        transition.min(expiry).min(exchange)
+        expiry.min(exchange)
     }
 }
 
@@ -620,11 +666,43 @@ impl PowerController for Port {
     fn exchanges_messages(&self) -> bool {
         self.sync.is_some()
     }
+
+    /// Whether its direction of the link sleeps for itself (SPEC 14).
+    fn per_direction(&self) -> bool {
+        self.plan.per_direction()
+    }
 }
 
 impl Model for Port {
     fn quiet(&self, inputs: &Inputs) -> u64 {
         self.uneventful(inputs)
+    }
+
+    fn refreshes(&self, inputs: &Inputs) -> Option<Refreshes> {
+        let times = self.fsm.refresh()?;
+        let view = self.view(inputs);
+        let cycle = self.look(inputs, view.as_ref());
+        let rests = self.only_link_changes(inputs) && !cycle.up_start;
+        rests.then(|| Refreshes {
+            times,
+            cycles: self.unasked(cycle.active, view.as_ref()),
+        })
+    }
+
+    fn pass_refreshes(&mut self, inputs: &Inputs, periods: u64) {
+        let Some(times) = self.fsm.refresh() else {
+            return;
+        };
+        let cycles = periods * (times.t_q + times.t_r);
+        self.meter.skip(self.now, cycles, self.active(inputs));
+        if let Some(registers) = &mut self.registers {
+            registers
+                .csr
+                .skip(periods * times.t_q, PowerState::DeepSleep);
+            registers.csr.skip(periods * times.t_r, PowerState::Refresh);
+        }
+        self.fsm.pass_refreshes(cycles);
+        self.now += cycles;
     }
 
     fn time_registers(&self) -> Vec<(&'static str, u64)> {
@@ -636,8 +714,9 @@ impl Model for Port {
         let mut visit = |name, value| registers.push((name, value));
         self.meter.time_registers(now, &mut visit);
         self.timer.time_registers(
-            self.sync.is_some(),
-            self.plan.t_backstop.is_some() || self.registers.is_some(),
+            self.sync.is_some() || self.plan.per_direction(),
+            !self.plan.per_direction()
+                && (self.plan.t_backstop.is_some() || self.registers.is_some()),
             |ticks| self.meter.has_exceeded(ticks, now),
             &mut visit,
         );

@@ -35,7 +35,8 @@ use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{
-    HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
+    HistogramKind, Policy, PortPlan, Sleep, SyncPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH,
+    HOP_FACTOR_FRACTION,
 };
 use crate::hdl::prelude::*;
 
@@ -70,7 +71,9 @@ block! {
         let corrects = plan.corrects();
         let numbers = Arithmetic::new(plan);
         let kind = plan.histogram.kind;
-        let agrees = plan.sync.is_some();
+        let agrees = plan.messages().is_some();
+        let levels = plan.sync == SyncPlan::Levels;
+        let per_direction = plan.per_direction();
     }
 
     about(
@@ -84,12 +87,12 @@ block! {
     {
         pub in queue_nonempty: Bit("the output queue holds a packet"),
         pub in transmitting: Bit("a packet is leaving over the link"),
-        pub in receiving: Bit("a packet is arriving over the link"),
+        pub in receiving: Bit("a packet is arriving over the link") if !per_direction,
         pub in packet_valid: Bit("one cycle per packet sent"),
         pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that packet"),
-        pub in sleep_permit: Bit("the other end has nothing to send") if !agrees,
-        pub in remote_down: Bit("the other end has begun to go down") if !agrees,
-        pub in remote_up: Bit("the other end wants the link awake") if !agrees,
+        pub in sleep_permit: Bit("the other end has nothing to send") if levels,
+        pub in remote_down: Bit("the other end has begun to go down") if levels,
+        pub in remote_up: Bit("the other end wants the link awake") if levels,
         pub in initiator: Bit("strap, 1 at one end: its request goes on if two cross") if agrees,
         pub in message_in: Bits(
             pins::MESSAGE_WIDTH, "0 none, 1 REQ_DOWN, 2 REQ_UP, 3 ACK, 4 NACK, 5 SYNC"
@@ -98,6 +101,7 @@ block! {
         pub out power_state: Bits(
             3, "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up"
         ),
+        pub out lpi_request: Bit("low power idle is to be sent") if per_direction,
         pub out hit: Bit("an idle period ended, the link stayed awake"),
         pub out miss: Bit("an idle period ended, the link had left wake"),
         pub out t_pdt: Bits(width, "threshold in force, in ticks"),
@@ -155,6 +159,7 @@ block! {
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
         choice agrees(agrees), // the ends agree by messages
+        choice per_direction(per_direction), // the direction sent on sleeps for itself
         constant fixed_t_pdt: Bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
         local active: Bit("the port is active"),
         local expires: Bit("the power-down timer of a port that sleeps expires"),
@@ -166,7 +171,7 @@ block! {
         child idle_meter: IdleMeter(plan),
         child pdt_timer: PdtTimer(plan),
         child lpi_fsm: LpiFsm(plan),
-        child link_sync: LinkSync(plan, &sync) for sync in (plan.sync),
+        child link_sync: LinkSync(plan, &sync) for sync in (plan.messages()),
         choice guarded(plan.guard.is_some()), // a guard permits to sleep
         choice guard_adjusts(plan.guard.is_some_and(|guard| guard.adjustable)), // its rate changes at run time
         child guard: Guard(plan, &guard) for guard in (plan.guard),
@@ -187,7 +192,7 @@ block! {
         number _t_pb_bits(numbers.t_pb_bits),
         // For the proofs (docs/evidence/proofs.md).
         property sends_awake_only("Nothing is transmitted unless the link is awake."),
-        section wait_claims: WaitClaims(plan, &sync) for sync in (plan.sync),
+        section wait_claims: WaitClaims(plan, &sync) for sync in (plan.messages()),
         choice bounded(SleepBound::of(plan).is_some()), // there is a bound on the time to sleep
         section rest_claims: RestClaims(plan, &bound) for bound in (SleepBound::of(plan)),
         choice bucket(plan.guard.is_some_and(|guard| !guard.adjustable)), // the guard's rate never changes
@@ -226,13 +231,20 @@ impl Port {
 impl Logic for Port {
     #[hdl_gen]
     fn update(&mut self) {
-        self.active.next =
-            self.queue_nonempty.val() | self.transmitting.val() | self.receiving.val();
+        if self.per_direction {
+            comment!("What the other end sends has its own direction of the link.");
+            self.active.next = self.queue_nonempty.val() | self.transmitting.val();
+        } else {
+            self.active.next =
+                self.queue_nonempty.val() | self.transmitting.val() | self.receiving.val();
+        }
 
         self.idle_meter.active.next = self.active.val();
 
         self.pdt_timer.active.next = self.active.val();
-        self.pdt_timer.transmitting.next = self.transmitting.val();
+        if !self.per_direction {
+            self.pdt_timer.transmitting.next = self.transmitting.val();
+        }
         self.pdt_timer.tick.next = self.idle_meter.tick.val();
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
         if self.registers {
@@ -259,8 +271,10 @@ impl Logic for Port {
         self.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
 
         if self.registers {
-            self.pdt_timer.backstops.next = self.csr.in_force.backstops.val();
-            self.pdt_timer.t_backstop.next = self.csr.in_force.t_backstop.val();
+            if !self.per_direction {
+                self.pdt_timer.backstops.next = self.csr.in_force.backstops.val();
+                self.pdt_timer.t_backstop.next = self.csr.in_force.t_backstop.val();
+            }
             self.expires.next = self.pdt_timer.expired.val() & self.csr.in_force.sleeps.val();
             self.overdue.next = self.pdt_timer.overdue.val() & self.csr.in_force.sleeps.val();
             self.lpi_fsm.sleep.next = self.csr.in_force.sleep.val();
@@ -270,6 +284,17 @@ impl Logic for Port {
         } else {
             self.expires.next = false;
             self.overdue.next = false;
+        }
+        if self.guarded {
+            self.guard.awake.next = self.lpi_fsm.tx_enable.val();
+            self.guard.queue_nonempty.next = self.queue_nonempty.val();
+            if self.guard_adjusts {
+                if self.registers {
+                    self.guard.rate.next = self.csr.rate.rate.val();
+                } else {
+                    self.guard.rate.next = self.budget_rate.rate.val();
+                }
+            }
         }
         if self.agrees {
             self.link_sync.initiator.next = self.initiator.val();
@@ -287,15 +312,6 @@ impl Logic for Port {
             self.link_sync.overdue.next =
                 self.overdue.val() & self.lpi_fsm.tx_enable.val() & !self.active.val();
             if self.guarded {
-                self.guard.awake.next = self.lpi_fsm.tx_enable.val();
-                self.guard.queue_nonempty.next = self.queue_nonempty.val();
-                if self.guard_adjusts {
-                    if self.registers {
-                        self.guard.rate.next = self.csr.rate.rate.val();
-                    } else {
-                        self.guard.rate.next = self.budget_rate.rate.val();
-                    }
-                }
                 comment!("A link that sleeps may sleep deeper: the way up costs one token.");
                 self.link_sync.permitted.next =
                     self.guard.permits.val() | !self.lpi_fsm.tx_enable.val();
@@ -307,6 +323,17 @@ impl Logic for Port {
             self.tx_enable.next = self.link_sync.tx_enable.val();
             self.message_out.next = self.link_sync.message_out.val();
             self.sync_error.next = self.link_sync.sync_error.val();
+        } else if self.per_direction {
+            comment!("A timer that expired before the link was awake counts as soon as it is.");
+            self.down_start.next = self.expires.val() | (self.overdue.val() & !self.active.val());
+            if self.guarded {
+                self.down_start.next = (self.expires.val()
+                    | (self.overdue.val() & !self.active.val()))
+                    & self.guard.permits.val();
+            }
+            self.lpi_fsm.up_start.next = self.queue_nonempty.val();
+            self.tx_enable.next = self.lpi_fsm.tx_enable.val();
+            self.lpi_request.next = self.lpi_fsm.asleep.val();
         } else {
             comment!("The link goes down when the timer expires and the other end agrees, or when");
             comment!("the other end goes down and nothing is leaving here.");
@@ -542,8 +569,10 @@ impl Logic for Port {
             self.rest_claims.tick_clock.next = self.idle_meter.prescaler.q.val();
             self.rest_claims.in_force.next = self.pdt_timer.in_force.q.val();
             self.rest_claims.passed.next = self.pdt_timer.passed.q.val();
-            self.rest_claims.backstop_passed.next = self.pdt_timer.backstop_passed.q.val();
-            self.rest_claims.last_sender.next = self.pdt_timer.last_sender.q.val();
+            if !self.per_direction {
+                self.rest_claims.backstop_passed.next = self.pdt_timer.backstop_passed.q.val();
+                self.rest_claims.last_sender.next = self.pdt_timer.last_sender.q.val();
+            }
             if self.predicts {
                 self.rest_claims.prediction.next = self.perfbound.threshold_now.q.val();
             }
@@ -552,14 +581,20 @@ impl Logic for Port {
             }
             if self.registers {
                 self.rest_claims.sleeps.next = self.csr.in_force.sleeps.val();
-                self.rest_claims.backstops.next = self.csr.in_force.backstops.val();
-                self.rest_claims.t_backstop.next = self.csr.in_force.t_backstop.val();
+                if !self.per_direction {
+                    self.rest_claims.backstops.next = self.csr.in_force.backstops.val();
+                    self.rest_claims.t_backstop.next = self.csr.in_force.t_backstop.val();
+                }
             }
             if self.agrees {
                 self.rest_claims.message_in.next = self.message_in.val();
                 self.rest_claims.exchange.next = self.link_sync.state.q.val();
                 self.rest_claims.exchange_cycles.next = self.link_sync.count.q.val();
                 self.rest_claims.unheard.next = self.link_sync.unheard.q.val();
+            } else if self.per_direction {
+                if self.guarded {
+                    self.rest_claims.sleep_permit.next = self.guard.permits.val();
+                }
             } else {
                 self.rest_claims.sleep_permit.next = self.sleep_permit.val();
             }
@@ -568,13 +603,17 @@ impl Logic for Port {
             self.guard_claims.queue_nonempty.next = self.queue_nonempty.val();
             self.guard_claims.power_state.next = self.power_state.val();
             self.guard_claims.awake.next = self.lpi_fsm.tx_enable.val();
-            self.guard_claims.exchange.next = self.link_sync.state.q.val();
+            if self.agrees {
+                self.guard_claims.exchange.next = self.link_sync.state.q.val();
+            }
             self.guard_claims.tokens.next = self.guard.tokens.q.val();
             self.guard_claims.part.next = self.guard.part.q.val();
             self.guard_claims.charged.next = self.guard.charged.q.val();
             self.guard_claims.guard_clock.next = self.guard.prescaler.q.val();
             if self.bounded {
-                self.guard_claims.rest.next = self.rest_claims.rest.q.val();
+                if self.agrees {
+                    self.guard_claims.rest.next = self.rest_claims.rest.q.val();
+                }
                 self.guard_claims.clocks_per_tick.next = self.rest_claims.clocks_per_tick.val();
             }
         }

@@ -1,6 +1,23 @@
 //! What every executable form of a port controller has in common.
 
 use super::pins::{Inputs, Outputs, PackedOutputs};
+use crate::config::plan::RefreshPlan;
+
+/// Refreshes of a sleeping link that come one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refreshes {
+    /// Quiet and refresh of one period, in clock cycles.
+    pub times: RefreshPlan,
+    /// Clock cycles in which there is nothing but these periods; `u64::MAX`: no end.
+    pub cycles: u64,
+}
+
+impl Refreshes {
+    /// Clock cycles from one refresh to the next.
+    pub fn period(&self) -> u64 {
+        self.times.t_q + self.times.t_r
+    }
+}
 
 /// A cycle-exact model of a port controller that is cheap where nothing happens.
 pub trait Model {
@@ -25,6 +42,18 @@ pub trait Model {
     fn quiet(&self, inputs: &Inputs) -> u64 {
         let _ = inputs;
         0
+    }
+
+    /// The refreshes of a sleeping link that, while `inputs` hold, come one after the other, nothing
+    /// else changing but what [`Model::time_registers`] names. `None` if that is not known.
+    fn refreshes(&self, inputs: &Inputs) -> Option<Refreshes> {
+        let _ = inputs;
+        None
+    }
+
+    /// Lets so many whole periods of [`Model::refreshes`] pass, which there were.
+    fn pass_refreshes(&mut self, inputs: &Inputs, periods: u64) {
+        let _ = (inputs, periods);
     }
 
     /// The registers of the hardware that count time, by their hierarchical names in the

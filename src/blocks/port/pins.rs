@@ -10,7 +10,7 @@ use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::axi_lite::DATA_WIDTH;
 use crate::blocks::csr::map::{address_bits, MAX_PORTS, PAGE_BITS};
 use crate::blocks::fixed_point::Arithmetic;
-use crate::config::plan::{PortPlan, HOPS_WIDTH};
+use crate::config::plan::{PortPlan, SyncPlan, HOPS_WIDTH};
 
 /// Width in bits of `message_in` and `message_out`.
 pub const MESSAGE_WIDTH: u32 = 3;
@@ -260,25 +260,26 @@ input_pins! {
     queue_nonempty: bool, 1, if |_| true;
     /// A packet is leaving over the link.
     transmitting: bool, 1, if |_| true;
-    /// A packet is arriving over the link.
-    receiving: bool, 1, if |_| true;
+    /// A packet is arriving over the link; no activity of a direction that sleeps for itself, which
+    /// has no such pin.
+    receiving: bool, 1, if |plan| !plan.per_direction();
     /// One cycle per packet sent: `packet_hops` is valid.
     packet_valid: bool, 1, if |_| true;
     /// Hop count from source to destination of the packet being sent, 0 to 63.
     packet_hops: u8, HOPS_WIDTH, if |_| true;
     /// Levels only: the other end of the link has nothing to send and nothing is under way
     /// from it: it agrees to sleep.
-    sleep_permit: bool, 1, if |plan| plan.sync.is_none();
+    sleep_permit: bool, 1, if |plan| plan.sync == SyncPlan::Levels;
     /// Levels only: the other end has begun a transition down and its last packet has
     /// arrived: this end follows.
-    remote_down: bool, 1, if |plan| plan.sync.is_none();
+    remote_down: bool, 1, if |plan| plan.sync == SyncPlan::Levels;
     /// Levels only: the other end asks for the link to wake.
-    remote_up: bool, 1, if |plan| plan.sync.is_none();
+    remote_up: bool, 1, if |plan| plan.sync == SyncPlan::Levels;
     /// Messages only: the strap that decides between requests that cross; 1 at one end of
     /// the link.
-    initiator: bool, 1, if |plan| plan.sync.is_some();
+    initiator: bool, 1, if |plan| plan.messages().is_some();
     /// Messages only: the code of the message that arrives in this cycle, 0 to 7.
-    message_in: u8, MESSAGE_WIDTH, if |plan| plan.sync.is_some();
+    message_in: u8, MESSAGE_WIDTH, if |plan| plan.messages().is_some();
     /// Registers only, as are all that follow (AXI4-Lite): there is a write address.
     s_axi_awvalid: bool, 1, if has_registers;
     /// Protection of the write, not read.
@@ -456,7 +457,11 @@ impl TopPins {
     pub fn of_switch(plan: &PortPlan, ports: usize) -> TopPins {
         let shared = |name: &str| name == "rst" || name.starts_with("s_axi_");
         let at_switch = |pin: Pin| {
-            shared(pin.name()) || matches!(pin, Pin::TxEnable | Pin::PowerState | Pin::MessageOut)
+            shared(pin.name())
+                || matches!(
+                    pin,
+                    Pin::TxEnable | Pin::PowerState | Pin::MessageOut | Pin::LpiRequest
+                )
         };
         let count = u32::try_from(ports).unwrap_or(MAX_PORTS);
         let inputs = Inputs::pins_with_address(plan, address_bits(count));
@@ -603,6 +608,17 @@ macro_rules! output_pins {
                 }
             }
 
+            /// The outputs that [`Outputs::pack`] put into these bits.
+            #[inline]
+            pub fn unpack(packed: &PackedOutputs) -> Outputs {
+                Outputs {
+                    $($field: PinValue::decode(match const { Pin::$pin.place() } {
+                        Place::Bits { low, width } => packed.bits >> low & ((1 << width) - 1),
+                        Place::Word(word) => packed.words[word],
+                    }),)*
+                }
+            }
+
             /// All pins as bits.
             #[inline]
             pub fn pack(&self) -> PackedOutputs {
@@ -624,6 +640,8 @@ output_pins! {
     TxEnable tx_enable: bool, Size::Bits(1), if |_| true;
     /// The state of the link at this end.
     PowerState power_state: PowerState, Size::Bits(3), if |_| true;
+    /// Low power idle is to be sent: the direction is asleep, or on its way there (SPEC 14).
+    LpiRequest lpi_request: bool, Size::Bits(1), if PortPlan::per_direction;
     /// One cycle after an idle period that the link spent awake.
     Hit hit: bool, Size::Bits(1), if |_| true;
     /// One cycle after an idle period in which the link left `Wake`.
@@ -645,9 +663,9 @@ output_pins! {
     Log2Cf log2_cf: u64, Size::Word(|plan| Arithmetic::new(plan).log2_cf_bits()),
         if PortPlan::corrects;
     /// The message that leaves in this cycle (messages only).
-    MessageOut message_out: Message, Size::Bits(MESSAGE_WIDTH), if |plan| plan.sync.is_some();
+    MessageOut message_out: Message, Size::Bits(MESSAGE_WIDTH), if |plan| plan.messages().is_some();
     /// The other end once did not answer in time; stays until reset (messages only).
-    SyncError sync_error: bool, Size::Bits(1), if |plan| plan.sync.is_some();
+    SyncError sync_error: bool, Size::Bits(1), if |plan| plan.messages().is_some();
     /// A write address is taken (registers only, as are all that follow).
     AwReady s_axi_awready: bool, Size::Bits(1), if has_registers;
     /// Data to write is taken.
@@ -673,6 +691,14 @@ pub struct PackedOutputs {
     pub bits: u64,
     /// The others, a word each.
     pub words: [u64; Outputs::WORDS],
+}
+
+impl PackedOutputs {
+    /// The pins.
+    #[inline]
+    pub fn unpack(&self) -> Outputs {
+        Outputs::unpack(self)
+    }
 }
 
 impl PartialEq for PackedOutputs {

@@ -96,7 +96,11 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
     (
         prop::sample::select(Policy::ALL.to_vec()),
         prop::sample::select(HistogramKind::ALL.to_vec()),
-        any::<bool>(),
+        prop_oneof![
+            Just(SyncPlan::Levels),
+            Just(SyncPlan::Messages(MessagesPlan { timeout: 40 })),
+            Just(SyncPlan::Lpi),
+        ],
         any::<bool>(),
         prop_oneof![Just(None), (0u64..300).prop_map(Some)],
         1u64..4,
@@ -104,8 +108,8 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
         any::<bool>(),
     )
         .prop_map(
-            |(policy, kind, messages, guarded, t_backstop, clocks_per_tick, sleep, measures)| {
-                let mut plan = if messages && guarded {
+            |(policy, kind, sync, guarded, t_backstop, clocks_per_tick, sleep, measures)| {
+                let mut plan = if sync != SyncPlan::Levels && guarded {
                     guarded_plan(policy, 24)
                 } else {
                     register_plan(policy, 24)
@@ -115,7 +119,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
                 plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());
                 plan.clocks_per_tick = clocks_per_tick;
                 plan.sleep = sleep;
-                plan.sync = messages.then_some(SyncPlan { timeout: 40 });
+                plan.sync = sync;
                 if let Some(rate) = &mut plan.budget.rate {
                     rate.measures = measures;
                 }

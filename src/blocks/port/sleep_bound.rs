@@ -1,7 +1,7 @@
 //! How long an idle end takes to go to sleep, at most (SPEC 3).
 
 use crate::blocks::link_sync;
-use crate::config::plan::{Policy, PortPlan};
+use crate::config::plan::{Policy, PortPlan, SyncPlan};
 
 /// How long an end that stays idle in an awake link can take to leave `Wake`, in clock cycles
 /// (SPEC 3); see [`SleepBound::of`].
@@ -27,23 +27,17 @@ impl SleepBound {
     /// and is repeated after a time-out; then the request is answered, or the
     /// other end counts as silent, and must stay awake.
     pub fn of(plan: &PortPlan) -> Option<Self> {
-        let backstop = plan.t_backstop?;
         if plan.policy == Policy::AlwaysOn {
             return None;
         }
-        let longest = plan.longest_threshold().max(backstop);
+        let longest = match plan.sync {
+            SyncPlan::Lpi => plan.longest_threshold(),
+            SyncPlan::Messages(_) | SyncPlan::Levels => {
+                plan.longest_threshold().max(plan.t_backstop?)
+            }
+        };
         let ticks = longest.checked_add(1)?;
         let timer = ticks.checked_mul(plan.clocks_per_tick)?;
-        let Some(sync) = plan.sync else {
-            return Some(Self {
-                timer,
-                repeated: 0,
-                guard: 0,
-                wait: 0,
-                total: timer,
-            });
-        };
-        let wait = sync.timeout + 1;
         let guard = match plan.guard {
             None => 0,
             Some(guard) => guard
@@ -51,6 +45,16 @@ impl SleepBound {
                 .checked_add(1)?
                 .checked_mul(plan.clocks_per_tick)?,
         };
+        let Some(sync) = plan.messages() else {
+            return Some(Self {
+                timer,
+                repeated: 0,
+                guard,
+                wait: 0,
+                total: timer.max(guard),
+            });
+        };
+        let wait = sync.timeout + 1;
         let repeated = link_sync::start_cycles(plan, &sync).max(guard.checked_add(1)?);
         let total = timer.max(repeated.checked_add(wait)?).checked_add(wait)?;
         Some(Self {
@@ -70,7 +74,7 @@ impl SleepBound {
     /// and have tokens is accepted.
     pub fn of_link(plan: &PortPlan, delay: u64) -> Option<u64> {
         let bound = Self::of(plan)?;
-        if plan.sync.is_none() {
+        if plan.messages().is_none() {
             return Some(bound.total);
         }
         let messages = delay.checked_mul(3)?.checked_add(3)?;

@@ -26,7 +26,7 @@ pub(crate) fn small_plan() -> PortPlan {
             hybrid_hold: 9,
             refresh: Some(RefreshPlan { t_q: 6, t_r: 2 }),
         },
-        sync: None,
+        sync: SyncPlan::Levels,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
@@ -86,10 +86,11 @@ fn inputs() -> impl Strategy<Value = Inputs> {
     })
 }
 
-fn sync() -> impl Strategy<Value = Option<SyncPlan>> {
+fn sync() -> impl Strategy<Value = SyncPlan> {
     prop_oneof![
-        Just(None),
-        (1u64..60).prop_map(|timeout| Some(SyncPlan { timeout })),
+        Just(SyncPlan::Levels),
+        (1u64..60).prop_map(|timeout| SyncPlan::Messages(MessagesPlan { timeout })),
+        Just(SyncPlan::Lpi),
     ]
 }
 
@@ -119,7 +120,7 @@ proptest! {
         sync in sync(),
         guard in guard(),
     ) {
-        let guard = guard.filter(|_| sync.is_some() && policy != Policy::AlwaysOn);
+        let guard = guard.filter(|_| sync != SyncPlan::Levels && policy != Policy::AlwaysOn);
         let plan = PortPlan { clocks_per_tick, policy, sleep, sync, guard, ..small_plan() };
         let mut skipping = Port::new(&plan);
         let mut stepping = Port::new(&plan);
@@ -136,6 +137,52 @@ proptest! {
                 }
                 prop_assert_eq!(stepping.outputs(), skipping.outputs());
                 left -= clocked;
+            }
+        }
+    }
+
+    /// Refreshes that are passed over leave a port as those do that are clocked: in all that it does
+    /// from then on, too.
+    #[test]
+    fn passing_refreshes_equals_stepping(
+        runs in prop::collection::vec((inputs(), 1u64..60), 1..20),
+        asleep in 0u64..200,
+        periods in 1u64..9,
+        later in prop::collection::vec((inputs(), 1u64..200), 1..20),
+        policy in prop_oneof![Just(Policy::PerfBound), Just(Policy::PerfBoundCorrect), Just(Policy::Fixed)],
+        kind in prop::sample::select(HistogramKind::ALL.to_vec()),
+        sync in sync(),
+        guard in guard(),
+    ) {
+        let guard = guard.filter(|_| sync != SyncPlan::Levels);
+        let mut plan = PortPlan { policy, sleep: Sleep::DeepSleep, sync, guard, ..small_plan() };
+        plan.histogram.kind = kind;
+        let mut passing = Port::new(&plan);
+        for (inputs, cycles) in runs {
+            for _ in 0..cycles {
+                passing.clock(&inputs);
+            }
+        }
+        let idle = Inputs::quiet();
+        for _ in 0..300 + asleep {
+            passing.clock(&idle);
+        }
+        let Some(refreshes) = passing.refreshes(&idle) else {
+            return Ok(());
+        };
+        let periods = periods.min(refreshes.cycles / refreshes.period());
+        let mut stepping = passing.clone();
+        passing.pass_refreshes(&idle, periods);
+        for _ in 0..periods * refreshes.period() {
+            stepping.clock(&idle);
+        }
+        prop_assert_eq!(stepping.outputs(), passing.outputs());
+        prop_assert_eq!(stepping.time_registers(), passing.time_registers());
+        for (inputs, cycles) in later {
+            for _ in 0..cycles {
+                stepping.clock(&inputs);
+                passing.clock(&inputs);
+                prop_assert_eq!(stepping.outputs(), passing.outputs());
             }
         }
     }
@@ -297,7 +344,7 @@ proptest! {
         guard in guard(),
     ) {
         let mut plan = PortPlan { time_width, clocks_per_tick, policy, sleep, sync, ..small_plan() };
-        plan.guard = guard.filter(|_| sync.is_some() && policy != Policy::AlwaysOn);
+        plan.guard = guard.filter(|_| sync != SyncPlan::Levels && policy != Policy::AlwaysOn);
         plan.correction.miss_unit = miss_unit;
         let longest = plan.max_time();
         plan.histogram = HistogramPlan {
@@ -334,7 +381,11 @@ proptest! {
 fn emitted_verilog_agrees_with_the_description() {
     for policy in Policy::ALL {
         for sleep in [Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid] {
-            for sync in [None, Some(SyncPlan { timeout: 9 })] {
+            for sync in [
+                SyncPlan::Levels,
+                SyncPlan::Messages(MessagesPlan { timeout: 9 }),
+                SyncPlan::Lpi,
+            ] {
                 let plan = small_plan().with(|plan| {
                     plan.policy = policy;
                     plan.sleep = sleep;

@@ -8,7 +8,7 @@ use crate::blocks::axi_lite::{response, AxiLite, AxiPins, DATA_WIDTH};
 pub use crate::blocks::csr::map::MAX_PORTS;
 use crate::blocks::csr::{map, reset_of, WORD_BITS};
 use crate::blocks::port::{pins, Access, Port};
-use crate::config::plan::{PortPlan, HOPS_WIDTH};
+use crate::config::plan::{PortPlan, SyncPlan, HOPS_WIDTH};
 use crate::hdl::prelude::*;
 
 block! {
@@ -28,7 +28,9 @@ block! {
         let page = map::all_ports(plan, ports);
         let address = map::address_bits(ports);
         let number = address - map::PAGE_BITS;
-        let agrees = plan.sync.is_some();
+        let agrees = plan.messages().is_some();
+        let levels = plan.sync == SyncPlan::Levels;
+        let per_direction = plan.per_direction();
         let at = |name: &str| {
             let register = page.register(name);
             Constant::bits(
@@ -59,7 +61,7 @@ block! {
         ),
         pub in receiving[port in 0..ports]: Bit(
             format!("port {port}: a packet is arriving over the link")
-        ),
+        ) if !per_direction,
         pub in packet_valid[port in 0..ports]: Bit(
             format!("port {port}: one cycle per packet sent")
         ),
@@ -68,13 +70,13 @@ block! {
         ),
         pub in sleep_permit[port in 0..ports]: Bit(
             format!("port {port}: the other end has nothing to send")
-        ) if !agrees,
+        ) if levels,
         pub in remote_down[port in 0..ports]: Bit(
             format!("port {port}: the other end has begun to go down")
-        ) if !agrees,
+        ) if levels,
         pub in remote_up[port in 0..ports]: Bit(
             format!("port {port}: the other end wants the link awake")
-        ) if !agrees,
+        ) if levels,
         pub in initiator[port in 0..ports]: Bit(
             format!("port {port}: strap, 1 at one end of the link")
         ) if agrees,
@@ -86,9 +88,13 @@ block! {
         pub out message_out[port in 0..ports]: Bits(
             pins::MESSAGE_WIDTH, format!("port {port}: message to the other end")
         ) if agrees,
+        pub out lpi_request[port in 0..ports]: Bit(
+            format!("port {port}: low power idle is to be sent")
+        ) if per_direction,
         child port[_ in 0..ports]: Port::with_access(plan, Access::Shared),
         child axi_lite: AxiLite(address),
         choice agrees(agrees), // the ends agree by messages
+        choice per_direction(per_direction), // each direction of a link sleeps for itself
         local page: Bits(number, "page of the request"),
         local place: Bits(WORD_BITS, "word in that page"),
         local errors[port in 0..ports + 1]: Bits(
@@ -161,13 +167,17 @@ impl Logic for SwitchPorts {
             }
             self.port[i].queue_nonempty.next = self.queue_nonempty[i].val();
             self.port[i].transmitting.next = self.transmitting[i].val();
-            self.port[i].receiving.next = self.receiving[i].val();
+            if !self.per_direction {
+                self.port[i].receiving.next = self.receiving[i].val();
+            }
             self.port[i].packet_valid.next = self.packet_valid[i].val();
             self.port[i].packet_hops.next = self.packet_hops[i].val();
             if self.agrees {
                 self.port[i].initiator.next = self.initiator[i].val();
                 self.port[i].message_in.next = self.message_in[i].val();
                 self.message_out[i].next = self.port[i].message_out.val();
+            } else if self.per_direction {
+                self.lpi_request[i].next = self.port[i].lpi_request.val();
             } else {
                 self.port[i].sleep_permit.next = self.sleep_permit[i].val();
                 self.port[i].remote_down.next = self.remote_down[i].val();

@@ -4,7 +4,7 @@ use super::SwitchPorts;
 use crate::blocks::csr::map;
 use crate::blocks::csr::tests::plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{HistogramKind, Policy, SyncPlan};
+use crate::config::plan::{HistogramKind, MessagesPlan, Policy, SyncPlan};
 use crate::hdl::check;
 
 fn bench(ports: u32) -> Bench<SwitchPorts> {
@@ -79,16 +79,21 @@ fn every_address_reaches_its_port_alone() {
 fn emitted_verilog_agrees_with_the_description() {
     let mut plan = plan(Policy::PerfBound, 24);
     check::agrees_with_verilog(|| SwitchPorts::new(&plan, 2), 2000, 5).unwrap();
-    plan.sync = Some(SyncPlan { timeout: 50 });
+    plan.sync = SyncPlan::Messages(MessagesPlan { timeout: 50 });
     plan.histogram.kind = HistogramKind::Decaying;
     check::agrees_with_verilog(|| SwitchPorts::new(&plan, 3), 1000, 5).unwrap();
 }
 
 #[test]
 fn emitted_verilog_is_lint_clean() {
-    for (ports, messages) in [(1, false), (16, true), (64, false)] {
+    for (ports, sync) in [
+        (1, SyncPlan::Levels),
+        (16, SyncPlan::Messages(MessagesPlan { timeout: 50 })),
+        (8, SyncPlan::Lpi),
+        (64, SyncPlan::Levels),
+    ] {
         let mut plan = plan(Policy::PerfBound, 40);
-        plan.sync = messages.then_some(SyncPlan { timeout: 50 });
+        plan.sync = sync;
         check::lint_block(&SwitchPorts::new(&plan, ports)).unwrap();
     }
 }

@@ -114,9 +114,14 @@ where
         first: 0,
         last: 2000,
     });
-    let Some(sync) = plan.sync else {
+    let Some(sync) = plan.messages() else {
+        let sync = if plan.per_direction() {
+            "lpi"
+        } else {
+            "levels"
+        };
         bail!(
-            "{}: port.sync = \"levels\": --pair joins ports that exchange messages; write \
+            "{}: port.sync = \"{sync}\": --pair joins ports that exchange messages; write \
              sync = \"messages\"",
             args.config.display()
         );

@@ -70,7 +70,7 @@ pub(super) fn run(
         let power = event::Power {
             clock_ps,
             plans,
-            metered: false,
+            metered: None,
         };
         let cabled = (0..ports).filter(|&port| topology.peer(port).is_some());
         let tapped = match plans {

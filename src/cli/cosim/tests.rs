@@ -319,7 +319,7 @@ fn feed(plan: PortPlan) -> impl Fn(&mut dyn ActivitySink) -> Result<Option<RunSu
             for (port, (golden, activity, done)) in ports.iter_mut().enumerate() {
                 while *done < end {
                     let outputs = golden.outputs();
-                    let Some(stretch) = activity.next(&outputs) else {
+                    let Some(stretch) = activity.next(&outputs.pack()) else {
                         return Ok(None);
                     };
                     let most = stretch.cycles.min(end - *done);

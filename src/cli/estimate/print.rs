@@ -259,7 +259,23 @@ impl fmt::Display for Details<'_> {
                  and one up, unless the pin remote_down takes the link down again."
             )?;
         }
-        if let Some(sleep) = &estimate.time_to_sleep {
+        if let Some(cycles) = estimate.wait_with_lpi_cycles {
+            writeln!(
+                f,
+                "\nA packet waits for its direction of the link for at most {cycles} clock cycles, one\n\
+                 transition down and one up."
+            )?;
+        }
+        if let Some((sleep, _)) =
+            (estimate.time_to_sleep.as_ref()).zip(estimate.wait_with_lpi_cycles)
+        {
+            writeln!(
+                f,
+                "\nA direction that stays idle leaves WAKE within {} clock cycles; the longest timer has\n\
+                 {} of them.",
+                sleep.end_cycles, sleep.timer_cycles
+            )?;
+        } else if let Some(sleep) = &estimate.time_to_sleep {
             writeln!(
                 f,
                 "\nA link whose two ends stay idle leaves WAKE within {} clock cycles; the longest\n\

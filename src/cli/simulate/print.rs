@@ -5,6 +5,7 @@ use crate::cli::output::{table, trimmed, wrapped};
 use crate::energy::limits::{Limits, Optimum};
 use crate::experiment::Potential;
 use crate::network::event::idle::IdleTable;
+use crate::network::event::link_idle::Sleeper;
 use crate::network::topology::Topology;
 use crate::network::Ended;
 use crate::report::series::SERIES;
@@ -78,7 +79,11 @@ impl Report<'_> {
         }
         names.extend(["energy of links, J", "energy of network, J", "energy, J"]);
         text += &self.table(|name| names.contains(&name));
-        text += &wrapped(&format!("time of the link ends: {}", self.parts()), 2);
+        let whose = match self.sleeper {
+            Sleeper::Link => "link ends",
+            Sleeper::Direction => "directions of links, each half a link",
+        };
+        text += &wrapped(&format!("time of the {whose}: {}", self.parts()), 2);
         if let Some(limits) = &self.limits {
             text += &self.limits_sentence(limits);
         }
@@ -123,7 +128,7 @@ impl Report<'_> {
             );
         }
         if let Some(idle) = &self.idle {
-            text += &format!("\n{}", idle_text(idle));
+            text += &format!("\n{}", idle_text(idle, self.sleeper));
         }
         if let Some(bytes) = usage::peak_bytes() {
             text += &format!(
@@ -265,6 +270,11 @@ impl Report<'_> {
             format!("{:.6}", it.measured.sleep_delay_ns / 1e6)
         });
         row("pauses", "", &|it| it.measured.pauses.to_string());
+        if self.sleeper == Sleeper::Direction {
+            row("pauses over directions asleep", "", &|it| {
+                it.measured.pauses_asleep.to_string()
+            });
+        }
         row("CPU time, s", "", &|it| {
             it.run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
         });
@@ -306,8 +316,8 @@ impl Report<'_> {
         let percent = |percent: Option<f64>| percent.map_or("-".into(), |it| format!("{it:.3} %"));
         let score = Potential::new(limits, &self.against);
         let parts = |score: Option<f64>| score.map_or("-".into(), |it| format!("{it:.3}"));
-        // Of ports: both ends of a link wake up.
-        let wake_ups = self.found.measured.wake_ups / 2;
+        // Of ports: both ends of a link that sleeps as a whole wake up.
+        let wake_ups = self.found.measured.wake_ups / self.sleeper.ends();
         let saved = self.against.energy_links_saved_percent;
         figures.add_row([
             "by this run".to_owned(),
@@ -343,11 +353,12 @@ impl Report<'_> {
 }
 
 /// How many idle periods are shorter than each power of ten, and how much of the time.
-fn idle_text(idle: &IdleTable) -> String {
-    let text = format!(
-        "idle periods of ports whose links never sleep: {}\n",
-        idle.periods
-    );
+fn idle_text(idle: &IdleTable, sleeper: Sleeper) -> String {
+    let whose = match sleeper {
+        Sleeper::Link => "ports whose links",
+        Sleeper::Direction => "directions of links that",
+    };
+    let text = format!("idle periods of {whose} never sleep: {}\n", idle.periods);
     let (Some(first), Some(last)) = (idle.bins.first(), idle.bins.last()) else {
         return text;
     };

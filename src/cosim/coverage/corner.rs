@@ -211,7 +211,7 @@ impl Corner {
                     .saturating_add(400)
             }),
             Corner::Unused => {
-                let start = plan.sync.map_or(0, |sync| start_cycles(plan, &sync));
+                let start = plan.messages().map_or(0, |sync| start_cycles(plan, &sync));
                 let ticks = start / plan.clocks_per_tick + 400;
                 Some(plan.t_pdt_init.saturating_add(ticks))
             }
@@ -238,19 +238,43 @@ impl Corner {
         }
     }
 
+    /// Whether it is about the other end of a link that sleeps in both directions together.
+    fn is_of_the_other_end(self) -> bool {
+        matches!(
+            self,
+            Corner::ReceiveOnly
+                | Corner::Backstop
+                | Corner::Refused
+                | Corner::RemoteDownIdle
+                | Corner::RemoteDownActive
+                | Corner::RemoteDownElse
+                | Corner::RemoteUpGoingDown
+                | Corner::RemoteUpFastWake
+                | Corner::RemoteUpDeepSleep
+                | Corner::RemoteUpRefresh
+                | Corner::RemoteUpGoingUp
+                | Corner::RemoteUpWake
+        )
+    }
+
     /// Why no activity can reach this corner with this configuration, if so.
     pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
         let predicts = plan.predicts();
         let clears = plan.histogram.kind.clears();
         let maps = predicts && plan.histogram.kind == HistogramKind::Map;
         let missing = match self.needs() {
-            Needs::Messages if plan.sync.is_none() => Some("the ends do not exchange messages"),
+            _ if plan.per_direction() && self.is_of_the_other_end() => {
+                Some("each direction of the link sleeps for itself")
+            }
+            Needs::Messages if plan.messages().is_none() => {
+                Some("the ends do not exchange messages")
+            }
             Needs::Map if !maps => Some("the histogram is no map"),
             Needs::Registers | Needs::Bins | Needs::Errors if plan.registers.is_none() => {
                 Some("there are no registers")
             }
             Needs::Bins if !plan.reads_bins() => Some("software cannot read bins"),
-            Needs::Errors if plan.sync.is_none() && !maps => Some("there is no error flag"),
+            Needs::Errors if plan.messages().is_none() && !maps => Some("there is no error flag"),
             Needs::Hops if plan.registers.is_none() && !plan.measures() => {
                 Some("hop counts are not measured")
             }
@@ -258,10 +282,10 @@ impl Corner {
             Needs::GuardedMessages | Needs::GuardedLevels if plan.guard.is_none() => {
                 Some("there is no guard")
             }
-            Needs::GuardedMessages if plan.sync.is_none() => {
+            Needs::GuardedMessages if plan.messages().is_none() => {
                 Some("the ends do not exchange messages")
             }
-            Needs::GuardedLevels if plan.sync.is_some() => Some("the ends exchange messages"),
+            Needs::GuardedLevels if plan.messages().is_some() => Some("the ends exchange messages"),
             Needs::Awake
             | Needs::Samples
             | Needs::Map

@@ -65,7 +65,7 @@ impl Corners {
         let all = map::all_ports(plan, ports);
         let sleeps = plan.policy != Policy::AlwaysOn;
         // What sets an error flag: a silent other end, or a map that overflows.
-        let errs = plan.sync.is_some() || plan.histogram.kind == HistogramKind::Map;
+        let errs = plan.messages().is_some() || plan.histogram.kind == HistogramKind::Map;
         let has = |name: &str| match name {
             "sleeps" | "wakes" => sleeps,
             "error-read" | "error-of-all" => errs,

@@ -128,7 +128,7 @@ impl SwitchActivity {
         for (port, activity) in self.ports.iter_mut().enumerate() {
             // What the registers answer ends no stretch of a port's own.
             let own = outputs[port].with_axi(&axi::Outputs::default());
-            let stretch = activity.next(&own)?;
+            let stretch = activity.next(&own.pack())?;
             cycles = cycles.min(stretch.cycles);
             self.inputs[port] = Inputs {
                 rst: stretch.inputs.rst && port == 0,

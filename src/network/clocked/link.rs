@@ -9,6 +9,9 @@
 //! of packets. When the simulated time begins, the controllers have been out of reset for
 //! long enough to have exchanged the first ones (`docs/how/link-sync.md`).
 //!
+//! Of controllers whose directions sleep for themselves (SPEC 14), neither sees anything of the
+//! other: each is awake from reset, and what arrives at its port does not concern it.
+//!
 //! The others see each other through three inputs that stand for that exchange with
 //! messages that never overtake a packet and otherwise take no time, each a level:
 //! - `sleep_permit`: in this cycle the other end has an empty queue, does not transmit,
@@ -102,14 +105,24 @@ impl End {
     }
 }
 
+/// How the ends of a link know of each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sync {
+    /// By messages, which take so many cycles from `message_out` to the other end's `message_in`.
+    Messages(u64),
+    /// By pins.
+    Levels,
+    /// Not at all.
+    PerDirection,
+}
+
 pub(super) struct Link {
     pub ends: [End; 2],
     /// The controllers stand at the beginning of this cycle, counted from their reset.
     cycle: u64,
     /// Simulated time begins with this cycle: by now the ends have got to know each other.
     origin: u64,
-    /// Cycles from `message_out` to the other end's `message_in`, if there are messages.
-    message_delay: Option<u64>,
+    sync: Sync,
     /// Time in ps at which the link is to be looked at again for waiting packets.
     pub poll_at: u64,
 }
@@ -122,7 +135,13 @@ impl Link {
         message_delay: u64,
     ) -> Self {
         let mut ports = ports.into_iter();
-        let messages = controllers.iter().all(|end| end.exchanges_messages());
+        let sync = if controllers.iter().all(|end| end.exchanges_messages()) {
+            Sync::Messages(message_delay)
+        } else if controllers.iter().all(|end| end.per_direction()) {
+            Sync::PerDirection
+        } else {
+            Sync::Levels
+        };
         Self {
             ends: controllers.map(|controller| End {
                 port: ports.next().expect("two ports"),
@@ -139,18 +158,24 @@ impl Link {
             }),
             cycle: 0,
             origin: 0,
-            message_delay: messages.then_some(message_delay),
+            sync,
             poll_at: u64::MAX,
         }
     }
 
     /// An end may send data in the present cycle. Ends that exchange messages know that
-    /// the other one will be ready when it arrives.
+    /// the other one will be ready when it arrives; of directions that sleep for themselves the
+    /// receiver is awake when the transmitter is.
     pub fn enabled(&self, end: usize) -> bool {
-        match self.message_delay {
-            Some(_) => self.ends[end].outputs.tx_enable,
-            None => self.ends.iter().all(|end| end.outputs.tx_enable),
+        match self.sync {
+            Sync::Messages(_) | Sync::PerDirection => self.ends[end].outputs.tx_enable,
+            Sync::Levels => self.ends.iter().all(|end| end.outputs.tx_enable),
         }
+    }
+
+    /// An end whose direction sleeps for itself is not awake.
+    pub fn sleeps_alone(&self, end: usize) -> bool {
+        self.sync == Sync::PerDirection && !self.ends[end].outputs.tx_enable
     }
 
     /// Cycles, the present one included, for which the outputs of both ends will
@@ -189,26 +214,29 @@ impl Link {
                 packet_hops: end.start.unwrap_or(0),
                 ..Inputs::default()
             };
-            if self.message_delay.is_some() {
-                let arriving = end.messages.front().filter(|(at, _)| *at == self.cycle);
-                return Inputs {
-                    initiator: side == 0,
-                    message_in: arriving.map_or(0, |&(_, message)| message as u8),
+            match self.sync {
+                Sync::PerDirection => inputs,
+                Sync::Messages(_) => {
+                    let arriving = end.messages.front().filter(|(at, _)| *at == self.cycle);
+                    Inputs {
+                        initiator: side == 0,
+                        message_in: arriving.map_or(0, |&(_, message)| message as u8),
+                        ..inputs
+                    }
+                }
+                Sync::Levels => Inputs {
+                    sleep_permit: !other.queue && !other.transmitting && end.arriving == 0,
+                    remote_down: end.arriving == 0
+                        && matches!(
+                            other.outputs.power_state,
+                            PowerState::GoingDown
+                                | PowerState::FastWake
+                                | PowerState::DeepSleep
+                                | PowerState::Refresh
+                        ),
+                    remote_up: other.queue && !both_awake,
                     ..inputs
-                };
-            }
-            Inputs {
-                sleep_permit: !other.queue && !other.transmitting && end.arriving == 0,
-                remote_down: end.arriving == 0
-                    && matches!(
-                        other.outputs.power_state,
-                        PowerState::GoingDown
-                            | PowerState::FastWake
-                            | PowerState::DeepSleep
-                            | PowerState::Refresh
-                    ),
-                remote_up: other.queue && !both_awake,
-                ..inputs
+                },
             }
         })
     }
@@ -220,7 +248,7 @@ impl Link {
         cycle: u64,
         sink: &mut dyn ActivitySink,
     ) -> Result<(), ControllerFault> {
-        if self.cycle == 0 && self.message_delay.is_some() {
+        if self.cycle == 0 && matches!(self.sync, Sync::Messages(_)) {
             self.get_acquainted(sink)?;
         }
         self.clock_to(self.origin + cycle, sink)
@@ -253,7 +281,7 @@ impl Link {
             let inputs = self.inputs();
             self.check_awake()?;
             let step = self.quiet_with(&inputs).min(cycle - self.cycle);
-            if let Some(delay) = self.message_delay {
+            if let Sync::Messages(delay) = self.sync {
                 let arrives = self.cycle + delay;
                 let sent = [0, 1].map(|side| self.ends[side].outputs.message_out);
                 for (end, message) in self.ends.iter_mut().zip([sent[1], sent[0]]) {
@@ -290,11 +318,14 @@ impl Link {
         Ok(())
     }
 
-    /// No end may leave `Wake` while it transmits or while a packet is on its way to it,
-    /// and none may give the other one up.
+    /// No end may leave `Wake` while it transmits or, unless directions sleep for themselves, while
+    /// a packet is on its way to it, and none may give the other one up.
     fn check_awake(&self) -> Result<(), ControllerFault> {
         if let Some(end) = self.ends.iter().find(|end| end.outputs.sync_error) {
-            let round_trip = 2 * self.message_delay.unwrap_or(0);
+            let round_trip = match self.sync {
+                Sync::Messages(delay) => 2 * delay,
+                Sync::Levels | Sync::PerDirection => 0,
+            };
             return Err(ControllerFault {
                 port: end.port,
                 cycle: self.cycle - self.origin,
@@ -305,8 +336,9 @@ impl Link {
                 settings: true,
             });
         }
+        let receives = |end: &End| self.sync != Sync::PerDirection && end.arriving > 0;
         match self.ends.iter().find(|end| {
-            (end.transmitting || end.arriving > 0) && end.outputs.power_state != PowerState::Wake
+            (end.transmitting || receives(end)) && end.outputs.power_state != PowerState::Wake
         }) {
             None => Ok(()),
             Some(end) => Err(ControllerFault {

@@ -150,6 +150,7 @@ struct Network<'a> {
     delivered_packets: u64,
     delivered_bytes: u64,
     packet_hops: u64,
+    pauses_asleep: u64,
 }
 
 /// The controllers of all ports, numbered as [`Topology`] numbers ports: the
@@ -447,6 +448,7 @@ impl<'a> Network<'a> {
             delivered_packets: 0,
             delivered_bytes: 0,
             packet_hops: 0,
+            pauses_asleep: 0,
         }
     }
 
@@ -698,7 +700,12 @@ impl<'a> Network<'a> {
         };
         let wire = self.packets[packet].wire;
         match self.switches[switch].begin_arrival(input, wire) {
-            Ok(pfc) => self.signal_sender(port, pfc),
+            Ok(pfc) => {
+                let Port { link, end, .. } = self.ports[port as usize];
+                let asleep = pfc.is_some() && self.links[link as usize].sleeps_alone(end);
+                self.pauses_asleep += u64::from(asleep);
+                self.signal_sender(port, pfc);
+            }
             Err(overflow) => {
                 self.fault.get_or_insert(RunError::Overflow {
                     time_ps: self.now,
@@ -891,6 +898,7 @@ impl<'a> Network<'a> {
             packets: self.delivered_packets,
             delivered_bytes: self.delivered_bytes,
             packet_hops: self.packet_hops,
+            pauses_asleep: self.pauses_asleep,
             packets_in_flight: self.packets.len(),
             latency: Latency {
                 packets: count,

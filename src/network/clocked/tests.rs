@@ -13,7 +13,7 @@ use crate::blocks::port::controller::{testing::FixedThreshold, AlwaysOn};
 use crate::blocks::port::golden;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
-use crate::config::plan::{PortPlan, SyncPlan};
+use crate::config::plan::{MessagesPlan, PortPlan, SyncPlan};
 use crate::config::Config;
 use crate::network::replay::Overheads;
 use crate::network::topology::{Hop, SingleSwitch, Topology};
@@ -218,7 +218,7 @@ fn jobs_of_one_file_and_one_speed_share_the_program() {
         &event::Power {
             clock_ps: 1000,
             plans: &[],
-            metered: false,
+            metered: None,
         },
         1,
         Default::default(),
@@ -628,7 +628,7 @@ fn ends_that_exchange_messages_go_down_in_the_same_cycle() {
 #[test]
 fn a_time_out_shorter_than_a_round_trip_is_reported() {
     let mut plan = plan_at_once("messages");
-    plan.sync = Some(SyncPlan { timeout: 34 });
+    plan.sync = SyncPlan::Messages(MessagesPlan { timeout: 34 });
     let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
     let error = simulate_with(&one_packet(), &settings(), sleeper).unwrap_err();
     assert!(
@@ -667,7 +667,7 @@ fn a_time_out_shorter_than_a_round_trip_is_reported() {
         "{error}"
     );
     // The answer comes one cycle after a round trip.
-    plan.sync = Some(SyncPlan { timeout: 35 });
+    plan.sync = SyncPlan::Messages(MessagesPlan { timeout: 35 });
     let sleeper = || Box::new(golden::Port::new(&plan)) as Controller;
     simulate_with(&one_packet(), &settings(), sleeper).unwrap();
 }

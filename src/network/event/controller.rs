@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use super::cache::prefetch_lines;
 use super::idle::{IdleMeter, IdlePeriods};
 use super::lazy::LazyPort;
-use super::link_idle::{LinkIdle, LinkMeter};
+use super::link_idle::{LinkIdle, LinkMeter, Sleeper};
 use super::series::Sampler;
 use super::time::{Cycle, Time};
 use crate::blocks::port::controller::{Fault, PowerController};
@@ -23,16 +23,24 @@ use crate::network::PortCycles;
 #[derive(Debug)]
 pub struct Meters {
     port: IdleMeter,
-    /// At the first end of a link.
+    /// At the first end of a link, or of each direction at the end that sends.
     link: Option<Box<LinkMeter>>,
+    /// Idle periods are those of the direction that the port sends on.
+    per_direction: bool,
 }
 
 impl Meters {
-    /// Of a port that has done nothing yet; `cable_ps` at the first end of its link.
-    pub fn new(clock_ps: u64, cable_ps: Option<u64>) -> Self {
+    /// Of a port that has done nothing yet, at the `first` end of its link or at the other one,
+    /// where links or directions of them would sleep.
+    pub fn new(clock_ps: u64, cable_ps: u64, sleeper: Sleeper, first: bool) -> Self {
+        let meter = match sleeper {
+            Sleeper::Link => first.then(|| LinkMeter::new(cable_ps)),
+            Sleeper::Direction => Some(LinkMeter::new(0)),
+        };
         Self {
             port: IdleMeter::new(clock_ps),
-            link: cable_ps.map(|cable_ps| Box::new(LinkMeter::new(cable_ps))),
+            link: meter.map(Box::new),
+            per_direction: sleeper == Sleeper::Direction,
         }
     }
 
@@ -48,9 +56,21 @@ impl Meters {
     /// See `transmit`.
     #[inline(never)]
     fn receive(&mut self, from: Cycle, until: Cycle, ps: (Time, Time)) {
+        if self.per_direction {
+            return;
+        }
         self.port.receive(from.0, until.0);
         if let Some(link) = &mut self.link {
             link.receive(ps.0 .0, ps.1 .0);
+        }
+    }
+
+    /// A packet waits since `ps`.
+    fn wait(&mut self, from: Cycle, ps: Time) {
+        self.port.wait(from.0);
+        // The other end of a link that sleeps as a whole cannot know.
+        if let Some(link) = self.link.as_mut().filter(|_| self.per_direction) {
+            link.wait(ps.0);
         }
     }
 
@@ -120,6 +140,10 @@ impl Controller {
             }
             Controller::Lazy(port) => port.receive(from, until),
             Controller::Clocked(port) => {
+                // Of a direction that sleeps for itself, receiving is no activity (SPEC 14).
+                if port.per_direction {
+                    return false;
+                }
                 port.advance(from);
                 port.receives_until = until;
                 true
@@ -127,11 +151,11 @@ impl Controller {
         }
     }
 
-    /// From cycle `from` on a packet waits that may not leave.
-    pub fn wait(&mut self, from: Cycle) {
+    /// From cycle `from` on, `ps` to the picosecond, a packet waits that may not leave.
+    pub fn wait(&mut self, from: Cycle, ps: Time) {
         match self {
             Controller::AlwaysOn => {}
-            Controller::Metered(meters) => meters.port.wait(from.0),
+            Controller::Metered(meters) => meters.wait(from, ps),
             Controller::Lazy(port) => port.wait(from),
             Controller::Clocked(port) => {
                 port.advance(from);
@@ -270,7 +294,8 @@ impl Controller {
         }
     }
 
-    /// What the link did in the first `run` ps, if this is the end that keeps it.
+    /// What the link, or the direction, did in the first `run` ps, if this is the end that keeps
+    /// it.
     pub fn link_idle(&self, run: u64) -> Option<LinkIdle> {
         match self {
             Controller::Metered(Meters {
@@ -287,6 +312,8 @@ pub struct Clocked {
     /// It stands at the beginning of this cycle.
     cycle: Cycle,
     initiator: bool,
+    /// See [`PowerController::per_direction`].
+    per_direction: bool,
     waiting: bool,
     transmits_until: Cycle,
     receives_until: Cycle,
@@ -315,6 +342,7 @@ impl Clocked {
     fn new(model: Box<dyn PowerController + Send>, initiator: bool) -> Self {
         Self {
             outputs: model.outputs(),
+            per_direction: model.per_direction(),
             model,
             cycle: Cycle(0),
             initiator,
@@ -402,10 +430,7 @@ impl Clocked {
         if busy && now.power_state != PowerState::Wake {
             self.fault.get_or_insert(Fault {
                 cycle: self.cycle.0,
-                what: format!(
-                    "its controller went to {} while a packet was on the link",
-                    now.power_state.name()
-                ),
+                what: Fault::went_to_sleep(now.power_state),
             });
         }
         if now.sync_error {
@@ -425,8 +450,8 @@ pub fn message_delay(message_ps: u64, cable_ps: u64, clock_ps: u64) -> u64 {
     (message_ps + cable_ps).div_ceil(clock_ps)
 }
 
-/// The two ends of a link that has just come up: they have exchanged their first messages
-/// and may send. The first is the initiator.
+/// The two ends of a link that has just come up: they have exchanged their first messages, if
+/// they do that, and may send. The first is the initiator.
 #[derive(Clone, Debug)]
 pub struct AwakePair {
     /// Golden models of both controllers.
@@ -453,7 +478,8 @@ fn advance_by(controller: &mut (impl PowerController + ?Sized), inputs: &Inputs,
     }
 }
 
-/// The controllers of the two ends of a link that has just come up.
+/// The controllers of the two ends of a link that has just come up. Where each direction sleeps for
+/// itself, both are awake from reset.
 ///
 /// # Errors
 /// If they never let a packet pass.

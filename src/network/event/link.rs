@@ -68,7 +68,7 @@ impl Partition<'_> {
         let Some(next) = next.filter(|_| controller.may_send(cycle)) else {
             // The pause or the controller will have the port look again.
             state.waits = true;
-            controller.wait(cycle);
+            controller.wait(cycle, now);
             if !is_paused {
                 self.begin_wait(port);
             }
@@ -216,6 +216,8 @@ impl Partition<'_> {
         }
         if used >= parameters.pfc_stop && state.stopped & (1 << lane) == 0 {
             state.stopped |= 1 << lane;
+            self.count_pause_asleep(port, from);
+            let state = &mut self.ends[port as usize].port;
             let release = (state.crossing > 0).then_some(state.input_busy_until);
             let time = now + parameters.pause_delay();
             self.schedule_at_peer(port, time, EventKind::Pfc, u32::from(lane) << 1 | 1);
@@ -223,6 +225,17 @@ impl Partition<'_> {
                 self.wheel
                     .schedule(event(time, EventKind::Release, port, 0));
             }
+        }
+    }
+
+    /// A pause frame leaves the port, seen in `cycle`: where directions sleep for themselves, its
+    /// own may sleep.
+    #[cold]
+    fn count_pause_asleep(&mut self, port: u32, cycle: Cycle) {
+        if self.common.per_direction {
+            let awake = self.ends[port as usize].controller.may_send(cycle);
+            self.tally.pauses_asleep += u64::from(!awake);
+            self.reschedule(port);
         }
     }
 

@@ -8,9 +8,44 @@
 //! number. The time before the first packet is an idle period like others, the time after the
 //! last one is not: it ends with the run, and no packet waits.
 //!
+//! Where each direction of a link sleeps for itself (SPEC 14), each has idle periods of its own. A
+//! direction is busy while the port that sends on it transmits, or holds a packet that a pause
+//! frame stops; what is still on the cable is the receiver's. All its periods are ended by that
+//! port.
+//!
 //! Times are exact, in ps. What is kept of the lengths is a histogram ([`Lengths`]).
 
 use serde::Serialize;
+
+use crate::config::{Config, Sync};
+
+/// What goes to sleep and wakes as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sleeper {
+    /// A link, both of its directions (SPEC 5): its two ends agree.
+    Link,
+    /// Each direction of a link for itself (SPEC 14): half a link.
+    Direction,
+}
+
+impl Sleeper {
+    /// Of links whose ports have this configuration.
+    pub fn of(config: &Config) -> Self {
+        match config.port.sync {
+            Sync::Messages | Sync::Levels => Sleeper::Link,
+            Sync::Lpi => Sleeper::Direction,
+        }
+    }
+
+    /// Ends of links that sleep and wake together.
+    pub fn ends(self) -> u64 {
+        match self {
+            Sleeper::Link => 2,
+            Sleeper::Direction => 1,
+        }
+    }
+}
 
 /// Octave of the shortest length that has a bin of its own: 2^17 ps, 131 ns.
 const FIRST_OCTAVE: u32 = 17;
@@ -134,12 +169,13 @@ impl Lengths {
     }
 }
 
-/// What a link did in a run in which it never slept.
+/// What a link, or one direction of it, did in a run in which it never slept.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LinkIdle {
-    /// A packet was on it for so many ps.
+    /// It was busy for so many ps.
     pub busy_ps: u64,
-    /// The idle periods that a packet of the first end has ended, and of the other end.
+    /// The idle periods that a packet of the first end has ended, and of the other end; of a
+    /// direction the first end is the one that sends.
     pub ended_by: [Lengths; 2],
     /// Idle after the last packet until the end of the run, in ps; the run, without a packet.
     pub after_ps: u64,
@@ -152,8 +188,8 @@ impl LinkIdle {
     }
 }
 
-/// Watches a link that never sleeps, from its first end. Calls come in the order in which
-/// packets begin at this end, to leave or to arrive.
+/// Watches a link that never sleeps, from its first end, or a direction, from the end that sends.
+/// Calls come in the order in which packets begin at this end, to leave or to arrive.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct LinkMeter {
@@ -167,12 +203,14 @@ pub struct LinkMeter {
     by: usize,
     /// When these have left the link.
     busy_until: u64,
+    /// Of a direction: a packet waits since then.
+    waits: bool,
     /// What was before `idle_from`; `after_ps` is not used.
     before: LinkIdle,
 }
 
 impl LinkMeter {
-    /// A link with nothing on it.
+    /// A link with nothing on it; a direction has no cable.
     pub fn new(cable_ps: u64) -> Self {
         Self {
             cable_ps,
@@ -180,6 +218,7 @@ impl LinkMeter {
             busy_from: 0,
             by: 0,
             busy_until: 0,
+            waits: false,
             before: LinkIdle::default(),
         }
     }
@@ -187,7 +226,17 @@ impl LinkMeter {
     /// A packet leaves this end from `from` until `until` ps.
     #[inline]
     pub fn transmit(&mut self, from: u64, until: u64) {
+        let waited = std::mem::take(&mut self.waits);
+        let from = if waited { self.busy_until } else { from };
         self.carry(from, until + self.cable_ps, 0);
+    }
+
+    /// From `from` ps on a packet waits, until the next one leaves: a direction is busy.
+    pub fn wait(&mut self, from: u64) {
+        if !self.waits {
+            self.carry(from, from, 0);
+            self.waits = true;
+        }
     }
 
     /// A packet arrives at this end from `from` until `until` ps.
@@ -226,7 +275,10 @@ impl LinkMeter {
         let mut to_the_end = self.clone();
         // The run may end within a packet.
         to_the_end.busy_from = self.busy_from.min(run);
-        to_the_end.busy_until = self.busy_until.min(run);
+        to_the_end.busy_until = match self.waits {
+            true => run,
+            false => self.busy_until.min(run),
+        };
         to_the_end.settle();
         LinkIdle {
             after_ps: run - to_the_end.busy_until,
@@ -313,6 +365,29 @@ mod tests {
             (unused.after_ps, unused.busy_ps, unused.run_ps()),
             (77, 0, 77)
         );
+    }
+
+    /// Packets of 10 ns; one that waits makes its direction busy, and one waits for ever.
+    #[test]
+    fn a_direction_is_busy_while_a_packet_is_sent_or_waits() {
+        let mut direction = LinkMeter::new(0);
+        direction.transmit(100_000, 110_000);
+        direction.transmit(110_000, 120_000);
+        direction.wait(500_000);
+        direction.wait(510_000);
+        direction.transmit(700_000, 710_000);
+        let found = direction.account(1_000_000);
+        let expected = LinkIdle {
+            busy_ps: 20_000 + 210_000,
+            ended_by: [lengths(&[100_000, 380_000]), lengths(&[])],
+            after_ps: 290_000,
+        };
+        assert_eq!(found, expected);
+        assert_eq!(found.run_ps(), 1_000_000);
+        direction.wait(900_000);
+        let stuck = direction.account(1_000_000);
+        assert_eq!(stuck.busy_ps, 20_000 + 210_000 + 100_000);
+        assert_eq!((stuck.after_ps, stuck.run_ps()), (0, 1_000_000));
     }
 
     #[test]

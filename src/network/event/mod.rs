@@ -43,11 +43,12 @@ use super::traffic::pattern::{Pattern, Sources};
 use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
 use crate::blocks::port::controller::PowerController;
-use crate::config::plan::PortPlan;
+use crate::config::plan::{PortPlan, SyncPlan};
 use crate::config::Config;
 use crate::network::parameters::Parameters;
 use controller::{awake_pair, message_delay, AwakePair, Controller, Meters};
 use lazy::LazyPort;
+use link_idle::Sleeper;
 use numbering::Numbering;
 use partition::{Common, Partition};
 use series::{Samples, Series, MAX_SAMPLES};
@@ -90,8 +91,9 @@ pub struct Power<'p> {
     pub clock_ps: u64,
     /// The controller of every port, by its class in the topology; empty: links never sleep.
     pub plans: &'p [PortPlan],
-    /// Links that never sleep keep their idle periods and those of their ports.
-    pub metered: bool,
+    /// Links that never sleep keep their idle periods and those of their ports, as what would sleep
+    /// as a whole has them; `None`: they keep none.
+    pub metered: Option<Sleeper>,
 }
 
 /// The configuration of each class of ports of a network: the one given with the hop counts
@@ -176,6 +178,7 @@ fn run_governed(
         parameters,
         clock_ps: settings.power.clock_ps,
         message_cycles: message_delay(message_ps, parameters.cable_ps, settings.power.clock_ps),
+        per_direction: settings.power.plans.iter().any(PortPlan::per_direction),
         warm_up_ps: settings.warm_up_ps,
     };
     let ends = settings
@@ -271,10 +274,15 @@ fn controllers(
                 return Controller::AlwaysOn;
             };
             if pairs.is_empty() {
-                let cable_ps = (port < peer).then_some(common.parameters.cable_ps);
+                let cable_ps = common.parameters.cable_ps;
                 return match power.metered {
-                    true => Controller::Metered(Meters::new(power.clock_ps, cable_ps)),
-                    false => Controller::AlwaysOn,
+                    Some(sleeper) => Controller::Metered(Meters::new(
+                        power.clock_ps,
+                        cable_ps,
+                        sleeper,
+                        port < peer,
+                    )),
+                    None => Controller::AlwaysOn,
                 };
             }
             let (pair, lazy) = &pairs[topology.class(port)];
@@ -326,10 +334,18 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
         );
     }
     check_samples(topology, settings)?;
-    if settings.power.plans.iter().any(|plan| plan.sync.is_none()) {
+    let plans = settings.power.plans;
+    if plans.iter().any(|plan| plan.sync == SyncPlan::Levels) {
         return unfit(
             "the ends of a link agree by levels here (port.sync = \"levels\"), which a network \
-             cannot carry; use port.sync = \"messages\""
+             cannot carry; use port.sync = \"messages\" or \"lpi\""
+                .into(),
+        );
+    }
+    if plans.iter().any(PortPlan::per_direction) && plans.iter().any(|plan| !plan.per_direction()) {
+        return unfit(
+            "some ports exchange messages (port.sync = \"messages\"), others do not (\"lpi\"): the \
+             two ends of a link must do the same"
                 .into(),
         );
     }
@@ -558,6 +574,7 @@ fn summary(
         packets: tally.packets,
         delivered_bytes: tally.bytes,
         packet_hops: tally.packet_hops,
+        pauses_asleep: tally.pauses_asleep,
         packets_in_flight: in_flight + in_post,
         latency: Latency {
             packets: count,
@@ -618,6 +635,7 @@ fn add(sum: &mut Tally, partition: &Tally) {
     sum.packets += partition.packets;
     sum.bytes += partition.bytes;
     sum.packet_hops += partition.packet_hops;
+    sum.pauses_asleep += partition.pauses_asleep;
     sum.latency
         .add(&partition.latency)
         .expect("the same precision");

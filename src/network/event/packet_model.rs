@@ -229,13 +229,33 @@ fn both_engines_agree_with_delays() {
     runs.sort_by(f64::total_cmp);
     runs.dedup();
     assert_eq!(runs.len(), 4, "each setting has its own latency");
-    for policy in ["fixed", "perfbound-correct"] {
-        let text =
-            format!("[port]\npolicy = \"{policy}\"\nt_pdt_ns = 5000\nt_pdt_init_ns = 20000\n");
+    for (policy, sync) in [
+        ("fixed", "messages"),
+        ("perfbound-correct", "messages"),
+        ("perfbound-correct", "lpi"),
+    ] {
+        let text = format!(
+            "[port]\npolicy = \"{policy}\"\nsync = \"{sync}\"\nt_pdt_ns = 5000\n\
+             t_pdt_init_ns = 20000\n"
+        );
         let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
         let run = agree(all, &lammps(), Some(plan), 1_500_000_000);
         let misses: u64 = run.ports.iter().map(|port| port.cycles.misses).sum();
         assert!(run.packets > 500 && misses > 5, "{} {misses}", run.packets);
+        assert_eq!(run.pauses_asleep, 0);
+    }
+    // Directions that go to sleep between packets, while inputs fill up.
+    let text = "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"fast-wake\"\nt_pdt_ns = 10\n";
+    let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
+    for switch in [Parameters::default(), all] {
+        let run = agree(switch, &congested, Some(plan), 45_000_000);
+        let pauses: u64 = run.ports.iter().map(|port| port.pauses).sum();
+        let misses: u64 = run.ports.iter().map(|port| port.cycles.misses).sum();
+        assert!(
+            run.pauses_asleep > 0 && run.pauses_asleep < pauses && misses > 100,
+            "{} {pauses} {misses}",
+            run.pauses_asleep
+        );
     }
 }
 

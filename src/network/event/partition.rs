@@ -30,6 +30,8 @@ pub struct Common<'a> {
     pub clock_ps: u64,
     /// Clock cycles that a message between controllers takes.
     pub message_cycles: u64,
+    /// Each direction of a link sleeps for itself.
+    pub per_direction: bool,
     pub warm_up_ps: u64,
 }
 

@@ -13,6 +13,8 @@ pub struct Tally {
     pub packets: u64,
     pub bytes: u64,
     pub packet_hops: u64,
+    /// See [`crate::network::RunSummary::pauses_asleep`].
+    pub pauses_asleep: u64,
     pub latency: Histogram<u64>,
     pub latency_sum: u128,
     pub latency_max: u64,
@@ -31,6 +33,7 @@ impl Tally {
             packets: 0,
             bytes: 0,
             packet_hops: 0,
+            pauses_asleep: 0,
             latency: Histogram::new(3).expect("three digits"),
             latency_sum: 0,
             latency_max: 0,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use rand::{Rng, SeedableRng};
 
 use super::idle::{bin, Count, IdlePeriods};
+use super::link_idle::Lengths;
 use super::threads::tests::{ALWAYS_STARVED, STARVED};
 use super::*;
 use crate::blocks::port::controller::{AlwaysOn, PowerController};
@@ -12,10 +13,13 @@ use crate::blocks::port::golden::Port;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::HistogramKind;
 use crate::config::Config;
+use crate::energy::limits::{AlwaysOn as Base, Limits, SleepStates};
+use crate::energy::SystemPower;
 use crate::network::clocked::ActivitySink;
 use crate::network::topology::SingleSwitch;
 use crate::network::trace::{self, Program};
 use crate::network::traffic::pattern::{Arrivals, Destinations};
+use crate::network::PortCycles;
 
 pub(super) const OVERHEADS: Overheads = Overheads {
     send: 200_000,
@@ -37,7 +41,7 @@ pub(super) fn settings(
         power: Power {
             clock_ps: 1000,
             plans,
-            metered: false,
+            metered: None,
         },
         duration_ps,
         warm_up_ps: 0,
@@ -102,13 +106,16 @@ fn both_engines_simulate_the_same_events() {
     };
     let duration_ps = Some(1_500_000_000);
     let policies = ["always-on", "fixed", "perfbound", "perfbound-correct"];
-    for (policy, sleep) in policies
+    let with_sleep = policies
         .into_iter()
-        .flat_map(|policy| ["fast-wake", "deep-sleep", "hybrid"].map(|sleep| (policy, sleep)))
-    {
+        .flat_map(|policy| ["fast-wake", "deep-sleep", "hybrid"].map(|sleep| (policy, sleep)));
+    let both = with_sleep.flat_map(|(policy, sleep)| {
+        ["messages", "lpi"].map(|sync| (policy, sleep, sync)) // always-on once more does no harm
+    });
+    for (policy, sleep, sync) in both {
         let text = format!(
-            "[port]\npolicy = \"{policy}\"\nsleep = \"{sleep}\"\nt_pdt_ns = 5000\n\
-             t_pdt_init_ns = 20000\n"
+            "[port]\npolicy = \"{policy}\"\nsleep = \"{sleep}\"\nsync = \"{sync}\"\n\
+             t_pdt_ns = 5000\nt_pdt_init_ns = 20000\n"
         );
         let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
         let plans = vec![plan; topology.classes().len()];
@@ -137,14 +144,17 @@ fn both_engines_simulate_the_same_events() {
         let (hits, misses, transitions) = sum(&fabric);
         assert!(fabric.packets > 500, "{}", fabric.packets);
         if sleeps {
+            // What arrives divides no idle period of a direction that sleeps for itself.
+            let least = if sync == "lpi" { 50 } else { 500 };
             assert!(
-                hits > 500 && misses > 5 && transitions > 10,
-                "{policy} {sleep}"
+                hits > least && misses > 5 && transitions > 10,
+                "{policy} {sleep} {sync}: {hits} {misses} {transitions}"
             );
         }
         // Both count their own events.
         let events = fabric.events;
-        assert_eq!(fabric, RunSummary { events, ..clocked }, "{policy} {sleep}");
+        let expected = RunSummary { events, ..clocked };
+        assert_eq!(fabric, expected, "{policy} {sleep} {sync}");
     }
 }
 
@@ -341,7 +351,7 @@ fn jobs_that_share_a_program_run_as_if_joined() {
     let nodes = [0, 1, 2, 1, 5, 4];
     let with = |programs: &[&Program], threads| {
         let mut settings = settings(&[], None, threads);
-        settings.power.metered = true;
+        settings.power.metered = Some(Sleeper::Link);
         let programs: Vec<Source> = programs.iter().map(|&program| program.into()).collect();
         let load = Load::Programs {
             programs: &programs,
@@ -380,11 +390,17 @@ fn lazy_ports_decide_as_clocked_ones() {
         overheads: OVERHEADS,
     };
     for kind in HistogramKind::ALL {
-        for policy in ["perfbound", "perfbound-correct"] {
+        for (policy, sync, burst) in [
+            ("perfbound", "messages", 0),
+            ("perfbound-correct", "messages", 0),
+            ("perfbound", "lpi", 0),
+            ("perfbound-correct", "lpi", 2),
+        ] {
             let text = format!(
-                "[port]\npolicy = \"{policy}\"\nsleep = \"fast-wake\"\nt_pdt_init_ns = 20000\n\
-                 [perfbound]\nbound = 0.05\n\
-                 [histogram]\nkind = \"{}\"\nbin_ns = 256\nmax_value_ns = 65536\n",
+                "[port]\npolicy = \"{policy}\"\nsleep = \"fast-wake\"\nsync = \"{sync}\"\n\
+                 t_pdt_init_ns = 20000\n[perfbound]\nbound = 0.05\n\
+                 [histogram]\nkind = \"{}\"\nbin_ns = 256\nmax_value_ns = 65536\n\
+                 [guard]\nburst = {burst}\n",
                 kind.name()
             );
             let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
@@ -403,13 +419,182 @@ fn lazy_ports_decide_as_clocked_ones() {
     }
 }
 
-/// The idle periods of every port, from what each of its cycles was like.
-struct CycleByCycle(Vec<(IdlePeriods, Option<u64>)>);
+/// Two nodes, of which one sends 100 bytes to the other every 10 us, and directions that sleep for
+/// themselves: all of it can be worked out by hand.
+#[test]
+fn directions_that_sleep_for_themselves_by_hand() {
+    // 2 ns on a link, 0.82 ns across the switch, 15 ns on a cable; after 1 us idle a direction goes
+    // down in 100 ns, and up in 300 ns when a packet waits.
+    let text = "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"fast-wake\"\n\
+                t_pdt_ns = 1000\n[states.fast-wake]\nt_s_ns = 100\nt_w_ns = 300\n";
+    let config = Config::parse(text, "port.toml").unwrap();
+    let plan = config.plan().unwrap();
+    let topology = SingleSwitch { nodes: 2 };
+    let program = trace::from_text(
+        "num_ranks 2\nrank 0 {\nc0: calc 10000\ns0: send 100b to 1\ns0 requires c0\n\
+         c1: calc 10000\nc1 requires s0\ns1: send 100b to 1\ns1 requires c1\n\
+         c2: calc 10000\nc2 requires s1\ns2: send 100b to 1\ns2 requires c2\n}\n\
+         rank 1 {\nr0: recv 100b from 0\nr1: recv 100b from 0\nr2: recv 100b from 0\n}\n",
+    )
+    .unwrap();
+    let load = Load::Programs {
+        programs: &[(&program).into()],
+        nodes: &[0, 1],
+        overheads: Overheads { send: 0, recv: 0 },
+    };
+    let plans = vec![plan; topology.classes().len()];
+    let with = |plans, metered| {
+        let mut settings = settings(plans, None, 1);
+        settings.power.metered = metered;
+        run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+    };
+    let found = with(&plans, None);
+    // The third packet, handed over at 30,000 ns, leaves the NIC at 30,301 ns and is in the output
+    // of the switch at 30,318.82 ns. That sees it in cycle 30,319 and sends it at 30,620 ns. It
+    // arrives at 30,637 ns; energy is counted for one cable longer.
+    assert_eq!(found.time_ps, 30_637_000);
+    assert_eq!(found.cycles, 30_652);
+    // Awake in the cycles 0 to 1000 and, after each packet, for 2 that it lasts and 1001 idle ones;
+    // the last time up to the end.
+    let nic = PortCycles {
+        states: [
+            1001 + 2 * 1003 + (30_652 - 30_301),
+            300,
+            30_652 - 3358 - 1200,
+            0,
+            0,
+            900,
+        ],
+        transitions: 6,
+        wake_ups: 3,
+        hits: 0,
+        misses: 2,
+    };
+    let switch = PortCycles {
+        states: [
+            1001 + 2 * 1003 + (30_652 - 30_620),
+            300,
+            30_652 - 3039 - 1200,
+            0,
+            0,
+            900,
+        ],
+        ..nic
+    };
+    // Nothing is sent: asleep since the first threshold, whatever arrives.
+    let silent = PortCycles {
+        states: [1001, 100, 30_652 - 1101, 0, 0, 0],
+        transitions: 1,
+        ..PortCycles::default()
+    };
+    let names = ["nic0", "switch0.port1", "nic1", "switch0.port0"];
+    for (name, cycles) in names.into_iter().zip([nic, switch, silent, silent]) {
+        let port = &found.ports[topology.port_named(name).unwrap()];
+        assert_eq!(port.cycles, cycles, "{name}");
+        let (waits, delay) = match cycles.wake_ups {
+            // A packet waits for a cycle in which it is seen, and for t_w.
+            3 => (3, 3 * 301_000),
+            _ => (0, 0),
+        };
+        assert_eq!((port.sleep_waits, port.sleep_delay_ps), (waits, delay));
+    }
+    // Each direction draws half of a link: 24 W awake and in transitions, 9.6 W asleep.
+    let power = SystemPower::default();
+    let energy = power.energy(1, &found);
+    let asleep = 26_094 + 26_413 + 2 * 29_551;
+    let awake = 4 * 30_652 - asleep;
+    let nanojoules = |awake: u128, asleep: u128| awake * 24 + asleep * 96 / 10;
+    assert_eq!(energy.links.0 / 1_000_000_000, nanojoules(awake, asleep));
+    let sum = energy.links_always_on.0 / 1_000_000_000;
+    assert_eq!(sum, nanojoules(4 * 30_652, 0));
+
+    // Always on, packets leave the NIC at 10,000, 20,000 and 30,000 ns, the switch at 10,018 ns
+    // and so on: 17.82 ns and the next clock edge later.
+    let awake = with(&[], Some(Sleeper::Direction));
+    assert_eq!(awake.time_ps, 30_035_000);
+    let of = |name: &str| &awake.ports[topology.port_named(name).unwrap()];
+    for (name, from) in [("nic0", 10_000), ("switch0.port1", 10_018)] {
+        let direction = of(name).link_idle.as_ref().unwrap();
+        let mut lengths = Lengths::default();
+        for ns in [from, 9998, 9998] {
+            lengths.record(ns * 1000);
+        }
+        assert_eq!(direction.busy_ps, 6000);
+        assert_eq!(direction.ended_by, [lengths, Lengths::default()], "{name}");
+        assert_eq!(direction.after_ps, (30_050 - from - 20_002) * 1000);
+        let port = of(name).idle.as_ref().unwrap();
+        assert_eq!((port.before, port.busy), (from, 6));
+        let idle = Count {
+            periods: 2,
+            cycles: 2 * 9998,
+        };
+        assert_eq!(port.idle(), idle);
+    }
+    for name in ["nic1", "switch0.port0"] {
+        assert_eq!(of(name).link_idle.as_ref().unwrap().after_ps, 30_050_000);
+        assert_eq!(of(name).idle.as_ref().unwrap().before, 30_050);
+    }
+    // Two directions sleep through two idle periods and the time before the first packet, each but
+    // for 400 ns, and not in the few ns that are left; two through all of the run but for 100 ns.
+    let baseline = power.energy(1, &awake);
+    let base = Base::new(&awake, &baseline, Sleeper::Direction, &topology).unwrap();
+    let states = SleepStates::of(&config, &power.link);
+    let limits = Limits::new(&base, &states, &found, None, &topology);
+    let slept = |from: u64| from - 400 + 2 * (9998 - 400);
+    let slept = slept(10_000) + slept(10_018) + 2 * (30_050 - 100);
+    let joules = |ns: u64| (24.0 - 9.6) * ns as f64 * 1e-9;
+    let best = limits.at_own_wake_ups;
+    assert_eq!(best.wake_ups, 6);
+    assert!((best.saved_j - joules(slept)).abs() < 1e-12, "{best:?}");
+    let saved = baseline.links.joules() - limits.ideal.energy_j.links;
+    let idle = 4 * 30_050 - 2 * 6;
+    assert!((saved - joules(idle)).abs() < 1e-12, "{saved} J");
+}
+
+#[test]
+fn levels_and_a_mixture_are_refused() {
+    let plan = |sync| {
+        let text = format!("[port]\npolicy = \"fixed\"\nsync = \"{sync}\"\n");
+        Config::parse(&text, "port.toml").unwrap().plan().unwrap()
+    };
+    let program = lammps();
+    let topology = SingleSwitch { nodes: 16 };
+    let nodes: Vec<u32> = (0..16).collect();
+    let load = Load::Programs {
+        programs: &[(&program).into()],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    for (syncs, what) in [
+        (
+            ["levels", "levels"],
+            "use port.sync = \"messages\" or \"lpi\"",
+        ),
+        (
+            ["messages", "lpi"],
+            "the two ends of a link must do the same",
+        ),
+    ] {
+        let plans = syncs.map(plan);
+        let settings = settings(&plans, Some(1000), 1);
+        let error = run(&topology, load, &settings, Replacements::new(), &mut go_on);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains(what), "{error}");
+    }
+}
+
+/// The idle periods of every port, from what each of its cycles was like; of the direction that it
+/// sends on, what is received is nothing.
+struct CycleByCycle {
+    periods: Vec<(IdlePeriods, Option<u64>)>,
+    receives: bool,
+}
 
 impl ActivitySink for CycleByCycle {
     fn run(&mut self, port: usize, cycles: u64, inputs: Inputs, _: Outputs) {
-        let (periods, idle) = &mut self.0[port];
-        if !(inputs.queue_nonempty || inputs.transmitting || inputs.receiving) {
+        let (periods, idle) = &mut self.periods[port];
+        let receives = inputs.receiving && self.receives;
+        if !(inputs.queue_nonempty || inputs.transmitting || receives) {
             match idle {
                 Some(length) => *length += cycles,
                 None => periods.before += cycles,
@@ -441,30 +626,51 @@ fn idle_periods_are_those_of_the_cycles() {
         overheads: OVERHEADS,
     };
     let duration_ps = Some(40_000_000_000);
-    let with = |threads| {
+    let with = |sleeper, threads| {
         let mut settings = settings(&[], duration_ps, threads);
-        settings.power.metered = true;
+        settings.power.metered = Some(sleeper);
         run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
     };
-    let fabric = with(1);
-    assert_eq!(fabric, with(2));
-    let mut counted = CycleByCycle(vec![Default::default(); topology.ports()]);
-    let always_on = |_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) };
-    let run = (&topology as &dyn Topology, &program, &nodes[..]);
-    let clocked = clocked(run, duration_ps, always_on, &mut counted);
-    assert_eq!(fabric.cycles, clocked.cycles);
     let wire = Parameters::default().link_time(1);
-    for (port, (mut expected, idle)) in fabric.ports.iter().zip(counted.0) {
-        let Some(found) = &port.idle else {
-            assert!(!port.cabled);
-            continue;
+    for sleeper in [Sleeper::Direction, Sleeper::Link] {
+        let fabric = with(sleeper, 1);
+        assert_eq!(fabric, with(sleeper, 2));
+        let mut counted = CycleByCycle {
+            periods: vec![Default::default(); topology.ports()],
+            receives: sleeper == Sleeper::Link,
         };
-        expected.after = idle.unwrap_or(0);
-        assert_eq!(*found, expected, "{}", port.name);
-        assert_eq!(found.cycles(), fabric.cycles, "{}", port.name);
-        assert!(found.idle().periods > 100, "{}", port.name);
-        assert!(found.busy * 1000 >= port.bytes_sent * wire, "{}", port.name);
+        let always_on = |_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) };
+        let run = (&topology as &dyn Topology, &program, &nodes[..]);
+        let clocked = clocked(run, duration_ps, always_on, &mut counted);
+        assert_eq!(fabric.cycles, clocked.cycles);
+        for (port, (mut expected, idle)) in fabric.ports.iter().zip(counted.periods) {
+            let Some(found) = &port.idle else {
+                assert!(!port.cabled);
+                continue;
+            };
+            expected.after = idle.unwrap_or(0);
+            assert_eq!(*found, expected, "{}", port.name);
+            assert_eq!(found.cycles(), fabric.cycles, "{}", port.name);
+            assert!(found.idle().periods > 100, "{}", port.name);
+            assert!(found.busy * 1000 >= port.bytes_sent * wire, "{}", port.name);
+        }
     }
+    // Each direction is kept by the port that sends. To a clock cycle for each packet, its idle
+    // periods are those of the port, with the time before the first packet.
+    let fabric = with(Sleeper::Direction, 1);
+    for port in &fabric.ports {
+        let (direction, idle) = (
+            port.link_idle.as_ref().unwrap(),
+            port.idle.as_ref().unwrap(),
+        );
+        assert_eq!(direction.run_ps(), fabric.duration_ps(), "{}", port.name);
+        assert_eq!(direction.ended_by[1], Lengths::default());
+        let idle_ps = (idle.idle().cycles + idle.before) * 1000;
+        let apart = direction.ended_by[0].ps().abs_diff(idle_ps);
+        assert!(apart <= (port.packets_sent + 1) * 1000, "{}", port.name);
+        assert!(direction.busy_ps >= port.bytes_sent * wire, "{}", port.name);
+    }
+    let fabric = with(Sleeper::Link, 1);
     // Links are kept at their first ends. An idle period of a link lies within one of each of its
     // ports, and the time before the first packet is one of them.
     for (number, port) in fabric.ports.iter().enumerate() {

@@ -263,7 +263,7 @@ fn both_engines_run_it_as_if_it_were_recorded_with_any_number_of_threads() {
                 power: event::Power {
                     clock_ps: 1000,
                     plans: &[],
-                    metered: true,
+                    metered: Some(event::link_idle::Sleeper::Link),
                 },
                 duration_ps: None,
                 warm_up_ps: 0,

@@ -2,6 +2,9 @@
 //! there only: equal to the golden model in `tx_enable`, in every message, in the state of the
 //! link and in what is counted.
 //!
+//! Where each direction of a link sleeps for itself (SPEC 14) there is no exchange of messages, and
+//! what the port receives is no activity. All else is the same.
+//!
 //! While the link is awake and its ends exchange no messages, activity matters in three
 //! ways: its first cycle ends an idle period, which is a sample; its last cycle decides
 //! whether the timer waits for the backstop, and which threshold governs the idle period that
@@ -25,7 +28,7 @@ use crate::blocks::miss_history::golden::Sample;
 use crate::blocks::port::controller::Fault;
 use crate::blocks::port::golden;
 use crate::blocks::port::pins::{Message, PowerState};
-use crate::config::plan::{Policy, PortPlan};
+use crate::config::plan::{Policy, PortPlan, SyncPlan};
 use crate::network::PortCycles;
 use hits::{Hit, Hits, BUFFERED};
 use threshold::{Numbers, Threshold};
@@ -40,13 +43,13 @@ pub struct Common {
 
 impl Common {
     /// For the ports of `plan`; `None` if what they do depends on more than activity and
-    /// messages (registers, measured hops), or if the ends of a link exchange no messages.
+    /// messages: registers, measured hops, the levels of the other end.
     pub fn new(plan: &PortPlan) -> Option<Self> {
         let numbers = match plan.predicts() {
             true => Some(Numbers::new(plan)?),
             false => None,
         };
-        (plan.registers.is_none() && plan.sync.is_some()).then_some(Self {
+        (plan.registers.is_none() && plan.sync != SyncPlan::Levels).then_some(Self {
             plan: *plan,
             numbers,
         })
@@ -64,6 +67,7 @@ impl Common {
     /// See [`LazyPort::backstop`].
     fn backstop(&self) -> u8 {
         match self.plan.t_backstop {
+            _ if self.plan.per_direction() => PER_DIRECTION,
             Some(ticks) => self.timer_cycles(ticks).saturating_add(1).ilog2() as u8,
             None => NO_BACKSTOP,
         }
@@ -98,7 +102,7 @@ pub struct LazyPort {
     /// this line.
     uneventful: bool,
     /// After receiving, the timer goes off no earlier than 2 to this power, less one, cycles after
-    /// the end of activity; [`NO_BACKSTOP`]: it does not.
+    /// the end of activity; [`NO_BACKSTOP`]: it does not; [`PER_DIRECTION`]: receiving is nothing.
     backstop: u8,
     /// So many hits may be held, and so many are.
     capacity: u8,
@@ -111,6 +115,10 @@ const _: () = assert!(std::mem::size_of::<LazyPort>() == 192);
 
 /// A port that received last leaves it to the other end to go down.
 const NO_BACKSTOP: u8 = u8::MAX;
+
+/// A port whose direction sleeps for itself takes no notice of what it receives: it has always sent
+/// last.
+const PER_DIRECTION: u8 = NO_BACKSTOP - 1;
 
 /// In the order in which hits need it: those that cannot be held touch the first lines.
 #[derive(Debug)]
@@ -148,7 +156,8 @@ struct ColdState {
     /// Is told what `count.states` is.
     sampler: Option<Sampler>,
     fsm: LpiFsm,
-    sync: LinkSync,
+    /// The exchange of messages, unless each direction sleeps for itself.
+    sync: Option<LinkSync>,
     guard: Option<Guard>,
 }
 
@@ -160,9 +169,6 @@ impl ColdState {
 
 impl LazyPort {
     /// A controller that goes on from where `port` stands: awake, and never yet active.
-    ///
-    /// # Panics
-    /// If `port` exchanges no messages.
     pub fn new(common: &Arc<Common>, port: &golden::Port, initiator: bool) -> Self {
         let (now, fsm, sync, guard) = port.link();
         let threshold = common.numbers.as_ref().map(Threshold::new);
@@ -195,7 +201,7 @@ impl LazyPort {
                 count: PortCycles::default(),
                 sampler: None,
                 fsm: fsm.clone(),
-                sync: sync.expect("the ends exchange messages").clone(),
+                sync: sync.cloned(),
                 guard: guard.cloned(),
             }),
             timer_floor: 0,
@@ -237,6 +243,9 @@ impl LazyPort {
     /// to send, or a deadline sooner than [announced](LazyPort::next).
     #[inline]
     pub fn receive(&mut self, from: Cycle, until: Cycle) -> bool {
+        if self.backstop == PER_DIRECTION {
+            return false;
+        }
         let (from, until) = (self.port_cycle(from), self.port_cycle(until));
         if self.stays_uneventful(from) {
             self.receives_until = until;
@@ -408,7 +417,7 @@ impl LazyPort {
     #[inline]
     fn backstop_floor(&self) -> u64 {
         match self.backstop {
-            NO_BACKSTOP => u64::MAX,
+            NO_BACKSTOP | PER_DIRECTION => u64::MAX,
             log2 => (1 << log2) - 1,
         }
     }
@@ -583,7 +592,8 @@ impl LazyPort {
             _ => PortCycle::NEVER,
         };
         let cold = &mut *self.cold;
-        cold.tx_enable = view.state == PowerState::Wake && !cold.sync.holds_back();
+        let holds_back = cold.sync.as_ref().is_some_and(LinkSync::holds_back);
+        cold.tx_enable = view.state == PowerState::Wake && !holds_back;
         let no_exchange = View {
             wants_down: false,
             ..view
@@ -594,14 +604,14 @@ impl LazyPort {
             .is_none_or(|guard| guard.steady(view.state == PowerState::Wake, view.queue_nonempty));
         cold.no_exchange = view.state == PowerState::Wake
             && guard_is_steady
-            && cold.sync.quiet(now.0, &no_exchange) == u64::MAX;
+            && cold.exchange_quiet(&no_exchange) == u64::MAX;
         if cold.no_exchange {
             cold.next = expiry.saturating_add(1);
             return;
         }
-        let (down, up) = cold.sync.starts(now.0, &view);
+        let (down, up) = cold.starts(&view);
         let transition = cold.fsm.quiet(now.0, down, up);
-        let exchange = cold.sync.quiet(now.0, &view);
+        let exchange = cold.exchange_quiet(&view);
         let hold = match cold.fsm.hold_ends() {
             Some(last) if last >= now.0 => last - now.0,
             _ => u64::MAX,
@@ -613,11 +623,7 @@ impl LazyPort {
         let input = untils.filter(|&until| until > now).min();
         cold.next = input.map_or(change, |input| change.min(input));
         if view.state != PowerState::Wake && now < self.idle_since() {
-            let what = format!(
-                "its controller went to {} while a packet was on the link",
-                view.state.name()
-            );
-            self.blame(what);
+            self.blame(Fault::went_to_sleep(view.state));
         }
     }
 
@@ -650,9 +656,10 @@ impl LazyPort {
             let enabled = self.cold.tx_enable;
             self.look_ahead();
             let cold = &mut *self.cold;
-            cold.sent = Some(cold.sync.message()).filter(|sent| *sent != Message::None);
+            let sent = cold.sync.as_ref().map(LinkSync::message);
+            cold.sent = sent.filter(|sent| *sent != Message::None);
             let enables = cold.tx_enable && !enabled;
-            let error = cold.sync.error();
+            let error = cold.sync.as_ref().is_some_and(LinkSync::error);
             if (cold.sent.is_some() || enables) && cold.cycle < to {
                 self.blame("its controller sent something earlier than it had announced".into());
             }
@@ -671,7 +678,7 @@ impl LazyPort {
         let view = self.view();
         let cold = &mut *self.cold;
         let now = cold.cycle;
-        let (down, up) = cold.sync.starts(now.0, &view);
+        let (down, up) = cold.starts(&view);
         let leaves = down && view.state == PowerState::Wake;
         cold.left_wake = !view.active && (cold.left_wake || leaves);
         let mut overdrawn = false;
@@ -680,7 +687,9 @@ impl LazyPort {
             overdrawn = guard.overdrawn();
         }
         cold.fsm.clock(now.0, down, up);
-        cold.sync.clock(now.0, &view);
+        if let Some(sync) = &mut cold.sync {
+            sync.clock(now.0, &view);
+        }
         cold.message = Message::None;
         cold.cycle += 1;
         let state = cold.fsm.state();
@@ -700,6 +709,30 @@ impl LazyPort {
 }
 
 impl ColdState {
+    /// Whether the link begins to go down in the present cycle, and to go up.
+    fn starts(&self, view: &View) -> (bool, bool) {
+        match &self.sync {
+            Some(sync) => sync.starts(self.cycle.0, view),
+            // Nobody is asked.
+            None => (
+                (view.wants_down || view.overdue) && view.permitted,
+                view.queue_nonempty,
+            ),
+        }
+    }
+
+    /// Cycles from the present one on before the first at whose end more than the timer, or a
+    /// transition, changes something; `u64::MAX`: there is none.
+    fn exchange_quiet(&self, view: &View) -> u64 {
+        match (&self.sync, &self.guard) {
+            (Some(sync), _) => sync.quiet(self.cycle.0, view),
+            (None, _) if !view.overdue => u64::MAX,
+            // A direction that only the guard keeps awake sleeps as soon as that lets it.
+            (None, Some(guard)) if !view.permitted => guard.until_permits(self.cycle.0),
+            (None, _) => 0,
+        }
+    }
+
     /// Counts the cycles until the present one, in which the link was in `state`; the simulation
     /// began in cycle `begin`.
     fn count_state(&mut self, state: PowerState, begin: PortCycle) {

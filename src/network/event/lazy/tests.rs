@@ -8,7 +8,7 @@ use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::{
     BinScale, BudgetPlan, CircularWindow, CorrectionPlan, GuardPlan, HistogramKind, HistogramPlan,
-    LinkPlan, MissUnit, Product, RefreshPlan, Sleep, SleepTimes, SyncPlan,
+    LinkPlan, MessagesPlan, MissUnit, Product, RefreshPlan, Sleep, SleepTimes, SyncPlan,
 };
 use crate::network::event::controller::{awake_pair, Controller};
 use crate::network::event::time::Cycle;
@@ -31,7 +31,7 @@ fn plan() -> PortPlan {
             hybrid_hold: 9,
             refresh: Some(RefreshPlan { t_q: 60, t_r: 20 }),
         },
-        sync: Some(SyncPlan { timeout: 60 }),
+        sync: SyncPlan::Messages(MessagesPlan { timeout: 60 }),
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
@@ -342,6 +342,91 @@ fn a_guarded_port_is_the_golden_one() {
                     ..plan
                 };
                 without += run_pair(&unguarded, 40_000, number as u64);
+            }
+        }
+    }
+    assert!(sum.hits > 5000 && sum.misses > 500, "{sum:?}");
+    assert!(
+        sum.transitions > 1000 && sum.transitions < without.transitions / 2,
+        "{sum:?} {without:?}"
+    );
+}
+
+/// The same plan where each direction of the link sleeps for itself (SPEC 14).
+fn per_direction(plan: PortPlan) -> PortPlan {
+    PortPlan {
+        sync: SyncPlan::Lpi,
+        t_backstop: None,
+        ..plan
+    }
+}
+
+#[test]
+fn a_direction_that_sleeps_for_itself_is_the_golden_one() {
+    let mut sum = Seen::default();
+    for (number, sleep) in Sleep::ALL.into_iter().enumerate() {
+        for (t_pdt_init, clocks_per_tick) in [(0, 1), (5, 1), (60, 1), (9, 3), (65535, 1)] {
+            let plan = per_direction(PortPlan {
+                policy: Policy::Fixed,
+                sleep,
+                t_pdt_init,
+                clocks_per_tick,
+                ..plan()
+            });
+            let seen = run_pair(&plan, 30_000, number as u64);
+            assert_eq!(seen.misses == 0, t_pdt_init == 65535, "{plan:?}");
+            sum += seen;
+        }
+        for (seed, kind) in (10..).zip(HistogramKind::ALL) {
+            for policy in [Policy::PerfBound, Policy::PerfBoundCorrect] {
+                let mut plan = with_kind(plan(), kind, BinScale::Linear);
+                plan.policy = policy;
+                plan.sleep = sleep;
+                plan.budget.denominator = [301, 1501][seed as usize % 2];
+                sum += run_pair(&per_direction(plan), 30_000, seed);
+            }
+        }
+    }
+    assert_eq!(sum.messages, 0);
+    assert!(
+        sum.hits > 20_000 && sum.misses > 3000 && sum.transitions > 6000,
+        "{sum:?}"
+    );
+}
+
+/// A guard that refuses lets a direction sleep as soon as there is a token: nobody asks again.
+#[test]
+fn a_guarded_direction_is_the_golden_one() {
+    let (mut sum, mut without) = (Seen::default(), Seen::default());
+    for (number, sleep) in Sleep::ALL.into_iter().enumerate() {
+        for (policy, t_pdt_init, clocks_per_tick) in [
+            (Policy::Fixed, 0, 1),
+            (Policy::Fixed, 9, 3),
+            (Policy::PerfBound, 40, 1),
+            (Policy::PerfBoundCorrect, 40, 3),
+        ] {
+            // The last one refills nothing: what it has spent is gone.
+            for (burst, numerator) in [(1, 1), (3, 1), (2, 7), (5, 0)] {
+                let plan = per_direction(PortPlan {
+                    policy,
+                    sleep,
+                    t_pdt_init,
+                    clocks_per_tick,
+                    guard: Some(GuardPlan {
+                        burst,
+                        numerator,
+                        denominator: 500,
+                        adjustable: false,
+                        rate_bits: 1,
+                    }),
+                    ..plan()
+                });
+                sum += run_pair(&plan, 30_000, number as u64);
+                let unguarded = PortPlan {
+                    guard: None,
+                    ..plan
+                };
+                without += run_pair(&unguarded, 30_000, number as u64);
             }
         }
     }

@@ -1,0 +1,9 @@
+port.v
+idle_meter.v
+pdt_timer.v
+lpi_fsm.v
+bin_meter.v
+histogram_clearing.v
+histogram_window.v
+counter_store.v
+perfbound.v

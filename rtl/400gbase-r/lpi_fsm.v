@@ -1,0 +1,110 @@
+// lpi_fsm
+//
+// Power states of the link at this end. Nothing is transmitted unless the
+// link is awake. A transition down always completes; if it is to go up by then,
+// the way up begins at once.
+//
+// Instances: port.lpi_fsm
+// Emitted by linkdoze 0.1.0; change the configuration rather than this file.
+// SHA-256 of the configuration: dff0b4e897fb48c75bc0df6460f1451b52e960a0aff85a548d4a5fa513b37a84
+
+`default_nettype none
+
+module lpi_fsm (
+    input  wire       clk,         // clock
+    input  wire       rst,         // synchronous reset
+    input  wire       down_start,  // go down at the end of this cycle
+    input  wire       up_start,    // go up at the end of this cycle, or of the transition down
+    output wire       tx_enable,   // the port may start a packet
+    output wire       leaving,     // the link leaves Wake at the end of this cycle
+    output wire       asleep,      // the link sleeps or is on the way down
+    output wire [2:0] power_state  // state of the link, encoded as LINK_*
+);
+
+  // States: Link
+  localparam [2:0] LINK_WAKE = 3'd0;        // ready to transmit
+  localparam [2:0] LINK_GOING_DOWN = 3'd1;  // on the way down, full power
+  localparam [2:0] LINK_FAST_WAKE = 3'd2;   // asleep, most of the PHY on
+  localparam [2:0] LINK_DEEP_SLEEP = 3'd3;  // asleep, deepest
+  localparam [2:0] LINK_REFRESH = 3'd4;     // refreshing within deep sleep, full power
+  localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
+
+  localparam [8:0] T_S_FAST_WAKE = 9'd0;    // down to fast wake: clock cycles less one
+  localparam [8:0] T_W_FAST_WAKE = 9'd339;  // up from fast wake: clock cycles less one
+
+  reg  [2:0] state_q;   // state of the link
+  reg  [2:0] state_d;
+  reg  [8:0] cycles_q;  // clock cycles left in this state, less one
+  reg  [8:0] cycles_d;
+  wire       over;      // the state has lasted its time
+
+  assign over = cycles_q == 9'd0;
+  assign tx_enable = state_q == LINK_WAKE;
+  assign leaving = (state_q == LINK_WAKE) & down_start;
+  assign asleep = (state_q != LINK_WAKE) & (state_q != LINK_GOING_UP);
+  assign power_state = state_q;
+
+  always @(*) begin
+    state_d = state_q;
+    cycles_d = cycles_q;
+    if (~over) begin
+      cycles_d = cycles_q - 9'd1;
+    end
+    case (state_q)
+      LINK_WAKE: begin
+        if (down_start) begin
+          state_d = LINK_GOING_DOWN;
+          cycles_d = T_S_FAST_WAKE;
+        end
+      end
+      LINK_GOING_DOWN: begin
+        if (over) begin
+          if (up_start) begin
+            state_d = LINK_GOING_UP;
+          end else begin
+            state_d = LINK_FAST_WAKE;
+          end
+          if (up_start) begin
+            cycles_d = T_W_FAST_WAKE;
+          end
+        end
+      end
+      LINK_FAST_WAKE: begin
+        if (up_start) begin
+          state_d = LINK_GOING_UP;
+          cycles_d = T_W_FAST_WAKE;
+        end
+      end
+      LINK_DEEP_SLEEP: begin
+        // Not used in this configuration.
+        state_d = LINK_WAKE;
+      end
+      LINK_REFRESH: begin
+        // Not used in this configuration.
+        state_d = LINK_WAKE;
+      end
+      LINK_GOING_UP: begin
+        if (over) begin
+          state_d = LINK_WAKE;
+        end
+      end
+      default: begin
+        // No such state: awake is the safe one.
+        state_d = LINK_WAKE;
+      end
+    endcase
+  end
+
+  always @(posedge clk) begin
+    if (rst) begin
+      state_q <= LINK_WAKE;
+      cycles_q <= 9'd0;
+    end else begin
+      state_q <= state_d;
+      cycles_q <= cycles_d;
+    end
+  end
+
+endmodule
+
+`default_nettype wire
