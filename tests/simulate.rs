@@ -346,6 +346,38 @@ fn directions_count_as_half_links() {
     }
 }
 
+/// docs/evidence/directions.md on its smallest trace: a direction is idle whenever the link is, and
+/// what wakes a link wakes both directions if they sleep together.
+#[test]
+fn directions_for_themselves_save_more_and_wait_more_often() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("sim/lammps-lj-r8-s20.goal.zst");
+    let [together, alone] = ["messages", "lpi"].map(|sync| {
+        let text = format!(
+            "[topology]\nkind = \"single-switch\"\nnodes = 8\n\
+             [traffic]\nkind = \"goal\"\nfile = \"{}\"\nmapping = \"linear\"\n\
+             [power.port]\npolicy = \"fixed\"\nt_pdt_ns = 4480\nsleep = \"deep-sleep\"\n\
+             sync = \"{sync}\"\n",
+            trace.display()
+        );
+        let scenario = written(folder.path(), &format!("{sync}.toml"), &text);
+        json(folder.path(), &["simulate", &scenario, "--json"])
+    });
+    let more = |path: &str| number(&alone, path) / number(&together, path);
+    let ideal = more("/ideal/saved_percent/network");
+    assert!((1.0..1.05).contains(&ideal), "{ideal}");
+    let saved = more("/against_always_on_percent/energy_network");
+    assert!((1.02..1.2).contains(&saved), "{saved}");
+    let waits = more("/ports/sleep_waits");
+    assert!((1.5..2.0).contains(&waits), "{waits}");
+    // A link that sleeps together has two ends that wake.
+    let each =
+        |found: &Value| number(found, "/ports/sleep_waits") / number(found, "/ports/wake_ups");
+    assert_eq!(each(&alone), 1.0);
+    assert!((0.5..0.6).contains(&each(&together)), "{}", each(&together));
+    assert!(more("/time_ns") > 1.0);
+}
+
 #[test]
 fn copies_of_a_job_run_side_by_side() {
     let folder = tempfile::tempdir().unwrap();
