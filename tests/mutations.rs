@@ -487,9 +487,9 @@ const REGISTER_EDITS: [Edit; 24] = [
     ),
     edit(
         "the reciprocal of 13 hops is off by one",
-        "hop_monitor.v",
-        "RECIPROCALS_13 = 17'd5041",
-        "RECIPROCALS_13 = 17'd5042",
+        "hop_reciprocal.v",
+        "17'd5041",
+        "17'd5042",
     ),
     // budget_rate
     edit(

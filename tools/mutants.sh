@@ -101,7 +101,7 @@ try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
 try map 4M histogram_map,map_entry,map_entry_lowest
 try correction 20M corrector,miss_history,logarithm,digit_step,quotient_step,exp2_offset,exp2_slope,\
 log2_offset,log2_slope,log2_rate,normalise_1,normalise_2,normalise_4,normalise_8,normalise_16,guard,lpi_fsm
-try registers 6M axi_lite,csr,budget_rate,hop_monitor,port
+try registers 6M axi_lite,csr,budget_rate,hop_monitor,hop_reciprocal,port
 
 python3 - "$out" <<'PYTHON'
 import json

@@ -1,9 +1,12 @@
 //! Whether a fault in the hardware is one: whether a version of it ([`crate::hdl::mutants`])
 //! behaves, from every state that it can be in, as the design without the fault.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::circuit::Circuit;
+use super::invariant::{Facts, Formulas, Pair};
 use super::task::ProofTask;
 use super::tools::{Answer, Scope, ToolError, Tools, Workspace};
 use crate::config::plan::PortPlan;
@@ -37,19 +40,57 @@ pub struct Versions<'a> {
     /// The design as SMT-LIB.
     text: String,
     layout: Layout,
+    circuit: Option<Circuit>,
+    /// What holds of the design beside its claims; looked for when it is needed first.
+    facts: Mutex<Option<Arc<Facts>>>,
 }
 
-/// Where things are in the bit vector that holds the state and the inputs of a cycle.
-struct Layout {
-    top: String,
-    bits: u32,
+/// What a part of the bit vector is that holds the state and the inputs of a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Anything in any cycle, or nothing that the design depends on.
+    Free,
+    Input,
+    Register,
+    /// A word of a memory, or whatever else has a state.
+    Word,
+}
+
+/// A part of that bit vector.
+#[derive(Clone, Debug)]
+pub(super) struct Field {
+    pub(super) low: u32,
+    pub(super) width: u32,
+    pub(super) role: Role,
+    /// The instance that it is in.
+    pub(super) instance: String,
+}
+
+impl Field {
+    /// The instance in the top that it is in, itself or inside.
+    pub(super) fn part(&self) -> &str {
+        self.instance.split('.').next().unwrap_or_default()
+    }
+}
+
+/// Where things are in that bit vector.
+pub(super) struct Layout {
+    pub(super) top: String,
+    pub(super) bits: u32,
     /// The lowest bit of the input that chooses.
-    selector: u32,
+    pub(super) selector: u32,
+    /// The bit of the reset.
+    pub(super) reset: u32,
+    /// The bit that tells the first state.
+    pub(super) first: u32,
+    /// All but that input.
+    pub(super) fields: Vec<Field>,
     /// Bits, lowest and width, that are no part of what is compared: the registers of checkers, and
-    /// what a memory gives that is asked for a word it does not have, anything in any cycle.
+    /// what is anything in any cycle. That is what a memory gives that is asked for a word it does
+    /// not have, and bits of signals that nothing drives because nothing reads them.
     beside: Vec<(u32, u32)>,
-    inputs: Vec<String>,
-    outputs: Vec<String>,
+    pub(super) inputs: Vec<String>,
+    pub(super) outputs: Vec<String>,
     /// Registers by their hierarchical names below the top: lowest bit and width.
     registers: HashMap<String, (u32, u32)>,
 }
@@ -93,7 +134,13 @@ impl<'a> Versions<'a> {
         let layout = Layout::read(&task.top, &text).ok_or_else(|| {
             ToolError::Refused("the formulas of Yosys are not understood".to_owned())
         })?;
-        Ok(Versions { run, text, layout })
+        Ok(Versions {
+            run,
+            circuit: Circuit::read(&task.top, &text),
+            text,
+            layout,
+            facts: Mutex::default(),
+        })
     }
 
     /// Whether the version of this number does on its pins what the design does, in every cycle:
@@ -114,25 +161,61 @@ impl<'a> Versions<'a> {
             match self.run.ask(&format!("version{number}"), question)? {
                 Answer::Unsatisfiable => return Ok(true),
                 Answer::Satisfiable => {}
-                Answer::Unknown => return Ok(false),
+                Answer::Unknown => break,
             }
         }
-        Ok(false)
+        self.has_invariant(number)
+    }
+
+    /// Whether an invariant of the two is found that makes them equal on their pins.
+    ///
+    /// They are in one state when the first reset comes, whatever that state is. The invariant holds
+    /// after it, and after every cycle before which it holds, with a reset in it or without, and
+    /// with the fault in all of them. It says that all memories and most registers are equal, and
+    /// each of the others when certain bits of the design have certain values: a register that is
+    /// loaded before it is used may hold anything until then. Of the design, its claims hold.
+    ///
+    /// # Errors
+    /// If the solver does not start.
+    fn has_invariant(&self, number: u64) -> Result<bool, ToolError> {
+        let Some(circuit) = &self.circuit else {
+            return Ok(false);
+        };
+        let formulas = Formulas {
+            run: &self.run,
+            text: &self.text,
+            layout: &self.layout,
+            circuit,
+        };
+        let facts = {
+            let mut known = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*known {
+                Some(facts) => facts.clone(),
+                None => known.insert(Arc::new(Facts::find(formulas)?)).clone(),
+            }
+        };
+        Pair::new(formulas, &facts, number).proves()
     }
 }
 
 impl Layout {
-    fn read(top: &str, text: &str) -> Option<Layout> {
+    pub(super) fn read(top: &str, text: &str) -> Option<Layout> {
         let mut layout = Layout {
             top: top.to_owned(),
             bits: 0,
             selector: 0,
+            reset: 0,
+            first: 0,
+            fields: Vec::new(),
             beside: Vec::new(),
             inputs: Vec::new(),
             outputs: Vec::new(),
             registers: HashMap::new(),
         };
-        let mut has_selector = false;
+        // What has a next state, by the names of functions.
+        let mut kept: HashSet<&str> = HashSet::new();
+        let mut places = Vec::new();
+        let first = format!("(define-fun |{top}_is| ");
         for line in text.lines() {
             if let Some(rest) = line.strip_prefix("(define-sort ") {
                 let bits = rest.split("(_ BitVec ").nth(1)?;
@@ -144,30 +227,54 @@ impl Layout {
                 }
             } else if let Some(rest) = line.strip_prefix("; yosys-smt2-output ") {
                 layout.outputs.push(rest.split(' ').next()?.to_owned());
-            } else if let Some((code, names)) = line.split_once(" state)) ; ") {
-                let Some((_, extract)) = code.split_once("((_ extract ") else {
-                    continue;
-                };
-                let (high, low) = extract.trim_end_matches(')').split_once(' ')?;
-                let (high, low): (u32, u32) = (high.parse().ok()?, low.parse().ok()?);
-                let names: Vec<&str> = names.split_whitespace().collect();
-                if names.contains(&format!("\\{SELECTOR}").as_str()) {
-                    layout.selector = low;
-                    has_selector = true;
-                }
-                for name in &names {
-                    let name = name.trim_start_matches('\\').to_owned();
-                    layout.registers.insert(name, (low, high + 1 - low));
-                }
-                let is_beside = |name: &&str| {
-                    name.contains(&format!("{CHECKER}.")) || name.starts_with("$memory")
-                };
-                if !names.is_empty() && names.iter().all(is_beside) {
-                    layout.beside.push((low, high + 1 - low));
-                }
+            } else if let Some((value, _)) = line.split_once("| next_state)") {
+                kept.insert(value.rsplit('|').next()?);
+            } else if let Some(rest) = line.strip_prefix(&first) {
+                let (_, extract) = rest.split_once("((_ extract ")?;
+                layout.first = extract.split(' ').next()?.parse().ok()?;
+            } else if let Some(place) = Place::read(line) {
+                places.push(place);
             }
         }
-        (has_selector && layout.bits > 0).then_some(layout)
+        let mut selector = None;
+        let mut reset = None;
+        for place in places {
+            let Place { low, width, .. } = place;
+            if place.is(SELECTOR) {
+                selector = Some(low);
+                continue;
+            }
+            if place.is("rst") {
+                reset = Some(low);
+            }
+            for name in &place.names {
+                layout.registers.insert((*name).to_owned(), (low, width));
+            }
+            let names = || place.names.iter();
+            let is_beside =
+                |name: &&str| name.contains(&format!("{CHECKER}.")) || name.starts_with("$memory");
+            let is_beside = !place.names.is_empty() && names().all(is_beside);
+            let is_register =
+                |name: &&str| [REGISTER, READ_DATA].iter().any(|it| name.ends_with(it));
+            let role = match () {
+                () if layout.inputs.iter().any(|input| place.is(input)) => Role::Input,
+                () if is_beside || !kept.contains(place.function) => Role::Free,
+                () if names().any(is_register) => Role::Register,
+                () => Role::Word,
+            };
+            if role == Role::Free {
+                layout.beside.push((low, width));
+            }
+            let instance = names().next().and_then(|name| name.rsplit_once('.'));
+            layout.fields.push(Field {
+                low,
+                width,
+                role,
+                instance: instance.map_or("", |(instance, _)| instance).to_owned(),
+            });
+        }
+        (layout.selector, layout.reset) = (selector?, reset?);
+        (layout.bits > 0).then_some(layout)
     }
 
     /// The registers that a reset sets, and those that hold words read of memories.
@@ -284,5 +391,38 @@ impl Layout {
         }
         let _ = writeln!(text, "(assert (or {}))", differs.join(" "));
         text
+    }
+}
+
+/// A line of Yosys that gives a part of the bit vector a name.
+struct Place<'a> {
+    /// The function that is this part.
+    function: &'a str,
+    low: u32,
+    width: u32,
+    names: Vec<&'a str>,
+}
+
+impl<'a> Place<'a> {
+    /// `(define-fun |top#1| (...) (_ BitVec 2) ((_ extract 4 3) state)) ; \\name`, or, with a truth
+    /// value, `(define-fun |top#1| (...) Bool (= ((_ extract 3 3) state) #b1)) ; \\name`.
+    fn read(line: &'a str) -> Option<Place<'a>> {
+        let (code, names) = line.split_once(") ; ")?;
+        let (function, _) = code.strip_prefix("(define-fun |")?.split_once('|')?;
+        let code = code.strip_suffix(" #b1)").unwrap_or(code);
+        let (_, extract) = code.strip_suffix(") state)")?.rsplit_once("((_ extract ")?;
+        let (high, low) = extract.split_once(' ')?;
+        let (high, low): (u32, u32) = (high.parse().ok()?, low.parse().ok()?);
+        let names = names.split_whitespace();
+        Some(Place {
+            function,
+            low,
+            width: (high + 1).checked_sub(low)?,
+            names: names.map(|name| name.trim_start_matches('\\')).collect(),
+        })
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.names.contains(&name)
     }
 }

@@ -4,11 +4,13 @@
 //! search of all reachable states with ABC ([`faults`]).
 
 mod bound;
+mod circuit;
 mod claims;
 pub mod equivalence;
 pub mod faults;
 mod histogram;
 mod history;
+mod invariant;
 mod pair;
 mod task;
 mod tools;

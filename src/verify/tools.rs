@@ -245,6 +245,16 @@ pub(super) enum Answer {
     Unknown,
 }
 
+/// What a solver says of a formula, with the values of some terms if it can be satisfied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Model {
+    /// It can, with these bit vectors as the solver writes them.
+    Satisfiable(Vec<String>),
+    Unsatisfiable,
+    /// It gave up, or its time was over.
+    Unknown,
+}
+
 /// Which design is translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
@@ -468,20 +478,50 @@ impl<'a> Workspace<'a> {
     /// What the solver says of a formula, which is written to the file of that name.
     pub(super) fn ask(&self, name: &str, mut text: String) -> Result<Answer, ToolError> {
         text.push_str("(check-sat)\n");
+        Ok(self.answer(name, &text)?.0)
+    }
+
+    /// The same, with the values of these terms, which are bit vectors.
+    pub(super) fn model(&self, name: &str, text: &str, terms: &[&str]) -> Result<Model, ToolError> {
+        let wanted = terms.join(" ");
+        let text = format!(
+            "(set-option :produce-models true)\n{text}(check-sat)\n(get-value ({wanted}))\n"
+        );
+        let (answer, output) = self.answer(name, &text)?;
+        Ok(match answer {
+            Answer::Unsatisfiable => Model::Unsatisfiable,
+            Answer::Unknown => Model::Unknown,
+            Answer::Satisfiable => {
+                let words = output.split(|it: char| it.is_whitespace() || it == ')');
+                let values = words.filter(|word| word.starts_with('#'));
+                let values: Vec<String> = values.map(str::to_owned).collect();
+                match values.len() == terms.len() {
+                    true => Model::Satisfiable(values),
+                    false => Model::Unknown,
+                }
+            }
+        })
+    }
+
+    /// What the solver says of what is in `text`, and all that it prints.
+    fn answer(&self, name: &str, text: &str) -> Result<(Answer, String), ToolError> {
         let file = self.folder.path().join(format!("{name}.smt2"));
         std::fs::write(&file, text)?;
         let mut command = self.tools.solver.command(self.tools.timeout);
         let output = tools::output(command.arg(&file))?;
-        let answer = String::from_utf8_lossy(&output.stdout);
-        match answer.lines().map(str::trim).find(|line| !line.is_empty()) {
-            Some("sat") => Ok(Answer::Satisfiable),
-            Some("unsat") => Ok(Answer::Unsatisfiable),
-            Some(line) if line.contains("error") => Err(ToolError::Broken {
-                command: format!("{command:?}"),
-                output: last_lines(&output),
-            }),
-            _ => Ok(Answer::Unknown),
-        }
+        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let answer = match printed.lines().map(str::trim).find(|line| !line.is_empty()) {
+            Some("sat") => Answer::Satisfiable,
+            Some("unsat") => Answer::Unsatisfiable,
+            Some(line) if line.contains("error") => {
+                return Err(ToolError::Broken {
+                    command: format!("{command:?}"),
+                    output: last_lines(&output),
+                })
+            }
+            _ => Answer::Unknown,
+        };
+        Ok((answer, printed))
     }
 
     /// Violations in the cycle `step` after power-up, with waveforms.

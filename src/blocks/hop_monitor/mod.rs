@@ -29,6 +29,7 @@ block! {
         let factor = HOP_FACTOR_FRACTION + 1;
         let sum = factor + window_log2;
         let hop_counts = MAX_HOPS + 1;
+        let reciprocals = (0..hop_counts).map(|hops| reciprocal(hops).into()).collect();
     }
 
     about(
@@ -51,10 +52,14 @@ block! {
         pub out factor: Bits(factor, "hop factor of the last full window"),
         pub out measured: Bit("factor is new"),
         // The factor.
-        constant reciprocals[hops in 0..hop_counts]: Bits(
-            factor, reciprocal(hops).into(), format!("1/{hops}")
+        child hop_reciprocal: Table(
+            About::new(
+                "hop_reciprocal",
+                "1/hops, rounded down, a fraction with 16 bits below the point; 0 for 0 hops.",
+            ),
+            reciprocals,
+            factor,
         ),
-        local reciprocal: Bits(factor, "1/packet_hops, rounded down"),
         reg in_mean: Bit(false, "term is that of a packet"),
         reg term: Bits(factor, 0, "1/hops of the packet the cycle before"),
         reg sum: Bits(sum, 0, "sum of the terms of this window"),
@@ -84,14 +89,9 @@ block! {
 impl Logic for HopMonitor {
     #[hdl_gen]
     fn update(&mut self) {
-        self.reciprocal.next = 0.into();
-        for i in 1..64 {
-            if self.packet_hops.val() == i {
-                self.reciprocal.next = self.reciprocals[i].val();
-            }
-        }
+        self.hop_reciprocal.index.next = self.packet_hops.val();
         self.in_mean.d.next = self.packet_valid.val() & (self.packet_hops.val() != 0);
-        self.term.d.next = self.reciprocal.val();
+        self.term.d.next = self.hop_reciprocal.value.val();
 
         self.total.next = self.sum.q.val() + bit_cast(self.term.q.val(), &self.total);
         self.measured_now.d.next = false;
