@@ -36,6 +36,10 @@ const FIRST_SHARE: u64 = 4;
 /// How many seconds ABC may think about one fault in the module that it is in, and in the whole port.
 const ABC_TIMEOUTS: [u64; 2] = [3, 10];
 
+/// ABC is asked about the whole port only if it has no more bits of state. With registers it has some
+/// 4,200, and every fault takes ABC all of its time.
+const MOST_STATE_BITS: u64 = 3_000;
+
 /// Who says whether a fault is one.
 pub struct Provers {
     /// Equal from every state that the claims of the design allow, after some cycles in the same
@@ -145,7 +149,9 @@ impl Campaign {
             }
         }
         known((part.len() - fates.unknown().len() - told) as u64);
-        if let Some(provers) = provers {
+        let census = crate::hdl::census::count(&self.design);
+        let state_bits = census.register_bits + census.memory_bits + census.memory_output_bits;
+        if let Some(provers) = provers.filter(|_| state_bits <= MOST_STATE_BITS) {
             fates.unknown().into_par_iter().try_for_each(|at| {
                 if !stop() {
                     let prover = &provers.reachability;
@@ -159,8 +165,8 @@ impl Campaign {
                 anyhow::Ok(())
             })?;
         }
-        // Without a solver, what is left survives.
-        if provers.is_none() {
+        // What nobody was asked about survives.
+        if provers.is_none() || state_bits > MOST_STATE_BITS {
             known(fates.unknown().len() as u64);
         }
         Ok((!stop()).then(|| fates.take()))
