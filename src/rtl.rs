@@ -1,6 +1,7 @@
 //! From a configuration to its Verilog and its constraints: elaborates the port controller and
 //! prints it.
 
+use crate::blocks::ethernet_port::EthernetPort;
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
@@ -148,24 +149,47 @@ pub fn elaborated(
 /// As [`plan`].
 pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError> {
     let (config, plan, design) = elaborated(config, ports)?;
+    Ok(handed_over(&config, &plan, &design, ports))
+}
+
+/// The same for the controller of a port and its shims for low power idle, connected
+/// (`docs/how/ethernet.md`). The MAC may start a frame up to `mac_latency` cycles after it was told
+/// not to.
+///
+/// # Errors
+/// As [`plan`], and if the directions of the link do not sleep for themselves.
+pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emitted, RtlError> {
+    let plan = plan(config)?;
+    if !plan.per_direction() {
+        return Err(RtlError::Unsupported(format!(
+            "port.sync = \"{}\": a port of Ethernet needs \"lpi\"",
+            config.port.sync.name()
+        )));
+    }
+    let design = hdl::elaborate(&EthernetPort::new(&plan, mii, mac_latency))?
+        .prefixed(&config.verilog.module_prefix);
+    Ok(handed_over(config, &plan, &design, None))
+}
+
+fn handed_over(config: &Config, plan: &PortPlan, design: &Design, ports: Option<u32>) -> Emitted {
     let header = verilog::Header {
         config_text: config.canonical(),
         hash: config.hash(),
     };
     let prefix = &config.verilog.module_prefix;
-    let mut sources = verilog::print(&design, &header);
+    let mut sources = verilog::print(design, &header);
     if plan.registers.is_some() {
-        let space = Space::new(&plan, ports, config.clock.tick_ps, config.hash());
+        let space = Space::new(plan, ports, config.clock.tick_ps, config.hash());
         sources.extend(space.prefixed(prefix).files());
     }
-    Ok(Emitted {
+    Emitted {
         sources,
-        checkers: verilog::checkers(&design, &header),
-        smoke: smoke::file(&design, &plan, ports, &header.hash),
-        constraints: constraints::files(&design, config.clock.period_ps, &header.hash),
+        checkers: verilog::checkers(design, &header),
+        smoke: smoke::file(design, plan, ports, &header.hash),
+        constraints: constraints::files(design, config.clock.period_ps, &header.hash),
         top: design.top().to_owned(),
         hash: header.hash,
-    })
+    }
 }
 
 /// The shims for low power idle between a MAC and a PHY, transmit side and receive side

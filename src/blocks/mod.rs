@@ -8,6 +8,7 @@ pub mod axi_lite;
 pub mod budget_rate;
 pub mod corrector;
 pub mod csr;
+pub mod ethernet_port;
 pub mod fixed_point;
 pub mod guard;
 pub mod histogram;

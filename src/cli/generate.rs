@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use clap::builder::PossibleValuesParser;
+
 use super::numbers::within_u32;
 use super::{output, Outcome};
+use crate::blocks::mii::Mii;
 use crate::blocks::switch_ports::MAX_PORTS;
 use crate::files::{self, FileError, FolderLock};
 use crate::handover::TESTBENCH;
@@ -31,10 +34,29 @@ pub struct Args {
     /// Emit the controllers of so many ports, behind one AXI4-Lite port for their registers.
     #[arg(long, value_name = "N", value_parser = within_u32(1..=MAX_PORTS))]
     ports: Option<u32>,
+    /// Emit a port of Ethernet on this interface: the controller, and the shims for low power
+    /// idle between its MAC and its PHY. It needs port.sync = "lpi".
+    #[arg(long, value_name = "INTERFACE", conflicts_with = "ports", value_parser = interface())]
+    ethernet: Option<String>,
+    /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
+    /// to hold frames back, it may still start one.
+    #[arg(
+        long, value_name = "N", requires = "ethernet", default_value = "16",
+        value_parser = within_u32(0..=MAX_MAC_LATENCY)
+    )]
+    mac_latency: u32,
     /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
     /// or of another configuration.
     #[arg(long)]
     check: bool,
+}
+
+/// Longest reaction of a MAC, in clock cycles. **Ours**: more than the longest frame lasts.
+const MAX_MAC_LATENCY: u32 = 65_535;
+
+/// Reads the name of an interface.
+fn interface() -> PossibleValuesParser {
+    PossibleValuesParser::new(Mii::ALL.map(Mii::name))
 }
 
 /// Runs the subcommand.
@@ -43,7 +65,10 @@ pub struct Args {
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let emitted = rtl::emit_all(&config, args.ports)?;
+    let emitted = match args.ethernet.as_deref().and_then(Mii::named) {
+        Some(mii) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
+        None => rtl::emit_all(&config, args.ports)?,
+    };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     let core = emitted.core(resolved(beside) == resolved(&args.output));
     let sources = emitted.sources.iter().chain(&emitted.checkers);
@@ -67,6 +92,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         let mut again = format!("linkdoze generate {}", args.config.display());
         if let Some(ports) = args.ports {
             again += &format!(" --ports {ports}");
+        }
+        if let Some(interface) = &args.ethernet {
+            again += &format!(" --ethernet {interface} --mac-latency {}", args.mac_latency);
         }
         again += &format!(" -o {}", args.output.display());
         if let Some(folder) = &args.constraints {

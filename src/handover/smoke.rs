@@ -9,6 +9,7 @@ use std::fmt::Write as _;
 
 use super::{comment, TESTBENCH};
 use crate::blocks::csr::map;
+use crate::blocks::mii::IDLE;
 use crate::blocks::{link_sync, lpi_fsm};
 use crate::config::plan::PortPlan;
 use crate::hdl::sim::{Pin, PinDirection};
@@ -200,6 +201,9 @@ fn input(pin: &Pin) -> String {
         "packet_hops" | "sleep_permit" | "initiator" | "s_axi_bready" | "s_axi_rready" => {
             format!("{}'d1", pin.width)
         }
+        // Idle in every lane: the frames themselves are the MAC's and the PHY's.
+        "mac_tx_data" | "phy_rx_data" => format!("{{{}{{8'h{IDLE:02x}}}}}", pin.width / 8),
+        "mac_tx_control" | "phy_rx_control" => format!("{{{}{{1'b1}}}}", pin.width),
         _ => format!("{}'d0", pin.width),
     }
 }

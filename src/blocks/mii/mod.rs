@@ -51,6 +51,11 @@ impl Mii {
         }
     }
 
+    /// The interface of that name.
+    pub fn named(name: &str) -> Option<Mii> {
+        Mii::ALL.into_iter().find(|mii| mii.name() == name)
+    }
+
     /// Lanes of a word: bytes of data, and bits of control.
     pub fn lanes(self) -> u32 {
         match self {

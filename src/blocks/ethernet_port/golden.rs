@@ -1,0 +1,93 @@
+//! Golden model of a port of Ethernet: those of the controller and of both shims, connected.
+
+use crate::blocks::lpi_rx::golden::{LpiRx, Outputs as Received};
+use crate::blocks::lpi_tx::golden::{Inputs as Sending, LpiTx, Outputs as Sent};
+use crate::blocks::mii::golden::Lanes;
+use crate::blocks::mii::Mii;
+use crate::blocks::port::golden::Port;
+use crate::blocks::port::model::Model;
+use crate::blocks::port::pins::{self, Outputs as Controlled};
+use crate::config::plan::PortPlan;
+
+/// The inputs of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Inputs {
+    /// Those of the controller; `transmitting` is not among the port's pins and plays no part.
+    pub port: pins::Inputs,
+    /// The word that the MAC sends.
+    pub mac_word: Lanes,
+    /// The word that the PHY received.
+    pub phy_word: Lanes,
+    /// Local or remote fault.
+    pub link_fault: bool,
+    /// Least words of LPI.
+    pub t_s: u64,
+    /// Least words from LPI to the start of a frame.
+    pub t_w_sys: u64,
+}
+
+/// The outputs of a cycle.
+#[derive(Clone, Copy, Debug)]
+pub struct Outputs {
+    /// Those of the controller.
+    pub port: Controlled,
+    /// The MAC may start a frame.
+    pub mac_tx_enable: bool,
+    /// To the PHY, and what is told of it.
+    pub sent: Sent,
+    /// To the MAC, and what is told of it.
+    pub received: Received,
+}
+
+/// Cycle-exact model of a port of Ethernet.
+#[derive(Clone, Debug)]
+pub struct EthernetPort {
+    port: Port,
+    lpi_tx: LpiTx,
+    lpi_rx: LpiRx,
+}
+
+impl EthernetPort {
+    /// The port of `plan` on an interface, just after reset.
+    pub fn new(plan: &PortPlan, mii: Mii, mac_latency: u32) -> Self {
+        EthernetPort {
+            port: Port::new(plan),
+            lpi_tx: LpiTx::new(mii, mac_latency),
+            lpi_rx: LpiRx::new(mii),
+        }
+    }
+
+    /// What the transmit side sees in this cycle.
+    fn sending(&self, inputs: &Inputs) -> Sending {
+        let port = self.port.outputs();
+        Sending {
+            word: inputs.mac_word,
+            lpi_request: port.lpi_request,
+            tx_enable: port.tx_enable,
+            link_fault: inputs.link_fault,
+            t_s: inputs.t_s,
+            t_w_sys: inputs.t_w_sys,
+        }
+    }
+
+    /// The outputs of this cycle.
+    pub fn outputs(&self, inputs: &Inputs) -> Outputs {
+        Outputs {
+            port: self.port.outputs(),
+            mac_tx_enable: self.lpi_tx.mac_tx_enable(&self.sending(inputs)),
+            sent: self.lpi_tx.outputs(),
+            received: self.lpi_rx.outputs(),
+        }
+    }
+
+    /// The clock edge at the end of a cycle.
+    pub fn clock(&mut self, inputs: &Inputs) {
+        let sending = self.sending(inputs);
+        self.port.clock(&pins::Inputs {
+            transmitting: self.lpi_tx.outputs().transmitting,
+            ..inputs.port
+        });
+        self.lpi_tx.clock(&sending);
+        self.lpi_rx.clock(inputs.phy_word);
+    }
+}

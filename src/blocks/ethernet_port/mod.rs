@@ -1,0 +1,114 @@
+//! A port of Ethernet: the controller and both shims for low power idle, connected.
+
+pub mod golden;
+#[cfg(test)]
+mod tests;
+
+use crate::blocks::axi_lite::AxiPins;
+use crate::blocks::csr::map;
+use crate::blocks::lpi_rx::LpiRx;
+use crate::blocks::lpi_tx::LpiTx;
+use crate::blocks::mii::Mii;
+use crate::blocks::port::Port;
+use crate::config::plan::{PortPlan, HOPS_WIDTH};
+use crate::hdl::prelude::*;
+
+block! {
+    /// The controller of a port and the shims between its MAC and its PHY
+    /// (`docs/how/ethernet.md`): all that a MAC which knows nothing of low power idle needs.
+    pub struct EthernetPort(clk, rst);
+
+    /// The port of `plan` on an interface. The MAC may start a frame up to `mac_latency` cycles
+    /// after `mac_tx_enable` fell.
+    pub fn new(plan: &PortPlan, mii: Mii, mac_latency: u32) {
+        let (data, lanes) = (8 * mii.lanes(), mii.lanes());
+        let width = plan.time_width;
+        let registers = plan.registers.is_some();
+    }
+
+    about(
+        "ethernet_port",
+        "A port of Ethernet that sends low power idle (LPI) while it sleeps: the power\n\
+         controller, and the shims that stand between the MAC and the PHY. The MAC knows\n\
+         nothing of LPI; it starts no frame while mac_tx_enable is 0.",
+    )
+
+    {
+        pub in queue_nonempty: Bit("a frame waits to be sent"),
+        pub in packet_valid: Bit("one cycle per frame sent"),
+        pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that frame"),
+        pub in mac_tx_data: Bits(data, "bytes of the word that the MAC sends, lane 0 lowest"),
+        pub in mac_tx_control: Bits(lanes, "which of them are control characters"),
+        pub in phy_rx_data: Bits(data, "bytes of the word that the PHY received"),
+        pub in phy_rx_control: Bits(lanes, "which of them are control characters"),
+        pub in link_fault: Bit("local or remote fault: LPI is not to be sent"),
+        pub in t_s: Bits(width, "least words of LPI"),
+        pub in t_w_sys: Bits(width, "least words from LPI to the start of a frame"),
+        pub out mac_tx_enable: Bit("the MAC may start a frame"),
+        pub out phy_tx_data: Bits(data, "bytes of the word to the PHY"),
+        pub out phy_tx_control: Bits(lanes, "which of them are control characters"),
+        pub out mac_rx_data: Bits(data, "bytes of the word to the MAC"),
+        pub out mac_rx_control: Bits(lanes, "which of them are control characters"),
+        pub out tx_enable: Bit("the controller allows frames"),
+        pub out power_state: Bits(
+            3, "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up"
+        ),
+        pub out lpi_request: Bit("low power idle is to be sent"),
+        pub out hit: Bit("an idle period ended, the direction stayed awake"),
+        pub out miss: Bit("an idle period ended, the direction had left wake"),
+        pub out t_pdt: Bits(width, "threshold in force, in ticks"),
+        pub out transmitting: Bit("the word to the PHY has a frame, or a part of one"),
+        pub out lpi_active: Bit("the word to the PHY is LPI in the place of idle"),
+        pub out early_start: Bit("in the word to the PHY starts a frame too early behind LPI"),
+        pub out receiving: Bit("the word to the MAC has a frame, or a part of one"),
+        pub out rx_lpi: Bit("LP_IDLE.indication: the other end sends LPI"),
+        pub out lpi_error: Bit("LPI received was malformed, or a frame starts right behind it"),
+        // The registers of the controller.
+        pub pins s_axi: AxiPins(map::PAGE_BITS) if registers,
+        choice registers(registers), // software sets the parameters
+        child port: Port(plan),
+        child lpi_tx: LpiTx(mii, width, mac_latency),
+        child lpi_rx: LpiRx(mii),
+    }
+}
+
+impl Logic for EthernetPort {
+    #[hdl_gen]
+    fn update(&mut self) {
+        if self.registers {
+            AxiPins::link(&mut self.s_axi, &mut self.port.s_axi);
+        }
+        self.port.queue_nonempty.next = self.queue_nonempty.val();
+        self.port.transmitting.next = self.lpi_tx.transmitting.val();
+        self.port.packet_valid.next = self.packet_valid.val();
+        self.port.packet_hops.next = self.packet_hops.val();
+        self.tx_enable.next = self.port.tx_enable.val();
+        self.power_state.next = self.port.power_state.val();
+        self.lpi_request.next = self.port.lpi_request.val();
+        self.hit.next = self.port.hit.val();
+        self.miss.next = self.port.miss.val();
+        self.t_pdt.next = self.port.t_pdt.val();
+
+        self.lpi_tx.mac_data.next = self.mac_tx_data.val();
+        self.lpi_tx.mac_control.next = self.mac_tx_control.val();
+        self.lpi_tx.lpi_request.next = self.port.lpi_request.val();
+        self.lpi_tx.tx_enable.next = self.port.tx_enable.val();
+        self.lpi_tx.link_fault.next = self.link_fault.val();
+        self.lpi_tx.t_s.next = self.t_s.val();
+        self.lpi_tx.t_w_sys.next = self.t_w_sys.val();
+        self.mac_tx_enable.next = self.lpi_tx.mac_tx_enable.val();
+        self.phy_tx_data.next = self.lpi_tx.phy_data.val();
+        self.phy_tx_control.next = self.lpi_tx.phy_control.val();
+        self.transmitting.next = self.lpi_tx.transmitting.val();
+        self.lpi_active.next = self.lpi_tx.lpi_active.val();
+        self.early_start.next = self.lpi_tx.early_start.val();
+
+        self.lpi_rx.phy_data.next = self.phy_rx_data.val();
+        self.lpi_rx.phy_control.next = self.phy_rx_control.val();
+        self.mac_rx_data.next = self.lpi_rx.mac_data.val();
+        self.mac_rx_control.next = self.lpi_rx.mac_control.val();
+        self.receiving.next = self.lpi_rx.receiving.val();
+        self.rx_lpi.next = self.lpi_rx.rx_lpi.val();
+        self.lpi_error.next = self.lpi_rx.lpi_error.val();
+    }
+}

@@ -1,0 +1,146 @@
+//! Lock-step test: description against golden model, and the emitted Verilog against both.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{golden, EthernetPort};
+use crate::blocks::mii::testing::{check_edits, sampled, Edit, Emitted, Pins};
+use crate::blocks::mii::{Mii, IDLE, LPI};
+use crate::blocks::port::pins::{self, PinValue};
+use crate::blocks::testing::Bench;
+use crate::config::plan::PortPlan;
+use crate::config::Config;
+
+/// Cycles that the MAC of the tests takes to react.
+const LATENCY: u32 = 2;
+
+/// A direction that sleeps soon and wakes soon.
+fn plan() -> PortPlan {
+    let text = "[port]\ntime_width = 8\npolicy = \"fixed\"\nt_pdt_ns = 3\nsync = \"lpi\"\n\
+                [states.deep-sleep]\nt_w_ns = 6\nt_s_ns = 5\n\
+                [histogram]\nbins = 4\nbin_ns = 16\nmax_value_ns = 64\n";
+    Config::parse(text, "port.toml").unwrap().plan().unwrap()
+}
+
+fn input_pins(inputs: &golden::Inputs) -> Pins {
+    vec![
+        ("queue_nonempty", inputs.port.queue_nonempty.into()),
+        ("packet_valid", inputs.port.packet_valid.into()),
+        ("packet_hops", inputs.port.packet_hops.into()),
+        ("mac_tx_data", inputs.mac_word.data),
+        ("mac_tx_control", inputs.mac_word.control.into()),
+        ("phy_rx_data", inputs.phy_word.data),
+        ("phy_rx_control", inputs.phy_word.control.into()),
+        ("link_fault", inputs.link_fault.into()),
+        ("t_s", inputs.t_s),
+        ("t_w_sys", inputs.t_w_sys),
+    ]
+}
+
+fn output_pins(outputs: &golden::Outputs) -> Pins {
+    let golden::Outputs {
+        port,
+        mac_tx_enable,
+        sent,
+        received,
+    } = outputs;
+    vec![
+        ("mac_tx_enable", (*mac_tx_enable).into()),
+        ("phy_tx_data", sent.word.data),
+        ("phy_tx_control", sent.word.control.into()),
+        ("mac_rx_data", received.word.data),
+        ("mac_rx_control", received.word.control.into()),
+        ("tx_enable", port.tx_enable.into()),
+        ("power_state", port.power_state.encode()),
+        ("lpi_request", port.lpi_request.into()),
+        ("hit", port.hit.into()),
+        ("miss", port.miss.into()),
+        ("t_pdt", port.t_pdt),
+        ("transmitting", sent.transmitting.into()),
+        ("lpi_active", sent.lpi_active.into()),
+        ("early_start", sent.early_start.into()),
+        ("receiving", received.receiving.into()),
+        ("rx_lpi", received.rx_lpi.into()),
+        ("lpi_error", received.lpi_error.into()),
+    ]
+}
+
+/// Cycles of a golden model in which much happens.
+fn cycles(mii: Mii) -> Vec<(Pins, Pins)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let mut golden = golden::EthernetPort::new(&plan(), mii, LATENCY);
+    let (sent, received) = (sampled(mii, IDLE, 6_000), sampled(mii, LPI, 6_000));
+    let (mut queue_nonempty, mut link_fault, mut t_s, mut t_w_sys) = (false, false, 0, 0);
+    let words = sent.into_iter().zip(received);
+    words
+        .map(|(mac_word, phy_word)| {
+            if rng.random_ratio(1, 12) {
+                queue_nonempty = rng.random_ratio(1, 3);
+                link_fault = rng.random_ratio(1, 16);
+                t_s = rng.random_range(0..8);
+                t_w_sys = rng.random_range(0..12);
+            }
+            let inputs = golden::Inputs {
+                port: pins::Inputs {
+                    queue_nonempty,
+                    packet_valid: rng.random_ratio(1, 8),
+                    packet_hops: rng.random_range(0..8),
+                    ..Default::default()
+                },
+                mac_word,
+                phy_word,
+                link_fault,
+                t_s,
+                t_w_sys,
+            };
+            let pins = (input_pins(&inputs), output_pins(&golden.outputs(&inputs)));
+            golden.clock(&inputs);
+            pins
+        })
+        .collect()
+}
+
+#[test]
+fn description_and_golden_model_agree() {
+    for mii in Mii::ALL {
+        let mut bench = Bench::new(EthernetPort::new(&plan(), mii, LATENCY));
+        for (cycle, (inputs, outputs)) in (0u64..).zip(cycles(mii)).take(2_000) {
+            bench.drive(&inputs);
+            bench.check(cycle, &outputs).unwrap();
+            bench.clock();
+        }
+    }
+}
+
+#[test]
+fn emitted_verilog_agrees_with_the_golden_model() {
+    for mii in Mii::ALL {
+        let verilog = Emitted::of(&EthernetPort::new(&plan(), mii, LATENCY));
+        let found = verilog.first_difference(None, &cycles(mii));
+        assert_eq!(found, None, "{}", mii.name());
+    }
+}
+
+/// Wires that are mixed up are seen.
+#[test]
+fn every_edit_is_found() {
+    let edits = [
+        Edit(
+            "the controller does not see what is sent",
+            ".transmitting   (lpi_tx_transmitting)",
+            ".transmitting   (1'b0)",
+        ),
+        Edit(
+            "the controller's permit does not reach the shim",
+            ".tx_enable     (port_tx_enable)",
+            ".tx_enable     (1'b1)",
+        ),
+        Edit(
+            "nothing asks for LPI",
+            ".lpi_request   (port_lpi_request)",
+            ".lpi_request   (1'b0)",
+        ),
+    ];
+    let block = EthernetPort::new(&plan(), Mii::Xgmii64, LATENCY);
+    check_edits(&block, &edits, &cycles(Mii::Xgmii64));
+}
