@@ -22,6 +22,8 @@
 #                (the latter with a nightly Rust and rust-src; half an hour)
 #   make cocotb  a model written from the specification alone against the Verilog, with cocotb from
 #                PyPI on Icarus and Verilator; registers too (half an hour)
+#   make ethernet  100,000 frames through LiteEth's MAC, the emitted port of Ethernet and a model of the
+#                PHY, beside `linkdoze simulate`; XGMII of cocotbext-eth, too; both from PyPI (some minutes)
 #   make handover  FuseSoC runs the emitted cores, PeakRDL makes IP-XACT and UVM of the registers; both
 #                from PyPI (some minutes)
 #   make schema  the JSON Schemas against an independent validator from PyPI
@@ -36,7 +38,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb handover schema lint area directions rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area directions rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -100,6 +102,9 @@ sanitize: build
 
 cocotb: build
 	@sh tools/cocotb.sh $(LINKDOZE)
+
+ethernet: build
+	@sh tools/ethernet.sh $(LINKDOZE)
 
 handover: build
 	@sh tools/handover.sh $(LINKDOZE)
