@@ -4,7 +4,8 @@ in the same clock cycles."""
 import random
 
 SMALLEST, LARGEST = 60, 1514  # bytes of a frame without FCS (IEEE 802.3, 3.2.7)
-AROUND = 24  # bytes of preamble, FCS and least gap, which take time on the wire as well
+PREAMBLE_AND_FCS = 12  # bytes
+AROUND = PREAMBLE_AND_FCS + 12  # and the least gap of the standard, in bytes
 BYTES_A_CYCLE = 8
 FIRST = 64  # cycle in which the first frame is ready
 BURST = 0.8  # part of the frames that follow closely
@@ -25,6 +26,12 @@ def frames(seed, count):
         gap = rng.randint(0, CLOSE) if close else CLOSE + round(rng.expovariate(1 / MEAN_GAP))
         ready += -(-(size + AROUND) // BYTES_A_CYCLE) + gap
     return drawn
+
+
+def on_wire(size):
+    """Bytes for which a frame keeps the wire busy, gap included, between frames that follow each other:
+    LiteEth's MAC begins each in lane 0, and leaves two words behind the one with the last byte."""
+    return BYTES_A_CYCLE * (-(-(size + PREAMBLE_AND_FCS) // BYTES_A_CYCLE) + 2)
 
 
 def write_list(path, drawn):
@@ -52,7 +59,7 @@ def write_program(path, ends, window, keep):
             lines.append(f"c{number}: calc {ready - now}")
             if number:
                 lines.append(f"c{number} requires c{number - 1}")
-            lines.append(f"s{number}: send {size}b to {to} tag 0")
+            lines.append(f"s{number}: send {on_wire(size) - AROUND}b to {to} tag 0")
             lines.append(f"s{number} requires c{number}")
             now = ready
         lines.append(f"last: calc {window - now}")
@@ -71,7 +78,7 @@ def write_program(path, ends, window, keep):
         end, turn = divmod(to - first, FANNED)
         lines.append(f"rank {to} {{")
         for number, (size, _) in enumerate(ends[end][turn::FANNED]):
-            lines.append(f"r{number}: recv {size}b from {end} tag 0")
+            lines.append(f"r{number}: recv {on_wire(size) - AROUND}b from {end} tag 0")
         lines += [f"k{number}: recv 1b from 2 tag 1" for number in keeps]
         lines.append("}")
     path.write_text("\n".join(lines) + "\n")
