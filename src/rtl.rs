@@ -252,6 +252,31 @@ mod tests {
         }
     }
 
+    /// The same as a port of Ethernet, with and without the correction and registers.
+    #[test]
+    fn every_port_of_ethernet_is_lint_clean() {
+        let changes: [&[(&str, &str)]; 3] = [
+            &[],
+            &[("policy", "\"perfbound-correct\"")],
+            &[("registers", "true")],
+        ];
+        let of_ethernet = |config: &Config| plan(config).unwrap().per_direction();
+        let mut ports = 0;
+        for (place, found) in PRESETS.iter().enumerate() {
+            let config = preset(found.name, changes[place % changes.len()]);
+            if !of_ethernet(&config) {
+                continue;
+            }
+            let mii = Mii::ALL[ports % Mii::ALL.len()];
+            let emitted = emit_ethernet(&config, mii, 8).unwrap();
+            if let Err(error) = check::lints(&[emitted.sources, emitted.checkers].concat()) {
+                panic!("{}, {}: {error}", found.name, mii.name());
+            }
+            ports += 1;
+        }
+        assert!(ports >= changes.len());
+    }
+
     #[test]
     fn unusual_shapes_are_lint_clean() {
         let narrow = [

@@ -6,6 +6,7 @@ mod tests;
 
 use crate::blocks::axi_lite::AxiPins;
 use crate::blocks::csr::map;
+use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
 use crate::blocks::mii::Mii;
@@ -24,6 +25,9 @@ block! {
         let (data, lanes) = (8 * mii.lanes(), mii.lanes());
         let width = plan.time_width;
         let registers = plan.registers.is_some();
+        let predicts = plan.predicts();
+        let corrects = plan.corrects();
+        let numbers = Arithmetic::new(plan);
     }
 
     about(
@@ -57,6 +61,14 @@ block! {
         pub out hit: Bit("an idle period ended, the direction stayed awake"),
         pub out miss: Bit("an idle period ended, the direction had left wake"),
         pub out t_pdt: Bits(width, "threshold in force, in ticks"),
+        pub out update: Bit("there is a new threshold") if predicts,
+        pub out t_pb: Bits(width, "PerfBound's threshold, in ticks") if predicts,
+        pub out window: Bits(width, "window it was computed for, in ticks") if predicts,
+        pub out budget: Bits(plan.budget.width, "frames that may be delayed in it") if predicts,
+        pub out log2_cf: Bits(
+            numbers.log2_cf_bits(),
+            format!("log2 of the correction factor, two's complement, {} fraction bits", numbers.fraction),
+        ) if corrects,
         pub out transmitting: Bit("the word to the PHY has a frame, or a part of one"),
         pub out lpi_active: Bit("the word to the PHY is LPI in the place of idle"),
         pub out early_start: Bit("in the word to the PHY starts a frame too early behind LPI"),
@@ -66,6 +78,8 @@ block! {
         // The registers of the controller.
         pub pins s_axi: AxiPins(map::PAGE_BITS) if registers,
         choice registers(registers), // software sets the parameters
+        choice predicts(predicts), // the threshold is predicted
+        choice corrects(corrects), // the prediction is corrected
         child port: Port(plan),
         child lpi_tx: LpiTx(mii, width, mac_latency),
         child lpi_rx: LpiRx(mii),
@@ -88,6 +102,15 @@ impl Logic for EthernetPort {
         self.hit.next = self.port.hit.val();
         self.miss.next = self.port.miss.val();
         self.t_pdt.next = self.port.t_pdt.val();
+        if self.predicts {
+            self.update.next = self.port.update.val();
+            self.t_pb.next = self.port.t_pb.val();
+            self.window.next = self.port.window.val();
+            self.budget.next = self.port.budget.val();
+        }
+        if self.corrects {
+            self.log2_cf.next = self.port.log2_cf.val();
+        }
 
         self.lpi_tx.mac_data.next = self.mac_tx_data.val();
         self.lpi_tx.mac_control.next = self.mac_tx_control.val();
