@@ -11,7 +11,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::circuit::{Bits, Circuit, Values};
-use super::equivalence::{Field, Layout, Role};
+use super::layout::{Field, Layout, Role};
 use super::tools::{Model, ToolError, Workspace};
 use crate::hdl::mutants::SELECTOR_WIDTH;
 

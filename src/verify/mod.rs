@@ -11,6 +11,7 @@ pub mod faults;
 mod histogram;
 mod history;
 mod invariant;
+mod layout;
 mod pair;
 mod task;
 mod tools;
