@@ -56,8 +56,8 @@ block! {
         pub out saturated: Bit("and is as large as it gets"),
         pub out exceeds: Bit("the tail sum is more than the budget"),
         pub out found: Bits(key, "key of the highest such entry down to this one, or 0"),
-        pub reg key_held: Bits(key, 0, "the bin plus one, 0 if the entry is unused"),
-        pub reg tail_held: Bits(tail, 0, "samples in the bin and in all above it"),
+        reg key_held: Bits(key, 0, "the bin plus one, 0 if the entry is unused"),
+        reg tail_held: Bits(tail, 0, "samples in the bin and in all above it"),
         local holds: Bit("the entry is the sample's"),
         choice saturates(shape.largest_count.is_some()), // a counter can reach its largest value
         constant largest_count: Bits(

@@ -105,15 +105,6 @@ block! {
         child lowest: MapEntry(shape.entry),
         number _upper_entries(upper),
         number _last(upper - 1),
-        // For the proofs.
-        constant tail_bits: Number(tail, "bits of a tail sum"),
-        local samples: Bits(tail, "samples of the window, or the largest tail sum"),
-        local in_order[_ in 0..upper]: Bit("the entries down to this one are"),
-        local in_window[_ in 0..upper]: Bit("this one, if it is in use, counts no more than the window has"),
-        invariant ordered(
-            "The entries in use come first, and the bin of each is above that of the next."
-        ),
-        invariant counted("No entry in use counts more samples than the window has."),
     }
 }
 
@@ -195,32 +186,5 @@ impl Logic for MapHistogram {
             self.lowest.above_found.next = self.entries[i].found.val();
         }
         self.found.next = self.lowest.found.val();
-
-        self.in_order[0].next = true;
-        for i in 1..self._upper_entries {
-            self.in_order[i].next = self.in_order[i - 1].val()
-                & (!self.entries[i].key.val().any()
-                    | (self.entries[i].key.val() < self.entries[i - 1].key.val()));
-        }
-        self.samples.next = self.largest_tail.val();
-        if !(self.window.samples.q.val() >> self.tail_bits.val()).any() {
-            self.samples.next = bit_cast(self.window.samples.q.val(), &self.samples);
-        }
-        for i in 0..self._upper_entries {
-            self.in_window[i].next = !self.entries[i].key.val().any()
-                | (self.entries[i].tail_held.q.val() <= self.samples.val());
-        }
-        for i in self._last..self._upper_entries {
-            self.ordered.d.next = self.in_order[i].val()
-                & (!self.lowest.key_held.q.val().any()
-                    | (self.lowest.key_held.q.val() < self.entries[i].key.val()));
-        }
-        self.counted.d.next = !self.lowest.key_held.q.val().any()
-            | (self.lowest.tail_held.q.val() <= self.samples.val());
-        for i in 0..self._upper_entries {
-            if !self.in_window[i].val() {
-                self.counted.d.next = false;
-            }
-        }
     }
 }

@@ -46,7 +46,7 @@ block! {
         reg ticks: Bits(width, 0, "ticks since it began, one cycle late"),
         reg last_tick: Bit(max_ticks == 1, "one tick is left"),
         reg over: Bit(false, "none is left: the age stands still"),
-        pub reg samples: Bits(samples_width, 0, "samples since it began"),
+        reg samples: Bits(samples_width, 0, "samples since it began"),
         reg full: Bit(false, "it holds all its samples, one cycle late"),
         local tick: Bit("a tick is complete"),
         local old: Bit("its time to live has passed"),
