@@ -98,7 +98,7 @@ fn a_preset_with_level_pins() {
     let text = text.replace("sync = \"messages\"", "sync = \"levels\"");
     fs::write(path.join("port.toml"), text).unwrap();
     let report = verify(path, &[], 0);
-    assert_eq!(report["parts"].as_array().unwrap().len(), 2);
+    assert_eq!(report["parts"].as_array().unwrap().len(), 3);
     let verdicts = verdicts(&report, "port");
     for claim in [
         "sends_awake_only",
@@ -404,6 +404,63 @@ fn assert_not_proved(report: &Value, claim: &str) {
 /// What is searched of a port that is wrong: not far, and not with another one.
 const BRIEFLY: [&str; 3] = ["--depth", "3", "--port-only"];
 
+/// From any state, legal or not, a link wakes by a whole transition up: a fault of the hardware never
+/// leads to transmission over a link that may be asleep.
+#[test]
+fn no_state_leads_straight_to_wake() {
+    const CLAIMS: [&str; 5] = [
+        "recovery_sends_awake_only",
+        "recovery_wakes_by_going_up",
+        "recovery_takes_t_w",
+        "recovery_completes",
+        "recovery_goes_up",
+    ];
+    let name = |claim: &str| format!("u_lpi_fsm.u_recovery_claims.{claim}");
+    let deep_sleep = CONFIG.replace("\"hybrid\"", "\"deep-sleep\"");
+    // A way up from fast wake that takes longer.
+    let longer = CONFIG.replace("t_w_ns = 4", "t_w_ns = 7");
+    for config in [&longer, &deep_sleep] {
+        let folder = folder(config);
+        let report = verify(folder.path(), &["--port-only"], 0);
+        let port = verdicts(&report, "port");
+        for claim in CLAIMS {
+            assert!(port.contains(&(&name(claim), "proved")), "{claim}");
+        }
+    }
+    let no_such = "default: begin\n        // No such state: the link may be asleep.\n        ";
+    let not_used =
+        "LINK_FAST_WAKE: begin\n        // Not used in this configuration: the link may \
+                    be asleep.\n        ";
+    let up = "state_d = LINK_GOING_UP;\n        cycles_d = LONGEST_UP;";
+    for (config, state, instead, claim) in [
+        (
+            CONFIG,
+            no_such,
+            "state_d = LINK_WAKE;",
+            "recovery_wakes_by_going_up",
+        ),
+        (
+            &deep_sleep,
+            not_used,
+            "state_d = LINK_WAKE;",
+            "recovery_wakes_by_going_up",
+        ),
+        (CONFIG, no_such, "", "recovery_goes_up"),
+        (
+            CONFIG,
+            no_such,
+            "state_d = LINK_GOING_UP;\n        cycles_d = 0;",
+            "recovery_takes_t_w",
+        ),
+    ] {
+        let (from, to) = (format!("{state}{up}"), format!("{state}{instead}"));
+        let (_, report) = edited(config, "lpi_fsm.v", &from, &to, &BRIEFLY);
+        assert_not_proved(&report, &name(claim));
+        // The other claims speak of states that can be reached, and hold.
+        assert!(verdicts(&report, "port").contains(&("u_lpi_fsm.up_completes", "proved")));
+    }
+}
+
 /// SPEC 3: an end that did not transmit last goes down by itself, after the backstop.
 #[test]
 fn a_backstop_that_never_fires_is_not_proved() {
@@ -426,7 +483,7 @@ fn a_guard_keeps_its_bound() {
     for claim in ["guard_kept", "token_in_time", "sleeps_in_time"] {
         assert!(port.contains(&(claim, "proved")), "{claim}");
     }
-    assert_eq!(report["parts"].as_array().unwrap().len(), 1);
+    assert_eq!(report["parts"].as_array().unwrap().len(), 2);
 }
 
 #[test]

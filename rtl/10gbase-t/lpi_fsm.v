@@ -2,7 +2,8 @@
 //
 // Power states of the link at this end. Nothing is transmitted unless the
 // link is awake. A transition down always completes; if it is to go up by then,
-// the way up begins at once.
+// the way up begins at once. From a state that it cannot be in the link goes up,
+// as it may be asleep.
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
@@ -31,6 +32,7 @@ module lpi_fsm (
 
   localparam [12:0] T_S_DEEP_SLEEP = 13'd449;  // down to deep sleep: clock cycles less one
   localparam [12:0] T_W_DEEP_SLEEP = 13'd699;  // up from deep sleep: clock cycles less one
+  localparam [12:0] LONGEST_UP = 13'd699;      // up from wherever the link may be: clock cycles less one
   localparam [12:0] T_Q = 13'd6199;            // quiet between two refreshes: clock cycles less one
   localparam [12:0] T_R = 13'd199;             // one refresh: clock cycles less one
 
@@ -74,8 +76,9 @@ module lpi_fsm (
         end
       end
       LINK_FAST_WAKE: begin
-        // Not used in this configuration.
-        state_d = LINK_WAKE;
+        // Not used in this configuration: the link may be asleep.
+        state_d = LINK_GOING_UP;
+        cycles_d = LONGEST_UP;
       end
       LINK_DEEP_SLEEP: begin
         if (up_start) begin
@@ -101,8 +104,9 @@ module lpi_fsm (
         end
       end
       default: begin
-        // No such state: awake is the safe one.
-        state_d = LINK_WAKE;
+        // No such state: the link may be asleep.
+        state_d = LINK_GOING_UP;
+        cycles_d = LONGEST_UP;
       end
     endcase
   end

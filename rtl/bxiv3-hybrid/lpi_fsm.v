@@ -2,7 +2,8 @@
 //
 // Power states of the link at this end. Nothing is transmitted unless the
 // link is awake. A transition down always completes; if it is to go up by then,
-// the way up begins at once.
+// the way up begins at once. From a state that it cannot be in the link goes up,
+// as it may be asleep.
 //
 // Instances: port.lpi_fsm
 // Emitted by linkdoze 0.1.0; change the configuration rather than this file.
@@ -35,6 +36,7 @@ module lpi_fsm (
   localparam [12:0] T_S_DEEP_SLEEP = 13'd1999;  // down to deep sleep: clock cycles less one
   localparam [12:0] T_W_FAST_WAKE = 13'd374;    // up from fast wake: clock cycles less one
   localparam [12:0] T_W_DEEP_SLEEP = 13'd4479;  // up from deep sleep: clock cycles less one
+  localparam [12:0] LONGEST_UP = 13'd4479;      // up from wherever the link may be: clock cycles less one
   localparam [12:0] HOLD = 13'd7999;            // in fast wake before deep sleep: clock cycles less one
 
   reg   [2:0] state_q;   // state of the link
@@ -109,8 +111,10 @@ module lpi_fsm (
         end
       end
       LINK_REFRESH: begin
-        // Not used in this configuration.
-        state_d = LINK_WAKE;
+        // Not used in this configuration: the link may be asleep.
+        state_d = LINK_GOING_UP;
+        cycles_d = LONGEST_UP;
+        deep_d = 1'b1;
       end
       LINK_GOING_UP: begin
         if (over) begin
@@ -118,8 +122,10 @@ module lpi_fsm (
         end
       end
       default: begin
-        // No such state: awake is the safe one.
-        state_d = LINK_WAKE;
+        // No such state: the link may be asleep.
+        state_d = LINK_GOING_UP;
+        cycles_d = LONGEST_UP;
+        deep_d = 1'b1;
       end
     endcase
   end

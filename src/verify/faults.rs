@@ -91,6 +91,7 @@ pub fn task(plan: &PortPlan) -> Result<Option<ProofTask>, ToolError> {
              when it likes; all reachable states are searched"
         ),
         files,
+        induction: super::INDUCTION,
         parameters: vec![
             ("LONGEST_DELAY", longest_delay),
             ("TIMEOUT", TIMEOUT),

@@ -143,6 +143,7 @@ pub(super) fn task(
         says: says.into(),
         files: all,
         parameters: Vec::new(),
+        induction: super::INDUCTION,
         cuts,
         // They are proved of the prediction, whatever the rest does.
         assumed: checkers().filter(|it| ours(it)).collect(),

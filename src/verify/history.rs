@@ -54,6 +54,7 @@ pub(super) fn task(
         says: "the history of misses; their ratios are arbitrary".into(),
         files: all,
         parameters: Vec::new(),
+        induction: super::INDUCTION,
         cuts,
         assumed: checkers().filter(|it| ours(it)).collect(),
         left_out: checkers().filter(|it| !ours(it)).collect(),

@@ -13,6 +13,7 @@ mod history;
 mod invariant;
 mod layout;
 mod pair;
+mod recovery;
 mod task;
 mod tools;
 
@@ -170,6 +171,7 @@ pub fn proof_tasks(
             says: says.into(),
             files: files.clone(),
             parameters: Vec::new(),
+            induction: INDUCTION,
             cuts: design.instances_without_claims(|checker| part_of(checker) == part),
             assumed: Vec::new(),
             left_out: checkers.filter(|it| part_of(it) != part).collect(),
@@ -182,6 +184,7 @@ pub fn proof_tasks(
     let tasks = std::iter::once(task(None, port)).chain(parts.filter(|it| !it.claims.is_empty()));
     let tasks = tasks.chain(histogram::task(plan, design, &files)?);
     let tasks = tasks.chain(history::task(plan, design, &files)?);
+    let tasks = tasks.chain([recovery::task(plan, design, &files)?]);
     Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 
@@ -200,6 +203,7 @@ pub fn block_task(
         says: says.into(),
         files: bound(files, design.top())?,
         parameters: Vec::new(),
+        induction: INDUCTION,
         cuts: Vec::new(),
         assumed: Vec::new(),
         left_out: Vec::new(),
@@ -222,6 +226,8 @@ struct Proof<'a> {
     findings: Vec<Finding>,
     /// Claims that nothing may lean on.
     dropped: BTreeSet<String>,
+    /// Cycles that induction looks back, at most.
+    induction: u32,
     /// Cycles after power-up in which the claims that are left are known to hold.
     held: u32,
 }
@@ -273,6 +279,7 @@ pub fn prove(
         run,
         findings,
         dropped: BTreeSet::new(),
+        induction: part.induction,
         held: 0,
     };
     let mut searched = false;
@@ -321,9 +328,10 @@ impl Proof<'_> {
     /// Base case and step of the claims that are left; the names of those that do not follow.
     fn attempt(&mut self, tell: &(dyn Fn(Attempt) + Sync)) -> Result<Vec<String>, ToolError> {
         let design = self.run.translate(Scope::Cut, &self.dropped)?;
+        let induction = self.induction;
         let claims = asserted(&design);
         // The base case has to reach as far as the step looks back.
-        let base = self.run.violated(&design, INDUCTION)?;
+        let base = self.run.violated(&design, induction)?;
         if base.gave_up {
             return Ok(claims.into_keys().collect());
         }
@@ -331,7 +339,7 @@ impl Proof<'_> {
             let names = base.violations.into_iter().map(|violation| violation.name);
             return Ok(names.collect());
         }
-        self.held = self.held.max(INDUCTION);
+        self.held = self.held.max(induction);
         let all = claims.len() as u64;
         let decided = AtomicU64::new(0);
         tell(Attempt { all, done: 0 });
@@ -341,7 +349,7 @@ impl Proof<'_> {
                 let started = Instant::now();
                 let mut refuted = false;
                 let mut proved = None;
-                for depth in 1..=INDUCTION {
+                for depth in 1..=induction {
                     match self.run.step(&design, number, depth)? {
                         Answer::Unsatisfiable => proved = Some(depth),
                         Answer::Satisfiable => refuted = true,
@@ -366,7 +374,7 @@ impl Proof<'_> {
         for (name, proved, seconds, satisfiable) in answers {
             let verdict = match proved {
                 Some(_) => Verdict::Proved { induction: proved },
-                None => Verdict::Unknown { cycles: INDUCTION },
+                None => Verdict::Unknown { cycles: induction },
             };
             if let Some(finding) = self.note(&name, verdict) {
                 finding.seconds = seconds;
@@ -378,8 +386,8 @@ impl Proof<'_> {
         }
         if refuted {
             // Shows the states from which the claims fail; some of them at least.
-            for violation in self.run.counterexample(INDUCTION)?.violations {
-                let verdict = Verdict::Unknown { cycles: INDUCTION };
+            for violation in self.run.counterexample(induction)?.violations {
+                let verdict = Verdict::Unknown { cycles: induction };
                 if let Some(finding) = self.note(&violation.name, verdict) {
                     finding.trace = violation.trace;
                 }

@@ -50,6 +50,7 @@ pub(super) fn part(
              clock cycles; packets come when they like"
         ),
         files: all,
+        induction: super::INDUCTION,
         parameters: vec![
             ("LONGEST_DELAY", longest_delay),
             ("START", start),

@@ -18,6 +18,8 @@ pub struct ProofTask {
     /// Instances whose claims are proved in another part, whatever their pins do, and assumed
     /// here.
     pub assumed: Vec<String>,
+    /// Cycles that induction looks back, at most.
+    pub induction: u32,
     /// Checkers, by instances from the top, whose claims are part of another task and say nothing
     /// here.
     pub left_out: Vec<String>,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{bound, histogram, history, pair, Claim};
+use super::{bound, histogram, history, pair, recovery, Claim};
 use crate::config::plan::HistogramKind;
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
@@ -204,4 +204,14 @@ fn every_claim_about_the_history_of_misses_is_found() {
     assert!(claims.iter().all(|claim| claim.says.ends_with('.')));
     let properties = claims.iter().filter(|it| it.kind == Claim::Property);
     assert_eq!(properties.count(), history::PROPERTIES.len());
+}
+
+/// So would one of `recovery.v`.
+#[test]
+fn every_claim_about_any_state_is_found() {
+    let claims = recovery::claims();
+    assert_eq!(claims.len(), recovery::TEXT.matches("assert (").count());
+    assert!(claims.iter().all(|claim| claim.says.ends_with('.')));
+    let properties = claims.iter().filter(|it| it.kind == Claim::Property);
+    assert_eq!(properties.count(), recovery::PROPERTIES.len());
 }

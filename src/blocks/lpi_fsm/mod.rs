@@ -57,6 +57,13 @@ block! {
             let last = if used { u128::from(cycles) - 1 } else { 0 };
             Constant::bits(width, last, format!("{doc}: clock cycles less one"))
         };
+        let longest_up_is_deep =
+            uses_deep_sleep && (!uses_fast_wake || link.deep_sleep.t_w >= link.fast_wake.t_w);
+        let longest_up = if longest_up_is_deep {
+            t_w_deep_sleep
+        } else {
+            t_w_fast_wake
+        };
         let longest_wait = wake_bound(plan);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
     }
@@ -65,7 +72,8 @@ block! {
         "lpi_fsm",
         "Power states of the link at this end. Nothing is transmitted unless the\n\
          link is awake. A transition down always completes; if it is to go up by then,\n\
-         the way up begins at once.",
+         the way up begins at once. From a state that it cannot be in the link goes up,\n\
+         as it may be asleep.",
     )
 
     {
@@ -94,10 +102,12 @@ block! {
         choice uses_fast_wake(uses_fast_wake), // the link uses fast wake
         choice uses_deep_sleep(uses_deep_sleep), // the link uses deep sleep
         choice uses_refresh(refresh.is_some()), // deep sleep has refreshes
+        choice longest_up_is_deep(longest_up_is_deep), // no way up is longer than that from deep sleep
         constant t_s_fast_wake: duration(t_s_fast_wake, "down to fast wake"),
         constant t_s_deep_sleep: duration(t_s_deep_sleep, "down to deep sleep"),
         constant t_w_fast_wake: duration(t_w_fast_wake, "up from fast wake"),
         constant t_w_deep_sleep: duration(t_w_deep_sleep, "up from deep sleep"),
+        constant longest_up: duration(longest_up, "up from wherever the link may be"),
         constant hold: duration(hold, "in fast wake before deep sleep"),
         constant t_q: duration(t_q, "quiet between two refreshes"),
         constant t_r: duration(t_r, "one refresh"),
@@ -253,8 +263,9 @@ impl Logic for LpiFsm {
                         self.deep.d.next = true;
                     }
                 } else {
-                    comment!("Not used in this configuration.");
-                    self.state.d.next = Link::Wake;
+                    comment!("Not used in this configuration: the link may be asleep.");
+                    self.state.d.next = Link::GoingUp;
+                    self.cycles.d.next = self.longest_up.val();
                 }
             }
             Link::DeepSleep => {
@@ -267,8 +278,9 @@ impl Logic for LpiFsm {
                         self.cycles.d.next = self.t_r.val();
                     }
                 } else {
-                    comment!("Not used in this configuration.");
-                    self.state.d.next = Link::Wake;
+                    comment!("Not used in this configuration: the link may be asleep.");
+                    self.state.d.next = Link::GoingUp;
+                    self.cycles.d.next = self.longest_up.val();
                 }
             }
             Link::Refresh => {
@@ -281,8 +293,12 @@ impl Logic for LpiFsm {
                         self.cycles.d.next = self.t_q.val();
                     }
                 } else {
-                    comment!("Not used in this configuration.");
-                    self.state.d.next = Link::Wake;
+                    comment!("Not used in this configuration: the link may be asleep.");
+                    self.state.d.next = Link::GoingUp;
+                    self.cycles.d.next = self.longest_up.val();
+                    if self.hybrid {
+                        self.deep.d.next = self.longest_up_is_deep;
+                    }
                 }
             }
             Link::GoingUp => {
@@ -291,8 +307,12 @@ impl Logic for LpiFsm {
                 }
             }
             _ => {
-                comment!("No such state: awake is the safe one.");
-                self.state.d.next = Link::Wake;
+                comment!("No such state: the link may be asleep.");
+                self.state.d.next = Link::GoingUp;
+                self.cycles.d.next = self.longest_up.val();
+                if self.hybrid {
+                    self.deep.d.next = self.longest_up_is_deep;
+                }
             }
         }
 

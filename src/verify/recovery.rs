@@ -1,0 +1,94 @@
+//! The states of a link, begun in any state at all: `testbench/recovery.v`.
+
+use super::bound::insert;
+use super::claims::{asserted, claims_in};
+use super::task::ProofTask;
+use super::tools::ToolError;
+use crate::config::plan::{PortPlan, Sleep};
+use crate::hdl::{clog2, ClaimText, Design};
+
+/// The claims that are wanted for themselves: all of them.
+pub(super) const PROPERTIES: [&str; 5] = [
+    "recovery_sends_awake_only",
+    "recovery_wakes_by_going_up",
+    "recovery_takes_t_w",
+    "recovery_completes",
+    "recovery_goes_up",
+];
+
+pub(super) const TEXT: &str = include_str!("../../testbench/recovery.v");
+
+/// What the states of a link of `plan` do from any state, legal or not. The claims of the checkers
+/// are left out: they say in which states a port can be.
+///
+/// # Errors
+/// If the module is not there.
+pub(super) fn task(
+    plan: &PortPlan,
+    design: &Design,
+    files: &[(String, String)],
+) -> Result<ProofTask, ToolError> {
+    let prefix = design.top().strip_suffix("port").unwrap_or_default();
+    let mut all = files.to_vec();
+    insert(&mut all, &format!("{prefix}lpi_fsm"), &inside(plan))?;
+    all.push(("recovery.v".into(), TEXT.into()));
+    let mut cuts = design.instances_without_claims(|_| false);
+    cuts.retain(|instance| !instance.ends_with("/u_lpi_fsm"));
+    Ok(ProofTask {
+        top: design.top().into(),
+        says: "the states of the link from any state at all, legal or not".into(),
+        files: all,
+        parameters: Vec::new(),
+        // With two cycles the state before would be one that some state leads to.
+        induction: 1,
+        cuts,
+        assumed: Vec::new(),
+        left_out: design.checkers().into_iter().collect(),
+        claims: claims(),
+    })
+}
+
+/// What is put into the module.
+fn inside(plan: &PortPlan) -> String {
+    let chooses = plan.registers.is_some();
+    let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
+    let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
+    let (fast_wake, deep_sleep) = (plan.link.fast_wake, plan.link.deep_sleep);
+    let refresh = plan.link.refresh.filter(|_| uses_deep_sleep);
+    let used = |uses: bool, cycles: u64| if uses { cycles } else { 1 };
+    let t_w_fast_wake = used(uses_fast_wake, fast_wake.t_w);
+    let t_w_deep_sleep = used(uses_deep_sleep, deep_sleep.t_w);
+    let longest = [
+        t_w_fast_wake,
+        t_w_deep_sleep,
+        used(uses_fast_wake, fast_wake.t_s),
+        used(uses_deep_sleep, deep_sleep.t_s),
+        used(uses_fast_wake && uses_deep_sleep, plan.link.hybrid_hold),
+        refresh.map_or(1, |refresh| refresh.t_q.max(refresh.t_r)),
+    ];
+    let longest = longest.into_iter().fold(1, u64::max);
+    format!(
+        "  recovery_claims #(.CYCLES({}), .USES_FAST_WAKE({}), .USES_DEEP_SLEEP({}), \
+         .USES_REFRESH({}), .FAST_WAKE({}), .DEEP_SLEEP({}), .LONGEST({})) u_recovery_claims \
+         (.clk(clk), .rst(rst), .state(state_q), .cycles(cycles_q), .deep({}), \
+         .tx_enable(tx_enable));\n",
+        clog2(longest.into()),
+        u32::from(uses_fast_wake),
+        u32::from(uses_deep_sleep),
+        u32::from(refresh.is_some()),
+        t_w_fast_wake - 1,
+        t_w_deep_sleep - 1,
+        t_w_fast_wake.max(t_w_deep_sleep) - 1,
+        match (uses_fast_wake, uses_deep_sleep) {
+            (true, true) => "deep_q",
+            (_, true) => "1'b1",
+            _ => "1'b0",
+        },
+    )
+}
+
+/// The claims of [`TEXT`].
+pub(super) fn claims() -> Vec<ClaimText> {
+    let instances = [("recovery_claims", "u_lpi_fsm.u_recovery_claims.")];
+    claims_in(TEXT, &instances, |line| asserted(line, &PROPERTIES))
+}
