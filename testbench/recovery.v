@@ -20,6 +20,7 @@ module recovery_claims #(
     input wire              rst,
     input wire        [2:0] state,
     input wire [CYCLES-1:0] cycles,    // clock cycles left in this state, less one
+    input wire              link_up,   // there is a link, or nobody says otherwise
     input wire              deep,      // a transition is to or from deep sleep
     input wire              tx_enable
 );
@@ -36,11 +37,13 @@ module recovery_claims #(
   reg [2:0] was;
   reg [CYCLES-1:0] was_left;
   reg was_deep;
+  reg was_linked;
   always @(posedge clk) begin
     was_reset <= rst;
     was <= state;
     was_left <= cycles;
     was_deep <= deep;
+    was_linked <= link_up;
   end
 
   // How long a way up takes from the state before.
@@ -54,6 +57,7 @@ module recovery_claims #(
       REFRESH: if (USES_REFRESH) t_w = DEEP_SLEEP;
       default: t_w = LONGEST;
     endcase
+    if (!was_linked) t_w = LONGEST;
   end
 
   wire steps = !rst & !was_reset;
@@ -63,16 +67,18 @@ module recovery_claims #(
 
   // From any state, legal or not: the link becomes awake only at the end of a transition up.
   always @(*) if (!rst) recovery_wakes_by_going_up: assert (
-      !steps | state != WAKE | was == WAKE | (was == GOING_UP & was_left == 0));
+      !steps | state != WAKE | was == WAKE & was_linked
+      | (was == GOING_UP & was_left == 0 & was_linked));
 
   // From any state, legal or not: a transition up lasts t_w of the state that it leaves, and the
   // longest t_w if that cannot be known.
   always @(*) if (!rst) recovery_takes_t_w: assert (
       !steps | state != GOING_UP | was == GOING_UP | cycles == t_w);
 
-  // A transition up is not cut short.
+  // A transition up is not cut short; without a link it begins anew.
   always @(*) if (!rst) recovery_completes: assert (
-      !steps | was != GOING_UP | was_left == 0 | (state == GOING_UP & cycles == was_left - 1'b1));
+      !steps | was != GOING_UP | (was_left == 0 & was_linked)
+      | (state == GOING_UP & cycles == (was_linked ? was_left - 1'b1 : LONGEST)));
 
   // A state that the link cannot be in leads to a transition up.
   always @(*) if (!rst) recovery_goes_up: assert (

@@ -146,12 +146,14 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
     let fraction_bits = rng.random_range(4..=16);
     let hop_window = 1 << rng.random_range(1..=16);
     let registers = rng.random_bool(0.3);
+    let control_pins = rng.random_bool(0.3);
     format!(
         "[clock]\nperiod_ps = {period}\ntick_ns = {}\n\
          [port]\ntime_width = {width}\npolicy = \"{policy}\"\nsleep = \"{sleep}\"\n\
          t_pdt_ns = {}\nt_pdt_init_ns = {}\nt_backstop_ns = {t_backstop}\n\
          hybrid_hold_ns = {hold}\nsync = \"{sync}\"\nsync_timeout_ns = {sync_timeout}\n\
          registers = {registers}\n\
+         control_pins = {control_pins}\n\
          [states.fast-wake]\nt_w_ns = {}\nt_s_ns = {}\n\
          [states.deep-sleep]\nt_w_ns = {}\nt_s_ns = {}\n{refresh}\
          [histogram]\nkind = \"{kind}\"\nbin_scale = \"{scale}\"\nbins = {bins}\nbin_ns = {}\n\
@@ -250,6 +252,7 @@ fn random_legal_configurations_can_be_built() {
                     "policy",
                     "sync",
                     "registers",
+                    "control_pins",
                     "mode",
                     "miss_unit",
                 ]
@@ -276,8 +279,8 @@ fn random_legal_configurations_can_be_built() {
         .sum();
     println!("{count} configurations built, {refused} drawn ones refused");
     let met = met.into_inner().unwrap();
-    // Five kinds, two scales, four policies, three ways to agree, with registers and without, two
-    // modes, two units, with a guard and without.
-    assert_eq!(met.len(), 5 + 2 + 4 + 3 + 2 + 2 + 2 + 2, "{met:?}");
+    // Five kinds, two scales, four policies, three ways to agree, with registers and without, with
+    // control pins and without, two modes, two units, with a guard and without.
+    assert_eq!(met.len(), 5 + 2 + 4 + 3 + 2 + 2 + 2 + 2 + 2, "{met:?}");
     assert!(refused < count, "{refused} refused for {count}");
 }

@@ -461,6 +461,60 @@ fn no_state_leads_straight_to_wake() {
     }
 }
 
+/// What the control pins say holds, and wrong edits of it are not proved.
+#[test]
+fn control_pins_are_obeyed() {
+    let with_pins = |config: &str| config.replace("[port]\n", "[port]\ncontrol_pins = true\n");
+    let messages = with_pins(&(with_messages() + GUARDED));
+    let levels = with_pins(CONFIG);
+    for (config, sync) in [(&messages, "messages"), (&levels, "levels")] {
+        let folder = folder(config);
+        let report = verify(folder.path(), &["--port-only"], 0);
+        let port = verdicts(&report, "port");
+        for claim in [
+            "silent_without_link",
+            "waits_for_link",
+            "held_awake",
+            "sleeps_in_time",
+        ] {
+            assert!(port.contains(&(claim, "proved")), "{sync}: {claim}");
+        }
+    }
+    for (config, file, from, to, claim) in [
+        (
+            &levels,
+            "lpi_fsm.v",
+            "still to come.\n      state_d = LINK_GOING_UP;",
+            "still to come.",
+            "waits_for_link",
+        ),
+        (
+            &levels,
+            "port.v",
+            "may_sleep = enable & ~force_wake & link_up",
+            "may_sleep = ~force_wake & link_up",
+            "held_awake",
+        ),
+        (
+            &messages,
+            "link_sync.v",
+            "message_d = NONE;\n      unheard_d = 1'b1;",
+            "unheard_d = 1'b1;",
+            "silent_without_link",
+        ),
+        (
+            &messages,
+            "port.v",
+            "guard_permits & enable",
+            "guard_permits",
+            "held_awake",
+        ),
+    ] {
+        let (_, report) = edited(config, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
+}
+
 /// SPEC 3: an end that did not transmit last goes down by itself, after the backstop.
 #[test]
 fn a_backstop_that_never_fires_is_not_proved() {

@@ -124,6 +124,14 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "after this time, in whole ticks, a peer that does not answer is given up",
                 ),
                 key(
+                    "control_pins",
+                    Type::Switch,
+                    "`false`",
+                    "pins `enable`, `force_wake` and `link_up`, and `clear_error` with messages: the \
+                     switch or the PHY decides whether the link may sleep, and says whether there is \
+                     one",
+                ),
+                key(
                     "registers",
                     Type::Switch,
                     "`false`",

@@ -106,6 +106,8 @@ pub struct Port {
     pub sync: Sync,
     /// When a controller gives up on a peer that never answers (SPEC 5), in picoseconds.
     pub sync_timeout_ps: u64,
+    /// Pins that enable the port, keep its link awake, and tell whether the PHY has a link.
+    pub control_pins: bool,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: bool,
 }
@@ -359,6 +361,7 @@ impl Config {
                 Sync::Levels => SyncPlan::Levels,
                 Sync::Lpi => SyncPlan::Lpi,
             },
+            control_pins: self.port.control_pins,
             registers: self.port.registers.then(|| RegistersPlan {
                 config_hash: self.hash_word(),
                 period_ps: self.clock.period_ps,
@@ -579,7 +582,8 @@ impl Config {
     ///
     /// The same bytes for the same hardware: what was left to a default is written out,
     /// and of `hops` and `hop_factor` (with which `bound` means nothing) the one in force.
-    /// `[verilog]` says nothing of what the hardware does: it is there if it names something.
+    /// `[verilog]` says nothing of what the hardware does: it is there if it names something. So
+    /// are control pins: hardware without them is that of a version that did not know them.
     pub fn canonical(&self) -> String {
         let mut tables = Vec::new();
         for table in TABLES.iter() {
@@ -630,6 +634,7 @@ impl Config {
             ("port", "hybrid_hold_ns") => ns(port.hybrid_hold_ps),
             ("port", "sync") => name(port.sync.name()),
             ("port", "sync_timeout_ns") => ns(port.sync_timeout_ps),
+            ("port", "control_pins") => return port.control_pins.then(|| "true".into()),
             ("port", "registers") => port.registers.to_string(),
             ("states.wake", "power_w") => states.wake_power_w.to_string(),
             ("states.deep-sleep", "t_q_ns") => ns(refresh.t_q_ps),

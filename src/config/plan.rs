@@ -444,6 +444,8 @@ pub struct PortPlan {
     pub link: LinkPlan,
     /// How the ends of the link go to sleep and wake.
     pub sync: SyncPlan,
+    /// Pins that enable it, keep the link awake, and tell whether the PHY has a link.
+    pub control_pins: bool,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.
@@ -539,6 +541,13 @@ impl PortPlan {
     /// (SPEC 14).
     pub fn per_direction(&self) -> bool {
         self.sync == SyncPlan::Lpi
+    }
+
+    /// Whether a port begins with a way up. With control pins it does not know after reset whether
+    /// there is a link; one that exchanges messages sends nothing for a while after reset anyway, and
+    /// the other end counts on it to be awake.
+    pub fn starts_going_up(&self) -> bool {
+        self.control_pins && self.messages().is_none()
     }
 
     /// Whether the threshold comes from the histogram.

@@ -65,6 +65,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let backstop_off = written.choice("t_backstop_ns", &[("off", ())]).is_some();
     let hybrid_hold = written.number("hybrid_hold_ns");
     let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
+    let control_pins = written.switch("control_pins");
     let registers = written.switch("registers");
     let sync_timeout = written.number("sync_timeout_ns");
     let wake_power = power(&tables.table("states.wake"));
@@ -226,6 +227,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
             .then(|| whole(reader, t_backstop, ticks, (max_value_ps, 0, longest), &fits)),
         hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
         sync: sync.map_or(Sync::Messages, |w| w.value),
+        control_pins: control_pins.is_some_and(|w| w.value),
         registers: registers.is_some_and(|w| w.value),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),
     };

@@ -49,6 +49,7 @@ fn canonical_text_means_the_same() {
     texts.push("[states.wake]\npower_w = 0.000000001".into());
     texts.push("[perfbound]\nhops = \"measured\"".into());
     texts.push("[verilog]\nmodule_prefix = \"north_2_\"".into());
+    texts.push("[port]\ncontrol_pins = true".into());
     texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
     texts
         .push("[port]\ntime_width = 64\n[clock]\ntick_ns = 1000\n[perfbound]\nhops=[[1,1]]".into());
@@ -468,7 +469,12 @@ proptest::proptest! {
 /// Every key is written down, so that the hash depends on it.
 #[test]
 fn the_canonical_text_has_every_key() {
-    let text = |perfbound| format!("[verilog]\nmodule_prefix = \"a_\"\n[perfbound]\n{perfbound}");
+    let text = |perfbound| {
+        format!(
+            "[port]\ncontrol_pins = true\n[verilog]\nmodule_prefix = \"a_\"\n\
+             [perfbound]\n{perfbound}"
+        )
+    };
     let canonical = |perfbound| Config::parse(&text(perfbound), "a").unwrap().canonical();
     let (hops, factor) = (canonical(""), canonical("hop_factor = 0.001"));
     for table in TABLES.iter() {
@@ -502,6 +508,18 @@ fn the_defaults_of_the_table_are_those_of_the_reader() {
         }
     }
     assert!(literal > 25, "{literal}");
+}
+
+/// Without control pins nothing changes, not even the hash.
+#[test]
+fn control_pins() {
+    let default = Config::parse("", "a").unwrap();
+    let without = Config::parse("[port]\ncontrol_pins = false", "b").unwrap();
+    assert_eq!(default, without);
+    assert!(!default.canonical().contains("control_pins"));
+    let with = Config::parse("[port]\ncontrol_pins = true", "c").unwrap();
+    assert_ne!(default.hash(), with.hash());
+    assert!(with.plan().unwrap().control_pins && !default.plan().unwrap().control_pins);
 }
 
 /// Without a prefix nothing changes, not even the hash.

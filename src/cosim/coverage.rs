@@ -49,6 +49,10 @@ pub struct Coverage {
     /// A packet arrived in the one cycle before, in this state.
     arrived: Option<PowerState>,
     exchange: Exchange,
+    /// The link was lost, or the port reset without one, and it has not been awake since.
+    lost: bool,
+    /// Nothing but `force_wake` has wanted the link awake since it slept.
+    forced_alone: bool,
     registers: Option<Registers>,
     /// Packets since reset whose hop count is known.
     packets: u64,
@@ -69,8 +73,12 @@ struct Exchange {
     request: Option<Message>,
     /// It found this end with nothing to send, awake.
     request_suits: bool,
+    /// So it did, but `enable` was low.
+    request_disabled: bool,
     /// The request, of this end or not, that a SYNC has settled.
     settled: Option<(Message, bool)>,
+    /// This end has sent a SYNC, and has not yet started.
+    starting: bool,
     /// An ACK arrived in the cycle before.
     accepted: bool,
     error: bool,
@@ -83,6 +91,8 @@ struct Idle {
     refused: bool,
     /// The guard did not permit to sleep when the timer expired.
     held: bool,
+    /// Nor did a control pin.
+    stayed: bool,
     /// It has asked to go down.
     asked: bool,
 }
@@ -111,6 +121,8 @@ impl Coverage {
             window: 0,
             arrived: None,
             exchange: Exchange::default(),
+            lost: false,
+            forced_alone: false,
             registers: Registers::new(plan),
             packets: 0,
             outcomes: VecDeque::new(),
@@ -211,6 +223,9 @@ impl Coverage {
         }
         self.messages(run, &inputs, state, entered);
         if inputs.rst {
+            if self.plan.control_pins && !inputs.link_up {
+                self.reach(Corner::LostReset);
+            }
             self.outcomes.clear();
             self.reset(state);
             self.now += run.cycles;
@@ -218,6 +233,27 @@ impl Coverage {
             return;
         }
         let earlier = before.map_or(Inputs::default(), |(inputs, _)| inputs);
+        if self.plan.control_pins {
+            self.control_pins(&inputs, &earlier, state, entered);
+            if !inputs.link_up {
+                // As after a reset, but that what is idle from now on is an idle period.
+                self.idle_cycles = 0;
+                self.idle = None;
+                self.armed = true;
+                self.received_only = false;
+                self.used = true;
+                self.active_cycles += run.cycles;
+                self.packet_in_active = true;
+                self.hard_cycles = 0;
+                self.exchange = Exchange {
+                    error: self.exchange.error,
+                    ..Exchange::default()
+                };
+                self.now += run.cycles;
+                self.last = Some(*run);
+                return;
+            }
+        }
         self.requests(&inputs, &earlier, state, entered, run.cycles);
         if inputs.packet_valid {
             match inputs.packet_hops {
@@ -247,6 +283,63 @@ impl Coverage {
         }
         self.now += run.cycles;
         self.last = Some(*run);
+    }
+
+    /// What the control pins do to a port that is not in reset.
+    fn control_pins(
+        &mut self,
+        inputs: &Inputs,
+        earlier: &Inputs,
+        state: PowerState,
+        entered: bool,
+    ) {
+        let asleep = !matches!(state, PowerState::Wake | PowerState::GoingUp);
+        if !inputs.enable && earlier.enable {
+            if asleep {
+                self.reach(Corner::DisabledAsleep);
+            }
+            if self.exchange.asked == Some(Message::ReqDown) {
+                self.reach(Corner::DisabledWithdraws);
+            }
+        }
+        if inputs.force_wake && !earlier.force_wake && inputs.link_up {
+            if let Some(forced) = Corner::forced(state) {
+                self.reach(forced);
+            }
+        }
+        if asleep {
+            let other = inputs.queue_nonempty
+                || inputs.remote_up
+                || Message::decode(inputs.message_in) == Message::ReqUp;
+            self.forced_alone = inputs.force_wake && !other && inputs.link_up;
+        }
+        if entered && state == PowerState::GoingUp && self.forced_alone {
+            self.reach(Corner::ForcedUp);
+        }
+        if !inputs.link_up && earlier.link_up && !earlier.rst {
+            self.reach(Corner::lost(state));
+            if self.idle_cycles > 0 && self.used {
+                self.reach(Corner::LostPeriod);
+            }
+            if self.exchange.asked.is_some() {
+                self.reach(Corner::LostAsked);
+            } else if self.exchange.promised.is_some() {
+                self.reach(Corner::LostPromised);
+            } else if self.exchange.starting {
+                self.reach(Corner::LostSettled);
+            }
+        }
+        if !inputs.link_up {
+            self.lost = true;
+            if inputs.queue_nonempty {
+                self.reach(Corner::LostWaiting);
+            }
+        } else if state == PowerState::Wake && self.lost {
+            self.lost = false;
+            if entered {
+                self.reach(Corner::LinkBack);
+            }
+        }
     }
 
     fn reset(&mut self, state: PowerState) {
@@ -390,11 +483,26 @@ impl Coverage {
             Nack => {
                 self.reach(Corner::Declined);
                 let crossed = exchange.asked.is_some();
+                if exchange.request == Some(ReqDown) && exchange.request_disabled {
+                    self.reach(Corner::DisabledDeclines);
+                }
                 if exchange.request == Some(ReqDown) && exchange.request_suits && !crossed {
                     self.reach(Corner::GuardDeclines);
                 }
             }
-            Message::None | Sync => {}
+            Sync => {
+                let asleep = !matches!(state, PowerState::Wake | PowerState::GoingUp);
+                exchange.starting = match exchange.settled {
+                    Some((ReqDown, own)) => own,
+                    Some((_, own)) => own && asleep,
+                    None => false,
+                };
+            }
+            Message::None => {}
+        }
+        let started = entered && matches!(state, PowerState::GoingDown | PowerState::GoingUp);
+        if started || run.expected(Pin::TxEnable) == 1 {
+            exchange.starting = false;
         }
         if sent == ReqUp && state == PowerState::GoingDown {
             self.reach(Corner::AskUpGoingDown);
@@ -409,6 +517,13 @@ impl Coverage {
             }
         }
         let error = run.expected(Pin::SyncError) == 1;
+        let clears = self.last.is_some_and(|last| last.inputs().clear_error);
+        if self.plan.control_pins && clears && error != exchange.error {
+            self.reach(match error {
+                true => Corner::ErrorKept,
+                false => Corner::ErrorCleared,
+            });
+        }
         if error && !exchange.error {
             self.reach(Corner::NoAnswer);
             exchange.asked = None;
@@ -429,9 +544,12 @@ impl Coverage {
                     _ => {}
                 }
                 exchange.request = Some(request);
-                exchange.request_suits = !inputs.queue_nonempty
+                let suits = !inputs.queue_nonempty
                     && !inputs.transmitting
+                    && !inputs.force_wake
                     && run.expected(Pin::TxEnable) == 1;
+                exchange.request_suits = suits && inputs.enable;
+                exchange.request_disabled = suits && !inputs.enable;
             }
             Ack => match exchange.asked.take() {
                 Some(request) => {
@@ -470,6 +588,7 @@ impl Coverage {
             left_wake: false,
             refused: false,
             held: false,
+            stayed: false,
             asked: false,
         });
         if state == PowerState::GoingDown && !idle.left_wake {
@@ -488,7 +607,8 @@ impl Coverage {
             }
             idle.asked = true;
         }
-        idle.left_wake |= state != PowerState::Wake;
+        // A port may begin with a way up.
+        idle.left_wake |= !matches!(state, PowerState::Wake | PowerState::GoingUp);
         let after = self.idle_cycles.saturating_add(run.cycles);
         let expired = after / self.plan.clocks_per_tick > idle.threshold;
         if expired
@@ -501,9 +621,18 @@ impl Coverage {
             idle.refused = true;
             self.reach(Corner::Refused);
         }
+        let may_sleep = inputs.enable && !inputs.force_wake;
+        if expired && self.armed && !may_sleep && state == PowerState::Wake && !idle.stayed {
+            idle.stayed = true;
+            self.reach(match inputs.force_wake {
+                true => Corner::ForcedStays,
+                false => Corner::DisabledStays,
+            });
+        }
         let long_expired = after / self.plan.clocks_per_tick > idle.threshold.saturating_add(2);
         let held =
             self.plan.messages().is_none() && inputs.sleep_permit && state == PowerState::Wake;
+        let held = held && may_sleep;
         if long_expired && self.armed && held && self.plan.guard.is_some() && !idle.held {
             idle.held = true;
             self.reach(Corner::GuardHolds);

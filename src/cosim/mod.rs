@@ -9,6 +9,7 @@
 
 pub mod cache;
 pub mod code_coverage;
+pub mod controls;
 pub mod coverage;
 #[cfg(test)]
 pub(crate) mod fixture;

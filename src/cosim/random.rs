@@ -10,6 +10,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::controls::WithControls;
 use super::coverage::Corner;
 use super::peer::WithPeer;
 use super::software::WithSoftware;
@@ -116,9 +117,9 @@ impl Regime {
     }
 }
 
-/// Random activity, with another end of the link that answers messages where there are any, and
-/// software that asks the registers where there are any.
-pub struct Random(WithSoftware<WithPeer<Scenes>>);
+/// Random activity, with another end of the link that answers messages where there are any, control
+/// pins that move and software that asks the registers where there are any.
+pub struct Random(WithSoftware<WithControls<WithPeer<Scenes>>>);
 
 impl Random {
     /// The activity of `seed` for a run of `cycles` clocked cycles, with idle times of any length
@@ -126,13 +127,15 @@ impl Random {
     pub fn new(plan: &PortPlan, seed: u64, cycles: u64, leaps: bool) -> Random {
         let scenes = Scenes::new(plan, seed, cycles, leaps);
         let with_peer = WithPeer::random(scenes, plan, seed, leaps);
-        Random(WithSoftware::random(with_peer, plan, seed, leaps))
+        let with_controls = WithControls::random(with_peer, plan, seed);
+        Random(WithSoftware::random(with_controls, plan, seed, leaps))
     }
 }
 
 /// The activity of one port of a switch, whose idle time is clocked; software is not its own.
 pub(super) fn port_of_switch(plan: &PortPlan, seed: u64, cycles: u64) -> impl Activity + use<> {
-    WithPeer::random(Scenes::new(plan, seed, cycles, false), plan, seed, false)
+    let with_peer = WithPeer::random(Scenes::new(plan, seed, cycles, false), plan, seed, false);
+    WithControls::random(with_peer, plan, seed)
 }
 
 impl Activity for Random {
@@ -1295,6 +1298,24 @@ mod tests {
                         sleep.name()
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_corner_of_the_control_pins_is_reached() {
+        let messages = SyncPlan::Messages(MessagesPlan { timeout: 12 });
+        for sync in [messages, SyncPlan::Levels, SyncPlan::Lpi] {
+            for sleep in Sleep::ALL {
+                let plan = small_plan().with(|plan| {
+                    plan.sleep = sleep;
+                    plan.sync = sync;
+                    plan.control_pins = true;
+                });
+                let golden = golden::Port::new(&plan);
+                let coverage = coverage(golden, plan, 1, 3_000_000);
+                let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
+                assert!(missed.is_empty(), "{}, {sync:?}: {missed:?}", sleep.name());
             }
         }
     }

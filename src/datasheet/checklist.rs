@@ -1,6 +1,7 @@
 //! What an integrator must do, as far as the configuration decides it.
 
 use super::Source;
+use crate::blocks::link_sync;
 use crate::estimate::summary::time;
 use crate::hdl::census::Storage;
 
@@ -58,6 +59,21 @@ pub(super) fn items(source: &Source) -> Vec<String> {
         ),
         false => "`packet_valid` and `packet_hops` are not read: tie them to 0.".into(),
     });
+    if plan.control_pins {
+        items.push(format!(
+            "`link_up`{of} follows the PHY's link (block lock, no remote fault). While it is 0 nothing \
+             is sent; the link is awake {} after it rises. It stays 0 for a round trip at least.",
+            source.time(link_sync::longest_transitions(plan).1)
+        ));
+        items.push(format!(
+            "`enable`{of} is tied to 1 and `force_wake` to 0 where nobody decides. Bounds on the time \
+             to sleep hold while `enable` and `link_up` are 1 and `force_wake` is 0."
+        ));
+        items.push(format!(
+            "While `enable`{of} is 0 or `force_wake` 1 the other end may go on asking; with level pins \
+             or directions that sleep for themselves, the other end decides for itself."
+        ));
+    }
     match estimate.wait {
         Some(wait) => {
             items.push(format!(

@@ -9,6 +9,7 @@ mod link;
 mod wave;
 
 use crate::blocks::csr::map;
+use crate::blocks::link_sync;
 use crate::config::plan::PortPlan;
 use crate::config::Config;
 use crate::estimate::summary::{self, time};
@@ -305,6 +306,14 @@ impl Source<'_> {
         for (state, _, times) in states.iter().filter(|(_, used, _)| *used) {
             row(&format!("to {state}"), times.t_s, "always");
             row(&format!("from {state} to wake"), times.t_w, "always");
+        }
+        if self.plan.control_pins {
+            let (_, t_w) = link_sync::longest_transitions(self.plan);
+            row("from `link_up` to wake", t_w, "always");
+            if let Some(sync) = self.plan.messages() {
+                let start = link_sync::start_cycles(self.plan, &sync);
+                row("from `link_up` to `tx_enable`", start, "always");
+            }
         }
         let mut blocks = vec![
             Block::Heading(2, "Latencies and bounds".into()),

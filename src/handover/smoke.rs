@@ -197,8 +197,10 @@ fn input(pin: &Pin) -> String {
             name.to_owned()
         }
         "s_axi_araddr" => format!("{name}[{}:0]", pin.width - 1),
-        // A packet of one hop; the other end would let the link sleep; answers are taken at once.
-        "packet_hops" | "sleep_permit" | "initiator" | "s_axi_bready" | "s_axi_rready" => {
+        // A packet of one hop; the other end would let the link sleep, and so do the control pins;
+        // there is a link; answers are taken at once.
+        "packet_hops" | "enable" | "link_up" | "sleep_permit" | "initiator" | "s_axi_bready"
+        | "s_axi_rready" => {
             format!("{}'d1", pin.width)
         }
         // Idle in every lane: the frames themselves are the MAC's and the PHY's.

@@ -76,7 +76,8 @@ pub fn task(plan: &PortPlan) -> Result<Option<ProofTask>, ToolError> {
     let longest_delay = link_sync::longest_delay(&plan, &sync);
     let mut files = verilog::print(&design, &Header::for_tests());
     files.retain(|(name, _)| name.ends_with(".v"));
-    files.push((format!("{TOP}.v"), TEXT.into()));
+    let text = super::pair::tie_control_pins(&plan, TEXT);
+    files.push((format!("{TOP}.v"), text));
     let mut cuts = vec!["u_idle_meter", "u_pdt_timer"];
     cuts.extend(plan.guard.map(|_| "u_guard"));
     let asleep = match plan.sleep {

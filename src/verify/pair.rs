@@ -42,6 +42,7 @@ pub(super) fn part(
     let mut all = files.to_vec();
     // The two controllers go by the name of their module.
     let text = TEXT.replace("\n  port u_", &format!("\n  {} u_", design.top()));
+    let text = tie_control_pins(plan, &text);
     all.push(("pair.v".into(), text));
     Some(ProofTask {
         top: "pair".into(),
@@ -71,6 +72,16 @@ pub(super) fn part(
         left_out,
         claims: claims(),
     })
+}
+
+/// A test bench of two ports whose control pins, if they have any, say that there is a link, which
+/// may sleep.
+pub(super) fn tie_control_pins(plan: &PortPlan, text: &str) -> String {
+    let tied = match plan.control_pins {
+        true => ".enable(1'b1), .force_wake(1'b0), .link_up(1'b1), .clear_error(1'b0), .initiator(",
+        false => ".initiator(",
+    };
+    text.replace(".initiator(", tied)
 }
 
 /// The claims of `pair.v`.

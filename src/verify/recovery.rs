@@ -70,7 +70,7 @@ fn inside(plan: &PortPlan) -> String {
     format!(
         "  recovery_claims #(.CYCLES({}), .USES_FAST_WAKE({}), .USES_DEEP_SLEEP({}), \
          .USES_REFRESH({}), .FAST_WAKE({}), .DEEP_SLEEP({}), .LONGEST({})) u_recovery_claims \
-         (.clk(clk), .rst(rst), .state(state_q), .cycles(cycles_q), .deep({}), \
+         (.clk(clk), .rst(rst), .state(state_q), .cycles(cycles_q), .link_up({}), .deep({}), \
          .tx_enable(tx_enable));\n",
         clog2(longest.into()),
         u32::from(uses_fast_wake),
@@ -79,6 +79,7 @@ fn inside(plan: &PortPlan) -> String {
         t_w_fast_wake - 1,
         t_w_deep_sleep - 1,
         t_w_fast_wake.max(t_w_deep_sleep) - 1,
+        if plan.control_pins { "link_up" } else { "1'b1" },
         match (uses_fast_wake, uses_deep_sleep) {
             (true, true) => "deep_q",
             (_, true) => "1'b1",

@@ -27,6 +27,7 @@ block! {
 
     {
         pub in active: Bit("the port is active in this cycle"),
+        pub in link_up: Bit("there is a link: an idle period that ends now is one") if plan.control_pins,
         pub out ended: Bit("an idle period ends in this cycle: its length is ticks"),
         pub out tick: Bit("this idle cycle completes a tick"),
         pub out ticks: Bits(width, "whole ticks idle before this cycle"),
@@ -35,6 +36,7 @@ block! {
         reg in_period: Bit(false, "the cycle before was part of an idle period"),
         pub reg prescaler: Bits(prescaler_width, 0, "clock cycles into the present tick"),
         pub reg count: Bits(width, 0, "whole ticks idle, saturating"),
+        choice controlled(plan.control_pins), // the PHY says whether there is a link
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
         constant last_clock: Bits(
             prescaler_width, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
@@ -57,7 +59,12 @@ impl Logic for IdleMeter {
             self.seen_active.d.next = true;
         }
         self.in_period.d.next = !self.active.val() & self.seen_active.q.val();
-        self.ended.next = self.active.val() & self.in_period.q.val();
+        if self.controlled {
+            comment!("A period that ends because the link is lost is no sample.");
+            self.ended.next = self.active.val() & self.in_period.q.val() & self.link_up.val();
+        } else {
+            self.ended.next = self.active.val() & self.in_period.q.val();
+        }
 
         comment!("The prescaler starts anew with every idle period, so ticks are whole.");
         if self.divides {

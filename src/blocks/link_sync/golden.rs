@@ -43,6 +43,10 @@ pub struct View {
     pub overdue: bool,
     /// The guard permits to go down.
     pub permitted: bool,
+    /// There is a link.
+    pub link_up: bool,
+    /// The error is to be forgotten.
+    pub clear_error: bool,
 }
 
 impl View {
@@ -71,8 +75,10 @@ struct Step {
 pub struct LinkSync {
     /// Longest wait for a message, in clock cycles.
     timeout: u64,
-    /// Last cycle after reset in which nothing is sent.
-    start_ends: u64,
+    /// Cycles after its first in which START lasts.
+    start_lasts: u64,
+    /// There was no link in the cycle before: START begins with the first cycle in which there is.
+    cut_off: bool,
     phase: Phase,
     /// First cycle of the present phase.
     since: u64,
@@ -96,7 +102,8 @@ impl LinkSync {
         Some(LinkSync {
             timeout,
             // The request, the answer and SYNC leave in cycles 1, 2 + RTT and 3 + RTT.
-            start_ends: timeout + t_s + t_w + 2,
+            start_lasts: timeout + t_s + t_w + 2,
+            cut_off: false,
             phase: Phase::Start,
             since: 0,
             rises: false,
@@ -138,13 +145,20 @@ impl LinkSync {
     /// state stays, and `wants_down` is as it is.
     pub fn quiet(&self, now: u64, view: &View) -> u64 {
         let rise_lapses = self.rises && !view.asleep();
+        let forgets = view.clear_error && self.error;
+        if forgets || (view.link_up == self.cut_off) {
+            return 0;
+        }
+        if self.cut_off && self.says == Message::None {
+            return u64::MAX;
+        }
         if view.message != Message::None || self.says != Message::None || rise_lapses {
             return 0;
         }
         let waits_until = |cycle: u64| cycle.saturating_sub(now);
         match self.phase {
-            Phase::Start if now == 0 => 0,
-            Phase::Start => waits_until(self.start_ends),
+            Phase::Start if now == self.since => 0,
+            Phase::Start => waits_until(self.since.saturating_add(self.start_lasts)),
             Phase::Idle => {
                 let asks_up = view.asleep() && view.queue_nonempty && !self.rises;
                 let asks_down = view.wants_down && self.heard && view.permitted;
@@ -170,8 +184,26 @@ impl LinkSync {
         view.overdue && since.is_some_and(|since| now - since == self.timeout)
     }
 
+    /// The first cycle of the present phase; there is a link in cycle `now`.
+    fn began(&self, now: u64) -> u64 {
+        match self.cut_off {
+            true => now,
+            false => self.since,
+        }
+    }
+
     fn step(&self, now: u64, view: &View) -> Step {
         use Message::{Ack, Nack, ReqDown, ReqUp};
+        if !view.link_up {
+            return Step {
+                phase: Phase::Start,
+                say: Message::None,
+                down: false,
+                up: false,
+                gave_up: false,
+            };
+        }
+        let since = self.began(now);
         let stay = Step {
             phase: self.phase,
             say: Message::None,
@@ -182,11 +214,11 @@ impl LinkSync {
         // A request is answered in the next cycle, so the wait was a round trip and one.
         let settled = |up| Phase::Settled {
             up,
-            at: now + 1 + (now - self.since) / 2,
+            at: now + 1 + (now - since) / 2,
         };
         let say = |say, phase| Step { say, phase, ..stay };
         let idle = say(Message::None, Phase::Idle);
-        let late = now - self.since >= self.timeout;
+        let late = now - since >= self.timeout;
         let on_time_out = |otherwise: Step| {
             if late {
                 Step {
@@ -216,11 +248,11 @@ impl LinkSync {
         match (self.phase, view.message) {
             (Phase::Start, _) => {
                 let mut step = match view.message {
-                    _ if now == 0 => say(ReqUp, Phase::Start),
+                    _ if now == since => say(ReqUp, Phase::Start),
                     Ack => say(Message::Sync, Phase::Start),
                     _ => courtesy(),
                 };
-                if now == self.start_ends {
+                if now - since == self.start_lasts {
                     step.phase = Phase::Idle;
                 }
                 step
@@ -280,6 +312,7 @@ impl LinkSync {
     /// and with what is remembered meanwhile.
     pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
         let count = match self.phase {
+            _ if self.cut_off => 0,
             Phase::Idle => self.overdue_since.map_or(0, |since| now - since),
             Phase::Settled { at, .. } => at - now,
             _ => now - self.since,
@@ -298,17 +331,33 @@ impl LinkSync {
 
     /// The clock edge at the end of cycle `now`.
     pub fn clock(&mut self, now: u64, view: &View) {
+        let error = self.fails(now, view) || (self.error && !view.clear_error);
+        if !view.link_up {
+            *self = LinkSync {
+                phase: Phase::Start,
+                cut_off: true,
+                rises: false,
+                heard: false,
+                overdue_since: None,
+                says: Message::None,
+                error,
+                ..*self
+            };
+            return;
+        }
         let step = self.step(now, view);
+        self.since = self.began(now);
+        self.cut_off = false;
         let answered = match view.message {
             Message::Sync => true,
             Message::Ack => match self.phase {
-                Phase::Start => now > 0,
+                Phase::Start => now > self.since,
                 Phase::AskedDown { .. } | Phase::AskedUp => true,
                 _ => false,
             },
             _ => false,
         };
-        self.error |= self.fails(now, view);
+        self.error = error;
         let waits = view.overdue
             && self.heard
             && view.message != Message::ReqDown

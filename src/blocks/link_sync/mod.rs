@@ -80,6 +80,17 @@ block! {
     pub fn new(plan: &PortPlan, sync: &MessagesPlan) {
         let start = start_cycles(plan, sync);
         let width = clog2(start.into());
+        let controlled = plan.control_pins;
+        let active = if controlled {
+            "the port is active, or not to go down any more"
+        } else {
+            "the port is active"
+        };
+        let queue = if controlled {
+            "the output queue holds a packet, or the link is to be awake"
+        } else {
+            "the output queue holds a packet"
+        };
         let code = |code: u128, doc: &str| Constant::bits(MESSAGE_WIDTH, code, doc);
     }
 
@@ -95,15 +106,17 @@ block! {
     {
         pub in initiator: Bit("of two requests that cross, this end's goes on"),
         pub in message_in: Bits(MESSAGE_WIDTH, "message from the other end"),
-        pub in queue_nonempty: Bit("the output queue holds a packet"),
+        pub in queue_nonempty: Bit(queue),
         pub in transmitting: Bit("a packet is leaving over the link"),
-        pub in active: Bit("the port is active"),
+        pub in active: Bit(active),
         pub in awake: Bit("the link is awake"),
         pub in asleep: Bit("the link sleeps or is on the way down"),
         pub in may_go_down: Bit("the link is in a state with a way down"),
         pub in wants_down: Bit("this end would like to go down"),
         pub in overdue: Bit("it has wanted that before, and nothing has happened since"),
         pub in permitted: Bit("the guard permits to go down"),
+        pub in link_up: Bit("there is a link; without it nothing is said") if controlled,
+        pub in clear_error: Bit("the error is forgotten") if controlled,
         pub out down_start: Bit("go down at the end of this cycle"),
         pub out up_start: Bit("go up at the end of this cycle"),
         pub out tx_enable: Bit("the port may start a packet"),
@@ -119,6 +132,7 @@ block! {
         pub reg unheard: Bit(true, "the other end did not answer the last time"),
         reg message: Bits(MESSAGE_WIDTH, 0, "message to the other end, for one cycle"),
         reg error: Bit(false, "the other end once did not answer in time"),
+        choice controlled(controlled), // there are control pins
         local is_req_down: Bit("REQ_DOWN arrives"),
         local is_req_up: Bit("REQ_UP arrives"),
         local is_ack: Bit("ACK arrives"),
@@ -340,6 +354,22 @@ impl Logic for LinkSync {
             self.unheard.d.next = true;
         }
         self.fails.next = self.gives_up.val() | self.stays_unheard.val();
+        if self.controlled {
+            if !self.link_up.val() {
+                comment!(
+                    "What was agreed is void. With the link this end begins as after a reset."
+                );
+                self.state.d.next = Exchange::Start;
+                self.count.d.next = 0.into();
+                self.message.d.next = self.none.val();
+                self.unheard.d.next = true;
+                self.down_start.next = false;
+                self.fails.next = false;
+            }
+            if self.clear_error.val() {
+                self.error.d.next = false;
+            }
+        }
         if self.fails.val() {
             self.error.d.next = true;
         }
@@ -350,6 +380,11 @@ impl Logic for LinkSync {
         comment!("A transition down is never cut short: the way up waits for its end.");
         self.rise.d.next = self.asleep.val() & (self.rise.q.val() | self.up_now.val());
         self.up_start.next = self.rise.q.val() | self.up_now.val();
+        if self.controlled {
+            if !self.link_up.val() {
+                self.rise.d.next = false;
+            }
+        }
 
         comment!(
             "No data once SYNC for going down has been sent, or an answer to it has been promised."

@@ -95,10 +95,11 @@ proptest! {
         delay in 0u64..12,
         timeout in 1u64..40,
         sleep in prop_oneof![Just(Sleep::FastWake), Just(Sleep::DeepSleep), Just(Sleep::Hybrid)],
+        control_pins in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let sync = MessagesPlan { timeout };
-        let plan = PortPlan { sleep, sync: SyncPlan::Messages(sync), ..small_plan() };
+        let plan = PortPlan { sleep, sync: SyncPlan::Messages(sync), control_pins, ..small_plan() };
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut golden = Golden::new(&plan).unwrap();
         let mut fsm = LpiFsm::new(&plan);
@@ -107,7 +108,13 @@ proptest! {
         let initiator = random.random();
         let mut queue = false;
         let mut overdue = false;
+        let mut link_up = true;
         for now in 0..1500 {
+            // It is away for some cycles, now and then.
+            link_up = !control_pins || match link_up {
+                true => !random.random_ratio(1, 200),
+                false => random.random_ratio(1, 8),
+            };
             let message = peer.step(now, golden.message(), &mut random);
             let awake = fsm.state() == PowerState::Wake;
             queue = if queue { !(awake && !golden.holds_back() && random.random_ratio(1, 4)) } else { random.random_ratio(1, 50) };
@@ -125,7 +132,15 @@ proptest! {
                 wants_down: fsm.may_go_down() && !active && random.random_ratio(1, 20),
                 overdue,
                 permitted: random.random_ratio(9, 10),
+                link_up,
+                clear_error: control_pins && random.random_ratio(1, 30),
             };
+            if control_pins {
+                bench.drive(&[
+                    ("link_up", link_up.into()),
+                    ("clear_error", view.clear_error.into()),
+                ]);
+            }
             bench.drive(&[
                 ("initiator", initiator.into()),
                 ("message_in", message.into()),
@@ -143,13 +158,19 @@ proptest! {
             bench.check(now, &[
                 ("message_out", golden.message() as u64),
                 ("down_start", down.into()),
-                ("up_start", up.into()),
                 ("sync_error", golden.error().into()),
                 ("tx_enable", (awake && !golden.holds_back()).into()),
             ])?;
+            if link_up {
+                // The state machine asks for it then alone.
+                bench.check(now, &[("up_start", up.into())])?;
+            }
             bench.clock();
             golden.clock(now, &view);
-            fsm.clock(now, down, up);
+            match link_up {
+                true => fsm.clock(now, down, up),
+                false => fsm.clock_without_link(),
+            }
         }
     }
 }
@@ -157,6 +178,11 @@ proptest! {
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     let sync = MessagesPlan { timeout: 7 };
-    let plan = small_plan().with(|plan| plan.sync = SyncPlan::Messages(sync));
-    check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
+    for control_pins in [false, true] {
+        let plan = small_plan().with(|plan| {
+            plan.sync = SyncPlan::Messages(sync);
+            plan.control_pins = control_pins;
+        });
+        check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
+    }
 }

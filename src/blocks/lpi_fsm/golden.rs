@@ -25,12 +25,18 @@ pub struct LpiFsm {
     chooses: bool,
     /// The cycle by which the hardware's count has run out.
     runs_out: u64,
+    /// The longest way up of the sleep states in use, in clock cycles.
+    longest_up: u64,
+    /// There was no link in the cycle before: the way up is still to begin.
+    held: bool,
 }
 
 impl LpiFsm {
     /// A state machine just after reset: awake.
     pub fn new(plan: &PortPlan) -> Self {
-        LpiFsm {
+        let ways_up = plan.used_sleep_states().into_iter().map(|times| times.t_w);
+        let longest_up = ways_up.max().unwrap_or(1);
+        let fsm = LpiFsm {
             link: plan.link,
             chosen: plan.sleep,
             sleep: plan.sleep,
@@ -40,6 +46,23 @@ impl LpiFsm {
             last_cycle: None,
             chooses: plan.registers.is_some(),
             runs_out: 0,
+            longest_up,
+            held: false,
+        };
+        match plan.starts_going_up() {
+            true => fsm.going_up(longest_up - 1),
+            false => fsm,
+        }
+    }
+
+    /// The same on a way up that ends with cycle `last`.
+    fn going_up(self, last: u64) -> Self {
+        LpiFsm {
+            state: PowerState::GoingUp,
+            last_cycle: Some(last),
+            runs_out: last,
+            held: false,
+            ..self
         }
     }
 
@@ -47,6 +70,19 @@ impl LpiFsm {
     #[inline]
     pub fn choose(&mut self, sleep: Sleep) {
         self.chosen = sleep;
+    }
+
+    /// The way up is still to begin: there was no link in the cycle before.
+    #[inline]
+    pub fn is_held(&self) -> bool {
+        self.held
+    }
+
+    /// The clock edge at the end of a cycle without a link.
+    pub fn clock_without_link(&mut self) {
+        self.state = PowerState::GoingUp;
+        self.last_cycle = None;
+        self.held = true;
     }
 
     /// The present state.
@@ -76,6 +112,9 @@ impl LpiFsm {
     /// Idle cycles from `now` on in which the state stays as it is while the inputs
     /// hold: the cycle after them ends with a change (`u64::MAX`: there is none).
     pub fn quiet(&self, now: u64, down_start: bool, up_start: bool) -> u64 {
+        if self.held {
+            return 0;
+        }
         match self.state {
             PowerState::Wake if down_start => 0,
             PowerState::FastWake | PowerState::DeepSleep | PowerState::Refresh if up_start => 0,
@@ -136,7 +175,11 @@ impl LpiFsm {
 
     /// Calls `visit` with the register that counts time, as it is at the beginning of cycle `now`.
     pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
-        visit("u_lpi_fsm.cycles_q", self.runs_out.saturating_sub(now));
+        let left = match self.held {
+            true => self.longest_up - 1,
+            false => self.runs_out.saturating_sub(now),
+        };
+        visit("u_lpi_fsm.cycles_q", left);
     }
 
     /// The clock edge at the end of cycle `now`. `down_start` begins a transition down
@@ -144,6 +187,12 @@ impl LpiFsm {
     /// that sleeps.
     #[inline]
     pub fn clock(&mut self, now: u64, down_start: bool, up_start: bool) {
+        if self.held {
+            // The first cycle with a link again.
+            *self = self
+                .clone()
+                .going_up(now.saturating_add(self.longest_up - 1));
+        }
         let over = self.last_cycle == Some(now);
         let deepens = if self.agrees {
             down_start && self.sleep == Sleep::Hybrid

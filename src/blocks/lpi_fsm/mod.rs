@@ -64,6 +64,13 @@ block! {
         } else {
             t_w_fast_wake
         };
+        let starts_up = plan.starts_going_up();
+        let first = if starts_up {
+            Link::GoingUp
+        } else {
+            Link::Wake
+        };
+        let first_cycles = if starts_up { longest_up.0 - 1 } else { 0 };
         let longest_wait = wake_bound(plan);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
     }
@@ -79,6 +86,7 @@ block! {
     {
         pub in down_start: Bit("go down at the end of this cycle"),
         pub in up_start: Bit("go up at the end of this cycle, or of the transition down"),
+        pub in link_up: Bit("there is a link; without it the way up does not begin") if plan.control_pins,
         pub in sleep: Bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid") if chooses,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out leaving: Bit("the link leaves Wake at the end of this cycle"),
@@ -86,14 +94,15 @@ block! {
         pub out may_go_down: Bit("the link is in a state with a way down"),
         pub out hold_over: Bit("it has been long enough in fast wake for deep sleep"),
         pub out power_state: Bits(3, "state of the link, encoded as LINK_*"),
-        pub reg state: Link(Link::Wake, "state of the link"),
-        reg cycles: Bits(width, 0, "clock cycles left in this state, less one"),
-        reg deep: Bit(false, "the sleep state in question is deep sleep"),
+        pub reg state: Link(first, "state of the link"),
+        reg cycles: Bits(width, first_cycles.into(), "clock cycles left in this state, less one"),
+        reg deep: Bit(starts_up && longest_up_is_deep, "the sleep state in question is deep sleep"),
         reg goes_on: Bit(plan.sleep == Sleep::Hybrid, "fast wake is to be followed by deep sleep"),
         local over: Bit("the state has lasted its time"),
         local deepens: Bit("from fast wake it is to go on to deep sleep"),
         local to_deep: Bit("a transition is to or from deep sleep"),
         choice hybrid(hybrid), // the link uses both sleep states
+        choice controlled(plan.control_pins), // the PHY says whether there is a link
         choice chooses(chooses), // the sleep state is chosen at run time
         constant sleep_deep: Bits(2, 1, "deep sleep"),
         constant sleep_hybrid: Bits(2, 2, "fast wake first, deep sleep after a hold"),
@@ -316,6 +325,19 @@ impl Logic for LpiFsm {
             }
         }
 
+        if self.controlled {
+            if !self.link_up.val() {
+                comment!(
+                    "Where the other end is, nobody knows: the longest way up is still to come."
+                );
+                self.state.d.next = Link::GoingUp;
+                self.cycles.d.next = self.longest_up.val();
+                if self.hybrid {
+                    self.deep.d.next = self.longest_up_is_deep;
+                }
+            }
+        }
+
         if self.to_deep.val() {
             self.last_down.next = self.down_deep_sleep.val();
             self.last_up.next = self.up_deep_sleep.val();
@@ -380,6 +402,16 @@ impl Logic for LpiFsm {
         if !(self.state.q.val() == Link::Wake) & (self.state.d.val() == Link::Wake) {
             self.up_completes.d.next =
                 (self.state.q.val() == Link::GoingUp) & (self.age.q.val() == self.last_up.val());
+        }
+        if self.controlled {
+            if !self.link_up.val() {
+                comment!(
+                    "Nothing is waited for, and no transition counts, where there is no link."
+                );
+                self.age.d.next = 0.into();
+                self.waiting.d.next = 0.into();
+                self.down_completes.d.next = true;
+            }
         }
         self.transmits_awake_only.d.next =
             self.tx_enable.val() == (self.state.q.val() == Link::Wake);

@@ -6,36 +6,53 @@ use super::{golden, LpiFsm};
 use crate::blocks::port::pins::PowerState;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{PortPlan, RefreshPlan, Sleep};
+use crate::config::plan::{MessagesPlan, PortPlan, RefreshPlan, Sleep, SyncPlan};
 use crate::hdl::check;
 
 proptest! {
     #[test]
     fn description_and_golden_model_agree(
         stretches in prop::collection::vec(
-            (prop::bool::weighted(0.4), prop::bool::weighted(0.4), 1u64..40),
+            (
+                prop::bool::weighted(0.4),
+                prop::bool::weighted(0.4),
+                prop::bool::weighted(0.9),
+                1u64..40,
+            ),
             1..60,
         ),
+        control_pins in any::<bool>(),
+        sync in prop_oneof![
+            Just(SyncPlan::Levels),
+            Just(SyncPlan::Messages(MessagesPlan { timeout: 9 })),
+        ],
         sleep in prop_oneof![Just(Sleep::FastWake), Just(Sleep::DeepSleep), Just(Sleep::Hybrid)],
         refresh in prop_oneof![
             Just(None),
             (1u64..9, 1u64..9).prop_map(|(t_q, t_r)| Some(RefreshPlan { t_q, t_r })),
         ],
     ) {
-        let mut plan = PortPlan { sleep, ..small_plan() };
+        let mut plan = PortPlan { sleep, control_pins, sync, ..small_plan() };
         plan.link.refresh = refresh;
-        let mut golden = golden::LpiFsm::new(&PortPlan { sleep, ..plan });
+        let mut golden = golden::LpiFsm::new(&plan);
         let mut bench = Bench::new(LpiFsm::new(&plan));
         let mut now = 0;
-        for (down_start, up_start, cycles) in stretches {
+        for (down_start, up_start, link_up, cycles) in stretches {
+            let link_up = link_up || !control_pins;
             for _ in 0..cycles {
                 bench.drive(&[("down_start", down_start.into()), ("up_start", up_start.into())]);
+                if control_pins {
+                    bench.drive(&[("link_up", link_up.into())]);
+                }
                 let awake = golden.state() == PowerState::Wake;
                 prop_assert_eq!(bench.get("power_state"), golden.state() as u64, "cycle {}", now);
                 prop_assert_eq!(bench.get("tx_enable"), u64::from(awake));
                 prop_assert_eq!(bench.get("leaving"), u64::from(awake && down_start));
                 bench.clock();
-                golden.clock(now, down_start, up_start);
+                match link_up {
+                    true => golden.clock(now, down_start, up_start),
+                    false => golden.clock_without_link(),
+                }
                 now += 1;
             }
         }
@@ -99,6 +116,33 @@ fn transitions_last_the_times_of_their_states() {
 }
 
 #[test]
+fn a_link_that_comes_back_goes_up_for_the_longest_time() {
+    // Whatever state it was lost in, and however long it was away; t_w of deep sleep is 11 cycles.
+    use PowerState::{GoingUp, Wake};
+    let plan = small_plan().with(|plan| plan.control_pins = true);
+    for lost in 0..80 {
+        for away in [1, 2, 30] {
+            let mut fsm = golden::LpiFsm::new(&plan);
+            for now in 0..lost {
+                fsm.clock(now, true, false);
+            }
+            for _ in 0..away {
+                fsm.clock_without_link();
+                assert_eq!(fsm.state(), GoingUp);
+            }
+            for now in lost + away..lost + away + 11 {
+                assert_eq!(fsm.state(), GoingUp, "lost in cycle {lost}, {away} away");
+                fsm.clock(now, false, false);
+            }
+            assert_eq!(fsm.state(), Wake, "lost in cycle {lost}, {away} away");
+        }
+    }
+}
+
+#[test]
 fn emitted_verilog_agrees_with_the_description() {
-    check::agrees_with_verilog(|| LpiFsm::new(&small_plan()), 4000, 1).unwrap();
+    for control_pins in [false, true] {
+        let plan = small_plan().with(|plan| plan.control_pins = control_pins);
+        check::agrees_with_verilog(|| LpiFsm::new(&plan), 4000, 1).unwrap();
+    }
 }

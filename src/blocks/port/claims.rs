@@ -27,6 +27,12 @@ block! {
         let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
         let wait = |cycles: u64, doc: &str| Constant::bits(wait_bits, cycles.into(), doc);
+        let wait_bounded = if plan.control_pins {
+            "While there is a link, and whatever the other end does, neither a packet nor force_wake \
+             waits longer than `estimate` says."
+        } else {
+            "Whatever the other end does, a packet never waits longer than `estimate` says."
+        };
     }
 
     {
@@ -40,9 +46,7 @@ block! {
         pub in exchange: Exchange("state of the exchange"),
         pub in exchange_cycles: Bits(wait_bits, "clock cycles in that state"),
         pub in rise: Bit("the link is agreed to go up"),
-        property wait_bounded(
-            "Whatever the other end does, a packet never waits longer than `estimate` says."
-        ),
+        property wait_bounded(wait_bounded),
         property commitment_kept(
             "From its ACK or SYNC for going down on, the port starts no packet."
         ),
@@ -57,6 +61,7 @@ block! {
         invariant wait_in_transition(
             "What a packet has waited for is the transition under way, and what led to it."
         ),
+        choice controlled(plan.control_pins), // START may begin with a way up
         reg waiting: Bits(wait_bits, 0, "clock cycles for which a packet has waited"),
         local to_wake: Bit("the link sleeps and is not yet agreed to go up"),
         local count: Bits(wait_bits, "clock cycles in the state of the exchange"),
@@ -89,6 +94,11 @@ impl Logic for WaitClaims {
         match self.exchange.val() {
             Exchange::Start => {
                 self.exchange_fits.d.next = self.awake.val();
+                if self.controlled {
+                    self.exchange_fits.d.next = self.awake.val()
+                        | ((self.link.val() == Link::GoingUp)
+                            & (self.age.val() == self.count.val()));
+                }
                 self.exchange_timed.d.next = self.count.val() < self.start_wait.val();
                 self.wait_in_exchange.d.next = self.waiting.q.val() <= self.count.val();
             }
@@ -158,6 +168,80 @@ impl Logic for WaitClaims {
 }
 
 block! {
+    /// What the control pins say holds.
+    pub struct ControlClaims;
+
+    /// The claims of `plan`.
+    pub fn new(plan: &PortPlan) {
+        let agrees = plan.messages().is_some();
+    }
+
+    {
+        pub in link_up: Bit("the PHY has a link"),
+        pub in may_sleep: Bit("the control pins let an awake link go down"),
+        pub in tx_enable: Bit("the port may start a packet"),
+        pub in link: Link("state of the link"),
+        pub in recovers: Bit("the link is not awake since it was lost") if plan.guard.is_some(),
+        pub in exchange: Exchange("state of the exchange") if agrees,
+        pub in message_out: Bits(super::pins::MESSAGE_WIDTH, "message to the other end") if agrees,
+        choice agrees(agrees), // the ends agree by messages
+        choice guarded(plan.guard.is_some()), // a guard permits to sleep
+        invariant recovers_upwards(
+            "A link recovers while it goes up, and in the first cycle in which it is awake."
+        ) if plan.guard.is_some(),
+        property silent_without_link(
+            "From the cycle after link_up falls on, nothing is transmitted, and no message is sent."
+        ),
+        property waits_for_link("Without a link the state machine waits in GOING_UP."),
+        property held_awake(
+            if agrees {
+                "While enable is low, or force_wake high, an awake link does not go down, and its end \
+                 promises nothing, unless it had promised it before."
+            } else {
+                "While enable is low, or force_wake high, an awake link does not go down."
+            },
+        ),
+        reg was_linked: Bit(false, "there was a link the cycle before"),
+        reg was_reset: Bit(true, "that cycle was one of reset"),
+        reg was_held: Bit(false, "awake, and kept so, the cycle before"),
+        reg was_promised: Bit(false, "it had promised to go down the cycle before") if agrees,
+    }
+}
+
+impl Logic for ControlClaims {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.was_linked.d.next = self.link_up.val();
+        self.was_reset.d.next = false;
+        self.was_held.d.next = (self.link.val() == Link::Wake) & !self.may_sleep.val();
+        self.silent_without_link.d.next = self.was_linked.q.val() | !self.tx_enable.val();
+        self.waits_for_link.d.next =
+            self.was_linked.q.val() | self.was_reset.q.val() | (self.link.val() == Link::GoingUp);
+        self.held_awake.d.next = !self.was_held.q.val() | !(self.link.val() == Link::GoingDown);
+        if self.guarded {
+            self.recovers_upwards.d.next = !self.recovers.val()
+                | (self.link.val() == Link::GoingUp)
+                | (self.link.val() == Link::Wake);
+        }
+        if self.agrees {
+            self.was_promised.d.next = (self.exchange.val() == Exchange::SyncDown)
+                | (self.exchange.val() == Exchange::AwaitDown);
+            if !self.was_linked.q.val() & !(self.message_out.val() == 0) {
+                self.silent_without_link.d.next = false;
+            }
+            if self.was_promised.q.val() {
+                self.held_awake.d.next = true;
+            } else if self.was_held.q.val()
+                & ((self.exchange.val() == Exchange::SyncDown)
+                    | (self.exchange.val() == Exchange::AwaitDown))
+            {
+                self.held_awake.d.next = false;
+            }
+        }
+    }
+}
+
+block! {
     /// That an end sleeps that stays idle, where there is a bound on the time.
     pub struct RestClaims;
 
@@ -193,7 +277,8 @@ block! {
         choice agrees(agrees), // the ends agree by messages
         choice alone(alone), // the direction sent on sleeps for itself
         // Something else than the timer has to permit that the port sleeps.
-        choice asks(plan.sync == SyncPlan::Levels || plan.guard.is_some()),
+        choice asks(plan.sync == SyncPlan::Levels || plan.guard.is_some() || plan.control_pins),
+        choice controlled(plan.control_pins), // control pins have to permit it
         choice predicts(plan.predicts()), // the threshold is predicted
         choice corrects(plan.corrects()), // the prediction is corrected
         choice registers(plan.registers.is_some()), // software sets the backstop
@@ -340,6 +425,11 @@ impl Logic for RestClaims {
                 & !self.unheard.val();
             if self.registers {
                 if !(self.sleeps.val() & self.backstops.val()) {
+                    self.at_rest.next = false;
+                }
+            }
+            if self.controlled {
+                if !self.sleep_permit.val() {
                     self.at_rest.next = false;
                 }
             }

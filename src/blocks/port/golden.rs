@@ -43,6 +43,9 @@ pub struct Port {
     /// The parameters in force.
     parameters: Parameters,
     correction: Option<(MissHistory, Corrector)>,
+    /// The link was lost, or the port reset, and it is not awake since: a packet that waits does
+    /// not wait for the end of a sleep.
+    recovers: bool,
     /// The link has left `Wake` in the present idle period.
     left_wake: bool,
     hit: bool,
@@ -101,6 +104,16 @@ impl Requests {
     }
 }
 
+/// What the control pins say; of a port without them, that it has a link that may sleep.
+#[derive(Clone, Copy)]
+struct Controls {
+    /// A link that is awake may go down as far as they are concerned.
+    may_sleep: bool,
+    wakes: bool,
+    has_link: bool,
+    clears_error: bool,
+}
+
 /// What the inputs of one cycle mean in it.
 struct Cycle {
     active: bool,
@@ -147,10 +160,48 @@ impl Port {
             correction: plan
                 .corrects()
                 .then(|| (MissHistory::new(&plan), Corrector::new(&plan))),
+            recovers: plan.starts_going_up(),
             left_wake: false,
             hit: false,
             miss: false,
         }
+    }
+
+    #[inline]
+    fn controls(&self, inputs: &Inputs) -> Controls {
+        match self.plan.control_pins {
+            false => Controls {
+                may_sleep: true,
+                wakes: false,
+                has_link: true,
+                clears_error: false,
+            },
+            true => Controls {
+                may_sleep: inputs.enable && !inputs.force_wake,
+                wakes: inputs.force_wake,
+                has_link: inputs.link_up,
+                clears_error: inputs.clear_error,
+            },
+        }
+    }
+
+    /// Whether this end counts as the last transmitter after an active cycle with these inputs.
+    #[inline]
+    fn sends_last(&self, inputs: &Inputs) -> bool {
+        inputs.transmitting || self.plan.per_direction() || !self.controls(inputs).has_link
+    }
+
+    /// Whether the guard sees a link that is awake.
+    #[inline]
+    fn awake_for_guard(&self) -> bool {
+        self.recovers || self.fsm.state() == PowerState::Wake
+    }
+
+    /// Whether the port recovers in the next cycle, too.
+    #[inline]
+    fn goes_on_recovering(&self, inputs: &Inputs) -> bool {
+        let lost = !self.controls(inputs).has_link;
+        lost || (self.recovers && self.fsm.state() != PowerState::Wake)
     }
 
     /// What the registers are asked in the present cycle, where ports share the pins for it.
@@ -228,10 +279,11 @@ impl Port {
     }
 
     /// Whether these inputs are activity: where each direction of the link sleeps for itself, what
-    /// is received is none (SPEC 14).
+    /// is received is none (SPEC 14). Without a link there is no idle time.
     #[inline]
     fn active(&self, inputs: &Inputs) -> bool {
-        inputs.queue_nonempty
+        !self.controls(inputs).has_link
+            || inputs.queue_nonempty
             || inputs.transmitting
             || (inputs.receiving && !self.plan.per_direction())
     }
@@ -247,24 +299,33 @@ impl Port {
     #[inline(always)]
     fn look(&self, inputs: &Inputs, view: Option<&View>) -> Cycle {
         let active = self.active(inputs);
-        let expired = || !active && self.next_expiry() == Some(self.now);
+        let controls = self.controls(inputs);
+        let expired = || match self.plan.control_pins {
+            // What expired while the pins kept the link awake counts afterwards.
+            true => !active && self.overdue(),
+            false => !active && self.next_expiry() == Some(self.now),
+        };
         let permits = || (self.guard.as_ref()).is_none_or(|guard| guard.permits(self.now));
         let (down_start, up_start) = match (&self.sync, view) {
             (Some(sync), Some(view)) => sync.starts(self.now, view),
             _ if self.plan.per_direction() => (
-                !active && self.overdue() && permits(),
-                inputs.queue_nonempty,
+                !active && self.overdue() && permits() && controls.may_sleep,
+                inputs.queue_nonempty || controls.wakes,
             ),
             _ => (
-                (inputs.sleep_permit && expired()) || (inputs.remote_down && !inputs.transmitting),
-                inputs.queue_nonempty || inputs.remote_up,
+                controls.has_link
+                    && controls.may_sleep
+                    && ((inputs.sleep_permit && expired())
+                        || (inputs.remote_down && !inputs.transmitting)),
+                inputs.queue_nonempty || inputs.remote_up || controls.wakes,
             ),
         };
+        let ended = controls.has_link && self.meter.ended(active);
         Cycle {
             active,
             down_start,
             up_start,
-            sample: self.meter.ended(active).then(|| self.meter.ticks(self.now)),
+            sample: ended.then(|| self.meter.ticks(self.now)),
         }
     }
 
@@ -280,22 +341,23 @@ impl Port {
         let expiry = self.expiry().filter(|_| !active && awake);
         // Both holds in fast wake end together: one request is enough.
         let held = self.fsm.hold_ends().is_some_and(|last| last <= self.now);
+        let controls = self.controls(inputs);
+        // A link that sleeps may sleep deeper: the way up costs one token.
+        let guard_permits = !awake || (self.guard.as_ref()).is_none_or(|it| it.permits(self.now));
+        let controls_permit = controls.may_sleep || (!awake && !controls.wakes);
         View {
             message: Message::decode(inputs.message_in),
             initiator: inputs.initiator,
-            queue_nonempty: inputs.queue_nonempty,
+            queue_nonempty: inputs.queue_nonempty || controls.wakes,
             transmitting: inputs.transmitting,
-            active,
+            active: active || !controls_permit,
             state: self.fsm.state(),
             may_go_down: self.fsm.may_go_down(),
             wants_down: expiry == Some(self.now) || (held && inputs.initiator && !active),
             overdue: expiry.is_some_and(|expiry| expiry < self.now),
-            // A link that sleeps may sleep deeper: the way up costs one token.
-            permitted: self.fsm.state() != PowerState::Wake
-                || self
-                    .guard
-                    .as_ref()
-                    .is_none_or(|guard| guard.permits(self.now)),
+            permitted: guard_permits && controls_permit,
+            link_up: controls.has_link,
+            clear_error: controls.clears_error,
         }
     }
 
@@ -327,13 +389,17 @@ impl Port {
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
         self.left_wake = !cycle.active && (self.left_wake || leaves);
-        let last_sender = inputs.transmitting || self.plan.per_direction();
-        self.timer.clock(cycle.active, last_sender, t_pdt);
+        self.timer
+            .clock(cycle.active, self.sends_last(inputs), t_pdt);
+        let awake = self.awake_for_guard();
         if let Some(guard) = &mut self.guard {
-            let awake = self.fsm.state() == PowerState::Wake;
             guard.clock(now, awake, inputs.queue_nonempty);
         }
-        self.fsm.clock(now, cycle.down_start, cycle.up_start);
+        self.recovers = self.goes_on_recovering(inputs);
+        match self.controls(inputs).has_link {
+            true => self.fsm.clock(now, cycle.down_start, cycle.up_start),
+            false => self.fsm.clock_without_link(),
+        }
         if let (Some(sync), Some(view)) = (&mut self.sync, &view) {
             sync.clock(now, view);
         }
@@ -525,7 +591,6 @@ impl Port {
             return false;
         }
         let timer = &self.timer;
-        let last_sender = inputs.transmitting || self.plan.per_direction();
         let predictor_is_steady = match &self.predictor {
             Some((histogram, perfbound)) => histogram.steady() && perfbound.steady(),
             None => true,
@@ -534,14 +599,15 @@ impl Port {
             Some((history, corrector)) => history.steady() && corrector.steady(),
             None => true,
         };
-        let awake = self.fsm.state() == PowerState::Wake;
+        let awake = self.awake_for_guard();
         let guard = self.guard.as_ref();
         guard.is_none_or(|guard| guard.steady(awake, inputs.queue_nonempty))
+            && self.recovers == self.goes_on_recovering(inputs)
             && predictor_is_steady
             && self.control_is_steady(inputs)
             && correction_is_steady
             && self.meter.steady(self.now, active)
-            && timer.steady(active, last_sender, self.t_pdt(active))
+            && timer.steady(active, self.sends_last(inputs), self.t_pdt(active))
     }
 
     /// Cycles before the guard permits a link that is awake to sleep; `u64::MAX` if it does, or the
@@ -617,7 +683,11 @@ impl Port {
     fn link_uneventful(&self, inputs: &Inputs) -> u64 {
         let view = self.view(inputs);
         let cycle = self.look(inputs, view.as_ref());
-        let transition = self.fsm.quiet(self.now, cycle.down_start, cycle.up_start);
+        let transition = match (self.controls(inputs).has_link, self.fsm.is_held()) {
+            (true, _) => self.fsm.quiet(self.now, cycle.down_start, cycle.up_start),
+            (false, true) => u64::MAX,
+            (false, false) => 0,
+        };
         transition.min(self.unasked(cycle.active, view.as_ref()))
     }
 
@@ -714,7 +784,7 @@ impl Model for Port {
         let mut visit = |name, value| registers.push((name, value));
         self.meter.time_registers(now, &mut visit);
         self.timer.time_registers(
-            self.sync.is_some() || self.plan.per_direction(),
+            self.sync.is_some() || self.plan.per_direction() || self.plan.control_pins,
             !self.plan.per_direction()
                 && (self.plan.t_backstop.is_some() || self.registers.is_some()),
             |ticks| self.meter.has_exceeded(ticks, now),

@@ -12,7 +12,7 @@ mod sleep_bound;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use self::claims::{GuardClaims, RestClaims, WaitClaims};
+use self::claims::{ControlClaims, GuardClaims, RestClaims, WaitClaims};
 pub use self::sleep_bound::SleepBound;
 use crate::blocks::axi_lite::{AxiLite, AxiPins, RegisterPins, ASKED};
 use crate::blocks::budget_rate::BudgetRate;
@@ -74,6 +74,12 @@ block! {
         let agrees = plan.messages().is_some();
         let levels = plan.sync == SyncPlan::Levels;
         let per_direction = plan.per_direction();
+        let controlled = plan.control_pins;
+        let sync_error = if controlled {
+            "the other end did not answer in time, once since the error was cleared"
+        } else {
+            "the other end once did not answer in time"
+        };
     }
 
     about(
@@ -97,6 +103,10 @@ block! {
         pub in message_in: Bits(
             pins::MESSAGE_WIDTH, "0 none, 1 REQ_DOWN, 2 REQ_UP, 3 ACK, 4 NACK, 5 SYNC"
         ) if agrees,
+        pub in enable: Bit("the link may go to sleep") if controlled,
+        pub in force_wake: Bit("the link is to wake, and to stay awake") if controlled,
+        pub in link_up: Bit("the PHY has a link") if controlled,
+        pub in clear_error: Bit("sync_error is cleared") if controlled && agrees,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out power_state: Bits(
             3, "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up"
@@ -116,7 +126,7 @@ block! {
         pub out message_out: Bits(
             pins::MESSAGE_WIDTH, "coded as message_in, each for one cycle"
         ) if agrees,
-        pub out sync_error: Bit("the other end once did not answer in time") if agrees,
+        pub out sync_error: Bit(sync_error) if agrees,
         // The registers' own AXI4-Lite pins.
         pub pins s_axi: AxiPins(map::PAGE_BITS) if own_axi,
         // Or requests from an AXI4-Lite port that several ports share.
@@ -159,11 +169,21 @@ block! {
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
         choice agrees(agrees), // the ends agree by messages
+        choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice per_direction(per_direction), // the direction sent on sleeps for itself
         constant fixed_t_pdt: Bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
         local active: Bit("the port is active"),
         local expires: Bit("the power-down timer of a port that sleeps expires"),
         local overdue: Bit("it expired earlier in this idle period"),
+        local may_sleep: Bit("the control pins let an awake link go down"),
+        local permitted: Bit("so does the guard, if there is one"),
+        local wants_awake: Bit("a packet, or a control pin, wants the link awake"),
+        local waits_with_link: Bit("so it does, and there is a link"),
+        local pins_permit: Bit("the control pins let an awake link go down, as the claims see it"),
+        local all_permit: Bit("control pins, and the guard or the other end, permit to sleep"),
+        local state_for_guard: Bits(3, "power_state, 0 while the link recovers"),
+        local awake_for_guard: Bit("nobody waits for the end of a sleep"),
+        reg recovers: Bit(!agrees, "the link was lost, or never there, and is not awake since"),
         local down_start: Bit("the link goes down at the end of this cycle"),
         reg hit_now: Bit(false, "an idle period ended, the link stayed awake"),
         reg miss_now: Bit(false, "an idle period ended, the link had left wake"),
@@ -192,6 +212,7 @@ block! {
         number _t_pb_bits(numbers.t_pb_bits),
         // For the proofs (docs/evidence/proofs.md).
         property sends_awake_only("Nothing is transmitted unless the link is awake."),
+        section control_claims: ControlClaims(plan) if controlled,
         section wait_claims: WaitClaims(plan, &sync) for sync in (plan.messages()),
         choice bounded(SleepBound::of(plan).is_some()), // there is a bound on the time to sleep
         section rest_claims: RestClaims(plan, &bound) for bound in (SleepBound::of(plan)),
@@ -231,7 +252,24 @@ impl Port {
 impl Logic for Port {
     #[hdl_gen]
     fn update(&mut self) {
-        if self.per_direction {
+        if self.controlled {
+            comment!("Without a link no timer runs, and what it interrupts is no idle period.");
+            if self.per_direction {
+                self.active.next =
+                    self.queue_nonempty.val() | self.transmitting.val() | !self.link_up.val();
+            } else {
+                self.active.next = self.queue_nonempty.val()
+                    | self.transmitting.val()
+                    | self.receiving.val()
+                    | !self.link_up.val();
+            }
+            self.idle_meter.link_up.next = self.link_up.val();
+            self.lpi_fsm.link_up.next = self.link_up.val();
+            self.may_sleep.next = self.enable.val() & !self.force_wake.val() & self.link_up.val();
+            self.wants_awake.next = self.queue_nonempty.val() | self.force_wake.val();
+            self.recovers.d.next =
+                !self.link_up.val() | (self.recovers.q.val() & !self.lpi_fsm.tx_enable.val());
+        } else if self.per_direction {
             comment!("What the other end sends has its own direction of the link.");
             self.active.next = self.queue_nonempty.val() | self.transmitting.val();
         } else {
@@ -243,7 +281,12 @@ impl Logic for Port {
 
         self.pdt_timer.active.next = self.active.val();
         if !self.per_direction {
-            self.pdt_timer.transmitting.next = self.transmitting.val();
+            if self.controlled {
+                comment!("Of a link that comes back, both ends are armed, as after a reset.");
+                self.pdt_timer.transmitting.next = self.transmitting.val() | !self.link_up.val();
+            } else {
+                self.pdt_timer.transmitting.next = self.transmitting.val();
+            }
         }
         self.pdt_timer.tick.next = self.idle_meter.tick.val();
         self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
@@ -286,7 +329,15 @@ impl Logic for Port {
             self.overdue.next = false;
         }
         if self.guarded {
-            self.guard.awake.next = self.lpi_fsm.tx_enable.val();
+            if self.controlled {
+                comment!(
+                    "A packet that waits for a lost link does not wait for the end of a sleep."
+                );
+                self.awake_for_guard.next = self.lpi_fsm.tx_enable.val() | self.recovers.q.val();
+                self.guard.awake.next = self.awake_for_guard.val();
+            } else {
+                self.guard.awake.next = self.lpi_fsm.tx_enable.val();
+            }
             self.guard.queue_nonempty.next = self.queue_nonempty.val();
             if self.guard_adjusts {
                 if self.registers {
@@ -299,9 +350,7 @@ impl Logic for Port {
         if self.agrees {
             self.link_sync.initiator.next = self.initiator.val();
             self.link_sync.message_in.next = self.message_in.val();
-            self.link_sync.queue_nonempty.next = self.queue_nonempty.val();
             self.link_sync.transmitting.next = self.transmitting.val();
-            self.link_sync.active.next = self.active.val();
             self.link_sync.awake.next = self.lpi_fsm.tx_enable.val();
             self.link_sync.asleep.next = self.lpi_fsm.asleep.val();
             self.link_sync.may_go_down.next = self.lpi_fsm.may_go_down.val();
@@ -311,12 +360,31 @@ impl Logic for Port {
                     | (self.lpi_fsm.hold_over.val() & self.initiator.val() & !self.active.val());
             self.link_sync.overdue.next =
                 self.overdue.val() & self.lpi_fsm.tx_enable.val() & !self.active.val();
-            if self.guarded {
+            if self.controlled {
+                comment!("A link that sleeps may sleep deeper, unless it is to wake.");
+                if self.guarded {
+                    self.permitted.next = ((self.guard.permits.val() & self.enable.val())
+                        | !self.lpi_fsm.tx_enable.val())
+                        & !self.force_wake.val();
+                } else {
+                    self.permitted.next = (self.enable.val() | !self.lpi_fsm.tx_enable.val())
+                        & !self.force_wake.val();
+                }
+                self.link_sync.permitted.next = self.permitted.val();
+                self.link_sync.active.next = self.active.val() | !self.permitted.val();
+                self.link_sync.queue_nonempty.next = self.wants_awake.val();
+                self.link_sync.link_up.next = self.link_up.val();
+                self.link_sync.clear_error.next = self.clear_error.val();
+            } else if self.guarded {
                 comment!("A link that sleeps may sleep deeper: the way up costs one token.");
                 self.link_sync.permitted.next =
                     self.guard.permits.val() | !self.lpi_fsm.tx_enable.val();
             } else {
                 self.link_sync.permitted.next = true;
+            }
+            if !self.controlled {
+                self.link_sync.queue_nonempty.next = self.queue_nonempty.val();
+                self.link_sync.active.next = self.active.val();
             }
             self.down_start.next = self.link_sync.down_start.val();
             self.lpi_fsm.up_start.next = self.link_sync.up_start.val();
@@ -332,6 +400,18 @@ impl Logic for Port {
                     & self.guard.permits.val();
             }
             self.lpi_fsm.up_start.next = self.queue_nonempty.val();
+            if self.controlled {
+                self.lpi_fsm.up_start.next = self.wants_awake.val();
+                self.down_start.next = (self.expires.val()
+                    | (self.overdue.val() & !self.active.val()))
+                    & self.may_sleep.val();
+                if self.guarded {
+                    self.down_start.next = (self.expires.val()
+                        | (self.overdue.val() & !self.active.val()))
+                        & self.guard.permits.val()
+                        & self.may_sleep.val();
+                }
+            }
             self.tx_enable.next = self.lpi_fsm.tx_enable.val();
             self.lpi_request.next = self.lpi_fsm.asleep.val();
         } else {
@@ -340,6 +420,17 @@ impl Logic for Port {
             self.down_start.next = (self.expires.val() & self.sleep_permit.val())
                 | (self.remote_down.val() & !self.transmitting.val());
             self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
+            if self.controlled {
+                comment!(
+                    "A timer that expired while the pins kept the link awake counts afterwards."
+                );
+                self.down_start.next = (((self.expires.val()
+                    | (self.overdue.val() & !self.active.val()))
+                    & self.sleep_permit.val())
+                    | (self.remote_down.val() & !self.transmitting.val()))
+                    & self.may_sleep.val();
+                self.lpi_fsm.up_start.next = self.wants_awake.val() | self.remote_up.val();
+            }
             self.tx_enable.next = self.lpi_fsm.tx_enable.val();
         }
         self.lpi_fsm.down_start.next = self.down_start.val();
@@ -550,8 +641,31 @@ impl Logic for Port {
         }
 
         self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
+        if self.controlled {
+            comment!("From the pins once more: a wrong use of them is to be found.");
+            self.pins_permit.next = self.enable.val() & !self.force_wake.val() & self.link_up.val();
+            if self.agrees {
+                self.waits_with_link.next = self.wants_awake.val() & self.link_up.val();
+            } else if self.per_direction {
+                if self.guarded {
+                    self.all_permit.next = self.guard.permits.val() & self.pins_permit.val();
+                }
+            } else {
+                self.all_permit.next = self.sleep_permit.val() & self.pins_permit.val();
+            }
+            if self.guarded {
+                self.state_for_guard.next = self.power_state.val();
+                if self.recovers.q.val() {
+                    self.state_for_guard.next = 0.into();
+                }
+            }
+        }
         if self.agrees {
-            self.wait_claims.queue_nonempty.next = self.queue_nonempty.val();
+            if self.controlled {
+                self.wait_claims.queue_nonempty.next = self.waits_with_link.val();
+            } else {
+                self.wait_claims.queue_nonempty.next = self.queue_nonempty.val();
+            }
             self.wait_claims.tx_enable.next = self.tx_enable.val();
             self.wait_claims.awake.next = self.lpi_fsm.tx_enable.val();
             self.wait_claims.asleep.next = self.lpi_fsm.asleep.val();
@@ -561,6 +675,19 @@ impl Logic for Port {
             self.wait_claims.exchange.next = self.link_sync.state.q.val();
             self.wait_claims.exchange_cycles.next = self.link_sync.count.q.val();
             self.wait_claims.rise.next = self.link_sync.rise.q.val();
+        }
+        if self.controlled {
+            self.control_claims.link_up.next = self.link_up.val();
+            self.control_claims.may_sleep.next = self.pins_permit.val();
+            self.control_claims.tx_enable.next = self.tx_enable.val();
+            self.control_claims.link.next = self.lpi_fsm.state.q.val();
+            if self.guarded {
+                self.control_claims.recovers.next = self.recovers.q.val();
+            }
+            if self.agrees {
+                self.control_claims.exchange.next = self.link_sync.state.q.val();
+                self.control_claims.message_out.next = self.message_out.val();
+            }
         }
         if self.bounded {
             self.rest_claims.active.next = self.active.val();
@@ -591,18 +718,34 @@ impl Logic for Port {
                 self.rest_claims.exchange.next = self.link_sync.state.q.val();
                 self.rest_claims.exchange_cycles.next = self.link_sync.count.q.val();
                 self.rest_claims.unheard.next = self.link_sync.unheard.q.val();
+                if self.controlled {
+                    self.rest_claims.sleep_permit.next = self.pins_permit.val();
+                }
             } else if self.per_direction {
                 if self.guarded {
-                    self.rest_claims.sleep_permit.next = self.guard.permits.val();
+                    if self.controlled {
+                        self.rest_claims.sleep_permit.next = self.all_permit.val();
+                    } else {
+                        self.rest_claims.sleep_permit.next = self.guard.permits.val();
+                    }
+                } else if self.controlled {
+                    self.rest_claims.sleep_permit.next = self.pins_permit.val();
                 }
+            } else if self.controlled {
+                self.rest_claims.sleep_permit.next = self.all_permit.val();
             } else {
                 self.rest_claims.sleep_permit.next = self.sleep_permit.val();
             }
         }
         if self.bucket {
             self.guard_claims.queue_nonempty.next = self.queue_nonempty.val();
-            self.guard_claims.power_state.next = self.power_state.val();
-            self.guard_claims.awake.next = self.lpi_fsm.tx_enable.val();
+            if self.controlled {
+                self.guard_claims.power_state.next = self.state_for_guard.val();
+                self.guard_claims.awake.next = self.awake_for_guard.val();
+            } else {
+                self.guard_claims.power_state.next = self.power_state.val();
+                self.guard_claims.awake.next = self.lpi_fsm.tx_enable.val();
+            }
             if self.agrees {
                 self.guard_claims.exchange.next = self.link_sync.state.q.val();
             }

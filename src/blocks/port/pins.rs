@@ -190,7 +190,7 @@ const fn side_by_side<const N: usize>(pins: [(&'static str, u32); N]) -> [InputP
 macro_rules! input_pins {
     ($($(#[$doc:meta])* $field:ident: $type:ty, $width:expr, if $present:expr;)*) => {
         /// The inputs of one clock cycle, `clk` left out.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct Inputs {
             $($(#[$doc])* pub $field: $type,)*
         }
@@ -280,6 +280,14 @@ input_pins! {
     initiator: bool, 1, if |plan| plan.messages().is_some();
     /// Messages only: the code of the message that arrives in this cycle, 0 to 7.
     message_in: u8, MESSAGE_WIDTH, if |plan| plan.messages().is_some();
+    /// Control pins only, as are the next two: the link may go to sleep.
+    enable: bool, 1, if |plan| plan.control_pins;
+    /// The link is to wake, and to stay awake.
+    force_wake: bool, 1, if |plan| plan.control_pins;
+    /// The PHY has a link.
+    link_up: bool, 1, if |plan| plan.control_pins;
+    /// Control pins and messages only: `sync_error` is cleared.
+    clear_error: bool, 1, if |plan| plan.control_pins && plan.messages().is_some();
     /// Registers only, as are all that follow (AXI4-Lite): there is a write address.
     s_axi_awvalid: bool, 1, if has_registers;
     /// Protection of the write, not read.
@@ -306,6 +314,18 @@ input_pins! {
 
 fn has_registers(plan: &PortPlan) -> bool {
     plan.registers.is_some()
+}
+
+impl Default for Inputs {
+    /// Everything 0, but for a link that is there and may sleep.
+    #[inline]
+    fn default() -> Inputs {
+        Inputs {
+            enable: true,
+            link_up: true,
+            ..Inputs::unpack([0; Inputs::WORDS])
+        }
+    }
 }
 
 impl Inputs {
@@ -347,6 +367,10 @@ impl Inputs {
             remote_up: self.remote_up,
             initiator: self.initiator,
             message_in: self.message_in,
+            enable: self.enable,
+            force_wake: self.force_wake,
+            link_up: self.link_up,
+            clear_error: self.clear_error,
             ..*software
         }
     }
@@ -370,7 +394,7 @@ impl Inputs {
     }
 
     /// A port is active while its output queue holds a packet, while it transmits or
-    /// while it receives (SPEC 2).
+    /// while it receives (SPEC 2); the control pins are not looked at.
     #[inline]
     pub fn active(&self) -> bool {
         self.queue_nonempty || self.transmitting || self.receiving
@@ -464,7 +488,9 @@ impl TopPins {
                 )
         };
         let count = u32::try_from(ports).unwrap_or(MAX_PORTS);
-        let inputs = Inputs::pins_with_address(plan, address_bits(count));
+        let mut inputs = Inputs::pins_with_address(plan, address_bits(count));
+        // The error that it clears is a pin of a port, which software does not see.
+        inputs.retain(|pin| pin.name != "clear_error");
         let mut outputs = Outputs::pins(plan);
         outputs.retain(|pin| at_switch(pin.pin));
         TopPins {
@@ -664,7 +690,8 @@ output_pins! {
         if PortPlan::corrects;
     /// The message that leaves in this cycle (messages only).
     MessageOut message_out: Message, Size::Bits(MESSAGE_WIDTH), if |plan| plan.messages().is_some();
-    /// The other end once did not answer in time; stays until reset (messages only).
+    /// The other end once did not answer in time; stays until reset, or `clear_error` (messages
+    /// only).
     SyncError sync_error: bool, Size::Bits(1), if |plan| plan.messages().is_some();
     /// A write address is taken (registers only, as are all that follow).
     AwReady s_axi_awready: bool, Size::Bits(1), if has_registers;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::controller::PowerController;
 use super::golden::Port;
 use super::model::Model;
-use super::pins::{Inputs, PowerState};
+use super::pins::{Inputs, Message, PowerState};
 use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::hdl::check;
@@ -27,6 +27,7 @@ pub(crate) fn small_plan() -> PortPlan {
             refresh: Some(RefreshPlan { t_q: 6, t_r: 2 }),
         },
         sync: SyncPlan::Levels,
+        control_pins: false,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
@@ -69,8 +70,16 @@ fn histograms() -> impl Strategy<Value = (HistogramKind, BinScale)> {
 
 fn inputs() -> impl Strategy<Value = Inputs> {
     let messages = prop_oneof![3 => Just(0u8), 2 => 1u8..8];
-    let parts = (0u32..64, prop::bool::weighted(0.02), 0u8..64, messages);
-    parts.prop_map(|(bits, rst, hops, message_in)| Inputs {
+    // Mostly at rest; ports without these pins take no notice.
+    let controls = prop_oneof![8 => Just(3u8), 1 => 0u8..16];
+    let parts = (
+        0u32..64,
+        prop::bool::weighted(0.02),
+        0u8..64,
+        messages,
+        controls,
+    );
+    parts.prop_map(|(bits, rst, hops, message_in, controls)| Inputs {
         rst,
         queue_nonempty: bits & 3 == 3,
         transmitting: bits & 4 != 0 && bits & 1 != 0,
@@ -82,6 +91,10 @@ fn inputs() -> impl Strategy<Value = Inputs> {
         packet_hops: hops,
         initiator: bits & 8 == 0,
         message_in,
+        enable: controls & 1 != 0,
+        link_up: controls & 2 != 0,
+        force_wake: controls & 4 != 0,
+        clear_error: controls & 8 != 0,
         ..Inputs::default()
     })
 }
@@ -119,9 +132,12 @@ proptest! {
         sleep in prop::sample::select(Sleep::ALL.to_vec()),
         sync in sync(),
         guard in guard(),
+        control_pins in any::<bool>(),
     ) {
         let guard = guard.filter(|_| sync != SyncPlan::Levels && policy != Policy::AlwaysOn);
-        let plan = PortPlan { clocks_per_tick, policy, sleep, sync, guard, ..small_plan() };
+        let plan = PortPlan {
+            clocks_per_tick, policy, sleep, sync, guard, control_pins, ..small_plan()
+        };
         let mut skipping = Port::new(&plan);
         let mut stepping = Port::new(&plan);
         for (inputs, cycles) in runs {
@@ -153,9 +169,12 @@ proptest! {
         kind in prop::sample::select(HistogramKind::ALL.to_vec()),
         sync in sync(),
         guard in guard(),
+        control_pins in any::<bool>(),
     ) {
         let guard = guard.filter(|_| sync != SyncPlan::Levels);
-        let mut plan = PortPlan { policy, sleep: Sleep::DeepSleep, sync, guard, ..small_plan() };
+        let mut plan = PortPlan {
+            policy, sleep: Sleep::DeepSleep, sync, guard, control_pins, ..small_plan()
+        };
         plan.histogram.kind = kind;
         let mut passing = Port::new(&plan);
         for (inputs, cycles) in runs {
@@ -309,6 +328,239 @@ fn a_packet_on_the_way_down_waits_for_the_way_up() {
     );
 }
 
+/// A port with control pins and a fixed threshold of 40 ticks, in each way to agree, awake.
+fn controlled() -> Vec<(PortPlan, Port)> {
+    let all = [
+        SyncPlan::Levels,
+        SyncPlan::Messages(MessagesPlan { timeout: 9 }),
+        SyncPlan::Lpi,
+    ];
+    let awake = all.map(|sync| {
+        let plan = fixed(40).with(|plan| {
+            plan.sync = sync;
+            plan.control_pins = true;
+        });
+        let mut port = Port::new(&plan);
+        start(&mut port);
+        (plan, port)
+    });
+    awake.into()
+}
+
+/// Lets a port send for so long that it comes awake.
+fn start(port: &mut Port) {
+    for _ in 0..100 {
+        let inputs = agreeing(port).with(|pins| {
+            pins.queue_nonempty = true;
+            pins.transmitting = true;
+        });
+        port.clock(&inputs);
+    }
+    assert!(port.outputs().tx_enable);
+}
+
+/// The inputs of an idle port whose other end agrees at once, by messages if it does so.
+fn agreeing(port: &Port) -> Inputs {
+    let answer = match port.outputs().message_out {
+        Message::ReqDown | Message::ReqUp => Message::Ack,
+        Message::Ack => Message::Sync,
+        _ => Message::None,
+    };
+    Inputs::quiet().with(|pins| {
+        pins.initiator = true;
+        pins.message_in = answer as u8;
+    })
+}
+
+/// Clocks an idle port whose other end agrees, until it is in a state; the cycles that takes.
+fn until(port: &mut Port, change: impl Fn(&mut Inputs), state: PowerState, most: u64) -> u64 {
+    for cycle in 0..most {
+        if port.outputs().power_state == state {
+            return cycle;
+        }
+        let inputs = agreeing(port).with(&change);
+        port.clock(&inputs);
+    }
+    panic!("{state:?} is not reached in {most} cycles")
+}
+
+#[test]
+fn a_disabled_port_stays_awake_and_sleeps_as_soon_as_it_may() {
+    for (plan, mut port) in controlled() {
+        for _ in 0..1000 {
+            let inputs = agreeing(&port).with(|pins| {
+                pins.enable = false;
+                pins.remote_down = true;
+            });
+            port.clock(&inputs);
+            assert!(port.outputs().tx_enable, "{:?}", plan.sync);
+        }
+        // With messages it asks once more within a time-out.
+        let waited = until(&mut port, |_| {}, PowerState::GoingDown, 30);
+        assert!(waited <= 20, "{:?}: {waited}", plan.sync);
+        // A link that sleeps stays asleep.
+        let disable = |pins: &mut Inputs| pins.enable = false;
+        until(&mut port, disable, PowerState::DeepSleep, 100);
+        run_for(&mut port, &Inputs::quiet().with(disable), 1000);
+        let state = port.outputs().power_state;
+        assert!(
+            [PowerState::DeepSleep, PowerState::Refresh].contains(&state),
+            "{:?}: {state:?}",
+            plan.sync
+        );
+    }
+}
+
+#[test]
+fn a_request_to_go_down_is_refused_while_the_port_is_disabled() {
+    let (_, mut port) = controlled().remove(1);
+    let asked = Inputs::quiet().with(|pins| {
+        pins.message_in = Message::ReqDown as u8;
+        pins.enable = false;
+    });
+    port.clock(&asked);
+    assert_eq!(port.outputs().message_out, Message::Nack);
+    port.clock(&asked.with(|pins| pins.enable = true));
+    assert_eq!(port.outputs().message_out, Message::Ack);
+    // A promise is kept.
+    port.clock(&asked.with(|pins| pins.message_in = Message::Sync as u8));
+    assert_eq!(port.outputs().power_state, PowerState::GoingDown);
+}
+
+#[test]
+fn a_link_is_forced_awake_and_stays_so() {
+    for (plan, mut port) in controlled() {
+        let sync = plan.sync;
+        until(&mut port, |_| {}, PowerState::FastWake, 100);
+        let force = |pins: &mut Inputs| pins.force_wake = true;
+        until(&mut port, force, PowerState::Wake, 20);
+        for _ in 0..500 {
+            let inputs = agreeing(&port).with(force);
+            port.clock(&inputs);
+            assert_eq!(port.outputs().power_state, PowerState::Wake, "{sync:?}");
+            // It is no activity.
+            assert!(!port.outputs().hit && !port.outputs().miss);
+        }
+        // The idle period ends with a packet, and the link had left `Wake` in it.
+        port.clock(&Inputs::sending());
+        assert!(port.outputs().miss, "{sync:?}");
+    }
+}
+
+#[test]
+fn a_link_that_is_forced_awake_takes_no_token() {
+    for sync in [
+        SyncPlan::Messages(MessagesPlan { timeout: 9 }),
+        SyncPlan::Lpi,
+    ] {
+        let plan = fixed(0).with(|plan| {
+            plan.sync = sync;
+            plan.control_pins = true;
+            plan.guard = Some(GuardPlan {
+                burst: 1,
+                numerator: 1,
+                denominator: 1 << 40,
+                adjustable: false,
+                rate_bits: 1,
+            });
+        });
+        let mut port = Port::new(&plan);
+        start(&mut port);
+        for _ in 0..3 {
+            until(&mut port, |_| {}, PowerState::FastWake, 100);
+            until(
+                &mut port,
+                |pins| pins.force_wake = true,
+                PowerState::Wake,
+                40,
+            );
+        }
+        // Nor does a packet that waits for a link that was lost.
+        let lost = Inputs::waiting().with(|pins| pins.link_up = false);
+        run_for(&mut port, &lost, 10);
+        start(&mut port);
+        until(&mut port, |_| {}, PowerState::FastWake, 200);
+        // One that waits for a link that sleeps does.
+        until(
+            &mut port,
+            |pins| pins.queue_nonempty = true,
+            PowerState::Wake,
+            40,
+        );
+        for _ in 0..1000 {
+            let inputs = agreeing(&port);
+            port.clock(&inputs);
+            assert_eq!(port.outputs().power_state, PowerState::Wake, "{sync:?}");
+        }
+    }
+}
+
+#[test]
+fn nothing_is_sent_without_a_link() {
+    for (plan, mut port) in controlled() {
+        let sync = plan.sync;
+        let threshold = port.outputs().t_pdt;
+        run_for(&mut port, &Inputs::quiet(), 20);
+        let lost = Inputs::waiting().with(|pins| pins.link_up = false);
+        for cycles in [1, 10, 100_000] {
+            run_for(&mut port, &lost, cycles);
+            let outputs = port.outputs();
+            assert_eq!(outputs.power_state, PowerState::GoingUp, "{sync:?}");
+            assert!(!outputs.tx_enable && outputs.message_out == Message::None);
+            // The period that was under way is no sample.
+            assert!(!outputs.hit && !outputs.miss, "{sync:?}");
+        }
+        // The longest t_w is 11 cycles.
+        for _ in 0..11 {
+            assert_eq!(port.outputs().power_state, PowerState::GoingUp, "{sync:?}");
+            port.clock(&Inputs::waiting());
+        }
+        assert_eq!(port.outputs().power_state, PowerState::Wake, "{sync:?}");
+        assert_eq!(port.outputs().t_pdt, threshold);
+        run_for(&mut port, &Inputs::waiting(), 100);
+        assert!(port.outputs().tx_enable, "{sync:?}");
+        // Idle time counts from then on.
+        run_for(&mut port, &Inputs::quiet(), 10);
+        port.clock(&Inputs::sending());
+        assert!(port.outputs().hit, "{sync:?}");
+    }
+}
+
+#[test]
+fn a_port_without_a_link_does_not_come_out_of_reset_awake() {
+    for (plan, _) in controlled() {
+        let mut port = Port::new(&plan);
+        let lost = Inputs::quiet().with(|pins| pins.link_up = false);
+        for _ in 0..100 {
+            assert!(!port.outputs().tx_enable, "{:?}", plan.sync);
+            port.clock(&lost);
+            assert_eq!(port.outputs().power_state, PowerState::GoingUp);
+        }
+        until(&mut port, |_| {}, PowerState::Wake, 12);
+    }
+}
+
+#[test]
+fn an_error_is_cleared_unless_it_rises_again() {
+    let (_, mut port) = controlled().remove(1);
+    // Nobody answers.
+    let silent = Inputs::quiet();
+    let clear = silent.with(|pins| pins.clear_error = true);
+    run_for(&mut port, &silent, 200);
+    assert!(port.outputs().sync_error);
+    port.clock(&clear);
+    assert!(!port.outputs().sync_error);
+    // The end of START after a lost link, in the very cycle in which the error is cleared.
+    port.clock(&silent.with(|pins| pins.link_up = false));
+    let mut rose = false;
+    for _ in 0..200 {
+        port.clock(&clear);
+        rose |= port.outputs().sync_error;
+    }
+    assert!(rose);
+    assert!(!port.outputs().sync_error);
+}
+
 #[test]
 fn the_first_threshold_lies_one_bin_above_the_first_sample() {
     // X is small, N = floor(X/100) = 0, so the lowest bin with an empty tail is the one
@@ -342,8 +594,11 @@ proptest! {
         miss_unit in prop_oneof![Just(MissUnit::Fraction), Just(MissUnit::Percent)],
         time_width in prop_oneof![Just(9u32), Just(12)],
         guard in guard(),
+        control_pins in any::<bool>(),
     ) {
-        let mut plan = PortPlan { time_width, clocks_per_tick, policy, sleep, sync, ..small_plan() };
+        let mut plan = PortPlan {
+            time_width, clocks_per_tick, policy, sleep, sync, control_pins, ..small_plan()
+        };
         plan.guard = guard.filter(|_| sync != SyncPlan::Levels && policy != Policy::AlwaysOn);
         plan.correction.miss_unit = miss_unit;
         let longest = plan.max_time();
@@ -390,6 +645,7 @@ fn emitted_verilog_agrees_with_the_description() {
                     plan.policy = policy;
                     plan.sleep = sleep;
                     plan.sync = sync;
+                    plan.control_pins = sleep == Sleep::Hybrid;
                 });
                 check::agrees_with_verilog(|| super::Port::new(&plan), 4000, 7).unwrap();
             }

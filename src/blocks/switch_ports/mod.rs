@@ -83,6 +83,15 @@ block! {
         pub in message_in[port in 0..ports]: Bits(
             pins::MESSAGE_WIDTH, format!("port {port}: message from the other end")
         ) if agrees,
+        pub in enable[port in 0..ports]: Bit(
+            format!("port {port}: the link may go to sleep")
+        ) if plan.control_pins,
+        pub in force_wake[port in 0..ports]: Bit(
+            format!("port {port}: the link is to wake, and to stay awake")
+        ) if plan.control_pins,
+        pub in link_up[port in 0..ports]: Bit(
+            format!("port {port}: the PHY has a link")
+        ) if plan.control_pins,
         pub out tx_enable[port in 0..ports]: Bit(format!("port {port}: it may start a packet")),
         pub out power_state[port in 0..ports]: Bits(3, format!("port {port}: state of the link")),
         pub out message_out[port in 0..ports]: Bits(
@@ -94,6 +103,7 @@ block! {
         child port[_ in 0..ports]: Port::with_access(plan, Access::Shared),
         child axi_lite: AxiLite(address),
         choice agrees(agrees), // the ends agree by messages
+        choice controlled(plan.control_pins), // the ports have control pins
         choice per_direction(per_direction), // each direction of a link sleeps for itself
         local page: Bits(number, "page of the request"),
         local place: Bits(WORD_BITS, "word in that page"),
@@ -182,6 +192,15 @@ impl Logic for SwitchPorts {
                 self.port[i].sleep_permit.next = self.sleep_permit[i].val();
                 self.port[i].remote_down.next = self.remote_down[i].val();
                 self.port[i].remote_up.next = self.remote_up[i].val();
+            }
+            if self.controlled {
+                self.port[i].enable.next = self.enable[i].val();
+                self.port[i].force_wake.next = self.force_wake[i].val();
+                self.port[i].link_up.next = self.link_up[i].val();
+                if self.agrees {
+                    comment!("Software sees and clears a flag of its own.");
+                    self.port[i].clear_error.next = false;
+                }
             }
             self.tx_enable[i].next = self.port[i].tx_enable.val();
             self.power_state[i].next = self.port[i].power_state.val();

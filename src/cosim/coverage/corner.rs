@@ -163,6 +163,31 @@ corners! {
     CorrectedMost = "correction-to-max", "the correction raises the threshold to h_maxval", Corrects;
     GuardDeclines = "guard-declines", "the guard answers a request to go down with NACK", GuardedMessages;
     GuardHolds = "guard-holds", "timer expired while the guard did not permit to sleep", GuardedLevels;
+    DisabledStays = "disabled-stays-awake", "timer expired while enable was low";
+    DisabledDeclines = "disabled-declines", "request to go down answered with NACK while enable is low", Messages;
+    DisabledWithdraws = "disabled-withdraws", "enable falls between a request to go down and its ACK", Messages;
+    DisabledAsleep = "disabled-asleep", "enable falls while the link sleeps";
+    ForcedStays = "forced-stays-awake", "timer expired while force_wake was high";
+    ForcedGoingDown = "forced-going-down", "force_wake rises while going down";
+    ForcedFastWake = "forced-fast-wake", "force_wake rises in FAST_WAKE", FastWake;
+    ForcedDeepSleep = "forced-deep-sleep", "force_wake rises in DEEP_SLEEP", DeepSleep;
+    ForcedRefresh = "forced-refresh", "force_wake rises during a refresh", Refresh;
+    ForcedUp = "forced-up", "force_wake alone wakes the link";
+    LostWake = "link-lost-wake", "link lost while awake", Awake;
+    LostGoingDown = "link-lost-going-down", "link lost while going down";
+    LostFastWake = "link-lost-fast-wake", "link lost in FAST_WAKE", FastWake;
+    LostDeepSleep = "link-lost-deep-sleep", "link lost in DEEP_SLEEP", DeepSleep;
+    LostRefresh = "link-lost-refresh", "link lost during a refresh", Refresh;
+    LostGoingUp = "link-lost-going-up", "link lost while going up";
+    LostPeriod = "link-lost-idle", "link lost in an idle period, which is no sample", Awake;
+    LostReset = "link-lost-reset", "reset while there is no link", Awake;
+    LostWaiting = "link-lost-packet", "a packet waits while there is no link", Awake;
+    LostAsked = "link-lost-asked", "link lost between a request and its answer", Messages;
+    LostPromised = "link-lost-promised", "link lost between an ACK and its SYNC", Messages;
+    LostSettled = "link-lost-settled", "link lost between SYNC and the start", Messages;
+    LinkBack = "link-back", "awake again after a lost link", Awake;
+    ErrorCleared = "error-cleared", "sync_error is cleared", Messages;
+    ErrorKept = "error-kept", "sync_error rises in spite of clear_error", Messages;
     HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
     Read = "register-read", "read of a register", Registers;
     ReadNowhere = "read-nowhere", "read where no register is", Registers;
@@ -257,12 +282,70 @@ impl Corner {
         )
     }
 
+    /// Whether it is about the control pins.
+    fn is_of_control_pins(self) -> bool {
+        matches!(
+            self,
+            Corner::DisabledStays
+                | Corner::DisabledDeclines
+                | Corner::DisabledWithdraws
+                | Corner::DisabledAsleep
+                | Corner::ForcedStays
+                | Corner::ForcedGoingDown
+                | Corner::ForcedFastWake
+                | Corner::ForcedDeepSleep
+                | Corner::ForcedRefresh
+                | Corner::ForcedUp
+                | Corner::LostWake
+                | Corner::LostGoingDown
+                | Corner::LostFastWake
+                | Corner::LostDeepSleep
+                | Corner::LostRefresh
+                | Corner::LostGoingUp
+                | Corner::LostPeriod
+                | Corner::LostReset
+                | Corner::LostWaiting
+                | Corner::LostAsked
+                | Corner::LostPromised
+                | Corner::LostSettled
+                | Corner::LinkBack
+                | Corner::ErrorCleared
+                | Corner::ErrorKept
+        )
+    }
+
+    /// That of a link that is lost in this state.
+    pub fn lost(state: PowerState) -> Corner {
+        match state {
+            PowerState::Wake => Corner::LostWake,
+            PowerState::GoingDown => Corner::LostGoingDown,
+            PowerState::FastWake => Corner::LostFastWake,
+            PowerState::DeepSleep => Corner::LostDeepSleep,
+            PowerState::Refresh => Corner::LostRefresh,
+            PowerState::GoingUp => Corner::LostGoingUp,
+        }
+    }
+
+    /// That of `force_wake` in this state; `None` where it is nothing special.
+    pub fn forced(state: PowerState) -> Option<Corner> {
+        match state {
+            PowerState::Wake | PowerState::GoingUp => None,
+            PowerState::GoingDown => Some(Corner::ForcedGoingDown),
+            PowerState::FastWake => Some(Corner::ForcedFastWake),
+            PowerState::DeepSleep => Some(Corner::ForcedDeepSleep),
+            PowerState::Refresh => Some(Corner::ForcedRefresh),
+        }
+    }
+
     /// Why no activity can reach this corner with this configuration, if so.
     pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
         let predicts = plan.predicts();
         let clears = plan.histogram.kind.clears();
         let maps = predicts && plan.histogram.kind == HistogramKind::Map;
         let missing = match self.needs() {
+            _ if !plan.control_pins && self.is_of_control_pins() => {
+                Some("there are no control pins")
+            }
             _ if plan.per_direction() && self.is_of_the_other_end() => {
                 Some("each direction of the link sleeps for itself")
             }

@@ -43,13 +43,14 @@ pub struct Common {
 
 impl Common {
     /// For the ports of `plan`; `None` if what they do depends on more than activity and
-    /// messages: registers, measured hops, the levels of the other end.
+    /// messages: registers, measured hops, the levels of the other end, a way up after reset.
     pub fn new(plan: &PortPlan) -> Option<Self> {
         let numbers = match plan.predicts() {
             true => Some(Numbers::new(plan)?),
             false => None,
         };
-        (plan.registers.is_none() && plan.sync != SyncPlan::Levels).then_some(Self {
+        let simple = plan.sync != SyncPlan::Levels && !plan.starts_going_up();
+        (plan.registers.is_none() && simple).then_some(Self {
             plan: *plan,
             numbers,
         })
@@ -580,6 +581,8 @@ impl LazyPort {
                     .guard
                     .as_ref()
                     .is_none_or(|guard| guard.permits(cycle.0)),
+            link_up: true,
+            clear_error: false,
         }
     }
 

@@ -32,6 +32,7 @@ fn plan() -> PortPlan {
             refresh: Some(RefreshPlan { t_q: 60, t_r: 20 }),
         },
         sync: SyncPlan::Messages(MessagesPlan { timeout: 60 }),
+        control_pins: false,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
