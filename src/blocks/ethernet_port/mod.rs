@@ -27,6 +27,7 @@ block! {
         let registers = plan.registers.is_some();
         let predicts = plan.predicts();
         let corrects = plan.corrects();
+        let controlled = plan.control_pins;
         let numbers = Arithmetic::new(plan);
     }
 
@@ -45,6 +46,9 @@ block! {
         pub in mac_tx_control: Bits(lanes, "which of them are control characters"),
         pub in phy_rx_data: Bits(data, "bytes of the word that the PHY received"),
         pub in phy_rx_control: Bits(lanes, "which of them are control characters"),
+        pub in enable: Bit("the direction may go to sleep") if controlled,
+        pub in force_wake: Bit("it is to wake, and to stay awake") if controlled,
+        pub in link_up: Bit("the PHY has a link") if controlled,
         pub in link_fault: Bit("local or remote fault: LPI is not to be sent"),
         pub in t_s: Bits(width, "least words of LPI"),
         pub in t_w_sys: Bits(width, "least words from LPI to the start of a frame"),
@@ -78,6 +82,7 @@ block! {
         // The registers of the controller.
         pub pins s_axi: AxiPins(map::PAGE_BITS) if registers,
         choice registers(registers), // software sets the parameters
+        choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
         child port: Port(plan),
@@ -96,6 +101,11 @@ impl Logic for EthernetPort {
         self.port.transmitting.next = self.lpi_tx.transmitting.val();
         self.port.packet_valid.next = self.packet_valid.val();
         self.port.packet_hops.next = self.packet_hops.val();
+        if self.controlled {
+            self.port.enable.next = self.enable.val();
+            self.port.force_wake.next = self.force_wake.val();
+            self.port.link_up.next = self.link_up.val();
+        }
         self.tx_enable.next = self.port.tx_enable.val();
         self.power_state.next = self.port.power_state.val();
         self.lpi_request.next = self.port.lpi_request.val();

@@ -14,16 +14,22 @@ use crate::config::Config;
 /// Cycles that the MAC of the tests takes to react.
 const LATENCY: u32 = 2;
 
-/// A direction that sleeps soon and wakes soon.
-fn plan() -> PortPlan {
-    let text = "[port]\ntime_width = 8\npolicy = \"fixed\"\nt_pdt_ns = 3\nsync = \"lpi\"\n\
-                [states.deep-sleep]\nt_w_ns = 6\nt_s_ns = 5\n\
-                [histogram]\nbins = 4\nbin_ns = 16\nmax_value_ns = 64\n";
-    Config::parse(text, "port.toml").unwrap().plan().unwrap()
+/// Directions that sleep soon and wake soon: one with a fixed threshold, one that predicts and corrects
+/// it and has control pins.
+fn plans() -> [PortPlan; 2] {
+    let fixed = "[port]\ntime_width = 8\npolicy = \"fixed\"\nt_pdt_ns = 3\nsync = \"lpi\"\n\
+                 [states.deep-sleep]\nt_w_ns = 6\nt_s_ns = 5\n\
+                 [histogram]\nbins = 4\nbin_ns = 16\nmax_value_ns = 64\n";
+    let corrected = fixed
+        .replace("\"fixed\"", "\"perfbound-correct\"")
+        .replace("t_pdt_ns = 3", "t_pdt_init_ns = 3\ncontrol_pins = true")
+        + "max_samples = 4\n[perfbound]\nbound = 0.5\nhop_factor = 0.9\n\
+         [correction]\nhistory = 2\n";
+    [fixed, &corrected].map(|text| Config::parse(text, "port.toml").unwrap().plan().unwrap())
 }
 
-fn input_pins(inputs: &golden::Inputs) -> Pins {
-    vec![
+fn input_pins(plan: &PortPlan, inputs: &golden::Inputs) -> Pins {
+    let mut pins = vec![
         ("queue_nonempty", inputs.port.queue_nonempty.into()),
         ("packet_valid", inputs.port.packet_valid.into()),
         ("packet_hops", inputs.port.packet_hops.into()),
@@ -34,17 +40,25 @@ fn input_pins(inputs: &golden::Inputs) -> Pins {
         ("link_fault", inputs.link_fault.into()),
         ("t_s", inputs.t_s),
         ("t_w_sys", inputs.t_w_sys),
-    ]
+    ];
+    if plan.control_pins {
+        pins.extend([
+            ("enable", inputs.port.enable.into()),
+            ("force_wake", inputs.port.force_wake.into()),
+            ("link_up", inputs.port.link_up.into()),
+        ]);
+    }
+    pins
 }
 
-fn output_pins(outputs: &golden::Outputs) -> Pins {
+fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
     let golden::Outputs {
         port,
         mac_tx_enable,
         sent,
         received,
     } = outputs;
-    vec![
+    let mut pins = vec![
         ("mac_tx_enable", (*mac_tx_enable).into()),
         ("phy_tx_data", sent.word.data),
         ("phy_tx_control", sent.word.control.into()),
@@ -62,15 +76,28 @@ fn output_pins(outputs: &golden::Outputs) -> Pins {
         ("receiving", received.receiving.into()),
         ("rx_lpi", received.rx_lpi.into()),
         ("lpi_error", received.lpi_error.into()),
-    ]
+    ];
+    if plan.predicts() {
+        pins.extend([
+            ("update", port.update.encode()),
+            ("t_pb", port.t_pb.encode()),
+            ("window", port.window.encode()),
+            ("budget", port.budget.encode()),
+        ]);
+    }
+    if plan.corrects() {
+        pins.push(("log2_cf", port.log2_cf.encode()));
+    }
+    pins
 }
 
 /// Cycles of a golden model in which much happens.
-fn cycles(mii: Mii) -> Vec<(Pins, Pins)> {
+fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let mut golden = golden::EthernetPort::new(&plan(), mii, LATENCY);
+    let mut golden = golden::EthernetPort::new(plan, mii, LATENCY);
     let (sent, received) = (sampled(mii, IDLE, 6_000), sampled(mii, LPI, 6_000));
     let (mut queue_nonempty, mut link_fault, mut t_s, mut t_w_sys) = (false, false, 0, 0);
+    let (mut enable, mut force_wake, mut link_up) = (true, false, true);
     let words = sent.into_iter().zip(received);
     words
         .map(|(mac_word, phy_word)| {
@@ -79,12 +106,18 @@ fn cycles(mii: Mii) -> Vec<(Pins, Pins)> {
                 link_fault = rng.random_ratio(1, 16);
                 t_s = rng.random_range(0..8);
                 t_w_sys = rng.random_range(0..12);
+                enable = rng.random_ratio(7, 8);
+                force_wake = rng.random_ratio(1, 8);
+                link_up = rng.random_ratio(15, 16);
             }
             let inputs = golden::Inputs {
                 port: pins::Inputs {
                     queue_nonempty,
                     packet_valid: rng.random_ratio(1, 8),
                     packet_hops: rng.random_range(0..8),
+                    enable,
+                    force_wake,
+                    link_up,
                     ..Default::default()
                 },
                 mac_word,
@@ -93,7 +126,10 @@ fn cycles(mii: Mii) -> Vec<(Pins, Pins)> {
                 t_s,
                 t_w_sys,
             };
-            let pins = (input_pins(&inputs), output_pins(&golden.outputs(&inputs)));
+            let pins = (
+                input_pins(plan, &inputs),
+                output_pins(plan, &golden.outputs(&inputs)),
+            );
             golden.clock(&inputs);
             pins
         })
@@ -102,22 +138,40 @@ fn cycles(mii: Mii) -> Vec<(Pins, Pins)> {
 
 #[test]
 fn description_and_golden_model_agree() {
-    for mii in Mii::ALL {
-        let mut bench = Bench::new(EthernetPort::new(&plan(), mii, LATENCY));
-        for (cycle, (inputs, outputs)) in (0u64..).zip(cycles(mii)).take(2_000) {
-            bench.drive(&inputs);
-            bench.check(cycle, &outputs).unwrap();
-            bench.clock();
+    for plan in plans() {
+        for mii in Mii::ALL {
+            let mut bench = Bench::new(EthernetPort::new(&plan, mii, LATENCY));
+            for (cycle, (inputs, outputs)) in (0u64..).zip(cycles(&plan, mii)).take(2_000) {
+                bench.drive(&inputs);
+                bench.check(cycle, &outputs).unwrap();
+                bench.clock();
+            }
         }
     }
 }
 
 #[test]
 fn emitted_verilog_agrees_with_the_golden_model() {
-    for mii in Mii::ALL {
-        let verilog = Emitted::of(&EthernetPort::new(&plan(), mii, LATENCY));
-        let found = verilog.first_difference(None, &cycles(mii));
-        assert_eq!(found, None, "{}", mii.name());
+    for plan in plans() {
+        for mii in Mii::ALL {
+            let verilog = Emitted::of(&EthernetPort::new(&plan, mii, LATENCY));
+            let found = verilog.first_difference(None, &cycles(&plan, mii));
+            assert_eq!(found, None, "{}", mii.name());
+        }
+    }
+}
+
+/// The threshold of a port that predicts does change.
+#[test]
+fn thresholds_are_predicted() {
+    let [_, plan] = plans();
+    let of = |pins: &Pins, name| pins.iter().find(|pin| pin.0 == name).map(|pin| pin.1);
+    let all = cycles(&plan, Mii::Xgmii64);
+    for name in ["t_pdt", "t_pb", "budget", "log2_cf"] {
+        let mut values: Vec<_> = all.iter().map(|(_, outputs)| of(outputs, name)).collect();
+        values.sort_unstable();
+        values.dedup();
+        assert!(values.len() > 1, "{name} is always {values:?}");
     }
 }
 
@@ -141,6 +195,7 @@ fn every_edit_is_found() {
             ".lpi_request   (1'b0)",
         ),
     ];
-    let block = EthernetPort::new(&plan(), Mii::Xgmii64, LATENCY);
-    check_edits(&block, &edits, &cycles(Mii::Xgmii64));
+    let [plan, _] = plans();
+    let block = EthernetPort::new(&plan, Mii::Xgmii64, LATENCY);
+    check_edits(&block, &edits, &cycles(&plan, Mii::Xgmii64));
 }
