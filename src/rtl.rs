@@ -258,7 +258,7 @@ mod tests {
         let changes: [&[(&str, &str)]; 3] = [
             &[],
             &[("policy", "\"perfbound-correct\"")],
-            &[("registers", "true"), ("control_pins", "true")],
+            &[("registers", "true\ncontrol_pins = true")],
         ];
         let of_ethernet = |config: &Config| plan(config).unwrap().per_direction();
         let mut ports = 0;

@@ -23,7 +23,7 @@ fn plans() -> [PortPlan; 2] {
     let corrected = fixed
         .replace("\"fixed\"", "\"perfbound-correct\"")
         .replace("t_pdt_ns = 3", "t_pdt_init_ns = 3\ncontrol_pins = true")
-        + "max_samples = 4\n[perfbound]\nbound = 0.5\nhop_factor = 0.9\n\
+        + "max_samples = 4\n[perfbound]\nbound = 0.5\nhop_factor = 0.5\n\
          [correction]\nhistory = 2\n";
     [fixed, &corrected].map(|text| Config::parse(text, "port.toml").unwrap().plan().unwrap())
 }
