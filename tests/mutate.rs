@@ -111,7 +111,7 @@ fn what_is_no_fault_is_proved_to_be_none() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());
     let few = [
-        "--cycles", "300k", "--only", "lpi_fsm", "--step", "13", "--json",
+        "--cycles", "300k", "--only", "lpi_fsm", "--step", "10", "--json",
     ];
     let output = linkdoze(folder.path())
         .args(["mutate", "port.toml"])

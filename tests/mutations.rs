@@ -207,8 +207,8 @@ const EDITS: [Edit; 29] = [
     edit(
         "deep sleep wakes up as fast as fast wake",
         "lpi_fsm.v",
-        "deep_d = 1'b1",
-        "deep_d = 1'b0",
+        "cycles_d = T_S_DEEP_SLEEP;\n          deep_d = 1'b1",
+        "cycles_d = T_S_DEEP_SLEEP;\n          deep_d = 1'b0",
     ),
     // histogram_window
     edit(
