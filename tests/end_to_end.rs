@@ -7,26 +7,14 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{linkdoze, run};
+use common::{linkdoze, part_of, run};
 use tempfile::TempDir;
 
 /// LiteEth and cocotbext-eth come from PyPI, which must be within reach the first time. The run fails
 /// by itself if one of its faults is not found.
 #[test]
 fn frames_arrive_through_a_mac_of_others_as_they_were_sent() {
-    let output = Command::new("sh")
-        .arg("tools/ethernet.sh")
-        .args([
-            env!("CARGO_BIN_EXE_linkdoze"),
-            "target/ethernet/part",
-            "--part",
-        ])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let out = String::from_utf8_lossy(&output.stdout);
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{out}\n{err}");
+    let out = part_of("ethernet");
     let all = "Holds: 2,000 of 2,000 frames arrived as they were sent, 0 were lost, 0 altered; ";
     assert!(out.starts_with(all), "{out}");
     let faults: Vec<&str> = out.lines().filter(|it| it.starts_with("fault: ")).collect();

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{linkdoze, run, PRESETS};
+use common::{linkdoze, part_of, run, PRESETS};
 use tempfile::TempDir;
 
 /// A controller whose ends see each other through pins, and that goes to sleep at once.
@@ -18,19 +18,7 @@ const LEVELS: &str = "[port]\npolicy = \"fixed\"\nt_pdt_ns = 0\nsleep = \"fast-w
 /// FuseSoC and PeakRDL come from PyPI, which must be within reach the first time.
 #[test]
 fn fusesoc_runs_the_core_and_peakrdl_reads_the_registers() {
-    let output = Command::new("sh")
-        .arg("tools/handover.sh")
-        .args([
-            env!("CARGO_BIN_EXE_linkdoze"),
-            "target/handover/part",
-            "--part",
-        ])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .unwrap();
-    let out = String::from_utf8_lossy(&output.stdout);
-    let err = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{out}\n{err}");
+    let out = part_of("handover");
     let lines: Vec<&str> = out.lines().collect();
     assert_eq!(lines.len(), 2, "{out}");
     let drawn = "; diagrams 2 in WaveDrom";

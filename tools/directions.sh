@@ -153,16 +153,20 @@ for setting in SETTINGS:
     pairs = [[results[name, setting, sync] for sync in SYNCS] for name, *_ in WORKLOADS]
     alike = sum(abs(saved(together) - saved(alone)) < 0.05 for together, alone in pairs)
     alone_more = sum(saved(alone) - saved(together) >= 0.05 for together, alone in pairs)
-    # A packet that had to wait until its link was awake.
+    # Packets that had to wait until their link was awake; where there are hardly any, a ratio says
+    # nothing.
     waits = sorted(
         alone["ports"]["sleep_waits"] / together["ports"]["sleep_waits"]
         for together, alone in pairs
         if together["ports"]["sleep_waits"] > 100
     )
+    told = "hardly any waits for a wake-up"
+    if waits:
+        told = (f"{waits[0]:.2f} to {waits[-1]:.2f} times as many waits for a wake-up, "
+                f"in the median {waits[len(waits) // 2]:.2f}")
     print(f"{label[setting]}: of {len(pairs)} workloads each direction for itself saves more on "
           f"{alone_more}, both together on {len(pairs) - alone_more - alike}, alike {alike}; "
-          f"{waits[0]:.2f} to {waits[-1]:.2f} times as many waits for a wake-up, "
-          f"in the median {waits[len(waits) // 2]:.2f}")
+          f"{told}")
 print()
 print("| workload | sleep | ideal | " + " | ".join(label.values()) + " |")
 print("| --- | --- |" + " --- |" * (len(SETTINGS) + 1))

@@ -99,6 +99,7 @@ module port (
   wire        active;                    // the port is active
   wire        expires;                   // the power-down timer of a port that sleeps expires
   wire        overdue;                   // it expired earlier in this idle period
+  wire        due;                       // it expires, or has expired in this idle period
   wire        down_start;                // the link goes down at the end of this cycle
   wire        idle_meter_ended;          // an idle period ends in this cycle: its length is ticks
   wire        idle_meter_tick;           // this idle cycle completes a tick
@@ -133,7 +134,8 @@ module port (
   assign overdue = pdt_timer_overdue;
 
   // A timer that expired before the link was awake counts as soon as it is.
-  assign down_start = expires | (overdue & ~active);
+  assign due = expires | (overdue & ~active);
+  assign down_start = due;
   assign tx_enable = lpi_fsm_tx_enable;
   assign lpi_request = lpi_fsm_asleep;
   assign power_state = lpi_fsm_power_state;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::numbers::within_u32;
 use super::{output, Outcome};
@@ -37,7 +37,7 @@ pub struct Args {
     /// Emit a port of Ethernet on this interface: the controller, and the shims for low power
     /// idle between its MAC and its PHY. It needs port.sync = "lpi".
     #[arg(long, value_name = "INTERFACE", conflicts_with = "ports", value_parser = interface())]
-    ethernet: Option<String>,
+    ethernet: Option<Mii>,
     /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
     /// to hold frames back, it may still start one.
     #[arg(
@@ -55,8 +55,9 @@ pub struct Args {
 const MAX_MAC_LATENCY: u32 = 65_535;
 
 /// Reads the name of an interface.
-fn interface() -> PossibleValuesParser {
+fn interface() -> impl TypedValueParser<Value = Mii> {
     PossibleValuesParser::new(Mii::ALL.map(Mii::name))
+        .try_map(|name| Mii::named(&name).ok_or("no interface has this name"))
 }
 
 /// Runs the subcommand.
@@ -65,7 +66,7 @@ fn interface() -> PossibleValuesParser {
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let emitted = match args.ethernet.as_deref().and_then(Mii::named) {
+    let emitted = match args.ethernet {
         Some(mii) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
         None => rtl::emit_all(&config, args.ports)?,
     };
@@ -93,8 +94,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         if let Some(ports) = args.ports {
             again += &format!(" --ports {ports}");
         }
-        if let Some(interface) = &args.ethernet {
-            again += &format!(" --ethernet {interface} --mac-latency {}", args.mac_latency);
+        if let Some(mii) = args.ethernet {
+            let (interface, latency) = (mii.name(), args.mac_latency);
+            again += &format!(" --ethernet {interface} --mac-latency {latency}");
         }
         again += &format!(" -o {}", args.output.display());
         if let Some(folder) = &args.constraints {

@@ -168,21 +168,24 @@ impl<T: Part> Part for Optional<T> {
 }
 
 /// A child block, or a section made of what an `Option` holds, that exists only in some
-/// configurations; an absent one is not even made. Beyond what holds for [`Optional`], no `bit_cast` or `bits` may name what is
-/// in it, for rust_hdl evaluates both in branches that are not taken, too.
+/// configurations; an absent one is not even made. Beyond what holds for [`Optional`], no `bit_cast`
+/// or `bits` may name what is in it, for rust_hdl evaluates both in branches that are not taken, too.
+///
+/// It is boxed: a description is moved while it is made, and with all its blocks in one value a port
+/// inside another block is too large for the stack of a thread.
 #[derive(Clone, Debug)]
-pub struct OptionalBlock<T>(Option<T>);
+pub struct OptionalBlock<T>(Option<Box<T>>);
 
 impl<T> OptionalBlock<T> {
     /// The block, made if `present`.
     pub fn when(present: bool, make: impl FnOnce() -> T) -> Self {
-        OptionalBlock(present.then(make))
+        OptionalBlock(present.then(|| Box::new(make())))
     }
 }
 
 impl<T> From<Option<T>> for OptionalBlock<T> {
     fn from(block: Option<T>) -> Self {
-        OptionalBlock(block)
+        OptionalBlock(block.map(Box::new))
     }
 }
 
@@ -219,7 +222,7 @@ impl<T: Part> Part for OptionalBlock<T> {
         }
     }
     fn has_changed(&self) -> bool {
-        self.0.as_ref().is_some_and(T::has_changed)
+        self.0.as_ref().is_some_and(|part| part.has_changed())
     }
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         if let Some(part) = &self.0 {

@@ -4,8 +4,9 @@ use super::bound::insert;
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
+use crate::blocks::link_sync::longest_transitions;
 use crate::config::plan::{PortPlan, Sleep};
-use crate::hdl::{clog2, ClaimText, Design};
+use crate::hdl::{ClaimText, Design};
 
 /// The claims that are wanted for themselves: all of them.
 pub(super) const PROPERTIES: [&str; 5] = [
@@ -30,7 +31,11 @@ pub(super) fn task(
 ) -> Result<ProofTask, ToolError> {
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
     let mut all = files.to_vec();
-    insert(&mut all, &format!("{prefix}lpi_fsm"), &inside(plan))?;
+    insert(
+        &mut all,
+        &format!("{prefix}lpi_fsm"),
+        &inside(plan, design)?,
+    )?;
     all.push(("recovery.v".into(), TEXT.into()));
     let mut cuts = design.instances_without_claims(|_| false);
     cuts.retain(|instance| !instance.ends_with("/u_lpi_fsm"));
@@ -49,43 +54,38 @@ pub(super) fn task(
 }
 
 /// What is put into the module.
-fn inside(plan: &PortPlan) -> String {
+fn inside(plan: &PortPlan, design: &Design) -> Result<String, ToolError> {
     let chooses = plan.registers.is_some();
     let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
     let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
     let (fast_wake, deep_sleep) = (plan.link.fast_wake, plan.link.deep_sleep);
     let refresh = plan.link.refresh.filter(|_| uses_deep_sleep);
-    let used = |uses: bool, cycles: u64| if uses { cycles } else { 1 };
-    let t_w_fast_wake = used(uses_fast_wake, fast_wake.t_w);
-    let t_w_deep_sleep = used(uses_deep_sleep, deep_sleep.t_w);
-    let longest = [
-        t_w_fast_wake,
-        t_w_deep_sleep,
-        used(uses_fast_wake, fast_wake.t_s),
-        used(uses_deep_sleep, deep_sleep.t_s),
-        used(uses_fast_wake && uses_deep_sleep, plan.link.hybrid_hold),
-        refresh.map_or(1, |refresh| refresh.t_q.max(refresh.t_r)),
-    ];
-    let longest = longest.into_iter().fold(1, u64::max);
-    format!(
+    let cycles = design
+        .register_width("lpi_fsm.cycles")
+        .ok_or(ToolError::Refused(
+            "the states of the link count no cycles".into(),
+        ))?;
+    let used = |uses: bool, cycles: u64| if uses { cycles - 1 } else { 0 };
+    let (_, longest) = longest_transitions(plan);
+    Ok(format!(
         "  recovery_claims #(.CYCLES({}), .USES_FAST_WAKE({}), .USES_DEEP_SLEEP({}), \
          .USES_REFRESH({}), .FAST_WAKE({}), .DEEP_SLEEP({}), .LONGEST({})) u_recovery_claims \
          (.clk(clk), .rst(rst), .state(state_q), .cycles(cycles_q), .link_up({}), .deep({}), \
          .tx_enable(tx_enable));\n",
-        clog2(longest.into()),
+        cycles,
         u32::from(uses_fast_wake),
         u32::from(uses_deep_sleep),
         u32::from(refresh.is_some()),
-        t_w_fast_wake - 1,
-        t_w_deep_sleep - 1,
-        t_w_fast_wake.max(t_w_deep_sleep) - 1,
+        used(uses_fast_wake, fast_wake.t_w),
+        used(uses_deep_sleep, deep_sleep.t_w),
+        longest - 1,
         if plan.control_pins { "link_up" } else { "1'b1" },
         match (uses_fast_wake, uses_deep_sleep) {
             (true, true) => "deep_q",
             (_, true) => "1'b1",
             _ => "1'b0",
         },
-    )
+    ))
 }
 
 /// The claims of [`TEXT`].

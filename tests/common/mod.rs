@@ -20,6 +20,7 @@ pub const PRESETS: [&str; 7] = [
 /// from run to run and go with `cargo clean`; they are compiled quickly unless the variable `CXX`
 /// says by what. However busy the machine is, no line of progress
 /// comes between what a test expects.
+#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub fn linkdoze(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linkdoze"));
     let cache: PathBuf = [env!("CARGO_TARGET_TMPDIR"), "linkdoze-cache"]
@@ -44,6 +45,7 @@ pub fn without_notes(err: &str) -> String {
 }
 
 /// Runs a command that must end with `status` and returns its standard output and error.
+#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -54,4 +56,21 @@ pub fn run(command: &mut Command, status: i32) -> (String, String) {
         "{command:?}\n{out}\n{err}"
     );
     (out, err)
+}
+
+/// Runs the part of `tools/NAME.sh` that is meant for the tests, which must end well, and returns its
+/// standard output. What it needs comes from PyPI, which must be within reach the first time.
+#[allow(dead_code, reason = "every test file compiles this module for itself")]
+pub fn part_of(name: &str) -> String {
+    let output = std::process::Command::new("sh")
+        .arg(format!("tools/{name}.sh"))
+        .arg(env!("CARGO_BIN_EXE_linkdoze"))
+        .args([&format!("target/{name}/part"), "--part"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    let err = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{out}\n{err}");
+    out
 }

@@ -175,6 +175,7 @@ block! {
         local active: Bit("the port is active"),
         local expires: Bit("the power-down timer of a port that sleeps expires"),
         local overdue: Bit("it expired earlier in this idle period"),
+        local due: Bit("it expires, or has expired in this idle period"),
         local may_sleep: Bit("the control pins let an awake link go down"),
         local permitted: Bit("so does the guard, if there is one"),
         local wants_awake: Bit("a packet, or a control pin, wants the link awake"),
@@ -393,43 +394,40 @@ impl Logic for Port {
             self.sync_error.next = self.link_sync.sync_error.val();
         } else if self.per_direction {
             comment!("A timer that expired before the link was awake counts as soon as it is.");
-            self.down_start.next = self.expires.val() | (self.overdue.val() & !self.active.val());
-            if self.guarded {
-                self.down_start.next = (self.expires.val()
-                    | (self.overdue.val() & !self.active.val()))
-                    & self.guard.permits.val();
+            self.due.next = self.expires.val() | (self.overdue.val() & !self.active.val());
+            if self.guarded & self.controlled {
+                self.down_start.next =
+                    self.due.val() & self.guard.permits.val() & self.may_sleep.val();
+            } else if self.guarded {
+                self.down_start.next = self.due.val() & self.guard.permits.val();
+            } else if self.controlled {
+                self.down_start.next = self.due.val() & self.may_sleep.val();
+            } else {
+                self.down_start.next = self.due.val();
             }
-            self.lpi_fsm.up_start.next = self.queue_nonempty.val();
             if self.controlled {
                 self.lpi_fsm.up_start.next = self.wants_awake.val();
-                self.down_start.next = (self.expires.val()
-                    | (self.overdue.val() & !self.active.val()))
-                    & self.may_sleep.val();
-                if self.guarded {
-                    self.down_start.next = (self.expires.val()
-                        | (self.overdue.val() & !self.active.val()))
-                        & self.guard.permits.val()
-                        & self.may_sleep.val();
-                }
+            } else {
+                self.lpi_fsm.up_start.next = self.queue_nonempty.val();
             }
             self.tx_enable.next = self.lpi_fsm.tx_enable.val();
             self.lpi_request.next = self.lpi_fsm.asleep.val();
         } else {
             comment!("The link goes down when the timer expires and the other end agrees, or when");
             comment!("the other end goes down and nothing is leaving here.");
-            self.down_start.next = (self.expires.val() & self.sleep_permit.val())
-                | (self.remote_down.val() & !self.transmitting.val());
-            self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
             if self.controlled {
                 comment!(
                     "A timer that expired while the pins kept the link awake counts afterwards."
                 );
-                self.down_start.next = (((self.expires.val()
-                    | (self.overdue.val() & !self.active.val()))
-                    & self.sleep_permit.val())
+                self.due.next = self.expires.val() | (self.overdue.val() & !self.active.val());
+                self.down_start.next = ((self.due.val() & self.sleep_permit.val())
                     | (self.remote_down.val() & !self.transmitting.val()))
                     & self.may_sleep.val();
                 self.lpi_fsm.up_start.next = self.wants_awake.val() | self.remote_up.val();
+            } else {
+                self.down_start.next = (self.expires.val() & self.sleep_permit.val())
+                    | (self.remote_down.val() & !self.transmitting.val());
+                self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
             }
             self.tx_enable.next = self.lpi_fsm.tx_enable.val();
         }

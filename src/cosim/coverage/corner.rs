@@ -9,7 +9,7 @@ use crate::config::plan::{HistogramKind, Policy, PortPlan, Sleep};
 macro_rules! corners {
     ($($name:ident = $text:literal, $what:literal $(, $needs:ident)?;)*) => {
         /// A corner of the behaviour of a port.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Corner { $(#[doc = $what] $name),* }
 
         impl Corner {
@@ -282,36 +282,9 @@ impl Corner {
         )
     }
 
-    /// Whether it is about the control pins.
+    /// Whether it is about the control pins: these stand together in the list.
     fn is_of_control_pins(self) -> bool {
-        matches!(
-            self,
-            Corner::DisabledStays
-                | Corner::DisabledDeclines
-                | Corner::DisabledWithdraws
-                | Corner::DisabledAsleep
-                | Corner::ForcedStays
-                | Corner::ForcedGoingDown
-                | Corner::ForcedFastWake
-                | Corner::ForcedDeepSleep
-                | Corner::ForcedRefresh
-                | Corner::ForcedUp
-                | Corner::LostWake
-                | Corner::LostGoingDown
-                | Corner::LostFastWake
-                | Corner::LostDeepSleep
-                | Corner::LostRefresh
-                | Corner::LostGoingUp
-                | Corner::LostPeriod
-                | Corner::LostReset
-                | Corner::LostWaiting
-                | Corner::LostAsked
-                | Corner::LostPromised
-                | Corner::LostSettled
-                | Corner::LinkBack
-                | Corner::ErrorCleared
-                | Corner::ErrorKept
-        )
+        (Corner::DisabledStays..=Corner::ErrorKept).contains(&self)
     }
 
     /// That of a link that is lost in this state.
