@@ -20,6 +20,7 @@ for preset in $("$linkdoze" presets | cut -d' ' -f1); do
     echo "== $preset, guard of 4 packets"
     sed -i 's/^burst = 0/burst = 4/' "$folder/port.toml"
     "$linkdoze" verify "$folder/port.toml" --traces "$folder"
+    cp "$folder/port.toml" "$folder/$preset-guarded.toml"
 done
 
 # A small port, whose counters are in the proof, with every kind of histogram: the correction, and
@@ -56,7 +57,6 @@ hop_factor = 0.3
 history = 2
 END
 }
-cp "$folder/port.toml" "$folder/guarded.toml"
 for kind in regular clearing circular decaying map; do
     echo "== a small histogram: $kind"
     small $kind 4 perfbound false >"$folder/port.toml"
@@ -81,7 +81,10 @@ wrong() { # wrong WHAT FILE FROM TO
     echo "== $1"
     rm -rf "$folder/rtl"
     "$linkdoze" generate "$folder/port.toml" -o "$folder/rtl" >/dev/null 2>&1
-    grep -qF "$3" "$folder/rtl/$2"
+    if ! grep -qsF "$3" "$folder/rtl/$2"; then
+        echo "verify: there is no '$3' in $2 of this configuration to be changed: mend tools/verify.sh"
+        exit 1
+    fi
     python3 - "$folder/rtl/$2" "$3" "$4" <<'PYTHON'
 import pathlib
 import sys
@@ -100,8 +103,8 @@ PYTHON
     echo 'not proved, as it should be'
 }
 
-# The last preset, with its guard.
-cp "$folder/guarded.toml" "$folder/port.toml"
+# A preset whose ends agree by messages, with its guard.
+cp "$folder/bxiv3-hybrid-guarded.toml" "$folder/port.toml"
 wrong 'an end that agrees to go down while it has packets' link_sync.v \
     'refuses = queue_nonempty | transmitting | ' 'refuses = '
 wrong 'a backstop that never fires' pdt_timer.v 'at_backstop = tick & ' "at_backstop = 1'b0 & "

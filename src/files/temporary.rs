@@ -214,7 +214,12 @@ impl TemporaryFolder {
         loop {
             let folder = builder.tempdir_in(parent)?;
             let unfinished = Unfinished::new(folder.path());
-            if let Some(held) = hold(folder.path(), File::open(folder.path())?) {
+            let opened = match File::open(folder.path()) {
+                // Another process took it for one that was left, and has removed it.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                opened => opened?,
+            };
+            if let Some(held) = hold(folder.path(), opened) {
                 return Ok(TemporaryFolder {
                     folder,
                     _unfinished: unfinished,
@@ -249,6 +254,23 @@ impl TemporaryFolder {
 mod tests {
     use super::super::tests::names;
     use super::*;
+
+    /// Each takes the folders of the others for left ones in the moment before they are held.
+    #[test]
+    fn many_at_once_make_folders_in_one_place() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..500 {
+                        let folder = TemporaryFolder::new(parent.path(), "made-").unwrap();
+                        assert!(folder.path().is_dir());
+                    }
+                });
+            }
+        });
+        assert_eq!(names(parent.path()), [""; 0]);
+    }
 
     #[test]
     fn what_a_killed_process_left_is_removed_and_what_a_living_one_holds_stays() {
