@@ -11,15 +11,14 @@ module recovery_claims #(
     parameter CYCLES = 1,           // bits of the cycles that are left
     parameter USES_FAST_WAKE = 1,   // the link uses fast wake
     parameter USES_DEEP_SLEEP = 1,  // the link uses deep sleep
-    parameter USES_REFRESH = 1,     // deep sleep has refreshes
-    parameter FAST_WAKE = 0,        // t_w of fast wake, less one
-    parameter DEEP_SLEEP = 0,       // t_w of deep sleep, less one
-    parameter LONGEST = 0           // t_w of the one that is used and takes longer, less one
+    parameter USES_REFRESH = 1      // deep sleep has refreshes
 ) (
     input wire              clk,
     input wire              rst,
     input wire        [2:0] state,
     input wire [CYCLES-1:0] cycles,    // clock cycles left in this state, less one
+    input wire [CYCLES-1:0] fast_wake,   // t_w of fast wake, less one
+    input wire [CYCLES-1:0] deep_sleep,  // t_w of deep sleep, less one
     input wire              link_up,   // there is a link, or nobody says otherwise
     input wire              deep,      // a transition is to or from deep sleep
     input wire              tx_enable
@@ -38,26 +37,34 @@ module recovery_claims #(
   reg [CYCLES-1:0] was_left;
   reg was_deep;
   reg was_linked;
+  reg [CYCLES-1:0] was_fast_wake;
+  reg [CYCLES-1:0] was_deep_sleep;
   always @(posedge clk) begin
     was_reset <= rst;
     was <= state;
     was_left <= cycles;
     was_deep <= deep;
     was_linked <= link_up;
+    was_fast_wake <= fast_wake;
+    was_deep_sleep <= deep_sleep;
   end
+
+  // The t_w of the state in use that takes longer.
+  wire is_deep = USES_DEEP_SLEEP & (!USES_FAST_WAKE | was_deep_sleep > was_fast_wake);
+  wire [CYCLES-1:0] longest = is_deep ? was_deep_sleep : was_fast_wake;
 
   // How long a way up takes from the state before.
   reg [CYCLES-1:0] t_w;
   always @(*) begin
-    t_w = LONGEST;
+    t_w = longest;
     case (was)
-      GOING_DOWN: t_w = was_deep ? DEEP_SLEEP : FAST_WAKE;
-      FAST_WAKE_STATE: if (USES_FAST_WAKE) t_w = FAST_WAKE;
-      DEEP_SLEEP_STATE: if (USES_DEEP_SLEEP) t_w = DEEP_SLEEP;
-      REFRESH: if (USES_REFRESH) t_w = DEEP_SLEEP;
-      default: t_w = LONGEST;
+      GOING_DOWN: t_w = was_deep ? was_deep_sleep : was_fast_wake;
+      FAST_WAKE_STATE: if (USES_FAST_WAKE) t_w = was_fast_wake;
+      DEEP_SLEEP_STATE: if (USES_DEEP_SLEEP) t_w = was_deep_sleep;
+      REFRESH: if (USES_REFRESH) t_w = was_deep_sleep;
+      default: t_w = longest;
     endcase
-    if (!was_linked) t_w = LONGEST;
+    if (!was_linked) t_w = longest;
   end
 
   wire steps = !rst & !was_reset;
@@ -78,7 +85,7 @@ module recovery_claims #(
   // A transition up is not cut short; without a link it begins anew.
   always @(*) if (!rst) recovery_completes: assert (
       !steps | was != GOING_UP | (was_left == 0 & was_linked)
-      | (state == GOING_UP & cycles == (was_linked ? was_left - 1'b1 : LONGEST)));
+      | (state == GOING_UP & cycles == (was_linked ? was_left - 1'b1 : longest)));
 
   // A state that the link cannot be in leads to a transition up.
   always @(*) if (!rst) recovery_goes_up: assert (

@@ -147,12 +147,17 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
     let hop_window = 1 << rng.random_range(1..=16);
     let registers = rng.random_bool(0.3);
     let control_pins = rng.random_bool(0.3);
+    let timing_range = match registers && rng.random_bool(0.4) {
+        true => rng.random_range(2..=16),
+        false => 1,
+    };
     format!(
         "[clock]\nperiod_ps = {period}\ntick_ns = {}\n\
          [port]\ntime_width = {width}\npolicy = \"{policy}\"\nsleep = \"{sleep}\"\n\
          t_pdt_ns = {}\nt_pdt_init_ns = {}\nt_backstop_ns = {t_backstop}\n\
          hybrid_hold_ns = {hold}\nsync = \"{sync}\"\nsync_timeout_ns = {sync_timeout}\n\
          registers = {registers}\n\
+         timing_range = {timing_range}\n\
          control_pins = {control_pins}\n\
          [states.fast-wake]\nt_w_ns = {}\nt_s_ns = {}\n\
          [states.deep-sleep]\nt_w_ns = {}\nt_s_ns = {}\n{refresh}\

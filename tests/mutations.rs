@@ -57,9 +57,10 @@ fn config_with_guard() -> String {
     faster + "[guard]\nburst = 2\n"
 }
 
-/// The same with ends that exchange messages, registers, and hop counts that are measured.
+/// The same with ends that exchange messages, registers, also for the times of the link, and hop
+/// counts that are measured.
 fn config_with_registers() -> String {
-    let registers = "sync_timeout_ns = 60\nregisters = true";
+    let registers = "sync_timeout_ns = 60\nregisters = true\ntiming_range = 4";
     let config = config_with_messages().replace("sync_timeout_ns = 60", registers);
     let measured = config.replace(
         "hop_factor = 0.1",
@@ -471,7 +472,7 @@ const GUARD_EDITS: [Edit; 9] = [
 ];
 
 /// Of the registers and of what makes the rate of the budget.
-const REGISTER_EDITS: [Edit; 24] = [
+const REGISTER_EDITS: [Edit; 30] = [
     // hop_monitor
     edit(
         "the hop factor is a constant",
@@ -495,14 +496,26 @@ const REGISTER_EDITS: [Edit; 24] = [
     edit(
         "the hop factor is not loaded",
         "budget_rate.v",
-        "low_d = {32'd0, hop_factor};",
+        "low_d = {33'd0, hop_factor};",
         "low_d = low_q;",
     ),
     edit(
         "the rate is rounded down",
         "budget_rate.v",
-        "|(product & BELOW)",
+        "(|high_q) | (|(low_q & ~QUOTIENT))",
         "1'b0",
+    ),
+    edit(
+        "t_w goes once too often into the rate",
+        "budget_rate.v",
+        "operand = ~{25'd0, t_w_last};",
+        "operand = -{25'd0, t_w_last};",
+    ),
+    edit(
+        "a tick counts as a clock cycle in the rate",
+        "budget_rate.v",
+        "operand = {2'd0, SCALE};",
+        "operand = 34'd1;",
     ),
     // port
     edit(
@@ -614,6 +627,30 @@ const REGISTER_EDITS: [Edit; 24] = [
         "csr.v",
         "waiting & ~waited_q",
         "waiting",
+    ),
+    edit(
+        "a time of the link that is too long is taken",
+        "csr.v",
+        "(merged < time_least) | (merged > time_most)",
+        "merged < time_least",
+    ),
+    edit(
+        "the rate follows the t_w that was in force",
+        "csr.v",
+        "rate_t_w_last = staged_deep_sleep;",
+        "rate_t_w_last = now_deep_sleep;",
+    ),
+    edit(
+        "t_w of deep sleep stays",
+        "csr.v",
+        "last_3_d = staged_3_q - 10'd1;",
+        "last_3_d = last_3_q;",
+    ),
+    edit(
+        "refresh takes the time of quiet",
+        "lpi_fsm.v",
+        "cycles_d = t_r;",
+        "cycles_d = t_q;",
     ),
     edit(
         "the fixed threshold stays",

@@ -50,7 +50,7 @@ max_value_ns = 1536
 [perfbound]
 bound = $4
 $5
-hop_window = 256
+hop_window = 16
 [correction]
 history = 5
 [guard]
@@ -90,6 +90,7 @@ sed -e 's/^policy = .*/policy = "perfbound-correct"/' -e 's/^burst = .*/burst = 
     "$out/bxiv3-deep-sleep.toml" >"$out/correction.toml"
 grep -q '^policy = "perfbound-correct"' "$out/correction.toml"
 grep -q '^burst = 2' "$out/correction.toml"
+small clearing perfbound false 0.2 'hop_factor = 0.1' 2 >"$out/guard.toml"
 small clearing perfbound true 0.2 'hops = "measured"' 2 >"$out/registers.toml"
 
 try bxiv3-deep-sleep 20M ''
@@ -100,7 +101,9 @@ try regular 4M histogram_regular,counter_store,perfbound
 try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
 try map 4M histogram_map,map_entry,map_entry_lowest
 try correction 20M corrector,miss_history,logarithm,digit_step,quotient_step,exp2_offset,exp2_slope,\
-log2_offset,log2_slope,log2_rate,normalise_1,normalise_2,normalise_4,normalise_8,normalise_16,guard,lpi_fsm
+log2_offset,log2_slope,log2_rate,normalise_1,normalise_2,normalise_4,normalise_8,normalise_16,lpi_fsm
+# Few tokens, which are soon used up.
+try guard 6M guard
 try registers 6M axi_lite,csr,budget_rate,hop_monitor,hop_reciprocal,port
 
 python3 - "$out" <<'PYTHON'
@@ -109,7 +112,7 @@ import pathlib
 import sys
 
 out = pathlib.Path(sys.argv[1])
-names = "bxiv3-deep-sleep bxiv3-hybrid circular regular decaying map correction registers".split()
+names = "bxiv3-deep-sleep bxiv3-hybrid circular regular decaying map correction guard registers".split()
 rows, left, kinds = [], [], {}
 for name in names:
     modules = {}

@@ -112,8 +112,13 @@ wrong 'an end that asks only once' link_sync.v \
     'asks_down = wants_down | (overdue & timed_out)' 'asks_down = wants_down'
 wrong 'a bucket that refills twice' guard.v 'refilled = part_q + GAIN' 'refilled = part_q + GAIN + GAIN'
 
-# The same with registers.
-small clearing 32 perfbound true | sed 's/^bin_ns = 1/bin_ns = 4/' >"$folder/port.toml"
+# The same with registers, which set the times of the link, too.
+small clearing 32 perfbound true |
+    sed 's/^bin_ns = 1/bin_ns = 4/; s/^registers = true/registers = true\ntiming_range = 2/' \
+        >"$folder/port.toml"
+grep -q '^timing_range = 2' "$folder/port.toml"
+wrong 'a time of the link that is too long' csr.v \
+    '(merged < time_least) | (merged > time_most)' 'merged < time_least'
 wrong 'a write that is asked before its answer is taken' axi_lite.v \
     'may_write = aw_full_q & w_full_q & ~b_full_q & ~asked_q' 'may_write = aw_full_q & w_full_q & ~asked_q'
 wrong 'an answer that does not wait' axi_lite.v 'end else if (bready) begin' "end else if (1'b1) begin"

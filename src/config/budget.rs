@@ -9,9 +9,6 @@ use super::plan::{BudgetPlan, Product, RatePlan};
 /// Significant bits that SPEC 7.3 asks of `k`.
 const SIGNIFICANT_BITS: u64 = 16;
 
-/// Significant bits of `1/t_w` at run time: as many as software's bound has.
-const INVERSE_BITS: u64 = 32;
-
 /// Why no pair of constants exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BudgetError {
@@ -95,53 +92,53 @@ impl BudgetPlan {
         let too_fine = || BudgetError::TooFine { largest_window };
         let plan = BudgetPlan::new(rate, largest_window, true)?;
         let product = plan.product.ok_or_else(too_fine)?;
-        let longest = (&parts.t_w_fast_wake).max(&parts.t_w_deep_sleep);
-        // The inverse of the longer t_w has as many significant bits as the bound, and the
-        // product of the three no fewer fraction bits than `k`.
-        let significant = INVERSE_BITS + longest.ceil().to_integer().bits();
-        let inverse_fraction = significant.max(u64::from(product.s).saturating_sub(63));
-        let inverse = |t_w: &BigRational| {
-            (t_w.recip() * (BigInt::one() << inverse_fraction))
-                .round()
-                .to_u64()
-                .ok_or_else(too_fine)
-        };
         let fixed = |value: &BigRational, fraction: u32| {
             (value * (BigInt::one() << fraction))
                 .round()
                 .to_u32()
                 .unwrap_or(u32::MAX)
         };
-        let (fast, deep) = (
-            inverse(&parts.t_w_fast_wake)?,
-            inverse(&parts.t_w_deep_sleep)?,
-        );
-        let shift = 63 + inverse_fraction as u32 - product.s;
-        if shift > 127 {
+        let halvings = parts.clocks_per_tick.trailing_zeros();
+        let plan_of_rate = RatePlan {
+            bound: fixed(&parts.bound, 32),
+            hop_factor: fixed(&parts.hop_factor, 31),
+            measures: parts.measures,
+            scale: parts.clocks_per_tick >> halvings,
+            // Neither has more than seven bits.
+            exponent: (product.s + halvings) as i32 - 63,
+            t_w_bits: (u64::BITS - (parts.longest_t_w - 1).leading_zeros()).max(1),
+            width: 1,
+        };
+        let (bits, steps) = (plan_of_rate.product_bits(), plan_of_rate.quotient_steps());
+        if !(1..=128).contains(&steps) || bits > 128 {
             return Err(too_fine());
         }
         // A bound below 1 and one link to every destination.
-        let largest = (u128::from(u32::MAX) << 31) * u128::from(fast.max(deep));
-        let largest = largest.div_ceil(1 << shift).max(product.k);
+        let largest = (BigInt::from(u32::MAX) << 31u32) * plan_of_rate.scale;
+        let largest = BigRational::from(largest << steps)
+            / BigRational::from(BigInt::from(parts.shortest_t_w) << bits);
+        let largest = (largest.ceil().to_integer().to_u128())
+            .ok_or_else(too_fine)?
+            .max(product.k);
+        let width = 128 - largest.leading_zeros();
+        // The quotient takes the place of the product.
+        if width > bits {
+            return Err(too_fine());
+        }
         let most = BigInt::from(largest) * largest_window;
         if most.bits() > 128 {
             return Err(too_fine());
         }
-        let width = (most >> product.s).bits().max(1);
-        if width > 64 {
+        let budget_width = (most >> product.s).bits().max(1);
+        if budget_width > 64 {
             return Err(BudgetError::TooLarge { largest_window });
         }
         Ok(BudgetPlan {
-            // `width` is at most 64.
-            width: width as u32,
+            // At most 64.
+            width: budget_width as u32,
             rate: Some(RatePlan {
-                bound: fixed(&parts.bound, 32),
-                hop_factor: fixed(&parts.hop_factor, 31),
-                measures: parts.measures,
-                inverse_fast_wake: fast,
-                inverse_deep_sleep: deep,
-                shift,
-                width: 128 - largest.leading_zeros(),
+                width,
+                ..plan_of_rate
             }),
             ..plan
         })
@@ -157,10 +154,12 @@ pub struct Adjustable {
     pub hop_factor: BigRational,
     /// The hop factor is measured.
     pub measures: bool,
-    /// `t_w` of fast wake in ticks.
-    pub t_w_fast_wake: BigRational,
-    /// `t_w` of deep sleep in ticks.
-    pub t_w_deep_sleep: BigRational,
+    /// Clock cycles in a tick.
+    pub clocks_per_tick: u64,
+    /// The shortest `t_w` that there can be, in clock cycles.
+    pub shortest_t_w: u64,
+    /// The longest, in clock cycles.
+    pub longest_t_w: u64,
 }
 
 impl Product {

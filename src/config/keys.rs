@@ -10,6 +10,8 @@ use crate::input::{choice, integer, key, number, or, schema, Kind, Table, Type, 
 pub(super) const LONGEST_NS: u64 = 10_000_000_000_000_000;
 /// Longest transition, hold or interval of a link: 1 s.
 const LONGEST_TRANSITION_NS: u64 = 1_000_000_000;
+/// Largest factor by which software may change the times of the link.
+const LARGEST_TIMING_RANGE: u64 = 64;
 const PS_PER_NS: u64 = 1000;
 /// Longest `verilog.module_prefix`: names stay short enough for every tool.
 const LONGEST_PREFIX: usize = 32;
@@ -136,6 +138,14 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     Type::Switch,
                     "`false`",
                     "run-time parameters and counters behind an AXI4-Lite port",
+                ),
+                key(
+                    "timing_range",
+                    integer(1, LARGEST_TIMING_RANGE, Unit::None),
+                    "`1`",
+                    "with registers, software may set the times of the link (`t_s`, `t_w`, `t_q`, \
+                     `t_r` and the hold of `hybrid`) to up to so many times the configuration's, and \
+                     down to one part in so many; 1: they never change",
                 ),
             ],
             ),

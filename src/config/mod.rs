@@ -110,6 +110,8 @@ pub struct Port {
     pub control_pins: bool,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: bool,
+    /// By which factor software may lengthen and shorten the times of the link; 1: not at all.
+    pub timing_range: u32,
 }
 
 /// How the two ends of a link agree on sleeping and waking.
@@ -366,6 +368,7 @@ impl Config {
                 config_hash: self.hash_word(),
                 period_ps: self.clock.period_ps,
                 t_pdt: ticks(self.port.t_pdt_ps),
+                timing_range: self.port.timing_range,
             }),
             histogram: HistogramPlan {
                 kind: histogram.kind,
@@ -454,7 +457,12 @@ impl Config {
         let measures = matches!(self.perfbound, PerfBound::Measured { .. });
         if self.port.registers || measures {
             let (bound, hop_factor) = self.bound_and_hop_factor();
-            let ticks = |ps: u64| BigRational::new(ps.into(), self.clock.tick_ps.into());
+            let cycles = |state: &SleepState| state.t_w_ps / self.clock.period_ps;
+            let (fast, deep) = (
+                cycles(&self.states.fast_wake),
+                cycles(&self.states.deep_sleep),
+            );
+            let range = u64::from(self.port.timing_range);
             BudgetPlan::adjustable(
                 &rate,
                 largest_window,
@@ -462,8 +470,9 @@ impl Config {
                     bound,
                     hop_factor,
                     measures,
-                    t_w_fast_wake: ticks(self.states.fast_wake.t_w_ps),
-                    t_w_deep_sleep: ticks(self.states.deep_sleep.t_w_ps),
+                    clocks_per_tick: self.clock.tick_ps / self.clock.period_ps,
+                    shortest_t_w: fast.min(deep).div_ceil(range),
+                    longest_t_w: fast.max(deep).saturating_mul(range),
                 },
             )
         } else {
@@ -583,7 +592,8 @@ impl Config {
     /// The same bytes for the same hardware: what was left to a default is written out,
     /// and of `hops` and `hop_factor` (with which `bound` means nothing) the one in force.
     /// `[verilog]` says nothing of what the hardware does: it is there if it names something. So
-    /// are control pins: hardware without them is that of a version that did not know them.
+    /// are control pins and times that software sets: hardware without them is that of a version
+    /// that did not know them.
     pub fn canonical(&self) -> String {
         let mut tables = Vec::new();
         for table in TABLES.iter() {
@@ -636,6 +646,10 @@ impl Config {
             ("port", "sync_timeout_ns") => ns(port.sync_timeout_ps),
             ("port", "control_pins") => return port.control_pins.then(|| "true".into()),
             ("port", "registers") => port.registers.to_string(),
+            ("port", "timing_range") => {
+                let range = port.timing_range;
+                return (range > 1).then(|| range.to_string());
+            }
             ("states.wake", "power_w") => states.wake_power_w.to_string(),
             ("states.deep-sleep", "t_q_ns") => ns(refresh.t_q_ps),
             ("states.deep-sleep", "t_r_ns") => ns(refresh.t_r_ps),

@@ -302,6 +302,118 @@ pub(super) fn window_only_grows(kind: HistogramKind, window: CircularWindow) -> 
     }
 }
 
+/// A time of the link: a transition, the hold of the hybrid sleep, quiet or refresh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkTime {
+    /// `t_s` of fast wake.
+    SleepFastWake,
+    /// `t_w` of fast wake.
+    WakeFastWake,
+    /// `t_s` of deep sleep.
+    SleepDeepSleep,
+    /// `t_w` of deep sleep.
+    WakeDeepSleep,
+    /// In fast wake before deep sleep.
+    HybridHold,
+    /// `t_q` between two refreshes.
+    Quiet,
+    /// `t_r` of a refresh.
+    Refresh,
+}
+
+impl LinkTime {
+    /// All of them, in the order of their registers.
+    pub const ALL: [LinkTime; 7] = [
+        LinkTime::SleepFastWake,
+        LinkTime::WakeFastWake,
+        LinkTime::SleepDeepSleep,
+        LinkTime::WakeDeepSleep,
+        LinkTime::HybridHold,
+        LinkTime::Quiet,
+        LinkTime::Refresh,
+    ];
+
+    /// The name of its register.
+    pub fn name(self) -> &'static str {
+        match self {
+            LinkTime::SleepFastWake => "t_s_fast_wake",
+            LinkTime::WakeFastWake => "t_w_fast_wake",
+            LinkTime::SleepDeepSleep => "t_s_deep_sleep",
+            LinkTime::WakeDeepSleep => "t_w_deep_sleep",
+            LinkTime::HybridHold => "hybrid_hold",
+            LinkTime::Quiet => "t_q",
+            LinkTime::Refresh => "t_r",
+        }
+    }
+
+    /// What it is, for people.
+    pub fn doc(self) -> &'static str {
+        match self {
+            LinkTime::SleepFastWake => "t_s: down to fast wake",
+            LinkTime::WakeFastWake => "t_w: up from fast wake",
+            LinkTime::SleepDeepSleep => "t_s: down to deep sleep",
+            LinkTime::WakeDeepSleep => "t_w: up from deep sleep",
+            LinkTime::HybridHold => "in fast wake before deep sleep, of the sleep hybrid",
+            LinkTime::Quiet => "quiet between two refreshes",
+            LinkTime::Refresh => "one refresh",
+        }
+    }
+
+    /// It means something only where deep sleep has refreshes.
+    fn is_of_refresh(self) -> bool {
+        matches!(self, LinkTime::Quiet | LinkTime::Refresh)
+    }
+}
+
+/// A time of the link that software sets, in clock cycles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AdjustableTime {
+    /// Which.
+    pub time: LinkTime,
+    /// The configuration's: in force from reset on.
+    pub reset: u64,
+    /// The least that software may set, at least 1.
+    pub least: u64,
+    /// The most.
+    pub most: u64,
+}
+
+impl LinkPlan {
+    /// The times in the order of [`LinkTime::ALL`], 1 for those that mean nothing.
+    pub fn times(&self) -> [u64; 7] {
+        let (t_q, t_r) = self
+            .refresh
+            .map_or((1, 1), |refresh| (refresh.t_q, refresh.t_r));
+        [
+            self.fast_wake.t_s,
+            self.fast_wake.t_w,
+            self.deep_sleep.t_s,
+            self.deep_sleep.t_w,
+            self.hybrid_hold,
+            t_q,
+            t_r,
+        ]
+    }
+
+    /// The same link with these times, in the order of [`LinkTime::ALL`].
+    #[must_use]
+    pub fn with_times(&self, times: [u64; 7]) -> LinkPlan {
+        let [fast_t_s, fast_t_w, deep_t_s, deep_t_w, hybrid_hold, t_q, t_r] = times;
+        LinkPlan {
+            fast_wake: SleepTimes {
+                t_s: fast_t_s,
+                t_w: fast_t_w,
+            },
+            deep_sleep: SleepTimes {
+                t_s: deep_t_s,
+                t_w: deep_t_w,
+            },
+            hybrid_hold,
+            refresh: self.refresh.map(|_| RefreshPlan { t_q, t_r }),
+        }
+    }
+}
+
 /// The packet budget `N = floor(l * X / t_w)` (SPEC 7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BudgetPlan {
@@ -317,8 +429,8 @@ pub struct BudgetPlan {
     pub rate: Option<RatePlan>,
 }
 
-/// The rate of the budget at run time: `k = ceil(bound * hop_factor / t_w * 2^s)`, computed
-/// from `bound * hop_factor * inverse >> shift`.
+/// The rate of the budget at run time:
+/// `k = ceil(bound * hop_factor * scale * 2^exponent / t_w)`, `t_w` in clock cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RatePlan {
     /// The bound after reset, in units of `2^-32`.
@@ -327,14 +439,27 @@ pub struct RatePlan {
     pub hop_factor: u32,
     /// The hop monitor measures the hop factor, from reset on.
     pub measures: bool,
-    /// `1/t_w` of fast wake per tick, in units of `2^-r`.
-    pub inverse_fast_wake: u64,
-    /// `1/t_w` of deep sleep per tick, in units of `2^-r`.
-    pub inverse_deep_sleep: u64,
-    /// `32 + 31 + r - s` bits.
-    pub shift: u32,
+    /// What is left of the clock cycles in a tick when they are halved as often as they can be: odd.
+    pub scale: u64,
+    /// `s`, less the 63 fraction bits of bound and hop factor, and how often they were halved.
+    pub exponent: i32,
+    /// Bits of the longest `t_w` in clock cycles, less one.
+    pub t_w_bits: u32,
     /// Bits that the largest `k` needs.
     pub width: u32,
+}
+
+impl RatePlan {
+    /// Bits of `bound * hop_factor * scale`, at most, and at least 64.
+    pub fn product_bits(&self) -> u32 {
+        63 + self.scale.ilog2() + 1
+    }
+
+    /// Bits of the product, one after the other, by which the division goes on: with fraction bits
+    /// of 0, or without the last ones, which decide only whether to round up.
+    pub fn quotient_steps(&self) -> u32 {
+        self.product_bits().saturating_add_signed(self.exponent)
+    }
 }
 
 /// Fraction bits of the hop factor that the hop monitor measures.
@@ -364,6 +489,8 @@ pub struct RegistersPlan {
     pub period_ps: u64,
     /// Threshold of the policy `fixed` after reset, in ticks.
     pub t_pdt: u64,
+    /// By which factor software may lengthen and shorten the times of the link; 1: not at all.
+    pub timing_range: u32,
 }
 
 /// `N = (X * k) >> s` (SPEC 7.3).
@@ -511,6 +638,47 @@ impl PortPlan {
             Sleep::FastWake => vec![fast_wake],
             Sleep::DeepSleep => vec![deep_sleep],
             Sleep::Hybrid => vec![fast_wake, deep_sleep],
+        }
+    }
+
+    /// The times of the link that software sets; none if they never change.
+    pub fn adjustable_times(&self) -> Vec<AdjustableTime> {
+        let range = self.registers.map_or(1, |built| built.timing_range);
+        if range == 1 {
+            return Vec::new();
+        }
+        let times = self.link.times();
+        let there = LinkTime::ALL
+            .into_iter()
+            .filter(|time| self.link.refresh.is_some() || !time.is_of_refresh());
+        there
+            .map(|time| AdjustableTime {
+                time,
+                reset: times[time as usize],
+                least: times[time as usize].div_ceil(range.into()),
+                most: times[time as usize].saturating_mul(range.into()),
+            })
+            .collect()
+    }
+
+    /// The same controller with every time of the link as long as software can make it.
+    #[must_use]
+    pub fn slowest(&self) -> PortPlan {
+        let mut times = self.link.times();
+        for time in self.adjustable_times() {
+            times[time.time as usize] = time.most;
+        }
+        PortPlan {
+            link: self.link.with_times(times),
+            ..*self
+        }
+    }
+
+    /// `t_w` of the configured sleep state, that of deep sleep for both, in clock cycles.
+    pub fn t_w(&self) -> u64 {
+        match self.sleep {
+            Sleep::FastWake => self.link.fast_wake.t_w,
+            Sleep::DeepSleep | Sleep::Hybrid => self.link.deep_sleep.t_w,
         }
     }
 

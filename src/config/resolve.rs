@@ -67,6 +67,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
     let control_pins = written.switch("control_pins");
     let registers = written.switch("registers");
+    let timing_range = written.number("timing_range");
     let sync_timeout = written.number("sync_timeout_ns");
     let wake_power = power(&tables.table("states.wake"));
     let fast_wake = state(&tables.table("states.fast-wake"));
@@ -229,6 +230,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         sync: sync.map_or(Sync::Messages, |w| w.value),
         control_pins: control_pins.is_some_and(|w| w.value),
         registers: registers.is_some_and(|w| w.value),
+        timing_range: small(timing_range.clone(), 1),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),
     };
     // Where to point if the budget cannot be exact.
@@ -271,10 +273,43 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     if let (Some(burst), Some(problem)) = (&burst, guard_fault(&config)) {
         reader.fault_of(burst, problem);
     }
+    if let (Some(range), Some(problem)) = (&timing_range, timing_fault(&config)) {
+        reader.fault_of(range, problem);
+    }
     if let Err(error) = config.plan() {
         reader.fault(budget_offset, error.to_string());
     }
     Some(config)
+}
+
+/// Why software cannot set the times of the link, if the configuration asks for it.
+fn timing_fault(config: &Config) -> Option<String> {
+    let range = u64::from(config.port.timing_range);
+    if range == 1 {
+        return None;
+    }
+    if !config.port.registers {
+        return Some(
+            "there are no registers to set the times by: port.registers = true, or \
+             port.timing_range = 1"
+                .into(),
+        );
+    }
+    let states = &config.states;
+    let refresh = states.refresh.map_or(0, |it| it.t_q_ps.max(it.t_r_ps));
+    let longest = [states.fast_wake, states.deep_sleep]
+        .iter()
+        .map(|state| state.t_s_ps.max(state.t_w_ps))
+        .fold(config.port.hybrid_hold_ps.max(refresh), u64::max);
+    let cycles = longest / config.clock.period_ps;
+    let most = u64::from(u32::MAX) / cycles;
+    (range > most).then(|| {
+        format!(
+            "the longest time of the link has {cycles} clock cycles, and a register has 32 bits: the \
+             nearest legal value is {}",
+            most.max(1)
+        )
+    })
 }
 
 /// Why a configuration can have no guard, if it asks for one.

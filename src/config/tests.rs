@@ -1,4 +1,5 @@
 use super::*;
+use crate::config::plan::LinkTime;
 
 fn preset(name: &str) -> Config {
     Config::parse(Preset::find(name).unwrap().text, name).unwrap()
@@ -50,6 +51,7 @@ fn canonical_text_means_the_same() {
     texts.push("[perfbound]\nhops = \"measured\"".into());
     texts.push("[verilog]\nmodule_prefix = \"north_2_\"".into());
     texts.push("[port]\ncontrol_pins = true".into());
+    texts.push("[port]\nregisters = true\ntiming_range = 3".into());
     texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
     texts
         .push("[port]\ntime_width = 64\n[clock]\ntick_ns = 1000\n[perfbound]\nhops=[[1,1]]".into());
@@ -471,7 +473,7 @@ proptest::proptest! {
 fn the_canonical_text_has_every_key() {
     let text = |perfbound| {
         format!(
-            "[port]\ncontrol_pins = true\n[verilog]\nmodule_prefix = \"a_\"\n\
+            "[port]\ncontrol_pins = true\nregisters = true\ntiming_range = 2\n[verilog]\nmodule_prefix = \"a_\"\n\
              [perfbound]\n{perfbound}"
         )
     };
@@ -520,6 +522,37 @@ fn control_pins() {
     let with = Config::parse("[port]\ncontrol_pins = true", "c").unwrap();
     assert_ne!(default.hash(), with.hash());
     assert!(with.plan().unwrap().control_pins && !default.plan().unwrap().control_pins);
+}
+
+/// Without a range nothing changes, not even the hash; with one, times lie within it. BXIv3 of
+/// PerfBound Table 8: t_w of deep sleep is 4,480 ns.
+#[test]
+fn timing_range() {
+    let registers = Config::parse("[port]\nregisters = true", "a").unwrap();
+    let one = Config::parse("[port]\nregisters = true\ntiming_range = 1", "b").unwrap();
+    assert_eq!(registers, one);
+    assert!(!registers.canonical().contains("timing_range"));
+    assert_eq!(registers.plan().unwrap().adjustable_times(), []);
+    let three = Config::parse("[port]\nregisters = true\ntiming_range = 3", "c").unwrap();
+    let plan = three.plan().unwrap();
+    let times = plan.adjustable_times();
+    let t_w = times
+        .iter()
+        .find(|it| it.time == LinkTime::WakeDeepSleep)
+        .unwrap();
+    assert_eq!((t_w.least, t_w.reset, t_w.most), (1494, 4480, 13_440));
+    assert_eq!(plan.slowest().link.deep_sleep.t_w, 13_440);
+    // The rate of the budget is wide enough for the shortest t_w.
+    let width = |config: &Config| config.plan().unwrap().budget.rate.unwrap().width;
+    assert!(width(&three) > width(&registers));
+
+    let fault = |text: &str| Config::parse(text, "d").unwrap_err().to_string();
+    let error = fault("[port]\ntiming_range = 3");
+    assert!(error.contains("port.registers = true"), "{error}");
+    let error = fault(
+        "[port]\nregisters = true\ntiming_range = 64\n[states.deep-sleep]\nt_w_ns = 100000000",
+    );
+    assert!(error.contains("the nearest legal value is 42"), "{error}");
 }
 
 /// Without a prefix nothing changes, not even the hash.

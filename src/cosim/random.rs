@@ -308,7 +308,7 @@ impl Scenes {
 
     /// The longest time that waking can take, in cycles, with some to spare.
     fn wake_limit(&self) -> u64 {
-        let link = self.plan.link;
+        let link = self.plan.slowest().link;
         let transitions =
             link.fast_wake.t_w + link.fast_wake.t_s + link.deep_sleep.t_w + link.deep_sleep.t_s;
         wake_bound(&self.plan, None).unwrap_or(0).max(transitions) + 8
@@ -921,8 +921,11 @@ impl Scenes {
             PowerState::DeepSleep
         };
         let link = self.plan.link;
-        let refresh = link.refresh.map_or(0, |refresh| refresh.t_q + refresh.t_r);
-        let limit = self.wake_limit() + link.hybrid_hold + refresh;
+        let slowest = self.plan.slowest().link;
+        let refresh = slowest
+            .refresh
+            .map_or(0, |refresh| refresh.t_q + refresh.t_r);
+        let limit = self.wake_limit() + slowest.hybrid_hold + refresh;
         if waking {
             self.until(idle, asleep, 12, limit);
             let request = idle.with(|pins| pins.remote_up = true);

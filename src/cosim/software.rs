@@ -368,7 +368,12 @@ impl Software {
             _ => self.random.random_range(0..bins.min(4)),
         };
         let (index, count) = (self.address("bin_index"), self.address("bin_count"));
-        self.write(index, bin);
+        // Reserved bits count for nothing.
+        let reserved = match self.chance(4) {
+            true => self.random.random::<u32>() & !self.mask("bin_index", "index"),
+            false => 0,
+        };
+        self.write(index, bin | reserved);
         let cycles = self.random.random_range(0..30);
         self.operations.push_back(Operation::Wait(cycles));
         self.read(count);
@@ -447,13 +452,39 @@ impl Software {
         // Times near the traffic's, and some of any length.
         let any: u32 = self.random.random();
         let time = any >> self.random.random_range(0..32);
+        let times = self.plan.adjustable_times();
+        if let Some(limits) = times
+            .choose(&mut self.random)
+            .filter(|_| any.is_multiple_of(4))
+        {
+            // The shortest and the longest, and just beyond; most often short ones.
+            let longest = limits
+                .least
+                .saturating_add(limits.reset / 4)
+                .min(limits.most);
+            let cycles = match self.random.random_range(0..8) {
+                0 => limits.least,
+                1 => limits.most,
+                2 => limits.least - 1,
+                3 => limits.most + 1,
+                4 => self.random.random_range(limits.least..=limits.most),
+                _ => self.random.random_range(limits.least..=longest),
+            };
+            return self.write(self.address(limits.time.name()), cycles as u32);
+        }
         let (name, data) = match self.random.random_range(0..9) {
             0 => ("t_pdt_low", time),
             1 => ("ttl_low", time),
             2 => ("t_backstop_low", time),
             3 => {
+                // 0 and one too many are refused.
                 let most = histogram.max_samples.max(1);
-                ("max_samples", self.random.random_range(1..=most))
+                let samples = match self.random.random_range(0..8) {
+                    0 => 0,
+                    1 => most.saturating_add(1),
+                    _ => self.random.random_range(1..=most),
+                };
+                ("max_samples", samples)
             }
             4 => ("bound", any >> (any % 8)),
             5 => ("hop_factor", any >> (1 + any % 4)),

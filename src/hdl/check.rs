@@ -520,6 +520,25 @@ pub fn lints(files: &[(String, String)]) -> Result<(), CheckError> {
     )
 }
 
+/// Whether the files of [`verilog::print`] have a latch, which [`lints`] would not let pass.
+///
+/// # Errors
+/// If Yosys is missing, or cannot read them.
+pub fn has_latch(files: &[(String, String)]) -> Result<bool, CheckError> {
+    let folder = tempfile::tempdir()?;
+    let (all, top) = write_files(folder.path(), files)?;
+    let script = format!(
+        "read_verilog {}; hierarchy -check -top {top}; proc; tee -o latches select -count \
+         t:$dlatch t:$adlatch t:$dlatchsr",
+        all.join(" ")
+    );
+    let mut yosys = Command::new("yosys");
+    yosys.args(["-q", "-p", &script]).current_dir(folder.path());
+    silent(&mut yosys, "yosys", "yosys")?;
+    let count = std::fs::read_to_string(folder.path().join("latches"))?;
+    Ok(!count.trim().starts_with("0 "))
+}
+
 fn start(
     command: &mut Command,
     tool: &'static str,

@@ -4,7 +4,6 @@ use super::bound::insert;
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
-use crate::blocks::link_sync::longest_transitions;
 use crate::config::plan::{PortPlan, Sleep};
 use crate::hdl::{ClaimText, Design};
 
@@ -65,20 +64,21 @@ fn inside(plan: &PortPlan, design: &Design) -> Result<String, ToolError> {
         .ok_or(ToolError::Refused(
             "the states of the link count no cycles".into(),
         ))?;
-    let used = |uses: bool, cycles: u64| if uses { cycles - 1 } else { 0 };
-    let (_, longest) = longest_transitions(plan);
+    let adjusts = !plan.adjustable_times().is_empty();
+    let t_w = |pin: &str, used: bool, t_w: u64| match adjusts {
+        true => pin.to_owned(),
+        false => format!("{cycles}'d{}", if used { t_w - 1 } else { 0 }),
+    };
     Ok(format!(
-        "  recovery_claims #(.CYCLES({}), .USES_FAST_WAKE({}), .USES_DEEP_SLEEP({}), \
-         .USES_REFRESH({}), .FAST_WAKE({}), .DEEP_SLEEP({}), .LONGEST({})) u_recovery_claims \
-         (.clk(clk), .rst(rst), .state(state_q), .cycles(cycles_q), .link_up({}), .deep({}), \
+        "  recovery_claims #(.CYCLES({cycles}), .USES_FAST_WAKE({}), .USES_DEEP_SLEEP({}), \
+         .USES_REFRESH({})) u_recovery_claims (.clk(clk), .rst(rst), .state(state_q), \
+         .cycles(cycles_q), .fast_wake({}), .deep_sleep({}), .link_up({}), .deep({}), \
          .tx_enable(tx_enable));\n",
-        cycles,
         u32::from(uses_fast_wake),
         u32::from(uses_deep_sleep),
         u32::from(refresh.is_some()),
-        used(uses_fast_wake, fast_wake.t_w),
-        used(uses_deep_sleep, deep_sleep.t_w),
-        longest - 1,
+        t_w("t_w_fast_wake", uses_fast_wake, fast_wake.t_w),
+        t_w("t_w_deep_sleep", uses_deep_sleep, deep_sleep.t_w),
         if plan.control_pins { "link_up" } else { "1'b1" },
         match (uses_fast_wake, uses_deep_sleep) {
             (true, true) => "deep_q",

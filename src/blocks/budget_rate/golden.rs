@@ -2,9 +2,6 @@
 
 use crate::config::plan::RatePlan;
 
-/// Clock edges from the one that takes the operands to the one that delivers the rate.
-const DURATION: u32 = 129;
-
 /// Cycle-exact model of the computation of `K` (SPEC 7.3).
 #[derive(Clone, Debug)]
 pub struct BudgetRate {
@@ -22,8 +19,8 @@ pub struct Operands {
     pub bound: u32,
     /// In units of `2^-31`, at most 1.
     pub hop_factor: u32,
-    /// `t_w` is that of deep sleep.
-    pub deep: bool,
+    /// In clock cycles, at least 1.
+    pub t_w: u64,
 }
 
 impl BudgetRate {
@@ -52,16 +49,26 @@ impl BudgetRate {
         self.under_way.is_none() && !self.done
     }
 
-    /// `ceil(bound * hop_factor * inverse / 2^shift)`.
+    /// `ceil(bound * hop_factor * scale * 2^exponent / t_w)`.
     pub fn of(plan: &RatePlan, operands: Operands) -> u128 {
-        let inverse = if operands.deep {
-            plan.inverse_deep_sleep
-        } else {
-            plan.inverse_fast_wake
-        };
         let product =
-            u128::from(operands.bound) * u128::from(operands.hop_factor) * u128::from(inverse);
-        product.div_ceil(1 << plan.shift)
+            u128::from(operands.bound) * u128::from(operands.hop_factor) * u128::from(plan.scale);
+        let (numerator, denominator) = match u32::try_from(plan.exponent) {
+            Ok(doublings) => (product << doublings, u128::from(operands.t_w)),
+            Err(_) => (
+                product,
+                u128::from(operands.t_w) << plan.exponent.unsigned_abs(),
+            ),
+        };
+        numerator.div_ceil(denominator)
+    }
+
+    /// Clock edges from the one that takes the operands to the one that delivers the rate: one for
+    /// each bit of the factors and of the quotient, and one to round.
+    fn duration(plan: &RatePlan) -> u32 {
+        let bits = plan.product_bits();
+        let factors = if plan.scale == 1 { bits } else { 2 * bits };
+        factors + plan.quotient_steps() + 1
     }
 
     /// The clock edge at the end of a cycle in which a computation is started or not.
@@ -75,7 +82,10 @@ impl BudgetRate {
             }
             Some((_, left)) => *left -= 1,
             None => {
-                self.under_way = start.map(|operands| (Self::of(&self.plan, operands), DURATION));
+                self.under_way = start.map(|operands| {
+                    let rate = Self::of(&self.plan, operands);
+                    (rate, Self::duration(&self.plan))
+                });
             }
         }
     }

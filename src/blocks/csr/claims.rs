@@ -12,6 +12,7 @@ block! {
     /// The claims of `plan`.
     pub fn new(plan: &PortPlan) {
         let time = plan.time_width;
+        let adjusts = !plan.adjustable_times().is_empty();
     }
 
     {
@@ -38,6 +39,11 @@ block! {
         pub in fixed_t_pdt: Bits(time, "in force"),
         pub in backstop: Bit("in force"),
         pub in t_backstop_now: Bits(time, "in force"),
+        pub in times_staged_kept: Bit("no staged time of the link has changed") if adjusts,
+        pub in times_in_force_kept: Bit("none in force has") if adjusts,
+        choice adjusts(adjusts), // software sets the times of the link
+        local all_staged_kept: Bit("no staged parameter has changed, times of the link included"),
+        local all_in_force_kept: Bit("none in force has, times of the link included"),
         property staged_by_writes(
             "A staged parameter changes only by a write that is answered with OKAY."
         ),
@@ -112,12 +118,19 @@ impl Logic for ParameterClaims {
             & (self.fixed_t_pdt.val() == self.then_fixed_t_pdt.q.val())
             & (self.backstop.val() == self.then_backstop.q.val())
             & (self.t_backstop_now.val() == self.then_t_backstop_now.q.val());
+        if self.adjusts {
+            self.all_staged_kept.next = self.staged_kept.val() & self.times_staged_kept.val();
+            self.all_in_force_kept.next = self.in_force_kept.val() & self.times_in_force_kept.val();
+        } else {
+            self.all_staged_kept.next = self.staged_kept.val();
+            self.all_in_force_kept.next = self.in_force_kept.val();
+        }
         self.staged_by_writes.d.next = !self.settled.q.val()
-            | self.staged_kept.val()
+            | self.all_staged_kept.val()
             | (self.wrote.q.val()
                 & self.asked_write.q.val()
                 & (self.answer.val() == self.okay.val()));
         self.in_force_together.d.next =
-            !self.settled.q.val() | self.in_force_kept.val() | self.could_commit.q.val();
+            !self.settled.q.val() | self.all_in_force_kept.val() | self.could_commit.q.val();
     }
 }

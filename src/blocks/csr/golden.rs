@@ -6,7 +6,7 @@ use super::map::{self, Map, Register};
 use crate::blocks::axi_lite::golden::{Answer, Request};
 use crate::blocks::budget_rate::golden::Operands;
 use crate::blocks::port::pins::PowerState;
-use crate::config::plan::PortPlan;
+use crate::config::plan::{AdjustableTime, HistogramKind, LinkTime, PortPlan};
 
 /// The parameters that software sets, as their fields encode them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +33,8 @@ pub struct Parameters {
     pub backstop: bool,
     /// The backstop, in ticks.
     pub t_backstop: u64,
+    /// The times of the link in clock cycles, in the order of [`LinkTime::ALL`].
+    pub times: [u64; 7],
 }
 
 impl Parameters {
@@ -52,6 +54,7 @@ impl Parameters {
             hop_factor: rate.map_or(0, |rate| rate.hop_factor),
             backstop: plan.t_backstop.is_some(),
             t_backstop: plan.t_backstop.unwrap_or(plan.histogram.max_value),
+            times: plan.link.times(),
         }
     }
 
@@ -135,6 +138,8 @@ enum Fetch {
 pub struct Csr {
     plan: PortPlan,
     page: Arc<Map>,
+    /// The times of the link that software may set.
+    limits: Arc<[AdjustableTime]>,
     answer: Answer,
     latched: u32,
     staged: Parameters,
@@ -179,6 +184,7 @@ impl Csr {
         Csr {
             plan: *plan,
             page: Arc::new(map::port(plan)),
+            limits: plan.adjustable_times().into(),
             answer: Answer::default(),
             latched: 0,
             staged: Parameters::of(plan),
@@ -264,7 +270,10 @@ impl Csr {
             } else {
                 parameters.hop_factor
             },
-            deep: parameters.sleep != 0,
+            t_w: match parameters.sleep {
+                0 => parameters.times[LinkTime::WakeFastWake as usize],
+                _ => parameters.times[LinkTime::WakeDeepSleep as usize],
+            },
         };
         match (self.pending, self.ready, self.refresh) {
             (true, false, _) => Some(of(&self.staged)),
@@ -322,6 +331,10 @@ impl Csr {
             "bin_count" => field("value", self.bin_count as u32),
             "hop_index" => field("value", self.hop_index.into()),
             "hop_count" => field("value", port.hop_count),
+            name if time_of(name).is_some() => {
+                let time = time_of(name).map_or(0, |time| staged.times[time as usize]);
+                field("value", time as u32)
+            }
             _ => register.reset(),
         }
     }
@@ -371,7 +384,10 @@ impl Csr {
                 !self.plan.reads_bins()
                     || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
             }
-            _ => true,
+            name => self.limits.iter().all(|limits| {
+                limits.time.name() != name
+                    || (limits.least..=limits.most).contains(&u64::from(value))
+            }),
         };
         let locked = register.staged && self.pending;
         (!register.writable || !legal || locked).then_some(2)
@@ -425,7 +441,11 @@ impl Csr {
                 self.fetch = Fetch::Waiting;
             }
             "hop_index" => self.hop_index = field("value") as u8,
-            _ => {}
+            name => {
+                if let Some(time) = time_of(name) {
+                    self.staged.times[time as usize] = value.into();
+                }
+            }
         }
     }
 
@@ -490,8 +510,7 @@ impl Csr {
             None => {}
         }
         self.sync_flag = self.sync_flag && ones & 1 == 0 || port.sync_error;
-        self.map_flag =
-            self.plan.predicts() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
+        self.map_flag = self.maps() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
     }
 
     fn count(&mut self, port: &Port) {
@@ -540,6 +559,11 @@ impl Csr {
         !applies && is_counted && self.fetch == Fetch::Done && self.answer == Answer::default()
     }
 
+    /// The histogram is a map, which can run out of entries.
+    fn maps(&self) -> bool {
+        self.plan.predicts() && self.plan.histogram.kind == HistogramKind::Map
+    }
+
     /// An error flag is set.
     pub fn error_flag(&self) -> bool {
         self.sync_flag || self.map_flag
@@ -572,6 +596,11 @@ impl Csr {
         }
         self.refresh |= port.hop_measured && self.in_force.measure;
     }
+}
+
+/// The time of the link whose register has that name.
+fn time_of(name: &str) -> Option<LinkTime> {
+    LinkTime::ALL.into_iter().find(|time| time.name() == name)
 }
 
 /// The bits of the bytes that a write touches.

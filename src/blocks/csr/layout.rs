@@ -108,6 +108,7 @@ bundle! {
         pub local is_errors: Bit("errors"),
         pub local is_bin_index: Bit("bin_index"),
         pub local is_hop_index: Bit("hop_index"),
+        pub local is_time: Bit("a time of the link"),
         pub local staged: Bit("a parameter"),
         pub local writable: Bit("a register that software may write"),
         pub local new_policy: Bits(2, "the policy written"),

@@ -6,6 +6,7 @@ use crate::config::plan::{
     BinScale, HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH,
     HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
+use crate::hdl::clog2;
 
 /// What a port's page begins with: "LKDZ".
 pub const MAGIC: u32 = 0x4c4b_445a;
@@ -14,7 +15,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0002;
+pub const VERSION: u32 = 0x0001_0003;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -358,8 +359,13 @@ pub fn port(plan: &PortPlan) -> Map {
     // What only a predicting controller has is reserved in the others.
     let predicted = |width: u32| if plan.predicts() { width } else { 0 };
     let readable = |width: u32| if plan.reads_bins() { width } else { 0 };
+    let mapped = |width: u32| match (plan.predicts(), plan.histogram.kind) {
+        (true, HistogramKind::Map) => width,
+        _ => 0,
+    };
     let aging = |width: u32| if plan.ages() { width } else { 0 };
     let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
+    let times = plan.adjustable_times();
     let histogram = &plan.histogram;
     let mantissa = match histogram.scale {
         BinScale::Linear => None,
@@ -400,6 +406,10 @@ pub fn port(plan: &PortPlan) -> Map {
             kind(
                 8, predicted(3), Constant, kind_code(histogram.kind),
                 "histogram: 0 regular, 1 clearing, 2 circular, 3 map, 4 decaying"
+            );
+            timing(
+                12, 1, Constant, u32::from(!times.is_empty()),
+                "1: software may set the times of the link"
             );
         };
         0x010 fields widths("widths in bits") {
@@ -484,7 +494,7 @@ pub fn port(plan: &PortPlan) -> Map {
         };
         0x084 fields errors("what went wrong since the flags were cleared") {
             sync(0, 1, Flag, 0, "the other end of the link did not answer in time");
-            map_overflow(1, predicted(1), Flag, 0, "a map histogram ran out of entries");
+            map_overflow(1, mapped(1), Flag, 0, "a map histogram ran out of entries");
         };
         0x088 pair t_pdt_now(time, Status, plan.t_pdt_init, "threshold in force, in ticks");
         0x090 pair t_pb(
@@ -535,8 +545,27 @@ pub fn port(plan: &PortPlan) -> Map {
         0x148 word hop_index(HOPS_WIDTH, Index, 0, "which hop count");
         0x14c word hop_count(HOP_COUNTER_WIDTH, Status, 0, "packets of that hop count; it saturates");
     }
+    for time in &times {
+        page.word(
+            time.time.name(),
+            TIMES_OFFSET + 4 * time.time as u32,
+            clog2(u128::from(time.most) + 1),
+            Access::Staged,
+            // The configuration's times fit, by `config`.
+            time.reset as u32,
+            format!(
+                "{}, in clock cycles, {} to {}; set both ends of the link alike",
+                time.time.doc(),
+                time.least,
+                time.most
+            ),
+        );
+    }
     Map { registers: page.0 }
 }
+
+/// Byte address of the first time of the link.
+const TIMES_OFFSET: u32 = 0x160;
 
 /// The most ports of one register space.
 pub const MAX_PORTS: u32 = 64;

@@ -12,6 +12,7 @@ mod parameters;
 mod rate;
 #[cfg(test)]
 pub(crate) mod tests;
+pub(crate) mod timing;
 
 use self::bins::{BinPins, Bins};
 use self::claims::ParameterClaims;
@@ -21,8 +22,12 @@ pub use self::layout::WORD_BITS;
 use self::layout::{Layout, Request};
 use self::parameters::{AgingPins, ParameterPins, Parameters};
 use self::rate::{RatePins, RateRequest};
+use self::timing::{staged_width, Timing};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
-use crate::config::plan::{PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION};
+use crate::blocks::lpi_fsm::TimingOutputs;
+use crate::config::plan::{
+    HistogramKind, PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
+};
 use crate::hdl::prelude::*;
 
 block! {
@@ -40,8 +45,11 @@ block! {
     pub fn new(plan: &PortPlan) {
         let page = map::port(plan);
         let predicts = plan.predicts();
+        let is_map = predicts && plan.histogram.kind == HistogramKind::Map;
         let ages = plan.ages();
         let readable = plan.reads_bins();
+        let times = plan.adjustable_times();
+        let adjusts = !times.is_empty();
         let time = plan.time_width;
         let histogram = &plan.histogram;
         let word = WORD_BITS;
@@ -76,6 +84,7 @@ block! {
         ) if plan.guard.is_some(),
         // Parameters in force, or about to be.
         pub flat in_force: ParameterPins(time),
+        pub flat times: TimingOutputs(plan) if adjusts,
         // From and to the hop monitor.
         pub out clear_counts: Bit("packet counts become 0"),
         pub out hop_index: Bits(HOPS_WIDTH, "which packet count to read"),
@@ -83,7 +92,7 @@ block! {
         pub in hop_factor: Bits(HOP_FACTOR_FRACTION + 1, "measured hop factor"),
         pub in hop_measured: Bit("it is new"),
         // From and to the predictor.
-        pub in map_overflow: Bit("a map histogram ran out of entries") if predicts,
+        pub in map_overflow: Bit("a map histogram ran out of entries") if is_map,
         pub in t_pb: Bits(time, "PerfBound's threshold, in ticks") if predicts,
         pub in window: Bits(time, "window it was computed for, in ticks") if predicts,
         pub in budget: Bits(plan.budget.width, "packets that may be delayed in it") if predicts,
@@ -108,6 +117,11 @@ block! {
         reg upper_word: Bits(DATA_WIDTH, 0, "upper word of the pair last read"),
         constant policies: Bits(4, page.reset_of("features", "policies").into(), "policies built"),
         section parameters: Parameters(plan),
+        pub section timing: Timing(plan) if adjusts,
+        number _times(times.len() as u32),
+        local time_staged: Bits(staged_width(&times), "the time asked for, as it is staged"),
+        local time_least: Bits(DATA_WIDTH, "the least that it may be"),
+        local time_most: Bits(DATA_WIDTH, "the most that it may be"),
         section rating: RateRequest(plan) if predicts,
         local measured_wide: Bits(DATA_WIDTH, "measured hop factor, in units of 2^-31"),
         // Status.
@@ -118,7 +132,9 @@ block! {
         section counters: Counters(),
         choice guarded(plan.guard.is_some()), // there is a guard
         choice predicts(predicts), // the controller can predict
+        choice is_map(is_map), // its histogram is a map
         choice ages(ages), // its histogram ages by parameters
+        choice adjusts(adjusts), // software sets the times of the link
         choice readable(readable), // its histogram has a counter for every bin
         constant no_sleep: Bits(2, 3, "no sleep state"),
         constant most_samples: Bits(32, histogram.max_samples.into(), "largest max_samples"),
@@ -240,7 +256,7 @@ impl Logic for Csr {
             self.present.next = bit_cast(self.power_state.val(), 32)
                 | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
         } else if self.asked.is_errors.val() {
-            if self.predicts {
+            if self.is_map {
                 self.present.next = bit_cast(self.sync_flag.q.val(), 32)
                     | (bit_cast(self.map_flag.q.val(), 32) << 1);
             } else {
@@ -274,6 +290,24 @@ impl Logic for Csr {
                 self.is_single.next = true;
             }
         }
+        if self.adjusts {
+            self.asked.is_time.next = false;
+            self.time_staged.next = 0.into();
+            self.time_least.next = 0.into();
+            self.time_most.next = 0.into();
+            for i in 0..self._times {
+                if self.access.word.val() == self.timing.at_time[i].val() {
+                    self.asked.is_time.next = true;
+                    self.time_staged.next = self.timing.staged[i].q.val();
+                    self.time_least.next = self.timing.least[i].val();
+                    self.time_most.next = self.timing.most[i].val();
+                }
+            }
+            if self.asked.is_time.val() {
+                self.present.next = bit_cast(self.time_staged.val(), 32);
+                self.is_single.next = true;
+            }
+        }
 
         comment!(
             "What a read finds: a counter's upper word is the one that its lower word latched."
@@ -285,6 +319,16 @@ impl Logic for Csr {
             | self.asked.is_max_samples.val()
             | self.asked.is_bound.val()
             | self.asked.is_hop_factor.val();
+        if self.adjusts {
+            self.asked.staged.next = self.asked.is_t_pdt.val()
+                | self.asked.is_ttl.val()
+                | self.asked.is_t_backstop.val()
+                | self.asked.is_control.val()
+                | self.asked.is_max_samples.val()
+                | self.asked.is_bound.val()
+                | self.asked.is_hop_factor.val()
+                | self.asked.is_time.val();
+        }
         if !self.is_pair.val() {
             self.seen.next = self.present.val();
         } else if !self.upper.val() {
@@ -354,6 +398,12 @@ impl Logic for Csr {
         if self.predicts & self.asked.is_hop_factor.val() {
             self.asked.illegal.next = self.asked.merged.val() > self.one_hop.val();
         }
+        if self.adjusts {
+            if self.asked.is_time.val() {
+                self.asked.illegal.next = (self.asked.merged.val() < self.time_least.val())
+                    | (self.asked.merged.val() > self.time_most.val());
+            }
+        }
         if self.readable & self.asked.is_bin_index.val() {
             self.asked.illegal.next =
                 self.bins.bin_busy.q.val() | (self.asked.new_index.val() >= self.end_of_bins.val());
@@ -394,6 +444,20 @@ impl Logic for Csr {
         Request::link(&mut self.asked, &mut self.parameters.asked);
         self.parameters.backstop_low.next = self.layout.backstop_low.val();
         self.parameters.measure_low.next = self.layout.measure_low.val();
+        if self.adjusts {
+            self.timing.word.next = self.access.word.val();
+            self.timing.commits.next = self.parameters.commits.val();
+            Request::link(&mut self.asked, &mut self.timing.asked);
+            TimingOutputs::link(&mut self.times, &mut self.timing.in_force);
+            self.claims.times_staged_kept.next = self.timing.staged_times_kept.val();
+            self.claims.times_in_force_kept.next = self.timing.used_times_kept.val();
+            if self.predicts {
+                self.rating.staged_fast_wake.next = self.timing.staged_fast_wake.val();
+                self.rating.staged_deep_sleep.next = self.timing.staged_deep_sleep.val();
+                self.rating.now_fast_wake.next = self.timing.now_fast_wake.val();
+                self.rating.now_deep_sleep.next = self.timing.now_deep_sleep.val();
+            }
+        }
         if self.predicts {
             self.parameters.ready.next = self.rating.ready.q.val();
             RatePins::link(&mut self.rate, &mut self.rating.pins);
@@ -420,7 +484,7 @@ impl Logic for Csr {
         if self.sync_error.val() {
             self.sync_flag.d.next = true;
         }
-        if self.predicts {
+        if self.is_map {
             if self.asked.writes.val()
                 & self.asked.is_errors.val()
                 & self.asked.set_bits.val().get_bit(1)
@@ -431,7 +495,11 @@ impl Logic for Csr {
                 self.map_flag.d.next = true;
             }
         }
-        self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
+        if self.is_map {
+            self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
+        } else {
+            self.error_flag.next = self.sync_flag.q.val();
+        }
 
         if self.readable {
             BinPins::link(&mut self.fetch, &mut self.bins.fetch);

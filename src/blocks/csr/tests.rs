@@ -16,9 +16,24 @@ pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync = \"levels\"", 0)
 }
 
+/// The same where software may make the times of the link four times as long, or as short.
+pub(crate) fn timed_plan(policy: Policy, time_width: u32) -> PortPlan {
+    built(policy, time_width, "sync = \"levels\"\ntiming_range = 4", 0)
+}
+
 /// The same with messages and a guard of three packets.
 pub(crate) fn guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync_timeout_ns = 40", 3)
+}
+
+/// Both.
+pub(crate) fn timed_guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
+    built(
+        policy,
+        time_width,
+        "sync_timeout_ns = 40\ntiming_range = 3",
+        3,
+    )
 }
 
 fn built(policy: Policy, time_width: u32, sync: &str, burst: u32) -> PortPlan {
@@ -126,7 +141,13 @@ pub(crate) fn request(page: &map::Map) -> impl Strategy<Value = Option<Request>>
         3 => prop::sample::select(words),
         1 => 0u32..1024,
     ];
-    let data = prop_oneof![0u32..4, any::<u32>(), 0u32..0x2000, Just(0x8000_0000)];
+    let data = prop_oneof![
+        0u32..4,
+        0u32..60,
+        any::<u32>(),
+        0u32..0x2000,
+        Just(0x8000_0000)
+    ];
     let strobe = prop_oneof![3 => Just(15u8), 1 => 0u8..16];
     prop::option::weighted(
         0.6,
@@ -155,16 +176,17 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
             BinScale::Log { mantissa_bits: 0 },
             BinScale::Log { mantissa_bits: 2 },
         ]),
-        any::<bool>(),
+        prop::sample::select(vec![
+            plan as fn(Policy, u32) -> PortPlan,
+            guarded_plan,
+            timed_plan,
+        ]),
         any::<bool>(),
     )
-        .prop_map(|(policy, width, kind, scale, guarded, backstops)| {
-            let mut plan = if guarded {
-                guarded_plan(policy, width)
-            } else {
-                plan(policy, width)
-            };
+        .prop_map(|(policy, width, kind, scale, built, backstops)| {
+            let mut plan = built(policy, width);
             plan.t_backstop = plan.t_backstop.filter(|_| backstops);
+            plan.link.refresh = plan.link.refresh.filter(|_| width != 32);
             plan.histogram.kind = kind;
             plan.histogram.scale = scale;
             plan
@@ -203,13 +225,15 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
     ]);
     if plan.predicts() {
         bench.drive(&[
-            ("map_overflow", port.map_overflow.into()),
             ("t_pb", port.t_pb),
             ("window", port.window),
             ("budget", port.budget),
             ("rate_done", port.rate_done.into()),
             ("rate_computed", port.rate_computed as u64),
         ]);
+    }
+    if plan.predicts() && plan.histogram.kind == HistogramKind::Map {
+        bench.drive(&[("map_overflow", port.map_overflow.into())]);
     }
     if plan.reads_bins() {
         bench.drive(&[
@@ -256,6 +280,13 @@ proptest! {
                 ("hop_index", golden.hop_index().into()),
                 ("error_flag", golden.error_flag().into()),
             ];
+            for limits in plan.adjustable_times() {
+                let pin = match limits.time {
+                    LinkTime::HybridHold => "hold",
+                    time => time.name(),
+                };
+                expected.push((pin, in_force.times[limits.time as usize] - 1));
+            }
             if plan.predicts() {
                 if plan.ages() {
                     expected.extend([
@@ -277,7 +308,7 @@ proptest! {
                     expected.extend([
                         ("rate_bound", operands.bound.into()),
                         ("rate_hop_factor", operands.hop_factor.into()),
-                        ("rate_deep", operands.deep.into()),
+                        ("rate_t_w_last", operands.t_w - 1),
                     ]);
                 }
             }
@@ -291,8 +322,8 @@ proptest! {
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for policy in [Policy::PerfBound, Policy::Fixed] {
-        for width in [24, 40] {
-            check::agrees_with_verilog(|| Csr::new(&plan(policy, width)), 4000, 1).unwrap();
+        for plan in [plan(policy, 24), plan(policy, 40), timed_plan(policy, 32)] {
+            check::agrees_with_verilog(|| Csr::new(&plan), 4000, 1).unwrap();
         }
     }
 }
@@ -302,6 +333,7 @@ fn emitted_verilog_is_lint_clean() {
     for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
         for width in [24, 32, 40] {
             check::lint_block(&Csr::new(&plan(policy, width))).unwrap();
+            check::lint_block(&Csr::new(&timed_plan(policy, width))).unwrap();
         }
     }
 }
@@ -310,7 +342,7 @@ fn emitted_verilog_is_lint_clean() {
 /// no register, SLVERR (2) to a write where software may not.
 #[test]
 fn every_address_of_the_page_answers_as_the_map_says() {
-    let plan = plan(Policy::PerfBound, 40);
+    let plan = timed_plan(Policy::PerfBound, 40);
     let page = map::port(&plan);
     let mut bench = Bench::new(Csr::new(&plan));
     for word in 0..1 << super::WORD_BITS {
@@ -337,7 +369,7 @@ fn every_address_of_the_page_answers_as_the_map_says() {
 /// Reset values are those of the map, and reserved bits read 0 after all ones were written.
 #[test]
 fn reset_values_and_reserved_bits_are_those_of_the_map() {
-    let plan = plan(Policy::PerfBound, 40);
+    let plan = timed_plan(Policy::PerfBound, 40);
     let page = map::port(&plan);
     let mut bench = Bench::new(Csr::new(&plan));
     bench.drive(&[
@@ -361,22 +393,51 @@ fn reset_values_and_reserved_bits_are_those_of_the_map() {
         let word = register.offset / 4;
         let before = read(&mut bench, word);
         let reserved = !register.writable_bits();
+        // What is no time of the link is refused, not cut.
+        let refuses = (plan.adjustable_times().iter()).any(|it| it.time.name() == register.name);
         bench.drive(&pins(Some(Request::Write {
             word,
             data: before | reserved,
             strobe: 15,
         })));
         bench.clock();
-        assert_eq!(bench.get("answer"), 0, "{}", register.name);
+        let answer = if refuses { 2 } else { 0 };
+        assert_eq!(bench.get("answer"), answer, "{}", register.name);
         assert_eq!(read(&mut bench, word), before, "{}", register.name);
     }
+}
+
+/// `t_w` of deep sleep is 11 cycles: 3 to 44 with a range of 4 (3 is 11 / 4, rounded up).
+#[test]
+fn a_time_of_the_link_takes_what_the_range_allows_and_no_more() {
+    let plan = timed_plan(Policy::PerfBound, 32);
+    let page = map::port(&plan);
+    let word = page.register("t_w_deep_sleep").offset / 4;
+    let mut bench = Bench::new(Csr::new(&plan));
+    for (data, answer, kept) in [(3, 0, 3), (2, 2, 3), (44, 0, 44), (45, 2, 44), (0, 2, 44)] {
+        bench.drive(&pins(Some(Request::Write {
+            word,
+            data,
+            strobe: 15,
+        })));
+        bench.clock();
+        assert_eq!(bench.get("answer"), answer, "{data}");
+        bench.drive(&pins(Some(Request::Read { word })));
+        bench.clock();
+        assert_eq!(bench.get("read_data"), kept, "{data}");
+        // Nothing is in force that was not applied.
+        assert_eq!(bench.get("t_w_deep_sleep"), 10);
+    }
+    // Without a range there is no such register.
+    let without = map::port(&self::plan(Policy::PerfBound, 32));
+    assert_eq!(without.at(word), None);
 }
 
 #[test]
 fn the_map_is_well_formed() {
     for policy in Policy::ALL {
         for width in [8, 32, 64] {
-            let mut plan = plan(Policy::PerfBound, 40);
+            let mut plan = timed_plan(Policy::PerfBound, 40);
             plan.policy = policy;
             plan.time_width = width;
             plan.t_pdt_init = 40;

@@ -96,7 +96,7 @@ impl LinkSync {
     /// Link synchronisation just after reset; `None` if the plan has none.
     pub fn new(plan: &PortPlan) -> Option<Self> {
         let timeout = plan.messages()?.timeout;
-        let times = plan.used_sleep_states();
+        let times = plan.slowest().used_sleep_states();
         let t_s = times.iter().map(|times| times.t_s).max().unwrap_or(0);
         let t_w = times.iter().map(|times| times.t_w).max().unwrap_or(0);
         Some(LinkSync {

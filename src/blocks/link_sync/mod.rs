@@ -24,7 +24,8 @@ states! {
 
 /// Clock cycles after reset in which a port sends nothing: the other end has been asked to
 /// wake and has had the time for its longest way up, and every answer to what this end
-/// asked before its reset has arrived (`docs/how/link-sync.md`).
+/// asked before its reset has arrived (`docs/how/link-sync.md`). The other end may have been set to
+/// the longest times that software can set.
 pub fn start_cycles(plan: &PortPlan, sync: &MessagesPlan) -> u64 {
     let (t_s, t_w) = longest_transitions(plan);
     // Three cycles: the request, its answer and SYNC leave one cycle after their cause.
@@ -62,10 +63,11 @@ pub fn longest_delay(plan: &PortPlan, sync: &MessagesPlan) -> u64 {
     answered.min((start_cycles(plan, sync) - 3) / 3)
 }
 
-/// The longest transition down and the longest up, in clock cycles.
+/// The longest transition down and the longest up, in clock cycles: as long as software can make
+/// them.
 pub fn longest_transitions(plan: &PortPlan) -> (u64, u64) {
     let longest = |time: fn(&SleepTimes) -> u64| {
-        let times = plan.used_sleep_states();
+        let times = plan.slowest().used_sleep_states();
         times.iter().map(time).max().expect("a sleep state")
     };
     (longest(|times| times.t_s), longest(|times| times.t_w))

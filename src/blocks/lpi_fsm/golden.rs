@@ -25,17 +25,17 @@ pub struct LpiFsm {
     chooses: bool,
     /// The cycle by which the hardware's count has run out.
     runs_out: u64,
-    /// The longest way up of the sleep states in use, in clock cycles.
-    longest_up: u64,
-    /// There was no link in the cycle before: the way up is still to begin.
-    held: bool,
+    /// Whether the link uses fast wake, and deep sleep.
+    uses: [bool; 2],
+    /// There was no link in the cycle before: a way up of so many cycles is still to begin.
+    held: Option<u64>,
 }
 
 impl LpiFsm {
     /// A state machine just after reset: awake.
     pub fn new(plan: &PortPlan) -> Self {
-        let ways_up = plan.used_sleep_states().into_iter().map(|times| times.t_w);
-        let longest_up = ways_up.max().unwrap_or(1);
+        let uses_fast_wake = plan.registers.is_some() || plan.sleep != Sleep::DeepSleep;
+        let uses_deep_sleep = plan.registers.is_some() || plan.sleep != Sleep::FastWake;
         let fsm = LpiFsm {
             link: plan.link,
             chosen: plan.sleep,
@@ -46,13 +46,25 @@ impl LpiFsm {
             last_cycle: None,
             chooses: plan.registers.is_some(),
             runs_out: 0,
-            longest_up,
-            held: false,
+            uses: [uses_fast_wake, uses_deep_sleep],
+            held: None,
         };
         match plan.starts_going_up() {
-            true => fsm.going_up(longest_up - 1),
+            true => {
+                let last = fsm.longest_up() - 1;
+                fsm.going_up(last)
+            }
             false => fsm,
         }
+    }
+
+    /// The longest way up of the sleep states in use, in clock cycles.
+    fn longest_up(&self) -> u64 {
+        let ways_up = [self.link.fast_wake.t_w, self.link.deep_sleep.t_w];
+        let used = ways_up.into_iter().zip(self.uses);
+        used.filter(|(_, used)| *used)
+            .map(|(t_w, _)| t_w)
+            .fold(1, u64::max)
     }
 
     /// The same on a way up that ends with cycle `last`.
@@ -61,7 +73,7 @@ impl LpiFsm {
             state: PowerState::GoingUp,
             last_cycle: Some(last),
             runs_out: last,
-            held: false,
+            held: None,
             ..self
         }
     }
@@ -72,17 +84,22 @@ impl LpiFsm {
         self.chosen = sleep;
     }
 
+    /// From now on transitions that begin, holds, quiet and refresh take these times.
+    pub fn set_times(&mut self, times: [u64; 7]) {
+        self.link = self.link.with_times(times);
+    }
+
     /// The way up is still to begin: there was no link in the cycle before.
     #[inline]
     pub fn is_held(&self) -> bool {
-        self.held
+        self.held.is_some()
     }
 
     /// The clock edge at the end of a cycle without a link.
     pub fn clock_without_link(&mut self) {
         self.state = PowerState::GoingUp;
         self.last_cycle = None;
-        self.held = true;
+        self.held = Some(self.longest_up());
     }
 
     /// The present state.
@@ -112,7 +129,7 @@ impl LpiFsm {
     /// Idle cycles from `now` on in which the state stays as it is while the inputs
     /// hold: the cycle after them ends with a change (`u64::MAX`: there is none).
     pub fn quiet(&self, now: u64, down_start: bool, up_start: bool) -> u64 {
-        if self.held {
+        if self.held.is_some() {
             return 0;
         }
         match self.state {
@@ -124,10 +141,15 @@ impl LpiFsm {
         }
     }
 
-    /// Quiet and refresh, between which the link goes to and fro in its sleep; `None` if it does not.
-    pub fn refresh(&self) -> Option<RefreshPlan> {
+    /// Quiet and refresh, between which the link goes to and fro in its sleep from cycle `now` on;
+    /// `None` if it does not.
+    pub fn refresh(&self, now: u64) -> Option<RefreshPlan> {
+        let refresh = self.link.refresh?;
+        // What has begun before the times were set last may last longer.
+        let left = self.last_cycle?.checked_sub(now)?;
         match self.state {
-            PowerState::DeepSleep | PowerState::Refresh => self.link.refresh,
+            PowerState::DeepSleep => Some(refresh).filter(|it| left < it.t_q),
+            PowerState::Refresh => Some(refresh).filter(|it| left < it.t_r),
             _ => None,
         }
     }
@@ -176,8 +198,8 @@ impl LpiFsm {
     /// Calls `visit` with the register that counts time, as it is at the beginning of cycle `now`.
     pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
         let left = match self.held {
-            true => self.longest_up - 1,
-            false => self.runs_out.saturating_sub(now),
+            Some(longest_up) => longest_up - 1,
+            None => self.runs_out.saturating_sub(now),
         };
         visit("u_lpi_fsm.cycles_q", left);
     }
@@ -187,11 +209,9 @@ impl LpiFsm {
     /// that sleeps.
     #[inline]
     pub fn clock(&mut self, now: u64, down_start: bool, up_start: bool) {
-        if self.held {
+        if let Some(longest_up) = self.held {
             // The first cycle with a link again.
-            *self = self
-                .clone()
-                .going_up(now.saturating_add(self.longest_up - 1));
+            *self = self.clone().going_up(now.saturating_add(longest_up - 1));
         }
         let over = self.last_cycle == Some(now);
         let deepens = if self.agrees {

@@ -4,7 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
-use crate::config::plan::{PortPlan, Sleep, SleepTimes};
+use crate::config::plan::{LinkTime, PortPlan, Sleep, SleepTimes};
 use crate::hdl::prelude::*;
 
 states! {
@@ -17,6 +17,50 @@ states! {
         Refresh = "refreshing within deep sleep, full power",
         GoingUp = "on the way up, full power",
     }
+}
+
+bundle! {
+    /// The times of the link that software sets, in clock cycles less one: the pins of what keeps
+    /// them.
+    pub struct TimingOutputs flips
+    /// The pins of what takes them.
+    TimingPins;
+
+    /// Of `plan`.
+    pub fn new(plan: &PortPlan) {
+        let width = time_width(plan);
+    }
+
+    {
+        pub out t_s_fast_wake: Bits(width, "down to fast wake: clock cycles less one"),
+        pub out t_w_fast_wake: Bits(width, "up from fast wake: clock cycles less one"),
+        pub out t_s_deep_sleep: Bits(width, "down to deep sleep: clock cycles less one"),
+        pub out t_w_deep_sleep: Bits(width, "up from deep sleep: clock cycles less one"),
+        pub out hold: Bits(width, "in fast wake before deep sleep: clock cycles less one"),
+        pub out t_q: Bits(width, "quiet between two refreshes: clock cycles less one"),
+        pub out t_r: Bits(width, "one refresh: clock cycles less one"),
+    }
+}
+
+/// Bits of the longest time of the link that `plan` uses, in clock cycles less one.
+pub fn time_width(plan: &PortPlan) -> u32 {
+    let link = plan.slowest().link;
+    let chooses = plan.registers.is_some();
+    let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
+    let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
+    let used = |time: LinkTime| match time {
+        LinkTime::SleepFastWake | LinkTime::WakeFastWake => uses_fast_wake,
+        LinkTime::SleepDeepSleep | LinkTime::WakeDeepSleep => uses_deep_sleep,
+        LinkTime::HybridHold => uses_fast_wake && uses_deep_sleep,
+        LinkTime::Quiet | LinkTime::Refresh => uses_deep_sleep && link.refresh.is_some(),
+    };
+    let times = link.times();
+    let longest = LinkTime::ALL
+        .into_iter()
+        .filter(|time| used(*time))
+        .map(|time| times[time as usize])
+        .fold(1, u64::max);
+    clog2(longest.into())
 }
 
 block! {
@@ -40,19 +84,13 @@ block! {
         let hold = (link.hybrid_hold, hybrid);
         let t_q = (refresh.map_or(1, |refresh| refresh.t_q), refresh.is_some());
         let t_r = (refresh.map_or(1, |refresh| refresh.t_r), refresh.is_some());
-        let longest = [
-            t_s_fast_wake,
-            t_w_fast_wake,
-            t_s_deep_sleep,
-            t_w_deep_sleep,
-            hold,
-            t_q,
-            t_r,
-        ]
-        .iter()
-        .map(|&(cycles, used)| if used { cycles } else { 1 })
-        .fold(1, u64::max);
-        let width = clog2(longest.into());
+        let slowest = plan.slowest();
+        let longest_s_fast_wake = (slowest.link.fast_wake.t_s, uses_fast_wake);
+        let longest_w_fast_wake = (slowest.link.fast_wake.t_w, uses_fast_wake);
+        let longest_s_deep_sleep = (slowest.link.deep_sleep.t_s, uses_deep_sleep);
+        let longest_w_deep_sleep = (slowest.link.deep_sleep.t_w, uses_deep_sleep);
+        let width = time_width(plan);
+        let adjusts = !plan.adjustable_times().is_empty();
         let duration = |(cycles, used): (u64, bool), doc: &str| {
             let last = if used { u128::from(cycles) - 1 } else { 0 };
             Constant::bits(width, last, format!("{doc}: clock cycles less one"))
@@ -88,6 +126,7 @@ block! {
         pub in up_start: Bit("go up at the end of this cycle, or of the transition down"),
         pub in link_up: Bit("there is a link; without it the way up does not begin") if plan.control_pins,
         pub in sleep: Bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid") if chooses,
+        pub flat timing: TimingPins(plan) if adjusts,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out leaving: Bit("the link leaves Wake at the end of this cycle"),
         pub out asleep: Bit("the link sleeps or is on the way down"),
@@ -111,6 +150,17 @@ block! {
         choice uses_fast_wake(uses_fast_wake), // the link uses fast wake
         choice uses_deep_sleep(uses_deep_sleep), // the link uses deep sleep
         choice uses_refresh(refresh.is_some()), // deep sleep has refreshes
+        choice adjusts(adjusts), // the times of the link are set at run time
+        alias last_s_fast_wake: Bits(),
+        alias last_s_deep_sleep: Bits(),
+        alias last_w_fast_wake: Bits(),
+        alias last_w_deep_sleep: Bits(),
+        alias last_w_longest: Bits(),
+        alias last_hold: Bits(),
+        alias last_q: Bits(),
+        alias last_r: Bits(),
+        local longest_up_now: Bits(width, "up from wherever the link may be: clock cycles less one"),
+        local longest_is_deep: Bit("no way up is longer than that from deep sleep"),
         choice longest_up_is_deep(longest_up_is_deep), // no way up is longer than that from deep sleep
         constant t_s_fast_wake: duration(t_s_fast_wake, "down to fast wake"),
         constant t_s_deep_sleep: duration(t_s_deep_sleep, "down to deep sleep"),
@@ -128,11 +178,15 @@ block! {
         constant longest_wait: Bits(
             wait_bits, longest_wait.into(), "the longest transition down and the way up after it"
         ),
-        // Constants of their own: a wrong one in the hardware is to be found.
-        constant down_fast_wake: duration(t_s_fast_wake, "t_s of fast wake"),
-        constant down_deep_sleep: duration(t_s_deep_sleep, "t_s of deep sleep"),
-        constant up_fast_wake: duration(t_w_fast_wake, "t_w of fast wake"),
-        constant up_deep_sleep: duration(t_w_deep_sleep, "t_w of deep sleep"),
+        // Constants of their own: a wrong one in the hardware is to be found. Of times that are set at
+        // run time, the longest that they can be.
+        constant down_fast_wake: duration(longest_s_fast_wake, "t_s of fast wake"),
+        constant down_deep_sleep: duration(longest_s_deep_sleep, "t_s of deep sleep"),
+        constant up_fast_wake: duration(longest_w_fast_wake, "t_w of fast wake"),
+        constant up_deep_sleep: duration(longest_w_deep_sleep, "t_w of deep sleep"),
+        reg lasting: Bits(width, first_cycles.into(), "clock cycles of the transition under way, less one, as they were set when it began"),
+        local lasts_down: Bits(width, "clock cycles of this transition down, less one"),
+        local lasts_up: Bits(width, "clock cycles of this transition up, less one"),
         property transmits_awake_only("Nothing is transmitted unless the link is awake."),
         property legal_state("The link is in a state that this configuration has."),
         property down_completes(
@@ -140,6 +194,9 @@ block! {
         ),
         property up_completes(
             "The link becomes awake only at the end of a transition up, after exactly t_w."
+        ),
+        invariant lasting_limited(
+            "A transition lasts no longer than the longest time that it can be set to."
         ),
         property wait_bounded("up_start never waits longer than one transition down and one up."),
         invariant sleep_known("The link sleeps in the state that it went down to."),
@@ -153,24 +210,48 @@ block! {
 }
 
 /// The longest time, in clock cycles, that `up_start` can be 1 before the link is awake: a
-/// transition down that has just begun, and the way up after it (SPEC 4).
+/// transition down that has just begun, and the way up after it (SPEC 4), as long as software can
+/// make them.
 pub fn wake_bound(plan: &PortPlan) -> u64 {
+    let link = plan.slowest().link;
     let times = |uses: bool, times: SleepTimes| if uses { times.t_s + times.t_w } else { 0 };
     let chooses = plan.registers.is_some();
-    let fast_wake = times(
-        chooses || plan.sleep != Sleep::DeepSleep,
-        plan.link.fast_wake,
-    );
-    let deep_sleep = times(
-        chooses || plan.sleep != Sleep::FastWake,
-        plan.link.deep_sleep,
-    );
+    let fast_wake = times(chooses || plan.sleep != Sleep::DeepSleep, link.fast_wake);
+    let deep_sleep = times(chooses || plan.sleep != Sleep::FastWake, link.deep_sleep);
     fast_wake.max(deep_sleep)
 }
 
 impl Logic for LpiFsm {
     #[hdl_gen]
     fn update(&mut self) {
+        if self.adjusts {
+            self.last_s_fast_wake.next = self.timing.t_s_fast_wake.val();
+            self.last_s_deep_sleep.next = self.timing.t_s_deep_sleep.val();
+            self.last_w_fast_wake.next = self.timing.t_w_fast_wake.val();
+            self.last_w_deep_sleep.next = self.timing.t_w_deep_sleep.val();
+            self.last_hold.next = self.timing.hold.val();
+            if self.uses_refresh {
+                self.last_q.next = self.timing.t_q.val();
+                self.last_r.next = self.timing.t_r.val();
+            }
+            self.longest_is_deep.next =
+                !(self.timing.t_w_deep_sleep.val() < self.timing.t_w_fast_wake.val());
+            self.longest_up_now.next = self.timing.t_w_fast_wake.val();
+            if self.longest_is_deep.val() {
+                self.longest_up_now.next = self.timing.t_w_deep_sleep.val();
+            }
+            self.last_w_longest.next = self.longest_up_now.val();
+        } else {
+            self.last_s_fast_wake.next = self.t_s_fast_wake.val();
+            self.last_s_deep_sleep.next = self.t_s_deep_sleep.val();
+            self.last_w_fast_wake.next = self.t_w_fast_wake.val();
+            self.last_w_deep_sleep.next = self.t_w_deep_sleep.val();
+            self.last_hold.next = self.hold.val();
+            self.last_q.next = self.t_q.val();
+            self.last_r.next = self.t_r.val();
+            self.longest_is_deep.next = self.longest_up_is_deep;
+            self.last_w_longest.next = self.longest_up.val();
+        }
         self.over.next = self.cycles.q.val() == 0;
         if self.chooses {
             if self.agrees {
@@ -221,19 +302,19 @@ impl Logic for LpiFsm {
                     self.state.d.next = Link::GoingDown;
                     if self.chooses {
                         if self.sleep.val() == self.sleep_deep.val() {
-                            self.cycles.d.next = self.t_s_deep_sleep.val();
+                            self.cycles.d.next = self.last_s_deep_sleep.val();
                             self.deep.d.next = true;
                         } else {
-                            self.cycles.d.next = self.t_s_fast_wake.val();
+                            self.cycles.d.next = self.last_s_fast_wake.val();
                             self.deep.d.next = false;
                         }
                     } else if self.uses_fast_wake {
-                        self.cycles.d.next = self.t_s_fast_wake.val();
+                        self.cycles.d.next = self.last_s_fast_wake.val();
                         if self.hybrid {
                             self.deep.d.next = false;
                         }
                     } else {
-                        self.cycles.d.next = self.t_s_deep_sleep.val();
+                        self.cycles.d.next = self.last_s_deep_sleep.val();
                     }
                 }
             }
@@ -248,16 +329,16 @@ impl Logic for LpiFsm {
                     }
                     if self.up_start.val() {
                         if self.to_deep.val() {
-                            self.cycles.d.next = self.t_w_deep_sleep.val();
+                            self.cycles.d.next = self.last_w_deep_sleep.val();
                         } else {
-                            self.cycles.d.next = self.t_w_fast_wake.val();
+                            self.cycles.d.next = self.last_w_fast_wake.val();
                         }
                     } else if self.to_deep.val() {
                         if self.uses_refresh {
-                            self.cycles.d.next = self.t_q.val();
+                            self.cycles.d.next = self.last_q.val();
                         }
                     } else if self.hybrid {
-                        self.cycles.d.next = self.hold.val();
+                        self.cycles.d.next = self.last_hold.val();
                     }
                 }
             }
@@ -265,48 +346,48 @@ impl Logic for LpiFsm {
                 if self.uses_fast_wake {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
-                        self.cycles.d.next = self.t_w_fast_wake.val();
+                        self.cycles.d.next = self.last_w_fast_wake.val();
                     } else if self.hybrid & self.deepens.val() {
                         self.state.d.next = Link::GoingDown;
-                        self.cycles.d.next = self.t_s_deep_sleep.val();
+                        self.cycles.d.next = self.last_s_deep_sleep.val();
                         self.deep.d.next = true;
                     }
                 } else {
                     comment!("Not used in this configuration: the link may be asleep.");
                     self.state.d.next = Link::GoingUp;
-                    self.cycles.d.next = self.longest_up.val();
+                    self.cycles.d.next = self.last_w_longest.val();
                 }
             }
             Link::DeepSleep => {
                 if self.uses_deep_sleep {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
-                        self.cycles.d.next = self.t_w_deep_sleep.val();
+                        self.cycles.d.next = self.last_w_deep_sleep.val();
                     } else if self.uses_refresh & self.over.val() {
                         self.state.d.next = Link::Refresh;
-                        self.cycles.d.next = self.t_r.val();
+                        self.cycles.d.next = self.last_r.val();
                     }
                 } else {
                     comment!("Not used in this configuration: the link may be asleep.");
                     self.state.d.next = Link::GoingUp;
-                    self.cycles.d.next = self.longest_up.val();
+                    self.cycles.d.next = self.last_w_longest.val();
                 }
             }
             Link::Refresh => {
                 if self.uses_refresh {
                     if self.up_start.val() {
                         self.state.d.next = Link::GoingUp;
-                        self.cycles.d.next = self.t_w_deep_sleep.val();
+                        self.cycles.d.next = self.last_w_deep_sleep.val();
                     } else if self.over.val() {
                         self.state.d.next = Link::DeepSleep;
-                        self.cycles.d.next = self.t_q.val();
+                        self.cycles.d.next = self.last_q.val();
                     }
                 } else {
                     comment!("Not used in this configuration: the link may be asleep.");
                     self.state.d.next = Link::GoingUp;
-                    self.cycles.d.next = self.longest_up.val();
+                    self.cycles.d.next = self.last_w_longest.val();
                     if self.hybrid {
-                        self.deep.d.next = self.longest_up_is_deep;
+                        self.deep.d.next = self.longest_is_deep.val();
                     }
                 }
             }
@@ -318,9 +399,9 @@ impl Logic for LpiFsm {
             _ => {
                 comment!("No such state: the link may be asleep.");
                 self.state.d.next = Link::GoingUp;
-                self.cycles.d.next = self.longest_up.val();
+                self.cycles.d.next = self.last_w_longest.val();
                 if self.hybrid {
-                    self.deep.d.next = self.longest_up_is_deep;
+                    self.deep.d.next = self.longest_is_deep.val();
                 }
             }
         }
@@ -331,9 +412,9 @@ impl Logic for LpiFsm {
                     "Where the other end is, nobody knows: the longest way up is still to come."
                 );
                 self.state.d.next = Link::GoingUp;
-                self.cycles.d.next = self.longest_up.val();
+                self.cycles.d.next = self.last_w_longest.val();
                 if self.hybrid {
-                    self.deep.d.next = self.longest_up_is_deep;
+                    self.deep.d.next = self.longest_is_deep.val();
                 }
             }
         }
@@ -344,6 +425,35 @@ impl Logic for LpiFsm {
         } else {
             self.last_down.next = self.down_fast_wake.val();
             self.last_up.next = self.up_fast_wake.val();
+        }
+        if self.adjusts {
+            if (self.state.d.val() == Link::GoingDown) & !(self.state.q.val() == Link::GoingDown) {
+                self.lasting.d.next = self.timing.t_s_fast_wake.val();
+                if self.deep.d.val() {
+                    self.lasting.d.next = self.timing.t_s_deep_sleep.val();
+                }
+            }
+            if (self.state.d.val() == Link::GoingUp) & !(self.state.q.val() == Link::GoingUp) {
+                self.lasting.d.next = self.timing.t_w_fast_wake.val();
+                if self.to_deep.val() {
+                    self.lasting.d.next = self.timing.t_w_deep_sleep.val();
+                }
+            }
+            if self.controlled {
+                if !self.link_up.val() {
+                    self.lasting.d.next = self.longest_up_now.val();
+                }
+            }
+            self.lasts_down.next = self.lasting.q.val();
+            self.lasts_up.next = self.lasting.q.val();
+            if self.state.q.val() == Link::GoingDown {
+                self.lasting_limited.d.next = self.lasting.q.val() <= self.last_down.val();
+            } else if self.state.q.val() == Link::GoingUp {
+                self.lasting_limited.d.next = self.lasting.q.val() <= self.last_up.val();
+            }
+        } else {
+            self.lasts_down.next = self.last_down.val();
+            self.lasts_up.next = self.last_up.val();
         }
         self.age.d.next = 0.into();
         self.waiting.d.next = 0.into();
@@ -359,11 +469,11 @@ impl Logic for LpiFsm {
                     self.age.d.next = self.age.q.val() + 1;
                 }
                 self.time_adds_up.d.next = (self.cycles.q.val()
-                    == (self.last_down.val() - self.age.q.val()))
-                    & (self.age.q.val() <= self.last_down.val());
-                self.down_completes.d.next = (self.age.q.val() <= self.last_down.val())
+                    == (self.lasts_down.val() - self.age.q.val()))
+                    & (self.age.q.val() <= self.lasts_down.val());
+                self.down_completes.d.next = (self.age.q.val() <= self.lasts_down.val())
                     & ((self.state.d.val() == Link::GoingDown)
-                        | ((self.age.q.val() == self.last_down.val())
+                        | ((self.age.q.val() == self.lasts_down.val())
                             & !(self.state.d.val() == Link::Wake)));
                 self.wait_explained.d.next =
                     self.waiting.q.val() <= bit_cast(self.age.q.val(), &self.waiting);
@@ -388,8 +498,8 @@ impl Logic for LpiFsm {
                     self.age.d.next = self.age.q.val() + 1;
                 }
                 self.time_adds_up.d.next = (self.cycles.q.val()
-                    == (self.last_up.val() - self.age.q.val()))
-                    & (self.age.q.val() <= self.last_up.val());
+                    == (self.lasts_up.val() - self.age.q.val()))
+                    & (self.age.q.val() <= self.lasts_up.val());
                 self.wait_explained.d.next = self.waiting.q.val()
                     <= (bit_cast(self.last_down.val(), &self.waiting)
                         + 1
@@ -401,7 +511,7 @@ impl Logic for LpiFsm {
         }
         if !(self.state.q.val() == Link::Wake) & (self.state.d.val() == Link::Wake) {
             self.up_completes.d.next =
-                (self.state.q.val() == Link::GoingUp) & (self.age.q.val() == self.last_up.val());
+                (self.state.q.val() == Link::GoingUp) & (self.age.q.val() == self.lasts_up.val());
         }
         if self.controlled {
             if !self.link_up.val() {

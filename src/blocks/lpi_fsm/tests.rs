@@ -6,7 +6,9 @@ use super::{golden, LpiFsm};
 use crate::blocks::port::pins::PowerState;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{MessagesPlan, PortPlan, RefreshPlan, Sleep, SyncPlan};
+use crate::config::plan::{
+    LinkTime, MessagesPlan, PortPlan, RefreshPlan, RegistersPlan, Sleep, SyncPlan,
+};
 use crate::hdl::check;
 
 proptest! {
@@ -57,6 +59,82 @@ proptest! {
             }
         }
     }
+}
+
+proptest! {
+    /// Sleep state and times are set anew in any cycle: the link takes those of the cycle in which
+    /// a transition, a hold, quiet or refresh begins.
+    #[test]
+    fn times_that_software_sets_agree_with_the_golden_model(
+        stretches in prop::collection::vec(
+            (
+                (prop::bool::weighted(0.4), prop::bool::weighted(0.4), prop::bool::weighted(0.9)),
+                1u64..30,
+                prop::array::uniform7(1u64..20),
+                0usize..3,
+            ),
+            1..80,
+        ),
+        control_pins in any::<bool>(),
+        refresh in any::<bool>(),
+        sync in prop_oneof![
+            Just(SyncPlan::Levels),
+            Just(SyncPlan::Messages(MessagesPlan { timeout: 9 })),
+        ],
+    ) {
+        let plan = timed_plan().with(|plan| {
+            plan.control_pins = control_pins;
+            plan.sync = sync;
+            plan.link.refresh = plan.link.refresh.filter(|_| refresh);
+        });
+        let limits = plan.adjustable_times();
+        let mut golden = golden::LpiFsm::new(&plan);
+        let mut bench = Bench::new(LpiFsm::new(&plan));
+        let mut now = 0;
+        for ((down_start, up_start, link_up), cycles, wanted, sleep) in stretches {
+            let link_up = link_up || !control_pins;
+            let mut times = plan.link.times();
+            for limits in &limits {
+                let time = wanted[limits.time as usize].clamp(limits.least, limits.most);
+                times[limits.time as usize] = time;
+                let pin = match limits.time {
+                    LinkTime::HybridHold => "hold",
+                    time => time.name(),
+                };
+                bench.drive(&[(pin, time - 1)]);
+            }
+            golden.set_times(times);
+            golden.choose([Sleep::FastWake, Sleep::DeepSleep, Sleep::Hybrid][sleep]);
+            bench.drive(&[("sleep", sleep as u64)]);
+            for _ in 0..cycles {
+                bench.drive(&[("down_start", down_start.into()), ("up_start", up_start.into())]);
+                if control_pins {
+                    bench.drive(&[("link_up", link_up.into())]);
+                }
+                prop_assert_eq!(bench.get("power_state"), golden.state() as u64, "cycle {}", now);
+                let held = golden.hold_ends().is_some_and(|last| last <= now);
+                prop_assert_eq!(bench.get("hold_over"), u64::from(held), "cycle {}", now);
+                bench.clock();
+                match link_up {
+                    true => golden.clock(now, down_start, up_start),
+                    false => golden.clock_without_link(),
+                }
+                now += 1;
+            }
+        }
+    }
+}
+
+/// A small plan with times that software sets.
+fn timed_plan() -> PortPlan {
+    small_plan().with(|plan| {
+        plan.registers = Some(RegistersPlan {
+            config_hash: 0,
+            period_ps: 1000,
+            t_pdt: 40,
+            timing_range: 3,
+        });
+    })
 }
 
 /// How long the golden model stays in each state on the way given.
@@ -144,5 +222,7 @@ fn emitted_verilog_agrees_with_the_description() {
     for control_pins in [false, true] {
         let plan = small_plan().with(|plan| plan.control_pins = control_pins);
         check::agrees_with_verilog(|| LpiFsm::new(&plan), 4000, 1).unwrap();
+        let timed = timed_plan().with(|plan| plan.control_pins = control_pins);
+        check::lint_block(&LpiFsm::new(&timed)).unwrap();
     }
 }

@@ -42,6 +42,8 @@ pub struct Port {
     registers: Option<Registers>,
     /// The parameters in force.
     parameters: Parameters,
+    /// Software sets the times of the link.
+    adjusts: bool,
     correction: Option<(MissHistory, Corrector)>,
     /// The link was lost, or the port reset, and it is not awake since: a packet that waits does
     /// not wait for the end of a sleep.
@@ -157,6 +159,7 @@ impl Port {
                 hop_count: 0,
             }),
             parameters: Parameters::of(&plan),
+            adjusts: !plan.adjustable_times().is_empty(),
             correction: plan
                 .corrects()
                 .then(|| (MissHistory::new(&plan), Corrector::new(&plan))),
@@ -501,7 +504,7 @@ impl Port {
         rate.clock(hops.measured().then(|| Operands {
             bound: self.plan.budget.rate.map_or(0, |rate| rate.bound),
             hop_factor: (hops.factor() << 15) as u32,
-            deep: self.plan.sleep != Sleep::FastWake,
+            t_w: self.plan.t_w(),
         }));
         hops.clock(inputs.packet_valid.then_some(inputs.packet_hops), false);
         let rate = rate.rate();
@@ -540,6 +543,9 @@ impl Port {
             1 => Sleep::DeepSleep,
             _ => Sleep::Hybrid,
         });
+        if self.adjusts {
+            self.fsm.set_times(self.parameters.times);
+        }
         let rate = csr.rate();
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.set_rate(rate);
@@ -749,7 +755,7 @@ impl Model for Port {
     }
 
     fn refreshes(&self, inputs: &Inputs) -> Option<Refreshes> {
-        let times = self.fsm.refresh()?;
+        let times = self.fsm.refresh(self.now)?;
         let view = self.view(inputs);
         let cycle = self.look(inputs, view.as_ref());
         let rests = self.only_link_changes(inputs) && !cycle.up_start;
@@ -760,7 +766,7 @@ impl Model for Port {
     }
 
     fn pass_refreshes(&mut self, inputs: &Inputs, periods: u64) {
-        let Some(times) = self.fsm.refresh() else {
+        let Some(times) = self.fsm.refresh(self.now) else {
             return;
         };
         let cycles = periods * (times.t_q + times.t_r);

@@ -17,6 +17,7 @@ pub use self::sleep_bound::SleepBound;
 use crate::blocks::axi_lite::{AxiLite, AxiPins, RegisterPins, ASKED};
 use crate::blocks::budget_rate::BudgetRate;
 use crate::blocks::corrector::{self, Corrector};
+use crate::blocks::csr::timing::staged_width;
 use crate::blocks::csr::{map, Csr, WORD_BITS};
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::guard::Guard;
@@ -30,12 +31,12 @@ use crate::blocks::histogram::{FoundPins, ReadPins, Shape};
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::LinkSync;
-use crate::blocks::lpi_fsm::LpiFsm;
+use crate::blocks::lpi_fsm::{LpiFsm, TimingOutputs};
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
 use crate::config::plan::{
-    HistogramKind, Policy, PortPlan, Sleep, SyncPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH,
+    AdjustableTime, HistogramKind, Policy, PortPlan, SyncPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH,
     HOP_FACTOR_FRACTION,
 };
 use crate::hdl::prelude::*;
@@ -62,10 +63,14 @@ block! {
         let shape = Shape::of(plan);
         let counts_bins = registers && plan.reads_bins();
         let rate = plan.budget.rate.filter(|_| plan.predicts());
+        let t_w_bits = plan.budget.rate.map_or(1, |rate| rate.t_w_bits);
+        // Only a rate that is computed takes it.
+        let t_w_last = plan.budget.rate.map_or(0, |_| plan.t_w() - 1);
         let rate_reset = match plan.budget.rate {
             Some(_) => plan.budget.product.map_or(0, |product| product.k),
             None => 0,
         };
+        let times = plan.adjustable_times();
         let width = plan.time_width;
         let predicts = plan.predicts();
         let corrects = plan.corrects();
@@ -133,12 +138,13 @@ block! {
         pub flat shared: RegisterPins(WORD_BITS, ASKED, "") if shared,
         pub out error_flag: Bit("an error flag is set") if shared,
         choice registers(registers), // software sets the parameters
+        choice adjusts(!times.is_empty()), // the times of the link among them
         choice own_axi(own_axi), // through pins of this port
         choice reads_bins(counts_bins), // software reads the histogram
         choice ages(registers && plan.ages()), // and decides when it is due
         choice accumulates(plan.budget.product.is_none()), // the budget grows with the window
         constant bound: Bits(32, rate.map_or(0, |rate| rate.bound).into(), "bound, times 2^32"),
-        choice sleeps_deep(plan.sleep != Sleep::FastWake), // t_w is that of deep sleep
+        constant t_w_last: Bits(t_w_bits, t_w_last.into(), "t_w in clock cycles, less one"),
         constant factor_shift: Bits(
             4, (31 - HOP_FACTOR_FRACTION).into(), "from the hop monitor's units to 2^-31"
         ),
@@ -212,6 +218,12 @@ block! {
         child corrector: Corrector(plan) if corrects,
         number _t_pb_bits(numbers.t_pb_bits),
         // For the proofs (docs/evidence/proofs.md).
+        property times_within_limits(
+            "No time of the link, staged or in force, is beyond what software may set."
+        ),
+        number _times(times.len() as u32),
+        constant least_time[time in times.iter()]: limit(time.least, &times, "least", time),
+        constant most_time[time in times.iter()]: limit(time.most, &times, "most", time),
         property sends_awake_only("Nothing is transmitted unless the link is awake."),
         section control_claims: ControlClaims(plan) if controlled,
         section wait_claims: WaitClaims(plan, &sync) for sync in (plan.messages()),
@@ -222,6 +234,11 @@ block! {
             plan, &guard
         ) for guard in (plan.guard.filter(|guard| !guard.adjustable)),
     }
+}
+
+fn limit(cycles: u64, all: &[AdjustableTime], what: &str, time: &AdjustableTime) -> Constant<Bits> {
+    let doc = format!("{what} {}", time.time.name());
+    Constant::bits(staged_width(all), cycles.into(), doc)
 }
 
 /// Clock cycles from the first active cycle after an idle period to the new threshold, at
@@ -322,6 +339,9 @@ impl Logic for Port {
             self.expires.next = self.pdt_timer.expired.val() & self.csr.in_force.sleeps.val();
             self.overdue.next = self.pdt_timer.overdue.val() & self.csr.in_force.sleeps.val();
             self.lpi_fsm.sleep.next = self.csr.in_force.sleep.val();
+            if self.adjusts {
+                TimingOutputs::join(&mut self.csr.times, &mut self.lpi_fsm.timing);
+            }
         } else if self.sleeps {
             self.expires.next = self.pdt_timer.expired.val();
             self.overdue.next = self.pdt_timer.overdue.val();
@@ -577,7 +597,7 @@ impl Logic for Port {
             self.hop_factor.next = self.hop_monitor.factor.val();
             self.budget_rate.hop_factor.next =
                 bit_cast(self.hop_factor.val(), 32) << self.factor_shift.val();
-            self.budget_rate.deep.next = self.sleeps_deep;
+            self.budget_rate.t_w_last.next = self.t_w_last.val();
             self.perfbound.rate.next = self.budget_rate.rate.val();
         }
 
@@ -620,8 +640,6 @@ impl Logic for Port {
                 self.csr.budget.next = self.perfbound.budget.val();
                 if self.is_map {
                     self.csr.map_overflow.next = self.map.overflow.val();
-                } else {
-                    self.csr.map_overflow.next = false;
                 }
                 if self.reads_bins {
                     self.csr.fetch.bin_taken.next =
@@ -631,13 +649,25 @@ impl Logic for Port {
                 self.budget_rate.start.next = self.csr.rate.rate_start.val();
                 self.budget_rate.bound.next = self.csr.rate.rate_bound.val();
                 self.budget_rate.hop_factor.next = self.csr.rate.rate_hop_factor.val();
-                self.budget_rate.deep.next = self.csr.rate.rate_deep.val();
+                self.budget_rate.t_w_last.next = self.csr.rate.rate_t_w_last.val();
                 self.csr.rate.rate_done.next = self.budget_rate.done.val();
                 self.csr.rate.rate_computed.next = self.budget_rate.rate.val();
                 self.perfbound.rate.next = self.csr.rate.rate.val();
             }
         }
 
+        if self.adjusts {
+            self.times_within_limits.d.next = true;
+            for i in 0..self._times {
+                if (self.csr.timing.staged[i].q.val() < self.least_time[i].val())
+                    | (self.csr.timing.staged[i].q.val() > self.most_time[i].val())
+                    | (self.csr.timing.last[i].q.val() < self.least_time[i].val() - 1)
+                    | !(self.csr.timing.last[i].q.val() < self.most_time[i].val())
+                {
+                    self.times_within_limits.d.next = false;
+                }
+            }
+        }
         self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
         if self.controlled {
             comment!("From the pins once more: a wrong use of them is to be found.");

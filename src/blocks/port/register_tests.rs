@@ -12,7 +12,9 @@ use super::model::Model;
 use super::pins::{Inputs, Outputs};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::csr::map;
-use crate::blocks::csr::tests::{guarded_plan, plan as register_plan, request};
+use crate::blocks::csr::tests::{
+    guarded_plan, plan as register_plan, request, timed_guarded_plan, timed_plan,
+};
 use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::hdl::check;
@@ -109,11 +111,13 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
     )
         .prop_map(
             |(policy, kind, sync, guarded, t_backstop, clocks_per_tick, sleep, measures)| {
-                let mut plan = if sync != SyncPlan::Levels && guarded {
-                    guarded_plan(policy, 24)
-                } else {
-                    register_plan(policy, 24)
+                let build = match (sync, guarded, measures) {
+                    (SyncPlan::Levels, true, _) => timed_plan,
+                    (_, true, true) => timed_guarded_plan,
+                    (_, true, false) => guarded_plan,
+                    (_, false, _) => register_plan,
                 };
+                let mut plan = build(policy, 24);
                 plan.t_backstop = t_backstop;
                 plan.histogram.kind = kind;
                 plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());

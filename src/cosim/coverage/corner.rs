@@ -51,6 +51,8 @@ enum Needs {
     Refresh,
     /// To be asked by software; nothing else.
     Registers,
+    /// That software sets the times of the link; nothing else.
+    Times,
     /// To predict; nothing else.
     Samples,
     /// To correct what it predicts, and to sleep.
@@ -210,6 +212,12 @@ corners! {
     CountersCleared = "counters-cleared", "software clears the counters", Registers;
     AppliedActive = "applied-active", "software applies parameters while the port is active", Registers;
     AppliedIdle = "applied-idle", "software applies parameters while the port is idle", Registers;
+    TimeLeast = "time-least", "software sets a time of the link to the least it may have", Times;
+    TimeMost = "time-most", "software sets a time of the link to the most it may have", Times;
+    TimeTooShort = "time-too-short", "a time of the link below that is refused", Times;
+    TimeTooLong = "time-too-long", "a time of the link above that is refused", Times;
+    UpFaster = "up-faster", "a way up shorter than any of the configuration", Times;
+    UpSlower = "up-slower", "a way up longer than any of the configuration", Times;
 }
 
 impl Corner {
@@ -329,6 +337,9 @@ impl Corner {
             Needs::Registers | Needs::Bins | Needs::Errors if plan.registers.is_none() => {
                 Some("there are no registers")
             }
+            Needs::Times if plan.adjustable_times().is_empty() => {
+                Some("software does not set the times of the link")
+            }
             Needs::Bins if !plan.reads_bins() => Some("software cannot read bins"),
             Needs::Errors if plan.messages().is_none() && !maps => Some("there is no error flag"),
             Needs::Hops if plan.registers.is_none() && !plan.measures() => {
@@ -346,6 +357,7 @@ impl Corner {
             | Needs::Samples
             | Needs::Map
             | Needs::Registers
+            | Needs::Times
             | Needs::Bins
             | Needs::Errors
             | Needs::Hops => None,

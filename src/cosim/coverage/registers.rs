@@ -3,8 +3,8 @@
 use super::corner::Corner;
 use crate::blocks::axi_lite::response::{DECERR, OKAY, SLVERR};
 use crate::blocks::csr::map;
-use crate::blocks::port::pins::{Inputs, Pin};
-use crate::config::plan::PortPlan;
+use crate::blocks::port::pins::{Inputs, Pin, PowerState};
+use crate::config::plan::{AdjustableTime, PortPlan};
 use crate::cosim::transfers::{ReadAnswer, Transfers, WriteAnswer};
 use crate::cosim::Run;
 
@@ -19,6 +19,15 @@ pub(super) struct Registers {
     counters: Vec<u32>,
     transfers: Transfers,
     configured: bool,
+    /// The times of the link that software may set, each with its address in words.
+    times: Vec<(u32, AdjustableTime)>,
+    /// The shortest and the longest way up of the configuration, in clock cycles.
+    ways_up: (u64, u64),
+    /// Clock cycles of the present way up; `None`: there is none, or it began without a link.
+    going_up: Option<u64>,
+    controlled: bool,
+    /// The state of the link before.
+    last_state: Option<PowerState>,
 }
 
 impl Registers {
@@ -36,6 +45,18 @@ impl Registers {
             counters: counters.step_by(2).collect(),
             transfers: Transfers::default(),
             configured: false,
+            times: plan
+                .adjustable_times()
+                .into_iter()
+                .map(|limits| (at(limits.time.name()), limits))
+                .collect(),
+            ways_up: {
+                let (fast, deep) = (plan.link.fast_wake.t_w, plan.link.deep_sleep.t_w);
+                (fast.min(deep), fast.max(deep))
+            },
+            going_up: None,
+            controlled: plan.control_pins,
+            last_state: None,
         })
     }
 
@@ -52,8 +73,10 @@ impl Registers {
                 reach(Corner::ResetAsked);
             }
             self.configured = false;
+            (self.going_up, self.last_state) = (None, None);
             return;
         }
+        self.follow_way_up(run, inputs, &mut reach);
         let is = |pin: Pin| run.expected(pin) == 1;
         if is(Pin::BValid) && !inputs.s_axi_bready {
             reach(Corner::WriteStalls);
@@ -86,6 +109,25 @@ impl Registers {
         }
     }
 
+    /// How long the link goes up: by the configuration's times, or those that software has set.
+    fn follow_way_up(&mut self, run: &Run, inputs: &Inputs, reach: &mut impl FnMut(Corner)) {
+        let state = run.power_state();
+        if let (PowerState::Wake, Some(cycles)) = (state, self.going_up) {
+            if cycles < self.ways_up.0 {
+                reach(Corner::UpFaster);
+            } else if cycles > self.ways_up.1 {
+                reach(Corner::UpSlower);
+            }
+        }
+        let before = self.last_state.replace(state);
+        self.going_up = match (state, self.going_up) {
+            _ if self.controlled && !inputs.link_up => None,
+            (PowerState::GoingUp, Some(cycles)) => Some(cycles + run.cycles),
+            (PowerState::GoingUp, None) if before.is_some_and(|it| it != state) => Some(run.cycles),
+            _ => None,
+        };
+    }
+
     fn write_answered(
         &mut self,
         write: &WriteAnswer,
@@ -98,6 +140,17 @@ impl Registers {
             strobe,
             response,
         } = write;
+        if let Some((_, limits)) = self.times.iter().find(|(at, _)| *at == word) {
+            // Of some bytes, what is written depends on the others.
+            let whole = strobe == 15;
+            match (response, u64::from(data)) {
+                (OKAY, data) if whole && data == limits.least => reach(Corner::TimeLeast),
+                (OKAY, data) if whole && data == limits.most => reach(Corner::TimeMost),
+                (SLVERR, data) if whole && data < limits.least => reach(Corner::TimeTooShort),
+                (SLVERR, data) if whole && data > limits.most => reach(Corner::TimeTooLong),
+                _ => {}
+            }
+        }
         match response {
             OKAY => {
                 reach(Corner::Written);
