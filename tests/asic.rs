@@ -1,5 +1,5 @@
 //! Standard cells: a small controller in OSU's open library for 0.18 um, timed by OpenSTA under the
-//! emitted constraints.
+//! emitted constraints. And what is synthesised of a switch.
 
 mod common;
 
@@ -184,4 +184,23 @@ fn a_period_that_the_library_cannot_keep_is_told_first() {
             "{row}: {out}"
         );
     }
+}
+
+/// The controller of a port with a fixed threshold has some 70 flip-flops; its registers have more.
+#[test]
+fn a_switch_is_synthesised_with_its_registers() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixed = configuration(1).replace("\"perfbound\"", "\"fixed\"");
+    fs::write(folder.path().join("port.toml"), fixed).unwrap();
+    let synth = ["synth", "port.toml", "--target", "xilinx", "--json"];
+    let counted = |ports: &[&str]| -> (Value, u64) {
+        let (out, _) = run(linkdoze(folder.path()).args(synth).args(ports), 0);
+        let report: Value = serde_json::from_str(&out).unwrap();
+        let flip_flops = &report["mappings"][0]["resources"]["flip_flops"];
+        (report["ports"].clone(), flip_flops.as_u64().unwrap())
+    };
+    let (alone, few) = counted(&[]);
+    let (ports, many) = counted(&["--ports", "1"]);
+    assert_eq!((alone, ports), (Value::Null, 1.into()));
+    assert!(few < 100 && many > 1000, "{few}, {many}");
 }

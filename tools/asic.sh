@@ -2,13 +2,16 @@
 # Regenerates the table of docs/evidence/asic.md: area, clock frequency and enables of the controllers
 # in standard cells of OSU's open library for 0.18 um, by Yosys and OpenSTA.
 #
-#     tools/asic.sh LINKDOZE
+#     tools/asic.sh LINKDOZE [NAME...]
 #
+# NAME: only these rows of the table, such as `circular switch-4`.
 # What this program has counted with these tools is not counted again, so that the same command goes on
 # after an interruption. Another library: LIBERTY=FILE.lib.
 set -eu
 
 linkdoze=$1
+shift
+only=$*
 out=${ASIC_OUT:-target/asic}
 osu=/usr/share/qflow/tech/osu018
 sta=${OPENSTA:-sta}
@@ -30,6 +33,7 @@ mkdir -p "$out"
 # The area of two of OSU's cells in the Liberty file is not that of their layout, width times height in
 # the LEF file: OAI21X1 (23, 32 um2) and NAND3X1 (36, 32 um2). The layout counts.
 if [ -n "${LIBERTY:-}" ]; then
+    [ -r "$LIBERTY" ] || { echo "asic: LIBERTY=$LIBERTY cannot be read: name a Liberty file (.lib)" >&2; exit 2; }
     cp "$LIBERTY" "$out/cells.lib"
 else
     awk '
@@ -70,6 +74,7 @@ names=''
 row() { # row NAME PRESET [--ports N] [KEY=VALUE...]
     name=$1 preset=$2
     shift 2
+    case " ${only:-$name} " in *" $name "*) ;; *) return ;; esac
     options=''
     if [ "${1:-}" = --ports ]; then
         options="--ports $2"
@@ -153,6 +158,7 @@ exit
 END
     "$sta" -no_splash -exit "$out/fo4.tcl" | awk '$4 == "s5/Y" || $4 == "s6/Y" { sum += $1 } END { print sum / 2 }'
 }
+[ -n "$names" ] || { echo "asic: no row is called $only" >&2; exit 2; }
 fo4=0
 [ -n "${LIBERTY:-}" ] || fo4=$(fo4)
 
@@ -164,7 +170,20 @@ import sys
 
 folder, fo4, names = sys.argv[1], float(sys.argv[2]), sys.argv[3:]
 rows = [("controller", "flip-flops", "enabled", "by", "um2", "gates", "memory bits", "um2 with",
-         "gates with", "MHz", "MHz with", "slack ns", "FO4", "slowest path, with the memory if it is there")]
+         "gates with", "MHz", "MHz with", "MHz at pins", "slack ns", "FO4",
+         "slowest path between registers")]
+
+
+def at_pins(found, paths):
+    """The highest frequency with half of the period outside each pin, MHz."""
+    period = 1e3 / found["clock_mhz"]
+    inputs, outputs = paths.get("inputs"), paths.get("outputs")
+    inside = [outputs["arrival_ns"]] if outputs else []
+    if inputs:
+        inside.append(inputs["arrival_ns"] - period / 2 + period - inputs["required_ns"])
+    return 1e3 / (2 * max(inside)) if inside else None
+
+
 for name in names:
     with open(f"{folder}/{name}.json", encoding="utf-8") as file:
         found = json.load(file)
@@ -183,6 +202,7 @@ for name in names:
         str(resources["memory_bits_left_out"]),
         number(with_memory.get("area")), number(with_memory.get("gate_equivalents")),
         number(logic["timing"]["fmax_mhz"]["median"]), number(fmax if with_memory else None),
+        number(at_pins(found, every["timing"]["paths"])),
         f"{every['timing']['paths']['registers']['slack_ns']:.2f}",
         f"{1e3 / fmax / fo4:.0f}" if fo4 else "-",
         f"{ends['from']} to {ends['to']}"))
@@ -191,7 +211,8 @@ for row in rows:
     cells = [row[0].ljust(widths[0])]
     cells += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1])]
     print("  ".join(cells + [row[-1]]))
-print(f"\nFor speed; `with`: with memories made of flip-flops. One gate: {found['gate']['cell']}, "
+print("\nFor speed; `with`: with memories made of flip-flops, to which also pins, slack and path belong. "
+      f"One gate: {found['gate']['cell']}, "
       f"{found['gate']['area']:g} um2. FO4: {fo4 * 1e3:.0f} ps. {found['yosys']}, "
       f"{logic['timing']['tool']}.")
 PYTHON

@@ -86,7 +86,7 @@ pub(super) fn flip_flops(text: &str, top: &str) -> Result<FlipFlops, String> {
     Ok(FlipFlops { count, enables })
 }
 
-/// The area of the top in what Yosys' `stat -liberty` prints. Its JSON has none before 0.24 or so.
+/// The area of the top in what Yosys' `stat -liberty` prints. The JSON of Yosys 0.23 has none.
 pub(super) fn chip_area(statistics: &str) -> Option<f64> {
     let mut areas = statistics.lines().filter_map(|line| {
         let (_, area) = line
