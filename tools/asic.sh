@@ -174,13 +174,17 @@ rows = [("controller", "flip-flops", "enabled", "by", "um2", "gates", "memory bi
          "slowest path between registers")]
 
 
-def at_pins(found, paths):
+def at_pins(found, ways):
     """The highest frequency with half of the period outside each pin, MHz."""
     period = 1e3 / found["clock_mhz"]
-    inputs, outputs = paths.get("inputs"), paths.get("outputs")
-    inside = [outputs["arrival_ns"]] if outputs else []
-    if inputs:
-        inside.append(inputs["arrival_ns"] - period / 2 + period - inputs["required_ns"])
+    inside = []
+    for way in ways:
+        paths = way["timing"]["paths"]
+        if "outputs" in paths:
+            inside.append(paths["outputs"]["arrival_ns"])
+        if "inputs" in paths:
+            path = paths["inputs"]
+            inside.append(path["arrival_ns"] - period / 2 + period - path["required_ns"])
     return 1e3 / (2 * max(inside)) if inside else None
 
 
@@ -192,18 +196,18 @@ for name in names:
     every = ways.get("memory", logic)
     resources = logic["resources"]
     enables = [enable["flip_flops"] for enable in resources["enables"]]
-    fmax = every["timing"]["fmax_mhz"]["median"]
-    ends = every["timing"]["critical_path"]
+    fmax = logic["timing"]["fmax_mhz"]["median"]
+    ends = logic["timing"]["critical_path"]
     with_memory = every["resources"] if every is not logic else {}
+    fmax_with = every["timing"]["fmax_mhz"]["median"] if with_memory else None
     number = lambda value: "-" if value is None else f"{value:.0f}"
     rows.append((
         name, str(resources["flip_flops"]), str(sum(enables)), str(len(enables)),
         number(resources["area"]), number(resources["gate_equivalents"]),
         str(resources["memory_bits_left_out"]),
         number(with_memory.get("area")), number(with_memory.get("gate_equivalents")),
-        number(logic["timing"]["fmax_mhz"]["median"]), number(fmax if with_memory else None),
-        number(at_pins(found, every["timing"]["paths"])),
-        f"{every['timing']['paths']['registers']['slack_ns']:.2f}",
+        number(fmax), number(fmax_with), number(at_pins(found, (logic, every))),
+        f"{logic['timing']['paths']['registers']['slack_ns']:.2f}",
         f"{1e3 / fmax / fo4:.0f}" if fo4 else "-",
         f"{ends['from']} to {ends['to']}"))
 widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
@@ -211,7 +215,7 @@ for row in rows:
     cells = [row[0].ljust(widths[0])]
     cells += [cell.rjust(width) for cell, width in zip(row[1:-1], widths[1:-1])]
     print("  ".join(cells + [row[-1]]))
-print("\nFor speed; `with`: with memories made of flip-flops, to which also pins, slack and path belong. "
+print("\nFor speed; `with`: with memories made of flip-flops. "
       f"One gate: {found['gate']['cell']}, "
       f"{found['gate']['area']:g} um2. FO4: {fo4 * 1e3:.0f} ps. {found['yosys']}, "
       f"{logic['timing']['tool']}.")
