@@ -19,6 +19,9 @@ fi
 need make make
 # The emitted constraints are Tcl.
 need tclsh tcl
+# Standard cells: static timing, and an open library of them.
+need sta opensta
+[ -e /usr/share/qflow/tech/osu018/osu018_stdcells.lib ] || missing="$missing qflow-tech-osu018"
 # Traces in OTF2 are read through it.
 need otf2-print otf2-tools
 # The client in Python (tools/cocotb.sh) has a virtual environment of its own.

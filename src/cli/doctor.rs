@@ -112,7 +112,7 @@ const PROGRAMS: [Program; 13] = [
         usual: &["sta", "opensta"],
         argument: "-version",
         purpose: "synth --target liberty: clock frequency",
-        install: "build it: https://github.com/parallaxsw/OpenSTA",
+        install: "apt-get install opensta, or build it: https://github.com/parallaxsw/OpenSTA",
     },
     Program {
         name: "otf2-print",

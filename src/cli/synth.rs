@@ -9,7 +9,8 @@ use super::numbers::within_u32;
 use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
 use super::Outcome;
-use crate::synth::{self, Resources, Synthesis, Target, Timing};
+use crate::blocks::switch_ports::MAX_PORTS;
+use crate::synth::{self, Mapping, Resources, StaticPath, StaticPaths, Synthesis, Target, Timing};
 
 /// Synthesise a controller: cells, clock frequency, slowest path.
 #[derive(clap::Args)]
@@ -27,6 +28,9 @@ pub struct Args {
     #[arg(long, value_name = "TARGET", hide_possible_values = true,
           value_parser = suggested(str::parse::<Target>, ["ice40", "ecp5", "xilinx", "liberty:"]))]
     target: Target,
+    /// Synthesise the controllers of so many ports, behind one AXI4-Lite port for their registers.
+    #[arg(long, value_name = "N", value_parser = within_u32(1..=MAX_PORTS))]
+    ports: Option<u32>,
     /// Place and route with seeds 1 to N.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within_u32(1..=1000))]
     seeds: u32,
@@ -42,7 +46,7 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
     let progress = Step::new(format!("for {}", args.target));
-    let result = synth::run(&config, &args.target, args.seeds, &|step| {
+    let result = synth::run(&config, args.ports, &args.target, args.seeds, &|step| {
         output::detail(step);
         progress.set_message(step);
     });
@@ -62,33 +66,34 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
 fn text(synthesis: &Synthesis) -> String {
     let mut text = String::new();
     for mapping in &synthesis.mappings {
-        text += &wrapped(&timing_text(synthesis, &mapping.timing), 2);
+        let what = match (synthesis.mappings.len(), mapping.name) {
+            (1, _) => "Fmax".to_owned(),
+            (_, name) => format!("Fmax, {}", way(name)),
+        };
+        text += &wrapped(
+            &format!("{what}: {}", timing_text(synthesis, &mapping.timing)),
+            2,
+        );
     }
-    let mut header = vec!["bare controller".to_owned()];
-    header.extend(synthesis.mappings.iter().map(|mapping| match mapping.name {
-        "default" => "count".to_owned(),
-        name => format!("for {name}"),
-    }));
+    let subject = match synthesis.ports {
+        None => "bare controller".to_owned(),
+        Some(1) => "switch of 1 port".to_owned(),
+        Some(ports) => format!("switch of {ports} ports"),
+    };
+    let mut header = vec![subject];
+    let ways = synthesis.mappings.iter().map(|mapping| match mapping.name {
+        "default" => "count",
+        name => way(name),
+    });
+    header.extend(ways.map(str::to_owned));
     let mut cells = table(&header, 1..header.len());
-    let mut row = |name: &str, value: &dyn Fn(&Resources) -> Option<String>| {
-        let resources = synthesis.mappings.iter().map(|mapping| &mapping.resources);
-        let values: Vec<Option<String>> = resources.map(value).collect();
+    for (name, value) in rows(synthesis) {
+        let values: Vec<Option<String>> = synthesis.mappings.iter().map(value).collect();
         if values.iter().any(Option::is_some) {
             let values = values.into_iter().map(Option::unwrap_or_default);
-            cells.add_row(std::iter::once(name.to_owned()).chain(values));
+            cells.add_row(std::iter::once(name).chain(values));
         }
-    };
-    let number = |number: Option<u64>| number.map(|number| number.to_string());
-    row("LUTs", &|of| number(of.luts));
-    row("flip-flops", &|of| number(Some(of.flip_flops)));
-    row("carry cells", &|of| number(of.carry));
-    row("memory blocks", &|of| number(of.memory_blocks));
-    row("LUT memory cells", &|of| number(of.lut_memories));
-    row("cells in all", &|of| number(Some(of.cells)));
-    row("cell area", &|of| of.area.map(|area| format!("{area:.0}")));
-    row("memory left out, bits", &|of| {
-        number(of.memory_bits_left_out)
-    });
+    }
     text += &trimmed(&cells);
     text += &wrapped(
         &format!(
@@ -100,18 +105,73 @@ fn text(synthesis: &Synthesis) -> String {
     text + &format!("configuration {}\n", synthesis.configuration_sha256)
 }
 
+/// How a mapping is called.
+fn way(name: &str) -> &str {
+    match name {
+        "speed" => "for speed",
+        "memory" => "with memory",
+        name => name,
+    }
+}
+
+/// What is told of a mapping: the name of a row, and its value if the target has it.
+type Row = (String, Box<dyn Fn(&Mapping) -> Option<String>>);
+
+fn rows(synthesis: &Synthesis) -> Vec<Row> {
+    let count = |name: &str, value: fn(&Resources) -> Option<u64>| -> Row {
+        let text = move |of: &Mapping| value(&of.resources).map(|count| count.to_string());
+        (name.to_owned(), Box::new(text))
+    };
+    let rounded = |name: &str, value: fn(&Resources) -> Option<f64>| -> Row {
+        let text = move |of: &Mapping| value(&of.resources).map(|number| format!("{number:.0}"));
+        (name.to_owned(), Box::new(text))
+    };
+    let slack = |name: &str, path: fn(&StaticPaths) -> Option<&StaticPath>| -> Row {
+        let text = move |of: &Mapping| match &of.timing {
+            Timing::Found {
+                paths: Some(paths), ..
+            } => path(paths).map(|path| format!("{:.2}", path.slack_ns)),
+            _ => None,
+        };
+        (name.to_owned(), Box::new(text))
+    };
+    let gate = synthesis.gate.as_ref().map_or("", |gate| &gate.cell);
+    vec![
+        count("LUTs", |of| of.luts),
+        count("flip-flops", |of| Some(of.flip_flops)),
+        count("  behind an enable", |of| {
+            let enables = of.enables.as_ref()?;
+            Some(enables.iter().map(|enable| enable.flip_flops).sum())
+        }),
+        count("  enables", |of| Some(of.enables.as_ref()?.len() as u64)),
+        count("carry cells", |of| of.carry),
+        count("memory blocks", |of| of.memory_blocks),
+        count("LUT memory cells", |of| of.lut_memories),
+        count("cells in all", |of| Some(of.cells)),
+        rounded("cell area", |of| of.area),
+        rounded(&format!("gate equivalents ({gate})"), |of| {
+            of.gate_equivalents
+        }),
+        count("memory left out, bits", |of| of.memory_bits_left_out),
+        slack("slack, ns", |paths| Some(&paths.registers)),
+        slack("  from pins", |paths| paths.inputs.as_ref()),
+        slack("  to pins", |paths| paths.outputs.as_ref()),
+    ]
+}
+
 /// How fast the controller is against what is asked for, and what limits it.
 fn timing_text(synthesis: &Synthesis, timing: &Timing) -> String {
     let asked = synthesis.clock_mhz;
     match timing {
         Timing::NotFound { not_found } => {
-            format!("Fmax: {not_found}; asked for {asked:.1} MHz")
+            format!("{not_found}; asked for {asked:.1} MHz")
         }
         Timing::Found {
             tool,
             fmax_mhz,
             seeds,
             critical_path,
+            ..
         } => {
             let met = match seeds.len() {
                 0 | 1 if fmax_mhz.median >= asked => "fast enough".to_owned(),
@@ -124,7 +184,7 @@ fn timing_text(synthesis: &Synthesis, timing: &Timing) -> String {
                 ),
             };
             format!(
-                "Fmax: {:.1} MHz; asked for {asked:.1} MHz: {met} ({tool}; slowest path from {} to {})",
+                "{:.1} MHz; asked for {asked:.1} MHz: {met} ({tool}; slowest path from {} to {})",
                 fmax_mhz.median, critical_path.from, critical_path.to
             )
         }

@@ -7,9 +7,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis, Timing};
+use super::report::{
+    Endpoints, Gate, Mapping, Resources, SeedResult, Spread, StaticPaths, Synthesis, Timing,
+};
 use super::tools::{self, Tool};
-use super::{liberty, wrapper, SynthError, Target};
+use super::{cells, liberty, wrapper, SynthError, Target};
 use crate::config::Config;
 use crate::constraints;
 use crate::files::TemporaryFolder;
@@ -24,14 +26,22 @@ const NO_SCOPES: &str = "delete t:$scopeinfo";
 const SPEED_SCRIPT: &str =
     "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;upsize;dnsize";
 
-/// Synthesises the controller of `config` for `target`, and places it with nextpnr's seeds
-/// 1 to `seeds`. `step` is told what begins.
+/// So many bits of memory are made of flip-flops at most, so that Yosys takes minutes at the longest.
+/// **Ours**: enough for every kind of histogram with 256 bins of 16 bits.
+const MOST_MEMORY_BITS: u64 = 1 << 14;
+
+/// What marks the parts of OpenSTA's report: paths between registers, from pins, to pins.
+const PARTS: [&str; 3] = ["between registers", "from pins", "to pins"];
+
+/// Synthesises the controller of `config`, or with `ports` those of a switch, for `target`, and
+/// places it with nextpnr's seeds 1 to `seeds`. `step` is told what begins.
 ///
 /// # Errors
 /// If the configuration has no hardware, Yosys is missing, or a tool fails. A missing
 /// nextpnr or OpenSTA is no error: the result says that there is no Fmax.
 pub fn run(
     config: &Config,
+    ports: Option<u32>,
     target: &Target,
     seeds: u32,
     step: &(dyn Fn(&str) + Sync),
@@ -39,8 +49,8 @@ pub fn run(
     if let Target::Liberty(file) = target {
         liberty::check(file)?;
     }
-    let design = rtl::design(config)?;
-    let files = rtl::emit(config)?;
+    let (config, _, design) = rtl::elaborated(config, ports)?;
+    let files = rtl::emit_all(&config, ports)?.sources;
     let yosys = tools::yosys()?;
     let parent = std::env::temp_dir();
     let work =
@@ -85,6 +95,7 @@ pub fn run(
             timing,
         }])
     };
+    let mut gate = None;
     let (device, mappings) = match target {
         Target::Ice40 => (
             "Lattice iCE40 HX8K".to_owned(),
@@ -137,34 +148,20 @@ pub fn run(
                 path: file.clone(),
                 source,
             })?;
-            let left_out = census::count(&design).memory_bits;
-            let sta = tools::opensta()?;
-            let mut mappings = Vec::new();
-            for (name, options) in [
-                ("default", String::new()),
-                ("speed", format!(" -script {SPEED_SCRIPT}")),
-            ] {
-                let mut resources = flow.cells(target, name, &options)?;
-                resources.memory_bits_left_out = Some(left_out);
-                let timing = match &sta {
-                    None => not_installed("OpenSTA is not installed (Debian: opensta)"),
-                    Some(sta) => flow.static_timing(name, sta)?,
-                };
-                mappings.push(Mapping {
-                    name,
-                    resources,
-                    timing,
-                });
-            }
-            ("standard cells, memory left out".to_owned(), mappings)
+            gate = flow.gate()?;
+            let memory_bits = census::count(&design).memory_bits;
+            let mappings = flow.map_cells(target, memory_bits, gate.as_ref())?;
+            ("standard cells".to_owned(), mappings)
         }
     };
     Ok(Synthesis {
         configuration_sha256: config.hash(),
+        ports,
         target: target.to_string(),
         device,
         yosys: yosys.version.clone(),
         clock_mhz: flow.clock_mhz,
+        gate,
         mappings,
     })
 }
@@ -281,10 +278,63 @@ impl Flow<'_> {
             fmax_mhz,
             seeds,
             critical_path: critical_path.clone(),
+            paths: None,
         })
     }
 
-    /// The resources of the bare controller in standard cells; leaves its netlist.
+    /// The smallest cell that is a NAND with two inputs; `None` if the library has none.
+    fn gate(&self) -> Result<Option<Gate>, SynthError> {
+        write(
+            self.folder,
+            "gate.v",
+            "module gate(input a, input b, output y);\n  assign y = ~(a & b);\nendmodule\n",
+        )?;
+        self.yosys(
+            "read_verilog gate.v; synth -top gate; abc -liberty cells.lib -script +strash;map,-a; \
+             tee -q -o gate.json stat -json; tee -q -o gate.txt stat -liberty cells.lib",
+        )?;
+        let (found, _) = self.statistics("gate.json")?;
+        let area = cells::chip_area(&read(self.folder, "gate.txt")?);
+        Ok(match (found.into_iter().next(), area) {
+            (Some((cell, 1)), Some(area)) if area > 0.0 => Some(Gate { cell, area }),
+            _ => None,
+        })
+    }
+
+    /// The ways to map the controller, with its `memory_bits`, to standard cells.
+    fn map_cells(
+        &self,
+        target: &Target,
+        memory_bits: u64,
+        gate: Option<&Gate>,
+    ) -> Result<Vec<Mapping>, SynthError> {
+        let sta = tools::opensta()?;
+        let speed = format!(" -script {SPEED_SCRIPT}");
+        let mut ways = vec![("default", "", memory_bits), ("speed", &speed, memory_bits)];
+        if (1..=MOST_MEMORY_BITS).contains(&memory_bits) {
+            ways.push(("memory", &speed, 0));
+        }
+        let mapped = ways.into_iter().map(|(name, options, left_out)| {
+            let resources = self.cells(target, name, options)?;
+            let equivalents = |area: f64| gate.map(|gate| area / gate.area);
+            Ok(Mapping {
+                name,
+                timing: match &sta {
+                    None => not_installed("OpenSTA is not installed (Debian: opensta)"),
+                    Some(sta) => self.static_timing(name, sta)?,
+                },
+                resources: Resources {
+                    memory_bits_left_out: Some(left_out),
+                    gate_equivalents: resources.area.and_then(equivalents),
+                    ..resources
+                },
+            })
+        });
+        mapped.collect()
+    }
+
+    /// The resources of the bare controller in standard cells; leaves its netlist. `memory` is the
+    /// way that makes memories of flip-flops.
     fn cells(
         &self,
         target: &Target,
@@ -298,60 +348,76 @@ impl Flow<'_> {
             "memory_left_out.v",
             include_str!("memory_left_out.v"),
         )?;
+        let leave_out = match name {
+            "memory" => "",
+            _ => "techmap -map memories.v; opt_clean;",
+        };
         let top = self.top;
+        // Nets of one bit, cleaned once more: OpenSTA reads no assignments of concatenations.
         self.yosys(&format!(
             "{}; read_verilog memory_left_out.v; \
-             synth -flatten -top {top} -run begin:fine; \
-             techmap -map memories.v; opt_clean; \
+             synth -flatten -top {top} -run begin:fine; {leave_out} \
              synth -top {top} -run fine:check; {NO_SCOPES}; \
-             tee -q -o registers.json stat -json; \
+             design -push-copy; delete t:* t:*DFF* %d; write_json flip_flops.json; design -pop; \
              dfflibmap -liberty cells.lib; abc -liberty cells.lib{abc_options}; \
              opt_clean -purge; delete t:*memory_left_out*; \
-             tee -q -o cells.json stat -json -liberty cells.lib; \
-             splitnets -ports; write_verilog -noattr -noexpr -nohex netlist.v",
+             tee -q -o cells.json stat -json; tee -q -o cells.txt stat -liberty cells.lib; \
+             splitnets -ports; opt_clean -purge; \
+             write_verilog -noattr -noexpr -nohex netlist.v",
             self.read
         ))?;
-        let (registers, _) = self.statistics("registers.json")?;
-        let (cells, design) = self.statistics("cells.json")?;
+        let flip_flops = cells::flip_flops(&read(self.folder, "flip_flops.json")?, top)
+            .map_err(|problem| self.yosys.unreadable("flip_flops.json", problem))?;
+        let area = cells::chip_area(&read(self.folder, "cells.txt")?)
+            .ok_or_else(|| self.yosys.unreadable("cells.txt", "no area"))?;
         Ok(Resources {
-            flip_flops: registers
-                .iter()
-                .filter(|(name, _)| name.contains("DFF"))
-                .map(|(_, number)| number)
-                .sum(),
-            area: design["area"].as_f64(),
-            ..Resources::of(target, cells)
+            flip_flops: flip_flops.count,
+            enables: Some(flip_flops.enables),
+            area: Some(area),
+            ..Resources::of(target, self.statistics("cells.json")?.0)
         })
     }
 
-    /// Static timing between registers, without wires.
+    /// Static timing without wires.
     fn static_timing(&self, name: &str, sta: &Tool) -> Result<Timing, SynthError> {
         (self.step)(&format!("static timing ({name})"));
-        // OpenSTA does not read assignments of concatenations. They only name outputs and
-        // aliases, which no path between registers needs.
-        let netlist = read(self.folder, "netlist.v")?;
-        let cells: String = netlist
-            .lines()
-            .filter(|line| !line.starts_with("  assign "))
-            .flat_map(|line| [line, "\n"])
+        let ends = [
+            "-from [all_registers -clock_pins] -to [all_registers -data_pins]",
+            "-from [all_inputs] -to [all_registers -data_pins]",
+            "-from [all_registers -clock_pins] -to [all_outputs]",
+        ];
+        let reports: String = (PARTS.iter().zip(ends))
+            .map(|(part, ends)| {
+                format!(
+                    "puts \"PART {part}\"\n\
+                     report_checks {ends} -path_delay max -format full_clock -digits 4\n"
+                )
+            })
             .collect();
-        write(self.folder, "netlist.v", &cells)?;
         write(
             self.folder,
             "timing.tcl",
             &format!(
                 "read_liberty cells.lib\nread_verilog netlist.v\nlink_design {0}\n\
-                 set_cmd_units -time ns\nread_sdc {0}.sdc\n\
-                 report_checks -from [all_registers -clock_pins] -to [all_registers -data_pins] \
-                 -path_delay max -format full_clock -digits 4\nexit\n",
+                 set_cmd_units -time ns\nread_sdc {0}.sdc\n{reports}exit\n",
                 self.top
             ),
         )?;
         let text = sta.run(self.folder, &["-no_splash", "-exit", "timing.tcl"])?;
-        let (slack, from, to) = slowest(&text).ok_or_else(|| {
+        // It goes on after an error, and ends as if there had been none.
+        if let Some(error) = text.lines().find(|line| line.starts_with("Error")) {
+            return Err(sta.unreadable("its report", error));
+        }
+        let netlist = read(self.folder, "netlist.v")?;
+        let slowest = |part: &str| {
+            let (_, rest) = text.split_once(&format!("PART {part}\n"))?;
+            cells::slowest(rest.split("PART ").next()?, &netlist)
+        };
+        let [registers, inputs, outputs] = PARTS.map(slowest);
+        let registers = registers.ok_or_else(|| {
             sta.unreadable("its report", crate::tools::last_lines(text.trim_end(), 5))
         })?;
-        let fmax_mhz = 1e3 / (1e3 / self.clock_mhz - slack);
+        let fmax_mhz = 1e3 / (1e3 / self.clock_mhz - registers.slack_ns);
         Ok(Timing::Found {
             tool: sta.version.clone(),
             fmax_mhz: Spread {
@@ -361,9 +427,14 @@ impl Flow<'_> {
             },
             seeds: Vec::new(),
             critical_path: Endpoints {
-                from: register_of(&netlist, &from),
-                to: register_of(&netlist, &to),
+                from: registers.from.clone(),
+                to: registers.to.clone(),
             },
+            paths: Some(Box::new(StaticPaths {
+                registers,
+                inputs,
+                outputs,
+            })),
         })
     }
 }
@@ -414,31 +485,4 @@ pub(super) fn readable(cell: &str) -> String {
     .min()
     .unwrap_or(own.len());
     own[..end].to_owned()
-}
-
-/// Slack in ns, start and end point, of OpenSTA's report of the slowest path.
-pub(super) fn slowest(report: &str) -> Option<(f64, String, String)> {
-    let after = |label: &str| {
-        report.lines().find_map(|line| {
-            let rest = line.trim_start().strip_prefix(label)?;
-            Some(rest.split_whitespace().next()?.to_owned())
-        })
-    };
-    let slack = report.lines().find_map(|line| {
-        let mut words = line.split_whitespace();
-        let number = words.next()?.parse().ok()?;
-        (words.next() == Some("slack")).then_some(number)
-    })?;
-    Some((slack, after("Startpoint:")?, after("Endpoint:")?))
-}
-
-/// The net that the register cell `instance` drives: its name in the controller.
-pub(super) fn register_of(netlist: &str, instance: &str) -> String {
-    let named = || {
-        let (_, cell) = netlist.split_once(&format!(" {instance} ("))?;
-        let (_, output) = cell.split(';').next()?.split_once(".Q(")?;
-        let net = output.split(')').next()?.trim().trim_start_matches('\\');
-        Some(net.to_owned())
-    };
-    named().unwrap_or_else(|| instance.to_owned())
 }

@@ -1,5 +1,5 @@
 // Turns memories into black boxes, before logic is mapped to standard cells: their area
-// and timing are those of a memory compiler.
+// and timing are those of a memory compiler. Tables that nothing writes stay: they become logic.
 (* techmap_celltype = "$mem_v2" *)
 module leave_memory_out (RD_CLK, RD_EN, RD_ARST, RD_SRST, RD_ADDR, RD_DATA,
                          WR_CLK, WR_EN, WR_ADDR, WR_DATA);
@@ -30,6 +30,7 @@ module leave_memory_out (RD_CLK, RD_EN, RD_ARST, RD_SRST, RD_ADDR, RD_DATA,
   input [WR_PORTS-1:0] WR_CLK;
   input [WR_PORTS*WIDTH-1:0] WR_EN, WR_DATA;
   input [WR_PORTS*ABITS-1:0] WR_ADDR;
+  wire _TECHMAP_FAIL_ = WR_PORTS == 0;
   memory_left_out #(
     .ABITS(ABITS), .WIDTH(WIDTH), .RD_PORTS(RD_PORTS), .WR_PORTS(WR_PORTS)
   ) _TECHMAP_REPLACE_ (

@@ -5,6 +5,7 @@
 //! shift registers (`wrapper`), because it has more pins than a package, and because a
 //! path through an I/O cell would say nothing about the controller.
 
+mod cells;
 mod flow;
 mod liberty;
 pub mod netlist;
@@ -20,7 +21,10 @@ use std::str::FromStr;
 use serde::Serialize;
 
 pub use flow::run;
-pub use report::{Endpoints, Mapping, Resources, SeedResult, Spread, Synthesis, Timing};
+pub use report::{
+    Enable, Endpoints, Gate, Mapping, Resources, SeedResult, Spread, StaticPath, StaticPaths,
+    Synthesis, Timing,
+};
 
 /// What is synthesised for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -32,7 +36,7 @@ pub enum Target {
     Ecp5,
     /// Xilinx UltraScale; resources only: there is no free place and route.
     Xilinx,
-    /// Standard cells of a Liberty file; memories are left out.
+    /// Standard cells of a Liberty file; memories are left out, or made of flip-flops.
     Liberty(PathBuf),
 }
 

@@ -11,6 +11,9 @@ use super::Target;
 pub struct Synthesis {
     /// SHA-256 of the canonical configuration.
     pub configuration_sha256: String,
+    /// Ports of the switch; absent for one controller.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ports: Option<u32>,
     /// `ice40`, `ecp5`, `xilinx` or `liberty:FILE`.
     pub target: String,
     /// The device or the cells.
@@ -19,15 +22,27 @@ pub struct Synthesis {
     pub yosys: String,
     /// The frequency that the configuration asks for, MHz.
     pub clock_mhz: f64,
-    /// One result per way of mapping: one for FPGAs; for standard cells ABC's default and
-    /// its script for speed.
+    /// What gate equivalents are counted in; absent for FPGAs, and without such a cell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate: Option<Gate>,
+    /// One result per way of mapping: one for FPGAs; for standard cells ABC's default, its
+    /// script for speed, and that script with memories made of flip-flops.
     pub mappings: Vec<Mapping>,
+}
+
+/// The smallest cell of a library that is a NAND with two inputs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Gate {
+    /// Its name.
+    pub cell: String,
+    /// Its area, in the unit of the Liberty file.
+    pub area: f64,
 }
 
 /// One way of mapping the controller.
 #[derive(Clone, Debug, Serialize)]
 pub struct Mapping {
-    /// `default` or `speed`.
+    /// `default`, `speed`, or `memory`: for speed, with memories made of flip-flops.
     pub name: &'static str,
     /// Cells of the bare controller.
     pub resources: Resources,
@@ -57,7 +72,13 @@ pub struct Resources {
     /// Area of the standard cells in the unit of the Liberty file, µm² as a rule.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub area: Option<f64>,
-    /// Bits of memory that are not in `cells` and `area`.
+    /// `area` in gates.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gate_equivalents: Option<f64>,
+    /// What enables flip-flops, the most of them first: candidates for a gated clock.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub enables: Option<Vec<Enable>>,
+    /// Bits of memory that are not in `cells` and `area`; nor are the registers of its outputs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bits_left_out: Option<u64>,
     /// Every type of cell and how often it is there.
@@ -126,6 +147,15 @@ impl Resources {
     }
 }
 
+/// Flip-flops that one net enables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Enable {
+    /// How many.
+    pub flip_flops: u64,
+    /// The registers that they belong to, as far as these have kept their names.
+    pub registers: Vec<String>,
+}
+
 /// The largest clock frequency.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
@@ -140,6 +170,9 @@ pub enum Timing {
         seeds: Vec<SeedResult>,
         /// The slowest path; that of the median seed.
         critical_path: Endpoints,
+        /// What static timing says of it and of the paths of pins; absent after place and route.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        paths: Option<Box<StaticPaths>>,
     },
     /// It was not.
     NotFound {
@@ -188,5 +221,35 @@ pub struct Endpoints {
     /// The register or memory it starts from.
     pub from: String,
     /// The register or memory it ends in.
+    pub to: String,
+}
+
+/// The slowest paths under the emitted constraints, without the delay of wires.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StaticPaths {
+    /// From register to register.
+    pub registers: StaticPath,
+    /// From a pin to a register; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<StaticPath>,
+    /// From a register to a pin; absent if there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<StaticPath>,
+}
+
+/// One path.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StaticPath {
+    /// How much earlier the data is there than it has to be, ns; negative: it is late.
+    pub slack_ns: f64,
+    /// When it is there after the edge of the clock, ns.
+    pub arrival_ns: f64,
+    /// When it has to be, ns: the period less the setup time, or less what is outside the pin.
+    pub required_ns: f64,
+    /// Gates between its ends.
+    pub gates: u64,
+    /// The register or pin it starts from.
+    pub from: String,
+    /// The register or pin it ends in.
     pub to: String,
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::flow::{placed, readable, register_of, slowest};
+use super::flow::{placed, readable};
 use super::*;
 use crate::config::Config;
 use crate::hdl::{check, Design};
@@ -120,27 +120,6 @@ fn the_slowest_path_between_registers_is_found_in_nextpnrs_report() {
     );
 }
 
-/// As OpenSTA 2.0.17 prints it.
-#[test]
-fn the_slowest_path_is_found_in_openstas_report() {
-    let report = "\
-Startpoint: _3643_ (rising edge-triggered flip-flop clocked by clk)
-Endpoint: _3536_ (rising edge-triggered flip-flop clocked by clk)
-Path Group: clk
-Path Type: max
-
-   0.36    0.36 v _3643_/Q (DFFPOSX1)
-           7.81   data arrival time
-          -6.97   slack (VIOLATED)
-";
-    let found = slowest(report).unwrap();
-    assert_eq!(found, (-6.97, "_3643_".to_owned(), "_3536_".to_owned()));
-    assert_eq!(slowest("No paths found.\n"), None);
-    let netlist = "  DFFPOSX1 _3643_ (\n    .CLK(clk),\n    .D(_1_),\n    .Q(\\u_perfbound.state_q [0])\n  );\n";
-    assert_eq!(register_of(netlist, "_3643_"), "u_perfbound.state_q [0]");
-    assert_eq!(register_of(netlist, "_1_"), "_1_");
-}
-
 /// Every output bit of the controller reaches the wrapper's output, every input bit is
 /// driven: Yosys, told to complain, finds nothing without driver and nothing cut off.
 #[test]
@@ -174,4 +153,32 @@ fn a_module_is_compared_alone() {
         .collect();
     assert_ne!(wrong, files);
     assert_ne!(same(&wrong).unwrap(), netlist::Verdict::Equal);
+}
+
+/// A table in logic, and a memory that is written: only the memory is left out.
+#[test]
+fn tables_are_no_memories() {
+    let entries: String = (0..256)
+        .map(|at| format!("    {at}: q = {};\n", at * at % 251))
+        .collect();
+    let table = format!(
+        "module port(input clk, input write, input [7:0] a, output reg [7:0] q, output reg [7:0] m);\n\
+         \x20 reg [7:0] memory [0:255];\n\
+         \x20 always @(posedge clk) begin\n    if (write) memory[a] <= q;\n    m <= memory[a];\n  end\n\
+         \x20 always @* case (a)\n{entries}    default: q = 0;\n  endcase\nendmodule\n"
+    );
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("port.v", table.as_str()),
+        ("memories.v", include_str!("memories.v")),
+        ("memory_left_out.v", include_str!("memory_left_out.v")),
+    ] {
+        flow::write(folder.path(), name, text).unwrap();
+    }
+    let script =
+        "read_verilog port.v memory_left_out.v; synth -flatten -top port -run begin:fine; \
+                  techmap -map memories.v; opt_clean; select -assert-count 1 t:*memory_left_out*; \
+                  synth -top port -run fine:check; select -assert-none t:$mem*";
+    let yosys = tools::yosys().unwrap();
+    yosys.run(folder.path(), &["-q", "-p", script]).unwrap();
 }
