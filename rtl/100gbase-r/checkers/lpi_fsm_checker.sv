@@ -27,9 +27,9 @@ module lpi_fsm_checker (
   localparam [2:0] LINK_REFRESH = 3'd4;     // refreshing within deep sleep, full power
   localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
 
-  localparam [19:0] LAST_DOWN = 20'd549;      // clock cycles of the transition down, less one
-  localparam [19:0] LAST_UP = 20'd2749;       // clock cycles of the transition up, less one
   localparam [11:0] LONGEST_WAIT = 12'd3300;  // the longest transition down and the way up after it
+  localparam [19:0] LASTS_DOWN = 20'd549;     // clock cycles of this transition down, less one
+  localparam [19:0] LASTS_UP = 20'd2749;      // clock cycles of this transition up, less one
 
   reg  [19:0] age_q;      // clock cycles since the transition began
   reg  [19:0] age_d;
@@ -59,9 +59,9 @@ module lpi_fsm_checker (
         if (~over) begin
           age_d = age_q + 20'd1;
         end
-        time_adds_up_holds = (cycles_q == (LAST_DOWN - age_q)) & (age_q <= LAST_DOWN);
-        down_completes_holds = (age_q <= LAST_DOWN)
-            & ((state_d == LINK_GOING_DOWN) | ((age_q == LAST_DOWN) & (state_d != LINK_WAKE)));
+        time_adds_up_holds = (cycles_q == (LASTS_DOWN - age_q)) & (age_q <= LASTS_DOWN);
+        down_completes_holds = (age_q <= LASTS_DOWN)
+            & ((state_d == LINK_GOING_DOWN) | ((age_q == LASTS_DOWN) & (state_d != LINK_WAKE)));
         wait_explained_holds = waiting_q <= age_q[11:0];
       end
       LINK_FAST_WAKE: begin
@@ -83,7 +83,7 @@ module lpi_fsm_checker (
         if (~over) begin
           age_d = age_q + 20'd1;
         end
-        time_adds_up_holds = (cycles_q == (LAST_UP - age_q)) & (age_q <= LAST_UP);
+        time_adds_up_holds = (cycles_q == (LASTS_UP - age_q)) & (age_q <= LASTS_UP);
         wait_explained_holds = waiting_q <= (12'd550 + age_q[11:0]);
       end
       default: begin
@@ -102,7 +102,7 @@ module lpi_fsm_checker (
   always @(*) begin
     up_completes_holds = 1'b1;
     if ((state_q != LINK_WAKE) & (state_d == LINK_WAKE)) begin
-      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == LAST_UP);
+      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == LASTS_UP);
     end
   end
 

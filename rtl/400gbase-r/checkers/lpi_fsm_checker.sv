@@ -28,8 +28,9 @@ module lpi_fsm_checker (
   localparam [2:0] LINK_GOING_UP = 3'd5;    // on the way up, full power
 
   localparam [8:0] LAST_DOWN = 9'd0;       // clock cycles of the transition down, less one
-  localparam [8:0] LAST_UP = 9'd339;       // clock cycles of the transition up, less one
   localparam [8:0] LONGEST_WAIT = 9'd341;  // the longest transition down and the way up after it
+  localparam [8:0] LASTS_DOWN = 9'd0;      // clock cycles of this transition down, less one
+  localparam [8:0] LASTS_UP = 9'd339;      // clock cycles of this transition up, less one
 
   reg  [8:0] age_q;      // clock cycles since the transition began
   reg  [8:0] age_d;
@@ -59,9 +60,9 @@ module lpi_fsm_checker (
         if (~over) begin
           age_d = age_q + 9'd1;
         end
-        time_adds_up_holds = (cycles_q == (LAST_DOWN - age_q)) & (age_q <= LAST_DOWN);
-        down_completes_holds = (age_q <= LAST_DOWN)
-            & ((state_d == LINK_GOING_DOWN) | ((age_q == LAST_DOWN) & (state_d != LINK_WAKE)));
+        time_adds_up_holds = (cycles_q == (LASTS_DOWN - age_q)) & (age_q <= LASTS_DOWN);
+        down_completes_holds = (age_q <= LASTS_DOWN)
+            & ((state_d == LINK_GOING_DOWN) | ((age_q == LASTS_DOWN) & (state_d != LINK_WAKE)));
         wait_explained_holds = waiting_q <= age_q;
       end
       LINK_FAST_WAKE: begin
@@ -83,7 +84,7 @@ module lpi_fsm_checker (
         if (~over) begin
           age_d = age_q + 9'd1;
         end
-        time_adds_up_holds = (cycles_q == (LAST_UP - age_q)) & (age_q <= LAST_UP);
+        time_adds_up_holds = (cycles_q == (LASTS_UP - age_q)) & (age_q <= LASTS_UP);
         wait_explained_holds = waiting_q <= (LAST_DOWN + 9'd1 + age_q);
       end
       default: begin
@@ -102,7 +103,7 @@ module lpi_fsm_checker (
   always @(*) begin
     up_completes_holds = 1'b1;
     if ((state_q != LINK_WAKE) & (state_d == LINK_WAKE)) begin
-      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == LAST_UP);
+      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == LASTS_UP);
     end
   end
 

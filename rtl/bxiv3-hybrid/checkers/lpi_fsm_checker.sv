@@ -34,9 +34,9 @@ module lpi_fsm_checker (
   localparam [12:0] UP_FAST_WAKE = 13'd374;      // t_w of fast wake: clock cycles less one
   localparam [12:0] UP_DEEP_SLEEP = 13'd4479;    // t_w of deep sleep: clock cycles less one
 
-  reg  [12:0] age_q;      // clock cycles since the transition began
+  reg  [12:0] age_q;       // clock cycles since the transition began
   reg  [12:0] age_d;
-  reg  [12:0] waiting_q;  // clock cycles for which up_start has waited
+  reg  [12:0] waiting_q;   // clock cycles for which up_start has waited
   reg  [12:0] waiting_d;
   wire        transmits_awake_only_holds;
   reg         legal_state_holds;
@@ -46,8 +46,10 @@ module lpi_fsm_checker (
   reg         sleep_known_holds;
   reg         time_adds_up_holds;
   reg         wait_explained_holds;
-  reg  [12:0] last_down;  // clock cycles of the transition down, less one
-  reg  [12:0] last_up;    // clock cycles of the transition up, less one
+  reg  [12:0] last_down;   // clock cycles of the transition down, less one
+  reg  [12:0] last_up;     // clock cycles of the transition up, less one
+  wire [12:0] lasts_down;  // clock cycles of this transition down, less one
+  wire [12:0] lasts_up;    // clock cycles of this transition up, less one
 
   always @(*) begin
     if (to_deep) begin
@@ -58,6 +60,9 @@ module lpi_fsm_checker (
       last_up = UP_FAST_WAKE;
     end
   end
+
+  assign lasts_down = last_down;
+  assign lasts_up = last_up;
 
   always @(*) begin
     legal_state_holds = 1'b1;
@@ -74,9 +79,9 @@ module lpi_fsm_checker (
         if (~over) begin
           age_d = age_q + 13'd1;
         end
-        time_adds_up_holds = (cycles_q == (last_down - age_q)) & (age_q <= last_down);
-        down_completes_holds = (age_q <= last_down)
-            & ((state_d == LINK_GOING_DOWN) | ((age_q == last_down) & (state_d != LINK_WAKE)));
+        time_adds_up_holds = (cycles_q == (lasts_down - age_q)) & (age_q <= lasts_down);
+        down_completes_holds = (age_q <= lasts_down)
+            & ((state_d == LINK_GOING_DOWN) | ((age_q == lasts_down) & (state_d != LINK_WAKE)));
         wait_explained_holds = waiting_q <= age_q;
       end
       LINK_FAST_WAKE: begin
@@ -98,7 +103,7 @@ module lpi_fsm_checker (
         if (~over) begin
           age_d = age_q + 13'd1;
         end
-        time_adds_up_holds = (cycles_q == (last_up - age_q)) & (age_q <= last_up);
+        time_adds_up_holds = (cycles_q == (lasts_up - age_q)) & (age_q <= lasts_up);
         wait_explained_holds = waiting_q <= (last_down + 13'd1 + age_q);
       end
       default: begin
@@ -117,7 +122,7 @@ module lpi_fsm_checker (
   always @(*) begin
     up_completes_holds = 1'b1;
     if ((state_q != LINK_WAKE) & (state_d == LINK_WAKE)) begin
-      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == last_up);
+      up_completes_holds = (state_q == LINK_GOING_UP) & (age_q == lasts_up);
     end
   end
 

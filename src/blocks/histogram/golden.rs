@@ -545,7 +545,7 @@ impl Histogram {
     pub fn clock(&mut self, now: u64, sample: Option<u64>) {
         let halves = sample.is_some() && self.halves(now);
         if let Some(change) = self.changes.front() {
-            if change.read_in + 2 == now {
+            if now.checked_sub(change.read_in) == Some(2) {
                 self.changes.pop_front();
                 let count = self.changed(self.generations[0][change.bin], change.effect);
                 self.generations[0][change.bin] = count;
@@ -616,7 +616,7 @@ impl Histogram {
                 let oldest = self.stored.pop_front().unwrap_or_default();
                 self.stored_total -= u128::from(oldest);
                 self.changes.push_back(Change {
-                    read_in: now + 1,
+                    read_in: now.saturating_add(1),
                     bin: self.edges.bin(oldest),
                     effect: Effect::Remove,
                 });

@@ -33,7 +33,7 @@ block! {
         pub out ticks: Bits(width, "whole ticks idle before this cycle"),
         pub out saturated: Bit("ticks is at its largest value"),
         reg seen_active: Bit(false, "there has been activity since reset"),
-        reg in_period: Bit(false, "the cycle before was part of an idle period"),
+        pub reg in_period: Bit(false, "the cycle before was part of an idle period"),
         pub reg prescaler: Bits(prescaler_width, 0, "clock cycles into the present tick"),
         pub reg count: Bits(width, 0, "whole ticks idle, saturating"),
         choice controlled(plan.control_pins), // the PHY says whether there is a link

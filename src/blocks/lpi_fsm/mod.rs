@@ -197,7 +197,7 @@ block! {
         ),
         invariant lasting_limited(
             "A transition lasts no longer than the longest time that it can be set to."
-        ),
+        ) if adjusts,
         property wait_bounded("up_start never waits longer than one transition down and one up."),
         invariant sleep_known("The link sleeps in the state that it went down to."),
         invariant time_adds_up(

@@ -70,8 +70,8 @@ block! {
             logarithm::upper_from(plan), "lowest of the upper half of a time's bits"
         ),
         // What goes with the values through the logarithm.
-        reg samples: Bits(STAGES, 0, "idle periods under way"),
-        reg missed: Bits(STAGES, 0, "which of them were misses"),
+        pub reg samples: Bits(STAGES, 0, "idle periods under way"),
+        pub reg missed: Bits(STAGES, 0, "which of them were misses"),
         reg before: Bits(logarithm, 0, "logarithm of the threshold that governed it"),
         constant subtract_at: Number(STAGES - 3, "stage in which both logarithms stand"),
         constant take_at: Number(STAGES - 2, "stage in which the ratio stands"),
@@ -107,10 +107,6 @@ block! {
         constant minus_one: Bits(count, (1 << count) - 1, "-1"),
         reg sum_now: Bits(numbers.sum_bits(), 0, "sum of the ratios"),
         reg misses_now: Bits(count, 0, "number of misses"),
-        // For the proofs (docs/evidence/proofs.md).
-        invariant samples_apart(
-            "No two idle periods end in cycles that follow each other, and a miss is one of them."
-        ),
     }
 }
 
@@ -125,8 +121,6 @@ impl Logic for MissHistory {
         self.taking.next = self.samples.q.val().get_bit(self.take_at.val());
         self.adding.next = self.missed.q.val().get_bit(self.add_at.val());
         self.under_way.next = self.samples.q.val();
-        self.samples_apart.d.next = !(self.samples.q.val() & (self.samples.q.val() >> 1)).any()
-            & !(self.missed.q.val() & !self.samples.q.val()).any();
 
         if self.ended.val() {
             self.logarithm.value.next = self.ticks.val();

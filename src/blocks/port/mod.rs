@@ -220,10 +220,14 @@ block! {
         // For the proofs (docs/evidence/proofs.md).
         property times_within_limits(
             "No time of the link, staged or in force, is beyond what software may set."
-        ),
+        ) if !times.is_empty(),
         number _times(times.len() as u32),
         constant least_time[time in times.iter()]: limit(time.least, &times, "least", time),
         constant most_time[time in times.iter()]: limit(time.most, &times, "most", time),
+        invariant history_apart(
+            "The idle periods under way to the history of misses ended in cycles that do not follow \
+             each other, and its misses are some of them."
+        ) if corrects,
         property sends_awake_only("Nothing is transmitted unless the link is awake."),
         section control_claims: ControlClaims(plan) if controlled,
         section wait_claims: WaitClaims(plan, &sync) for sync in (plan.messages()),
@@ -656,6 +660,14 @@ impl Logic for Port {
             }
         }
 
+        if self.corrects {
+            self.history_apart.d.next = !(self.miss_history.samples.q.val()
+                & (self.miss_history.samples.q.val() >> 1))
+                .any()
+                & !(self.miss_history.missed.q.val() & !self.miss_history.samples.q.val()).any()
+                & !(self.miss_history.samples.q.val().get_bit(0)
+                    & self.idle_meter.in_period.q.val());
+        }
         if self.adjusts {
             self.times_within_limits.d.next = true;
             for i in 0..self._times {
