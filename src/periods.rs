@@ -71,8 +71,8 @@ pub enum PeriodsError {
     },
     /// The periods up to a line last longer than clock cycles can be counted.
     #[error(
-        "{path}:{line}: with this period the list lasts 2^64 clock cycles of {period_ps} ps or \
-         more, which nothing counts: shorten it, or begin a second list here",
+        "{path}:{line}: with this period the list lasts almost 2^64 clock cycles of {period_ps} ps \
+         or more, which nothing counts: shorten it, or begin a second list here",
         path = path.display()
     )]
     TooLong {

@@ -165,6 +165,9 @@ struct Length {
     period_ps: u64,
 }
 
+/// More clock cycles than the answer to a period takes with the largest histogram.
+const ANSWER: u64 = 1 << 20;
+
 impl Length {
     fn new(config: &Config) -> Length {
         Length {
@@ -174,12 +177,14 @@ impl Length {
         }
     }
 
-    /// Adds the period that was read last from `periods`; beyond 2^64 cycles nothing is counted.
+    /// Adds the period that was read last from `periods`. Beyond 2^64 cycles nothing is counted, and
+    /// some are for the answer to the last period.
     fn add(&mut self, period: Period, periods: &Periods) -> Result<(), PeriodsError> {
         let ticks = period.busy.checked_add(period.idle);
         let cycles = ticks.and_then(|ticks| ticks.checked_mul(self.clocks_per_tick));
         self.cycles = cycles
             .and_then(|cycles| cycles.checked_add(self.cycles))
+            .filter(|cycles| cycles.checked_add(ANSWER).is_some())
             .ok_or_else(|| periods.too_long(self.period_ps))?;
         Ok(())
     }
