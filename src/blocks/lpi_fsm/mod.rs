@@ -235,7 +235,7 @@ impl Logic for LpiFsm {
                 self.last_r.next = self.timing.t_r.val();
             }
             self.longest_is_deep.next =
-                !(self.timing.t_w_deep_sleep.val() < self.timing.t_w_fast_wake.val());
+                self.timing.t_w_deep_sleep.val() >= self.timing.t_w_fast_wake.val();
             self.longest_up_now.next = self.timing.t_w_fast_wake.val();
             if self.longest_is_deep.val() {
                 self.longest_up_now.next = self.timing.t_w_deep_sleep.val();

@@ -674,7 +674,7 @@ impl Logic for Port {
                 if (self.csr.timing.staged[i].q.val() < self.least_time[i].val())
                     | (self.csr.timing.staged[i].q.val() > self.most_time[i].val())
                     | (self.csr.timing.last[i].q.val() < self.least_time[i].val() - 1)
-                    | !(self.csr.timing.last[i].q.val() < self.most_time[i].val())
+                    | (self.csr.timing.last[i].q.val() >= self.most_time[i].val())
                 {
                     self.times_within_limits.d.next = false;
                 }
