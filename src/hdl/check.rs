@@ -520,38 +520,6 @@ pub fn lints(files: &[(String, String)]) -> Result<(), CheckError> {
     )
 }
 
-/// Whether the files of [`verilog::print`] have a latch, which [`lints`] would not let pass.
-///
-/// # Errors
-/// If Yosys is missing, or cannot read them.
-pub fn has_latch(files: &[(String, String)]) -> Result<bool, CheckError> {
-    let folder = tempfile::tempdir()?;
-    let (modules, _) = write_files(folder.path(), files)?;
-    let script = format!(
-        "read_verilog {}; proc; tee -q -o latches select -count t:$dlatch t:$adlatch t:$dlatchsr",
-        modules.join(" ")
-    );
-    let mut yosys = Command::new("yosys");
-    yosys.args(["-q", "-p", &script]).current_dir(folder.path());
-    silent(&mut yosys, "yosys", "yosys")?;
-    let count = std::fs::read_to_string(folder.path().join("latches"))?;
-    Ok(!count.trim().starts_with("0 "))
-}
-
-#[cfg(test)]
-#[test]
-fn a_variable_that_is_not_assigned_in_every_case_is_a_latch() {
-    let module = |default: &str| {
-        let text = format!(
-            "module m(input wire a, input wire b, output reg c);\n\
-             always @(*) begin {default} if (a) c = b; end\nendmodule\n"
-        );
-        vec![("m.v".to_owned(), text)]
-    };
-    assert!(has_latch(&module("")).unwrap());
-    assert!(!has_latch(&module("c = 1'b0;")).unwrap());
-}
-
 fn start(
     command: &mut Command,
     tool: &'static str,

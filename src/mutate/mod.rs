@@ -18,7 +18,6 @@ use crate::cosim::port::PortDesign;
 use crate::cosim::random::Random;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::{Design as _, LockStep};
-use crate::hdl::check::has_latch;
 use crate::hdl::mutants::{choosable, mutants, Kind, Mutant};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
@@ -146,7 +145,6 @@ impl Campaign {
             }
             fates.check_intact()?;
             if asks {
-                self.look_for_latches(part, &fates, stop)?;
                 self.ask(part, provers, &fates, stop)?;
             }
         }
@@ -172,25 +170,6 @@ impl Campaign {
             known(fates.unknown().len() as u64);
         }
         Ok((!stop()).then(|| fates.take()))
-    }
-
-    /// A variable that is not assigned in every case is a latch, which the lint of what is emitted
-    /// finds (`hdl::check::lints`), whether it shows in the outputs or not.
-    fn look_for_latches(
-        &self,
-        part: &[Mutant],
-        fates: &herd::Fates,
-        stop: &(dyn Fn() -> bool + Sync),
-    ) -> Result<()> {
-        let mut missing = fates.unknown();
-        missing.retain(|&at| part[at].kind == Kind::Statement);
-        missing.into_par_iter().try_for_each(|at| {
-            if !stop() && has_latch(&self.verilog(&part[at]))? {
-                let why = "it has a latch, which lint finds".into();
-                fates.set(at, Fate::Fails { why });
-            }
-            anyhow::Ok(())
-        })
     }
 
     /// Asks the solver about every fault that has not shown.

@@ -320,14 +320,9 @@ impl Logic for Csr {
             | self.asked.is_bound.val()
             | self.asked.is_hop_factor.val();
         if self.adjusts {
-            self.asked.staged.next = self.asked.is_t_pdt.val()
-                | self.asked.is_ttl.val()
-                | self.asked.is_t_backstop.val()
-                | self.asked.is_control.val()
-                | self.asked.is_max_samples.val()
-                | self.asked.is_bound.val()
-                | self.asked.is_hop_factor.val()
-                | self.asked.is_time.val();
+            if self.asked.is_time.val() {
+                self.asked.staged.next = true;
+            }
         }
         if !self.is_pair.val() {
             self.seen.next = self.present.val();

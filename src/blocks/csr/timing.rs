@@ -90,6 +90,7 @@ impl Logic for Timing {
                 self.last[i].d.next = self.staged[i].q.val() - 1;
             }
         }
+        // In the order of `LinkTime::ALL`.
         self.in_force.t_s_fast_wake.next = bit_cast(self.last[0].q.val(), self._last_bits);
         self.in_force.t_w_fast_wake.next = bit_cast(self.last[1].q.val(), self._last_bits);
         self.in_force.t_s_deep_sleep.next = bit_cast(self.last[2].q.val(), self._last_bits);
