@@ -470,6 +470,17 @@ fn the_census_is_that_of_the_verilog() {
                 continue;
             }
             let text = String::from_utf8(text).unwrap();
+            // Of an instance of the memories' module, its parameters.
+            let parameter = |instance: &str, name: &str| -> u64 {
+                let at = instance.find(&format!(".{name} ")).unwrap();
+                let value = instance[at..].split(['(', ')']).nth(1).unwrap();
+                value.parse().unwrap()
+            };
+            for instance in text.split("ram_1r1w #(").skip(1) {
+                let width = parameter(instance, "WIDTH");
+                outputs += width;
+                memories += width * parameter(instance, "DEPTH");
+            }
             for line in text.lines().filter_map(|line| line.strip_prefix("  reg ")) {
                 let declaration = line.split(';').next().unwrap().trim();
                 let (width, rest) = match declaration.strip_prefix('[') {
@@ -481,11 +492,6 @@ fn the_census_is_that_of_the_verilog() {
                 };
                 if rest.ends_with("_q") {
                     registers += width;
-                } else if rest.ends_with("_read_data") {
-                    outputs += width;
-                } else if let Some((_, last)) = rest.split_once("_mem [0:") {
-                    let last: u64 = last.trim_end_matches(']').parse().unwrap();
-                    memories += width * (last + 1);
                 }
             }
         }

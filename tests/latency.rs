@@ -19,8 +19,9 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde_json::Value;
 
-/// The requirement for 256 bins.
-const LONGEST: u64 = 48;
+/// The goal for 256 bins, where the budget is multiplied; 12 cycles less elsewhere
+/// (`docs/decisions.md`, Budget).
+const LONGEST: u64 = 60;
 
 /// Every kind of histogram on both scales with both policies.
 fn combinations() -> Vec<[&'static str; 3]> {
@@ -105,7 +106,9 @@ fn measure(mut engine: impl OpenLoop, periods: u32, active: u64) -> Seen {
 fn check(combination: [&str; 3], seen: &Seen) {
     let [promised, _] = printed(&config(combination));
     println!("{combination:?}: {seen:?}, printed {promised}");
-    assert!(promised <= LONGEST, "{combination:?}: {promised}");
+    let multiplies = ["regular", "circular", "decaying"].contains(&combination[0]);
+    let longest = if multiplies { LONGEST } else { LONGEST - 12 };
+    assert!(promised <= longest, "{combination:?}: {promised}");
     // The bound holds, and is no more than one cycle from what happens.
     let reached = promised - 1..=promised;
     assert!(reached.contains(&seen.slowest), "{combination:?}: {seen:?}");

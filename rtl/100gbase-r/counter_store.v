@@ -75,14 +75,12 @@ module counter_store (
   wire  [7:0] new_sum;                 // samples in the group after the change
   wire [23:0] new_word;                // word of the group after the change
   wire  [3:0] last_group;              // its group
-  reg   [7:0] counters_mem [0:255];    // samples per bin
-  reg   [7:0] counters_read_data;      // the word read at the last clock edge
+  wire  [7:0] counters_read_data;      // the word read at the last clock edge
   wire  [7:0] counters_read_address;   // word to read
   wire        counters_write_enable;   // write at the next clock edge
   wire  [7:0] counters_write_address;  // word to write
   wire  [7:0] counters_write_data;     // what to write
-  reg  [23:0] groups_mem [0:15];       // per group: sum of its counters, below it a bit per bin that has a counter
-  reg  [23:0] groups_read_data;        // the word read at the last clock edge
+  wire [23:0] groups_read_data;        // the word read at the last clock edge
   wire  [3:0] groups_read_address;     // word to read
   wire        groups_write_enable;     // write at the next clock edge
   wire  [3:0] groups_write_address;    // word to write
@@ -219,29 +217,33 @@ module counter_store (
     end
   end
 
-  // A read at the same address as a write gives anything: nobody uses it.
-  always @(posedge clk) begin
-    if (counters_write_enable) begin
-      counters_mem[counters_write_address] <= counters_write_data;
-    end
-    if (counters_write_enable & (counters_write_address == counters_read_address)) begin
-      counters_read_data <= {8{1'bx}};
-    end else begin
-      counters_read_data <= counters_mem[counters_read_address];
-    end
-  end
+  // Memory: samples per bin.
+  ram_1r1w #(
+      .WIDTH         (8),
+      .DEPTH         (256),
+      .ADDRESS_WIDTH (8)
+  ) u_counters (
+      .clk           (clk),
+      .write_enable  (counters_write_enable),
+      .write_address (counters_write_address),
+      .write_data    (counters_write_data),
+      .read_address  (counters_read_address),
+      .read_data     (counters_read_data)
+  );
 
-  // A read at the same address as a write gives anything: nobody uses it.
-  always @(posedge clk) begin
-    if (groups_write_enable) begin
-      groups_mem[groups_write_address] <= groups_write_data;
-    end
-    if (groups_write_enable & (groups_write_address == groups_read_address)) begin
-      groups_read_data <= {24{1'bx}};
-    end else begin
-      groups_read_data <= groups_mem[groups_read_address];
-    end
-  end
+  // Memory: per group: sum of its counters, below it a bit per bin that has a counter.
+  ram_1r1w #(
+      .WIDTH         (24),
+      .DEPTH         (16),
+      .ADDRESS_WIDTH (4)
+  ) u_groups (
+      .clk           (clk),
+      .write_enable  (groups_write_enable),
+      .write_address (groups_write_address),
+      .write_data    (groups_write_data),
+      .read_address  (groups_read_address),
+      .read_data     (groups_read_data)
+  );
 
 endmodule
 

@@ -7,3 +7,4 @@ histogram_clearing.v
 histogram_window.v
 counter_store.v
 perfbound.v
+ram_1r1w.v

@@ -9,6 +9,7 @@ pub mod budget_rate;
 pub mod corrector;
 pub mod csr;
 pub mod ethernet_port;
+pub mod event_counters;
 pub mod fixed_point;
 pub mod guard;
 pub mod histogram;

@@ -42,6 +42,9 @@ pub(super) struct Internals {
     /// The members that hold the registers that count time, and counters of samples, if all are
     /// there.
     pub(super) time_registers: Vec<String>,
+    /// Whether what was read of the memory of event counters has the name that it has in the
+    /// memory, not that of the wire outside: versions of Verilator keep the one or the other.
+    read_inside: bool,
 }
 
 impl Internals {
@@ -112,12 +115,16 @@ impl Internals {
             .iter()
             .map(|name| format!("{top}.{name}").replace('.', "__DOT__"));
         let mut time_registers: Vec<String> = members.collect();
-        let found = time_registers.iter().all(|name| match Counter::of(name) {
-            Some(counter) => counter
-                .members()
-                .iter()
-                .all(|it| words.contains(it.as_str())),
-            None => words.contains(name.as_str()),
+        let read_inside = words
+            .iter()
+            .any(|word| word.ends_with("u_event_counters__DOT__u_counts__DOT__read_data"));
+        let found = time_registers.iter().all(|name| {
+            let members = match (Counter::of(name), EventCounter::of(name, read_inside)) {
+                (Some(counter), _) => counter.members().to_vec(),
+                (_, Some(counter)) => counter.members().to_vec(),
+                (None, None) => vec![name.clone()],
+            };
+            members.iter().all(|it| words.contains(it.as_str()))
         });
         if !found || !has("eval_settle") {
             time_registers.clear();
@@ -126,6 +133,7 @@ impl Internals {
             previous_clock,
             regions,
             time_registers,
+            read_inside,
         }
     }
 
@@ -163,8 +171,12 @@ impl<'a> Counter<'a> {
 
     /// The members of the model that hold it.
     fn members(&self) -> [String; 3] {
-        ["populated_q", "groups_mem", "counters_mem"]
-            .map(|name| format!("{}__DOT__{name}", self.store))
+        [
+            "populated_q",
+            "u_groups__DOT__words",
+            "u_counters__DOT__words",
+        ]
+        .map(|name| format!("{}__DOT__{name}", self.store))
     }
 
     /// Its value in C++, in groups of `size`.
@@ -175,6 +187,62 @@ impl<'a> Counter<'a> {
             "uint64_t(root.{populated}) >> {group} & uint64_t(root.{groups}[{group}]) >> {place} & 1 \
              ? root.{counters}[{}] : 0",
             group * size + place
+        )
+    }
+}
+
+/// A counter of events ([`crate::blocks::event_counters`]): a register of low bits, and a word of the
+/// memory with all bits as they were when it was visited last, if it ever was.
+struct EventCounter<'a> {
+    block: &'a str,
+    counter: u32,
+    place: u32,
+    read_inside: bool,
+}
+
+impl<'a> EventCounter<'a> {
+    /// That of the member `block__DOT__counts[counter][place]`; `None` if it is another register.
+    fn of(member: &'a str, read_inside: bool) -> Option<EventCounter<'a>> {
+        let (block, index) = member.split_once("__DOT__counts[")?;
+        let (counter, place) = index.strip_suffix(']')?.split_once("][")?;
+        Some(EventCounter {
+            block,
+            counter: counter.parse().ok()?,
+            place: place.parse().ok()?,
+            read_inside,
+        })
+    }
+
+    /// The members of the model that hold it, the memory and what was read of it last.
+    fn members(&self) -> [String; 5] {
+        let counter = self.counter;
+        [
+            format!("low_{counter}_q"),
+            format!("known_{counter}_q"),
+            "u_counts__DOT__words".to_owned(),
+            match self.read_inside {
+                true => "u_counts__DOT__read_data".to_owned(),
+                false => "counts_read_data".to_owned(),
+            },
+            "at_q".to_owned(),
+        ]
+        .map(|name| format!("{}__DOT__{name}", self.block))
+    }
+
+    /// Its value in C++.
+    fn value(&self) -> String {
+        let [low, known, words, ..] = self.members();
+        let word = format!("(root.{known} ? root.{words}[{}] : 0)", self.place);
+        format!("(({word} >> 6) + (root.{low} < ({word} & 63)) << 6) + root.{low}")
+    }
+
+    /// What gives it the value `value` in C++. A visit that is under way has read its word.
+    fn set(&self, value: &str) -> String {
+        let [low, known, words, read_data, at] = self.members();
+        let place = self.place;
+        format!(
+            "root.{low} = {value} & 63;\n    root.{known} = 1;\n    root.{words}[{place}] = {value};\n    \
+             if (root.{at} == {place}) root.{read_data} = {value};"
         )
     }
 }
@@ -272,16 +340,25 @@ pub(super) fn pins_header(
         let counters = registers.iter().filter_map(|member| Counter::of(member));
         let size = counters.map(|counter| counter.place + 1).max().unwrap_or(1);
         for (at, member) in registers.iter().enumerate() {
-            let _ = match Counter::of(member) {
-                Some(counter) => writeln!(text, "    values[{at}] = {};", counter.value(size)),
-                None => writeln!(text, "    values[{at}] = root.{member};"),
+            let value = match (
+                Counter::of(member),
+                EventCounter::of(member, internals.read_inside),
+            ) {
+                (Some(counter), _) => counter.value(size),
+                (_, Some(counter)) => counter.value(),
+                (None, None) => format!("root.{member}"),
             };
+            let _ = writeln!(text, "    values[{at}] = {value};");
         }
         text += "}\n\nstatic inline void write_time(Root& root, const uint64_t* values) {\n";
         // Counters of samples stay as they are.
         let times = registers.iter().enumerate();
         for (at, member) in times.filter(|(_, member)| Counter::of(member).is_none()) {
-            let _ = writeln!(text, "    root.{member} = values[{at}];");
+            let value = format!("values[{at}]");
+            let _ = match EventCounter::of(member, internals.read_inside) {
+                Some(counter) => writeln!(text, "    {}", counter.set(&value)),
+                None => writeln!(text, "    root.{member} = {value};"),
+            };
         }
         text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\
                  static inline void settle(Root& root) { Vport___024root___eval_settle(&root); }\n\n";

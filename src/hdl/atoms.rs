@@ -35,11 +35,7 @@ pub(crate) enum Meta {
     /// The surrounding scope is a register; the atom's value is the reset value.
     Register { doc: String, claim: Option<Claim> },
     /// The surrounding scope is a memory of `depth` words.
-    Memory {
-        doc: String,
-        depth: usize,
-        collisions: bool,
-    },
+    Memory { doc: String, depth: usize },
 }
 
 /// What a claim about a block is there for.
@@ -600,12 +596,12 @@ impl<T: Value> Block for Reg<T> {
 /// that synthesis turns into block RAM.
 ///
 /// At the rising edge `read_data` becomes the word at `read_address` as it was before the
-/// edge (a simultaneous write gives the old word; see [`Memory::without_collisions`]), and
-/// the word at `write_address`
-/// becomes `write_data` if `write_enable` is 1. There is no reset and there are no
-/// initial contents: a description must not let a word matter that it has not written,
-/// nor an address at or above `depth`. The native simulation starts with zeros and reads
-/// zeros beyond the depth.
+/// edge, and the word at `write_address` becomes `write_data` if `write_enable` is 1. A word
+/// that is read while it is written may come as anything, as from block RAM of most makes: a
+/// description must not let it matter. Nor may it let a word matter that it has not written,
+/// or an address at or above `depth`: there is no reset, and there are no initial contents. In
+/// Verilog such words are unknown. The native simulation returns the complement of the old
+/// word where a read meets a write; it starts with zeros, and reads zeros beyond the depth.
 #[derive(Debug)]
 pub struct Memory {
     /// The clock, connected by `clock!`.
@@ -624,7 +620,6 @@ pub struct Memory {
     depth: usize,
     width: u32,
     doc: String,
-    collisions: bool,
 }
 
 impl Memory {
@@ -643,18 +638,7 @@ impl Memory {
             depth,
             width,
             doc: doc.into(),
-            collisions: true,
         }
-    }
-
-    /// The description does not use a word that it reads while it writes to the same
-    /// address, so that no logic need keep the old word for it: block RAM of most makes
-    /// returns anything then. In Verilog such a word is unknown; the native simulation
-    /// returns the complement of the old word.
-    #[must_use]
-    pub fn without_collisions(mut self) -> Self {
-        self.collisions = false;
-        self
     }
 
     fn index(address: &Signal<In, Bits>) -> usize {
@@ -669,7 +653,7 @@ impl Logic for Memory {
             let mut word = word.copied().unwrap_or(0);
             let collides =
                 self.write_enable.val() && self.write_address.val() == self.read_address.val();
-            if collides && !self.collisions {
+            if collides {
                 word = !word & mask(self.width);
             }
             self.read_data.next = Bits::new(word, self.width);
@@ -717,7 +701,6 @@ impl Block for Memory {
                 meta: Meta::Memory {
                     doc: self.doc.clone(),
                     depth: self.depth,
-                    collisions: self.collisions,
                 },
                 width: self.width,
                 value: 0,

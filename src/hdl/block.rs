@@ -342,9 +342,6 @@ macro_rules! part {
     };
     (@value constant $make:ident $args:tt) => { $crate::part!(@call $make, $args) };
     (@value memory Memory $args:tt) => { $crate::part!(@call $crate::hdl::Memory::new, $args) };
-    (@value memory WithoutCollisions $args:tt) => {
-        $crate::part!(@call $crate::hdl::Memory::new, $args).without_collisions()
-    };
     (@value alias Bit ()) => { $crate::hdl::Signal::bit("") };
     (@value alias Bits ()) => { $crate::hdl::Signal::bits(1, "") };
     (@value choice ($value:expr)) => { $value };

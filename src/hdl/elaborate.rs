@@ -32,6 +32,7 @@ pub fn elaborate(top: &impl RustBlock) -> Result<Design> {
         nets: Vec::new(),
         registers: Vec::new(),
         memories: Vec::new(),
+        prefix: String::new(),
     };
     let mut sources = Vec::new();
     collect(&mut design, &mut sources, root, None)?;

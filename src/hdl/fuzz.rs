@@ -351,6 +351,7 @@ fn simulate(
         nets: nets.to_vec(),
         registers: Vec::new(),
         memories: Vec::new(),
+        prefix: String::new(),
     };
     finish(&mut design).unwrap_or_else(|error| panic!("{error}"));
     let files = verilog::print(&design, &Header::for_tests());

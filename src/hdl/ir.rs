@@ -16,6 +16,8 @@ pub struct Design {
     pub(crate) nets: Vec<Net>,
     pub(crate) registers: Vec<Register>,
     pub(crate) memories: Vec<MemoryBlock>,
+    /// What the names of all modules begin with.
+    pub(crate) prefix: String,
 }
 
 impl Design {
@@ -31,6 +33,7 @@ impl Design {
         for block in &mut self.blocks {
             block.module.insert_str(0, prefix);
         }
+        self.prefix.insert_str(0, prefix);
         self
     }
 
@@ -176,8 +179,6 @@ pub(crate) struct MemoryBlock {
     pub write_enable: NetId,
     pub write_address: NetId,
     pub write_data: NetId,
-    /// A word read while it is written is the old one; else it is undefined.
-    pub collisions: bool,
     pub doc: String,
 }
 

@@ -454,11 +454,8 @@ impl<'a> Module<'a> {
             if !self.has(memory.read_data) {
                 continue;
             }
-            let array = format!("{} [0:{}]", names::array(memory), memory.depth - 1);
-            rows.push(self.declaration("reg ", memory.read_data, array, &memory.doc));
-            let data = memory.read_data;
-            rows.push(self.declaration("reg ", data, self.name(data), &self.design.nets[data].doc));
             for net in [
+                memory.read_data,
                 memory.read_address,
                 memory.write_enable,
                 memory.write_address,
@@ -820,40 +817,36 @@ impl<'a> Module<'a> {
             let (true, Some(clock)) = (self.has(memory.read_data), memory.clock) else {
                 continue;
             };
-            let array = names::array(memory);
-            let name = |net| self.name(net);
-            let (enable, written) = (name(memory.write_enable), name(memory.write_address));
-            let (data, address) = (name(memory.read_data), name(memory.read_address));
-            let (comment, read) = if memory.collisions {
-                (
-                    "A read at the same address as a write gives the word before the write.",
-                    format!("    {data} <= {array}[{address}];"),
-                )
-            } else {
-                (
-                    "A read at the same address as a write gives anything: nobody uses it.",
-                    format!(
-                        "    if ({enable} & ({written} == {address})) begin\
-                         \n      {data} <= {{{}{{1'bx}}}};\
-                         \n    end else begin\
-                         \n      {data} <= {array}[{address}];\
-                         \n    end",
-                        memory.width
-                    ),
-                )
-            };
-            let _ = writeln!(
+            out.push('\n');
+            push_comment(out, "  ", &format!("Memory: {}.", memory.doc));
+            let address = self.design.nets[memory.read_address].width;
+            let module = names::memory_module(self.design);
+            let _ = writeln!(out, "  {module} #(");
+            let number = |name: &str, value: u64| (name.to_owned(), value.to_string());
+            connect(
                 out,
-                "\n  // {comment}\
-                 \n  always @(posedge {}) begin\
-                 \n    if ({enable}) begin\
-                 \n      {array}[{written}] <= {};\
-                 \n    end\
-                 \n{read}\
-                 \n  end",
-                name(clock),
-                name(memory.write_data),
+                "      ",
+                &[
+                    number("WIDTH", memory.width.into()),
+                    number("DEPTH", memory.depth as u64),
+                    number("ADDRESS_WIDTH", address.into()),
+                ],
             );
+            let _ = writeln!(out, "  ) {} (", names::memory(memory));
+            let pin = |name: &str, net| (name.to_owned(), self.name(net));
+            connect(
+                out,
+                "      ",
+                &[
+                    pin("clk", clock),
+                    pin("write_enable", memory.write_enable),
+                    pin("write_address", memory.write_address),
+                    pin("write_data", memory.write_data),
+                    pin("read_address", memory.read_address),
+                    pin("read_data", memory.read_data),
+                ],
+            );
+            out.push_str("  );\n");
         }
     }
 

@@ -65,10 +65,14 @@ pub(crate) fn seen(design: &Design, block: usize, net: NetId) -> String {
     }
 }
 
-/// The name of a memory's array of words; the memory's own name (`bins`) may be a
-/// reserved word.
-pub(crate) fn array(memory: &MemoryBlock) -> String {
-    format!("{}_mem", memory.name.replace('$', "_"))
+/// The module of all memories.
+pub(crate) fn memory_module(design: &Design) -> String {
+    format!("{}ram_1r1w", design.prefix)
+}
+
+/// The name of a memory's instance.
+pub(crate) fn memory(memory: &MemoryBlock) -> String {
+    format!("u_{}", memory.name.replace('$', "_"))
 }
 
 /// The name of a child's instance.
@@ -260,9 +264,9 @@ fn check(design: &Design, index: usize, block: &Block) -> Result<(), ElabError> 
         take(net.printed.clone(), what)?;
     }
     for &memory in &block.memories {
-        let memory = &design.memories[memory];
-        if design.nets[memory.read_data].live {
-            take(array(memory), format!("the memory `{}`", memory.name))?;
+        let found = &design.memories[memory];
+        if design.nets[found.read_data].live {
+            take(self::memory(found), format!("the memory `{}`", found.name))?;
         }
     }
     for &child in &block.children {

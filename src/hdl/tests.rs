@@ -456,7 +456,7 @@ block! {
         out out: Bits(5, "the word that was read, 0 if never written"),
         memory words: Memory(8, 5, "the words"),
         reg written: Bits(8, 0, "which words have been written"),
-        reg valid: Bit(false, "the word that was read had been written"),
+        reg valid: Bit(false, "the word that was read had been written, and was not just then"),
     }
 }
 
@@ -470,7 +470,8 @@ impl Logic for Store {
         if self.write.val() {
             self.written.d.next = self.written.q.val() | (bits(1, 8) << self.at.val());
         }
-        self.valid.d.next = self.written.q.val().get_bit(self.from.val());
+        self.valid.d.next = self.written.q.val().get_bit(self.from.val())
+            & !(self.write.val() & (self.at.val() == self.from.val()));
         self.out.next = 0.into();
         if self.valid.q.val() {
             self.out.next = self.words.read_data.val();
@@ -479,7 +480,7 @@ impl Logic for Store {
 }
 
 #[test]
-fn a_memory_reads_the_old_word() {
+fn a_memory_reads_a_word_that_is_not_being_written() {
     check_block(Store::new, 3000);
     agrees_with(VerilogSimulator::Verilator, Store::new, 3000, 3).unwrap();
     let census = census::count(&elaborate(&Store::new()).unwrap());
@@ -527,9 +528,14 @@ fn synthesis_finds_block_ram() {
     let files = files(&Ram::new());
     lints(&files).unwrap_or_else(|error| panic!("{error}\n{}", files[0].1));
     let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join("ram.v"), &files[0].1).unwrap();
+    for (name, text) in &files {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
     let output = std::process::Command::new("yosys")
-        .args(["-p", "read_verilog ram.v; synth_ice40 -top ram; stat"])
+        .args([
+            "-p",
+            "read_verilog ram.v ram_1r1w.v; synth_ice40 -top ram; stat",
+        ])
         .current_dir(folder.path())
         .output()
         .unwrap();

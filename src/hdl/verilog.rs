@@ -40,8 +40,20 @@ impl Header {
     }
 }
 
-/// The files of a design: one per module, named after it, and `<top>.f`, which lists
-/// them. The same design and header give the same bytes.
+/// The module of all memories, as it is printed; the same for every design.
+const RAM: &str = include_str!("ram_1r1w.v");
+
+/// What the module of all memories promises, and what it does not.
+const RAM_SAYS: &str = "A memory with one write port and one read port, both synchronous: every \
+    memory of the design is an instance of this module. To use memories of another make, put \
+    a module of this name, with these parameters and pins, in the place of this file.\n\
+    \n\
+    A word that is read while it is written may come as anything, here as x: no one uses it. \
+    There is no reset, and the first contents may be anything. No one uses a word that was not \
+    written before, nor an address of DEPTH or more.";
+
+/// The files of a design: one per module, named after it, that of the memories if it has any,
+/// and `<top>.f`, which lists them. The same design and header give the same bytes.
 ///
 /// Blocks with the same text become one module. Where blocks of one module name differ
 /// (because their surroundings read other outputs, or they were given other widths), the
@@ -68,8 +80,20 @@ pub fn print(design: &Design, header: &Header) -> Vec<(String, String)> {
         text.push_str(&body(design, id, name, &|child| modules[&child].clone()));
         files.push((format!("{name}.v"), text));
     }
+    if has_memories(design) {
+        let name = names::memory_module(design);
+        let body = RAM.replace("module ram_1r1w ", &format!("module {name} "));
+        let text = head(&name, &[RAM_SAYS, ""], header) + "\n" + &body;
+        files.push((format!("{name}.v"), text));
+    }
     files.push((format!("{}.f", modules[&0]), list(&files)));
     files
+}
+
+/// Something reads a memory of the design.
+fn has_memories(design: &Design) -> bool {
+    let mut memories = design.memories.iter();
+    memories.any(|memory| design.nets[memory.read_data].live)
 }
 
 /// The checkers of a design, which are no hardware: in [`CHECKERS`] one file per module that

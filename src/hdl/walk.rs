@@ -265,15 +265,7 @@ pub(super) fn collect(
                 });
                 design.blocks[id].registers.push(index);
             }
-            Some((
-                Meta::Memory {
-                    doc,
-                    depth,
-                    collisions,
-                },
-                width,
-                _,
-            )) => {
+            Some((Meta::Memory { doc, depth }, width, _)) => {
                 if depth < 2 {
                     return Err(ElabError::Unsupported {
                         block: path,
@@ -305,7 +297,6 @@ pub(super) fn collect(
                     write_enable: sides["write_enable"],
                     write_address: sides["write_address"],
                     write_data: sides["write_data"],
-                    collisions,
                     doc,
                 });
                 design.blocks[id].memories.push(index);

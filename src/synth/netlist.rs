@@ -41,7 +41,7 @@ impl Cells {
     fn commands(self) -> (&'static str, &'static str) {
         // Read only as far as the netlist needs it: a large memory among them takes a minute.
         match self {
-            Cells::Generic => ("synth", ""),
+            Cells::Generic => ("synth -flatten", ""),
             Cells::Ice40 => (
                 "synth_ice40",
                 "read_verilog -defer -D ICE40_HX +/ice40/cells_sim.v;",
@@ -237,7 +237,7 @@ impl Prover {
             "golden",
             files,
             module,
-            &format!("{hide} proc; opt_clean; {show}"),
+            &format!("{hide} proc; flatten; opt_clean; {show}"),
         )?;
         let outcome = work.compare(block, cells, timeout)?;
         Ok(Comparison {
@@ -271,7 +271,8 @@ impl Prover {
         let (hide, show) = alone(&block);
         for (version, files) in [("golden", files), ("netlist", other)] {
             // What is inside what is inside is not there any more.
-            let commands = format!("{hide} hierarchy -top {name}; proc; opt_clean; {show}");
+            let commands =
+                format!("{hide} hierarchy -top {name}; proc; flatten; opt_clean; {show}");
             work.version(version, files, name, &commands)?;
         }
         Ok(work.compare(&block, "", timeout)?.verdict)

@@ -138,6 +138,39 @@ fn range(sources: &[(String, String)], module: &str, port: &str) -> Result<Strin
     Err(ToolError::Bind(format!("`{module}` has no port `{port}`")))
 }
 
+/// In the module of all memories: all words of a memory, the first lowest.
+const WORDS: &str = "  wire [WIDTH*DEPTH-1:0] claims_words;
+  genvar claims_word;
+  generate
+    for (claims_word = 0; claims_word < DEPTH; claims_word = claims_word + 1) begin : g_claims_words
+      assign claims_words[claims_word*WIDTH +: WIDTH] = words[claims_word];
+    end
+  endgenerate
+";
+
+/// Puts claims at the end of a module about its memories, each with its number of words and their
+/// bits: `u_name.claims_words` in them is all words of a memory, the first lowest.
+pub(super) fn insert_with_words(
+    sources: &mut [(String, String)],
+    prefix: &str,
+    module: &str,
+    memories: &[(&str, u32, u32)],
+    inside: &str,
+) -> Result<(), ToolError> {
+    let ram = format!("{prefix}ram_1r1w");
+    let (file, ..) = find(sources, &ram)?;
+    if !sources[file].1.contains(WORDS) {
+        insert(sources, &ram, WORDS)?;
+    }
+    // Yosys joins these wires with those in the memories.
+    let wires = memories.iter().map(|(name, words, bits)| {
+        let high = words * bits - 1;
+        format!("  (* hierconn *) wire [{high}:0] \\u_{name}.claims_words ;\n")
+    });
+    let text = wires.collect::<String>() + inside;
+    insert(sources, &format!("{prefix}{module}"), &text)
+}
+
 /// Puts `inside` at the end of a module.
 pub(super) fn insert(
     sources: &mut [(String, String)],

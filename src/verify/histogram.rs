@@ -1,7 +1,7 @@
 //! A small histogram with its counters: `testbench/histogram.v`. Of a clearing one and of a map the
 //! search, of a circular one its ring, of a regular one how its counters are halved.
 
-use super::bound::insert;
+use super::bound::{insert, insert_with_words};
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
@@ -89,18 +89,27 @@ pub(super) fn task(
     }
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
     let mut all = files.to_vec();
-    let mut into = |module: &str, text: &str| insert(&mut all, &format!("{prefix}{module}"), text);
     if kind != HistogramKind::Map {
-        into("counter_store", &counters(plan, &shape))?;
+        let (counts, groups) = (1 << shape.index(), 1 << shape.group);
+        let memories = [
+            ("counters", counts, shape.counter),
+            ("groups", groups, shape.group_size() + shape.sum),
+        ];
+        let text = counters(plan, &shape);
+        insert_with_words(&mut all, prefix, "counter_store", &memories, &text)?;
     }
+    if kind == HistogramKind::Circular {
+        let ring = Ring::of(plan, &shape);
+        let memory = ("lengths", ring.words, ring.word);
+        let text = self::ring(plan, &shape);
+        insert_with_words(&mut all, prefix, "histogram_circular", &[memory], &text)?;
+    }
+    let mut into = |module: &str, text: &str| insert(&mut all, &format!("{prefix}{module}"), text);
     let (histogram, says) = match kind {
-        HistogramKind::Circular => {
-            into("histogram_circular", &ring(plan, &shape))?;
-            (
-                "u_circular",
-                "a small histogram with all its counters, and its ring",
-            )
-        }
+        HistogramKind::Circular => (
+            "u_circular",
+            "a small histogram with all its counters, and its ring",
+        ),
         HistogramKind::Regular => {
             into("histogram_regular", &aging(&shape))?;
             (
@@ -191,8 +200,8 @@ fn counters(plan: &PortPlan, shape: &Shape) -> String {
     format!(
         "  wire [{}:0] claims_recorded;\n  wire [{}:0] claims_samples;\n  \
          counter_claims #(.BINS({bins}), .GROUPS({groups}), .INDEX({}), .PLACE({}), .COUNT({}), \
-         .SUM({}), .WIDE({}), .SUCCESSIVE({}), .REMOVES({})) u_claims (.clk(clk), .rst(rst), .counters({{{}}}), \
-         .groups({{{}}}), .populated(populated_q), .at(at_q), .changing(changing_q), .removing({}), \
+         .SUM({}), .WIDE({}), .SUCCESSIVE({}), .REMOVES({})) u_claims (.clk(clk), .rst(rst), .counters(\\u_counters.claims_words ), \
+         .groups(\\u_groups.claims_words ), .populated(populated_q), .at(at_q), .changing(changing_q), .removing({}), \
          .down({}), .shrinks({}), .doubles({}), .rounds({}), .read_counter(counters_read_data), .read_word(groups_read_data), .here(here_q), \
          .writing(writing_q), .word(group_word_q), .count(count), .new_count(new_count), \
          .new_sum(new_sum), .last(last_q), .wrote(wrote_q), .last_word(last_word_q), \
@@ -207,20 +216,12 @@ fn counters(plan: &PortPlan, shape: &Shape) -> String {
         wide(plan, shape),
         u32::from(removes || halves),
         u32::from(removes),
-        words("counters_mem", bins),
-        words("groups_mem", groups),
         pin(removes, "removing_q"),
         pin(removes, "down_q"),
         pin(halves, "shrinks_q"),
         pin(halves, "doubles_q"),
         pin(halves, "rounds_q"),
     )
-}
-
-/// All words of a memory, the first lowest.
-fn words(memory: &str, words: u32) -> String {
-    let words = (0..words).rev().map(|word| format!("{memory}[{word}]"));
-    words.collect::<Vec<_>>().join(", ")
 }
 
 /// Registers of the memory of counters, as wires that Yosys joins with them, and their pins.
@@ -283,7 +284,7 @@ fn ring(plan: &PortPlan, shape: &Shape) -> String {
         "{wires}  ring_claims #(.PLACES({}), .WORDS({}), .WORD({}), .LENGTH({}), .AT({}), \
          .BINS({bins}), .INDEX({index}), .COUNT({}), .WIDE({}), .TIME({}), .SHIFT({}), .TOP_BIN({}), \
          .MAX_VALUE({}), .CLAMPS({}), .LOGARITHMIC({}), .SUMS({}), .TOTAL({})) u_ring_claims \
-         (.clk(clk), .rst(rst), .ended(ended), .ticks(ticks), .too_long({}), .lengths({{{}}}), \
+         (.clk(clk), .rst(rst), .ended(ended), .ticks(ticks), .too_long({}), .lengths(\\u_lengths.claims_words ), \
          .read_data(lengths_read_data), .head(head_q), .full(full_q), .window_sum({}), \
          .evicts(evicts_q), .evicted_bin(evicted_bin_q){connections});\n",
         histogram.max_samples,
@@ -302,7 +303,6 @@ fn ring(plan: &PortPlan, shape: &Shape) -> String {
         u32::from(sums),
         ring.total,
         if clamps { "too_long_q" } else { "1'b0" },
-        words("lengths_mem", ring.words),
         if sums { "total_q" } else { "1'b0" },
     )
 }

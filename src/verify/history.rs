@@ -1,6 +1,6 @@
 //! The history of misses: `testbench/history.v`.
 
-use super::bound::insert;
+use super::bound::{insert, insert_with_words};
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
@@ -40,7 +40,9 @@ pub(super) fn task(
     insert(&mut all, &module, &outcomes(&numbers))?;
     let few = words(&numbers).saturating_mul(numbers.ratio_bits()) <= MOST_BITS;
     if few {
-        insert(&mut all, &module, &ratios(&numbers))?;
+        let memory = ("ratios", words(&numbers), numbers.ratio_bits());
+        let text = ratios(&numbers);
+        insert_with_words(&mut all, prefix, "miss_history", &[memory], &text)?;
     }
     all.push(("history.v".into(), TEXT.into()));
     let ours = |checker: &str| checker.starts_with("u_idle_meter");
@@ -81,20 +83,17 @@ fn outcomes(numbers: &Arithmetic) -> String {
 
 /// What is put into it besides, of a short one.
 fn ratios(numbers: &Arithmetic) -> String {
-    let places = (0..words(numbers)).rev();
-    let memory = places.map(|place| format!("ratios_mem[{place}]"));
     format!(
         "  ratio_claims #(.HISTORY({}), .STAGES({STAGES}), .WORDS({}), .RATIO({}), .AT({}), \
          .COUNT({}), .SUM({})) u_ratio_claims (.clk(clk), .rst(rst), .samples(samples_q), \
          .missed(missed_q), .head(head_q), .tail(tail_q), .misses(misses_now_q), .sum(sum_now_q), \
-         .ratio(ratio_q), .ratios({{{}}}), .read_data(ratios_read_data));\n",
+         .ratio(ratio_q), .ratios(\\u_ratios.claims_words ), .read_data(ratios_read_data));\n",
         numbers.history,
         words(numbers),
         numbers.ratio_bits(),
         clog2(words(numbers).into()),
         numbers.count_bits(),
         numbers.sum_bits(),
-        memory.collect::<Vec<_>>().join(", "),
     )
 }
 

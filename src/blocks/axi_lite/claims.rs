@@ -4,7 +4,7 @@
 use crate::hdl::prelude::*;
 
 /// Clock cycles for which a request with a place for its answer waits, at most.
-const LONGEST_WAIT: u128 = 3;
+const LONGEST_WAIT: u128 = 8;
 
 block! {
     /// That the handshakes follow the rules (IHI 0022, A3), and that every transfer is answered
@@ -41,8 +41,10 @@ block! {
         pub in r_full: Bit("the answer to a read waits"),
         pub in r_data: Bits(data_width, "its data"),
         pub in r_answer: Bits(2, "it"),
-        pub in asked: Bit("the registers answer in this cycle"),
-        pub in wrote_last: Bit("the last request was a write"),
+        pub in ahead: Bit("the registers see the address of a request"),
+        pub in nears: Bit("they look up what is there"),
+        pub in asked: Bit("they answer"),
+        pub in wrote_last: Bit("the last request that was chosen is a write"),
         property write_answer_kept(
             "An answer to a write waits, and does not change, until it is taken."
         ),
@@ -59,11 +61,12 @@ block! {
         ),
         property answered_as_told("An answer is what the registers said of that request."),
         property write_goes_in_time(
-            "A write with address, data and a place for its answer waits three cycles at most."
+            "A write with address, data and a place for its answer waits eight cycles at most."
         ),
         property read_goes_in_time("So does a read."),
         invariant waits_as_taken("What waits is what was taken."),
         invariant place_for_answer("What the registers are asked has a place for its answer."),
+        invariant one_under_way("One request is under way at most, and waits where it was chosen."),
         invariant turns_taken("Who waits longest is next."),
         reg b_waits: Bit(false, "an answer to a write was not taken the cycle before"),
         reg b_then: Bits(2, 0, "it"),
@@ -80,15 +83,18 @@ block! {
         reg write_told: Bits(2, 0, "answer of the registers to the last write"),
         reg read_told: Bits(2, 0, "answer of the registers to the last read"),
         reg data_told: Bits(data_width, 0, "data of the last read"),
-        reg write_wait: Bits(3, 0, "clock cycles for which a write could not go"),
-        reg read_wait: Bits(3, 0, "clock cycles for which a read could not go"),
+        reg write_wait: Bits(4, 0, "clock cycles for which a write could not go"),
+        reg read_wait: Bits(4, 0, "clock cycles for which a read could not go"),
         local writing_now: Bit("the registers answer a write in this cycle"),
         local reading_now: Bit("the registers answer a read in this cycle"),
         local write_ready: Bit("a write has address, data and a place for its answer"),
         local read_ready: Bit("a read has address and a place for its answer"),
-        local write_limit: Bits(3, "what a write can have waited for, by whose turn it is"),
-        local read_limit: Bits(3, "what a read can have waited for"),
-        constant longest_wait: Bits(3, LONGEST_WAIT, "longest wait of a request"),
+        local asking: Bit("the registers are asked in this cycle"),
+        local step: Bits(4, "cycles since a request was chosen that is under way, 0 if none is"),
+        local chosen_limit: Bits(4, "what it can have waited for"),
+        local write_limit: Bits(4, "what a write can have waited for, by whose turn it is"),
+        local read_limit: Bits(4, "what a read can have waited for"),
+        constant longest_wait: Bits(4, LONGEST_WAIT, "longest wait of a request"),
     }
 }
 
@@ -181,20 +187,41 @@ impl Logic for HandshakeClaims {
         self.read_goes_in_time.d.next = self.read_wait.q.val() <= self.longest_wait.val();
         self.place_for_answer.d.next = (!self.writing_now.val() | !self.b_full.val())
             & (!self.reading_now.val() | !self.r_full.val());
-        self.write_limit.next = self.longest_wait.val();
-        self.read_limit.next = self.longest_wait.val();
+        self.asking.next = self.writes.val() | self.reads.val();
+        self.step.next = bit_cast(self.ahead.val(), &self.step)
+            | (bit_cast(self.nears.val(), &self.step) << 1)
+            | (bit_cast(self.asked.val(), &self.step) << 2);
+        if self.asking.val() {
+            self.step.next = 3.into();
+        }
+        self.one_under_way.d.next = !(self.ahead.val()
+            & (self.nears.val() | self.asking.val() | self.asked.val()))
+            & !(self.nears.val() & (self.asking.val() | self.asked.val()))
+            & !(self.asking.val() & self.asked.val())
+            & (!(self.ahead.val() | self.nears.val() | self.asking.val())
+                | (self.wrote_last.val()
+                    & self.aw_full.val()
+                    & self.w_full.val()
+                    & !self.b_full.val())
+                | (!self.wrote_last.val() & self.ar_full.val() & !self.r_full.val()));
+        comment!("Five cycles for the other request before it, and its own steps; the other one waits as");
+        comment!("long as this one is under way.");
+        self.chosen_limit.next = self.step.val() + 5;
         if self.asked.val() {
-            self.write_limit.next = 2.into();
-            self.read_limit.next = 2.into();
+            self.chosen_limit.next = 0.into();
+        }
+        self.write_limit.next = self.step.val();
+        self.read_limit.next = self.step.val();
+        if self.step.val() == 0 {
             if self.wrote_last.val() {
-                self.write_limit.next = 0.into();
+                self.read_limit.next = 5.into();
             } else {
-                self.read_limit.next = 0.into();
+                self.write_limit.next = 5.into();
             }
         } else if self.wrote_last.val() {
-            self.write_limit.next = 1.into();
+            self.write_limit.next = self.chosen_limit.val();
         } else {
-            self.read_limit.next = 1.into();
+            self.read_limit.next = self.chosen_limit.val();
         }
         self.turns_taken.d.next = ((self.write_wait.q.val() == 0)
             | (self.write_ready.val() & (self.write_wait.q.val() <= self.write_limit.val())))

@@ -76,8 +76,11 @@ pub struct AxiLite {
     /// What the last read found and its answer, and whether they wait.
     r: (u32, u8),
     r_waits: bool,
-    /// The request of the cycle before was a write, or a read.
-    asked: Option<bool>,
+    /// How many cycles from now the registers are asked for what was chosen.
+    asks_in: Option<u8>,
+    /// They answer in this cycle.
+    asked: bool,
+    /// What was chosen last is a write.
     wrote_last: bool,
 }
 
@@ -97,34 +100,54 @@ impl AxiLite {
         }
     }
 
+    /// Cycles from the choice of a request to the request.
+    const CHOSEN_AHEAD: u8 = 3;
+
     /// The request of this cycle.
     pub fn request(&self) -> Option<Request> {
-        if self.asked.is_some() {
-            return None;
-        }
-        let write = match (self.aw, self.w, self.b_waits) {
-            (Some(address), Some((data, strobe)), false) => Some(Request::Write {
-                word: address / 4,
+        (self.asks_in == Some(0)).then(|| self.chosen())
+    }
+
+    /// The address of a request that comes in two cycles, in words, and whether it is a write.
+    pub fn ahead(&self) -> Option<(u32, bool)> {
+        (self.asks_in == Some(Self::CHOSEN_AHEAD - 1)).then(|| match self.chosen() {
+            Request::Read { word } => (word, false),
+            Request::Write { word, .. } => (word, true),
+        })
+    }
+
+    /// What was chosen, which waits until the registers are asked.
+    fn chosen(&self) -> Request {
+        let ((data, strobe), write) = (self.w.unwrap_or_default(), self.aw.unwrap_or_default());
+        match self.wrote_last {
+            true => Request::Write {
+                word: write / 4,
                 data,
                 strobe,
-            }),
-            _ => None,
-        };
-        let read = match (self.ar, self.r_waits) {
-            (Some(address), false) => Some(Request::Read { word: address / 4 }),
-            _ => None,
-        };
+            },
+            false => Request::Read {
+                word: self.ar.unwrap_or_default() / 4,
+            },
+        }
+    }
+
+    /// Whether what is chosen in this cycle is a write; `None` if nothing is.
+    fn chooses(&self) -> Option<bool> {
+        let free = self.asks_in.is_none() && !self.asked;
+        let write = free && self.aw.is_some() && self.w.is_some() && !self.b_waits;
+        let read = free && self.ar.is_some() && !self.r_waits;
         match (write, read) {
-            (Some(_), Some(_)) if self.wrote_last => read,
-            (Some(_), _) => write,
-            _ => read,
+            (true, true) => Some(!self.wrote_last),
+            (false, false) => None,
+            (write, _) => Some(write),
         }
     }
 
     /// Nothing changes while the manager drives `inputs`.
     pub fn steady(&self, inputs: &Inputs) -> bool {
-        self.asked.is_none()
-            && self.request().is_none()
+        !self.asked
+            && self.asks_in.is_none()
+            && self.chooses().is_none()
             && !(self.aw.is_none() && inputs.aw.is_some())
             && !(self.w.is_none() && inputs.w.is_some())
             && !(self.b_waits && inputs.b_ready)
@@ -136,13 +159,14 @@ impl AxiLite {
     /// request of the cycle before.
     pub fn clock(&mut self, inputs: &Inputs, answer: Answer) {
         let request = self.request();
+        let chooses = self.chooses();
         let offered = self.outputs();
         self.b_waits &= !inputs.b_ready;
         self.r_waits &= !inputs.r_ready;
-        match self.asked {
-            Some(true) => (self.b, self.b_waits) = (answer.response, true),
-            Some(false) => (self.r, self.r_waits) = ((answer.data, answer.response), true),
-            None => {}
+        match (self.asked, self.wrote_last) {
+            (true, true) => (self.b, self.b_waits) = (answer.response, true),
+            (true, false) => (self.r, self.r_waits) = ((answer.data, answer.response), true),
+            (false, _) => {}
         }
         if offered.aw_ready {
             self.aw = inputs.aw;
@@ -161,9 +185,12 @@ impl AxiLite {
             Some(Request::Read { .. }) => self.ar = None,
             None => {}
         }
-        self.asked = request.map(|request| matches!(request, Request::Write { .. }));
-        if let Some(wrote) = self.asked {
-            self.wrote_last = wrote;
-        }
+        self.asked = request.is_some();
+        self.asks_in = match (self.asks_in, chooses) {
+            (Some(cycles), _) => cycles.checked_sub(1),
+            (None, Some(_)) => Some(Self::CHOSEN_AHEAD - 1),
+            (None, None) => None,
+        };
+        self.wrote_last = chooses.unwrap_or(self.wrote_last);
     }
 }

@@ -52,7 +52,8 @@ bundle! {
 }
 
 bundle! {
-    /// The pins by which registers are asked: a request in a cycle, the answer in the next.
+    /// The pins by which registers are asked: a request in a cycle, the answer in the next. Two cycles
+    /// before the request its address stands already.
     pub struct RegisterPins flips
     /// The pins of what asks registers.
     RegisterAccess;
@@ -62,6 +63,7 @@ bundle! {
     pub fn new(word_bits: u32, asked: &str, idle: &str) {}
 
     {
+        pub in ahead: Bit("two cycles from now there is a request with the address of this cycle"),
         pub in request: Bit(asked),
         pub in write: Bit("to write"),
         pub in word: Bits(word_bits, "address in words of 32 bits"),
@@ -77,7 +79,8 @@ pub const ASKED: &str = "the registers are asked in this cycle";
 
 block! {
     /// An AXI4-Lite subordinate (IHI 0022, B1) in front of registers that take one request at a
-    /// time and answer in the next cycle.
+    /// time and answer in the next cycle. They see its address two cycles before, in which they
+    /// look up what is in a memory.
     ///
     /// The five channels are independent: an address may come before or after its data, a read
     /// while a write waits for `bready`, and every channel has a place to hold one transfer, so
@@ -93,8 +96,8 @@ block! {
         "axi_lite",
         "AXI4-Lite subordinate. Every channel holds one transfer, so that the channels\n\
          are independent and no ready depends on a valid of the same cycle. The\n\
-         registers behind it get one request at a time, reads and writes in turn, and\n\
-         answer in the cycle after.",
+         registers behind it get one request at a time, reads and writes in turn: its\n\
+         address first, two cycles later the request, and they answer in the cycle after.",
     )
 
     {
@@ -113,10 +116,16 @@ block! {
         reg r_full: Bit(false, "the answer to a read waits"),
         reg r_data: Bits(DATA_WIDTH, 0, "its data"),
         reg r_answer: Bits(2, 0, "it"),
-        reg asked: Bit(false, "the registers answer in this cycle"),
-        reg wrote_last: Bit(false, "the last request was a write"),
-        local may_write: Bit("a write could go to the registers"),
-        local may_read: Bit("a read could go to the registers"),
+        reg ahead: Bit(false, "the registers see the address of a request"),
+        reg nears: Bit(false, "they look up what is there"),
+        reg asks: Bit(false, "they are asked"),
+        reg asked: Bit(false, "they answer"),
+        reg wrote_last: Bit(false, "the last request that was chosen is a write"),
+        local free: Bit("no request is under way"),
+        local may_write: Bit("a write could be chosen"),
+        local may_read: Bit("a read could be chosen"),
+        local chooses_write: Bit("a write is chosen"),
+        local chooses: Bit("a request is chosen"),
         local writes: Bit("a write goes to the registers"),
         local reads: Bit("a read goes to the registers"),
         constant byte_bits: Bits(2, 2, "bits of a byte's place in a word"),
@@ -134,18 +143,26 @@ impl Logic for AxiLite {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("A request needs a place for its answer, and none may be under way.");
-        self.may_write.next =
-            self.aw_full.q.val() & self.w_full.q.val() & !self.b_full.q.val() & !self.asked.q.val();
-        self.may_read.next = self.ar_full.q.val() & !self.r_full.q.val() & !self.asked.q.val();
-        self.writes.next = self.may_write.val() & (!self.may_read.val() | !self.wrote_last.q.val());
-        self.reads.next = self.may_read.val() & !self.writes.val();
-        self.asked.d.next = self.writes.val() | self.reads.val();
-        if self.writes.val() | self.reads.val() {
-            self.wrote_last.d.next = self.writes.val();
+        self.free.next =
+            !(self.ahead.q.val() | self.nears.q.val() | self.asks.q.val() | self.asked.q.val());
+        self.may_write.next = self.aw_full.q.val() & self.w_full.q.val() & !self.b_full.q.val();
+        self.may_read.next = self.ar_full.q.val() & !self.r_full.q.val();
+        self.chooses_write.next =
+            self.may_write.val() & (!self.may_read.val() | !self.wrote_last.q.val());
+        self.chooses.next = self.free.val() & (self.may_write.val() | self.may_read.val());
+        if self.chooses.val() {
+            self.wrote_last.d.next = self.chooses_write.val();
         }
-        self.registers.request.next = self.writes.val() | self.reads.val();
-        self.registers.write.next = self.writes.val();
-        if self.writes.val() {
+        self.ahead.d.next = self.chooses.val();
+        self.nears.d.next = self.ahead.q.val();
+        self.asks.d.next = self.nears.q.val();
+        self.asked.d.next = self.asks.q.val();
+        self.writes.next = self.asks.q.val() & self.wrote_last.q.val();
+        self.reads.next = self.asks.q.val() & !self.wrote_last.q.val();
+        self.registers.ahead.next = self.ahead.q.val();
+        self.registers.request.next = self.asks.q.val();
+        self.registers.write.next = self.wrote_last.q.val();
+        if self.wrote_last.q.val() {
             self.registers.word.next = self.aw_word.q.val();
         } else {
             self.registers.word.next = self.ar_word.q.val();
@@ -237,6 +254,8 @@ impl Logic for AxiLite {
         self.claims.r_full.next = self.axi.rvalid.val();
         self.claims.r_data.next = self.axi.rdata.val();
         self.claims.r_answer.next = self.axi.rresp.val();
+        self.claims.ahead.next = self.ahead.q.val();
+        self.claims.nears.next = self.nears.q.val();
         self.claims.asked.next = self.asked.q.val();
         self.claims.wrote_last.next = self.wrote_last.q.val();
     }

@@ -71,6 +71,11 @@ proptest! {
             bench.check(cycle, &answers(&golden.outputs()))?;
             let request = golden.request();
             bench.check(cycle, &[("request", request.is_some().into())])?;
+            let ahead = golden.ahead();
+            bench.check(cycle, &[("ahead", ahead.is_some().into())])?;
+            if let Some((word, write)) = ahead {
+                bench.check(cycle, &[("word", word.into()), ("write", write.into())])?;
+            }
             match request {
                 Some(Request::Read { word }) => {
                     bench.check(cycle, &[("write", 0), ("word", word.into())])?;
@@ -100,7 +105,7 @@ proptest! {
         let (mut read_addresses, mut answered_reads) = (0, 0);
         // The last cycles let everything through.
         for (cycle, (stall, value)) in stalls.iter().enumerate() {
-            let ends = cycle >= 380;
+            let ends = cycle >= 350;
             if present.aw.is_none() && stall[0] && !ends {
                 present.aw = Some(value % 4096);
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::map::{self, Map, Register};
 use crate::blocks::axi_lite::golden::{Answer, Request};
 use crate::blocks::budget_rate::golden::Operands;
+use crate::blocks::link_sync::golden::Counted;
 use crate::blocks::port::pins::PowerState;
 use crate::config::plan::{AdjustableTime, HistogramKind, LinkTime, PortPlan};
 
@@ -86,6 +87,12 @@ pub struct Port {
     pub power_state: PowerState,
     /// The other end did not answer in time.
     pub sync_error: bool,
+    /// What happens between the ends.
+    pub exchange: Counted,
+    /// The timer of an end that did not transmit last expires, in a link that is awake.
+    pub backstop_expires: bool,
+    /// The guard keeps a link awake whose timer expires.
+    pub guard_refuses: bool,
     /// Threshold in force, in ticks.
     pub t_pdt: u64,
     /// Whole tokens in the guard's bucket.
@@ -158,13 +165,13 @@ pub struct Csr {
     hop_index: u8,
     /// A packet has waited in this time that the link is not awake.
     waited: bool,
-    /// The event counters in the order of [`EVENTS`].
+    /// The event counters in the order of [`EVENTS`]; those that the configuration lacks stay 0.
     events: [u64; EVENTS.len()],
 }
 
 /// The event counters by the names of their registers; the times in the states are in the
 /// order of [`PowerState::ALL`].
-const EVENTS: [&str; 11] = [
+const EVENTS: [&str; 18] = [
     "wake",
     "going_down",
     "fast_wake",
@@ -176,6 +183,13 @@ const EVENTS: [&str; 11] = [
     "misses",
     "transitions",
     "waits",
+    "requests",
+    "nacks",
+    "withdrawn",
+    "crossed",
+    "time_outs",
+    "backstops",
+    "guard_refusals",
 ];
 
 impl Csr {
@@ -517,7 +531,24 @@ impl Csr {
         self.skip(1, port.power_state);
         let waits = port.power_state != PowerState::Wake && port.queue_nonempty && !self.waited;
         let ended = port.hit || port.miss;
-        let happened = [ended, port.hit, port.miss, port.leaving, waits];
+        let exchange = match self.plan.messages() {
+            Some(_) => port.exchange,
+            None => Counted::default(),
+        };
+        let happened = [
+            ended,
+            port.hit,
+            port.miss,
+            port.leaving,
+            waits,
+            exchange.requested,
+            exchange.nacked,
+            exchange.withdraws,
+            exchange.crosses,
+            port.sync_error && self.plan.messages().is_some(),
+            port.backstop_expires && !self.plan.per_direction(),
+            port.guard_refuses && self.plan.guard.is_some(),
+        ];
         for (count, happened) in self.events[6..].iter_mut().zip(happened) {
             *count += u64::from(happened);
         }
@@ -526,13 +557,14 @@ impl Csr {
 
     /// Calls `visit` with the registers that count time.
     pub fn time_registers(&self, visit: &mut impl FnMut(&'static str, u64)) {
+        // The place of each in the list of the hardware's counters, and in their memory.
         let names = [
-            "u_csr.wake_q",
-            "u_csr.going_down_q",
-            "u_csr.fast_wake_q",
-            "u_csr.deep_sleep_q",
-            "u_csr.refreshing_q",
-            "u_csr.going_up_q",
+            "u_csr.u_event_counters.counts[4][28]",
+            "u_csr.u_event_counters.counts[5][29]",
+            "u_csr.u_event_counters.counts[6][30]",
+            "u_csr.u_event_counters.counts[7][31]",
+            "u_csr.u_event_counters.counts[8][0]",
+            "u_csr.u_event_counters.counts[9][1]",
         ];
         for (name, cycles) in names.into_iter().zip(self.events) {
             visit(name, cycles);

@@ -15,7 +15,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0003;
+pub const VERSION: u32 = 0x0001_0004;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -365,6 +365,8 @@ pub fn port(plan: &PortPlan) -> Map {
     };
     let aging = |width: u32| if plan.ages() { width } else { 0 };
     let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
+    let agreed = |width: u32| if plan.messages().is_some() { width } else { 0 };
+    let shared = |width: u32| if plan.per_direction() { 0 } else { width };
     let times = plan.adjustable_times();
     let histogram = &plan.histogram;
     let mantissa = match histogram.scale {
@@ -525,6 +527,18 @@ pub fn port(plan: &PortPlan) -> Map {
         0x110 pair waits(
             64, Status, 0, "times that a packet had to wait for the link to come awake"
         );
+        0x118 pair requests(agreed(64), Status, 0, "requests to go down that this end sent");
+        0x120 pair nacks(agreed(64), Status, 0, "of them, those that the other end refused");
+        0x128 pair withdrawn(
+            agreed(64), Status, 0, "of them, those that this end took back because of activity"
+        );
+        0x130 pair crossed(
+            agreed(64), Status, 0,
+            "requests of the other end that came while a request of this end waited"
+        );
+        0x138 pair time_outs(
+            agreed(64), Status, 0, "times that the other end did not answer in time"
+        );
         0x140 fields bin_index("writing it fetches a bin of the histogram") {
             index(0, readable(12), Index, 0, format!("which bin, 0 to {}", histogram.bins - 1));
             busy(
@@ -559,6 +573,15 @@ pub fn port(plan: &PortPlan) -> Map {
                 time.least,
                 time.most
             ),
+        );
+    }
+    registers! { page,
+        0x240 pair backstops(
+            shared(64), Status, 0,
+            "times that the timer of an end expired that did not transmit last"
+        );
+        0x248 pair guard_refusals(
+            guarded(64), Status, 0, "times that the guard kept a link awake whose timer expired"
         );
     }
     Map { registers: page.0 }

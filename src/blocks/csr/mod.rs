@@ -16,7 +16,7 @@ pub(crate) mod timing;
 
 use self::bins::{BinPins, Bins};
 use self::claims::ParameterClaims;
-use self::counters::Counters;
+use self::counters::Waits;
 pub(crate) use self::layout::reset_of;
 pub use self::layout::WORD_BITS;
 use self::layout::{Layout, Request};
@@ -24,6 +24,7 @@ use self::parameters::{AgingPins, ParameterPins, Parameters};
 use self::rate::{RatePins, RateRequest};
 use self::timing::{staged_width, Timing};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
+use crate::blocks::event_counters::EventCounters;
 use crate::blocks::lpi_fsm::TimingOutputs;
 use crate::config::plan::{
     HistogramKind, PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
@@ -53,6 +54,9 @@ block! {
         let time = plan.time_width;
         let histogram = &plan.histogram;
         let word = WORD_BITS;
+        let agrees = plan.messages().is_some();
+        let counters = counters::of(plan, &page);
+        let backstops = counters::BEFORE_MESSAGES + if agrees { counters::MESSAGES.len() } else { 0 };
         let guard_tokens = plan.guard.map_or(1, |guard| clog2(u128::from(guard.burst) + 1));
     }
 
@@ -78,6 +82,16 @@ block! {
         pub in queue_nonempty: Bit("the output queue holds a packet"),
         pub in power_state: Bits(3, "state of the link"),
         pub in sync_error: Bit("the other end has not answered in time"),
+        pub in requested: Bit("a request to go down is sent") if agrees,
+        pub in nacked: Bit("the other end refuses it") if agrees,
+        pub in withdraws: Bit("this end takes it back") if agrees,
+        pub in crosses: Bit("a request comes while one of this end waits") if agrees,
+        pub in backstop_expires: Bit(
+            "the timer of an end that did not transmit last expires"
+        ) if !plan.per_direction(),
+        pub in guard_refuses: Bit(
+            "the guard keeps a link awake whose timer expires"
+        ) if plan.guard.is_some(),
         pub in t_pdt: Bits(time, "threshold in force, in ticks"),
         pub in guard_tokens: Bits(
             guard_tokens, "whole tokens in the guard's bucket"
@@ -107,6 +121,7 @@ block! {
         local mask: Bits(DATA_WIDTH, "bits to write"),
         local wide: Bits(64, "value of the pair of registers"),
         local is_pair: Bit("the address is one of a pair"),
+        local is_counter: Bit("of a counter"),
         local present: Bits(DATA_WIDTH, "value of the register"),
         local is_single: Bit("the address is one of a single register"),
         local seen: Bits(DATA_WIDTH, "what a read finds"),
@@ -129,7 +144,12 @@ block! {
         reg map_flag: Bit(false, "a map histogram ran out of entries"),
         section bins: Bins(plan) if readable,
         reg hop_index_now: Bits(HOPS_WIDTH, 0, "packet count to read"),
-        section counters: Counters(),
+        child event_counters: EventCounters(&counters),
+        section waits: Waits(),
+        choice agrees(agrees), // the ends agree by messages
+        number _backstops(backstops),
+        number _guard_refusals(backstops + usize::from(!plan.per_direction())),
+        number _end_of_counters(counters.len()),
         choice guarded(plan.guard.is_some()), // there is a guard
         choice predicts(predicts), // the controller can predict
         choice is_map(is_map), // its histogram is a map
@@ -167,6 +187,10 @@ impl Logic for Csr {
         self.asked.is_t_pdt.next = self.pair.val() == self.layout.at_t_pdt.val();
         self.asked.is_ttl.next = self.pair.val() == self.layout.at_ttl.val();
         self.asked.is_t_backstop.next = self.pair.val() == self.layout.at_t_backstop.val();
+        self.is_counter.next = ((self.pair.val() >= self.layout.first_counter.val())
+            & (self.pair.val() <= self.layout.last_counter.val()))
+            | (self.pair.val() == self.layout.at_backstops.val())
+            | (self.pair.val() == self.layout.at_guard_refusals.val());
         self.is_pair.next = true;
         self.wide.next = 0.into();
         if self.asked.is_t_pdt.val() {
@@ -191,28 +215,8 @@ impl Logic for Csr {
             if self.predicts {
                 self.wide.next = bit_cast(self.budget.val(), 64);
             }
-        } else if self.pair.val() == self.layout.at_periods.val() {
-            self.wide.next = self.counters.periods.q.val();
-        } else if self.pair.val() == self.layout.at_hits.val() {
-            self.wide.next = self.counters.hits.q.val();
-        } else if self.pair.val() == self.layout.at_misses.val() {
-            self.wide.next = self.counters.misses.q.val();
-        } else if self.pair.val() == self.layout.at_transitions.val() {
-            self.wide.next = self.counters.transitions.q.val();
-        } else if self.pair.val() == self.layout.at_wake.val() {
-            self.wide.next = self.counters.wake.q.val();
-        } else if self.pair.val() == self.layout.at_going_down.val() {
-            self.wide.next = self.counters.going_down.q.val();
-        } else if self.pair.val() == self.layout.at_fast_wake.val() {
-            self.wide.next = self.counters.fast_wake.q.val();
-        } else if self.pair.val() == self.layout.at_deep_sleep.val() {
-            self.wide.next = self.counters.deep_sleep.q.val();
-        } else if self.pair.val() == self.layout.at_refresh.val() {
-            self.wide.next = self.counters.refreshing.q.val();
-        } else if self.pair.val() == self.layout.at_going_up.val() {
-            self.wide.next = self.counters.going_up.q.val();
-        } else if self.pair.val() == self.layout.at_waits.val() {
-            self.wide.next = self.counters.waits.q.val();
+        } else if self.is_counter.val() {
+            self.wide.next = self.event_counters.count.val();
         } else {
             self.is_pair.next = false;
         }
@@ -510,12 +514,32 @@ impl Logic for Csr {
             & self.asked.is_command.val()
             & self.asked.set_bits.val().get_bit(1);
         self.clear_counts.next = self.clears.val();
-        self.counters.hit.next = self.hit.val();
-        self.counters.miss.next = self.miss.val();
-        self.counters.leaving.next = self.leaving.val();
-        self.counters.queue_nonempty.next = self.queue_nonempty.val();
-        self.counters.power_state.next = self.power_state.val();
-        self.counters.clears.next = self.clears.val();
+        self.event_counters.clear.next = self.clears.val();
+        self.event_counters.ask.next = self.access.ahead.val();
+        self.event_counters.place.next = bit_cast(self.pair.val(), 5);
+        self.waits.queue_nonempty.next = self.queue_nonempty.val();
+        self.waits.power_state.next = self.power_state.val();
+        self.event_counters.happens[0].next = self.hit.val() | self.miss.val();
+        self.event_counters.happens[1].next = self.hit.val();
+        self.event_counters.happens[2].next = self.miss.val();
+        self.event_counters.happens[3].next = self.leaving.val();
+        for i in 0..6 {
+            self.event_counters.happens[4 + i].next = self.power_state.val() == i;
+        }
+        self.event_counters.happens[10].next = self.waits.begins.val();
+        if self.agrees {
+            self.event_counters.happens[11].next = self.requested.val();
+            self.event_counters.happens[12].next = self.nacked.val();
+            self.event_counters.happens[13].next = self.withdraws.val();
+            self.event_counters.happens[14].next = self.crosses.val();
+            self.event_counters.happens[15].next = self.sync_error.val();
+        }
+        for i in self._backstops..self._guard_refusals {
+            self.event_counters.happens[i].next = self.backstop_expires.val();
+        }
+        for i in self._guard_refusals..self._end_of_counters {
+            self.event_counters.happens[i].next = self.guard_refuses.val();
+        }
 
         self.claims.writes.next = self.asked.writes.val();
         self.claims.request.next = self.access.request.val();

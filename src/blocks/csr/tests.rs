@@ -5,6 +5,7 @@ use proptest::prelude::*;
 
 use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
+use crate::blocks::link_sync::golden::Counted;
 use crate::blocks::port::pins::PowerState;
 use crate::blocks::testing::Bench;
 use crate::config::plan::*;
@@ -60,6 +61,14 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         leaving: few(3, 5),
         power_state: PowerState::ALL[bits[4] as usize % 6],
         sync_error: few(5, 50),
+        exchange: Counted {
+            requested: few(5, 3),
+            nacked: few(5, 4),
+            withdraws: few(5, 7),
+            crosses: few(6, 4),
+        },
+        backstop_expires: few(7, 4),
+        guard_refuses: few(7, 3),
         queue_nonempty: few(6, 3),
         guard_tokens: bits[0] & 3,
         t_pdt: bits[1] & time,
@@ -163,7 +172,7 @@ pub(crate) fn request(page: &map::Map) -> impl Strategy<Value = Option<Request>>
 
 fn requests(plan: &PortPlan) -> impl Strategy<Value = Vec<(Option<Request>, [u64; 8])>> {
     let page = map::port(plan);
-    prop::collection::vec((request(&page), any::<[u64; 8]>()), 1..400)
+    prop::collection::vec((request(&page), any::<[u64; 8]>()), 1..900)
 }
 
 fn configuration() -> impl Strategy<Value = PortPlan> {
@@ -193,20 +202,29 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
         })
 }
 
-/// The pins of a request.
-pub(crate) fn pins(request: Option<Request>) -> [(&'static str, u64); 5] {
+/// The pins of a request that comes in so many cycles, 2 to 0.
+fn pins(request: Option<Request>, cycles: u8) -> [(&'static str, u64); 6] {
     let (write, word, data, strobe) = match request {
         Some(Request::Write { word, data, strobe }) => (true, word, data, strobe),
         Some(Request::Read { word }) => (false, word, 0, 0),
         None => (false, 0, 0, 0),
     };
     [
-        ("request", request.is_some().into()),
+        ("ahead", (request.is_some() && cycles == 2).into()),
+        ("request", (request.is_some() && cycles == 0).into()),
         ("write", write.into()),
         ("word", word.into()),
         ("write_data", data.into()),
         ("write_strobe", strobe.into()),
     ]
+}
+
+/// A request from its address to its answer.
+fn ask(bench: &mut Bench<Csr>, request: Request) {
+    for cycles in [2, 1, 0] {
+        bench.drive(&pins(Some(request), cycles));
+        bench.clock();
+    }
 }
 
 fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
@@ -242,7 +260,21 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
         ]);
     }
     if plan.guard.is_some() {
-        bench.drive(&[("guard_tokens", port.guard_tokens)]);
+        bench.drive(&[
+            ("guard_tokens", port.guard_tokens),
+            ("guard_refuses", port.guard_refuses.into()),
+        ]);
+    }
+    if !plan.per_direction() {
+        bench.drive(&[("backstop_expires", port.backstop_expires.into())]);
+    }
+    if plan.messages().is_some() {
+        bench.drive(&[
+            ("requested", port.exchange.requested.into()),
+            ("nacked", port.exchange.nacked.into()),
+            ("withdraws", port.exchange.withdraws.into()),
+            ("crosses", port.exchange.crosses.into()),
+        ]);
     }
     if plan.ages() {
         bench.drive(&[("restarted", port.restarted.into())]);
@@ -261,9 +293,18 @@ proptest! {
     ) {
         let mut golden = golden::Csr::new(&plan);
         let mut bench = Bench::new(Csr::new(&plan));
-        for (cycle, (request, bits)) in cycles.into_iter().enumerate() {
+        let mut coming = None;
+        for (cycle, (wanted, bits)) in cycles.into_iter().enumerate() {
             let port = port(plan.max_time(), bits);
-            bench.drive(&pins(request));
+            coming = match coming {
+                None | Some((_, 0)) => wanted.map(|request| (request, 2)),
+                Some((request, cycles)) => Some((request, cycles - 1)),
+            };
+            let request = coming.filter(|(_, cycles)| *cycles == 0).map(|(request, _)| request);
+            match coming {
+                Some((request, cycles)) => bench.drive(&pins(Some(request), cycles)),
+                None => bench.drive(&pins(None, 0)),
+            }
             drive(&mut bench, &plan, &port);
             let in_force = golden.in_force();
             let next = golden.next(port.active);
@@ -347,16 +388,17 @@ fn every_address_of_the_page_answers_as_the_map_says() {
     let mut bench = Bench::new(Csr::new(&plan));
     for word in 0..1 << super::WORD_BITS {
         let register = page.at(word);
-        bench.drive(&pins(Some(Request::Read { word })));
-        bench.clock();
+        ask(&mut bench, Request::Read { word });
         assert_eq!(bench.get("answer"), if register.is_some() { 0 } else { 3 });
         // No byte is written.
-        bench.drive(&pins(Some(Request::Write {
-            word,
-            data: 0,
-            strobe: 0,
-        })));
-        bench.clock();
+        ask(
+            &mut bench,
+            Request::Write {
+                word,
+                data: 0,
+                strobe: 0,
+            },
+        );
         let expected = match register {
             None => 3,
             Some(register) if register.writable => 0,
@@ -378,8 +420,7 @@ fn reset_values_and_reserved_bits_are_those_of_the_map() {
         ("hop_factor", INITIAL_HOP_FACTOR),
     ]);
     let read = |bench: &mut Bench<Csr>, word| {
-        bench.drive(&pins(Some(Request::Read { word })));
-        bench.clock();
+        ask(bench, Request::Read { word });
         bench.get("read_data") as u32
     };
     for register in &page.registers {
@@ -395,12 +436,14 @@ fn reset_values_and_reserved_bits_are_those_of_the_map() {
         let reserved = !register.writable_bits();
         // What is no time of the link is refused, not cut.
         let refuses = (plan.adjustable_times().iter()).any(|it| it.time.name() == register.name);
-        bench.drive(&pins(Some(Request::Write {
-            word,
-            data: before | reserved,
-            strobe: 15,
-        })));
-        bench.clock();
+        ask(
+            &mut bench,
+            Request::Write {
+                word,
+                data: before | reserved,
+                strobe: 15,
+            },
+        );
         let answer = if refuses { 2 } else { 0 };
         assert_eq!(bench.get("answer"), answer, "{}", register.name);
         assert_eq!(read(&mut bench, word), before, "{}", register.name);
@@ -415,15 +458,16 @@ fn a_time_of_the_link_takes_what_the_range_allows_and_no_more() {
     let word = page.register("t_w_deep_sleep").offset / 4;
     let mut bench = Bench::new(Csr::new(&plan));
     for (data, answer, kept) in [(3, 0, 3), (2, 2, 3), (44, 0, 44), (45, 2, 44), (0, 2, 44)] {
-        bench.drive(&pins(Some(Request::Write {
-            word,
-            data,
-            strobe: 15,
-        })));
-        bench.clock();
+        ask(
+            &mut bench,
+            Request::Write {
+                word,
+                data,
+                strobe: 15,
+            },
+        );
         assert_eq!(bench.get("answer"), answer, "{data}");
-        bench.drive(&pins(Some(Request::Read { word })));
-        bench.clock();
+        ask(&mut bench, Request::Read { word });
         assert_eq!(bench.get("read_data"), kept, "{data}");
         // Nothing is in force that was not applied.
         assert_eq!(bench.get("t_w_deep_sleep"), 10);

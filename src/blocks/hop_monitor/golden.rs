@@ -48,9 +48,11 @@ impl HopMonitor {
         self.measured
     }
 
-    /// Packets of a hop count, as a read in this cycle finds them.
+    /// Packets of a hop count before this cycle, as a read in it finds them.
     pub fn count(&self, hops: u8) -> u32 {
-        self.counts.get(&hops).copied().unwrap_or(0)
+        let counted = self.counts.get(&hops).copied().unwrap_or(0);
+        let arriving = u32::from(self.arriving == Some(hops));
+        self.most.min(counted.saturating_add(arriving))
     }
 
     /// Nothing changes while no packet comes and nothing is cleared.

@@ -83,6 +83,7 @@ block! {
         local without_this: Bits(counter_width, "the counter without this packet"),
         local with_this: Bits(counter_width, "the counter with this packet"),
         reg read_populated: Bit(false, "the word that was read means something"),
+        reg read_written: Bit(false, "it was written while it was read"),
     }
 }
 
@@ -145,7 +146,11 @@ impl Logic for HopMonitor {
 
         self.counts_to_read.read_address.next = self.read_hops.val();
         self.read_populated.d.next = self.populated.q.val().get_bit(self.read_hops.val());
-        if self.read_populated.q.val() {
+        self.read_written.d.next =
+            self.counting.q.val() & (self.hops.q.val() == self.read_hops.val());
+        if self.read_written.q.val() {
+            self.count.next = self.last_count.q.val();
+        } else if self.read_populated.q.val() {
             self.count.next = self.counts_to_read.read_data.val();
         } else {
             self.count.next = 0.into();

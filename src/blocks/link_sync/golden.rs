@@ -59,6 +59,19 @@ impl View {
     }
 }
 
+/// What the registers count of a cycle.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counted {
+    /// A request to go down is sent.
+    pub requested: bool,
+    /// The other end refuses it.
+    pub nacked: bool,
+    /// This end takes it back, because of activity.
+    pub withdraws: bool,
+    /// A request of the other end comes while one of this end waits for its answer.
+    pub crosses: bool,
+}
+
 /// What one clock cycle leads to.
 struct Step {
     phase: Phase,
@@ -327,6 +340,20 @@ impl LinkSync {
         let step = self.step(now, view);
         let start_over = self.phase == Phase::Start && step.phase == Phase::Idle;
         step.gave_up || (start_over && !self.heard)
+    }
+
+    /// What the registers count of cycle `now`.
+    pub fn counted(&self, view: &View) -> Counted {
+        let message = Some(view.message).filter(|_| view.link_up);
+        let asked_down = matches!(self.phase, Phase::AskedDown { .. });
+        let asked = asked_down || self.phase == Phase::AskedUp;
+        let gone = self.phase == Phase::AskedDown { cancelled: true } || view.active;
+        Counted {
+            requested: self.says == Message::ReqDown,
+            nacked: asked_down && message == Some(Message::Nack),
+            withdraws: asked_down && message == Some(Message::Ack) && gone,
+            crosses: asked && matches!(message, Some(Message::ReqDown | Message::ReqUp)),
+        }
     }
 
     /// The clock edge at the end of cycle `now`.

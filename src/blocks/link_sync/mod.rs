@@ -83,6 +83,7 @@ block! {
         let start = start_cycles(plan, sync);
         let width = clog2(start.into());
         let controlled = plan.control_pins;
+        let counted = plan.registers.is_some();
         let active = if controlled {
             "the port is active, or not to go down any more"
         } else {
@@ -125,6 +126,12 @@ block! {
         pub out message_out: Bits(MESSAGE_WIDTH, "message to the other end"),
         pub out sync_error: Bit("the other end once did not answer in time"),
         pub out fails: Bit("it has not, in this cycle"),
+        pub out requested: Bit("this end's request to go down is under way") if counted,
+        pub out nacked: Bit("the other end refuses it") if counted,
+        pub out withdraws: Bit("this end takes it back, because of activity") if counted,
+        pub out crosses: Bit("a request of the other end comes while this end's waits") if counted,
+        local asking: Bit("a request of this end waits for its answer"),
+        choice counted(counted), // registers count what happens
         pub reg state: Exchange(Exchange::Start, "where the exchange stands"),
         pub reg count: Bits(
             width, 0, "clock cycles in this state; SYNC_*: still to wait; IDLE: overdue"
@@ -397,5 +404,24 @@ impl Logic for LinkSync {
             & !(self.state.q.val() == Exchange::AwaitDown);
         self.message_out.next = self.message.q.val();
         self.sync_error.next = self.error.q.val();
+
+        if self.counted {
+            self.requested.next = self.message.q.val() == self.req_down.val();
+            if self.controlled {
+                self.asking.next = self.link_up.val()
+                    & ((self.state.q.val() == Exchange::AskDown)
+                        | (self.state.q.val() == Exchange::AskUp));
+            } else {
+                self.asking.next = (self.state.q.val() == Exchange::AskDown)
+                    | (self.state.q.val() == Exchange::AskUp);
+            }
+            self.nacked.next =
+                self.asking.val() & (self.state.q.val() == Exchange::AskDown) & self.is_nack.val();
+            self.withdraws.next = self.asking.val()
+                & (self.state.q.val() == Exchange::AskDown)
+                & self.is_ack.val()
+                & (self.active.val() | self.cancelled.q.val());
+            self.crosses.next = self.asking.val() & (self.is_req_down.val() | self.is_req_up.val());
+        }
     }
 }

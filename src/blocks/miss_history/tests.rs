@@ -9,6 +9,7 @@ use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::PortPlan;
 use crate::hdl::check;
+use crate::hdl::prelude::*;
 
 pub(crate) fn plan(time_width: u32, history: u32, fraction_bits: u32) -> PortPlan {
     small_plan().with(|plan| {
@@ -116,10 +117,50 @@ fn a_miss_leaves_with_its_ratio() {
     assert_eq!(sample(0, false), (1, 3.0));
 }
 
+block! {
+    /// A history whose idle periods end in cycles that do not follow each other, as those of a port
+    /// do, whatever comes.
+    struct Apart(clk, rst);
+
+    fn new(plan: &PortPlan) {
+        let numbers = Arithmetic::new(plan);
+    }
+
+    about("apart", "A history, and what keeps the ends of idle periods apart.")
+
+    {
+        pub in ended: Bit("an idle period ends, unless one ended the cycle before"),
+        pub in miss: Bit("the link left wake in it"),
+        pub in ticks: Bits(plan.time_width, "its length"),
+        pub in t_pdt_in_force: Bits(plan.time_width, "threshold that governed it"),
+        pub out sum: Bits(numbers.sum_bits(), "sum of the stored ratios"),
+        pub out misses: Bits(numbers.count_bits(), "number of them"),
+        pub out under_way: Bits(STAGES, "idle periods under way"),
+        child history: MissHistory(plan),
+        local ends: Bit("an idle period ends"),
+        reg ended_before: Bit(false, "one ended the cycle before"),
+    }
+}
+
+impl Logic for Apart {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.ends.next = self.ended.val() & !self.ended_before.q.val();
+        self.ended_before.d.next = self.ends.val();
+        self.history.ended.next = self.ends.val();
+        self.history.miss.next = self.miss.val();
+        self.history.ticks.next = self.ticks.val();
+        self.history.t_pdt_in_force.next = self.t_pdt_in_force.val();
+        self.sum.next = self.history.sum.val();
+        self.misses.next = self.history.misses.val();
+        self.under_way.next = self.history.under_way.val();
+    }
+}
+
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for (history, time_width) in [(1, 12), (5, 32), (16, 32), (130, 20)] {
         let plan = plan(time_width, history, 10);
-        check::agrees_with_verilog(|| MissHistory::new(&plan), 3000, 3).unwrap();
+        check::agrees_with_verilog(|| Apart::new(&plan), 3000, 3).unwrap();
     }
 }

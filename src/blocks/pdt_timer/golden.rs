@@ -34,6 +34,12 @@ impl PdtTimer {
         self.in_force
     }
 
+    /// The port transmitted last, or never was active.
+    #[inline]
+    pub fn sent_last(&self) -> bool {
+        self.last_sender
+    }
+
     /// The idle period has to be longer than so many ticks for the timer to expire; `None`: it
     /// does not expire.
     #[inline]

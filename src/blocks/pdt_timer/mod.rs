@@ -46,6 +46,7 @@ block! {
         pub out t_pdt_in_force: Bits(width, "threshold of this idle period, or the next"),
         pub out expired: Bit("the timer expires at the end of this cycle"),
         pub out overdue: Bit("it expired earlier in this idle period"),
+        pub out sent_last: Bit("this port transmitted last, or never was active") if adjustable,
         pub reg in_force: Bits(
             width, plan.t_pdt_init.into(), "threshold that stood when the idle period began"
         ),
@@ -85,6 +86,9 @@ impl Logic for PdtTimer {
             }
         }
         self.t_pdt_in_force.next = self.in_force.q.val();
+        if self.adjustable {
+            self.sent_last.next = self.last_sender.q.val();
+        }
 
         self.at_threshold.next = self.tick.val() & (self.ticks.val() == self.in_force.q.val());
         if self.active.val() {

@@ -4,8 +4,13 @@
 use crate::config::plan::{PortPlan, Product};
 use crate::hdl::prelude::*;
 
-/// Clock cycles of the multiplication, whatever the width of the window.
-pub const MULTIPLY_CYCLES: u32 = 4;
+/// Bits of the window that are multiplied in a clock cycle.
+pub const DIGIT: u32 = 2;
+
+/// Clock cycles of the multiplication.
+pub fn multiply_cycles(plan: &PortPlan) -> u32 {
+    plan.time_width.div_ceil(DIGIT)
+}
 
 block! {
     /// The budget of a window that only grows: every tick adds to it.
@@ -87,9 +92,9 @@ block! {
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
         let rate = rate_width(plan);
-        let digit = plan.time_width.div_ceil(MULTIPLY_CYCLES);
-        let window = digit * MULTIPLY_CYCLES;
-        let product = (budget + s).max(digit).min(128);
+        let digits = multiply_cycles(plan);
+        let window = DIGIT * digits;
+        let product = (budget + s).max(DIGIT).min(128);
     }
 
     {
@@ -101,17 +106,17 @@ block! {
         ),
         pub reg rate_taken: Bits(rate, k, "rate when the multiplication began"),
         local factor: Bits(product, "the rate, as wide as the product"),
-        pub reg digits_left: Bits(clog2(MULTIPLY_CYCLES.into()), 0, "digits left, less one"),
+        pub reg digits_left: Bits(clog2(digits.into()), 0, "digits left, less one"),
         pub reg multiplicand: Bits(window, 0, "window, the next digit of it on top"),
         pub reg product: Bits(product, 0, "rate times the digits so far"),
         pub local next_product: Bits(product, "and times the next digit"),
         pub constant last_digit: Bits(
-            clog2(MULTIPLY_CYCLES.into()),
-            u128::from(MULTIPLY_CYCLES) - 1,
+            clog2(digits.into()),
+            u128::from(digits) - 1,
             "digits of the window, less one",
         ),
-        pub constant digit_bits: Number(digit, "bits of a digit"),
-        constant lower_digits: Number(window - digit, "bits of all digits but the highest"),
+        pub constant digit_bits: Number(DIGIT, "bits of a digit"),
+        constant lower_digits: Number(window - DIGIT, "bits of all digits but the highest"),
         constant rate_fraction: Number(s, "fraction bits of rate"),
         pub local multiplied: Bits(budget, "the whole packets of it"),
     }

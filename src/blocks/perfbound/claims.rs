@@ -1,7 +1,7 @@
 //! What the search promises, and what follows of its state (`docs/evidence/proofs.md`): sections
 //! of [`PerfBound`](super::PerfBound) that are no hardware.
 
-use super::budget::{rate_width, MULTIPLY_CYCLES};
+use super::budget::{multiply_cycles, rate_width, DIGIT};
 use super::state::Search;
 use crate::blocks::histogram::Shape;
 use crate::config::plan::{HistogramKind, PortPlan, Product};
@@ -127,10 +127,10 @@ block! {
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
         let rate = rate_width(plan);
-        let digit = plan.time_width.div_ceil(MULTIPLY_CYCLES);
-        let window = digit * MULTIPLY_CYCLES;
-        let product = (budget + s).max(digit).min(128);
-        let digits = clog2(MULTIPLY_CYCLES.into());
+        let cycles = multiply_cycles(plan);
+        let window = DIGIT * cycles;
+        let product = (budget + s).max(DIGIT).min(128);
+        let digits = clog2(cycles.into());
     }
 
     {
@@ -157,9 +157,11 @@ block! {
         local to_come: Bits(window, "window without the digits so far"),
         constant claimed_rate: Bits(product, if adjustable { 0 } else { k }, "the rate"),
         local claimed_factor: Bits(product, "the rate, as wide as the product"),
-        constant one_digit: Number(digit, "bits of a digit"),
-        constant two_digits: Number(2 * digit, "bits of two digits"),
-        constant three_digits: Number(3 * digit, "bits of three digits"),
+        constant one_digit: Number(DIGIT, "bits of a digit"),
+        constant lower_digits: Number(window - DIGIT, "bits of all digits but the highest"),
+        constant first_digit: Bits(digits, u128::from(cycles) - 1, "digits, less one"),
+        constant digit_size: Bits(digits + DIGIT, DIGIT.into(), "bits of a digit"),
+        local bits_taken: Bits(digits + DIGIT, "bits of the digits so far"),
         constant sum_fraction: Number(s, "fraction bits of the rate"),
     }
 }
@@ -175,7 +177,7 @@ impl Logic for MultipliedClaims {
         self.next_sum.next = (self.sum.q.val() << self.one_digit.val())
             + (self.claimed_factor.val()
                 * bit_cast(
-                    self.multiplicand.val() >> self.three_digits.val(),
+                    self.multiplicand.val() >> self.lower_digits.val(),
                     &self.sum,
                 ));
         if self.multiplies.val() {
@@ -199,20 +201,14 @@ impl Logic for MultipliedClaims {
                 self.budget_then.d.next = self.budget_then.q.val();
             }
         }
-        if self.digits_left.val() == 3 {
-            self.to_come.next = bit_cast(self.window_now.val(), &self.to_come);
-        } else if self.digits_left.val() == 2 {
-            self.to_come.next =
-                bit_cast(self.window_now.val(), &self.to_come) << self.one_digit.val();
-        } else if self.digits_left.val() == 1 {
-            self.to_come.next =
-                bit_cast(self.window_now.val(), &self.to_come) << self.two_digits.val();
-        } else {
-            self.to_come.next =
-                bit_cast(self.window_now.val(), &self.to_come) << self.three_digits.val();
-        }
-        self.digits_of_window.d.next =
-            !self.multiplies.val() | (self.multiplicand.val() == self.to_come.val());
+        self.bits_taken.next = bit_cast(
+            self.first_digit.val() - self.digits_left.val(),
+            &self.bits_taken,
+        ) * self.digit_size.val();
+        self.to_come.next = bit_cast(self.window_now.val(), &self.to_come) << self.bits_taken.val();
+        self.digits_of_window.d.next = !self.multiplies.val()
+            | ((self.digits_left.val() <= self.first_digit.val())
+                & (self.multiplicand.val() == self.to_come.val()));
         self.product_of_digits.d.next =
             !self.multiplies.val() | (self.product.val() == self.sum.q.val());
         self.budget_is_product.d.next = self.budget_now.val() == self.budget_then.q.val();

@@ -4,8 +4,8 @@ use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::queue::Queue;
 use crate::config::plan::PortPlan;
 
-/// Clock cycles in which a window is multiplied into a budget.
-const MULTIPLY_CYCLES: u32 = 4;
+/// Bits of the window that are multiplied into the budget in a clock cycle.
+const BITS_PER_CYCLE: u32 = 2;
 
 /// Where the search stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,7 +204,8 @@ impl PerfBound {
                 self.window = histogram.window(now);
                 self.rate_taken = self.rate;
                 if self.plan.budget.product.is_some() {
-                    self.search = Search::Multiply(MULTIPLY_CYCLES);
+                    let cycles = self.plan.time_width.div_ceil(BITS_PER_CYCLE);
+                    self.search = Search::Multiply(cycles);
                 } else {
                     self.begin(histogram);
                 }

@@ -1,6 +1,6 @@
 //! How long the search takes.
 
-use super::budget::MULTIPLY_CYCLES;
+use super::budget;
 use crate::blocks::histogram::regular::halving_cycles;
 use crate::blocks::histogram::Shape;
 use crate::config::plan::{HistogramKind, PortPlan};
@@ -21,7 +21,7 @@ fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
 /// Clock cycles that the budget takes.
 fn multiply_cycles(plan: &PortPlan) -> u64 {
     match plan.budget.product {
-        Some(_) => MULTIPLY_CYCLES.into(),
+        Some(_) => budget::multiply_cycles(plan).into(),
         None => 0,
     }
 }

@@ -12,7 +12,7 @@ use crate::blocks::guard::golden::Guard;
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::hop_monitor::golden::HopMonitor;
 use crate::blocks::idle_meter::golden::IdleMeter;
-use crate::blocks::link_sync::golden::{LinkSync, View};
+use crate::blocks::link_sync::golden::{Counted, LinkSync, View};
 use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
@@ -438,6 +438,8 @@ impl Port {
         let now = self.now;
         let fails = |(sync, view): (&LinkSync, _)| sync.fails(now, view);
         let hops = self.hops.as_ref();
+        let awake = self.fsm.state() == PowerState::Wake;
+        let expires = awake && !cycle.active && self.expiry() == Some(now);
         let mut events = csr::Port {
             active: self.active(inputs),
             hit: self.hit,
@@ -447,6 +449,10 @@ impl Port {
             guard_tokens: self.guard.as_ref().map_or(0, |guard| guard.tokens(now)),
             power_state: self.fsm.state(),
             sync_error: self.sync.as_ref().zip(view).is_some_and(fails),
+            exchange: (self.sync.as_ref().zip(view))
+                .map_or_else(Counted::default, |(sync, view)| sync.counted(view)),
+            backstop_expires: expires && !self.plan.per_direction() && !self.timer.sent_last(),
+            guard_refuses: expires && self.guard.as_ref().is_some_and(|it| !it.permits(now)),
             t_pdt: self.timer.in_force(),
             hop_count: registers.hop_count,
             hop_factor: hops.map_or(0, HopMonitor::factor),

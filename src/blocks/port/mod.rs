@@ -181,6 +181,7 @@ block! {
         local active: Bit("the port is active"),
         local expires: Bit("the power-down timer of a port that sleeps expires"),
         local overdue: Bit("it expired earlier in this idle period"),
+        local first_expiry: Bit("it expires for the first time, in a link that is awake"),
         local due: Bit("it expires, or has expired in this idle period"),
         local may_sleep: Bit("the control pins let an awake link go down"),
         local permitted: Bit("so does the guard, if there is one"),
@@ -342,6 +343,8 @@ impl Logic for Port {
             }
             self.expires.next = self.pdt_timer.expired.val() & self.csr.in_force.sleeps.val();
             self.overdue.next = self.pdt_timer.overdue.val() & self.csr.in_force.sleeps.val();
+            self.first_expiry.next =
+                self.expires.val() & !self.pdt_timer.overdue.val() & self.lpi_fsm.tx_enable.val();
             self.lpi_fsm.sleep.next = self.csr.in_force.sleep.val();
             if self.adjusts {
                 TimingOutputs::join(&mut self.csr.times, &mut self.lpi_fsm.timing);
@@ -624,7 +627,18 @@ impl Logic for Port {
             }
             self.csr.power_state.next = self.lpi_fsm.power_state.val();
             self.csr.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
+            if !self.per_direction {
+                self.csr.backstop_expires.next =
+                    self.first_expiry.val() & !self.pdt_timer.sent_last.val();
+            }
+            if self.guarded {
+                self.csr.guard_refuses.next = self.first_expiry.val() & !self.guard.permits.val();
+            }
             if self.agrees {
+                self.csr.requested.next = self.link_sync.requested.val();
+                self.csr.nacked.next = self.link_sync.nacked.val();
+                self.csr.withdraws.next = self.link_sync.withdraws.val();
+                self.csr.crosses.next = self.link_sync.crosses.val();
                 self.csr.sync_error.next = self.link_sync.fails.val();
             } else {
                 self.csr.sync_error.next = false;

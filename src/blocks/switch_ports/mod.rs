@@ -162,6 +162,8 @@ impl Logic for SwitchPorts {
         self.read_data[0].next = self.all_data_now.q.val();
         self.answer[0].next = self.all_answer_now.q.val();
         for i in 0..self._ports {
+            self.port[i].shared.ahead.next =
+                self.axi_lite.registers.ahead.val() & (self.page.val() == i);
             self.port[i].shared.request.next =
                 self.axi_lite.registers.request.val() & (self.page.val() == i);
             self.port[i].shared.write.next = self.axi_lite.registers.write.val();

@@ -67,6 +67,12 @@ enum Needs {
     Bins,
     /// To be asked by software, and to set an error flag.
     Errors,
+    /// Registers of ends that exchange messages.
+    Exchange,
+    /// Registers of ends that have a backstop.
+    Backstops,
+    /// Registers and a guard.
+    Refusals,
 }
 
 corners! {
@@ -194,6 +200,13 @@ corners! {
     Read = "register-read", "read of a register", Registers;
     ReadNowhere = "read-nowhere", "read where no register is", Registers;
     CounterRead = "counter-read", "read of an event counter that has counted", Registers;
+    RequestsRead = "requests-read", "read of requests to go down that were counted", Exchange;
+    NacksRead = "nacks-read", "read of refused requests that were counted", Exchange;
+    WithdrawnRead = "withdrawn-read", "read of withdrawn requests that were counted", Exchange;
+    CrossedRead = "crossed-read", "read of crossed requests that were counted", Exchange;
+    TimeOutsRead = "time-outs-read", "read of time-outs that were counted", Exchange;
+    BackstopsRead = "backstops-read", "read of expired backstops that were counted", Backstops;
+    RefusalsRead = "guard-refusals-read", "read of the guard's refusals that were counted", Refusals;
     BinRead = "bin-read", "read of a bin that holds samples", Bins;
     HopsRead = "hops-read", "read of a hop count that packets had", Registers;
     ErrorRead = "error-read", "read of an error flag that is set", Errors;
@@ -334,9 +347,23 @@ impl Corner {
                 Some("the ends do not exchange messages")
             }
             Needs::Map if !maps => Some("the histogram is no map"),
-            Needs::Registers | Needs::Bins | Needs::Errors if plan.registers.is_none() => {
+            Needs::Registers
+            | Needs::Exchange
+            | Needs::Backstops
+            | Needs::Refusals
+            | Needs::Bins
+            | Needs::Errors
+                if plan.registers.is_none() =>
+            {
                 Some("there are no registers")
             }
+            Needs::Exchange if plan.messages().is_none() => {
+                Some("the ends do not exchange messages")
+            }
+            Needs::Backstops if plan.per_direction() => {
+                Some("each direction of the link sleeps for itself")
+            }
+            Needs::Refusals if plan.guard.is_none() => Some("there is no guard"),
             Needs::Times if plan.adjustable_times().is_empty() => {
                 Some("software does not set the times of the link")
             }

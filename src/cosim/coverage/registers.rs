@@ -15,8 +15,8 @@ pub(super) struct Registers {
     bin_count: u32,
     hop_count: u32,
     errors: u32,
-    /// The event counters, lower words.
-    counters: Vec<u32>,
+    /// The event counters, lower words, each with the corner that it is to read what it counted.
+    counters: Vec<(u32, Corner)>,
     transfers: Transfers,
     configured: bool,
     /// The times of the link that software may set, each with its address in words.
@@ -36,13 +36,24 @@ impl Registers {
         plan.registers?;
         let page = map::port(plan);
         let at = |name: &str| page.register(name).offset / 4;
-        let counters = at("periods_low")..=at("waits_low");
+        let always = (at("periods_low")..=at("waits_low")).step_by(2);
+        let counters = always.map(|word| (word, Corner::CounterRead));
+        let special = [
+            ("requests_low", Corner::RequestsRead),
+            ("nacks_low", Corner::NacksRead),
+            ("withdrawn_low", Corner::WithdrawnRead),
+            ("crossed_low", Corner::CrossedRead),
+            ("time_outs_low", Corner::TimeOutsRead),
+            ("backstops_low", Corner::BackstopsRead),
+            ("guard_refusals_low", Corner::RefusalsRead),
+        ];
+        let special = special.map(|(name, corner)| (at(name), corner));
         Some(Registers {
             command: at("command"),
             bin_count: at("bin_count"),
             hop_count: at("hop_count"),
             errors: at("errors"),
-            counters: counters.step_by(2).collect(),
+            counters: counters.chain(special).collect(),
             transfers: Transfers::default(),
             configured: false,
             times: plan
@@ -194,8 +205,8 @@ impl Registers {
             reach(Corner::HopsRead);
         } else if word == self.errors {
             reach(Corner::ErrorRead);
-        } else if self.counters.contains(&word) {
-            reach(Corner::CounterRead);
+        } else if let Some((_, corner)) = self.counters.iter().find(|(at, _)| *at == word) {
+            reach(*corner);
         }
     }
 }

@@ -111,8 +111,8 @@ block! {
         reg last_word: Bits(word, 0, "word of its group that was written"),
         reg last_count: Bits(shape.counter, 0, "counter of that bin that was written"),
         reg populated: Bits(groups, 0, "which groups hold samples"),
-        memory counters: WithoutCollisions(1 << shape.index(), shape.counter, "samples per bin"),
-        memory groups: WithoutCollisions(
+        memory counters: Memory(1 << shape.index(), shape.counter, "samples per bin"),
+        memory groups: Memory(
             groups as usize,
             word,
             "per group: sum of its counters, below it a bit per bin that has a counter",
