@@ -248,12 +248,12 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
     let generate = ["generate", "port.toml", "-o"];
     for output in ["one", "two"] {
         let (out, err) = run(linkdoze(path).args(generate).arg(output), 0);
-        assert_eq!(out.lines().count(), 25);
+        assert_eq!(out.lines().count(), 26);
         assert!(err.lines().all(|line| line.starts_with("note: ")), "{err}");
     }
     let one = files(&path.join("one"));
     assert_eq!(one, files(&path.join("two")));
-    assert_eq!(one.len(), 25);
+    assert_eq!(one.len(), 26);
     for (list, folder, end) in [
         ("port.f", "", ".v"),
         ("port_checkers.f", "checkers/", ".sv"),
@@ -466,7 +466,7 @@ fn the_census_is_that_of_the_verilog() {
         let census = &estimate["census"];
         let (mut registers, mut memories, mut outputs) = (0, 0, 0);
         for (name, text) in files(&project("rtl").join(preset)) {
-            if !name.ends_with(".v") {
+            if !name.ends_with(".v") || name == "ram_1r1w.v" {
                 continue;
             }
             let text = String::from_utf8(text).unwrap();
@@ -476,7 +476,7 @@ fn the_census_is_that_of_the_verilog() {
                 let value = instance[at..].split(['(', ')']).nth(1).unwrap();
                 value.parse().unwrap()
             };
-            for instance in text.split("ram_1r1w #(").skip(1) {
+            for instance in text.split("\n  ram_1r1w #(").skip(1) {
                 let width = parameter(instance, "WIDTH");
                 outputs += width;
                 memories += width * parameter(instance, "DEPTH");

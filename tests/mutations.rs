@@ -534,8 +534,14 @@ const REGISTER_EDITS: [Edit; 30] = [
     edit(
         "an answer that waits is overwritten",
         "axi_lite.v",
-        "ar_full_q & ~r_full_q & ~asked_q",
-        "ar_full_q & ~asked_q",
+        "ar_full_q & ~r_full_q",
+        "ar_full_q",
+    ),
+    edit(
+        "a request is chosen while the registers answer another",
+        "axi_lite.v",
+        "~(ahead_q | nears_q | asks_q | asked_q)",
+        "~(ahead_q | nears_q | asks_q)",
     ),
     edit(
         "reads never take turns with writes",
@@ -558,21 +564,45 @@ const REGISTER_EDITS: [Edit; 30] = [
     // csr
     edit(
         "time in refresh is not counted",
-        "csr.v",
-        "refreshing_d = refreshing_q + 64'd1;",
-        "refreshing_d = refreshing_q;",
+        "event_counters.v",
+        "low_8_d = low_8_q + 6'd1;",
+        "low_8_d = low_8_q;",
+    ),
+    edit(
+        "a register that has not come around carries",
+        "event_counters.v",
+        "low_now < stored[5:0]",
+        "low_now <= stored[5:0]",
+    ),
+    edit(
+        "a word is read while it is written",
+        "event_counters.v",
+        "(asks_now & (place == turn_q)) | (visiting_q & (at_q == turn_q))",
+        "asks_now & (place == turn_q)",
+    ),
+    edit(
+        "a request that the other end refuses counts as withdrawn",
+        "link_sync.v",
+        "asking & (state_q == EXCHANGE_ASK_DOWN) & is_ack & (active | cancelled_q)",
+        "asking & (state_q == EXCHANGE_ASK_DOWN) & is_nack",
+    ),
+    edit(
+        "a request to wake crosses nothing",
+        "link_sync.v",
+        "asking & (is_req_down | is_req_up)",
+        "asking & is_req_down",
     ),
     edit(
         "misses are no idle periods",
         "csr.v",
-        "if (hit | miss) begin",
-        "if (hit) begin",
+        "event_counters_happens_0 = hit | miss;",
+        "event_counters_happens_0 = hit;",
     ),
     edit(
         "clearing leaves the waits",
-        "csr.v",
-        "waits_d = 64'd0;",
-        "waits_d = waits_q;",
+        "event_counters.v",
+        "low_10_d = 6'd0;",
+        "low_10_d = low_10_q;",
     ),
     edit(
         "parameters change in idle cycles too",

@@ -63,6 +63,14 @@ block! {
         constant largest_count: Bits(
             tail, shape.largest_count.unwrap_or(0).into(), "where the counter of a bin saturates"
         ),
+        // For the proofs (docs/evidence/proofs.md). Above the first entry `above_stays` is 1, and
+        // `above_key` is 0.
+        invariant in_order(
+            "An entry in use has a lower bin than the one above, which is in use, too."
+        ),
+        invariant saturated_if_known(
+            "What is as large as it gets is an entry of the sample's bin."
+        ) if shape.largest_count.is_some(),
     }
 }
 
@@ -106,6 +114,13 @@ impl Logic for MapEntry {
             self.found.next = self.above_found.val() | self.key_held.q.val();
         } else {
             self.found.next = self.above_found.val();
+        }
+
+        self.in_order.d.next = (self.key_held.q.val() == 0)
+            | (self.above_key.val() > self.key_held.q.val())
+            | (self.above_stays.val() & (self.above_key.val() == 0));
+        if self.saturates {
+            self.saturated_if_known.d.next = !self.saturated.val() | self.known.val();
         }
     }
 }
