@@ -120,9 +120,9 @@ grep -q '^timing_range = 2' "$folder/port.toml"
 wrong 'a time of the link that is too long' csr.v \
     '(merged < time_least) | (merged > time_most)' 'merged < time_least'
 wrong 'a write that is asked before its answer is taken' axi_lite.v \
-    'may_write = aw_full_q & w_full_q & ~b_full_q & ~asked_q' 'may_write = aw_full_q & w_full_q & ~asked_q'
+    'may_write = aw_full_q & w_full_q & ~b_full_q' 'may_write = aw_full_q & w_full_q'
 wrong 'an answer that does not wait' axi_lite.v 'end else if (bready) begin' "end else if (1'b1) begin"
 wrong 'a read that waits for its answer to be taken' axi_lite.v \
-    'reads = may_read & ~writes' 'reads = may_read & ~writes & rready'
+    'may_read = ar_full_q & ~r_full_q' 'may_read = ar_full_q & ~r_full_q & rready'
 wrong 'a bit of what is written that is lost' axi_lite.v 'w_data_d = wdata;' "w_data_d = {wdata[31:1], 1'b0};"
 wrong 'a register that a refused write changes' csr.v '(|write_strobe) & (verdict == OKAY)' '(|write_strobe)'
