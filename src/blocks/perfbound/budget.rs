@@ -94,7 +94,7 @@ block! {
         let rate = rate_width(plan);
         let digits = multiply_cycles(plan);
         let window = DIGIT * digits;
-        let product = (budget + s).max(DIGIT).min(128);
+        let product = (budget + s).clamp(DIGIT, 128);
     }
 
     {

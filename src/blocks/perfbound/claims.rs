@@ -129,7 +129,7 @@ block! {
         let rate = rate_width(plan);
         let cycles = multiply_cycles(plan);
         let window = DIGIT * cycles;
-        let product = (budget + s).max(DIGIT).min(128);
+        let product = (budget + s).clamp(DIGIT, 128);
         let digits = clog2(cycles.into());
     }
 
