@@ -49,6 +49,24 @@ fn every_kind_by_name() {
     }
 }
 
+/// Alonso 3: "For a 4-ary 3-tree, |MT_S| = 21, |MT_L| = 168, and p_min = 0.4375".
+#[test]
+fn the_minimal_tree() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = ["topology", "k-ary-n-tree", "--minimal"];
+    let (out, _) = run(linkdoze(folder.path()).args(tree).arg("--json"), 0);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["minimal_switches"], 21);
+    assert_eq!(json["minimal_links"], 168);
+    assert_eq!(json["p_min"], 0.4375);
+    let (out, _) = run(linkdoze(folder.path()).args(tree), 0);
+    assert!(out.contains("168 of one direction each"), "{out}");
+    let torus = ["topology", "torus", "--minimal"];
+    let (_, err) = run(linkdoze(folder.path()).args(torus), 2);
+    assert!(err.contains("a torus has no minimal tree"), "{err}");
+    assert!(describe(folder.path(), "k-ary-n-tree")["p_min"].is_null());
+}
+
 #[test]
 fn the_megafly_in_figures() {
     let folder = tempfile::tempdir().unwrap();

@@ -104,7 +104,7 @@ try correction 20M corrector,miss_history,logarithm,digit_step,quotient_step,exp
 log2_offset,log2_slope,log2_rate,normalise_1,normalise_2,normalise_4,normalise_8,normalise_16,lpi_fsm
 # Few tokens, which are soon used up.
 try guard 6M guard
-try registers 6M axi_lite,csr,budget_rate,hop_monitor,hop_reciprocal,port
+try registers 6M axi_lite,csr,event_counters,budget_rate,hop_monitor,hop_reciprocal,port
 
 python3 - "$out" <<'PYTHON'
 import json

@@ -1,6 +1,6 @@
 //! `linkdoze topology`: the elements of a network and how far its packets go.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use anyhow::{anyhow, Result};
@@ -23,6 +23,10 @@ pub struct Args {
     #[arg(value_name = "FILE|NAME", hide_possible_values = true,
           value_parser = suggested(StringValueParser::new(), KINDS.iter().map(|kind| kind.name)))]
     network: String,
+    /// Also print the minimal tree of a fat tree: the least switches and links that connect all nodes
+    /// (Alonso 3).
+    #[arg(long)]
+    minimal: bool,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -48,7 +52,17 @@ pub fn run(args: &Args) -> Result<Outcome> {
             ));
         }
     };
-    let description = Description::new(&shape);
+    let mut description = Description::new(&shape);
+    if args.minimal {
+        let minimal = MinimalTree::new(&*shape).ok_or_else(|| {
+            anyhow!(
+                "{}: a {} has no minimal tree; a k-ary-n-tree and an rlft have one (Alonso 3)",
+                args.network,
+                shape.kind()
+            )
+        })?;
+        description.minimal = Some(minimal);
+    }
     let text = if args.json {
         serde_json::to_string_pretty(&description)? + "\n"
     } else {
@@ -79,12 +93,46 @@ struct Description {
     switch_links: usize,
     /// Switch ports without a cable.
     free_ports: usize,
+    #[serde(flatten)]
+    minimal: Option<MinimalTree>,
     /// Most links between two nodes, those of the NICs included.
     diameter: u8,
     mean_hops: f64,
     /// Ordered pairs of different nodes by hop count.
     hops: BTreeMap<u8, u64>,
     classes: Vec<Class>,
+}
+
+/// The least of a fat tree that connects all nodes (Alonso 3).
+#[derive(Serialize)]
+struct MinimalTree {
+    minimal_switches: usize,
+    /// Of one direction each.
+    minimal_links: usize,
+    /// Its share of the links of one direction: the least power of the links.
+    p_min: f64,
+}
+
+impl MinimalTree {
+    /// `None` in a network that has none.
+    fn new(topology: &dyn Topology) -> Option<Self> {
+        let (mut links, mut all) = (0, 0);
+        let mut switches = BTreeSet::new();
+        for port in (0..topology.ports()).filter(|&port| topology.peer(port).is_some()) {
+            all += 1;
+            if topology.in_minimal_tree(port)? {
+                links += 1;
+                if port < topology.switch_ports() {
+                    switches.insert(port / topology.radix());
+                }
+            }
+        }
+        Some(Self {
+            minimal_switches: switches.len(),
+            minimal_links: links,
+            p_min: links as f64 / all as f64,
+        })
+    }
 }
 
 /// Ports that are alike, under uniform traffic.
@@ -134,6 +182,7 @@ impl Description {
             links: topology.links(),
             switch_links: switch_ends / 2,
             free_ports,
+            minimal: None,
             diameter: pairs.max(),
             mean_hops: pairs.mean().unwrap_or(0.0),
             hops: pairs.iter().collect(),
@@ -162,6 +211,12 @@ impl Description {
         row("links (switches * radix + NICs)", self.links.to_string());
         row("cables between switches", self.switch_links.to_string());
         row("ports without a cable", self.free_ports.to_string());
+        if let Some(minimal) = &self.minimal {
+            row("switches of the minimal tree", minimal.minimal_switches.to_string());
+            let links = format!("{} of one direction each", minimal.minimal_links);
+            row("links of the minimal tree", links);
+            row("least power of the links", format!("{:.4} of all", minimal.p_min));
+        }
         row("longest way", format!("{} links", self.diameter));
         row("mean way", format!("{:.4} links", self.mean_hops));
 

@@ -214,7 +214,7 @@ impl<'a> EventCounter<'a> {
     }
 
     /// The members of the model that hold it, the memory and what was read of it last.
-    fn members(&self) -> [String; 5] {
+    fn members(&self) -> [String; 8] {
         let counter = self.counter;
         [
             format!("low_{counter}_q"),
@@ -225,24 +225,33 @@ impl<'a> EventCounter<'a> {
                 false => "counts_read_data".to_owned(),
             },
             "at_q".to_owned(),
+            "low_then_q".to_owned(),
+            "known_then_q".to_owned(),
+            "visiting_q".to_owned(),
         ]
         .map(|name| format!("{}__DOT__{name}", self.block))
     }
 
-    /// Its value in C++.
+    /// Its value in C++. The word of a visit that is under way is yet to be written.
     fn value(&self) -> String {
-        let [low, known, words, ..] = self.members();
-        let word = format!("(root.{known} ? root.{words}[{}] : 0)", self.place);
+        let [low, known, words, read_data, at, _, known_then, visiting] = self.members();
+        let place = self.place;
+        let word = format!(
+            "(root.{visiting} && root.{at} == {place} ? (root.{known_then} ? root.{read_data} : 0) \
+             : root.{known} ? root.{words}[{place}] : 0)"
+        );
         format!("(({word} >> 6) + (root.{low} < ({word} & 63)) << 6) + root.{low}")
     }
 
-    /// What gives it the value `value` in C++. A visit that is under way has read its word.
+    /// What gives it the value `value` in C++. A visit that is under way has read its word and its
+    /// register.
     fn set(&self, value: &str) -> String {
-        let [low, known, words, read_data, at] = self.members();
+        let [low, known, words, read_data, at, low_then, known_then, _] = self.members();
         let place = self.place;
         format!(
             "root.{low} = {value} & 63;\n    root.{known} = 1;\n    root.{words}[{place}] = {value};\n    \
-             if (root.{at} == {place}) root.{read_data} = {value};"
+             if (root.{at} == {place}) {{\n        root.{read_data} = {value};\n        \
+             root.{low_then} = {value} & 63;\n        root.{known_then} = 1;\n    }}"
         )
     }
 }

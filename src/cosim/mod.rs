@@ -437,6 +437,7 @@ mod tests {
             log2_cf: 10,
             message_out: Message::Sync,
             sync_error: true,
+            irq: true,
             s_axi_awready: true,
             s_axi_wready: false,
             s_axi_bvalid: true,

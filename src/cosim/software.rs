@@ -42,7 +42,7 @@ impl<A: Activity> Activity for WithSoftware<A> {
         };
         // What the registers answer ends no stretch of the port's own.
         let outputs = outputs.unpack();
-        let of_port = outputs.with_axi(&axi::Outputs::default());
+        let of_port = outputs.without_registers();
         let stretch = self.activity.next(&of_port.pack())?;
         let cycles = software.drive(&stretch, &outputs);
         Some(Stretch {
@@ -399,8 +399,15 @@ impl Software {
     /// Writes what changes no parameter: flags, counters, and where nothing can be written.
     fn write_harmless(&mut self) {
         let data = self.random.random();
-        match self.random.random_range(0..4) {
+        match self.random.random_range(0..7) {
             0 => self.write(self.address("errors"), data),
+            4..6 => self.write(self.address("events"), data),
+            6 => {
+                // Mostly one event alone, so that each is seen to raise the interrupt by itself.
+                let event = 1 << self.random.random_range(0..6);
+                let enables = if self.chance(4) { data } else { event };
+                self.write(self.address("interrupt_enable"), enables);
+            }
             1 => self.write(self.address("command"), 2),
             2 => {
                 let fixed = self

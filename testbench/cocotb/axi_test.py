@@ -188,6 +188,31 @@ async def parameters_take_effect_together(dut):
 
 
 @cocotb.test(timeout_time=100, timeout_unit="us")
+async def an_event_raises_the_interrupt(dut):
+    """Parameters that come into force raise it once it is enabled; writing 1 ends it."""
+    master = await start(dut)
+    applied = field("events", "applied")
+    assert await write(master, PORT + "command", 1) == AxiResp.OKAY
+    await period(dut, 400, 0)
+    assert await read(master, PORT + "events") >> applied.low & 1 == 1
+    # A switch has one pin for all ports.
+    assert dut.irq.value == 0
+    assert await write(master, PORT + "interrupt_enable", 1 << applied.low) == AxiResp.OKAY
+    await ClockCycles(dut.clk, 4)
+    assert dut.irq.value == 1
+    if PORT != "port.":
+        interrupts = next(path for path in REGISTERS if path.endswith("interrupts_low"))
+        assert await read(master, interrupts) == 1
+    # A write of other bits changes nothing.
+    assert await write(master, PORT + "events", ~(1 << applied.low) & 0xFFFFFFFF) == AxiResp.OKAY
+    await ClockCycles(dut.clk, 4)
+    assert dut.irq.value == 1
+    assert await write(master, PORT + "events", 1 << applied.low) == AxiResp.OKAY
+    await ClockCycles(dut.clk, 4)
+    assert dut.irq.value == 0
+
+
+@cocotb.test(timeout_time=100, timeout_unit="us")
 async def time_is_counted_in_every_state(dut):
     """The times in all states add up to the cycles that passed, read while they run."""
     master = await start(dut)

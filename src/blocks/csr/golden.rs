@@ -93,6 +93,8 @@ pub struct Port {
     pub backstop_expires: bool,
     /// The guard keeps a link awake whose timer expires.
     pub guard_refuses: bool,
+    /// The PHY loses a link that had been awake.
+    pub link_lost: bool,
     /// Threshold in force, in ticks.
     pub t_pdt: u64,
     /// Whole tokens in the guard's bucket.
@@ -166,7 +168,13 @@ pub struct Csr {
     /// A packet has waited in this time that the link is not awake.
     waited: bool,
     /// The event counters in the order of [`EVENTS`]; those that the configuration lacks stay 0.
-    events: [u64; EVENTS.len()],
+    counts: [u64; EVENTS.len()],
+    /// As they were a cycle ago, which is what a read finds.
+    counts_before: [u64; EVENTS.len()],
+    /// Flags of `events`, without `error`; the events that raise the interrupt, and it.
+    events: u32,
+    interrupt_enable: u32,
+    interrupt: bool,
 }
 
 /// The event counters by the names of their registers; the times in the states are in the
@@ -216,7 +224,11 @@ impl Csr {
             bin_count: 0,
             hop_index: 0,
             waited: false,
-            events: [0; EVENTS.len()],
+            counts: [0; EVENTS.len()],
+            counts_before: [0; EVENTS.len()],
+            events: 0,
+            interrupt_enable: 0,
+            interrupt: false,
         }
     }
 
@@ -337,6 +349,8 @@ impl Csr {
             "errors" => {
                 field("sync", self.sync_flag.into()) | field("map_overflow", self.map_flag.into())
             }
+            "events" => self.flags(),
+            "interrupt_enable" => self.interrupt_enable,
             "hop_factor_now" => field("value", (port.hop_factor << 15) as u32),
             "guard_tokens" => field("value", port.guard_tokens as u32),
             "bin_index" => {
@@ -365,7 +379,7 @@ impl Csr {
             "window" => predicted(port.window),
             "budget" => predicted(port.budget),
             counter => {
-                let counters = EVENTS.iter().zip(self.events);
+                let counters = EVENTS.iter().zip(self.counts_before);
                 counters
                     .filter(|(name, _)| **name == counter)
                     .map(|(_, count)| count)
@@ -455,6 +469,7 @@ impl Csr {
                 self.fetch = Fetch::Waiting;
             }
             "hop_index" => self.hop_index = field("value") as u8,
+            "interrupt_enable" => self.interrupt_enable = value & register.writable_bits(),
             name => {
                 if let Some(time) = time_of(name) {
                     self.staged.times[time as usize] = value.into();
@@ -468,10 +483,13 @@ impl Csr {
         let before = self.clone();
         let clears = self.clears(request, port);
         // What the hardware does.
-        self.count(port);
+        let begins_to_wait = self.begins_to_wait(port);
+        self.count(port, begins_to_wait);
         if clears {
-            self.events = [0; EVENTS.len()];
+            self.counts = [0; EVENTS.len()];
+            self.counts_before = self.counts;
         }
+        self.interrupt = before.flags() & before.interrupt_enable != 0;
         self.fetch = match before.fetch {
             Fetch::Waiting if port.bin_taken => Fetch::Reading,
             Fetch::Reading => Fetch::Arriving,
@@ -495,7 +513,7 @@ impl Csr {
         }
         // What software does.
         self.answer = Answer::default();
-        let mut ones = 0;
+        let (mut ones, mut events_cleared) = (0, 0);
         match request {
             Some(Request::Read { word }) => match self.page.at(word).cloned() {
                 Some(register) => {
@@ -513,8 +531,10 @@ impl Csr {
                     None if strobe & 15 != 0 => {
                         if let Some(register) = self.page.at(word).cloned() {
                             self.write(&register, data, strobe, port);
-                            if register.name == "errors" {
-                                ones = data & mask(strobe);
+                            match register.name {
+                                "errors" => ones = data & mask(strobe),
+                                "events" => events_cleared = data & mask(strobe),
+                                _ => {}
                             }
                         }
                     }
@@ -525,11 +545,34 @@ impl Csr {
         }
         self.sync_flag = self.sync_flag && ones & 1 == 0 || port.sync_error;
         self.map_flag = self.maps() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
+        let happened = [
+            ("applied", before.commits(port.active)),
+            ("waited", begins_to_wait),
+            ("backstop", port.backstop_expires),
+            ("guard_refusal", port.guard_refuses),
+            ("link_lost", port.link_lost),
+        ];
+        // An event that the configuration lacks has no field.
+        let events = &self.page.register("events").fields;
+        let happened = events
+            .iter()
+            .filter(|field| happened.contains(&(field.name, true)));
+        let happened: u32 = happened.map(|field| field.mask()).sum();
+        self.events = self.events & !events_cleared | happened;
     }
 
-    fn count(&mut self, port: &Port) {
+    /// What a read of `events` finds.
+    fn flags(&self) -> u32 {
+        self.events | u32::from(self.error_flag())
+    }
+
+    /// A packet begins to wait for the link.
+    fn begins_to_wait(&self, port: &Port) -> bool {
+        port.power_state != PowerState::Wake && port.queue_nonempty && !self.waited
+    }
+
+    fn count(&mut self, port: &Port, waits: bool) {
         self.skip(1, port.power_state);
-        let waits = port.power_state != PowerState::Wake && port.queue_nonempty && !self.waited;
         let ended = port.hit || port.miss;
         let exchange = match self.plan.messages() {
             Some(_) => port.exchange,
@@ -549,7 +592,7 @@ impl Csr {
             port.backstop_expires && !self.plan.per_direction(),
             port.guard_refuses && self.plan.guard.is_some(),
         ];
-        for (count, happened) in self.events[6..].iter_mut().zip(happened) {
+        for (count, happened) in self.counts[6..].iter_mut().zip(happened) {
             *count += u64::from(happened);
         }
         self.waited = port.power_state != PowerState::Wake && (self.waited || port.queue_nonempty);
@@ -566,14 +609,16 @@ impl Csr {
             "u_csr.u_event_counters.counts[8][0]",
             "u_csr.u_event_counters.counts[9][1]",
         ];
-        for (name, cycles) in names.into_iter().zip(self.events) {
+        for (name, cycles) in names.into_iter().zip(self.counts) {
             visit(name, cycles);
         }
     }
 
-    /// Lets cycles pass in which nothing is asked and nothing happens.
+    /// Lets cycles (>= 1) pass in which nothing is asked and nothing happens.
     pub fn skip(&mut self, cycles: u64, state: PowerState) {
-        self.events[state as usize] += cycles;
+        self.counts_before = self.counts;
+        self.counts_before[state as usize] += cycles - 1;
+        self.counts[state as usize] += cycles;
     }
 
     /// Nothing but the time in the state changes while nothing is asked and nothing happens, in
@@ -588,12 +633,22 @@ impl Csr {
         let waits = !active && (self.ready || !self.plan.predicts());
         let applies =
             (self.pending && !waits) || self.refresh || self.computing != Computing::Nothing;
-        !applies && is_counted && self.fetch == Fetch::Done && self.answer == Answer::default()
+        let interrupts = self.flags() & self.interrupt_enable != 0;
+        !applies
+            && is_counted
+            && self.interrupt == interrupts
+            && self.fetch == Fetch::Done
+            && self.answer == Answer::default()
     }
 
     /// The histogram is a map, which can run out of entries.
     fn maps(&self) -> bool {
         self.plan.predicts() && self.plan.histogram.kind == HistogramKind::Map
+    }
+
+    /// The interrupt is raised.
+    pub fn interrupt(&self) -> bool {
+        self.interrupt
     }
 
     /// An error flag is set.

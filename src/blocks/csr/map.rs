@@ -15,7 +15,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0004;
+pub const VERSION: u32 = 0x0001_0005;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -367,6 +367,7 @@ pub fn port(plan: &PortPlan) -> Map {
     let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
     let agreed = |width: u32| if plan.messages().is_some() { width } else { 0 };
     let shared = |width: u32| if plan.per_direction() { 0 } else { width };
+    let controlled = |width: u32| if plan.control_pins { width } else { 0 };
     let times = plan.adjustable_times();
     let histogram = &plan.histogram;
     let mantissa = match histogram.scale {
@@ -576,6 +577,28 @@ pub fn port(plan: &PortPlan) -> Map {
         );
     }
     registers! { page,
+        0x180 fields events(
+            "what has happened since the flags were cleared; each may raise the interrupt"
+        ) {
+            error(0, 1, Status, 0, "a flag of errors is set, and goes when that is cleared");
+            applied(1, 1, Flag, 0, "staged parameters came into force");
+            waited(2, 1, Flag, 0, "a packet had to wait for the link to come awake");
+            backstop(
+                3, shared(1), Flag, 0, "the timer of an end expired that did not transmit last"
+            );
+            guard_refusal(
+                4, guarded(1), Flag, 0, "the guard kept a link awake whose timer expired"
+            );
+            link_lost(5, controlled(1), Flag, 0, "the PHY lost a link that had been awake");
+        };
+        0x184 fields interrupt_enable("which events raise the interrupt") {
+            error(0, 1, Index, 0, "a flag of errors");
+            applied(1, 1, Index, 0, "staged parameters came into force");
+            waited(2, 1, Index, 0, "a packet had to wait");
+            backstop(3, shared(1), Index, 0, "the backstop expired");
+            guard_refusal(4, guarded(1), Index, 0, "the guard kept the link awake");
+            link_lost(5, controlled(1), Index, 0, "the PHY lost the link");
+        };
         0x240 pair backstops(
             shared(64), Status, 0,
             "times that the timer of an end expired that did not transmit last"
@@ -625,6 +648,7 @@ pub fn all_ports(plan: &PortPlan, ports: u32) -> Map {
             stride_log2(16, 5, Constant, PAGE_BITS, "log2 of the bytes in a page");
         };
         0x010 pair errors(ports, Status, 0, "ports with an error flag, one bit each");
+        0x018 pair interrupts(ports, Status, 0, "ports that raise their interrupt, one bit each");
     }
     Map { registers: page.0 }
 }

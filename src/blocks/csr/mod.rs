@@ -6,6 +6,7 @@ mod bins;
 mod claims;
 mod counters;
 pub mod golden;
+mod interrupts;
 mod layout;
 pub mod map;
 mod parameters;
@@ -17,6 +18,7 @@ pub(crate) mod timing;
 use self::bins::{BinPins, Bins};
 use self::claims::ParameterClaims;
 use self::counters::Waits;
+use self::interrupts::Interrupts;
 pub(crate) use self::layout::reset_of;
 pub use self::layout::WORD_BITS;
 use self::layout::{Layout, Request};
@@ -57,6 +59,10 @@ block! {
         let agrees = plan.messages().is_some();
         let counters = counters::of(plan, &page);
         let backstops = counters::BEFORE_MESSAGES + if agrees { counters::MESSAGES.len() } else { 0 };
+        let events = interrupts::of(&page);
+        // The first two, then what not every port has.
+        let refusal_event = 2 + usize::from(!plan.per_direction());
+        let lost_event = refusal_event + usize::from(plan.guard.is_some());
         let guard_tokens = plan.guard.map_or(1, |guard| clog2(u128::from(guard.burst) + 1));
     }
 
@@ -74,6 +80,7 @@ block! {
         // From the AXI4-Lite port.
         pub flat access: RegisterPins(word, "there is a request in this cycle", "; 0 without one"),
         pub out error_flag: Bit("an error flag is set"),
+        pub out irq: Bit("an event that software has enabled has happened"),
         // From the port.
         pub in active: Bit("the port is active in this cycle"),
         pub in hit: Bit("an idle period ended, the link stayed awake"),
@@ -92,6 +99,9 @@ block! {
         pub in guard_refuses: Bit(
             "the guard keeps a link awake whose timer expires"
         ) if plan.guard.is_some(),
+        pub in link_lost: Bit(
+            "the PHY loses a link that had been awake"
+        ) if plan.control_pins,
         pub in t_pdt: Bits(time, "threshold in force, in ticks"),
         pub in guard_tokens: Bits(
             guard_tokens, "whole tokens in the guard's bucket"
@@ -142,6 +152,11 @@ block! {
         // Status.
         reg sync_flag: Bit(false, "the other end did not answer in time"),
         reg map_flag: Bit(false, "a map histogram ran out of entries"),
+        section interrupts: Interrupts(&page),
+        local events[_ in 0..events.len() + 1]: Bits(
+            interrupts::width(&page), "the register events, found so far"
+        ),
+        local all_events: Bits(interrupts::width(&page), "the register events"),
         section bins: Bins(plan) if readable,
         reg hop_index_now: Bits(HOPS_WIDTH, 0, "packet count to read"),
         child event_counters: EventCounters(&counters),
@@ -150,6 +165,10 @@ block! {
         number _backstops(backstops),
         number _guard_refusals(backstops + usize::from(!plan.per_direction())),
         number _end_of_counters(counters.len()),
+        number _refusal_event(refusal_event),
+        number _lost_event(lost_event),
+        number _end_of_events(events.len()),
+        number _all_events(events.len() + 1),
         choice guarded(plan.guard.is_some()), // there is a guard
         choice predicts(predicts), // the controller can predict
         choice is_map(is_map), // its histogram is a map
@@ -179,6 +198,21 @@ block! {
 impl Logic for Csr {
     #[hdl_gen]
     fn update(&mut self) {
+        if self.is_map {
+            self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
+        } else {
+            self.error_flag.next = self.sync_flag.q.val();
+        }
+        self.events[0].next = bit_cast(self.error_flag.val(), &self.events[0]);
+        for i in 0..self._end_of_events {
+            self.events[i + 1].next = self.events[i].val();
+            if self.interrupts.happened[i].q.val() {
+                self.events[i + 1].next = self.events[i].val() | self.interrupts.flag[i].val();
+            }
+        }
+        for i in self._end_of_events..self._all_events {
+            self.all_events.next = self.events[i].val();
+        }
         self.measured_wide.next = bit_cast(self.hop_factor.val(), 32) << self.factor_shift.val();
 
         comment!("Values of 64 bits, in two registers");
@@ -228,6 +262,9 @@ impl Logic for Csr {
         self.asked.is_bound.next = self.access.word.val() == self.layout.at_bound.val();
         self.asked.is_hop_factor.next = self.access.word.val() == self.layout.at_hop_factor.val();
         self.asked.is_errors.next = self.access.word.val() == self.layout.at_errors.val();
+        self.asked.is_events.next = self.access.word.val() == self.layout.at_events.val();
+        self.asked.is_interrupt_enable.next =
+            self.access.word.val() == self.layout.at_interrupt_enable.val();
         self.asked.is_bin_index.next = self.access.word.val() == self.layout.at_bin_index.val();
         self.asked.is_hop_index.next = self.access.word.val() == self.layout.at_hop_index.val();
         self.is_single.next = true;
@@ -266,6 +303,10 @@ impl Logic for Csr {
             } else {
                 self.present.next = bit_cast(self.sync_flag.q.val(), 32);
             }
+        } else if self.asked.is_events.val() {
+            self.present.next = bit_cast(self.all_events.val(), 32);
+        } else if self.asked.is_interrupt_enable.val() {
+            self.present.next = bit_cast(self.interrupts.enabled.q.val(), 32);
         } else if self.access.word.val() == self.layout.at_hop_factor_now.val() {
             self.present.next = self.measured_wide.val();
         } else if self.access.word.val() == self.layout.at_guard_tokens.val() {
@@ -378,6 +419,8 @@ impl Logic for Csr {
         self.asked.writable.next = self.asked.staged.val()
             | self.asked.is_command.val()
             | self.asked.is_errors.val()
+            | self.asked.is_events.val()
+            | self.asked.is_interrupt_enable.val()
             | self.asked.is_bin_index.val()
             | self.asked.is_hop_index.val();
         self.asked.new_policy.next =
@@ -494,12 +537,6 @@ impl Logic for Csr {
                 self.map_flag.d.next = true;
             }
         }
-        if self.is_map {
-            self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
-        } else {
-            self.error_flag.next = self.sync_flag.q.val();
-        }
-
         if self.readable {
             BinPins::link(&mut self.fetch, &mut self.bins.fetch);
             Request::link(&mut self.asked, &mut self.bins.asked);
@@ -540,6 +577,22 @@ impl Logic for Csr {
         for i in self._guard_refusals..self._end_of_counters {
             self.event_counters.happens[i].next = self.guard_refuses.val();
         }
+
+        comment!("Events that raise the interrupt");
+        Request::link(&mut self.asked, &mut self.interrupts.asked);
+        self.interrupts.flags.next = self.all_events.val();
+        self.interrupts.happens[0].next = self.parameters.commits.val();
+        self.interrupts.happens[1].next = self.waits.begins.val();
+        for i in 2..self._refusal_event {
+            self.interrupts.happens[i].next = self.backstop_expires.val();
+        }
+        for i in self._refusal_event..self._lost_event {
+            self.interrupts.happens[i].next = self.guard_refuses.val();
+        }
+        for i in self._lost_event..self._end_of_events {
+            self.interrupts.happens[i].next = self.link_lost.val();
+        }
+        self.irq.next = self.interrupts.raised.q.val();
 
         self.claims.writes.next = self.asked.writes.val();
         self.claims.request.next = self.access.request.val();

@@ -27,12 +27,12 @@ pub(crate) fn guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync_timeout_ns = 40", 3)
 }
 
-/// Both.
+/// Both, and control pins.
 pub(crate) fn timed_guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(
         policy,
         time_width,
-        "sync_timeout_ns = 40\ntiming_range = 3",
+        "sync_timeout_ns = 40\ntiming_range = 3\ncontrol_pins = true",
         3,
     )
 }
@@ -69,6 +69,7 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         },
         backstop_expires: few(7, 4),
         guard_refuses: few(7, 3),
+        link_lost: few(0, 9),
         queue_nonempty: few(6, 3),
         guard_tokens: bits[0] & 3,
         t_pdt: bits[1] & time,
@@ -268,6 +269,9 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
     if !plan.per_direction() {
         bench.drive(&[("backstop_expires", port.backstop_expires.into())]);
     }
+    if plan.control_pins {
+        bench.drive(&[("link_lost", port.link_lost.into())]);
+    }
     if plan.messages().is_some() {
         bench.drive(&[
             ("requested", port.exchange.requested.into()),
@@ -320,6 +324,7 @@ proptest! {
                 ("clear_counts", golden.clears(request, &port).into()),
                 ("hop_index", golden.hop_index().into()),
                 ("error_flag", golden.error_flag().into()),
+                ("irq", golden.interrupt().into()),
             ];
             for limits in plan.adjustable_times() {
                 let pin = match limits.time {

@@ -61,7 +61,9 @@ block! {
         pub in clear: Bit("all counters become 0; what happens in this cycle is not counted"),
         pub in ask: Bit("two cycles from now software reads a counter; not in cycles that follow"),
         pub in place: Bits(PLACE, "its place"),
-        pub out count: Bits(WIDTH, "the counter asked for two cycles ago, before this cycle"),
+        pub out count: Bits(
+            WIDTH, "the counter asked for two cycles ago, as it was before the cycle in between"
+        ),
         pub reg low[counter in counters.iter()]: Bits(
             LOW, 0, format!("low bits of the counter: {}", counter.1)
         ),
@@ -77,7 +79,7 @@ block! {
         constant low_bits: Number(LOW, "bits of the register of a counter"),
         number _count(count),
         number _end(count + 1),
-        // First cycle: what to visit.
+        // First cycle: what to visit, and its register.
         reg turn: Bits(PLACE, first.into(), "whose turn it is"),
         reg asks: Bit(false, "software has asked for a counter in the cycle before"),
         reg asked: Bits(PLACE, 0, "its place"),
@@ -85,13 +87,17 @@ block! {
         local address: Bits(PLACE, "the counter that is visited"),
         local visited_else: Bit("it is visited in the cycle before or after"),
         local visits_now: Bit("a word is read"),
+        local here[counter in counters.iter()]: Bit(format!("it counts: {}", counter.1)),
+        local low_here[counter in counters.iter()]: Bits(
+            LOW, format!("its register, if it counts: {}", counter.1)
+        ),
+        local lows[_ in 0..count + 1]: Bits(LOW, "its register, found so far"),
+        local knows[_ in 0..count + 1]: Bit("its word means anything, found so far"),
         // Second cycle: its word comes and goes back.
         reg visiting: Bit(false, "a counter is visited"),
         reg at: Bits(PLACE, 0, "its place"),
-        local here[counter in counters.iter()]: Bit(format!("it counts: {}", counter.1)),
-        local lows[_ in 0..count + 1]: Bits(LOW, "its register, found so far"),
-        local knows[_ in 0..count + 1]: Bit("its word means anything, found so far"),
-        local low_now: Bits(LOW, "its register"),
+        reg low_then: Bits(LOW, 0, "its register, as it was"),
+        reg known_then: Bit(false, "its word means anything"),
         local stored: Bits(WIDTH, "its word"),
         local around: Bit("its register came around since"),
         local high: Bits(WIDTH - LOW, "its bits above the register"),
@@ -167,28 +173,36 @@ impl Logic for EventCounters {
         self.lows[0].next = 0.into();
         self.knows[0].next = false;
         for i in 0..self._count {
-            self.here[i].next = self.at.q.val() == self.place_of[i].val();
-            self.lows[i + 1].next = self.lows[i].val();
-            self.knows[i + 1].next = self.knows[i].val();
+            self.here[i].next = self.address.val() == self.place_of[i].val();
+            self.low_here[i].next = 0.into();
             if self.here[i].val() {
-                self.lows[i + 1].next = self.lows[i].val() | self.low[i].q.val();
-                self.knows[i + 1].next = self.knows[i].val() | self.known[i].q.val();
+                self.low_here[i].next = self.low[i].q.val();
             }
+            self.lows[i + 1].next = self.lows[i].val() | self.low_here[i].val();
+            self.knows[i + 1].next =
+                self.knows[i].val() | (self.here[i].val() & self.known[i].q.val());
         }
-        self.stored.next = 0.into();
         for i in self._count..self._end {
-            self.low_now.next = self.lows[i].val();
-            if self.visiting.q.val() & self.knows[i].val() {
-                self.stored.next = self.counts.read_data.val();
+            if self.clear.val() {
+                self.low_then.d.next = 0.into();
+                self.known_then.d.next = false;
+            } else {
+                self.low_then.d.next = self.lows[i].val();
+                self.known_then.d.next = self.visits_now.val() & self.knows[i].val();
             }
         }
 
         comment!("All its bits, which go back into the memory");
-        self.around.next = self.low_now.val() < bit_cast(self.stored.val(), &self.low_now);
+        self.stored.next = 0.into();
+        if self.known_then.q.val() {
+            self.stored.next = self.counts.read_data.val();
+        }
+        self.around.next =
+            self.low_then.q.val() < bit_cast(self.stored.val(), &self.low_then);
         self.high.next = bit_cast(self.stored.val() >> self.low_bits.val(), &self.high)
             + bit_cast(self.around.val(), &self.high);
         self.count.next = (bit_cast(self.high.val(), 64) << self.low_bits.val())
-            | bit_cast(self.low_now.val(), 64);
+            | bit_cast(self.low_then.q.val(), 64);
         self.counts.write_enable.next = self.visiting.q.val();
         self.counts.write_address.next = self.at.q.val();
         self.counts.write_data.next = self.count.val();
@@ -201,7 +215,7 @@ impl Logic for EventCounters {
                 if self.happens[i].val() {
                     self.low[i].d.next = self.low[i].q.val() + 1;
                 }
-                if self.visiting.q.val() & self.here[i].val() {
+                if self.visits_now.val() & self.here[i].val() {
                     self.known[i].d.next = true;
                 }
             }
@@ -216,7 +230,7 @@ impl Logic for EventCounters {
             & self.visiting.q.val()
             & (self.address.val() == self.at.q.val()));
         comment!("Each turn may wait a cycle for software, as the visit itself may.");
-        self.own_turn.next = bit_cast(self.asks.q.val(), &self.places) + 2;
+        self.own_turn.next = bit_cast(self.asks.q.val(), &self.places) + 1;
         self.no_carry_lost.d.next = true;
         self.visited_in_time.d.next = true;
         for i in 0..self._count {
@@ -226,14 +240,16 @@ impl Logic for EventCounters {
                     (self.places.val() + self.from_first[i].val()) - self.turns_taken.val();
             }
             self.cycles_left[i].next = (self.turns_left[i].val() << 1) + self.own_turn.val();
-            if self.visiting.q.val() & self.here[i].val() {
+            self.since[i].d.next = self.since[i].q.val() + 1;
+            if self.visits_now.val() & self.here[i].val() {
                 self.since[i].d.next = 1.into();
                 self.cycles_left[i].next = 0.into();
-            } else {
-                self.since[i].d.next = self.since[i].q.val() + 1;
-                if self.asks.q.val() & (self.asked.q.val() == self.place_of[i].val()) {
-                    self.cycles_left[i].next = 1.into();
-                }
+            }
+            if self.visiting.q.val()
+                & (self.at.q.val() == self.place_of[i].val())
+                & !(self.since[i].q.val() == 1)
+            {
+                self.visited_in_time.d.next = false;
             }
             if self.since[i].q.val() > self.most.val() {
                 self.no_carry_lost.d.next = false;

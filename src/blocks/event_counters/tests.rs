@@ -17,24 +17,26 @@ fn counters(places: &[u32]) -> Vec<(u32, String)> {
 /// Places as the registers have them: from the first beyond the last of the memory, with gaps.
 const SPREAD: [u32; 9] = [24, 25, 28, 31, 0, 1, 4, 10, 11];
 
-/// What the counters hold, and what was asked for one and two cycles ago.
+/// What the counters hold and held a cycle ago, and what was asked for one and two cycles ago.
 #[derive(Default)]
 struct Golden {
     counts: Vec<u64>,
+    before: Vec<u64>,
     asked: [Option<usize>; 2],
 }
 
 impl Golden {
     /// The count that is answered in this cycle.
     fn answer(&self) -> Option<u64> {
-        self.asked[1].map(|counter| self.counts[counter])
+        self.asked[1].map(|counter| self.before[counter])
     }
 
     fn clock(&mut self, happens: u32, ask: Option<usize>, clear: bool) {
-        for (at, count) in self.counts.iter_mut().enumerate() {
-            *count = match clear {
-                true => 0,
-                false => *count + u64::from(happens >> at & 1),
+        let counts = self.counts.iter_mut().zip(&mut self.before);
+        for (at, (count, before)) in counts.enumerate() {
+            (*count, *before) = match clear {
+                true => (0, 0),
+                false => (*count + u64::from(happens >> at & 1), *count),
             };
         }
         let heard = ask.filter(|_| self.asked[0].is_none());
@@ -49,6 +51,7 @@ fn agree(
     let mut bench = Bench::new(EventCounters::new(&counters(places)));
     let mut golden = Golden {
         counts: vec![0; places.len()],
+        before: vec![0; places.len()],
         ..Golden::default()
     };
     let names: Vec<String> = (0..places.len())

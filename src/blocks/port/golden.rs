@@ -234,6 +234,12 @@ impl Port {
         registers.is_some_and(|registers| registers.csr.error_flag())
     }
 
+    /// The registers raise the interrupt.
+    pub fn interrupt(&self) -> bool {
+        let registers = self.registers.as_ref();
+        registers.is_some_and(|registers| registers.csr.interrupt())
+    }
+
     /// Clock cycles since the last reset; the state of the link; what has been said between
     /// its ends; the guard.
     pub fn link(&self) -> (u64, &LpiFsm, Option<&LinkSync>, Option<&Guard>) {
@@ -452,6 +458,7 @@ impl Port {
             exchange: (self.sync.as_ref().zip(view))
                 .map_or_else(Counted::default, |(sync, view)| sync.counted(view)),
             backstop_expires: expires && !self.plan.per_direction() && !self.timer.sent_last(),
+            link_lost: !self.controls(inputs).has_link && !self.recovers,
             guard_refuses: expires && self.guard.as_ref().is_some_and(|it| !it.permits(now)),
             t_pdt: self.timer.in_force(),
             hop_count: registers.hop_count,
@@ -667,6 +674,7 @@ impl Port {
             log2_cf: corrector.map_or(0, Corrector::log2_cf),
             message_out: sync.map_or(Message::None, LinkSync::message),
             sync_error: sync.is_some_and(LinkSync::error),
+            irq: self.interrupt(),
             ..Outputs::default()
         }
     }

@@ -137,6 +137,7 @@ block! {
         // Or requests from an AXI4-Lite port that several ports share.
         pub flat shared: RegisterPins(WORD_BITS, ASKED, "") if shared,
         pub out error_flag: Bit("an error flag is set") if shared,
+        pub out irq: Bit("an event that software has enabled has happened") if registers,
         choice registers(registers), // software sets the parameters
         choice adjusts(!times.is_empty()), // the times of the link among them
         choice own_axi(own_axi), // through pins of this port
@@ -617,6 +618,7 @@ impl Logic for Port {
                 self.error_flag.next = self.csr.error_flag.val();
             }
 
+            self.irq.next = self.csr.irq.val();
             self.csr.active.next = self.active.val();
             self.csr.hit.next = self.hit_now.q.val();
             self.csr.miss.next = self.miss_now.q.val();
@@ -633,6 +635,9 @@ impl Logic for Port {
             }
             if self.guarded {
                 self.csr.guard_refuses.next = self.first_expiry.val() & !self.guard.permits.val();
+            }
+            if self.controlled {
+                self.csr.link_lost.next = !self.link_up.val() & !self.recovers.q.val();
             }
             if self.agrees {
                 self.csr.requested.next = self.link_sync.requested.val();

@@ -477,9 +477,10 @@ impl TopPins {
 
     /// The pins of a switch of so many ports of `plan`
     /// ([`crate::blocks::switch_ports::SwitchPorts`]): reset and AXI4-Lite for all together, then
-    /// what every port has of its own. What else a port knows is read through its registers.
+    /// what every port has of its own; the interrupts are joined. What else a port knows is read through its registers.
     pub fn of_switch(plan: &PortPlan, ports: usize) -> TopPins {
-        let shared = |name: &str| name == "rst" || name.starts_with("s_axi_");
+        let shared =
+            |name: &str| matches!(name, "rst" | "irq") || name.starts_with("s_axi_");
         let at_switch = |pin: Pin| {
             shared(pin.name())
                 || matches!(
@@ -693,7 +694,9 @@ output_pins! {
     /// The other end once did not answer in time; stays until reset, or `clear_error` (messages
     /// only).
     SyncError sync_error: bool, Size::Bits(1), if |plan| plan.messages().is_some();
-    /// A write address is taken (registers only, as are all that follow).
+    /// An event that software has enabled has happened (registers only, as are all that follow).
+    Irq irq: bool, Size::Bits(1), if has_registers;
+    /// A write address is taken.
     AwReady s_axi_awready: bool, Size::Bits(1), if has_registers;
     /// Data to write is taken.
     WReady s_axi_wready: bool, Size::Bits(1), if has_registers;
@@ -780,6 +783,15 @@ impl Outputs {
             s_axi_rresp: axi.r_response,
             s_axi_rdata: axi.r_data,
             ..self
+        }
+    }
+
+    /// What the registers alone decide taken away.
+    #[must_use]
+    pub fn without_registers(self) -> Outputs {
+        Outputs {
+            irq: false,
+            ..self.with_axi(&axi::Outputs::default())
         }
     }
 

@@ -22,7 +22,10 @@ pub struct SwitchPorts {
     page_at: u32,
     /// What that page, or no page, answers to the request of the cycle before.
     answer: Answer,
-    errors_high: u32,
+    /// Upper word of the pair last read.
+    upper_word: u32,
+    /// A port raised its interrupt in the cycle before.
+    interrupt: bool,
 }
 
 impl SwitchPorts {
@@ -40,7 +43,8 @@ impl SwitchPorts {
             page: map::all_ports(plan, ports),
             page_at: map::global_offset(ports),
             answer: Answer::default(),
-            errors_high: 0,
+            upper_word: 0,
+            interrupt: false,
         }
     }
 
@@ -56,7 +60,10 @@ impl SwitchPorts {
     pub fn outputs_into(&self, outputs: &mut Vec<Outputs>) {
         outputs.clear();
         outputs.extend(self.ports.iter().map(Port::outputs));
-        outputs[0] = outputs[0].with_axi(&self.axi.outputs());
+        outputs[0] = Outputs {
+            irq: self.interrupt,
+            ..outputs[0].with_axi(&self.axi.outputs())
+        };
     }
 
     /// Clocks up to `max` (>= 1) cycles with the inputs of every port held, and stops where
@@ -64,7 +71,10 @@ impl SwitchPorts {
     /// them.
     pub fn advance(&mut self, inputs: &[Inputs], max: u64) -> u64 {
         let ports = self.ports.iter().zip(inputs);
-        let quiet = match self.axi.steady(&inputs[0].axi()) && self.answer == Answer::default() {
+        let steady = self.axi.steady(&inputs[0].axi())
+            && self.answer == Answer::default()
+            && self.interrupt == self.any_interrupt();
+        let quiet = match steady {
             true => ports.map(|(port, inputs)| port.quiet(inputs)).min(),
             false => None,
         };
@@ -97,6 +107,7 @@ impl SwitchPorts {
             _ => Answer::default(),
         };
         self.axi.clock(&inputs[0].axi(), answer);
+        self.interrupt = self.any_interrupt();
         for (number, (port, inputs)) in (0..).zip(self.ports.iter_mut().zip(inputs)) {
             port.ask(request.filter(|_| page == number));
             let mut left = cycles;
@@ -104,6 +115,20 @@ impl SwitchPorts {
                 left -= port.advance(inputs, left);
             }
         }
+    }
+
+    /// A port raises its interrupt.
+    fn any_interrupt(&self) -> bool {
+        self.ports.iter().any(Port::interrupt)
+    }
+
+    /// The lower word of a pair with one bit for each port; the upper one can be read then.
+    fn latch(&mut self, of: impl Fn(&Port) -> bool) -> u32 {
+        let flags = (0..).zip(&self.ports);
+        let flags = flags.map(|(number, port)| u64::from(of(port)) << number);
+        let flags: u64 = flags.sum();
+        self.upper_word = (flags >> DATA_WIDTH) as u32;
+        flags as u32
     }
 
     /// What no page of a port answers.
@@ -120,15 +145,10 @@ impl SwitchPorts {
         if write {
             return refused(SLVERR);
         }
-        let flags = (0..).zip(&self.ports);
-        let flags = flags.map(|(number, port)| u64::from(port.error_flag()) << number);
-        let flags: u64 = flags.sum();
         let data = match register.name {
-            "errors_low" => {
-                self.errors_high = (flags >> DATA_WIDTH) as u32;
-                flags as u32
-            }
-            "errors_high" => self.errors_high,
+            "errors_low" => self.latch(Port::error_flag),
+            "interrupts_low" => self.latch(Port::interrupt),
+            "errors_high" | "interrupts_high" => self.upper_word,
             _ => register.reset(),
         };
         Answer {

@@ -92,6 +92,7 @@ block! {
         pub in link_up[port in 0..ports]: Bit(
             format!("port {port}: the PHY has a link")
         ) if plan.control_pins,
+        pub out irq: Bit("one cycle after a port has raised its interrupt"),
         pub out tx_enable[port in 0..ports]: Bit(format!("port {port}: it may start a packet")),
         pub out power_state[port in 0..ports]: Bits(3, format!("port {port}: state of the link")),
         pub out message_out[port in 0..ports]: Bits(
@@ -110,7 +111,12 @@ block! {
         local errors[port in 0..ports + 1]: Bits(
             64, format!("port {port}: error flags of the ports below")
         ),
+        local interrupts[port in 0..ports + 1]: Bits(
+            64, format!("port {port}: interrupts of the ports below")
+        ),
         local all_errors: Bits(64, "error flags of all ports"),
+        local all_interrupts: Bits(64, "interrupts of all ports"),
+        reg interrupts_now: Bit(false, "a port raises its interrupt"),
         constant flags[port in 0..ports]: Bits(64, 1 << port, format!("the flag of port {port}")),
         local read_data[port in 0..ports + 1]: Bits(
             DATA_WIDTH, format!("port {port}: what the ports below have read")
@@ -121,17 +127,22 @@ block! {
         local is_all: Bit("it is the page of all ports"),
         local is_port: Bit("it is the page of a port"),
         constant end_of_ports: Bits(number, ports.into(), "number of ports"),
+        local wide: Bits(64, "value of the pair of registers, one bit for each port"),
+        local is_low: Bit("the address is that of a pair's lower word"),
+        local is_high: Bit("of its upper word"),
         local is_known: Bit("there is a register at the address"),
         local all_data: Bits(DATA_WIDTH, "what the page of all ports holds there"),
         local all_answer: Bits(2, "what it answers"),
         reg all_data_now: Bits(DATA_WIDTH, 0, "data read, 0 without a request"),
         reg all_answer_now: Bits(2, 0, "answer, 0 without a request"),
-        reg errors_high: Bits(DATA_WIDTH, 0, "upper word of errors, as last read"),
+        reg upper_word: Bits(DATA_WIDTH, 0, "upper word of the pair last read"),
         constant all_page: Bits(
             number, (map::global_offset(ports) >> map::PAGE_BITS).into(), "page of all ports"
         ),
         constant at_errors_low: at("errors_low"),
         constant at_errors_high: at("errors_high"),
+        constant at_interrupts_low: at("interrupts_low"),
+        constant at_interrupts_high: at("interrupts_high"),
         constant identity[register in page.registers[..4].iter()]: reset_of(register),
         constant okay: Bits(2, response::OKAY.into(), "done"),
         constant refused: Bits(2, response::SLVERR.into(), "the register refuses"),
@@ -159,6 +170,7 @@ impl Logic for SwitchPorts {
 
         comment!("A port that is not asked answers 0: the answers are joined.");
         self.errors[0].next = 0.into();
+        self.interrupts[0].next = 0.into();
         self.read_data[0].next = self.all_data_now.q.val();
         self.answer[0].next = self.all_answer_now.q.val();
         for i in 0..self._ports {
@@ -176,6 +188,10 @@ impl Logic for SwitchPorts {
             self.errors[i + 1].next = self.errors[i].val();
             if self.port[i].error_flag.val() {
                 self.errors[i + 1].next = self.errors[i].val() | self.flags[i].val();
+            }
+            self.interrupts[i + 1].next = self.interrupts[i].val();
+            if self.port[i].irq.val() {
+                self.interrupts[i + 1].next = self.interrupts[i].val() | self.flags[i].val();
             }
             self.port[i].queue_nonempty.next = self.queue_nonempty[i].val();
             self.port[i].transmitting.next = self.transmitting[i].val();
@@ -211,14 +227,26 @@ impl Logic for SwitchPorts {
             self.axi_lite.registers.read_data.next = self.read_data[i].val();
             self.axi_lite.registers.answer.next = self.answer[i].val();
             self.all_errors.next = self.errors[i].val();
+            self.all_interrupts.next = self.interrupts[i].val();
         }
+        self.interrupts_now.d.next = self.all_interrupts.val().any();
+        self.irq.next = self.interrupts_now.q.val();
 
         comment!("The page of all ports, and what is no page");
-        self.all_data.next = 0.into();
+        self.is_low.next = (self.place.val() == self.at_errors_low.val())
+            | (self.place.val() == self.at_interrupts_low.val());
+        self.is_high.next = (self.place.val() == self.at_errors_high.val())
+            | (self.place.val() == self.at_interrupts_high.val());
         if self.place.val() == self.at_errors_low.val() {
-            self.all_data.next = bit_cast(self.all_errors.val(), 32);
-        } else if self.place.val() == self.at_errors_high.val() {
-            self.all_data.next = self.errors_high.q.val();
+            self.wide.next = self.all_errors.val();
+        } else {
+            self.wide.next = self.all_interrupts.val();
+        }
+        self.all_data.next = 0.into();
+        if self.is_low.val() {
+            self.all_data.next = bit_cast(self.wide.val(), 32);
+        } else if self.is_high.val() {
+            self.all_data.next = self.upper_word.q.val();
         }
         for i in 0..4 {
             if self.place.val() == i {
@@ -228,13 +256,11 @@ impl Logic for SwitchPorts {
         if self.axi_lite.registers.request.val()
             & !self.axi_lite.registers.write.val()
             & self.is_all.val()
-            & (self.place.val() == self.at_errors_low.val())
+            & self.is_low.val()
         {
-            self.errors_high.d.next = bit_cast(self.all_errors.val() >> self.upper_bits.val(), 32);
+            self.upper_word.d.next = bit_cast(self.wide.val() >> self.upper_bits.val(), 32);
         }
-        self.is_known.next = (self.place.val() <= 3)
-            | (self.place.val() == self.at_errors_low.val())
-            | (self.place.val() == self.at_errors_high.val());
+        self.is_known.next = (self.place.val() <= 3) | self.is_low.val() | self.is_high.val();
         if !self.is_all.val() | !self.is_known.val() {
             self.all_answer.next = self.no_register.val();
         } else if self.axi_lite.registers.write.val() {

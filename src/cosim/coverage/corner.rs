@@ -71,6 +71,8 @@ enum Needs {
     Exchange,
     /// Registers of ends that have a backstop.
     Backstops,
+    /// Registers and control pins.
+    ControlledRegisters,
     /// Registers and a guard.
     Refusals,
 }
@@ -210,6 +212,14 @@ corners! {
     BinRead = "bin-read", "read of a bin that holds samples", Bins;
     HopsRead = "hops-read", "read of a hop count that packets had", Registers;
     ErrorRead = "error-read", "read of an error flag that is set", Errors;
+    EventErrorRead = "event-error-read", "read of an event: an error", Errors;
+    EventAppliedRead = "event-applied-read", "read of an event: parameters came into force", Registers;
+    EventWaitedRead = "event-waited-read", "read of an event: a packet had to wait", Registers;
+    EventBackstopRead = "event-backstop-read", "read of an event: the backstop expired", Backstops;
+    EventRefusalRead = "event-refusal-read", "read of an event: the guard refused", Refusals;
+    EventLostRead = "event-lost-read", "read of an event: the link was lost", ControlledRegisters;
+    InterruptRaised = "interrupt-raised", "the interrupt is raised", Registers;
+    InterruptEnded = "interrupt-ended", "the interrupt ends, without a reset", Registers;
     Written = "register-written", "write of a register", Registers;
     WriteNowhere = "write-nowhere", "write where no register is", Registers;
     WriteRefused = "write-refused", "write that a register refuses", Registers;
@@ -351,6 +361,7 @@ impl Corner {
             | Needs::Exchange
             | Needs::Backstops
             | Needs::Refusals
+            | Needs::ControlledRegisters
             | Needs::Bins
             | Needs::Errors
                 if plan.registers.is_none() =>
@@ -363,6 +374,8 @@ impl Corner {
             Needs::Backstops if plan.per_direction() => {
                 Some("each direction of the link sleeps for itself")
             }
+            Needs::ControlledRegisters if !plan.control_pins => Some("there are no control pins"),
+            Needs::ControlledRegisters => None,
             Needs::Refusals if plan.guard.is_none() => Some("there is no guard"),
             Needs::Times if plan.adjustable_times().is_empty() => {
                 Some("software does not set the times of the link")

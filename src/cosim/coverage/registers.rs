@@ -15,6 +15,11 @@ pub(super) struct Registers {
     bin_count: u32,
     hop_count: u32,
     errors: u32,
+    /// The register `events`, and the corners that its flags are seen.
+    events: u32,
+    event_flags: Vec<(u32, Corner)>,
+    /// The interrupt was raised.
+    interrupted: bool,
     /// The event counters, lower words, each with the corner that it is to read what it counted.
     counters: Vec<(u32, Corner)>,
     transfers: Transfers,
@@ -48,11 +53,26 @@ impl Registers {
             ("guard_refusals_low", Corner::RefusalsRead),
         ];
         let special = special.map(|(name, corner)| (at(name), corner));
+        let events = [
+            ("error", Corner::EventErrorRead),
+            ("applied", Corner::EventAppliedRead),
+            ("waited", Corner::EventWaitedRead),
+            ("backstop", Corner::EventBackstopRead),
+            ("guard_refusal", Corner::EventRefusalRead),
+            ("link_lost", Corner::EventLostRead),
+        ];
+        let event_flags = events.into_iter().filter_map(|(name, corner)| {
+            let field = page.find("events", name)?;
+            Some((field.mask(), corner))
+        });
         Some(Registers {
             command: at("command"),
             bin_count: at("bin_count"),
             hop_count: at("hop_count"),
             errors: at("errors"),
+            events: at("events"),
+            event_flags: event_flags.collect(),
+            interrupted: false,
             counters: counters.chain(special).collect(),
             transfers: Transfers::default(),
             configured: false,
@@ -85,10 +105,18 @@ impl Registers {
             }
             self.configured = false;
             (self.going_up, self.last_state) = (None, None);
+            self.interrupted = false;
             return;
         }
         self.follow_way_up(run, inputs, &mut reach);
         let is = |pin: Pin| run.expected(pin) == 1;
+        let interrupts = is(Pin::Irq);
+        match (self.interrupted, interrupts) {
+            (false, true) => reach(Corner::InterruptRaised),
+            (true, false) => reach(Corner::InterruptEnded),
+            _ => {}
+        }
+        self.interrupted = interrupts;
         if is(Pin::BValid) && !inputs.s_axi_bready {
             reach(Corner::WriteStalls);
         }
@@ -205,6 +233,12 @@ impl Registers {
             reach(Corner::HopsRead);
         } else if word == self.errors {
             reach(Corner::ErrorRead);
+        } else if word == self.events {
+            for (mask, corner) in &self.event_flags {
+                if read.data & mask != 0 {
+                    reach(*corner);
+                }
+            }
         } else if let Some((_, corner)) = self.counters.iter().find(|(at, _)| *at == word) {
             reach(*corner);
         }

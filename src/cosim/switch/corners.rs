@@ -2,7 +2,7 @@
 
 use crate::blocks::axi_lite::response::{DECERR, OKAY, SLVERR};
 use crate::blocks::csr::map;
-use crate::blocks::port::pins::PowerState;
+use crate::blocks::port::pins::{Pin, PowerState};
 use crate::config::plan::{HistogramKind, Policy, PortPlan};
 use crate::cosim::transfers::{ReadAnswer, Transfers, WriteAnswer};
 use crate::cosim::Run;
@@ -21,7 +21,7 @@ pub struct Corner {
 }
 
 /// What is to happen at every port.
-const AT_PORT: [(&str, &str); 7] = [
+const AT_PORT: [(&str, &str); 8] = [
     ("sleeps", "the link of the port leaves WAKE"),
     ("wakes", "it is awake again"),
     ("page-read", "a register of its page is read, and is not 0"),
@@ -32,15 +32,21 @@ const AT_PORT: [(&str, &str); 7] = [
         "error-of-all",
         "the page of all ports says that it has an error",
     ),
+    (
+        "interrupt-of-all",
+        "the page of all ports says that it raises its interrupt",
+    ),
 ];
 
 /// What is to happen once.
-const AT_SWITCH: [(&str, &str); 6] = [
+const AT_SWITCH: [(&str, &str); 8] = [
     ("all-read", "the page of all ports is read"),
     ("all-refused", "a write to the page of all ports is refused"),
     ("nowhere-read", "a read finds no register"),
     ("nowhere-written", "a write finds no register"),
     ("reset-asked", "a reset while an answer is outstanding"),
+    ("interrupted", "the interrupt is raised"),
+    ("interrupt-ended", "the interrupt ends, without a reset"),
     ("mixed", "one link is awake while another one sleeps"),
 ];
 
@@ -56,6 +62,9 @@ pub struct Corners {
     command: u32,
     page_of_all: u32,
     errors_of_all: u32,
+    interrupts_of_all: u32,
+    /// The interrupt was raised.
+    interrupted: bool,
 }
 
 impl Corners {
@@ -92,6 +101,8 @@ impl Corners {
             command: word("command"),
             page_of_all: map::global_offset(ports) / map::STRIDE,
             errors_of_all: all.register("errors_low").offset / 4,
+            interrupts_of_all: all.register("interrupts_low").offset / 4,
+            interrupted: false,
         }
     }
 
@@ -143,8 +154,16 @@ impl Corners {
             if self.transfers.forget() {
                 self.reach(None, "reset-asked");
             }
+            self.interrupted = false;
             return;
         }
+        let interrupts = run.expected(Pin::Irq) == 1;
+        match (self.interrupted, interrupts) {
+            (false, true) => self.reach(None, "interrupted"),
+            (true, false) => self.reach(None, "interrupt-ended"),
+            _ => {}
+        }
+        self.interrupted = interrupts;
         if let Some(write) = self.transfers.written(run, &inputs) {
             self.written(&write);
         }
@@ -193,12 +212,16 @@ impl Corners {
         if page == self.page_of_all {
             self.reach(None, "all-read");
             // The lower word has the ports from 0, the upper one those from 32.
-            let first = match word.checked_sub(self.errors_of_all) {
-                Some(upper @ 0..=1) => 32 * upper,
-                _ => return,
-            };
-            for bit in (0..32).filter(|bit| read.data >> bit & 1 == 1) {
-                self.reach(Some(first + bit), "error-of-all");
+            let pairs = [
+                (self.errors_of_all, "error-of-all"),
+                (self.interrupts_of_all, "interrupt-of-all"),
+            ];
+            for (pair, name) in pairs {
+                if let Some(upper @ 0..=1) = word.checked_sub(pair) {
+                    for bit in (0..32).filter(|bit| read.data >> bit & 1 == 1) {
+                        self.reach(Some(32 * upper + bit), name);
+                    }
+                }
             }
         }
     }

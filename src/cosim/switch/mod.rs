@@ -12,7 +12,6 @@ use super::random::port_of_switch;
 use super::software::Software;
 use super::verilator::{BuildError, Compiled, WaveFormat};
 use super::{Activity, EngineError, Mismatch, Rtl, Run, Stretch, Tally};
-use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::port::pins::{Inputs, Outputs, TopPins};
 use crate::blocks::switch_ports::golden::SwitchPorts;
 use crate::config::plan::PortPlan;
@@ -127,7 +126,7 @@ impl SwitchActivity {
         let mut first = None;
         for (port, activity) in self.ports.iter_mut().enumerate() {
             // What the registers answer ends no stretch of a port's own.
-            let own = outputs[port].with_axi(&axi::Outputs::default());
+            let own = outputs[port].without_registers();
             let stretch = activity.next(&own.pack())?;
             cycles = cycles.min(stretch.cycles);
             self.inputs[port] = Inputs {

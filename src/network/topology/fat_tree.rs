@@ -211,6 +211,17 @@ impl Topology for FatTree {
         2 * (1..levels).find(same).unwrap_or(levels) as u8
     }
 
+    /// Of the first switch at the top of each subtree, all links down and the first one up; and the
+    /// links of the nodes.
+    fn in_minimal_tree(&self, port: usize) -> Option<bool> {
+        if port >= self.switch_ports() {
+            return Some(true);
+        }
+        let place = self.places[port / self.radix()];
+        let first_up = self.children(usize::from(place.level));
+        Some(place.index == 0 && port % self.radix() <= first_up)
+    }
+
     fn classes(&self) -> Vec<String> {
         let levels = self.powers.len();
         let mut classes = vec!["node to level 1".to_owned()];

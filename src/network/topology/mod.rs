@@ -83,6 +83,11 @@ pub trait Topology: Debug + Send + Sync {
     fn group_size(&self) -> usize {
         1
     }
+    /// Whether what leaves a port that has a cable does so on a link of the minimal tree, the least
+    /// that connects all nodes (Alonso 3); `None` in a network that has no such tree.
+    fn in_minimal_tree(&self, _port: usize) -> Option<bool> {
+        None
+    }
     /// Names of the classes of ports, in an order that is good to read.
     fn classes(&self) -> Vec<String>;
     /// The class of a port that has a cable: an index into [`Topology::classes`].

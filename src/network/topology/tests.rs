@@ -250,6 +250,47 @@ fn tree_of_alonso() {
     assert_eq!(counts(&tree), [64, 48, 8, 48 * 8 + 64, 128]);
 }
 
+/// Alonso 3: of the minimal tree, `(k^n - 1) / (k - 1)` switches and `2 k` links of one direction for
+/// each; 21 and 168 in the 4-ary 3-tree. Its links alone connect all nodes, in both directions.
+#[test]
+fn minimal_tree_of_alonso() {
+    let trees = [(4usize, 3u32, 21, 168), (3, 3, 13, 78), (2, 5, 31, 124)];
+    for (k, levels, switches, links) in trees {
+        let tree = shape("k-ary-n-tree", &[("k", n(k)), ("n", n(levels as usize))]);
+        assert_eq!(switches, (k.pow(levels) - 1) / (k - 1));
+        let cabled = |port: &usize| tree.peer(*port).is_some();
+        let kept = |port: &usize| tree.in_minimal_tree(*port) == Some(true);
+        let minimal: Vec<usize> = (0..tree.ports()).filter(cabled).filter(kept).collect();
+        assert_eq!(minimal.len(), links);
+        let mut of: Vec<usize> = (minimal.iter().filter(|&&port| port < tree.switch_ports()))
+            .map(|port| port / tree.radix())
+            .collect();
+        of.dedup();
+        assert_eq!(of.len(), switches);
+        // What is reached from a node over them.
+        for node in 0..tree.nodes() {
+            let mut nodes = vec![false; tree.nodes()];
+            let mut reached = vec![false; tree.switches()];
+            let mut next = vec![tree.nic(node)];
+            while let Some(port) = next.pop() {
+                let peer = tree.peer(port).unwrap();
+                if peer >= tree.switch_ports() {
+                    nodes[peer - tree.switch_ports()] = true;
+                    continue;
+                }
+                let switch = peer / tree.radix();
+                if !std::mem::replace(&mut reached[switch], true) {
+                    let ports = switch * tree.radix()..(switch + 1) * tree.radix();
+                    next.extend(ports.filter(cabled).filter(kept));
+                }
+            }
+            assert!(nodes.iter().all(|reached| *reached), "from node {node}");
+        }
+    }
+    let torus = ConfiguredTopology::named("torus").unwrap();
+    assert_eq!(torus.in_minimal_tree(0), None);
+}
+
 /// Alonso 2: "any path starting from a level 0 switch and leading to a given node traverses the
 /// same sequence of edge labels", the node's digits; and the ways up from a leaf lead to
 /// every root, one each. The same holds for an RLFT.
