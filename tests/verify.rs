@@ -461,6 +461,31 @@ fn no_state_leads_straight_to_wake() {
     }
 }
 
+/// A register in three copies outvotes one, and tells; where one copy decides, that is not proved.
+#[test]
+fn copies_outvote_an_upset() {
+    const CLAIMS: [&str; 3] = ["two_outvote_one", "upset_told", "upset_gone"];
+    let config = CONFIG.replace("[port]\n", "[port]\ntriple_redundancy = true\n");
+    let folder = folder(&config);
+    let report = verify(folder.path(), &["--port-only"], 0);
+    let voting = verdicts(&report, "voting");
+    assert_eq!(voting, CLAIMS.map(|claim| (claim, "proved")));
+    let votes = "(copy_1 & copy_2) | (copy_1 & copy_3) | (copy_2 & copy_3)";
+    for (from, to, claim) in [
+        (votes, "copy_1", "two_outvote_one"),
+        ("{(copy_2 != q)", "{(copy_1 != q)", "upset_told"),
+        ("copy_3 <= d ^", "copy_3 <= copy_3 ^", "upset_gone"),
+    ] {
+        let (_, report) = edited(&config, "voted_register.v", from, to, &BRIEFLY);
+        let voting = verdicts(&report, "voting");
+        let verdict = voting.iter().find(|(name, _)| *name == claim);
+        assert!(
+            verdict.is_some_and(|(_, verdict)| *verdict != "proved"),
+            "{voting:?}"
+        );
+    }
+}
+
 /// What the control pins say holds, and wrong edits of it are not proved.
 #[test]
 fn control_pins_are_obeyed() {

@@ -212,10 +212,16 @@ impl Description {
         row("cables between switches", self.switch_links.to_string());
         row("ports without a cable", self.free_ports.to_string());
         if let Some(minimal) = &self.minimal {
-            row("switches of the minimal tree", minimal.minimal_switches.to_string());
+            row(
+                "switches of the minimal tree",
+                minimal.minimal_switches.to_string(),
+            );
             let links = format!("{} of one direction each", minimal.minimal_links);
             row("links of the minimal tree", links);
-            row("least power of the links", format!("{:.4} of all", minimal.p_min));
+            row(
+                "least power of the links",
+                format!("{:.4} of all", minimal.p_min),
+            );
         }
         row("longest way", format!("{} links", self.diameter));
         row("mean way", format!("{:.4} links", self.mean_hops));

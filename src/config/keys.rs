@@ -134,6 +134,14 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                      one",
                 ),
                 key(
+                    "triple_redundancy",
+                    Type::Switch,
+                    "`false`",
+                    "the registers that decide whether the link is awake, those of `lpi_fsm` and \
+                     `link_sync`, are kept in three copies, of which two outvote a third that an \
+                     upset has changed; pins `inject_upset` and `upset`",
+                ),
+                key(
                     "registers",
                     Type::Switch,
                     "`false`",

@@ -108,6 +108,8 @@ pub struct Port {
     pub sync_timeout_ps: u64,
     /// Pins that enable the port, keep its link awake, and tell whether the PHY has a link.
     pub control_pins: bool,
+    /// The registers that decide whether the link is awake are kept in three copies.
+    pub triple_redundancy: bool,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: bool,
     /// By which factor software may lengthen and shorten the times of the link; 1: not at all.
@@ -364,6 +366,7 @@ impl Config {
                 Sync::Lpi => SyncPlan::Lpi,
             },
             control_pins: self.port.control_pins,
+            triple_redundancy: self.port.triple_redundancy,
             registers: self.port.registers.then(|| RegistersPlan {
                 config_hash: self.hash_word(),
                 period_ps: self.clock.period_ps,
@@ -645,6 +648,9 @@ impl Config {
             ("port", "sync") => name(port.sync.name()),
             ("port", "sync_timeout_ns") => ns(port.sync_timeout_ps),
             ("port", "control_pins") => return port.control_pins.then(|| "true".into()),
+            ("port", "triple_redundancy") => {
+                return port.triple_redundancy.then(|| "true".into());
+            }
             ("port", "registers") => port.registers.to_string(),
             ("port", "timing_range") => {
                 let range = port.timing_range;

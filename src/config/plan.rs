@@ -573,6 +573,8 @@ pub struct PortPlan {
     pub sync: SyncPlan,
     /// Pins that enable it, keep the link awake, and tell whether the PHY has a link.
     pub control_pins: bool,
+    /// The registers that decide whether the link is awake are kept in three copies.
+    pub triple_redundancy: bool,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.

@@ -66,6 +66,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let hybrid_hold = written.number("hybrid_hold_ns");
     let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
     let control_pins = written.switch("control_pins");
+    let triple_redundancy = written.switch("triple_redundancy");
     let registers = written.switch("registers");
     let timing_range = written.number("timing_range");
     let sync_timeout = written.number("sync_timeout_ns");
@@ -229,6 +230,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         hybrid_hold_ps: whole(reader, hybrid_hold, cycles, short(8000), ""),
         sync: sync.map_or(Sync::Messages, |w| w.value),
         control_pins: control_pins.is_some_and(|w| w.value),
+        triple_redundancy: triple_redundancy.is_some_and(|w| w.value),
         registers: registers.is_some_and(|w| w.value),
         timing_range: small(timing_range.clone(), 1),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),

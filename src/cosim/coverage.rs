@@ -198,6 +198,15 @@ impl Coverage {
         if let Some(visit) = Corner::visit(state).filter(|_| entered) {
             self.reach(visit);
         }
+        if run.expected(Pin::Upset) == 1 {
+            self.reach(Corner::Upset);
+            if state != PowerState::Wake {
+                self.reach(Corner::UpsetAsleep);
+            }
+            if run.expected(Pin::MessageOut) != 0 {
+                self.reach(Corner::UpsetSays);
+            }
+        }
         if run.expected(Pin::Hit) == 1 {
             self.reach(Corner::Hit);
             self.outcome(false);

@@ -42,6 +42,8 @@ pub(super) struct Internals {
     /// The members that hold the registers that count time, and counters of samples, if all are
     /// there.
     pub(super) time_registers: Vec<String>,
+    /// Those of them that are kept in copies.
+    copied: Vec<String>,
     /// Whether what was read of the memory of event counters has the name that it has in the
     /// memory, not that of the wire outside: versions of Verilator keep the one or the other.
     read_inside: bool,
@@ -122,14 +124,22 @@ impl Internals {
             let members = match (Counter::of(name), EventCounter::of(name, read_inside)) {
                 (Some(counter), _) => counter.members().to_vec(),
                 (_, Some(counter)) => counter.members().to_vec(),
-                (None, None) => vec![name.clone()],
+                (None, None) => match copies(name) {
+                    Some(copies) if words.contains(copies[0].as_str()) => copies.to_vec(),
+                    _ => vec![name.clone()],
+                },
             };
             members.iter().all(|it| words.contains(it.as_str()))
         });
         if !found || !has("eval_settle") {
             time_registers.clear();
         }
+        let copied = time_registers
+            .iter()
+            .filter(|name| copies(name).is_some_and(|copies| words.contains(copies[0].as_str())));
+        let copied = copied.cloned().collect();
         Internals {
+            copied,
             previous_clock,
             regions,
             time_registers,
@@ -189,6 +199,13 @@ impl<'a> Counter<'a> {
             group * size + place
         )
     }
+}
+
+/// The members of the model that hold the copies of a register, which is called `member` where it has
+/// none.
+fn copies(member: &str) -> Option<[String; 3]> {
+    let (block, register) = member.strip_suffix("_q")?.rsplit_once("__DOT__")?;
+    Some([1, 2, 3].map(|copy| format!("{block}__DOT__u_{register}__DOT__copy_{copy}")))
 }
 
 /// A counter of events ([`crate::blocks::event_counters`]): a register of low bits, and a word of the
@@ -355,7 +372,15 @@ pub(super) fn pins_header(
             ) {
                 (Some(counter), _) => counter.value(size),
                 (_, Some(counter)) => counter.value(),
-                (None, None) => format!("root.{member}"),
+                (None, None) => {
+                    match copies(member).filter(|_| internals.copied.contains(member)) {
+                        Some([first, second, third]) => format!(
+                            "(root.{first} & root.{second}) | (root.{first} & root.{third}) \
+                         | (root.{second} & root.{third})"
+                        ),
+                        None => format!("root.{member}"),
+                    }
+                }
             };
             let _ = writeln!(text, "    values[{at}] = {value};");
         }
@@ -366,7 +391,13 @@ pub(super) fn pins_header(
             let value = format!("values[{at}]");
             let _ = match EventCounter::of(member, internals.read_inside) {
                 Some(counter) => writeln!(text, "    {}", counter.set(&value)),
-                None => writeln!(text, "    root.{member} = {value};"),
+                None => match copies(member).filter(|_| internals.copied.contains(member)) {
+                    Some([first, second, third]) => writeln!(
+                        text,
+                        "    root.{first} = root.{second} = root.{third} = {value};"
+                    ),
+                    None => writeln!(text, "    root.{member} = {value};"),
+                },
             };
         }
         text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\

@@ -28,6 +28,7 @@ pub mod scenario;
 pub mod software;
 pub mod switch;
 mod transfers;
+mod upsets;
 pub mod verilator;
 pub mod wave;
 
@@ -437,6 +438,7 @@ mod tests {
             log2_cf: 10,
             message_out: Message::Sync,
             sync_error: true,
+            upset: true,
             irq: true,
             s_axi_awready: true,
             s_axi_wready: false,

@@ -14,6 +14,7 @@ use super::controls::WithControls;
 use super::coverage::Corner;
 use super::peer::WithPeer;
 use super::software::WithSoftware;
+use super::upsets::WithUpsets;
 use super::{Activity, Stretch};
 use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
@@ -118,8 +119,9 @@ impl Regime {
 }
 
 /// Random activity, with another end of the link that answers messages where there are any, control
-/// pins that move and software that asks the registers where there are any.
-pub struct Random(WithSoftware<WithControls<WithPeer<Scenes>>>);
+/// pins that move, upsets of registers that are kept in copies, and software that asks the registers
+/// where there are any.
+pub struct Random(WithSoftware<WithUpsets<WithControls<WithPeer<Scenes>>>>);
 
 impl Random {
     /// The activity of `seed` for a run of `cycles` clocked cycles, with idle times of any length
@@ -128,14 +130,15 @@ impl Random {
         let scenes = Scenes::new(plan, seed, cycles, leaps);
         let with_peer = WithPeer::random(scenes, plan, seed, leaps);
         let with_controls = WithControls::random(with_peer, plan, seed);
-        Random(WithSoftware::random(with_controls, plan, seed, leaps))
+        let with_upsets = WithUpsets::random(with_controls, plan, seed);
+        Random(WithSoftware::random(with_upsets, plan, seed, leaps))
     }
 }
 
 /// The activity of one port of a switch, whose idle time is clocked; software is not its own.
 pub(super) fn port_of_switch(plan: &PortPlan, seed: u64, cycles: u64) -> impl Activity + use<> {
     let with_peer = WithPeer::random(Scenes::new(plan, seed, cycles, false), plan, seed, false);
-    WithControls::random(with_peer, plan, seed)
+    WithUpsets::random(WithControls::random(with_peer, plan, seed), plan, seed)
 }
 
 impl Activity for Random {

@@ -74,6 +74,16 @@ pub(super) fn items(source: &Source) -> Vec<String> {
              or directions that sleep for themselves, the other end decides for itself."
         ));
     }
+    if plan.triple_redundancy {
+        items.push(format!(
+            "`inject_upset`{of} comes from a register or a test pin, not from a constant: synthesis \
+             would join the copies of registers that an upset is outvoted by. If it is tied all the \
+             same, the instances of `voted_register` are not to be touched (`dont_touch`)."
+        ));
+        items.push(format!(
+            "`upset`{of} is counted, or told to software, where upsets are to be known of."
+        ));
+    }
     match estimate.wait {
         Some(wait) => {
             items.push(format!(

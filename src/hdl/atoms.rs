@@ -33,7 +33,11 @@ pub(crate) enum Meta {
     /// The surrounding scope is a block, and this is its module.
     About { module: String, text: String },
     /// The surrounding scope is a register; the atom's value is the reset value.
-    Register { doc: String, claim: Option<Claim> },
+    Register {
+        doc: String,
+        claim: Option<Claim>,
+        votes: bool,
+    },
     /// The surrounding scope is a memory of `depth` words.
     Memory { doc: String, depth: usize },
 }
@@ -476,6 +480,7 @@ pub struct Reg<T: Value> {
     raw: u128,
     doc: String,
     claim: Option<Claim>,
+    votes: bool,
 }
 
 impl<T: Value> Reg<T> {
@@ -489,6 +494,7 @@ impl<T: Value> Reg<T> {
             raw,
             doc: doc.into(),
             claim: None,
+            votes: false,
         }
     }
 }
@@ -529,6 +535,19 @@ impl Reg<Bits> {
     /// value that does not fit. `doc` is printed beside its declaration.
     pub fn bits(width: u32, reset: u128, doc: impl Into<String>) -> Self {
         Self::with(Bits::new(reset, width), reset, width, doc)
+    }
+}
+
+impl Reg<Bits> {
+    /// Makes the block keep every one of its registers in three copies, of which two outvote a third
+    /// that an upset has changed: in the Verilog each becomes an instance of `voted_register`. `d`, of
+    /// two bits, says which copy is stored wrong at the clock edge, as a test: 1 to 3, or 0 for none.
+    /// `q` says a cycle later which copy of any register differs from the others.
+    pub fn voter(doc: impl Into<String>) -> Self {
+        Reg {
+            votes: true,
+            ..Self::bits(2, 0, doc)
+        }
     }
 }
 
@@ -579,6 +598,7 @@ impl<T: Value> Block for Reg<T> {
                 meta: Meta::Register {
                     doc: self.doc.clone(),
                     claim: self.claim,
+                    votes: self.votes,
                 },
                 width: self.q.width,
                 value: self.raw,

@@ -36,7 +36,7 @@
 /// - `about` names the module. Without it the struct is a *section*: fields and statements
 ///   of the block that has it, whose clock and reset its registers have (see the module
 ///   documentation of [`hdl`](crate::hdl)).
-/// - Kinds: `in`, `out`, `local` (a [`Signal`](crate::hdl::Signal)), `reg`, `property`,
+/// - Kinds: `in`, `out`, `local` (a [`Signal`](crate::hdl::Signal)), `reg`, `voter`, `property`,
 ///   `invariant` (a [`Reg`](crate::hdl::Reg)), `constant`, `memory`, `choice` (a `bool`),
 ///   `number` (a `usize`), `child` (a block), `section`, and `named`, a section whose
 ///   names in the Verilog begin with the field's, so that a block may have several of one type,
@@ -300,6 +300,7 @@ macro_rules! part {
         $crate::hdl::Signal<rust_hdl_core::direction::Local, $type>
     };
     (@plain reg $type:ident) => { $crate::hdl::Reg<$type> };
+    (@plain voter) => { $crate::hdl::Reg<$crate::hdl::Bits> };
     (@plain property) => { $crate::hdl::Reg<$crate::hdl::Bit> };
     (@plain invariant) => { $crate::hdl::Reg<$crate::hdl::Bit> };
     (@plain constant $type:ident) => { $crate::hdl::Constant<$crate::hdl::Bits> };
@@ -334,6 +335,7 @@ macro_rules! part {
     (@value reg Bit $args:tt) => { $crate::part!(@call $crate::hdl::Reg::bit, $args) };
     (@value reg Bits $args:tt) => { $crate::part!(@call $crate::hdl::Reg::bits, $args) };
     (@value reg $state:ident $args:tt) => { $crate::part!(@call $crate::hdl::Reg::state, $args) };
+    (@value voter $args:tt) => { $crate::part!(@call $crate::hdl::Reg::voter, $args) };
     (@value property $args:tt) => { $crate::part!(@call $crate::hdl::Reg::property, $args) };
     (@value invariant $args:tt) => { $crate::part!(@call $crate::hdl::Reg::invariant, $args) };
     (@value constant Bits $args:tt) => { $crate::part!(@call $crate::hdl::Constant::bits, $args) };

@@ -64,12 +64,13 @@ pub fn count(design: &Design) -> Census {
         });
     };
     for (id, block) in design.blocks.iter().enumerate() {
+        let copies = design.voter(id).map_or(1, |_| 3);
         for &register in &block.registers {
             let register = &design.registers[register];
             let q = &design.nets[register.q];
-            if q.live && !q.formal && q.value.is_none() {
+            if q.live && !q.formal && q.value.is_none() && !register.votes {
                 let (name, purpose) = (&register.name, &register.doc);
-                push(id, name, purpose, Storage::Register, 1, q.width);
+                push(id, name, purpose, Storage::Register, 1, copies * q.width);
             }
         }
         for &memory in &block.memories {

@@ -63,6 +63,13 @@ impl Design {
             .filter(|it| it.claim.is_some() && self.nets[it.d].live)
     }
 
+    /// What the copies of the registers of a block say, if it keeps copies.
+    pub(crate) fn voter(&self, block: BlockId) -> Option<&Register> {
+        let registers = self.blocks[block].registers.iter();
+        let mut registers = registers.map(|&register| &self.registers[register]);
+        registers.find(|register| register.votes)
+    }
+
     /// The width in bits of a register, by its name from the top: `fsm.state`.
     pub fn register_width(&self, name: &str) -> Option<u32> {
         let top = &self.blocks[0].path;
@@ -165,6 +172,8 @@ pub(crate) struct Register {
     pub doc: String,
     /// No register, but a claim that `d` is 1.
     pub claim: Option<Claim>,
+    /// No register, but what the copies of the block's registers say ([`Reg::voter`](super::Reg::voter)).
+    pub votes: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

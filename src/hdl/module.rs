@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
 
 use super::ir::{
-    for_each_expr, Block, BlockId, Design, Expr, Group, NetId, Operator, Reduction, Role, Statement,
+    for_each_expr, Block, BlockId, Design, Expr, Group, NetId, Operator, Reduction, Register, Role,
+    Statement,
 };
 use super::names::{self, instance, seen};
 use super::values::{mask, Type};
@@ -422,7 +423,7 @@ impl<'a> Module<'a> {
             let register = &self.design.registers[register];
             if self.is_register(register.q) {
                 rows.push(self.declaration(
-                    "reg ",
+                    if self.copied() { "wire" } else { "reg " },
                     register.q,
                     self.name(register.q),
                     &register.doc,
@@ -767,7 +768,15 @@ impl<'a> Module<'a> {
         }
     }
 
+    /// Whether the registers that are printed are kept in copies; those of claims are not.
+    fn copied(&self) -> bool {
+        !self.formal && self.design.voter(self.id).is_some()
+    }
+
     pub(super) fn registers(&self, out: &mut String) {
+        if let Some(voter) = self.design.voter(self.id).filter(|_| !self.formal) {
+            return self.voted_registers(voter, out);
+        }
         let mut groups: Vec<((NetId, NetId), Vec<usize>)> = Vec::new();
         for &index in &self.block.registers {
             let register = &self.design.registers[index];
@@ -788,14 +797,7 @@ impl<'a> Module<'a> {
             for &index in &list {
                 let register = &self.design.registers[index];
                 let q = &self.design.nets[register.q];
-                let value = match &q.kind {
-                    Type::State { name, variants } => variants
-                        .get(register.reset_value as usize)
-                        .map(|(variant, _)| names::state(name, variant)),
-                    _ => None,
-                };
-                let value = value.unwrap_or_else(|| literal(register.reset_value, q.width));
-                let _ = writeln!(out, "      {} <= {value};", q.printed);
+                let _ = writeln!(out, "      {} <= {};", q.printed, self.in_reset(register));
             }
             out.push_str("    end else begin\n");
             for &index in &list {
@@ -809,6 +811,60 @@ impl<'a> Module<'a> {
             }
             out.push_str("    end\n  end\n");
         }
+    }
+
+    /// The value of a register in reset.
+    fn in_reset(&self, register: &Register) -> String {
+        let q = &self.design.nets[register.q];
+        let value = match &q.kind {
+            Type::State { name, variants } => variants
+                .get(register.reset_value as usize)
+                .map(|(variant, _)| names::state(name, variant)),
+            _ => None,
+        };
+        value.unwrap_or_else(|| literal(register.reset_value, q.width))
+    }
+
+    /// Every register as an instance of the module that keeps copies.
+    fn voted_registers(&self, voter: &Register, out: &mut String) {
+        let module = names::voted_module(self.design);
+        let registers = self.block.registers.iter();
+        let registers = registers.map(|&index| &self.design.registers[index]);
+        let kept = |register: &&Register| !register.votes && self.is_register(register.q);
+        let mut upsets = Vec::new();
+        for register in registers.filter(kept) {
+            let (Some(clock), Some(reset)) = (register.clock, register.reset) else {
+                continue;
+            };
+            let name = register.name.replace('$', "_");
+            let upset = format!("{name}_upset");
+            let text = |name: &str, value: String| (name.to_owned(), value);
+            let width = self.design.nets[register.q].width;
+            let _ = writeln!(out, "\n  wire [1:0] {upset};\n  {module} #(");
+            let parameters = [
+                text("WIDTH", width.to_string()),
+                text("RESET", self.in_reset(register)),
+            ];
+            connect(out, "      ", &parameters);
+            let _ = writeln!(out, "  ) u_{name} (");
+            let pins = [
+                text("clk", self.name(clock)),
+                text("rst", self.name(reset)),
+                text("inject", self.name(voter.d)),
+                text("d", self.name(register.d)),
+                text("q", self.name(register.q)),
+                text("upset", upset.clone()),
+            ];
+            connect(out, "      ", &pins);
+            out.push_str("  );\n");
+            upsets.push(upset);
+        }
+        let _ = writeln!(
+            out,
+            "\n  assign {} =\n      {};",
+            self.name(voter.q),
+            upsets.join("\n      | ")
+        );
     }
 
     pub(super) fn memories(&self, out: &mut String) {

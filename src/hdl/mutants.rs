@@ -463,6 +463,9 @@ fn reset_faults(
     sites: &mut dyn Sites,
 ) {
     let declared = &original.registers[register];
+    if declared.votes {
+        return;
+    }
     let q = &original.nets[declared.q];
     let (Some(reset), true) = (declared.reset, q.live && !q.formal && q.value.is_none()) else {
         return;

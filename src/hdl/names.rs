@@ -70,6 +70,11 @@ pub(crate) fn memory_module(design: &Design) -> String {
     format!("{}ram_1r1w", design.prefix)
 }
 
+/// The module of all registers that are kept in copies.
+pub(crate) fn voted_module(design: &Design) -> String {
+    format!("{}voted_register", design.prefix)
+}
+
 /// The name of a memory's instance.
 pub(crate) fn memory(memory: &MemoryBlock) -> String {
     format!("u_{}", memory.name.replace('$', "_"))

@@ -52,8 +52,17 @@ const RAM_SAYS: &str = "A memory with one write port and one read port, both syn
     There is no reset, and the first contents may be anything. No one uses a word that was not \
     written before, nor an address of DEPTH or more.";
 
-/// The files of a design: one per module, named after it, that of the memories if it has any,
-/// and `<top>.f`, which lists them. The same design and header give the same bytes.
+/// The module of all registers that are kept in copies, as it is printed; the same for every design.
+const VOTED: &str = include_str!("voted_register.v");
+
+/// What the module of all registers that are kept in copies promises.
+const VOTED_SAYS: &str = "A register in three copies: what two of them say holds. An upset that changes \
+    one of them, in whatever bits, is outvoted, told, and gone with the next clock edge. The copies \
+    differ in what inject does to them, so that no synthesis joins them as long as inject is not tied \
+    to a constant; whoever ties it has to forbid that the copies are joined.";
+
+/// The files of a design: one per module, named after it, those of the memories and of registers in
+/// copies if it has any, and `<top>.f`, which lists them. The same design and header give the same bytes.
 ///
 /// Blocks with the same text become one module. Where blocks of one module name differ
 /// (because their surroundings read other outputs, or they were given other widths), the
@@ -86,8 +95,20 @@ pub fn print(design: &Design, header: &Header) -> Vec<(String, String)> {
         let text = head(&name, &[RAM_SAYS, ""], header) + "\n" + &body;
         files.push((format!("{name}.v"), text));
     }
+    if has_copies(design) {
+        let name = names::voted_module(design);
+        let body = VOTED.replace("module voted_register ", &format!("module {name} "));
+        let text = head(&name, &[VOTED_SAYS, ""], header) + "\n" + &body;
+        files.push((format!("{name}.v"), text));
+    }
     files.push((format!("{}.f", modules[&0]), list(&files)));
     files
+}
+
+/// A block of the design keeps its registers in copies.
+fn has_copies(design: &Design) -> bool {
+    let live = (0..design.blocks.len()).filter(|&block| design.blocks[block].live);
+    live.into_iter().any(|block| design.voter(block).is_some())
 }
 
 /// Something reads a memory of the design.

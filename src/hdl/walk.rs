@@ -232,7 +232,7 @@ pub(super) fn collect(
     for child in scope.children {
         let (name, key) = (child.name.clone(), child.key.clone());
         match child.marker {
-            Some((Meta::Register { doc, claim }, width, value)) => {
+            Some((Meta::Register { doc, claim, votes }, width, value)) => {
                 let what = format!("the reset value of `{name}`,");
                 let index = design.registers.len();
                 let mut sides = HashMap::new();
@@ -262,6 +262,7 @@ pub(super) fn collect(
                     reset: None,
                     doc,
                     claim,
+                    votes,
                 });
                 design.blocks[id].registers.push(index);
             }

@@ -3,8 +3,7 @@
 //! Every version of the Verilog with one fault ([`crate::hdl::mutants`]) is run in lock step with
 //! the golden model, under the random activity of `cosim --random`. A fault that shows is
 //! *killed*. Of one that does not, solvers are asked whether it is *equivalent*: whether it is no
-//! fault at all. Of what is left, the lint tools may *refuse* the Verilog: a signal that nothing reads
-//! any more, a latch. The rest *survives*: something that no check sees.
+//! fault at all. What is left *survives*: something that the co-simulation does not see.
 
 mod herd;
 mod results;
@@ -19,7 +18,6 @@ use crate::cosim::port::PortDesign;
 use crate::cosim::random::Random;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::{Design as _, LockStep};
-use crate::hdl::check::{self, CheckError};
 use crate::hdl::mutants::{choosable, mutants, Kind, Mutant};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
@@ -167,17 +165,6 @@ impl Campaign {
                 anyhow::Ok(())
             })?;
         }
-        fates.unknown().into_par_iter().try_for_each(|at| {
-            if !stop() {
-                match check::lints(&self.verilog(&part[at])) {
-                    Err(CheckError::Complaint { output, .. }) => {
-                        fates.set(at, Fate::Refused { why: output });
-                    }
-                    other => other?,
-                }
-            }
-            anyhow::Ok(())
-        })?;
         // What nobody was asked about survives.
         if provers.is_none() || state_bits > MOST_STATE_BITS {
             known(fates.unknown().len() as u64);

@@ -23,12 +23,7 @@ pub enum Fate {
         /// What the engine says.
         why: String,
     },
-    /// It has not shown, but the lint tools refuse the Verilog, as they would in the tests.
-    Refused {
-        /// What the first of them says.
-        why: String,
-    },
-    /// A solver proves that it is none.
+    /// Yosys proves that it is none.
     Equivalent,
     /// It has not shown.
     Survived,
@@ -103,7 +98,7 @@ impl Results {
         self.tested().filter(|it| is(&it.fate)).count()
     }
 
-    /// Faults that show or are refused, and all that are not proved to be none.
+    /// Faults that show, and all that are not proved to be none.
     pub fn killed_of(&self) -> (usize, usize) {
         let equivalent = self.count(|fate| *fate == Fate::Equivalent);
         let survived = self.count(|fate| *fate == Fate::Survived);

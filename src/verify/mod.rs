@@ -16,6 +16,7 @@ mod pair;
 mod recovery;
 mod task;
 mod tools;
+mod voting;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,6 +26,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use bound::bound;
+pub use pair::TOP as PAIR;
 pub use task::ProofTask;
 use tools::{asserted, Answer, Scope, Violation, Workspace};
 pub use tools::{Solver, ToolError, Tools};
@@ -185,6 +187,7 @@ pub fn proof_tasks(
     let tasks = tasks.chain(histogram::task(plan, design, &files)?);
     let tasks = tasks.chain(history::task(plan, design, &files)?);
     let tasks = tasks.chain([recovery::task(plan, design, &files)?]);
+    let tasks = tasks.chain(voting::task(plan, design, &files));
     Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 

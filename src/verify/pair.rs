@@ -21,6 +21,9 @@ pub(super) const PROPERTIES: [&str; 5] = [
 
 pub(super) const TEXT: &str = include_str!("../../testbench/pair.v");
 
+/// The module at the top of [`part`].
+pub const TOP: &str = "pair";
+
 /// The two ends of a link with ports of `plan`, if the ends exchange messages.
 pub(super) fn part(
     plan: &PortPlan,
@@ -45,7 +48,7 @@ pub(super) fn part(
     let text = tie_control_pins(plan, &text);
     all.push(("pair.v".into(), text));
     Some(ProofTask {
-        top: "pair".into(),
+        top: TOP.into(),
         says: format!(
             "two ports on a link with the same delay both ways, any from 0 to {longest_delay} \
              clock cycles; packets come when they like"
@@ -77,11 +80,15 @@ pub(super) fn part(
 /// A test bench of two ports whose control pins, if they have any, say that there is a link, which
 /// may sleep.
 pub(super) fn tie_control_pins(plan: &PortPlan, text: &str) -> String {
-    let tied = match plan.control_pins {
-        true => ".enable(1'b1), .force_wake(1'b0), .link_up(1'b1), .clear_error(1'b0), .initiator(",
-        false => ".initiator(",
+    let controls = match plan.control_pins {
+        true => ".enable(1'b1), .force_wake(1'b0), .link_up(1'b1), .clear_error(1'b0), ",
+        false => "",
     };
-    text.replace(".initiator(", tied)
+    let upsets = match plan.triple_redundancy {
+        true => ".inject_upset(2'd0), ",
+        false => "",
+    };
+    text.replace(".initiator(", &format!("{controls}{upsets}.initiator("))
 }
 
 /// The claims of `pair.v`.

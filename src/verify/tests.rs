@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{bound, histogram, history, pair, recovery, Claim};
+use super::{bound, histogram, history, pair, recovery, voting, Claim};
 use crate::config::plan::HistogramKind;
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
@@ -204,6 +204,16 @@ fn every_claim_about_the_history_of_misses_is_found() {
     assert!(claims.iter().all(|claim| claim.says.ends_with('.')));
     let properties = claims.iter().filter(|it| it.kind == Claim::Property);
     assert_eq!(properties.count(), history::PROPERTIES.len());
+}
+
+/// So would one of `voting.v`.
+#[test]
+fn claims_of_voting_are_read() {
+    let claims = voting::claims();
+    assert_eq!(claims.len(), voting::TEXT.matches("assert (").count());
+    assert!(claims.iter().all(|claim| claim.kind == Claim::Property));
+    assert!(claims.iter().all(|claim| !claim.says.is_empty()));
+    assert_eq!(claims.len(), voting::PROPERTIES.len());
 }
 
 /// So would one of `recovery.v`.

@@ -95,6 +95,8 @@ pub struct Port {
     pub guard_refuses: bool,
     /// The PHY loses a link that had been awake.
     pub link_lost: bool,
+    /// A copy of a register differs from the others.
+    pub upset: bool,
     /// Threshold in force, in ticks.
     pub t_pdt: u64,
     /// Whole tokens in the guard's bucket.
@@ -161,6 +163,7 @@ pub struct Csr {
     computing: Computing,
     sync_flag: bool,
     map_flag: bool,
+    upset_flag: bool,
     bin_index: u32,
     fetch: Fetch,
     bin_count: u64,
@@ -219,6 +222,7 @@ impl Csr {
             computing: Computing::Nothing,
             sync_flag: false,
             map_flag: false,
+            upset_flag: false,
             bin_index: 0,
             fetch: Fetch::Done,
             bin_count: 0,
@@ -347,7 +351,9 @@ impl Csr {
                 field("power_state", port.power_state as u32) | field("active", port.active.into())
             }
             "errors" => {
-                field("sync", self.sync_flag.into()) | field("map_overflow", self.map_flag.into())
+                field("sync", self.sync_flag.into())
+                    | field("map_overflow", self.map_flag.into())
+                    | field("upset", self.upset_flag.into())
             }
             "events" => self.flags(),
             "interrupt_enable" => self.interrupt_enable,
@@ -545,6 +551,7 @@ impl Csr {
         }
         self.sync_flag = self.sync_flag && ones & 1 == 0 || port.sync_error;
         self.map_flag = self.maps() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
+        self.upset_flag = self.upset_flag && ones & 4 == 0 || port.upset;
         let happened = [
             ("applied", before.commits(port.active)),
             ("waited", begins_to_wait),
@@ -614,11 +621,22 @@ impl Csr {
         }
     }
 
-    /// Lets cycles (>= 1) pass in which nothing is asked and nothing happens.
+    /// Lets cycles pass in which nothing is asked and nothing happens.
     pub fn skip(&mut self, cycles: u64, state: PowerState) {
-        self.counts_before = self.counts;
-        self.counts_before[state as usize] += cycles - 1;
-        self.counts[state as usize] += cycles;
+        if let Some(before) = cycles.checked_sub(1) {
+            self.counts_before = self.counts;
+            self.counts_before[state as usize] += before;
+            self.counts[state as usize] += cycles;
+        }
+    }
+
+    /// Lets whole periods of refreshes pass: so many cycles in these states, the last of them in the
+    /// state of the cycle before.
+    pub fn pass(&mut self, times: [(PowerState, u64); 2]) {
+        for (state, cycles) in times {
+            self.counts_before[state as usize] += cycles;
+            self.counts[state as usize] += cycles;
+        }
     }
 
     /// Nothing but the time in the state changes while nothing is asked and nothing happens, in
@@ -634,8 +652,11 @@ impl Csr {
         let applies =
             (self.pending && !waits) || self.refresh || self.computing != Computing::Nothing;
         let interrupts = self.flags() & self.interrupt_enable != 0;
+        // Just after they were cleared, the cycle before has not been counted.
+        let counts = self.counts != self.counts_before;
         !applies
             && is_counted
+            && counts
             && self.interrupt == interrupts
             && self.fetch == Fetch::Done
             && self.answer == Answer::default()
@@ -653,7 +674,7 @@ impl Csr {
 
     /// An error flag is set.
     pub fn error_flag(&self) -> bool {
-        self.sync_flag || self.map_flag
+        self.sync_flag || self.map_flag || self.upset_flag
     }
 
     /// The rate of the budget.

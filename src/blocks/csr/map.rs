@@ -367,6 +367,7 @@ pub fn port(plan: &PortPlan) -> Map {
     let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
     let agreed = |width: u32| if plan.messages().is_some() { width } else { 0 };
     let shared = |width: u32| if plan.per_direction() { 0 } else { width };
+    let copied = |width: u32| if plan.triple_redundancy { width } else { 0 };
     let controlled = |width: u32| if plan.control_pins { width } else { 0 };
     let times = plan.adjustable_times();
     let histogram = &plan.histogram;
@@ -498,6 +499,7 @@ pub fn port(plan: &PortPlan) -> Map {
         0x084 fields errors("what went wrong since the flags were cleared") {
             sync(0, 1, Flag, 0, "the other end of the link did not answer in time");
             map_overflow(1, mapped(1), Flag, 0, "a map histogram ran out of entries");
+            upset(2, copied(1), Flag, 0, "a copy of a register differed, and was outvoted");
         };
         0x088 pair t_pdt_now(time, Status, plan.t_pdt_init, "threshold in force, in ticks");
         0x090 pair t_pb(

@@ -102,6 +102,9 @@ block! {
         pub in link_lost: Bit(
             "the PHY loses a link that had been awake"
         ) if plan.control_pins,
+        pub in upset: Bit(
+            "a copy of a register differed from the others"
+        ) if plan.triple_redundancy,
         pub in t_pdt: Bits(time, "threshold in force, in ticks"),
         pub in guard_tokens: Bits(
             guard_tokens, "whole tokens in the guard's bucket"
@@ -152,6 +155,11 @@ block! {
         // Status.
         reg sync_flag: Bit(false, "the other end did not answer in time"),
         reg map_flag: Bit(false, "a map histogram ran out of entries"),
+        reg upset_flag: Bit(
+            false, "a copy of a register differed from the others"
+        ) if plan.triple_redundancy,
+        local flags: Bits(3, "the register errors"),
+        choice votes(plan.triple_redundancy), // registers are kept in three copies
         section interrupts: Interrupts(&page),
         local events[_ in 0..events.len() + 1]: Bits(
             interrupts::width(&page), "the register events, found so far"
@@ -198,11 +206,20 @@ block! {
 impl Logic for Csr {
     #[hdl_gen]
     fn update(&mut self) {
-        if self.is_map {
-            self.error_flag.next = self.sync_flag.q.val() | self.map_flag.q.val();
+        if self.is_map & self.votes {
+            self.flags.next = bit_cast(self.sync_flag.q.val(), &self.flags)
+                | (bit_cast(self.map_flag.q.val(), &self.flags) << 1)
+                | (bit_cast(self.upset_flag.q.val(), &self.flags) << 2);
+        } else if self.is_map {
+            self.flags.next = bit_cast(self.sync_flag.q.val(), &self.flags)
+                | (bit_cast(self.map_flag.q.val(), &self.flags) << 1);
+        } else if self.votes {
+            self.flags.next = bit_cast(self.sync_flag.q.val(), &self.flags)
+                | (bit_cast(self.upset_flag.q.val(), &self.flags) << 2);
         } else {
-            self.error_flag.next = self.sync_flag.q.val();
+            self.flags.next = bit_cast(self.sync_flag.q.val(), &self.flags);
         }
+        self.error_flag.next = self.flags.val().any();
         self.events[0].next = bit_cast(self.error_flag.val(), &self.events[0]);
         for i in 0..self._end_of_events {
             self.events[i + 1].next = self.events[i].val();
@@ -297,12 +314,7 @@ impl Logic for Csr {
             self.present.next = bit_cast(self.power_state.val(), 32)
                 | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
         } else if self.asked.is_errors.val() {
-            if self.is_map {
-                self.present.next = bit_cast(self.sync_flag.q.val(), 32)
-                    | (bit_cast(self.map_flag.q.val(), 32) << 1);
-            } else {
-                self.present.next = bit_cast(self.sync_flag.q.val(), 32);
-            }
+            self.present.next = bit_cast(self.flags.val(), 32);
         } else if self.asked.is_events.val() {
             self.present.next = bit_cast(self.all_events.val(), 32);
         } else if self.asked.is_interrupt_enable.val() {
@@ -535,6 +547,17 @@ impl Logic for Csr {
             }
             if self.map_overflow.val() {
                 self.map_flag.d.next = true;
+            }
+        }
+        if self.votes {
+            if self.asked.writes.val()
+                & self.asked.is_errors.val()
+                & self.asked.set_bits.val().get_bit(2)
+            {
+                self.upset_flag.d.next = false;
+            }
+            if self.upset.val() {
+                self.upset_flag.d.next = true;
             }
         }
         if self.readable {

@@ -70,6 +70,7 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         backstop_expires: few(7, 4),
         guard_refuses: few(7, 3),
         link_lost: few(0, 9),
+        upset: false,
         queue_nonempty: few(6, 3),
         guard_tokens: bits[0] & 3,
         t_pdt: bits[1] & time,

@@ -28,6 +28,7 @@ block! {
         let predicts = plan.predicts();
         let corrects = plan.corrects();
         let controlled = plan.control_pins;
+        let votes = plan.triple_redundancy;
         let numbers = Arithmetic::new(plan);
     }
 
@@ -49,6 +50,7 @@ block! {
         pub in enable: Bit("the direction may go to sleep") if controlled,
         pub in force_wake: Bit("it is to wake, and to stay awake") if controlled,
         pub in link_up: Bit("the PHY has a link") if controlled,
+        pub in inject_upset: Bits(2, "a test of the copies of registers") if votes,
         pub in link_fault: Bit("local or remote fault: LPI is not to be sent"),
         pub in t_s: Bits(width, "least words of LPI"),
         pub in t_w_sys: Bits(width, "least words from LPI to the start of a frame"),
@@ -73,6 +75,8 @@ block! {
             numbers.log2_cf_bits(),
             format!("log2 of the correction factor, two's complement, {} fraction bits", numbers.fraction),
         ) if corrects,
+        pub out upset: Bit("a copy of a register was outvoted") if votes,
+        pub out irq: Bit("an event that software has enabled has happened") if registers,
         pub out transmitting: Bit("the word to the PHY has a frame, or a part of one"),
         pub out lpi_active: Bit("the word to the PHY is LPI in the place of idle"),
         pub out early_start: Bit("in the word to the PHY starts a frame too early behind LPI"),
@@ -82,6 +86,7 @@ block! {
         // The registers of the controller.
         pub pins s_axi: AxiPins(map::PAGE_BITS) if registers,
         choice registers(registers), // software sets the parameters
+        choice votes(votes), // registers are kept in three copies
         choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
@@ -96,6 +101,11 @@ impl Logic for EthernetPort {
     fn update(&mut self) {
         if self.registers {
             AxiPins::link(&mut self.s_axi, &mut self.port.s_axi);
+            self.irq.next = self.port.irq.val();
+        }
+        if self.votes {
+            self.port.inject_upset.next = self.inject_upset.val();
+            self.upset.next = self.port.upset.val();
         }
         self.port.queue_nonempty.next = self.queue_nonempty.val();
         self.port.transmitting.next = self.lpi_tx.transmitting.val();

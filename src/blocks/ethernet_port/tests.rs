@@ -15,15 +15,15 @@ use crate::config::Config;
 const LATENCY: u32 = 2;
 
 /// Directions that sleep soon and wake soon: one with a fixed threshold, one that predicts and corrects
-/// it and has control pins.
+/// it and has control pins, and registers in copies.
 fn plans() -> [PortPlan; 2] {
     let fixed = "[port]\ntime_width = 8\npolicy = \"fixed\"\nt_pdt_ns = 3\nsync = \"lpi\"\n\
                  [states.deep-sleep]\nt_w_ns = 6\nt_s_ns = 5\n\
                  [histogram]\nbins = 4\nbin_ns = 16\nmax_value_ns = 64\n";
-    let corrected = fixed
-        .replace("\"fixed\"", "\"perfbound-correct\"")
-        .replace("t_pdt_ns = 3", "t_pdt_init_ns = 3\ncontrol_pins = true")
-        + "max_samples = 4\n[perfbound]\nbound = 0.5\nhop_factor = 0.5\n\
+    let corrected = fixed.replace("\"fixed\"", "\"perfbound-correct\"").replace(
+        "t_pdt_ns = 3",
+        "t_pdt_init_ns = 3\ncontrol_pins = true\ntriple_redundancy = true",
+    ) + "max_samples = 4\n[perfbound]\nbound = 0.5\nhop_factor = 0.5\n\
          [correction]\nhistory = 2\n";
     [fixed, &corrected].map(|text| Config::parse(text, "port.toml").unwrap().plan().unwrap())
 }
@@ -47,6 +47,9 @@ fn input_pins(plan: &PortPlan, inputs: &golden::Inputs) -> Pins {
             ("force_wake", inputs.port.force_wake.into()),
             ("link_up", inputs.port.link_up.into()),
         ]);
+    }
+    if plan.triple_redundancy {
+        pins.push(("inject_upset", inputs.port.inject_upset.into()));
     }
     pins
 }
@@ -77,6 +80,9 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
         ("rx_lpi", received.rx_lpi.into()),
         ("lpi_error", received.lpi_error.into()),
     ];
+    if plan.triple_redundancy {
+        pins.push(("upset", port.upset.into()));
+    }
     if plan.predicts() {
         pins.extend([
             ("update", port.update.encode()),
@@ -118,6 +124,7 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
                     enable,
                     force_wake,
                     link_up,
+                    inject_upset: rng.random_range(0..4) * u8::from(rng.random_ratio(1, 4)),
                     ..Default::default()
                 },
                 mac_word,

@@ -197,8 +197,7 @@ impl Logic for EventCounters {
         if self.known_then.q.val() {
             self.stored.next = self.counts.read_data.val();
         }
-        self.around.next =
-            self.low_then.q.val() < bit_cast(self.stored.val(), &self.low_then);
+        self.around.next = self.low_then.q.val() < bit_cast(self.stored.val(), &self.low_then);
         self.high.next = bit_cast(self.stored.val() >> self.low_bits.val(), &self.high)
             + bit_cast(self.around.val(), &self.high);
         self.count.next = (bit_cast(self.high.val(), 64) << self.low_bits.val())

@@ -4,6 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
+use crate::blocks::lpi_fsm::UpsetPins;
 use crate::blocks::port::pins::MESSAGE_WIDTH;
 use crate::config::plan::{MessagesPlan, PortPlan, SleepTimes};
 use crate::hdl::prelude::*;
@@ -120,6 +121,7 @@ block! {
         pub in permitted: Bit("the guard permits to go down"),
         pub in link_up: Bit("there is a link; without it nothing is said") if controlled,
         pub in clear_error: Bit("the error is forgotten") if controlled,
+        pub flat upsets: UpsetPins() if plan.triple_redundancy,
         pub out down_start: Bit("go down at the end of this cycle"),
         pub out up_start: Bit("go up at the end of this cycle"),
         pub out tx_enable: Bit("the port may start a packet"),
@@ -132,6 +134,8 @@ block! {
         pub out crosses: Bit("a request of the other end comes while this end's waits") if counted,
         local asking: Bit("a request of this end waits for its answer"),
         choice counted(counted), // registers count what happens
+        voter copies("the registers, in three copies") if plan.triple_redundancy,
+        choice votes(plan.triple_redundancy), // they are kept in three copies
         pub reg state: Exchange(Exchange::Start, "where the exchange stands"),
         pub reg count: Bits(
             width, 0, "clock cycles in this state; SYNC_*: still to wait; IDLE: overdue"
@@ -174,6 +178,10 @@ block! {
 impl Logic for LinkSync {
     #[hdl_gen]
     fn update(&mut self) {
+        if self.votes {
+            self.copies.d.next = self.upsets.inject_upset.val();
+            self.upsets.upset.next = self.copies.q.val().any();
+        }
         self.is_req_down.next = self.message_in.val() == self.req_down.val();
         self.is_req_up.next = self.message_in.val() == self.req_up.val();
         self.is_ack.next = self.message_in.val() == self.ack.val();

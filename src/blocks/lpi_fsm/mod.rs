@@ -42,6 +42,19 @@ bundle! {
     }
 }
 
+bundle! {
+    /// The pins of a block that keeps its registers in three copies.
+    pub struct UpsetPins;
+
+    /// The same of every block.
+    pub fn new() {}
+
+    {
+        pub in inject_upset: Bits(2, "1 to 3: that copy of every register is stored wrong, a test"),
+        pub out upset: Bit("a copy of a register differs from the two others"),
+    }
+}
+
 /// Bits of the longest time of the link that `plan` uses, in clock cycles less one.
 pub fn time_width(plan: &PortPlan) -> u32 {
     let link = plan.slowest().link;
@@ -127,6 +140,7 @@ block! {
         pub in link_up: Bit("there is a link; without it the way up does not begin") if plan.control_pins,
         pub in sleep: Bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid") if chooses,
         pub flat timing: TimingPins(plan) if adjusts,
+        pub flat upsets: UpsetPins() if plan.triple_redundancy,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out leaving: Bit("the link leaves Wake at the end of this cycle"),
         pub out asleep: Bit("the link sleeps or is on the way down"),
@@ -137,6 +151,8 @@ block! {
         reg cycles: Bits(width, first_cycles.into(), "clock cycles left in this state, less one"),
         reg deep: Bit(starts_up && longest_up_is_deep, "the sleep state in question is deep sleep"),
         reg goes_on: Bit(plan.sleep == Sleep::Hybrid, "fast wake is to be followed by deep sleep"),
+        voter copies("the registers, in three copies") if plan.triple_redundancy,
+        choice votes(plan.triple_redundancy), // they are kept in three copies
         local over: Bit("the state has lasted its time"),
         local deepens: Bit("from fast wake it is to go on to deep sleep"),
         local to_deep: Bit("a transition is to or from deep sleep"),
@@ -251,6 +267,10 @@ impl Logic for LpiFsm {
             self.last_r.next = self.t_r.val();
             self.longest_is_deep.next = self.longest_up_is_deep;
             self.last_w_longest.next = self.longest_up.val();
+        }
+        if self.votes {
+            self.copies.d.next = self.upsets.inject_upset.val();
+            self.upsets.upset.next = self.copies.q.val().any();
         }
         self.over.next = self.cycles.q.val() == 0;
         if self.chooses {

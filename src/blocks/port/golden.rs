@@ -52,6 +52,8 @@ pub struct Port {
     left_wake: bool,
     hit: bool,
     miss: bool,
+    /// A copy of every register was stored wrong in the cycle before, and is outvoted.
+    upset: bool,
 }
 
 /// `control.policy` of a fixed threshold.
@@ -167,7 +169,13 @@ impl Port {
             left_wake: false,
             hit: false,
             miss: false,
+            upset: false,
         }
+    }
+
+    /// A copy of every register is stored wrong at the end of a cycle with these inputs.
+    fn upsets(&self, inputs: &Inputs) -> bool {
+        self.plan.triple_redundancy && inputs.inject_upset != 0
     }
 
     #[inline]
@@ -397,6 +405,7 @@ impl Port {
         });
         self.hit = cycle.sample.is_some() && !self.left_wake;
         self.miss = cycle.sample.is_some() && self.left_wake;
+        self.upset = self.upsets(inputs);
         self.left_wake = !cycle.active && (self.left_wake || leaves);
         self.timer
             .clock(cycle.active, self.sends_last(inputs), t_pdt);
@@ -458,6 +467,7 @@ impl Port {
             exchange: (self.sync.as_ref().zip(view))
                 .map_or_else(Counted::default, |(sync, view)| sync.counted(view)),
             backstop_expires: expires && !self.plan.per_direction() && !self.timer.sent_last(),
+            upset: self.upset,
             link_lost: !self.controls(inputs).has_link && !self.recovers,
             guard_refuses: expires && self.guard.as_ref().is_some_and(|it| !it.permits(now)),
             t_pdt: self.timer.in_force(),
@@ -622,6 +632,7 @@ impl Port {
         let guard = self.guard.as_ref();
         guard.is_none_or(|guard| guard.steady(awake, inputs.queue_nonempty))
             && self.recovers == self.goes_on_recovering(inputs)
+            && self.upset == self.upsets(inputs)
             && predictor_is_steady
             && self.control_is_steady(inputs)
             && correction_is_steady
@@ -674,6 +685,7 @@ impl Port {
             log2_cf: corrector.map_or(0, Corrector::log2_cf),
             message_out: sync.map_or(Message::None, LinkSync::message),
             sync_error: sync.is_some_and(LinkSync::error),
+            upset: self.upset,
             irq: self.interrupt(),
             ..Outputs::default()
         }
@@ -786,10 +798,10 @@ impl Model for Port {
         let cycles = periods * (times.t_q + times.t_r);
         self.meter.skip(self.now, cycles, self.active(inputs));
         if let Some(registers) = &mut self.registers {
-            registers
-                .csr
-                .skip(periods * times.t_q, PowerState::DeepSleep);
-            registers.csr.skip(periods * times.t_r, PowerState::Refresh);
+            registers.csr.pass([
+                (PowerState::DeepSleep, periods * times.t_q),
+                (PowerState::Refresh, periods * times.t_r),
+            ]);
         }
         self.fsm.pass_refreshes(cycles);
         self.now += cycles;

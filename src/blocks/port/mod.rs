@@ -112,6 +112,12 @@ block! {
         pub in force_wake: Bit("the link is to wake, and to stay awake") if controlled,
         pub in link_up: Bit("the PHY has a link") if controlled,
         pub in clear_error: Bit("sync_error is cleared") if controlled && agrees,
+        pub in inject_upset: Bits(
+            2, "a test of the copies of registers: 1 to 3: that one is stored wrong, 0: none"
+        ) if plan.triple_redundancy,
+        pub out upset: Bit(
+            "a copy of a register differed from the two others, which outvoted it"
+        ) if plan.triple_redundancy,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out power_state: Bits(
             3, "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up"
@@ -178,6 +184,7 @@ block! {
         choice agrees(agrees), // the ends agree by messages
         choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice per_direction(per_direction), // the direction sent on sleeps for itself
+        choice votes(plan.triple_redundancy), // registers are kept in three copies
         constant fixed_t_pdt: Bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
         local active: Bit("the port is active"),
         local expires: Bit("the power-down timer of a port that sleeps expires"),
@@ -458,6 +465,19 @@ impl Logic for Port {
                 self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
             }
             self.tx_enable.next = self.lpi_fsm.tx_enable.val();
+        }
+        if self.votes {
+            self.lpi_fsm.upsets.inject_upset.next = self.inject_upset.val();
+            if self.agrees {
+                self.link_sync.upsets.inject_upset.next = self.inject_upset.val();
+                self.upset.next =
+                    self.lpi_fsm.upsets.upset.val() | self.link_sync.upsets.upset.val();
+            } else {
+                self.upset.next = self.lpi_fsm.upsets.upset.val();
+            }
+            if self.registers {
+                self.csr.upset.next = self.upset.val();
+            }
         }
         self.lpi_fsm.down_start.next = self.down_start.val();
         self.power_state.next = self.lpi_fsm.power_state.val();

@@ -288,6 +288,9 @@ input_pins! {
     link_up: bool, 1, if |plan| plan.control_pins;
     /// Control pins and messages only: `sync_error` is cleared.
     clear_error: bool, 1, if |plan| plan.control_pins && plan.messages().is_some();
+    /// Registers in three copies only: 1 to 3: that copy of every register is stored wrong at the
+    /// clock edge, as a test.
+    inject_upset: u8, 2, if |plan| plan.triple_redundancy;
     /// Registers only, as are all that follow (AXI4-Lite): there is a write address.
     s_axi_awvalid: bool, 1, if has_registers;
     /// Protection of the write, not read.
@@ -371,6 +374,7 @@ impl Inputs {
             force_wake: self.force_wake,
             link_up: self.link_up,
             clear_error: self.clear_error,
+            inject_upset: self.inject_upset,
             ..*software
         }
     }
@@ -479,13 +483,16 @@ impl TopPins {
     /// ([`crate::blocks::switch_ports::SwitchPorts`]): reset and AXI4-Lite for all together, then
     /// what every port has of its own; the interrupts are joined. What else a port knows is read through its registers.
     pub fn of_switch(plan: &PortPlan, ports: usize) -> TopPins {
-        let shared =
-            |name: &str| matches!(name, "rst" | "irq") || name.starts_with("s_axi_");
+        let shared = |name: &str| matches!(name, "rst" | "irq") || name.starts_with("s_axi_");
         let at_switch = |pin: Pin| {
             shared(pin.name())
                 || matches!(
                     pin,
-                    Pin::TxEnable | Pin::PowerState | Pin::MessageOut | Pin::LpiRequest
+                    Pin::TxEnable
+                        | Pin::PowerState
+                        | Pin::MessageOut
+                        | Pin::LpiRequest
+                        | Pin::Upset
                 )
         };
         let count = u32::try_from(ports).unwrap_or(MAX_PORTS);
@@ -694,6 +701,8 @@ output_pins! {
     /// The other end once did not answer in time; stays until reset, or `clear_error` (messages
     /// only).
     SyncError sync_error: bool, Size::Bits(1), if |plan| plan.messages().is_some();
+    /// A copy of a register differed from the two others (registers in three copies only).
+    Upset upset: bool, Size::Bits(1), if |plan| plan.triple_redundancy;
     /// An event that software has enabled has happened (registers only, as are all that follow).
     Irq irq: bool, Size::Bits(1), if has_registers;
     /// A write address is taken.

@@ -28,6 +28,7 @@ pub(crate) fn small_plan() -> PortPlan {
         },
         sync: SyncPlan::Levels,
         control_pins: false,
+        triple_redundancy: false,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,

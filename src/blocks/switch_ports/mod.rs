@@ -92,6 +92,12 @@ block! {
         pub in link_up[port in 0..ports]: Bit(
             format!("port {port}: the PHY has a link")
         ) if plan.control_pins,
+        pub in inject_upset[port in 0..ports]: Bits(
+            2, format!("port {port}: a test of the copies of registers")
+        ) if plan.triple_redundancy,
+        pub out upset[port in 0..ports]: Bit(
+            format!("port {port}: a copy of a register was outvoted")
+        ) if plan.triple_redundancy,
         pub out irq: Bit("one cycle after a port has raised its interrupt"),
         pub out tx_enable[port in 0..ports]: Bit(format!("port {port}: it may start a packet")),
         pub out power_state[port in 0..ports]: Bits(3, format!("port {port}: state of the link")),
@@ -105,6 +111,7 @@ block! {
         child axi_lite: AxiLite(address),
         choice agrees(agrees), // the ends agree by messages
         choice controlled(plan.control_pins), // the ports have control pins
+        choice votes(plan.triple_redundancy), // registers are kept in three copies
         choice per_direction(per_direction), // each direction of a link sleeps for itself
         local page: Bits(number, "page of the request"),
         local place: Bits(WORD_BITS, "word in that page"),
@@ -219,6 +226,10 @@ impl Logic for SwitchPorts {
                     comment!("Software sees and clears a flag of its own.");
                     self.port[i].clear_error.next = false;
                 }
+            }
+            if self.votes {
+                self.port[i].inject_upset.next = self.inject_upset[i].val();
+                self.upset[i].next = self.port[i].upset.val();
             }
             self.tx_enable[i].next = self.port[i].tx_enable.val();
             self.power_state[i].next = self.port[i].power_state.val();

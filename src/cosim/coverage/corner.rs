@@ -71,6 +71,10 @@ enum Needs {
     Exchange,
     /// Registers of ends that have a backstop.
     Backstops,
+    /// Registers in three copies; nothing else, or to sleep, or to exchange messages.
+    Upsets,
+    SleepUpsets,
+    MessageUpsets,
     /// Registers and control pins.
     ControlledRegisters,
     /// Registers and a guard.
@@ -198,6 +202,9 @@ corners! {
     LinkBack = "link-back", "awake again after a lost link", Awake;
     ErrorCleared = "error-cleared", "sync_error is cleared", Messages;
     ErrorKept = "error-kept", "sync_error rises in spite of clear_error", Messages;
+    Upset = "upset", "a copy of a register is wrong, and outvoted", Upsets;
+    UpsetAsleep = "upset-not-awake", "the same in a link that is not awake", SleepUpsets;
+    UpsetSays = "upset-says", "the same while a message leaves", MessageUpsets;
     HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
     Read = "register-read", "read of a register", Registers;
     ReadNowhere = "read-nowhere", "read where no register is", Registers;
@@ -374,6 +381,15 @@ impl Corner {
             Needs::Backstops if plan.per_direction() => {
                 Some("each direction of the link sleeps for itself")
             }
+            Needs::Upsets | Needs::SleepUpsets | Needs::MessageUpsets
+                if !plan.triple_redundancy =>
+            {
+                Some("no register is kept in three copies")
+            }
+            Needs::MessageUpsets if plan.messages().is_none() => {
+                Some("the ends do not exchange messages")
+            }
+            Needs::Upsets => None,
             Needs::ControlledRegisters if !plan.control_pins => Some("there are no control pins"),
             Needs::ControlledRegisters => None,
             Needs::Refusals if plan.guard.is_none() => Some("there is no guard"),
@@ -381,7 +397,9 @@ impl Corner {
                 Some("software does not set the times of the link")
             }
             Needs::Bins if !plan.reads_bins() => Some("software cannot read bins"),
-            Needs::Errors if plan.messages().is_none() && !maps => Some("there is no error flag"),
+            Needs::Errors if plan.messages().is_none() && !maps && !plan.triple_redundancy => {
+                Some("there is no error flag")
+            }
             Needs::Hops if plan.registers.is_none() && !plan.measures() => {
                 Some("hop counts are not measured")
             }

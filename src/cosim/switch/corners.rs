@@ -73,8 +73,10 @@ impl Corners {
         let word = |name: &str| map::port(plan).register(name).offset / 4;
         let all = map::all_ports(plan, ports);
         let sleeps = plan.policy != Policy::AlwaysOn;
-        // What sets an error flag: a silent other end, or a map that overflows.
-        let errs = plan.messages().is_some() || plan.histogram.kind == HistogramKind::Map;
+        // What sets an error flag: a silent other end, a map that overflows, an upset.
+        let errs = plan.messages().is_some()
+            || plan.histogram.kind == HistogramKind::Map
+            || plan.triple_redundancy;
         let has = |name: &str| match name {
             "sleeps" | "wakes" => sleeps,
             "error-read" | "error-of-all" => errs,

@@ -33,6 +33,7 @@ fn plan() -> PortPlan {
         },
         sync: SyncPlan::Messages(MessagesPlan { timeout: 60 }),
         control_pins: false,
+        triple_redundancy: false,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,

@@ -1,0 +1,85 @@
+//! Upsets of the registers that a port keeps in three copies, where it does: now and then a copy of each
+//! is stored wrong. Nothing may show but the pin that tells.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::interrupted::Interrupted;
+use super::{Activity, Stretch};
+use crate::blocks::port::pins::{Inputs, PackedOutputs};
+use crate::config::plan::PortPlan;
+
+/// A stretch of more cycles than this is idle time rather than traffic.
+const LONG_STRETCH: u64 = 4096;
+
+/// Clocked cycles between two upsets, at most.
+const LONGEST_PAUSE: u64 = 2_000;
+
+/// An activity with upsets, where registers are kept in copies.
+pub struct WithUpsets<A> {
+    activity: Interrupted<A>,
+    upsets: Option<Upsets>,
+}
+
+impl<A: Activity> WithUpsets<A> {
+    /// The upsets of `seed`.
+    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
+        let upsets = Upsets {
+            random: ChaCha8Rng::seed_from_u64(seed ^ 0x5e0),
+            clocked: 0,
+            next_at: 0,
+        };
+        WithUpsets {
+            activity: Interrupted::new(activity),
+            upsets: plan.triple_redundancy.then_some(upsets),
+        }
+    }
+}
+
+impl<A: Activity> Activity for WithUpsets<A> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
+        let Some(upsets) = &mut self.upsets else {
+            return self.activity.next(outputs);
+        };
+        let stretch = self.activity.next(outputs)?;
+        Some(upsets.drive(stretch))
+    }
+
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.activity.passed(cycles, leapt);
+        if let Some(upsets) = &mut self.upsets {
+            upsets.clocked += cycles - leapt;
+        }
+    }
+}
+
+struct Upsets {
+    random: ChaCha8Rng,
+    /// Clocked cycles so far, and the one from which on the next upset comes.
+    clocked: u64,
+    next_at: u64,
+}
+
+impl Upsets {
+    fn drive(&mut self, stretch: Stretch) -> Stretch {
+        if self.clocked < self.next_at {
+            let until = self.next_at - self.clocked;
+            let cycles = match stretch.cycles > LONG_STRETCH {
+                true => stretch.cycles,
+                false => stretch.cycles.min(until),
+            };
+            return Stretch { cycles, ..stretch };
+        }
+        // One cycle most often, and now and then another copy in the cycle that follows.
+        let pause = self.random.random_range(1..=LONGEST_PAUSE) >> self.random.random_range(0..12);
+        self.next_at = self.clocked + 1 + pause;
+        Stretch {
+            inputs: Inputs {
+                inject_upset: self.random.random_range(1..=3),
+                ..stretch.inputs
+            },
+            cycles: 1,
+            ..stretch
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! Registers in three copies: whatever bits an upset changes in one of them, nothing shows but the pin
+//! that tells; where two are changed, or one decides alone, it is found.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{linkdoze, run};
+use rayon::prelude::*;
+
+const CONFIG: &str = "\
+[clock]
+tick_ns = 3
+[port]
+time_width = 16
+policy = \"perfbound\"
+sleep = \"hybrid\"
+t_pdt_init_ns = 600
+hybrid_hold_ns = 150
+sync = \"messages\"
+sync_timeout_ns = 60
+triple_redundancy = true
+registers = true
+[states.fast-wake]
+t_w_ns = 30
+t_s_ns = 20
+[states.deep-sleep]
+t_w_ns = 90
+t_s_ns = 60
+t_q_ns = 200
+t_r_ns = 25
+[histogram]
+bins = 32
+bin_ns = 48
+counter_bits = 4
+max_samples = 40
+ttl_ns = 12000
+max_value_ns = 1536
+[perfbound]
+hop_factor = 0.1
+";
+
+const VOTES: &str = "\
+  assign q = (copy_1 & copy_2) | (copy_1 & copy_3) | (copy_2 & copy_3);
+";
+
+const TELLS: &str = "\
+  assign upset = {(copy_2 != q) | (copy_3 != q), (copy_1 != q) | (copy_3 != q)};
+";
+
+/// What is told of tests alone, and bits that change at random: each of 16 bits in one of eight cycles
+/// or so (xorshift, with another seed for every width).
+const NOISE: &str = "\
+  reg [1:0] told;
+  reg [31:0] state = 32'h2545_f491 + WIDTH;
+  reg [31:0] next;
+  always @(*) begin
+    next = state ^ (state << 13);
+    next = next ^ (next >> 17);
+    next = next ^ (next << 5);
+  end
+  always @(posedge clk) begin
+    state <= next;
+    told <= rst ? 2'd0 : inject;
+  end
+  wire [63:0] noise = inject == 2'd0 ? {4{state[31:16] & state[15:0] & next[31:16]}} : 64'd0;
+  assign upset = told;
+";
+
+fn with_noise(copies: &[u32], text: &str) -> String {
+    let mut text = text.replace(TELLS, NOISE);
+    for copy in copies {
+        let stored = format!("copy_{copy} <= d ^ ");
+        assert!(text.contains(&stored), "{text}");
+        text = text.replace(&stored, &format!("{stored}noise[WIDTH-1:0] ^ "));
+    }
+    text
+}
+
+fn generate(path: &Path) {
+    fs::write(path.join("port.toml"), CONFIG).unwrap();
+    run(
+        linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
+        0,
+    );
+}
+
+#[test]
+fn an_upset_of_one_copy_is_outvoted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    generate(path);
+    let register = fs::read_to_string(path.join("rtl/voted_register.v")).unwrap();
+    for statement in [VOTES, TELLS] {
+        assert!(register.contains(statement), "{register}");
+    }
+    let versions = [
+        ("as emitted", register.clone(), 0),
+        ("upsets of copy 1", with_noise(&[1], &register), 0),
+        ("upsets of copy 2", with_noise(&[2], &register), 0),
+        ("upsets of copy 3", with_noise(&[3], &register), 0),
+        ("upsets of two copies", with_noise(&[2, 3], &register), 1),
+        (
+            "copy 1 decides",
+            register.replace(VOTES, "  assign q = copy_1;\n"),
+            1,
+        ),
+        (
+            "an upset is not told",
+            register.replace(TELLS, "  assign upset = 2'd0;\n"),
+            1,
+        ),
+    ];
+    versions.par_iter().for_each(|(version, text, status)| {
+        let own = path.join(version.replace(' ', "-"));
+        fs::create_dir(&own).unwrap();
+        for file in fs::read_dir(path.join("rtl")).unwrap() {
+            let file = file.unwrap().path();
+            if file.extension().is_some_and(|it| it == "v") {
+                fs::copy(&file, own.join(file.file_name().unwrap())).unwrap();
+            }
+        }
+        fs::write(own.join("voted_register.v"), text).unwrap();
+        let words = [
+            "cosim",
+            "port.toml",
+            "--random",
+            "--cycles",
+            "2M",
+            "--no-wave",
+        ];
+        let (out, _) = run(
+            linkdoze(path)
+                .args(words)
+                .args(["--rtl", own.to_str().unwrap()]),
+            *status,
+        );
+        println!("{version}: {}", out.lines().next().unwrap_or_default());
+        if *status == 0 {
+            assert!(out.contains("mismatches: 0"), "{version}: {out}");
+        }
+    });
+}
+
+/// Every register of the two blocks is an instance of the module that is proved to vote, and synthesis
+/// keeps all copies: there are two flip-flops more for each bit.
+#[test]
+fn synthesis_keeps_all_copies() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    generate(path);
+    let mut bits = 0;
+    for file in ["lpi_fsm.v", "link_sync.v"] {
+        let text = fs::read_to_string(path.join("rtl").join(file)).unwrap();
+        assert!(!text.contains("posedge"), "{text}");
+        let widths = text.split("voted_register #(\n      .WIDTH(").skip(1);
+        bits += widths
+            .map(|rest| rest.split(')').next().unwrap().parse::<u64>().unwrap())
+            .sum::<u64>();
+    }
+    assert!(bits > 20, "{bits}");
+    let flip_flops = |name: &str| {
+        let words = ["synth", name, "--target", "ice40", "--json"];
+        let (out, _) = run(linkdoze(path).args(words), 0);
+        let report: serde_json::Value = serde_json::from_str(&out).unwrap();
+        report["resources"]["flip_flops"]
+            .as_u64()
+            .unwrap_or_else(|| panic!("{report:#}"))
+    };
+    let single = CONFIG.replace("triple_redundancy = true\n", "");
+    fs::write(path.join("single.toml"), single).unwrap();
+    let (copied, single) = (flip_flops("port.toml"), flip_flops("single.toml"));
+    // The flag of the registers is one more.
+    assert_eq!(copied - single, 2 * bits + 1);
+}
