@@ -154,23 +154,28 @@ fn synthesis_keeps_all_copies() {
     for file in ["lpi_fsm.v", "link_sync.v"] {
         let text = fs::read_to_string(path.join("rtl").join(file)).unwrap();
         assert!(!text.contains("posedge"), "{text}");
-        let widths = text.split("voted_register #(\n      .WIDTH(").skip(1);
-        bits += widths
-            .map(|rest| rest.split(')').next().unwrap().parse::<u64>().unwrap())
-            .sum::<u64>();
+        let widths = text.split("voted_register #(\n      .WIDTH (").skip(1);
+        let bits_of = |rest: &str| rest.split(')').next().unwrap().parse::<u64>().unwrap();
+        bits += widths.map(bits_of).sum::<u64>();
     }
     assert!(bits > 20, "{bits}");
     let flip_flops = |name: &str| {
         let words = ["synth", name, "--target", "ice40", "--json"];
         let (out, _) = run(linkdoze(path).args(words), 0);
         let report: serde_json::Value = serde_json::from_str(&out).unwrap();
-        report["resources"]["flip_flops"]
+        report["mappings"][0]["resources"]["flip_flops"]
             .as_u64()
             .unwrap_or_else(|| panic!("{report:#}"))
     };
     let single = CONFIG.replace("triple_redundancy = true\n", "");
     fs::write(path.join("single.toml"), single).unwrap();
     let (copied, single) = (flip_flops("port.toml"), flip_flops("single.toml"));
-    // The flag of the registers is one more.
-    assert_eq!(copied - single, 2 * bits + 1);
+    // The flag of the registers is one more. States that are not kept in copies may be given a code of
+    // a flip-flop for each.
+    let states = 8 + 6;
+    let more = copied - single;
+    assert!(
+        (2 * bits + 1 - states..=2 * bits + 1).contains(&more),
+        "{copied} and {single} flip-flops, {bits} bits in copies"
+    );
 }

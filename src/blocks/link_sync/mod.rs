@@ -4,7 +4,7 @@ pub mod golden;
 #[cfg(test)]
 mod tests;
 
-use crate::blocks::lpi_fsm::UpsetPins;
+use crate::blocks::lpi_fsm::{UpsetPins, COPY_CODE};
 use crate::blocks::port::pins::MESSAGE_WIDTH;
 use crate::config::plan::{MessagesPlan, PortPlan, SleepTimes};
 use crate::hdl::prelude::*;
@@ -121,7 +121,7 @@ block! {
         pub in permitted: Bit("the guard permits to go down"),
         pub in link_up: Bit("there is a link; without it nothing is said") if controlled,
         pub in clear_error: Bit("the error is forgotten") if controlled,
-        pub flat upsets: UpsetPins() if plan.triple_redundancy,
+        pub flat upsets: UpsetPins(COPY_CODE) if plan.triple_redundancy,
         pub out down_start: Bit("go down at the end of this cycle"),
         pub out up_start: Bit("go up at the end of this cycle"),
         pub out tx_enable: Bit("the port may start a packet"),

@@ -46,14 +46,17 @@ bundle! {
     /// The pins of a block that keeps its registers in three copies.
     pub struct UpsetPins;
 
-    /// The same of every block.
-    pub fn new() {}
+    /// With a code of so many bits for one of the copies, or none.
+    pub fn new(code: u32) {}
 
     {
-        pub in inject_upset: Bits(2, "1 to 3: that copy of every register is stored wrong, a test"),
+        pub in inject_upset: Bits(code, "1 to 3: that copy of every register is stored wrong, a test"),
         pub out upset: Bit("a copy of a register differs from the two others"),
     }
 }
+
+/// Bits of the code for one of three copies, or none.
+pub const COPY_CODE: u32 = 2;
 
 /// Bits of the longest time of the link that `plan` uses, in clock cycles less one.
 pub fn time_width(plan: &PortPlan) -> u32 {
@@ -140,7 +143,7 @@ block! {
         pub in link_up: Bit("there is a link; without it the way up does not begin") if plan.control_pins,
         pub in sleep: Bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid") if chooses,
         pub flat timing: TimingPins(plan) if adjusts,
-        pub flat upsets: UpsetPins() if plan.triple_redundancy,
+        pub flat upsets: UpsetPins(COPY_CODE) if plan.triple_redundancy,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out leaving: Bit("the link leaves Wake at the end of this cycle"),
         pub out asleep: Bit("the link sleeps or is on the way down"),
