@@ -571,8 +571,8 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "a register that has not come around carries",
         "event_counters.v",
-        "low_now < stored[5:0]",
-        "low_now <= stored[5:0]",
+        "low_then_q < stored[5:0]",
+        "low_then_q <= stored[5:0]",
     ),
     edit(
         "a word is read while it is written",

@@ -28,7 +28,7 @@ max_value_ns = 1536
 ";
 
 /// What is changed in `switch_ports.v`, and what that breaks.
-const EDITS: [(&str, &str, &str); 12] = [
+const EDITS: [(&str, &str, &str); 14] = [
     (
         "requests to port 1 go to port 2, too",
         "axi_lite_request & (page == 3'd2)",
@@ -48,6 +48,16 @@ const EDITS: [(&str, &str, &str); 12] = [
         "the error of port 1 is that of port 0",
         "errors_2 = errors_1 | FLAGS_1",
         "errors_2 = errors_1 | FLAGS_0",
+    ),
+    (
+        "the interrupt of port 1 is that of port 0",
+        "interrupts_2 = interrupts_1 | FLAGS_1",
+        "interrupts_2 = interrupts_1 | FLAGS_0",
+    ),
+    (
+        "the interrupt of port 2 is lost",
+        "interrupts_3 = interrupts_2 | FLAGS_2",
+        "interrupts_3 = interrupts_2",
     ),
     (
         "the message of port 1 is that of port 0",
@@ -125,7 +135,7 @@ fn wrong_wires_between_ports_are_found() {
     assert_eq!(intact["mismatches"], 0);
     assert_eq!(intact["cycles"], 2_000_000);
     let corners = intact["corners"].as_array().unwrap();
-    assert_eq!(corners.len(), 3 * 7 + 6);
+    assert_eq!(corners.len(), 3 * 8 + 8);
     // A run that is too short to reach them all says so, and fails.
     let (short, _) = cosim(Path::new("rtl"), "500", 1);
     assert_eq!(short["mismatches"], 0);
