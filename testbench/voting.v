@@ -33,7 +33,7 @@ module voting (
   // The cycle before.
   reg [7:0] then_d;
   reg [1:0] then_inject;
-  reg       stored;
+  reg       stored = 1'b0;
   always @(posedge clk) begin
     then_d <= d;
     then_inject <= inject;
