@@ -9,7 +9,6 @@
 module voting (
     input wire       clk,
     input wire       rst,
-    input wire       was_rst,   // as rst; kept to say what the clock edge before did
     input wire [1:0] inject,
     input wire [7:0] d
 );
@@ -18,7 +17,7 @@ module voting (
   wire [1:0] upset;
 
   voted_register #(.WIDTH(8), .RESET(8'd0)) u_register (
-      .clk(clk), .rst(was_rst), .inject(inject), .d(d), .q(q), .upset(upset)
+      .clk(clk), .rst(rst), .inject(inject), .d(d), .q(q), .upset(upset)
   );
 
   // Signals of the register; Yosys joins such wires with them.
@@ -33,11 +32,11 @@ module voting (
   // The cycle before.
   reg [7:0] then_d;
   reg [1:0] then_inject;
-  reg       stored = 1'b0;
+  reg       stored = 1'b0;  // without a reset, so that the copies hold then_d
   always @(posedge clk) begin
     then_d <= d;
     then_inject <= inject;
-    stored <= !rst & !was_rst;
+    stored <= !rst;
   end
 
   // What two copies say holds, whatever the third one says.

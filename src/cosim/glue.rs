@@ -147,6 +147,11 @@ impl Internals {
         }
     }
 
+    /// The members that hold the copies of a register, if it is kept in any.
+    fn copies(&self, member: &String) -> Option<[String; 3]> {
+        copies(member).filter(|_| self.copied.contains(member))
+    }
+
     /// The fastest way of clocking that these internals allow.
     pub(super) fn fastest(&self) -> Clocking {
         if self.regions.is_some() {
@@ -372,15 +377,13 @@ pub(super) fn pins_header(
             ) {
                 (Some(counter), _) => counter.value(size),
                 (_, Some(counter)) => counter.value(),
-                (None, None) => {
-                    match copies(member).filter(|_| internals.copied.contains(member)) {
-                        Some([first, second, third]) => format!(
-                            "(root.{first} & root.{second}) | (root.{first} & root.{third}) \
+                (None, None) => match internals.copies(member) {
+                    Some([first, second, third]) => format!(
+                        "(root.{first} & root.{second}) | (root.{first} & root.{third}) \
                          | (root.{second} & root.{third})"
-                        ),
-                        None => format!("root.{member}"),
-                    }
-                }
+                    ),
+                    None => format!("root.{member}"),
+                },
             };
             let _ = writeln!(text, "    values[{at}] = {value};");
         }
@@ -391,7 +394,7 @@ pub(super) fn pins_header(
             let value = format!("values[{at}]");
             let _ = match EventCounter::of(member, internals.read_inside) {
                 Some(counter) => writeln!(text, "    {}", counter.set(&value)),
-                None => match copies(member).filter(|_| internals.copied.contains(member)) {
+                None => match internals.copies(member) {
                     Some([first, second, third]) => writeln!(
                         text,
                         "    root.{first} = root.{second} = root.{third} = {value};"

@@ -404,7 +404,8 @@ impl Software {
             4..6 => self.write(self.address("events"), data),
             6 => {
                 // Mostly one event alone, so that each is seen to raise the interrupt by itself.
-                let event = 1 << self.random.random_range(0..6);
+                let events = &self.page.register("interrupt_enable").fields;
+                let event = events.choose(&mut self.random).map_or(0, map::Field::mask);
                 let enables = if self.chance(4) { data } else { event };
                 self.write(self.address("interrupt_enable"), enables);
             }

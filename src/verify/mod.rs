@@ -187,7 +187,7 @@ pub fn proof_tasks(
     let tasks = tasks.chain(histogram::task(plan, design, &files)?);
     let tasks = tasks.chain(history::task(plan, design, &files)?);
     let tasks = tasks.chain([recovery::task(plan, design, &files)?]);
-    let tasks = tasks.chain(voting::task(plan, design, &files));
+    let tasks = tasks.chain(voting::task(plan, design, &files)?);
     Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 

@@ -2,6 +2,7 @@
 
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
+use super::tools::ToolError;
 use crate::config::plan::PortPlan;
 use crate::hdl::{ClaimText, Design};
 
@@ -11,19 +12,28 @@ pub(super) const PROPERTIES: [&str; 3] = ["two_outvote_one", "upset_told", "upse
 pub(super) const TEXT: &str = include_str!("../../testbench/voting.v");
 
 /// What a register in three copies does with an upset, if the port of `plan` has any.
+///
+/// # Errors
+/// If the module of such registers is not there.
 pub(super) fn task(
     plan: &PortPlan,
     design: &Design,
     files: &[(String, String)],
-) -> Option<ProofTask> {
+) -> Result<Option<ProofTask>, ToolError> {
+    if !plan.triple_redundancy {
+        return Ok(None);
+    }
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
     let module = format!("{prefix}voted_register");
-    let (name, text) = files
-        .iter()
-        .find(|(name, _)| *name == format!("{module}.v"))
-        .filter(|_| plan.triple_redundancy)?;
+    let file = format!("{module}.v");
+    let found = files.iter().find(|(name, _)| *name == file);
+    let (name, text) = found.ok_or_else(|| {
+        ToolError::Refused(format!(
+            "there is no {file}, which keeps registers in copies"
+        ))
+    })?;
     let bench = TEXT.replace("voted_register #", &format!("{module} #"));
-    Some(ProofTask {
+    Ok(Some(ProofTask {
         top: "voting".into(),
         says: "a register in three copies, one of which an upset has changed, in whatever bits"
             .into(),
@@ -35,7 +45,7 @@ pub(super) fn task(
         assumed: Vec::new(),
         left_out: Vec::new(),
         claims: claims(),
-    })
+    }))
 }
 
 /// The claims of [`TEXT`].

@@ -551,7 +551,8 @@ impl Csr {
         }
         self.sync_flag = self.sync_flag && ones & 1 == 0 || port.sync_error;
         self.map_flag = self.maps() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
-        self.upset_flag = self.upset_flag && ones & 4 == 0 || port.upset;
+        self.upset_flag =
+            self.plan.triple_redundancy && (self.upset_flag && ones & 4 == 0 || port.upset);
         let happened = [
             ("applied", before.commits(port.active)),
             ("waited", begins_to_wait),

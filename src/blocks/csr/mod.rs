@@ -560,6 +560,7 @@ impl Logic for Csr {
                 self.upset_flag.d.next = true;
             }
         }
+
         if self.readable {
             BinPins::link(&mut self.fetch, &mut self.bins.fetch);
             Request::link(&mut self.asked, &mut self.bins.asked);

@@ -27,12 +27,12 @@ pub(crate) fn guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync_timeout_ns = 40", 3)
 }
 
-/// Both, and control pins.
+/// Both, control pins, and registers in copies.
 pub(crate) fn timed_guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(
         policy,
         time_width,
-        "sync_timeout_ns = 40\ntiming_range = 3\ncontrol_pins = true",
+        "sync_timeout_ns = 40\ntiming_range = 3\ncontrol_pins = true\ntriple_redundancy = true",
         3,
     )
 }
@@ -70,7 +70,7 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         backstop_expires: few(7, 4),
         guard_refuses: few(7, 3),
         link_lost: few(0, 9),
-        upset: false,
+        upset: few(1, 11),
         queue_nonempty: few(6, 3),
         guard_tokens: bits[0] & 3,
         t_pdt: bits[1] & time,
@@ -272,6 +272,9 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
     }
     if plan.control_pins {
         bench.drive(&[("link_lost", port.link_lost.into())]);
+    }
+    if plan.triple_redundancy {
+        bench.drive(&[("upset", port.upset.into())]);
     }
     if plan.messages().is_some() {
         bench.drive(&[

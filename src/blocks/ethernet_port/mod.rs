@@ -7,6 +7,7 @@ mod tests;
 use crate::blocks::axi_lite::AxiPins;
 use crate::blocks::csr::map;
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::lpi_fsm::COPY_CODE;
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
 use crate::blocks::mii::Mii;
@@ -50,7 +51,7 @@ block! {
         pub in enable: Bit("the direction may go to sleep") if controlled,
         pub in force_wake: Bit("it is to wake, and to stay awake") if controlled,
         pub in link_up: Bit("the PHY has a link") if controlled,
-        pub in inject_upset: Bits(2, "a test of the copies of registers") if votes,
+        pub in inject_upset: Bits(COPY_CODE, "a test of the copies of registers") if votes,
         pub in link_fault: Bit("local or remote fault: LPI is not to be sent"),
         pub in t_s: Bits(width, "least words of LPI"),
         pub in t_w_sys: Bits(width, "least words from LPI to the start of a frame"),

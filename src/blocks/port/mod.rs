@@ -31,7 +31,7 @@ use crate::blocks::histogram::{FoundPins, ReadPins, Shape};
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::LinkSync;
-use crate::blocks::lpi_fsm::{LpiFsm, TimingOutputs};
+use crate::blocks::lpi_fsm::{LpiFsm, TimingOutputs, COPY_CODE};
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
@@ -113,7 +113,7 @@ block! {
         pub in link_up: Bit("the PHY has a link") if controlled,
         pub in clear_error: Bit("sync_error is cleared") if controlled && agrees,
         pub in inject_upset: Bits(
-            2, "a test of the copies of registers: 1 to 3: that one is stored wrong, 0: none"
+            COPY_CODE, "a test of the copies of registers: 1 to 3: that one is stored wrong, 0: none"
         ) if plan.triple_redundancy,
         pub out upset: Bit(
             "a copy of a register differed from the two others, which outvoted it"

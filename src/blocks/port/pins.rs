@@ -10,6 +10,7 @@ use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::axi_lite::DATA_WIDTH;
 use crate::blocks::csr::map::{address_bits, MAX_PORTS, PAGE_BITS};
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::lpi_fsm::COPY_CODE;
 use crate::config::plan::{PortPlan, SyncPlan, HOPS_WIDTH};
 
 /// Width in bits of `message_in` and `message_out`.
@@ -290,7 +291,7 @@ input_pins! {
     clear_error: bool, 1, if |plan| plan.control_pins && plan.messages().is_some();
     /// Registers in three copies only: 1 to 3: that copy of every register is stored wrong at the
     /// clock edge, as a test.
-    inject_upset: u8, 2, if |plan| plan.triple_redundancy;
+    inject_upset: u8, COPY_CODE, if |plan| plan.triple_redundancy;
     /// Registers only, as are all that follow (AXI4-Lite): there is a write address.
     s_axi_awvalid: bool, 1, if has_registers;
     /// Protection of the write, not read.
@@ -481,7 +482,8 @@ impl TopPins {
 
     /// The pins of a switch of so many ports of `plan`
     /// ([`crate::blocks::switch_ports::SwitchPorts`]): reset and AXI4-Lite for all together, then
-    /// what every port has of its own; the interrupts are joined. What else a port knows is read through its registers.
+    /// what every port has of its own; the interrupts are joined. What else a port knows is read
+    /// through its registers.
     pub fn of_switch(plan: &PortPlan, ports: usize) -> TopPins {
         let shared = |name: &str| matches!(name, "rst" | "irq") || name.starts_with("s_axi_");
         let at_switch = |pin: Pin| {

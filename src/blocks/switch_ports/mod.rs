@@ -7,6 +7,7 @@ mod tests;
 use crate::blocks::axi_lite::{response, AxiLite, AxiPins, DATA_WIDTH};
 pub use crate::blocks::csr::map::MAX_PORTS;
 use crate::blocks::csr::{map, reset_of, WORD_BITS};
+use crate::blocks::lpi_fsm::COPY_CODE;
 use crate::blocks::port::{pins, Access, Port};
 use crate::config::plan::{PortPlan, SyncPlan, HOPS_WIDTH};
 use crate::hdl::prelude::*;
@@ -93,7 +94,7 @@ block! {
             format!("port {port}: the PHY has a link")
         ) if plan.control_pins,
         pub in inject_upset[port in 0..ports]: Bits(
-            2, format!("port {port}: a test of the copies of registers")
+            COPY_CODE, format!("port {port}: a test of the copies of registers")
         ) if plan.triple_redundancy,
         pub out upset[port in 0..ports]: Bit(
             format!("port {port}: a copy of a register was outvoted")
