@@ -756,6 +756,7 @@ fn check_report(edit: &Edit, report: &str) -> u64 {
         "budget",
         "message_out",
         "sync_error",
+        "irq",
     ];
     let rows: Vec<Vec<&str>> = lines[table + 1..]
         .iter()
