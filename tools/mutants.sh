@@ -70,18 +70,21 @@ try() { # name cycles modules
 
 "$linkdoze" init --preset bxiv3-deep-sleep -o "$out/bxiv3-deep-sleep.toml" --force >/dev/null 2>&1
 small circular perfbound false 0.2 'hop_factor = 0.1' 0 >"$out/circular.toml"
-# So small a bound that the highest bin can exceed the budget, too. Bins of one clock, some of them
-# out of reach: a sample can come for a bin that is yet to be halved, and halving ends before the last.
-small regular perfbound false 0.02 'hop_factor = 0.01' 0 |
-    sed 's/^tick_ns = .*/tick_ns = 1/; s/^bin_ns = .*/bin_ns = 1/; s/^max_value_ns = .*/max_value_ns = 26/
-        s/^t_pdt_init_ns = .*/t_pdt_init_ns = 20/' >"$out/regular.toml"
-grep -q '^max_value_ns = 26' "$out/regular.toml"
+# Bins of one clock, some of them out of reach: samples of different bins can be two cycles apart.
+short_bins() { # ticks of the time to live
+    sed "s/^tick_ns = .*/tick_ns = 1/; s/^bin_ns = .*/bin_ns = 1/; s/^max_value_ns = .*/max_value_ns = 26/
+        s/^t_pdt_init_ns = .*/t_pdt_init_ns = 20/; s/^ttl_ns = .*/ttl_ns = $1/"
+}
+# So small a bound that the highest bin can exceed the budget, too. A sample can come for a bin that is
+# yet to be halved, and halving ends before the last.
+small regular perfbound false 0.02 'hop_factor = 0.01' 0 | short_bins 12000 >"$out/regular.toml"
 # Windows so long that they saturate, and budgets so large that a full counter makes a difference.
-small decaying perfbound false 0.2 'hop_factor = 0.1' 0 |
-    sed 's/^ttl_ns = .*/ttl_ns = 180000/' >"$out/decaying.toml"
+small decaying perfbound false 0.2 'hop_factor = 0.1' 0 | short_bins 60000 >"$out/decaying.toml"
+grep -q '^max_value_ns = 26' "$out/regular.toml"
+grep -q '^ttl_ns = 60000' "$out/decaying.toml"
 small map perfbound false 0.2 'hop_factor = 0.1' 0 |
     sed 's/^ttl_ns = .*/ttl_ns = 180000/; s/^counter_bits = .*/counter_bits = 4/' >"$out/map.toml"
-grep -q '^ttl_ns = 180000' "$out/decaying.toml"
+grep -q '^ttl_ns = 180000' "$out/map.toml"
 grep -q '^counter_bits = 4' "$out/map.toml"
 "$linkdoze" init --preset bxiv3-hybrid -o "$out/bxiv3-hybrid.toml" --force >/dev/null 2>&1
 # At the scale of the preset: where a tick is much of a threshold, the least bits of the logarithms

@@ -780,6 +780,10 @@ impl Scenes {
         // Awake all the time, so that a sample comes after every gap.
         let idle = Inputs::default();
         let reset = idle.with(|pins| pins.rst = true);
+        if self.chance(4) {
+            self.halving_in_a_search(window);
+            return;
+        }
         if self.chance(3) {
             self.packet(1);
         } else {
@@ -814,6 +818,28 @@ impl Scenes {
             self.hold_some(idle, 1..8);
             self.transmit(1);
         }
+        self.hold_some(idle, 1..200);
+        self.transmit(1);
+    }
+
+    /// Counters and window of a regular histogram are halved by a sample that comes while a threshold
+    /// is computed for the one before: the window passes its largest value, `window` cycles after a
+    /// reset, between the two.
+    fn halving_in_a_search(&mut self, window: u64) {
+        let idle = Inputs::default();
+        self.hold(idle.with(|pins| pins.rst = true), 1);
+        // Only after a threshold has come out counters are halved.
+        self.transmit(1);
+        self.hold(idle, 1);
+        self.transmit(1);
+        let gap = self
+            .random
+            .random_range(1..u64::from(self.plan.time_width) + 8);
+        let early = self.random.random_range(0..gap);
+        self.hold(idle, window.saturating_sub(3 + early).max(1));
+        self.transmit(1);
+        self.hold(idle, gap);
+        self.transmit(1);
         self.hold_some(idle, 1..200);
         self.transmit(1);
     }

@@ -265,4 +265,28 @@ mod tests {
         assert!(proved.contains(&("cycles_q", "not reset")), "{proved:?}");
         assert!(proved.len() * 2 < faults.len(), "{proved:?}");
     }
+
+    /// The place that a search reads next is set anew while nothing is searched. Another one in the
+    /// first cycle after a reset reads another word of a memory, which nobody asks for.
+    #[test]
+    fn a_reset_that_chooses_the_first_word_read_is_proved_to_be_none() {
+        let text = "[port]\ntime_width = 10\npolicy = \"perfbound\"\nt_pdt_init_ns = 30\n\
+                    sleep = \"deep-sleep\"\nsync = \"lpi\"\n\
+                    [states.deep-sleep]\nt_w_ns = 40\nt_s_ns = 30\n\
+                    [histogram]\nbins = 16\nbin_ns = 4\nmax_value_ns = 64\n\
+                    max_samples = 20\nttl_ns = 900\n[perfbound]\nbound = 0.2\nhop_factor = 0.1\n";
+        let config = Config::parse(text, "port.toml").unwrap();
+        let only = ["perfbound".to_owned()];
+        let mut campaign = Campaign::new(&config, &only, 1, 1000, 1).unwrap();
+        let of_place = |it: &Mutant| it.kind == Kind::Reset && it.place == "place_q";
+        campaign.mutants.retain(of_place);
+        let faults = &campaign.mutants;
+        assert!(!faults.is_empty());
+        let tools = Tools::find(None, 60).unwrap();
+        let task = campaign.versions_task(faults).unwrap();
+        let versions = Versions::new(&tools, &task, &campaign.design.claims()).unwrap();
+        for (number, fault) in (1..).zip(faults) {
+            assert!(versions.proves(number, true).unwrap(), "{}", fault.text());
+        }
+    }
 }

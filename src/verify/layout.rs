@@ -10,8 +10,8 @@ use crate::hdl::CHECKER;
 /// What the names of registers end in; a reset sets all of them.
 const REGISTER: &str = "_q";
 
-/// What the names of the words read of memories end in ([`crate::hdl::Memory`]).
-const READ_DATA: &str = "_read_data";
+/// The pin of a memory that gives the word read of it, a register in it ([`crate::hdl::Memory`]).
+const READ_DATA: &str = ".read_data";
 
 /// What a part of the bit vector is that holds the state and the inputs of a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
