@@ -127,7 +127,7 @@ fn killed_and_resumed_gives_the_same() {
     let (out, _) = run(linkdoze(folder.path()).args(["report", "killed"]), 0);
     let page = std::fs::read_to_string(killed.join("report.html")).unwrap();
     // The runs are cut: idle periods and latencies are what can be drawn.
-    assert_eq!(page.matches("<section id=").count(), 12 + 3);
+    assert_eq!(page.matches("<section id=").count(), 13 + 3);
     assert_eq!(page.matches("<svg ").count(), 3);
     assert!(!page.contains("http"));
     assert!(page.contains("linkdoze sweep sweep.toml -o killed\nlinkdoze report killed"));
@@ -698,4 +698,120 @@ fn a_change_of_a_secondary_file_is_noticed() {
     let args = ["sweep", "sweep.toml", "-o", "out"];
     let (_, err) = run(linkdoze(folder.path()).args(args), 2);
     assert!(err.contains("computed with other traces"), "{err}");
+}
+
+/// Any key varies, of the network, of the switches and of the ports, and configurations stand beside
+/// each other. Each run is the one of a scenario that has these values.
+#[test]
+fn any_key_varies_and_configurations_have_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
+    let scenario = |topology: &str, switch: &str, bins: &str| {
+        format!(
+            "[topology]\n{topology}[traffic]\nkind = \"uniform\"\nload = 0.05\n{switch}\
+             [run]\nduration_ns = 2e5\n{bins}"
+        )
+    };
+    let (tree, torus) = (
+        "kind = \"k-ary-n-tree\"\nk = 2\nn = 2\n",
+        "kind = \"torus\"\ndims = [2, 2]\n",
+    );
+    let settings = "[fixed]\nt_pdt_ns = []\n[perfbound]\npolicies = [\"perfbound\"]\n\
+                    histograms = [\"clearing\"]\nbounds = [0.05]\n";
+    let sweep_of =
+        |scenario: &str| format!("scenario = \"{scenario}\"\nstates = [\"fast-wake\"]\n{settings}");
+    write("scenario.toml", &scenario(tree, "", ""));
+    write(
+        "sweep.toml",
+        &format!(
+            "{}[configurations.tree]\n[configurations.torus]\n{}[vary]\n\
+             switch.mtu_bytes = [1024, 4096]\npower.histogram.bins = [32, 256]\n",
+            sweep_of("scenario.toml"),
+            torus
+                .replace("kind", "topology.kind")
+                .replace("dims", "topology.dims")
+        ),
+    );
+    let rows = sweep(path, "out", "2");
+    // Two of each: always on, and PerfBound.
+    assert_eq!(rows.len(), 2 * 2 * 2 * 2);
+    let mut energies = Vec::new();
+    for pair in rows.chunks(2) {
+        let [base, predicted] = pair else { panic!() };
+        let setting = &predicted.setting;
+        let varied: serde_json::Value =
+            serde_json::from_str(setting.varied.as_deref().unwrap()).unwrap();
+        let (mtu, bins) = (&varied["switch.mtu_bytes"], &varied["power.histogram.bins"]);
+        let name = setting.configuration.as_deref().unwrap();
+        assert_eq!(
+            setting.experiment,
+            format!("perfbound-fast-wake-clearing-0.05_{name}_mtu_bytes-{mtu}_bins-{bins}")
+        );
+        assert_eq!(base.setting.varied, setting.varied);
+        // The same with the values written in the scenario; its ports are those of the preset.
+        let topology = if name == "tree" { tree } else { torus };
+        let preset = path.join("port.toml");
+        let init = [
+            "init",
+            "--preset",
+            "bxiv3-fast-wake",
+            "-o",
+            "port.toml",
+            "--force",
+            "-q",
+        ];
+        run(linkdoze(path).args(init), 0);
+        let port = std::fs::read_to_string(&preset).unwrap();
+        let line = port
+            .lines()
+            .find(|line| line.starts_with("bins = "))
+            .unwrap();
+        write("port.toml", &port.replace(line, &format!("bins = {bins}")));
+        let switch = format!("[switch]\nmtu_bytes = {mtu}\n");
+        let power = "[power]\ncontroller = \"port.toml\"\n";
+        write("plain.toml", &scenario(topology, &switch, power));
+        write("plain-sweep.toml", &sweep_of("plain.toml"));
+        let out = format!("{name}-{mtu}-{bins}");
+        let args = ["sweep", "plain-sweep.toml", "-o", &out];
+        run(linkdoze(path).args(args), 0);
+        for (plain, of) in self::rows(&path.join(&out)).iter().zip([base, predicted]) {
+            assert_eq!(plain.measured, of.measured, "{out}");
+            assert_eq!(plain.against, of.against, "{out}");
+        }
+        energies.push(predicted.measured.energy_links_j);
+    }
+    // Two networks and two lengths of packets make four, and bins make a difference to some of them.
+    energies.sort_by(f64::total_cmp);
+    energies.dedup();
+    assert!(energies.len() > 4, "{energies:?}");
+
+    // What is wrong with a value is said of the sweep, at the value.
+    for (text, expected) in [
+        (
+            "switch.mtu_bytes = [1024, 0]",
+            "sweep.toml:10:27: switch.mtu_bytes = 0: must be",
+        ),
+        (
+            "power.histogram.bins = [32, 0]",
+            "sweep.toml:10:29: histogram.bins = 0: ",
+        ),
+        (
+            "power.histogram.bin = [32]",
+            "sweep.toml:10:24: histogram.bin: unknown key",
+        ),
+        ("topology.groups = [2]", "sweep.toml:10:20: topology.groups"),
+        (
+            "power.histogram.bins.most = [2]",
+            "sweep.toml:10:30: histogram.bins",
+        ),
+    ] {
+        write(
+            "sweep.toml",
+            &format!("{}[vary]\n{text}\n", sweep_of("scenario.toml")),
+        );
+        let (_, err) = run(linkdoze(path).args(["sweep", "sweep.toml", "-o", "no"]), 2);
+        assert!(err.contains(expected), "{text}: {err}");
+    }
+    assert!(!path.join("no").exists());
 }

@@ -501,6 +501,13 @@ impl<'a> Reader<'a> {
         self.faults.push((offset, message.into()));
     }
 
+    /// Notes a fault of a name that is none of those that are known: something that is missing may be
+    /// meant.
+    pub fn unknown_name(&mut self, offset: usize, message: impl Into<String>) {
+        self.unknown_names += 1;
+        self.fault(offset, message);
+    }
+
     /// Notes a fault of a value: `what` is wrong and what would be right.
     pub fn fault_of<T>(&mut self, written: &Written<T>, wrong: impl std::fmt::Display) {
         self.fault(written.offset, format!("{}: {wrong}", written.what));

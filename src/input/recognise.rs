@@ -47,7 +47,14 @@ impl Kind {
                 "verilog",
             ],
             Kind::Scenario => &["topology", "traffic", "switch", "power", "energy", "run"],
-            Kind::Sweep => &["scenario", "states", "fixed", "perfbound", "vary"],
+            Kind::Sweep => &[
+                "scenario",
+                "states",
+                "fixed",
+                "perfbound",
+                "vary",
+                "configurations",
+            ],
         }
     }
 

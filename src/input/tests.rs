@@ -328,7 +328,9 @@ proptest::proptest! {
         let mut text = String::new();
         for (table, key, value) in lines {
             let table = &all[kind][table % all[kind].len()];
-            let key = table.keys[key % table.keys.len()].name;
+            // A table without keys has tables of its own.
+            let key = table.keys.get(key % table.keys.len().max(1));
+            let key = key.map_or("name.topology.k", |key| key.name);
             let path = if table.path.is_empty() { "top" } else { table.path };
             if !text.contains(&format!("[{path}]")) {
                 text += &format!("[{path}]\n");

@@ -5,6 +5,7 @@
 mod files;
 mod keys;
 mod traffic;
+mod variation;
 
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,7 @@ use super::event::series::MAX_SAMPLES;
 use super::topology::{ConfiguredTopology, Kind, Value as Given, KINDS};
 pub use keys::{json_schema, TABLES};
 pub use traffic::{Job, Jobs, Mapping, Origin, Traffic};
+pub use variation::{insert, Keys, Variation, PORT_FILE};
 
 use files::{ns, Files};
 
@@ -91,64 +93,6 @@ impl Power {
             Power::File(file) => Some(Config::load(file)?),
             Power::Inline(text) => Some(Config::parse(text, "[power]")?),
         })
-    }
-}
-
-/// Values that take the places of a scenario's own; `None` leaves what its file has.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Variation {
-    /// `load` of `[traffic]`.
-    pub load: Option<f64>,
-    /// `seed` of `[run]`.
-    pub seed: Option<u64>,
-    /// `mapping` of `[traffic]`, or of each of its jobs: `linear` or `random`.
-    pub mapping: Option<&'static str>,
-}
-
-impl Variation {
-    /// As tables of a scenario.
-    fn toml(&self) -> String {
-        let mut text = String::from("[traffic]\n");
-        if let Some(load) = self.load {
-            text += &format!("load = {load}\n");
-        }
-        if let Some(mapping) = self.mapping {
-            text += &format!("mapping = \"{mapping}\"\n");
-        }
-        if let Some(seed) = self.seed {
-            text += &format!("[run]\nseed = {seed}\n");
-        }
-        text
-    }
-
-    /// Puts the values of [`Variation::toml`] into a scenario's tables. They have no place in its
-    /// text.
-    fn put<'t>(values: &DeTable<'t>, document: &mut DeTable<'t>) {
-        let nowhere = |key: &Spanned<DeString<'t>>| Spanned::new(0..0, key.get_ref().clone());
-        for (name, values) in values {
-            let empty = || Spanned::new(0..0, DeValue::Table(DeTable::new()));
-            let table = document.entry(nowhere(name)).or_insert_with(empty);
-            // What is no table is refused later.
-            let DeValue::Table(table) = table.get_mut() else {
-                continue;
-            };
-            for (key, value) in values.get_ref().as_table().into_iter().flatten() {
-                let value = Spanned::new(0..0, value.get_ref().clone());
-                let jobs = match key.get_ref().as_ref() {
-                    "mapping" => table.get_mut("jobs").map(Spanned::get_mut),
-                    _ => None,
-                };
-                let Some(DeValue::Array(jobs)) = jobs else {
-                    table.insert(nowhere(key), value);
-                    continue;
-                };
-                for job in jobs.iter_mut() {
-                    if let DeValue::Table(job) = job.get_mut() {
-                        job.insert(nowhere(key), value.clone());
-                    }
-                }
-            }
-        }
     }
 }
 
@@ -254,7 +198,7 @@ fn read(
     }
     let values = variation.toml();
     let values = DeTable::parse(&values).expect("tables of plain values are TOML");
-    Variation::put(values.get_ref(), &mut document);
+    variation::put(values.get_ref(), &mut document);
     let files = Files {
         folder: path.parent().unwrap_or(Path::new("")),
         look: look_at_files,

@@ -10,7 +10,7 @@ use plotters::style::register_font;
 use plotters::style::text_anchor::VPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-use super::figure::{Bars, Counts, Lines, Mark, Marker, Panel, Plot, Spread, Tick, Trades};
+use super::figure::{Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Spread, Tick, Trades};
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
 pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
@@ -236,6 +236,7 @@ fn draw<D: DrawingBackend>(root: &Area<D>, plot: &Plot, scale: f64) -> Result<()
             Panel::Counts(counts) => pen.counts(area, counts)?,
             Panel::Bars(bars) => pen.bars(area, bars)?,
             Panel::Trades(trades) => pen.trades(area, trades)?,
+            Panel::Front(front) => pen.front(area, front)?,
         }
     }
     Ok(())
@@ -509,6 +510,22 @@ impl Pen {
                 let mark = Mark { pale, ..pair.mark };
                 self.mark(area, &mark, at_area(area, at), 5)?;
             }
+        }
+        Ok(())
+    }
+
+    fn front<D: DrawingBackend>(&self, area: &Area<D>, front: &Front) -> Result<(), Fault<D>> {
+        let x = Axis::around(front.points.iter().map(|(_, (x, _))| *x));
+        let y = Axis::around(front.points.iter().map(|(_, (_, y))| *y));
+        let labels = (front.x_label.as_str(), front.y_label.as_str());
+        let mut chart = self.axes(area, "", labels, (x, y), true)?;
+        chart.draw_series(LineSeries::new(
+            front.front.iter().copied(),
+            INK.mix(0.5).stroke_width(self.length(1)),
+        ))?;
+        for (mark, place) in &front.points {
+            let at = chart.backend_coord(place);
+            self.mark(area, mark, at_area(area, at), 5)?;
         }
         Ok(())
     }

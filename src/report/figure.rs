@@ -34,6 +34,7 @@ pub enum Panel {
     Counts(Counts),
     Bars(Bars),
     Trades(Trades),
+    Front(Front),
 }
 
 /// A tick of an axis.
@@ -114,6 +115,15 @@ pub struct Pair {
     pub mark: Mark,
     pub plain: (f64, f64),
     pub corrected: (f64, f64),
+}
+
+/// What settings cost and gain, and those of them, rising, that no other one beats in both: the
+/// Pareto front.
+pub struct Front {
+    pub x_label: String,
+    pub y_label: String,
+    pub points: Vec<(Mark, (f64, f64))>,
+    pub front: Vec<(f64, f64)>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -209,23 +219,40 @@ const THRESHOLD: &str = "threshold t_PDT (logarithmic; 0 at the left end)";
 const BOUND: &str = "bound: admitted degradation";
 
 /// Every figure, in the order of the page. Where several loads were run, values stand over the
-/// load, and else over thresholds and bounds; for each mapping apart. Seeds are summed up.
+/// load, and else over thresholds and bounds; for whatever else varies of the scenario apart. Seeds
+/// are summed up.
 pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
     let mut figures = vec![idle_periods(idle, rows)];
-    if loads(rows).len() > 1 {
-        figures.extend(over_loads(rows));
-        return figures;
+    if scenes(rows).len() > 1 {
+        figures.push(trade(
+            rows,
+            "all-trade",
+            "Cost and gain of all runs together",
+            true,
+        ));
     }
-    for mapping in mappings(rows) {
-        let of_mapping = |row: &&Row| row.setting.mapping.as_deref() == mapping;
-        let rows: Vec<Row> = rows.iter().filter(of_mapping).cloned().collect();
-        figures.extend(of_matrix(&rows).into_iter().map(|figure| match mapping {
-            None => figure,
-            Some(mapping) => Figure {
-                id: format!("{mapping}-{}", figure.id),
-                title: format!("{}: {mapping} mapping", figure.title),
+    for (number, scene) in scenes(rows).into_iter().enumerate() {
+        let of_scene = |row: &&Row| row.setting.scene() == scene;
+        let rows: Vec<Row> = rows.iter().filter(of_scene).cloned().collect();
+        let of = match loads(&rows).len() > 1 {
+            true => over_loads(&rows),
+            false => of_matrix(&rows),
+        };
+        let [configuration, varied, mapping] = scene;
+        // What a file may be named after; a number where values are.
+        let names = [configuration, varied.map(|_| ""), mapping];
+        let mut prefix: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
+        prefix
+            .iter_mut()
+            .filter(|it| it.is_empty())
+            .for_each(|it| *it = number.to_string());
+        figures.extend(of.into_iter().map(|figure| match rows.first() {
+            Some(row) if !prefix.is_empty() => Figure {
+                id: format!("{}-{}", prefix.join("-"), figure.id),
+                title: format!("{}: {}", figure.title, scene_in_words(row)),
                 ..figure
             },
+            _ => figure,
         }));
     }
     figures
@@ -248,6 +275,7 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
         table: predicted_table(rows, merit),
     };
     vec![
+        trade(rows, "trade", "Cost and gain of every setting", false),
         fixed(
             "fixed-time",
             "Execution time with fixed thresholds",
@@ -493,30 +521,36 @@ fn loads(rows: &[Row]) -> Vec<f64> {
     numbers(rows, |row| row.setting.load)
 }
 
-/// The mappings that were run; none is the scenario's own.
-fn mappings(rows: &[Row]) -> Vec<Option<&str>> {
-    let mut mappings = Vec::new();
+/// What was run of all that varies of the scenario, load and seed left out.
+fn scenes(rows: &[Row]) -> Vec<[Option<&str>; 3]> {
+    let mut scenes = Vec::new();
     for row in rows {
-        let mapping = row.setting.mapping.as_deref();
-        if !mappings.contains(&mapping) {
-            mappings.push(mapping);
+        let scene = row.setting.scene();
+        if !scenes.contains(&scene) {
+            scenes.push(scene);
         }
     }
-    mappings
+    scenes
+}
+
+/// One of them in words.
+fn scene_in_words(row: &Row) -> String {
+    let mut of = row.clone();
+    (of.setting.load, of.setting.seed) = (None, None);
+    variation(&of)
 }
 
 /// The values that are not the scenario's own, in words.
 pub fn variation(row: &Row) -> String {
     let setting = &row.setting;
-    let words = [
-        setting.load.map(|load| format!("load {load}")),
-        setting
-            .mapping
-            .as_ref()
-            .map(|mapping| format!("{mapping} mapping")),
-        setting.seed.map(|seed| format!("seed {seed}")),
-    ];
-    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let mut words: Vec<String> = setting.configuration.iter().cloned().collect();
+    let keys = setting.varied_keys().into_iter();
+    words.extend(keys.map(|(path, value)| format!("{path} = {value}")));
+    words.extend(setting.load.map(|load| format!("load {load}")));
+    let mapping = setting.mapping.as_ref();
+    words.extend(mapping.map(|mapping| format!("{mapping} mapping")));
+    words.extend(setting.seed.map(|seed| format!("seed {seed}")));
+    words.join(", ")
 }
 
 /// A threshold with its unit.
@@ -1005,6 +1039,154 @@ fn correction(rows: &[Row]) -> Figure {
     }
 }
 
+/// A setting of the ports, with whatever varies but the seed: what it costs and gains.
+struct Trade<'r> {
+    row: &'r Row,
+    cost: Spread,
+    gain: Spread,
+    /// No other setting costs less and gains as much, or costs as much and gains more.
+    is_best: bool,
+}
+
+/// All settings of the ports, those that cost least first.
+fn trades<'r>(rows: &'r [Row], cost: Merit, gain: Merit) -> Vec<Trade<'r>> {
+    let of = |row: &Row| {
+        let mut setting = row.setting.clone();
+        (setting.seed, setting.experiment) = (None, String::new());
+        setting
+    };
+    let mut groups: Vec<Vec<&'r Row>> = Vec::new();
+    for row in rows.iter().filter(|row| row.setting.policy != "always-on") {
+        match groups.iter_mut().find(|group| of(group[0]) == of(row)) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    let mut trades: Vec<Trade> = Vec::new();
+    for group in groups {
+        let spread = |merit: Merit| merit.spread(group.iter().copied());
+        if let (Some(cost), Some(gain)) = (spread(cost), spread(gain)) {
+            let (row, is_best) = (group[0], false);
+            trades.push(Trade {
+                row,
+                cost,
+                gain,
+                is_best,
+            });
+        }
+    }
+    let place = |trade: &Trade| (trade.cost.mean, trade.gain.mean);
+    trades.sort_by(|one, other| {
+        let ((x, y), (other_x, other_y)) = (place(one), place(other));
+        x.total_cmp(&other_x).then(other_y.total_cmp(&y))
+    });
+    let mut most = f64::NEG_INFINITY;
+    for trade in &mut trades {
+        trade.is_best = trade.gain.mean > most;
+        most = most.max(trade.gain.mean);
+    }
+    trades
+}
+
+/// Series that are told apart by their colours.
+const MOST_COLOURS: usize = 5;
+
+/// The policies, in the order of their colours or shapes.
+const POLICIES: [&str; 3] = ["fixed", "perfbound", "perfbound-correct"];
+
+/// Every setting by what it costs and what it gains. Colours tell the policies, and shapes the sleep
+/// states; where a few scenes stand together (`by_scene`), colours tell these, and shapes the policies.
+fn trade(rows: &[Row], id: &str, title: &str, by_scene: bool) -> Figure {
+    let timed = rows.iter().any(|row| (TIME.of)(row).is_some());
+    let cost = if timed { TIME } else { LATENCY };
+    let trades = trades(rows, cost, NETWORK);
+    let (scenes, states) = (scenes(rows), states(rows, |_| true));
+    let by_scene = by_scene && scenes.len() <= MOST_COLOURS;
+    let place = |names: &[&str], name: &str| names.iter().position(|it| *it == name).unwrap_or(0);
+    let mark = |trade: &Trade| {
+        let setting = &trade.row.setting;
+        let policy = place(&POLICIES, &setting.policy);
+        let state = place(&states, setting.state.as_deref().unwrap_or(""));
+        let scene = scenes.iter().position(|scene| *scene == setting.scene());
+        let (colour, shape) = match by_scene {
+            true => (scene.unwrap_or(0), policy),
+            false => (policy, state),
+        };
+        Mark {
+            pale: !trade.is_best,
+            ..Mark::series(colour, Marker::of(shape))
+        }
+    };
+    let mut legend: Vec<(Mark, String)> = Vec::new();
+    let colour = |number| Mark::series(number, Marker::Swatch);
+    let shape = |number| uncoloured(Marker::of(number), false);
+    let occurs = |policy: &&str| rows.iter().any(|row| row.setting.policy == *policy);
+    let policies = (0..).zip(POLICIES).filter(|(_, policy)| occurs(policy));
+    match by_scene {
+        true => {
+            for (number, scene) in scenes.iter().enumerate() {
+                let first = rows.iter().find(|row| row.setting.scene() == *scene);
+                legend.extend(first.map(|row| (colour(number), scene_in_words(row))));
+            }
+            legend.extend(policies.map(|(number, name)| (shape(number), name.to_owned())));
+        }
+        false => {
+            legend.extend(policies.map(|(number, name)| (colour(number), name.to_owned())));
+            let states = states.iter().enumerate();
+            legend.extend(states.map(|(number, name)| (shape(number), (*name).to_owned())));
+        }
+    }
+    let at = |trade: &Trade| (trade.cost.mean, trade.gain.mean);
+    let best = trades.iter().filter(|trade| trade.is_best);
+    let varies = rows.iter().any(|row| !variation(row).is_empty());
+    let header = ["setting", "scenario", "front", cost.label, NETWORK.label];
+    let header = header
+        .into_iter()
+        .filter(|name| varies || *name != "scenario");
+    let line = |trade: &Trade| {
+        let mut without_seed = trade.row.clone();
+        without_seed.setting.seed = None;
+        let mut cells = vec![setting_in_words(trade.row)];
+        cells.extend(varies.then(|| variation(&without_seed)));
+        cells.push(if trade.is_best { "yes" } else { "" }.into());
+        cells.extend([cost.cell(Some(trade.cost)), NETWORK.cell(Some(trade.gain))]);
+        cells
+    };
+    Figure {
+        id: id.into(),
+        title: title.into(),
+        source: "Filled marks, which a line joins: no other setting costs no more and saves more",
+        plot: (!trades.is_empty()).then(|| Plot {
+            legend,
+            panels: vec![Panel::Front(Front {
+                x_label: cost.label.into(),
+                y_label: NETWORK.label.into(),
+                points: trades
+                    .iter()
+                    .map(|trade| (mark(trade), at(trade)))
+                    .collect(),
+                front: best.map(at).collect(),
+            })],
+        }),
+        table: Table {
+            names: if varies { 3 } else { 2 },
+            header: header.map(str::to_owned).collect(),
+            rows: trades.iter().map(line).collect(),
+        },
+    }
+}
+
+/// A setting of the ports.
+fn setting_in_words(row: &Row) -> String {
+    let setting = &row.setting;
+    let state = setting.state.as_deref().unwrap_or("");
+    let mut words = vec![setting.policy.clone(), state.to_owned()];
+    words.extend(setting.histogram.clone());
+    words.extend(setting.bound.map(percent_label));
+    words.extend(setting.t_pdt_ns.map(time_label));
+    words.join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -1029,5 +1211,43 @@ mod tests {
         );
         assert_eq!(percent_label(0.07), "7 %");
         assert_eq!(percent_label(0.005), "0.5 %");
+    }
+
+    /// Settings that another one beats, or equals at a lower cost, are not on the front.
+    #[test]
+    fn the_front_is_what_no_other_setting_beats() {
+        let experiment = |t_pdt_ns| crate::sweep::Experiment::Fixed {
+            state: Sleep::FastWake,
+            t_pdt_ns,
+        };
+        let points = [
+            (3.0, 30.0),
+            (1.0, 10.0),
+            (1.0, 12.0),
+            (2.0, 12.0),
+            (4.0, 29.0),
+            (0.5, 1.0),
+        ];
+        let rows: Vec<Row> = points
+            .iter()
+            .map(|&(cost, gain)| {
+                let experiment = experiment(100.0 * cost + gain);
+                let mut row = crate::sweep::plausible_row(&experiment, 1.0);
+                row.setting = crate::sweep::Setting::new(&experiment, &Default::default());
+                row.against.time_overhead_percent = Some(cost);
+                row.against.energy_network_saved_percent = Some(gain);
+                row
+            })
+            .collect();
+        let best: Vec<(f64, f64)> = trades(&rows, TIME, NETWORK)
+            .iter()
+            .filter(|trade| trade.is_best)
+            .map(|trade| (trade.cost.mean, trade.gain.mean))
+            .collect();
+        assert_eq!(best, [(0.5, 1.0), (1.0, 12.0), (3.0, 30.0)]);
+        let figure = trade(&rows, "trade", "", false);
+        let column = |at: usize| figure.table.rows.iter().map(move |row| row[at].as_str());
+        assert!(column(1).eq(["yes", "yes", "", "", "yes", ""]));
+        assert!(column(2).eq(["0.500", "1.000", "1.000", "2.000", "3.000", "4.000"]));
     }
 }

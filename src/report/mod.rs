@@ -222,8 +222,9 @@ mod tests {
         (folder, html, files)
     }
 
-    const FIGURES: [&str; 12] = [
+    const FIGURES: [&str; 13] = [
         "idle-periods",
+        "trade",
         "fixed-time",
         "fixed-system",
         "fixed-links",
@@ -463,7 +464,9 @@ mod tests {
             row.against.time_overhead_percent = Some(if random { 8.0 } else { 2.0 });
         };
         let (_folder, html, files) = report("[vary]\nmapping = [\"random\", \"linear\"]\n", change);
-        assert_eq!(files.len(), 1 + 1 + 2 * (FIGURES.len() - 1));
+        // Idle periods and all runs together once, and each of the others twice.
+        assert_eq!(files.len(), 1 + 2 + 2 * (FIGURES.len() - 1));
+        assert!(html.contains("<section id=\"all-trade\""));
         for (mapping, value) in [("linear", "2.000"), ("random", "8.000")] {
             let section = format!("{mapping}-fixed-time");
             assert_eq!(cells(&html, &section, &["1 ms"]), [value; 2]);
@@ -481,9 +484,9 @@ mod tests {
         let (_folder, html, files) = report("", cut);
         assert!(html.contains("Runs were cut after 1 s"));
         assert!(html.contains("energies are those of the same time"));
-        assert_eq!(html.matches("<svg ").count(), 10);
+        assert_eq!(html.matches("<svg ").count(), 11);
         assert_eq!(html.matches("No values").count(), 2);
-        assert_eq!(files.len(), 1 + 10);
+        assert_eq!(files.len(), 1 + 11);
         // Only the runs with power saving.
         let late = |row: &mut Row| {
             if row.setting.policy != "always-on" {
@@ -493,7 +496,7 @@ mod tests {
         let (_folder, html, _) = report("", late);
         assert!(html.contains("no energies: a slower run has done less"));
         let (folder, html, _) = report("[fixed]\nt_pdt_ns = []\n", |_| ());
-        assert_eq!(html.matches("<svg ").count(), 7);
+        assert_eq!(html.matches("<svg ").count(), 8);
         std::fs::remove_file(folder.path().join(IDLE_PERIODS)).unwrap();
         let error = write(folder.path(), &folder.path().join("r.html")).unwrap_err();
         let error = error.to_string();

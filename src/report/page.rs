@@ -44,7 +44,7 @@ pub fn html(
         rows.len(),
         escaped(&description.linkdoze),
         match rows.iter().any(|row| !variation(row).is_empty()) {
-            true => ", with the same load, mapping and seed",
+            true => ", with the same values of what varies",
             false => "",
         },
     ));
@@ -184,7 +184,7 @@ fn sections(figures: &[(Figure, Option<String>)], lacking: &str) -> String {
     text
 }
 
-/// What the runs without power saving measured: a column for each load and mapping.
+/// What the runs without power saving measured: a column for each of what varies but the seed.
 fn baseline(rows: &[Row]) -> Table {
     let bases: Vec<&Row> = rows
         .iter()

@@ -1,8 +1,7 @@
 //! Sweep files: a scenario and the settings that it is run with.
 //!
-//! Every key but `scenario` and those of `[vary]` has the matrix of PerfBound 4.3 as its default
-//! ([`TABLES`]). An empty list leaves its part of the matrix out. Without values in `[vary]` the
-//! scenario's own stays.
+//! Every key but `scenario` and what varies of the scenario (`super::vary`) has the matrix of
+//! PerfBound 4.3 as its default ([`TABLES`]). An empty list leaves its part of the matrix out.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -10,9 +9,12 @@ use std::sync::LazyLock;
 use crate::config::plan::{HistogramKind, Policy, Sleep};
 use crate::input::{
     self, choice, integer, key, list, number, schema, Decimal, InputError, Kind, Reader, Section,
-    Table, Type, Unit, Value, Written,
+    Table, Type, Unit, Value,
 };
 use crate::network::scenario::Variation;
+
+use super::listed::{known, listed, Place, MOST_RUNS};
+use super::vary::{self, Places, MAPPINGS};
 
 /// The fixed thresholds, in ns. PerfBound 4.3 has "9 possible values, from 0 to one second" and
 /// does not list them; 0 and the decades from 100 ns on are nine, and its text names those of
@@ -31,21 +33,13 @@ pub struct Sweep {
     pub variations: Vec<Variation>,
     /// Each once, in the order of the file; the first is the one without power saving.
     pub experiments: Vec<Experiment>,
-    /// Places of `load`, `seed` and `mapping` of each variation.
-    varied: Vec<[Place; 3]>,
+    /// The places of each variation's values.
+    varied: Vec<Places>,
     /// The place of each one's setting.
     places: Vec<Place>,
     /// For the lines and columns of faults that come up later.
     text: String,
 }
-
-/// The byte at which the file has a setting; none of a default.
-type Place = Option<usize>;
-
-/// Most runs of a sweep: each has a file of its own, and takes a second or more.
-const MOST_RUNS: usize = 100_000;
-/// Most values of a list: each is compared with each.
-const MOST_VALUES: usize = 10_000;
 
 const STATES: [Sleep; 2] = [Sleep::FastWake, Sleep::DeepSleep];
 const POLICIES: [Policy; 2] = [Policy::PerfBound, Policy::PerfBoundCorrect];
@@ -54,7 +48,6 @@ const HISTOGRAMS: [HistogramKind; 3] = [
     HistogramKind::Clearing,
     HistogramKind::Circular,
 ];
-const MAPPINGS: [&str; 2] = ["linear", "random"];
 
 /// Every table of a sweep and its keys; those without a name stand before all tables.
 pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
@@ -127,7 +120,9 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
         ),
         table(
             "vary",
-            "Values in the places of the scenario's own; the whole matrix for each combination",
+            "Values in the places of the scenario's own; the whole matrix for each combination. Any \
+             other key of the scenario has a list, too, by its path, such as `switch.mtu_bytes`, and \
+             any of the ports' configuration, such as `power.histogram.bins`",
             vec![
                 key(
                     "load",
@@ -149,13 +144,24 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                 ),
             ],
         ),
+        table(
+            "configurations",
+            "Tables with names, such as `[configurations.small]`: keys of the scenario by their paths \
+             that change together; the whole matrix for each",
+            vec![],
+        ),
     ]
 });
 
 /// The JSON Schema of a sweep.
 pub fn json_schema() -> serde_json::Value {
     let about = "A scenario and the settings that it is run with";
-    schema::json(Kind::Sweep.title(), about, &TABLES)
+    let mut schema = schema::json(Kind::Sweep.title(), about, &TABLES);
+    // What has any name is checked where it is put into the scenario.
+    let tables = &mut schema["properties"];
+    tables["vary"]["additionalProperties"] = serde_json::json!({"type": ["array", "object"]});
+    tables["configurations"]["additionalProperties"] = serde_json::json!({"type": "object"});
+    schema
 }
 
 /// What governs the ports in one run.
@@ -235,16 +241,17 @@ impl Sweep {
     pub fn parse(text: &str, path: &Path) -> Result<Self, InputError> {
         let name = path.display().to_string();
         let mut reader = Reader::new(text, &name);
-        let document = reader.document(Kind::Sweep);
+        let mut document = reader.document(Kind::Sweep);
         if reader.has_faults() {
             return reader.finish(None);
         }
+        let axes = vary::take(&mut reader, text, &mut document);
         let known: Vec<_> = TABLES.iter().collect();
         let mut tables = reader.sections(document, &known, &TABLES);
         let top = tables.table("");
         let fixed = tables.table("fixed");
         let predicted = tables.table("perfbound");
-        let variations = variations(&mut reader, &tables.table("vary"));
+        let variations = vary::variations(&mut reader, &tables.table("vary"), axes);
         if !top.has("scenario") {
             let what = "the scenario to run, such as scenario = \"scenario.toml\"";
             reader.missing(&top, "scenario", what);
@@ -282,8 +289,8 @@ impl Sweep {
         self.fault_at(path, self.places[experiment], problem)
     }
 
-    /// What is wrong with a variation, by its number: with its seed, or with the values that are
-    /// listed otherwise.
+    /// What is wrong with a variation, by its number: with its seed, or with the value that the problem
+    /// names.
     pub fn variation_fault(
         &self,
         path: &Path,
@@ -291,10 +298,10 @@ impl Sweep {
         of_seed: bool,
         problem: String,
     ) -> InputError {
-        let [load, seed, mapping] = self.varied[variation];
+        let places = &self.varied[variation];
         let place = match of_seed {
-            true => seed,
-            false => load.or(mapping).or(seed),
+            true => places.of_seed(),
+            false => places.of_problem(&problem),
         };
         self.fault_at(path, place, problem)
     }
@@ -306,86 +313,6 @@ impl Sweep {
         reader.fault(place.unwrap_or(0), problem);
         reader.faults()
     }
-}
-
-/// Every combination of the listed values, loads outermost and seeds innermost.
-fn variations(reader: &mut Reader, vary: &Section) -> Vec<(Variation, [Place; 3])> {
-    let millionths = |value: &Value| Some(Decimal::scaled(value.number()?, 6).to_f64());
-    let loads = listed(reader, vary, "load", &[], millionths);
-    let seeds = listed(reader, vary, "seed", &[], Value::number);
-    let mappings = listed(reader, vary, "mapping", &[], |value| {
-        known(value, &MAPPINGS, |it| it)
-    });
-    let lengths = [loads.len(), seeds.len(), mappings.len()].map(|length| length.max(1));
-    let count = lengths.into_iter().fold(1, usize::saturating_mul);
-    if count > MOST_RUNS {
-        reader.fault(
-            vary.at,
-            format!(
-                "[vary]: {count} combinations of load, seed and mapping, and a sweep has at most \
-                 {MOST_RUNS} runs: list fewer values, or make several sweeps"
-            ),
-        );
-        return Vec::new();
-    }
-    let mut variations = Vec::new();
-    for (load, at_load) in axis(&loads) {
-        for (mapping, at_mapping) in axis(&mappings) {
-            for (seed, at_seed) in axis(&seeds) {
-                let variation = Variation {
-                    load,
-                    seed,
-                    mapping,
-                };
-                variations.push((variation, [at_load, at_seed, at_mapping]));
-            }
-        }
-    }
-    variations
-}
-
-/// The values of an axis; where none is listed, that of the scenario.
-fn axis<T: Copy>(values: &[(T, Place)]) -> Vec<(Option<T>, Place)> {
-    if values.is_empty() {
-        return vec![(None, None)];
-    }
-    let listed = values.iter();
-    listed.map(|(value, at)| (Some(*value), *at)).collect()
-}
-
-/// The one of `all` that a value names.
-fn known<T: Copy>(value: &Value, all: &[T], name: fn(T) -> &'static str) -> Option<T> {
-    let written = value.name()?;
-    all.iter().copied().find(|one| name(*one) == written)
-}
-
-/// The values of a list, each once; the default where it is not written.
-fn listed<T: Copy + PartialEq>(
-    reader: &mut Reader,
-    section: &Section,
-    key: &str,
-    default: &[T],
-    of: impl Fn(&Value) -> Option<T>,
-) -> Vec<(T, Place)> {
-    let Some(list) = section.list(key) else {
-        return default.iter().map(|&value| (value, None)).collect();
-    };
-    let mut values: Vec<(T, Place)> = Vec::new();
-    if list.value.len() > MOST_VALUES {
-        let length = list.value.len();
-        let problem = format!("{length} values, and at most {MOST_VALUES} can be listed");
-        reader.fault_of(&list.map(|_| ()), problem);
-        return values;
-    }
-    for written in &list.value {
-        let Written { value, offset, .. } = written;
-        let Some(value) = of(value) else { continue };
-        if values.iter().any(|(there, _)| *there == value) {
-            reader.fault_of(written, "is listed twice");
-        }
-        values.push((value, Some(*offset)));
-    }
-    values
 }
 
 /// The experiments and their places.
@@ -436,21 +363,6 @@ fn matrix(
         }
     }
     experiments
-}
-
-/// The values that are not the scenario's own, as part of a name; empty where all are.
-pub(super) fn variation_name(variation: &Variation) -> String {
-    let mut name = String::new();
-    if let Some(load) = variation.load {
-        name += &format!("_load-{load}");
-    }
-    if let Some(mapping) = variation.mapping {
-        name += &format!("_{mapping}");
-    }
-    if let Some(seed) = variation.seed {
-        name += &format!("_seed-{seed}");
-    }
-    name
 }
 
 #[cfg(test)]
@@ -540,7 +452,7 @@ mod tests {
         );
         let error = parse(&text).unwrap_err();
         assert!(
-            error.contains("[vary]: 100000000 combinations of load, seed and mapping"),
+            error.contains("[vary]: 100000000 combinations of all that varies"),
             "{error}"
         );
         let text = format!("scenario = \"a\"\n[vary]\nseed = [{}]\n", list(10_001));
@@ -561,7 +473,7 @@ mod tests {
         let of = |load, seed| Variation {
             load: Some(load),
             seed: Some(seed),
-            mapping: None,
+            ..Variation::default()
         };
         let expected = [of(0.1, 7), of(0.1, 3), of(1.0, 7), of(1.0, 3)];
         assert_eq!(sweep.variations, expected);

@@ -4,8 +4,10 @@
 //! A result is a file of its own, written whole as soon as its run has ended. It carries the
 //! digest of everything that it depends on; a folder never mixes results of different inputs.
 
+mod listed;
 mod matrix;
 mod table;
+mod vary;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -29,7 +31,9 @@ use crate::files::{self, FileError, FolderLock};
 use crate::input::{self, InputError};
 use crate::network::event::idle::IdleTable;
 use crate::network::event::Replacements;
-use crate::network::scenario::{Job, Mapping, Origin, Power, Scenario, Traffic, Variation};
+use crate::network::scenario::{
+    self, Job, Jobs, Keys, Mapping, Origin, Power, Scenario, Traffic, Variation,
+};
 use crate::network::topology::Topology;
 use crate::network::{self, trace, Progress as RunProgress, Workload};
 use crate::usage;
@@ -201,7 +205,8 @@ impl Description {
             all.update(part);
             all.update("\n");
         }
-        all.update(point.variation_name());
+        // A name may leave out what makes no file name.
+        all.update(format!("{:?}\n", point.varied.variation));
         all.update(point.config.canonical());
         hex(&all.finalize())
     }
@@ -221,15 +226,19 @@ pub struct Prepared {
     inputs: Vec<PathBuf>,
     description: Description,
     variations: Vec<Varied>,
-    /// Of each variation.
-    experiments: Vec<(Experiment, Config)>,
+    /// Experiments of each variation.
+    settings: usize,
 }
+
+/// The settings of the ports, and the configuration that each makes of a base.
+type Experiments = Vec<(Experiment, Config)>;
 
 /// The scenario with other values.
 struct Varied {
     variation: Variation,
     scenario: Scenario,
     workload: Option<Workload>,
+    experiments: Arc<Experiments>,
     /// Its run without power saving, once something has asked for it.
     base: Mutex<Option<Arc<Base>>>,
 }
@@ -255,11 +264,8 @@ impl Prepared {
     /// What the ports' configurations cannot do ([`Config::notes`]), each line once.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
-        for note in self
-            .experiments
-            .iter()
-            .flat_map(|(_, config)| config.notes())
-        {
+        let all = self.variations.iter().flat_map(|of| &*of.experiments);
+        for note in all.flat_map(|(_, config)| config.notes()) {
             if !notes.contains(&note) {
                 notes.push(note);
             }
@@ -271,7 +277,7 @@ impl Prepared {
 impl Point<'_> {
     /// The values that are not the scenario's own, as part of a name; empty where all are.
     fn variation_name(&self) -> String {
-        matrix::variation_name(&self.varied.variation)
+        vary::name(&self.varied.variation)
     }
 
     fn name(&self) -> String {
@@ -281,6 +287,31 @@ impl Point<'_> {
     fn setting(&self) -> Setting {
         Setting::new(self.experiment, &self.varied.variation)
     }
+}
+
+/// A network in a few words.
+fn network(topology: &dyn Topology) -> String {
+    let parts = [
+        counted(topology.nodes(), "node", "nodes"),
+        counted(topology.switches(), "switch", "switches"),
+        counted(topology.links(), "link", "links"),
+    ];
+    parts.join(", ")
+}
+
+/// The jobs of a scenario; none of a pattern.
+fn jobs(traffic: &Traffic) -> &[Job] {
+    match traffic {
+        Traffic::Jobs(Jobs { jobs, .. }) => jobs,
+        Traffic::Pattern(_) => &[],
+    }
+}
+
+/// Whether a scenario runs the same programs as these jobs, wherever their ranks are.
+fn same_programs(traffic: &Traffic, all: &Jobs) -> bool {
+    let program = |job: &Job| (job.origin.clone(), job.cpu_speed, job.copies);
+    let others = all.jobs.iter().map(program);
+    jobs(traffic).iter().map(program).eq(others)
 }
 
 /// A skeleton in a few words.
@@ -353,71 +384,71 @@ impl Prepared {
         let text = input::read_text(&sweep.scenario)?;
         let scenario = Scenario::of_text(&text, &sweep.scenario)?;
         let scenarios = varied(&sweep, path, &text)?;
-        let mut bases = BTreeMap::new();
-        for experiment in &sweep.experiments {
-            let state = base_state(experiment);
-            if !bases.contains_key(state.name()) {
-                bases.insert(state.name().to_owned(), base(&scenario.power, state)?);
-            }
-        }
+        let mut ports = Ports::new(&sweep, path);
         let mut experiments = Vec::new();
-        for (place, experiment) in sweep.experiments.iter().enumerate() {
-            let base = &bases[base_state(experiment).name()];
-            let config = config(experiment, base, &scenario).map_err(|error| match error {
-                // The setting does not go with the base: the user's text of it is the sweep's.
-                ExperimentError::Setting(problem) => Error::Input(sweep.fault(
-                    path,
-                    place,
-                    format!("{}: {problem}", experiment.name()),
-                )),
-                error => error.of(experiment.name()),
-            })?;
-            experiments.push((*experiment, config));
+        for (number, scenario) in scenarios.iter().enumerate() {
+            experiments.push(ports.experiments(number, &scenario.power)?);
         }
-        let traces = match &scenario.traffic {
-            Traffic::Jobs(jobs) => jobs
-                .jobs
-                .iter()
-                .filter_map(|job| match &job.origin {
-                    Origin::Trace(file) => Some(file),
+        // The base that the scenario itself has, by state.
+        let mut bases = BTreeMap::new();
+        for state in sweep.experiments.iter().map(base_state) {
+            let base = base(&scenario.power, state)?;
+            bases.insert(state.name().to_owned(), hex(&Sha256::digest(base)));
+        }
+        let (mut traces, mut skeletons) = (Vec::new(), Vec::new());
+        let (mut networks, mut trace_files_sha256) = (Vec::new(), Vec::new());
+        let mut variations: Vec<Varied> = Vec::new();
+        let of_each = scenarios.into_iter().zip(experiments);
+        for (variation, (scenario, experiments)) in sweep.variations.iter().zip(of_each) {
+            let network = network(&*scenario.topology);
+            if !networks.contains(&network) {
+                networks.push(network);
+            }
+            for job in jobs(&scenario.traffic) {
+                match &job.origin {
+                    Origin::Trace(file) if traces.iter().all(|(there, _)| there != file) => {
+                        traces.push((file.clone(), trace_digest(file)?));
+                        let digest = trace::sha256(file).map_err(network::Error::from)?;
+                        trace_files_sha256.extend(digest.map(|digest| (file.clone(), digest)));
+                    }
+                    Origin::Trace(_) => {}
                     // The text of the scenario has all that a skeleton is made of.
-                    Origin::Skeleton(_) => None,
-                })
-                .map(|file| Ok((file.clone(), trace_digest(file)?)))
-                .collect::<Result<_, Error>>()?,
-            Traffic::Pattern(_) => Vec::new(),
-        };
-        let skeletons = match &scenario.traffic {
-            Traffic::Jobs(jobs) => jobs.jobs.iter().filter_map(skeleton).collect(),
-            Traffic::Pattern(_) => Vec::new(),
-        };
-        let mut trace_files_sha256 = Vec::new();
-        for (file, _) in &traces {
-            let digest = trace::sha256(file).map_err(network::Error::from)?;
-            trace_files_sha256.extend(digest.map(|digest| (file.clone(), digest)));
-        }
-        inputs.extend(network::input_files(&scenario)?);
-        let workload = Workload::of(&scenario)?;
-        let mut variations = Vec::new();
-        for (variation, scenario) in sweep.variations.iter().zip(scenarios) {
-            let workload = match (&workload, &scenario.traffic) {
-                (Some(workload), Traffic::Jobs(all)) => Some(workload.placed(all, &scenario)?),
-                _ => None,
+                    Origin::Skeleton(_) => {
+                        skeletons.extend(skeleton(job).filter(|it| !skeletons.contains(it)));
+                    }
+                }
+            }
+            for file in network::input_files(&scenario)? {
+                if !inputs.contains(&file) {
+                    inputs.push(file);
+                }
+            }
+            let workload = match &scenario.traffic {
+                Traffic::Pattern(_) => None,
+                Traffic::Jobs(all) => {
+                    // Traces are large, and read once.
+                    let same = |there: &&Varied| same_programs(&there.scenario.traffic, all);
+                    let there = variations.iter().find(same);
+                    match there.and_then(|there| there.workload.as_ref()) {
+                        Some(workload) => Some(workload.placed(all, &scenario)?),
+                        None => Workload::of(&scenario)?,
+                    }
+                }
             };
             variations.push(Varied {
-                variation: *variation,
+                variation: variation.clone(),
                 scenario,
                 workload,
+                experiments,
                 base: Mutex::default(),
             });
         }
         let names = sweep.variations.iter().flat_map(|variation| {
-            let of = matrix::variation_name(variation);
+            let of = vary::name(variation);
             let experiments = sweep.experiments.iter();
             experiments.map(move |experiment| experiment.name() + &of)
         });
         let names = names.collect();
-        let topology: &dyn Topology = &*scenario.topology;
         let description = Description {
             linkdoze: env!("CARGO_PKG_VERSION").into(),
             sources_sha256: env!("LINKDOZE_SOURCES").into(),
@@ -425,41 +456,34 @@ impl Prepared {
             scenario: sweep.scenario,
             scenario_sha256: hex(&Sha256::digest(&text)),
             experiments: names,
-            network: [
-                counted(topology.nodes(), "node", "nodes"),
-                counted(topology.switches(), "switch", "switches"),
-                counted(topology.links(), "link", "links"),
-            ]
-            .join(", "),
+            network: networks.join("; "),
             traces,
             skeletons,
             trace_files_sha256,
-            ports_sha256: bases
-                .iter()
-                .map(|(state, text)| (state.clone(), hex(&Sha256::digest(text))))
-                .collect(),
+            ports_sha256: bases,
         };
         Ok(Self {
             inputs,
             description,
             variations,
-            experiments,
+            settings: sweep.experiments.len(),
         })
     }
 
     /// All runs: those of the first variation, then those of the next. Each variation begins with
     /// the run without power saving.
     fn points(&self) -> Vec<Point<'_>> {
-        let of = |varied| {
-            let experiments = self.experiments.iter();
-            experiments.map(move |(experiment, config)| Point {
-                varied,
-                experiment,
-                config,
-                base_config: &self.experiments[0].1,
-            })
-        };
-        self.variations.iter().flat_map(of).collect()
+        self.variations.iter().flat_map(Self::points_of).collect()
+    }
+
+    fn points_of(varied: &Varied) -> impl Iterator<Item = Point<'_>> {
+        let experiments = varied.experiments.iter();
+        experiments.map(move |(experiment, config)| Point {
+            varied,
+            experiment,
+            config,
+            base_config: &varied.experiments[0].1,
+        })
     }
 
     /// Runs what has no result in `folder` yet, up to `threads` experiments at a time, and
@@ -496,7 +520,7 @@ impl Prepared {
             progress,
         };
         parts.set(None);
-        let variation = |place: usize| place / self.experiments.len();
+        let variation = |place: usize| place / self.settings;
         let left: Vec<AtomicUsize> = self.variations.iter().map(|_| 0.into()).collect();
         for &place in &missing {
             left[variation(place)].fetch_add(1, Ordering::Relaxed);
@@ -541,7 +565,7 @@ impl Prepared {
         let mut rows = Vec::new();
         for (place, (point, stored)) in points.iter().zip(&results).enumerate() {
             // Of the same variation.
-            let base = &results[place - place % self.experiments.len()];
+            let base = &results[place - place % self.settings];
             let setting = point.setting();
             let against = match point.experiment {
                 Experiment::AlwaysOn => Against::default(),
@@ -800,48 +824,121 @@ fn base(power: &Power, state: Sleep) -> Result<String, Error> {
     })
 }
 
-/// The configuration of an experiment's ports.
-fn config(
-    experiment: &Experiment,
-    base: &str,
-    scenario: &Scenario,
-) -> Result<Config, ExperimentError> {
+/// The configurations of the ports of a sweep.
+struct Ports<'a> {
+    sweep: &'a Sweep,
+    path: &'a Path,
+    /// What was made of a scenario's power with some keys of its own.
+    made: Vec<(Power, Keys, Arc<Experiments>)>,
+}
+
+impl<'a> Ports<'a> {
+    /// Of the sweep in the file `path`.
+    fn new(sweep: &'a Sweep, path: &'a Path) -> Self {
+        let made = Vec::new();
+        Ports { sweep, path, made }
+    }
+
+    /// Those of a variation, by its number, whose scenario has this power.
+    fn experiments(&mut self, number: usize, power: &Power) -> Result<Arc<Experiments>, Error> {
+        let variation = &self.sweep.variations[number];
+        let keys = variation.of_ports();
+        let same = |(of, with, _): &&(Power, Keys, _)| of == power && *with == keys;
+        if let Some((.., made)) = self.made.iter().find(same) {
+            return Ok(made.clone());
+        }
+        let mut bases = BTreeMap::new();
+        for state in self.sweep.experiments.iter().map(base_state) {
+            if bases.contains_key(state.name()) {
+                continue;
+            }
+            let base =
+                changed(power, &base(power, state)?, &keys).map_err(|error| match error {
+                    ExperimentError::Setting(problem) => {
+                        let fault = self
+                            .sweep
+                            .variation_fault(self.path, number, false, problem);
+                        Error::Input(fault)
+                    }
+                    error => error.of(format!("always-on{}", vary::name(variation))),
+                })?;
+            bases.insert(state.name(), base);
+        }
+        let mut experiments = Vec::new();
+        for (place, experiment) in self.sweep.experiments.iter().enumerate() {
+            let base = &bases[base_state(experiment).name()];
+            let config = config(experiment, base, power, &keys).map_err(|error| match error {
+                // The setting does not go with the base: the user's text of it is the sweep's.
+                ExperimentError::Setting(problem) => {
+                    let problem = format!("{}: {problem}", experiment.name());
+                    Error::Input(self.sweep.fault(self.path, place, problem))
+                }
+                error => error.of(experiment.name() + &vary::name(variation)),
+            })?;
+            experiments.push((*experiment, config));
+        }
+        let made = Arc::new(experiments);
+        self.made.push((power.clone(), keys, made.clone()));
+        Ok(made)
+    }
+}
+
+/// The base of the ports with some keys that a sweep varies.
+fn changed(power: &Power, base: &str, keys: &Keys) -> Result<toml::Table, ExperimentError> {
     // Says what is wrong with the base by itself, with its own lines.
-    let name = match &scenario.power {
+    let name = match power {
         Power::File(file) => file.display().to_string(),
         _ => "[power]".into(),
     };
     Config::parse(base, &name)?;
-    let mut text: toml::Table = base.parse().expect("a configuration is TOML");
-    let mut set = |table: &str, key: &str, value: toml::Value| {
-        let table = text
-            .entry(table)
-            .or_insert_with(|| toml::Table::new().into());
-        if let Some(table) = table.as_table_mut() {
-            table.insert(key.into(), value);
-        }
-    };
-    set("port", "policy", experiment.policy().name().into());
+    let mut tables: toml::Table = base.parse().expect("a configuration is TOML");
+    for (path, value) in keys {
+        scenario::insert(&mut tables, path, value.clone());
+    }
+    if !keys.is_empty() {
+        checked(&tables)?;
+    }
+    Ok(tables)
+}
+
+/// The configuration of an experiment's ports, made of their base, which has these keys of a
+/// variation.
+fn config(
+    experiment: &Experiment,
+    base: &toml::Table,
+    power: &Power,
+    keys: &Keys,
+) -> Result<Config, ExperimentError> {
+    const COUNTER_BITS: &str = "histogram.counter_bits";
+    let mut tables = base.clone();
+    let mut set = |path: &str, value: toml::Value| scenario::insert(&mut tables, path, value);
+    set("port.policy", experiment.policy().name().into());
     if let Some(state) = experiment.state() {
-        set("port", "sleep", state.name().into());
+        set("port.sleep", state.name().into());
     }
     match *experiment {
         Experiment::AlwaysOn => {}
-        Experiment::Fixed { t_pdt_ns, .. } => set("port", "t_pdt_ns", number(t_pdt_ns)),
+        Experiment::Fixed { t_pdt_ns, .. } => set("port.t_pdt_ns", number(t_pdt_ns)),
         Experiment::Predicted {
             histogram, bound, ..
         } => {
-            set("histogram", "kind", histogram.name().into());
-            set("perfbound", "bound", bound.into());
+            set("histogram.kind", histogram.name().into());
+            set("perfbound.bound", bound.into());
             // PerfBound 3.2: it records every idle period; the preset's counters suit 250.
-            if histogram == HistogramKind::Regular && scenario.power == Power::AlwaysOn {
-                set("histogram", "counter_bits", 32.into());
+            let is_varied = keys.iter().any(|(path, _)| path == COUNTER_BITS);
+            let is_preset = *power == Power::AlwaysOn && !is_varied;
+            if histogram == HistogramKind::Regular && is_preset {
+                set(COUNTER_BITS, 32.into());
             }
         }
     }
-    let text = toml::to_string(&text).expect("a table of TOML values is TOML");
-    // The places are those of a text that nobody wrote; the messages name the keys.
-    Config::parse(&text, &name).map_err(|error| match error {
+    checked(&tables)
+}
+
+/// A configuration that nobody wrote as a text: the messages name its keys, and no places.
+fn checked(tables: &toml::Table) -> Result<Config, ExperimentError> {
+    let text = toml::to_string(tables).expect("a table of TOML values is TOML");
+    Config::parse(&text, "[power]").map_err(|error| match error {
         InputError::Invalid { diagnostics, .. } => {
             let faults: Vec<String> = diagnostics.into_iter().map(|fault| fault.message).collect();
             ExperimentError::Setting(faults.join("; "))
@@ -994,15 +1091,9 @@ mod tests {
     use crate::config::plan::Policy;
 
     fn config_of(experiment: &Experiment, power: Power) -> Config {
-        let mut scenario = Scenario::parse("", Path::new("s.toml"))
-            .or_else(|_| {
-                let text = "[traffic]\nkind = \"uniform\"\n[run]\nduration_ns = 1000\n";
-                Scenario::parse(text, Path::new("s.toml"))
-            })
-            .unwrap();
-        scenario.power = power;
-        let base = base(&scenario.power, experiment.state().unwrap()).unwrap();
-        config(experiment, &base, &scenario).unwrap()
+        let base = base(&power, experiment.state().unwrap()).unwrap();
+        let base = changed(&power, &base, &Keys::new()).unwrap();
+        config(experiment, &base, &power, &Keys::new()).unwrap()
     }
 
     #[test]

@@ -15,7 +15,8 @@ use parquet::schema::types::Type;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::matrix::{variation_name, Experiment};
+use super::matrix::Experiment;
+use super::vary;
 use crate::config::plan::Policy;
 use crate::experiment::{Against, Measured, Potential};
 use crate::network::scenario::Variation;
@@ -43,6 +44,10 @@ pub struct Setting {
     pub mapping: Option<String>,
     /// The seed.
     pub seed: Option<u64>,
+    /// The name of the configuration; none where the sweep has none.
+    pub configuration: Option<String>,
+    /// The other keys that were varied, by their paths, as a JSON object; none where there are none.
+    pub varied: Option<String>,
 }
 
 /// The result of an experiment.
@@ -69,14 +74,31 @@ impl Setting {
     /// Whether `base` is the run without power saving that this one is compared with.
     pub(super) fn is_against(&self, base: &Setting) -> bool {
         let always_on = "always-on";
-        let same = (self.load, &self.mapping, self.seed) == (base.load, &base.mapping, base.seed);
-        same && self.policy != always_on && base.policy == always_on
+        self.scene() == base.scene()
+            && (self.load, self.seed) == (base.load, base.seed)
+            && self.policy != always_on
+            && base.policy == always_on
+    }
+
+    /// All that varies of the scenario but its load and its seed.
+    pub fn scene(&self) -> [Option<&str>; 3] {
+        let parts = [&self.configuration, &self.varied, &self.mapping];
+        parts.map(|part| part.as_deref())
+    }
+
+    /// The keys that were varied, each with its value.
+    pub fn varied_keys(&self) -> Vec<(String, Value)> {
+        let text = self.varied.as_deref().unwrap_or("{}");
+        match serde_json::from_str(text) {
+            Ok(Value::Object(keys)) => keys.into_iter().collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// Of an experiment with a variation of the scenario.
     pub fn new(experiment: &Experiment, variation: &Variation) -> Self {
         let mut setting = Setting {
-            experiment: experiment.name() + &variation_name(variation),
+            experiment: experiment.name() + &vary::name(variation),
             policy: experiment.policy().name().into(),
             state: experiment.state().map(|state| state.name().into()),
             histogram: None,
@@ -86,6 +108,15 @@ impl Setting {
             load: variation.load,
             mapping: variation.mapping.map(str::to_owned),
             seed: variation.seed,
+            configuration: variation
+                .configuration
+                .as_ref()
+                .map(|(name, _)| name.clone()),
+            varied: (!variation.keys.is_empty()).then(|| {
+                let keys = variation.keys.iter();
+                let keys = keys.map(|(path, value)| (path.clone(), serde_json::json!(value)));
+                Value::Object(keys.collect()).to_string()
+            }),
         };
         match experiment {
             Experiment::AlwaysOn => {}
@@ -102,7 +133,7 @@ impl Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 81] = [
+const COLUMNS: [(&str, Kind); 83] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -113,6 +144,8 @@ const COLUMNS: [(&str, Kind); 81] = [
     ("load", Kind::Real),
     ("mapping", Kind::Text),
     ("seed", Kind::Count),
+    ("configuration", Kind::Text),
+    ("varied", Kind::Text),
     ("bound_kept", Kind::Flag),
     ("ended", Kind::Text),
     ("time_ns", Kind::Real),

@@ -40,16 +40,26 @@ pub fn scenario(bytes: &[u8]) -> bool {
         Variation {
             load: Some(0.25),
             seed: Some(7),
-            mapping: None,
+            ..Variation::default()
         },
         Variation {
-            load: None,
-            seed: None,
             mapping: Some("random"),
+            ..Variation::default()
+        },
+        Variation {
+            keys: vec![
+                ("topology.dims".into(), vec![2, 3].into()),
+                ("switch.mtu_bytes".into(), "1 KiB".into()),
+                ("power.controller".into(), "port.toml".into()),
+            ],
+            ..Variation::default()
         },
     ] {
         match Scenario::parse_varied(text, &variation, path) {
-            Ok(varied) => assert_eq!(varied.topology, scenario.topology),
+            Ok(varied) if variation.keys.is_empty() => {
+                assert_eq!(varied.topology, scenario.topology);
+            }
+            Ok(varied) => assert_eq!(varied.switch.mtu, 1024),
             Err(error) => check_message(&error.to_string()),
         }
     }

@@ -740,7 +740,7 @@ fn values_take_the_places_of_the_scenario_s_own() {
     let loads = Variation {
         load: Some(0.05),
         seed: Some(9),
-        mapping: None,
+        ..Variation::default()
     };
     // What depends on the load follows: the high one is 7 times as much.
     let pattern = |load: &str, run: &str| {
@@ -776,4 +776,59 @@ fn values_take_the_places_of_the_scenario_s_own() {
     };
     let error = parse(&pattern("", ""), &much).unwrap_err().to_string();
     assert!(error.contains("the high load is 7 times that"), "{error}");
+}
+
+#[test]
+fn any_key_takes_the_place_of_the_scenario_s_own() {
+    let parse = |text: &str, keys: &str| {
+        let keys = keys.lines().map(|line| {
+            let (path, value) = line.split_once(" = ").unwrap();
+            let value: toml::Table = format!("value = {value}").parse().unwrap();
+            (path.to_owned(), value["value"].clone())
+        });
+        let variation = Variation {
+            keys: keys.collect(),
+            ..Variation::default()
+        };
+        Scenario::parse_varied(text, &variation, Path::new("s.toml"))
+    };
+    let plain = |text: &str| Scenario::parse(text, Path::new("s.toml")).unwrap();
+    let uniform = "[traffic]\nkind = \"uniform\"\nload = 0.1\n";
+    for (text, keys, expected) in [
+        // A table that is there, and one that is not.
+        (
+            "[switch]\nmtu_bytes = 4096\nspeedup = 2\n",
+            "switch.mtu_bytes = \"2 KiB\"\nenergy.switch_w = 100",
+            "[switch]\nmtu_bytes = 2048\nspeedup = 2\n[energy]\nswitch_w = 100\n",
+        ),
+        // Another kind of network has none of the keys of the one that is there.
+        (
+            "[topology]\nkind = \"dragonfly\"\ngroups = 9\nswitches_per_group = 4\n\
+             nodes_per_switch = 2\nglobal_ports = 2\n",
+            "topology.kind = \"k-ary-n-tree\"\ntopology.k = 2\ntopology.n = 3",
+            "[topology]\nkind = \"k-ary-n-tree\"\nk = 2\nn = 3\n",
+        ),
+        // The same kind keeps them.
+        (
+            "[topology]\nkind = \"k-ary-n-tree\"\nk = 4\nn = 3\n",
+            "topology.kind = \"k-ary-n-tree\"\ntopology.n = 2",
+            "[topology]\nkind = \"k-ary-n-tree\"\nk = 4\nn = 2\n",
+        ),
+        // A file takes the place of all that stands in [power].
+        (
+            "[power]\nport.policy = \"fixed\"\n",
+            "power.controller = \"port.toml\"\npower.histogram.bins = 32",
+            "[power]\ncontroller = \"port.toml\"\n",
+        ),
+    ] {
+        let varied = parse(&format!("{uniform}{text}"), keys).unwrap();
+        assert_eq!(varied, plain(&format!("{uniform}{expected}")), "{keys}");
+    }
+    // A list, whose values have no place in the text.
+    let error = parse(
+        uniform,
+        "topology.kind = \"torus\"\ntopology.dims = [4, -1]",
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("topology.dims, -1: must be"), "{error}");
 }

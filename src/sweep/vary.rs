@@ -1,0 +1,504 @@
+//! What a sweep varies of its scenario: the keys of `[vary]`, and `[configurations]`, keys that
+//! change together and have a name.
+
+use std::collections::BTreeSet;
+
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, Table, Value};
+
+use super::listed::{axis, known, listed, Place, MOST_RUNS, MOST_VALUES};
+use crate::input::{similar, Decimal, Reader, Section, Value as Read};
+use crate::network::scenario::{Keys, Variation, PORT_FILE};
+
+/// The values that `mapping` may have for all jobs at once.
+pub(super) const MAPPINGS: [&str; 2] = ["linear", "random"];
+
+/// The keys of `[vary]` that stand for one of the scenario.
+const NAMED: [(&str, &str); 3] = [
+    ("load", "traffic.load"),
+    ("mapping", "traffic.mapping"),
+    ("seed", "run.seed"),
+];
+
+/// What the settings of the ports replace, and what lists it instead.
+const OF_SETTINGS: [(&str, &str); 5] = [
+    ("power.port.policy", "`policies` of [perfbound]"),
+    ("power.port.sleep", "`states`"),
+    ("power.port.t_pdt_ns", "`t_pdt_ns` of [fixed]"),
+    ("power.histogram.kind", "`histograms` of [perfbound]"),
+    ("power.perfbound.bound", "`bounds` of [perfbound]"),
+];
+
+/// What the paths of keys begin with.
+const TABLES_OF_SCENARIO: [&str; 6] = ["topology", "traffic", "switch", "power", "energy", "run"];
+
+/// Where a sweep has the values of a variation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Places {
+    /// By the path of the key.
+    of: Vec<(String, usize)>,
+}
+
+impl Places {
+    /// Where the value is that a problem names, or else the first.
+    pub(super) fn of_problem(&self, problem: &str) -> Place {
+        let is_named = |(path, _): &&(String, usize)| {
+            problem.contains(path.strip_prefix("power.").unwrap_or(path))
+        };
+        let named = self.of.iter().find(is_named);
+        named.or(self.of.first()).map(|(_, place)| *place)
+    }
+
+    /// Where the seed is.
+    pub(super) fn of_seed(&self) -> Place {
+        let seed = self.of.iter().find(|(path, _)| path == "run.seed");
+        seed.map(|(_, place)| *place)
+    }
+}
+
+/// What a sweep has beside the keys of its tables.
+#[derive(Default)]
+pub(super) struct Axes {
+    /// Of `[vary]`: a path, and its values with their places.
+    keys: Vec<(String, Vec<(Value, usize)>)>,
+    /// Of `[configurations]`: a name, its keys, and their places.
+    configurations: Vec<(String, Keys, Places)>,
+}
+
+/// Takes `[configurations]` out of the tables of a sweep, and what `[vary]` has beside the keys that
+/// are named there.
+pub(super) fn take(reader: &mut Reader, text: &str, document: &mut DeTable) -> Axes {
+    let mut axes = Axes::default();
+    if let Some(DeValue::Table(vary)) = document.get_mut("vary").map(Spanned::get_mut) {
+        let mut others = DeTable::new();
+        for (key, value) in std::mem::take(vary) {
+            let is_named = NAMED.iter().any(|(name, _)| key.get_ref() == name);
+            let into = if is_named { &mut *vary } else { &mut others };
+            into.insert(key, value);
+        }
+        for (path, place, value) in leaves(&others) {
+            if let Some(problem) = refused(&path, true) {
+                reader.unknown_name(place, format!("vary.{path}: {problem}"));
+            } else {
+                let values = values(reader, text, &path, value);
+                axes.keys.push((path, values));
+            }
+        }
+    }
+    let Some(configurations) = document.remove("configurations") else {
+        return axes;
+    };
+    let Some(all) = configurations.get_ref().as_table() else {
+        let problem = "configurations: must hold tables, such as [configurations.small]";
+        reader.fault(configurations.span().start, problem);
+        return axes;
+    };
+    let mut all: Vec<_> = all.iter().collect();
+    // As they are written.
+    all.sort_by_key(|(name, _)| name.span().start);
+    for (name, value) in all {
+        let at = name.span().start;
+        let name = name.get_ref().to_string();
+        let Some(own) = value.get_ref().as_table() else {
+            let problem = format!(
+                "configurations.{name}: must be a table, such as [configurations.{name}], with keys of \
+                 the scenario by their paths"
+            );
+            reader.fault(at, problem);
+            continue;
+        };
+        let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+        if name.is_empty() || !name.chars().all(plain) {
+            let problem = "a name becomes part of file names: letters, digits, `-` and `_` alone";
+            reader.fault(at, format!("configurations.{name:?}: {problem}"));
+        }
+        let (mut keys, mut places) = (Keys::new(), Places::default());
+        for (path, place, value) in leaves(own) {
+            if let Some(problem) = refused(&path, false) {
+                reader.unknown_name(place, format!("configurations.{name}.{path}: {problem}"));
+            } else if axes.keys.iter().any(|(varied, _)| *varied == path) {
+                let problem = "[vary] has this key, too: one of the two would be lost";
+                reader.fault(place, format!("configurations.{name}.{path}: {problem}"));
+            } else if let Some(value) = read(text, value) {
+                places.of.push((path.clone(), place));
+                keys.push((path, value));
+            }
+        }
+        axes.configurations.push((name, keys, places));
+    }
+    axes
+}
+
+/// What is wrong with a path, of `[vary]` or of a configuration.
+fn refused(path: &str, of_vary: bool) -> Option<String> {
+    if let Some((_, instead)) = OF_SETTINGS.iter().find(|(own, _)| *own == path) {
+        return Some(format!(
+            "a setting of the ports: list its values in {instead}"
+        ));
+    }
+    if let Some((name, _)) = NAMED.iter().find(|(_, own)| of_vary && *own == path) {
+        return Some(format!("write `{name}`, which stands for it"));
+    }
+    let known = TABLES_OF_SCENARIO
+        .map(|table| format!("`{table}.`"))
+        .join(", ");
+    let Some((table, key)) = path.split_once('.') else {
+        let names = NAMED.map(|(name, _)| name);
+        return Some(match similar(path, &names) {
+            Some(nearest) if of_vary => {
+                format!("unknown key; the nearest known one is `{nearest}`")
+            }
+            _ => format!("a key of the scenario has its table before it: one of {known}"),
+        });
+    };
+    if !TABLES_OF_SCENARIO.contains(&table) {
+        return Some(match similar(table, &TABLES_OF_SCENARIO) {
+            Some(nearest) => {
+                format!("a scenario has no such table; the nearest known one is `{nearest}`")
+            }
+            None => format!("a scenario has no such table; there are {known}"),
+        });
+    }
+    if table == "power" && path != PORT_FILE && !key.contains('.') {
+        let problem = "a key of the ports' configuration has its table before it, such as \
+                       `power.histogram.bins`; a scenario has `power.controller` alone";
+        return Some(problem.into());
+    }
+    None
+}
+
+/// Every value that is no table: its path, the place of its key, and itself.
+fn leaves<'v, 't>(table: &'v DeTable<'t>) -> Vec<(String, usize, &'v Spanned<DeValue<'t>>)> {
+    let mut found = Vec::new();
+    for (key, value) in table {
+        let name = key.get_ref().to_string();
+        match value.get_ref() {
+            DeValue::Table(inner) => {
+                let inner = leaves(inner).into_iter();
+                found.extend(inner.map(|(path, at, value)| (format!("{name}.{path}"), at, value)));
+            }
+            _ => found.push((name, key.span().start, value)),
+        }
+    }
+    // As they are written.
+    found.sort_by_key(|(_, place, _)| *place);
+    found
+}
+
+/// A value as it is written.
+fn read(text: &str, value: &Spanned<DeValue>) -> Option<Value> {
+    let table: Table = format!("value = {}", text.get(value.span())?)
+        .parse()
+        .ok()?;
+    table.get("value").cloned()
+}
+
+/// The values of a list in `[vary]`, each once.
+fn values(
+    reader: &mut Reader,
+    text: &str,
+    path: &str,
+    list: &Spanned<DeValue>,
+) -> Vec<(Value, usize)> {
+    let mut found: Vec<(Value, usize)> = Vec::new();
+    let mut fault =
+        |place: usize, problem: &str| reader.fault(place, format!("vary.{path}{problem}"));
+    let DeValue::Array(all) = list.get_ref() else {
+        fault(list.span().start, ": must be a list of values, in brackets");
+        return found;
+    };
+    if all.len() > MOST_VALUES {
+        let problem = format!(
+            ": {} values, and at most {MOST_VALUES} can be listed",
+            all.len()
+        );
+        fault(list.span().start, &problem);
+        return found;
+    }
+    for value in all.iter() {
+        let at = value.span().start;
+        match read(text, value) {
+            None | Some(Value::Table(_)) => fault(at, ": a table is no value of a key"),
+            Some(value) if found.iter().any(|(there, _)| *there == value) => {
+                fault(at, &format!(", {value}: is listed twice"));
+            }
+            Some(value) => found.push((value, at)),
+        }
+    }
+    found
+}
+
+/// Every combination of what is listed: configurations outermost, seeds innermost.
+pub(super) fn variations(
+    reader: &mut Reader,
+    vary: &Section,
+    axes: Axes,
+) -> Vec<(Variation, Places)> {
+    let millionths = |value: &Read| Some(Decimal::scaled(value.number()?, 6).to_f64());
+    let loads = listed(reader, vary, "load", &[], millionths);
+    let seeds = listed(reader, vary, "seed", &[], Read::number);
+    let mappings = listed(reader, vary, "mapping", &[], |value| {
+        known(value, &MAPPINGS, |it| it)
+    });
+    let named = [loads.len(), mappings.len(), seeds.len()];
+    let keys = axes.keys.iter().map(|(_, values)| values.len());
+    let lengths = [axes.configurations.len()]
+        .into_iter()
+        .chain(keys)
+        .chain(named);
+    let count = lengths.fold(1, |all: usize, length| all.saturating_mul(length.max(1)));
+    if count > MOST_RUNS {
+        let problem = format!(
+            "[vary]: {count} combinations of all that varies, and a sweep has at most {MOST_RUNS} \
+             runs: list fewer values, or make several sweeps"
+        );
+        reader.fault(vary.at, problem);
+        return Vec::new();
+    }
+    let mut all = vec![(Variation::default(), Places::default())];
+    if !axes.configurations.is_empty() {
+        let of = axes.configurations.into_iter();
+        all = of
+            .map(|(name, keys, places)| {
+                let configuration = Some((name, keys));
+                let variation = Variation {
+                    configuration,
+                    ..Variation::default()
+                };
+                (variation, places)
+            })
+            .collect();
+    }
+    for (path, values) in &axes.keys {
+        let values: Vec<(&Value, Place)> = values.iter().map(|(it, at)| (it, Some(*at))).collect();
+        all = each(all, &values, path, |variation, value| {
+            variation.keys.push((path.clone(), value.clone()));
+        });
+    }
+    let [(_, of_load), (_, of_mapping), (_, of_seed)] = NAMED;
+    all = each(all, &loads, of_load, |it, load| it.load = Some(load));
+    all = each(all, &mappings, of_mapping, |it, mapping| {
+        it.mapping = Some(mapping)
+    });
+    all = each(all, &seeds, of_seed, |it, seed| it.seed = Some(seed));
+    if let Some((name, places)) = twice(&all).filter(|_| !reader.has_faults()) {
+        let problem = format!(
+            "two combinations would have the name {name:?}: give their values names of their own in \
+             [configurations]"
+        );
+        reader.fault(places.of_problem("").unwrap_or(vary.at), problem);
+    }
+    all
+}
+
+/// Each of the variations with each of the values; where there are none, as it is.
+fn each<T: Copy>(
+    all: Vec<(Variation, Places)>,
+    values: &[(T, Place)],
+    path: &str,
+    put: impl Fn(&mut Variation, T),
+) -> Vec<(Variation, Places)> {
+    let mut with = Vec::new();
+    for (variation, places) in all {
+        for (value, place) in axis(values) {
+            let (mut variation, mut places) = (variation.clone(), places.clone());
+            if let Some(value) = value {
+                put(&mut variation, value);
+            }
+            places
+                .of
+                .extend(place.map(|place| (path.to_owned(), place)));
+            with.push((variation, places));
+        }
+    }
+    with
+}
+
+/// A name that two have.
+fn twice(all: &[(Variation, Places)]) -> Option<(String, &Places)> {
+    let mut names = BTreeSet::new();
+    all.iter().find_map(|(variation, places)| {
+        let name = name(variation);
+        (!names.insert(name.clone())).then_some((name, places))
+    })
+}
+
+/// The values that are not the scenario's own, as part of a name; empty where all are.
+pub(super) fn name(variation: &Variation) -> String {
+    let mut name = String::new();
+    if let Some((configuration, _)) = &variation.configuration {
+        name += &format!("_{configuration}");
+    }
+    for (path, value) in &variation.keys {
+        name += &format!("_{}-{}", shortest(path, &variation.keys), in_name(value));
+    }
+    if let Some(load) = variation.load {
+        name += &format!("_load-{load}");
+    }
+    if let Some(mapping) = variation.mapping {
+        name += &format!("_{mapping}");
+    }
+    if let Some(seed) = variation.seed {
+        name += &format!("_seed-{seed}");
+    }
+    name
+}
+
+/// The end of a path that no other one has, at a point: `mtu_bytes` of `switch.mtu_bytes`.
+fn shortest<'p>(path: &'p str, all: &Keys) -> &'p str {
+    let ends = path.rmatch_indices('.').map(|(at, _)| &path[at + 1..]);
+    let is_of_one = |end: &&str| {
+        let has = |(other, _): &&(String, Value)| {
+            other
+                .strip_suffix(end)
+                .is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+        };
+        all.iter().filter(has).count() == 1
+    };
+    ends.into_iter().find(is_of_one).unwrap_or(path)
+}
+
+/// A value as part of the name of a file.
+fn in_name(value: &Value) -> String {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        Value::Array(values) => values.iter().map(in_name).collect::<Vec<_>>().join("x"),
+        value => value.to_string(),
+    };
+    let plain = |it: char| it.is_ascii_alphanumeric() || "-._".contains(it);
+    text.chars()
+        .map(|it| if plain(it) { it } else { '-' })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::super::Sweep;
+    use super::*;
+
+    fn parse(text: &str) -> Result<Sweep, String> {
+        let text = format!("scenario = \"a.toml\"\n{text}");
+        Sweep::parse(&text, Path::new("sweep.toml")).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_key_may_vary() {
+        let text = "[vary]\nswitch.mtu_bytes = [2048, \"8 KiB\"]\nseed = [3, 4]\n\
+                    \"topology.dims\" = [[4, 4], [2, 2, 4]]\n[vary.power.histogram]\nbins = [32]\n";
+        let sweep = parse(text).unwrap();
+        let names: Vec<String> = sweep.variations.iter().map(name).collect();
+        let of = |mtu: &str, dims: &str, seed| {
+            format!("_mtu_bytes-{mtu}_dims-{dims}_bins-32_seed-{seed}")
+        };
+        let mut expected = Vec::new();
+        for mtu in ["2048", "8-KiB"] {
+            for dims in ["4x4", "2x2x4"] {
+                expected.extend([3, 4].map(|seed| of(mtu, dims, seed)));
+            }
+        }
+        assert_eq!(names, expected);
+        let first = &sweep.variations[0];
+        assert_eq!(first.of_ports(), [("histogram.bins".to_owned(), 32.into())]);
+        // Blamed is what a problem names, and else the first.
+        let place = |problem: &str| {
+            let fault = sweep.variation_fault(Path::new("s"), 7, false, problem.into());
+            fault.to_string()
+        };
+        assert!(place("switch.mtu_bytes = 8: no").starts_with("s:3:27: "));
+        assert!(place("histogram.bins = 32: no").starts_with("s:7:9: "));
+        assert!(place("no").starts_with("s:3:27: "));
+    }
+
+    #[test]
+    fn configurations_stand_beside_each_other() {
+        let text = "[configurations.small]\ntopology.kind = \"k-ary-n-tree\"\ntopology.k = 2\n\
+                    [configurations.large]\npower.controller = \"port.toml\"\n\
+                    [configurations.plain]\n[vary]\nload = [0.1, 0.2]\n";
+        let sweep = parse(text).unwrap();
+        let names: Vec<String> = sweep.variations.iter().map(name).collect();
+        let each = ["small", "large", "plain"].map(|name| {
+            let of = |load| format!("_{name}_load-{load}");
+            [of("0.1"), of("0.2")]
+        });
+        assert_eq!(names, each.concat());
+        let keys = |at: usize| sweep.variations[at].configuration.clone().unwrap().1;
+        let kind: Value = "k-ary-n-tree".into();
+        let small = [("topology.kind", kind), ("topology.k", 2.into())];
+        assert_eq!(keys(0), small.map(|(path, value)| (path.to_owned(), value)));
+        assert!(keys(4).is_empty() && sweep.variations[2].of_ports().is_empty());
+    }
+
+    #[test]
+    fn what_cannot_vary_is_refused() {
+        for (text, expected) in [
+            (
+                "[vary]\nseeds = [1]",
+                "2:1: vary.seeds: unknown key; the nearest known one is `seed`",
+            ),
+            (
+                "[vary]\nbins = [1]",
+                "a key of the scenario has its table before it",
+            ),
+            (
+                "[vary]\nswitsh.mtu_bytes = [1]",
+                "the nearest known one is `switch`",
+            ),
+            (
+                "[vary]\nrun.seed = [1]",
+                "write `seed`, which stands for it",
+            ),
+            (
+                "[vary]\npower.port.sleep = [\"hybrid\"]",
+                "list its values in `states`",
+            ),
+            ("[vary]\npower.bins = [1]", "such as `power.histogram.bins`"),
+            (
+                "[vary]\nswitch.mtu_bytes = 2048",
+                "2:20: vary.switch.mtu_bytes: must be a list",
+            ),
+            (
+                "[vary]\nswitch.mtu_bytes = [1, 2, 1]",
+                "2:27: vary.switch.mtu_bytes, 1: is listed twice",
+            ),
+            (
+                "[vary]\nswitch.mtu_bytes = [{a = 1}]",
+                "a table is no value of a key",
+            ),
+            ("configurations = 3", "must hold tables"),
+            (
+                "[configurations]\nsmall = 3",
+                "configurations.small: must be a table",
+            ),
+            (
+                "[configurations.\"a/b\"]",
+                "a name becomes part of file names",
+            ),
+            (
+                "[configurations.a]\nbins = 1",
+                "configurations.a.bins: a key of the scenario has",
+            ),
+            (
+                "[configurations.a]\nswitch.mtu_bytes = 1\n[vary]\nswitch.mtu_bytes = [2]",
+                "[vary] has this key, too",
+            ),
+            (
+                "[vary]\ntraffic.file = [\"a/b\", \"a-b\"]",
+                "two combinations would have the name \"_file-a-b\"",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            // The first line is that of the scenario.
+            let expected = match expected.split_once(':') {
+                Some((line @ "2", rest)) => format!("{}:{rest}", line.replace('2', "3")),
+                _ => expected.to_owned(),
+            };
+            assert!(error.contains(&expected), "{text}: {error}");
+        }
+        let most: Vec<String> = (0..400).map(|it| it.to_string()).collect();
+        let most = most.join(", ");
+        let text = format!("[vary]\nswitch.mtu_bytes = [{most}]\nswitch.header_bytes = [{most}]");
+        assert!(parse(&text).unwrap_err().contains("160000 combinations"));
+    }
+}
