@@ -1,5 +1,7 @@
 //! What the figures of a report show, and the tables with their values.
 
+use std::collections::BTreeMap;
+
 use crate::config::plan::{HistogramKind, Sleep};
 use crate::network::event::idle::{IdleBin, IdleTable};
 use crate::sweep::Row;
@@ -1050,20 +1052,13 @@ struct Trade<'r> {
 
 /// All settings of the ports, those that cost least first.
 fn trades<'r>(rows: &'r [Row], cost: Merit, gain: Merit) -> Vec<Trade<'r>> {
-    let of = |row: &Row| {
-        let mut setting = row.setting.clone();
-        (setting.seed, setting.experiment) = (None, String::new());
-        setting
-    };
-    let mut groups: Vec<Vec<&'r Row>> = Vec::new();
+    let mut groups: BTreeMap<&str, Vec<&'r Row>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.setting.policy != "always-on") {
-        match groups.iter_mut().find(|group| of(group[0]) == of(row)) {
-            Some(group) => group.push(row),
-            None => groups.push(vec![row]),
-        }
+        let group = groups.entry(row.setting.without_seed());
+        group.or_default().push(row);
     }
     let mut trades: Vec<Trade> = Vec::new();
-    for group in groups {
+    for group in groups.into_values() {
         let spread = |merit: Merit| merit.spread(group.iter().copied());
         if let (Some(cost), Some(gain)) = (spread(cost), spread(gain)) {
             let (row, is_best) = (group[0], false);
@@ -1190,6 +1185,7 @@ fn setting_in_words(row: &Row) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::network::scenario::Variation;
 
     #[test]
     fn labels() {
@@ -1230,13 +1226,21 @@ mod tests {
         ];
         let rows: Vec<Row> = points
             .iter()
-            .map(|&(cost, gain)| {
+            .flat_map(|&(cost, gain)| {
                 let experiment = experiment(100.0 * cost + gain);
-                let mut row = crate::sweep::plausible_row(&experiment, 1.0);
-                row.setting = crate::sweep::Setting::new(&experiment, &Default::default());
-                row.against.time_overhead_percent = Some(cost);
-                row.against.energy_network_saved_percent = Some(gain);
-                row
+                // Two seeds, of which the mean counts.
+                [1, 2].map(|seed| {
+                    let mut row = crate::sweep::plausible_row(&experiment, 1.0);
+                    let variation = Variation {
+                        seed: Some(seed),
+                        ..Variation::default()
+                    };
+                    row.setting = crate::sweep::Setting::new(&experiment, &variation);
+                    let off = if seed == 1 { 0.25 } else { -0.25 };
+                    row.against.time_overhead_percent = Some(cost + off);
+                    row.against.energy_network_saved_percent = Some(gain - off);
+                    row
+                })
             })
             .collect();
         let best: Vec<(f64, f64)> = trades(&rows, TIME, NETWORK)
@@ -1247,7 +1251,9 @@ mod tests {
         assert_eq!(best, [(0.5, 1.0), (1.0, 12.0), (3.0, 30.0)]);
         let figure = trade(&rows, "trade", "", false);
         let column = |at: usize| figure.table.rows.iter().map(move |row| row[at].as_str());
-        assert!(column(1).eq(["yes", "yes", "", "", "yes", ""]));
-        assert!(column(2).eq(["0.500", "1.000", "1.000", "2.000", "3.000", "4.000"]));
+        // Columns: setting, scenario (the seeds vary), front, cost and gain.
+        assert!(column(2).eq(["yes", "yes", "", "", "yes", ""]));
+        let costs = ["0.500", "1.000", "1.000", "2.000", "3.000", "4.000"];
+        assert!(column(3).map(|cell| cell.lines().next().unwrap()).eq(costs));
     }
 }

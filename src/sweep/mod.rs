@@ -264,7 +264,10 @@ impl Prepared {
     /// What the ports' configurations cannot do ([`Config::notes`]), each line once.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
-        let all = self.variations.iter().flat_map(|of| &*of.experiments);
+        // Variations with the same ports share them.
+        let mut all: Vec<_> = self.variations.iter().map(|of| &of.experiments).collect();
+        all.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        let all = all.into_iter().flat_map(|of| &**of);
         for note in all.flat_map(|(_, config)| config.notes()) {
             if !notes.contains(&note) {
                 notes.push(note);

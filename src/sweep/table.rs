@@ -86,6 +86,13 @@ impl Setting {
         parts.map(|part| part.as_deref())
     }
 
+    /// The experiment's name without its seed, which several runs have that differ in nothing else.
+    pub fn without_seed(&self) -> &str {
+        let end = self.seed.map(|seed| format!("_seed-{seed}"));
+        let name = end.and_then(|end| self.experiment.strip_suffix(&end));
+        name.unwrap_or(&self.experiment)
+    }
+
     /// The keys that were varied, each with its value.
     pub fn varied_keys(&self) -> Vec<(String, Value)> {
         let text = self.varied.as_deref().unwrap_or("{}");

@@ -29,6 +29,9 @@ const OF_SETTINGS: [(&str, &str); 5] = [
     ("power.perfbound.bound", "`bounds` of [perfbound]"),
 ];
 
+/// A path may be written in quotes and without, and TOML does not know that it is the same.
+const TWICE: &str = "every key may appear once: remove one of the two";
+
 /// What the paths of keys begin with.
 const TABLES_OF_SCENARIO: [&str; 6] = ["topology", "traffic", "switch", "power", "energy", "run"];
 
@@ -79,6 +82,8 @@ pub(super) fn take(reader: &mut Reader, text: &str, document: &mut DeTable) -> A
         for (path, place, value) in leaves(&others) {
             if let Some(problem) = refused(&path, true) {
                 reader.unknown_name(place, format!("vary.{path}: {problem}"));
+            } else if axes.keys.iter().any(|(there, _)| *there == path) {
+                reader.fault(place, format!("vary.{path}: {TWICE}"));
             } else {
                 let values = values(reader, text, &path, value);
                 axes.keys.push((path, values));
@@ -119,6 +124,8 @@ pub(super) fn take(reader: &mut Reader, text: &str, document: &mut DeTable) -> A
             } else if axes.keys.iter().any(|(varied, _)| *varied == path) {
                 let problem = "[vary] has this key, too: one of the two would be lost";
                 reader.fault(place, format!("configurations.{name}.{path}: {problem}"));
+            } else if keys.iter().any(|(there, _)| *there == path) {
+                reader.fault(place, format!("configurations.{name}.{path}: {TWICE}"));
             } else if let Some(value) = read(text, value) {
                 places.of.push((path.clone(), place));
                 keys.push((path, value));
@@ -465,6 +472,14 @@ mod tests {
             (
                 "[vary]\nswitch.mtu_bytes = [{a = 1}]",
                 "a table is no value of a key",
+            ),
+            (
+                "[vary]\nswitch.mtu_bytes = [1]\n\"switch.mtu_bytes\" = [2]",
+                "vary.switch.mtu_bytes: every key may appear once",
+            ),
+            (
+                "[configurations.a]\nswitch.mtu_bytes = 1\n\"switch.mtu_bytes\" = 2",
+                "configurations.a.switch.mtu_bytes: every key may appear once",
             ),
             ("configurations = 3", "must hold tables"),
             (

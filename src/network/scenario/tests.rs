@@ -831,4 +831,24 @@ fn any_key_takes_the_place_of_the_scenario_s_own() {
     );
     let error = error.unwrap_err().to_string();
     assert!(error.contains("topology.dims, -1: must be"), "{error}");
+    // Tables in a list, likewise: here a key that no job has, longer than the whole text.
+    let long = "x".repeat(1000);
+    let error = parse(
+        uniform,
+        &format!("traffic.kind = \"goal\"\ntraffic.jobs = [{{ file = \"a\", \"{long}\" = 1 }}]"),
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains(&long) && error.contains("unknown key"),
+        "{error}"
+    );
+    let error = parse(
+        uniform,
+        "traffic.kind = \"goal\"\ntraffic.jobs = [{ file = \"a\", copies = 0 }]",
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("traffic.jobs.copies = 0: must be"),
+        "{error}"
+    );
 }

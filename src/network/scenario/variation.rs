@@ -151,10 +151,19 @@ fn nowhere<T>(value: T) -> Spanned<T> {
 /// A value, and all values in it, with no place in a text.
 fn without_place<'t>(value: &Spanned<DeValue<'t>>) -> Spanned<DeValue<'t>> {
     let mut value = value.get_ref().clone();
-    if let DeValue::Array(values) = &mut value {
-        for value in values.iter_mut() {
-            *value = without_place(value);
+    match &mut value {
+        DeValue::Array(values) => {
+            for value in values.iter_mut() {
+                *value = without_place(value);
+            }
         }
+        DeValue::Table(table) => {
+            let own = std::mem::take(table).into_iter();
+            *table = own
+                .map(|(key, value)| (nowhere(key.into_inner()), without_place(&value)))
+                .collect();
+        }
+        _ => {}
     }
     nowhere(value)
 }
