@@ -329,8 +329,21 @@ pub struct Stretch {
     pub cycles: u64,
     /// The stretch also ends where the outputs change.
     pub until_change: bool,
-    /// Software may change parameters meanwhile: a reset follows that ends it.
-    pub configures: bool,
+    /// What software may do meanwhile.
+    pub software: SoftwareMay,
+}
+
+/// What software may do for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SoftwareMay {
+    /// Everything but change parameters.
+    Ask,
+    /// It may change parameters, too: a reset follows that ends it.
+    Configure,
+    /// Nothing: events are counted, and nobody looks.
+    Nothing,
+    /// It reads what was counted, and leaves it as it is.
+    ReadCounts,
 }
 
 impl Stretch {
@@ -341,7 +354,7 @@ impl Stretch {
             inputs,
             cycles,
             until_change: false,
-            configures: false,
+            software: SoftwareMay::Ask,
         }
     }
 

@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::interrupted::Interrupted;
-use super::{Activity, Stretch};
+use super::{Activity, SoftwareMay, Stretch};
 use crate::blocks::port::pins::{Inputs, Message, PackedOutputs, MESSAGE_WIDTH};
 use crate::config::plan::{MessagesPlan, PortPlan};
 
@@ -59,6 +59,7 @@ impl<A: Activity> Activity for WithPeer<A> {
         let Some(peer) = &mut self.peer else {
             return Some(stretch);
         };
+        peer.counted = stretch.software == SoftwareMay::Nothing;
         let (inputs, cycles) = peer.inputs(
             &stretch.inputs,
             outputs.unpack().message_out,
@@ -100,6 +101,8 @@ struct Peer {
     initiator: bool,
     /// Its manner changes.
     moody: bool,
+    /// Time-outs are counted, among others, and are to be many.
+    counted: bool,
     manner: Manner,
     /// The engine leaps over idle time, in which the manner does not change then.
     leaps: bool,
@@ -121,6 +124,7 @@ impl Peer {
             timeout: sync.timeout,
             initiator: false,
             moody,
+            counted: false,
             leaps,
             manner: Manner::Prompt,
             changes_at: 0,
@@ -178,6 +182,7 @@ impl Peer {
             0..12 => Manner::Prompt,
             12..14 => Manner::Slow,
             14..15 => Manner::Silent,
+            15..19 if self.counted => Manner::Silent,
             _ => Manner::Confused,
         };
         self.initiator = random.random();

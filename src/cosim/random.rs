@@ -15,7 +15,7 @@ use super::coverage::Corner;
 use super::peer::WithPeer;
 use super::software::WithSoftware;
 use super::upsets::WithUpsets;
-use super::{Activity, Stretch};
+use super::{Activity, SoftwareMay, Stretch};
 use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
 use crate::config::plan::{Policy, PortPlan};
@@ -30,11 +30,20 @@ const LONGEST_LEAPT: u64 = 1 << 58;
 /// The most samples that are taken to fill a counter.
 const MOST_TO_FILL: u64 = 1024;
 
+/// In so many times the cycles in which events are counted, they are counted once.
+const COUNTING_PERIOD: u64 = 4;
+
+/// The share of a run's cycles in which events are counted without a break.
+const COUNTING_SHARE: u64 = 24;
+
+/// The share of that time, its end, in which software reads what was counted.
+const READING_SHARE: u64 = 5;
+
 /// How often each of them comes if it is short.
 const LONG_TIMES: u64 = 4;
 
 /// The corners whose idle periods are long, in the order in which they get their share.
-const LONG_CORNERS: [Corner; 10] = [
+const LONG_CORNERS: [Corner; 11] = [
     Corner::AtMax,
     Corner::Backstop,
     Corner::Unused,
@@ -45,12 +54,16 @@ const LONG_CORNERS: [Corner; 10] = [
     Corner::IdleSaturated,
     Corner::WindowSaturated,
     Corner::Halved,
+    Corner::UpperRead,
 ];
 
 /// Whether a run of `cycles` clocked cycles is long enough for `corner`; idle time costs nothing
 /// where the engine `leaps`.
 pub fn affords(plan: &PortPlan, cycles: u64, leaps: bool, corner: Corner) -> bool {
-    corner.long_idle(plan).is_none() || long_idles(plan, cycles, leaps).contains(&corner)
+    match corner.long_idle(plan) {
+        Some(_) => long_idles(plan, cycles, leaps).contains(&corner),
+        None => leaps || !corner.counts_many(),
+    }
 }
 
 /// The long corners that fit into their share of `cycles`.
@@ -187,6 +200,10 @@ struct Scenes {
     configures_until: Option<u64>,
     /// How long it may at most, in cycles, and from when on it may again.
     configuring: (u64, u64),
+    /// Events are counted until this cycle: nothing resets the port, and software clears no counter.
+    counts_until: Option<u64>,
+    /// For how many cycles, and from when on again.
+    counting: (u64, u64),
     /// From this cycle on the window of the hop monitor may be filled, with packets of this hop
     /// count.
     hops_at: u64,
@@ -223,6 +240,8 @@ impl Scenes {
             no_reset: (0, 0),
             configures_until: None,
             configuring: ((cycles / 200).clamp(200, 20_000), 0),
+            counts_until: None,
+            counting: (cycles / COUNTING_SHARE, cycles / COUNTING_SHARE),
             hops_at: 0,
             hops: 0,
         };
@@ -252,6 +271,7 @@ impl Scenes {
     /// The longest gap that suits the regime, in cycles.
     fn longest_now(&self) -> u64 {
         match self.regime {
+            _ if self.counts_until.is_some() => self.longest,
             Regime::Dense => self.longest.min(400),
             Regime::Bursty => self.longest.min(20_000),
             Regime::Sparse => self.longest,
@@ -367,6 +387,9 @@ impl Scenes {
             self.configuring.1 = self.now + 2 * self.configuring.0;
             return self.hold(Inputs::default().with(|pins| pins.rst = true), 1);
         }
+        if self.configures_until.is_none() && self.counts() {
+            return self.event();
+        }
         // What is rare needs the port as it was configured.
         if self.configures_until.is_none() && self.begin_rare_scene() {
             return;
@@ -414,10 +437,50 @@ impl Scenes {
         }
     }
 
+    /// Whether this is a time in which events are counted.
+    fn counts(&mut self) -> bool {
+        let (cycles, next) = self.counting;
+        if self.leaps && self.plan.registers.is_some() && self.now >= next {
+            self.counts_until = Some(self.now + cycles);
+            self.counting.1 = self.now + COUNTING_PERIOD * cycles;
+        }
+        self.counts_until = self.counts_until.filter(|&end| self.now < end);
+        self.counts_until.is_some()
+    }
+
+    /// One of the events that are counted and that are rare otherwise; nothing resets the port.
+    fn event(&mut self) {
+        let backstop = Corner::Backstop.long_idle(&self.plan).unwrap_or(0);
+        let backstop = backstop.saturating_mul(self.plan.clocks_per_tick);
+        match self.random.random_range(0..20) {
+            0..5 => self.around_threshold(),
+            5..8 => {
+                // So often that a guard refuses.
+                for _ in 0..self.random.random_range(2..8) {
+                    self.packet(1);
+                    let idle = Inputs::quiet();
+                    let late = i64::try_from(2 * self.plan.clocks_per_tick).unwrap_or(i64::MAX);
+                    self.steps.push_back(Step::IdleAroundPdt(idle, late));
+                }
+            }
+            8..11 if backstop <= self.longest => {
+                self.hold(Inputs::default().with(|pins| pins.receiving = true), 2);
+                self.hold(Inputs::quiet(), backstop);
+            }
+            11..13 => self.refused(),
+            13..16 => self.in_phase(),
+            16 => self.led_up(),
+            17 => self.remote(),
+            _ => self.traffic(),
+        }
+    }
+
     /// Begins a scene that comes now and then, if it is time for one.
     fn begin_rare_scene(&mut self) -> bool {
         let (longest, next) = self.configuring;
-        if self.plan.registers.is_some() && self.now >= next && self.chance(8) {
+        // Where idle time is clocked, scenes are long, and few.
+        let seldom = if self.leaps { 8 } else { 2 };
+        if self.plan.registers.is_some() && self.now >= next && self.chance(seldom) {
             let cycles = self.random.random_range(longest / 10..=longest);
             self.configures_until = Some(self.now + cycles);
             return false;
@@ -980,7 +1043,7 @@ impl Scenes {
         };
         self.hold(idle, delay);
         match self.random.random_range(0..8) {
-            0 => self.reset(),
+            0 if self.counts_until.is_none() => self.reset(),
             1 | 2 => {
                 let request = idle.with(|pins| pins.remote_up = true);
                 self.until(request, PowerState::Wake, 6, limit);
@@ -1121,7 +1184,14 @@ impl Activity for Scenes {
     fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
         let stretch = self.stretch(&outputs.unpack());
         Some(Stretch {
-            configures: self.configures_until.is_some(),
+            software: match (self.configures_until, self.counts_until) {
+                (Some(_), _) => SoftwareMay::Configure,
+                (None, Some(end)) if self.now + self.counting.0 / READING_SHARE < end => {
+                    SoftwareMay::Nothing
+                }
+                (None, Some(_)) => SoftwareMay::ReadCounts,
+                (None, None) => SoftwareMay::Ask,
+            },
             ..stretch
         })
     }

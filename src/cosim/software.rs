@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use rand::seq::IndexedRandom;
+use rand::seq::{IndexedRandom, IteratorRandom};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::interrupted::Interrupted;
-use super::{Activity, Stretch};
+use super::{Activity, SoftwareMay, Stretch};
 use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::csr::map::{self, Map, STRIDE};
 use crate::blocks::port::pins::{Inputs, Outputs, PackedOutputs};
@@ -164,10 +164,14 @@ impl Software {
             return stretch.cycles;
         }
         if self.is_idle() {
+            if stretch.software == SoftwareMay::Nothing {
+                self.next_at = self.now;
+                return stretch.cycles;
+            }
             if self.now < self.next_at {
                 return self.pause(stretch.cycles);
             }
-            self.begin(stretch.configures);
+            self.begin(stretch.software);
         }
         self.go_on();
         self.offer();
@@ -231,14 +235,25 @@ impl Software {
     }
 
     /// Begins a burst, and says when the next one does.
-    fn begin(&mut self, configures: bool) {
+    fn begin(&mut self, may: SoftwareMay) {
+        let configures = may == SoftwareMay::Configure;
         // A Pareto distribution: many short pauses, some long ones. Parameters change while there
         // is traffic between two changes.
         let uniform: f64 = self.random.random();
-        let longest = if configures { 2_000.0 } else { 100_000.0 };
+        let longest = match may {
+            SoftwareMay::Ask => 100_000.0,
+            _ => 2_000.0,
+        };
         let pause = (100.0 / (1.0 - uniform)).min(longest);
         self.next_at = self.now + 60 + pause as u64;
         self.eagerness = self.random.random_range(1..=8);
+        if let Some(ports) = self.switch.as_ref().map(|pages| pages.ports) {
+            // So that every port gets its turn.
+            if configures {
+                self.base = self.random.random_range(0..ports) * STRIDE;
+                self.configure();
+            }
+        }
         let most = if self.chance(6) { 200 } else { 12 };
         for _ in 0..self.random.random_range(1..most) {
             if self.turns_page() {
@@ -249,6 +264,7 @@ impl Software {
                 3..5 => self.read_status(),
                 5 => self.read_bin(),
                 6 => self.read_hops(),
+                7 if may == SoftwareMay::ReadCounts => self.read_status(),
                 7 => self.write_harmless(),
                 8 if configures => self.configure(),
                 _ => self.read_any(),
@@ -328,30 +344,14 @@ impl Software {
 
     /// Reads a wide value: the lower word latches the upper one.
     fn read_status(&mut self) {
-        const WIDE: [&str; 15] = [
-            "t_pdt_now_low",
-            "t_pb_low",
-            "window_low",
-            "budget_low",
-            "periods_low",
-            "hits_low",
-            "misses_low",
-            "transitions_low",
-            "wake_low",
-            "going_down_low",
-            "fast_wake_low",
-            "deep_sleep_low",
-            "refresh_low",
-            "going_up_low",
-            "waits_low",
-        ];
         // What was measured last is soon measured anew.
         if self.chance(4) {
             return self.read(self.address("hop_factor_now"));
         }
-        let low = WIDE
-            .choose(&mut self.random)
-            .map_or(0, |name| self.address(name));
+        let registers = self.page.registers.iter();
+        let latching = registers.filter(|it| it.name.ends_with("_low") && !it.writable);
+        let low = latching.choose(&mut self.random);
+        let low = self.base + low.map_or(0, |register| register.offset);
         self.read(low);
         if self.chance(2) {
             self.operations.push_back(Operation::Wait(0));
@@ -409,7 +409,17 @@ impl Software {
                 let enables = if self.chance(4) { data } else { event };
                 self.write(self.address("interrupt_enable"), enables);
             }
-            1 => self.write(self.address("command"), 2),
+            1 => {
+                // Mostly while one of them is read.
+                if !self.chance(4) {
+                    self.read_status();
+                }
+                self.write(self.address("command"), 2);
+                // Before all of them have had their turn again.
+                for _ in 0..self.random.random_range(0..12) {
+                    self.read_status();
+                }
+            }
             2 => {
                 let fixed = self
                     .page

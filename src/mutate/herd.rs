@@ -27,14 +27,6 @@ impl Fates {
         self.lock().fates[at] = Some(fate);
     }
 
-    fn is_known(&self, at: usize) -> bool {
-        self.lock().fates[at].is_some()
-    }
-
-    pub(super) fn all_known(&self) -> bool {
-        self.lock().fates.iter().all(Option::is_some)
-    }
-
     /// The faults that have not shown.
     pub(super) fn unknown(&self) -> Vec<usize> {
         let state = self.lock();
@@ -112,10 +104,6 @@ impl Herd {
         }
         let (fates, passed) = (self.fates.clone(), self.passed);
         self.faulty.retain_mut(|(at, engine)| {
-            // Yosys may have proved meanwhile that it is none.
-            if fates.is_known(*at) {
-                return false;
-            }
             match run(engine) {
                 Ok(None) => return true,
                 Ok(Some(cycle)) => fates.set(

@@ -30,9 +30,6 @@ use herd::Herd;
 /// Faults that are compiled into one model.
 pub const PART: usize = 200;
 
-/// One share in so many of the cycles is run before Yosys is asked: most faults show by then.
-const FIRST_SHARE: u64 = 4;
-
 /// How many seconds ABC may think about one fault in the module that it is in, and in the whole port.
 const ABC_TIMEOUTS: [u64; 2] = [3, 10];
 
@@ -126,27 +123,23 @@ impl Campaign {
         let mut told = 0;
         let mut pair = LockStep::new(self.port.golden(), herd).leaping();
         let mut activity = Random::new(plan, self.seed, self.cycles, pair.leaps());
-        let first = self.cycles.div_ceil(FIRST_SHARE);
-        for (share, asks) in [(first, true), (self.cycles - first, false)] {
-            if share == 0 || fates.all_known() {
-                continue;
+        pair.drive(&mut activity, self.cycles, |_, _| {
+            let all = part.len() - fates.unknown().len();
+            known((all - told) as u64);
+            told = all;
+            match stop() {
+                true => std::ops::ControlFlow::Break(()),
+                false => std::ops::ControlFlow::Continue(()),
             }
-            pair.drive(&mut activity, share, |_, _| {
-                let all = part.len() - fates.unknown().len();
-                known((all - told) as u64);
-                told = all;
-                match stop() {
-                    true => std::ops::ControlFlow::Break(()),
-                    false => std::ops::ControlFlow::Continue(()),
-                }
-            })?;
-            if stop() {
-                return Ok(None);
-            }
-            fates.check_intact()?;
-            if asks {
-                self.ask(part, provers, &fates, stop)?;
-            }
+        })?;
+        if stop() {
+            return Ok(None);
+        }
+        fates.check_intact()?;
+        // A solver takes longer about a fault than the run about all of them.
+        self.ask(part, provers, &fates, stop)?;
+        if stop() {
+            return Ok(None);
         }
         known((part.len() - fates.unknown().len() - told) as u64);
         let census = crate::hdl::census::count(&self.design);

@@ -9,7 +9,7 @@ use crate::hdl::prelude::*;
 pub const WIDTH: u32 = 64;
 
 /// The low bits of a counter, which are a register.
-const LOW: u32 = 6;
+pub const LOW: u32 = 6;
 
 /// Bits of a counter's place in the memory.
 pub const PLACE: u32 = 5;

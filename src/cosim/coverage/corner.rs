@@ -49,14 +49,14 @@ enum Needs {
     FastWake,
     DeepSleep,
     Refresh,
-    /// To be asked by software; nothing else.
-    Registers,
     /// That software sets the times of the link; nothing else.
     Times,
     /// To predict; nothing else.
     Samples,
     /// To correct what it predicts, and to sleep.
     Corrects,
+    /// A guard, and to sleep.
+    Guarded,
     /// A guard, and to exchange messages.
     GuardedMessages,
     /// A guard, and levels instead of messages.
@@ -67,18 +67,10 @@ enum Needs {
     Bins,
     /// To be asked by software, and to set an error flag.
     Errors,
-    /// Registers of ends that exchange messages.
-    Exchange,
-    /// Registers of ends that have a backstop.
-    Backstops,
     /// Registers in three copies; nothing else, or to sleep, or to exchange messages.
     Upsets,
     SleepUpsets,
     MessageUpsets,
-    /// Registers and control pins.
-    ControlledRegisters,
-    /// Registers and a guard.
-    Refusals,
 }
 
 corners! {
@@ -206,42 +198,53 @@ corners! {
     UpsetAsleep = "upset-not-awake", "the same in a link that is not awake", SleepUpsets;
     UpsetSays = "upset-says", "the same while a message leaves", MessageUpsets;
     HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
-    Read = "register-read", "read of a register", Registers;
-    ReadNowhere = "read-nowhere", "read where no register is", Registers;
-    CounterRead = "counter-read", "read of an event counter that has counted", Registers;
-    RequestsRead = "requests-read", "read of requests to go down that were counted", Exchange;
-    NacksRead = "nacks-read", "read of refused requests that were counted", Exchange;
-    WithdrawnRead = "withdrawn-read", "read of withdrawn requests that were counted", Exchange;
-    CrossedRead = "crossed-read", "read of crossed requests that were counted", Exchange;
-    TimeOutsRead = "time-outs-read", "read of time-outs that were counted", Exchange;
-    BackstopsRead = "backstops-read", "read of expired backstops that were counted", Backstops;
-    RefusalsRead = "guard-refusals-read", "read of the guard's refusals that were counted", Refusals;
+    Read = "register-read", "read of a register", Awake;
+    ReadNowhere = "read-nowhere", "read where no register is", Awake;
+    PeriodsRead = "periods-read", "read of a counter past its low bits: idle periods", Awake;
+    HitsRead = "hits-read", "the same: idle periods that were hits", Awake;
+    MissesRead = "misses-read", "the same: idle periods that were misses";
+    TransitionsRead = "transitions-read", "the same: how often the link left wake";
+    WakeRead = "wake-read", "the same: cycles in WAKE", Awake;
+    GoingDownRead = "going-down-read", "the same: cycles in GOING_DOWN";
+    FastWakeRead = "fast-wake-read", "the same: cycles in FAST_WAKE", FastWake;
+    DeepSleepRead = "deep-sleep-read", "the same: cycles in DEEP_SLEEP", DeepSleep;
+    RefreshRead = "refresh-read", "the same: cycles in REFRESH", Refresh;
+    GoingUpRead = "going-up-read", "the same: cycles in GOING_UP";
+    WaitsRead = "waits-read", "the same: packets that had to wait";
+    RequestsRead = "requests-read", "the same: requests to go down", Messages;
+    NacksRead = "nacks-read", "the same: refused requests", Messages;
+    WithdrawnRead = "withdrawn-read", "the same: withdrawn requests", Messages;
+    CrossedRead = "crossed-read", "the same: crossed requests", Messages;
+    TimeOutsRead = "time-outs-read", "the same: time-outs", Messages;
+    BackstopsRead = "backstops-read", "the same: expired backstops";
+    RefusalsRead = "guard-refusals-read", "the same: the guard's refusals", Guarded;
+    UpperRead = "upper-word-read", "read of a counter past 32 bits, its upper word", Awake;
     BinRead = "bin-read", "read of a bin that holds samples", Bins;
-    HopsRead = "hops-read", "read of a hop count that packets had", Registers;
+    HopsRead = "hops-read", "read of a hop count that packets had", Awake;
     ErrorRead = "error-read", "read of an error flag that is set", Errors;
     EventErrorRead = "event-error-read", "read of an event: an error", Errors;
-    EventAppliedRead = "event-applied-read", "read of an event: parameters came into force", Registers;
-    EventWaitedRead = "event-waited-read", "read of an event: a packet had to wait", Registers;
-    EventBackstopRead = "event-backstop-read", "read of an event: the backstop expired", Backstops;
-    EventRefusalRead = "event-refusal-read", "read of an event: the guard refused", Refusals;
-    EventLostRead = "event-lost-read", "read of an event: the link was lost", ControlledRegisters;
-    InterruptRaised = "interrupt-raised", "the interrupt is raised", Registers;
-    InterruptEnded = "interrupt-ended", "the interrupt ends, without a reset", Registers;
-    Written = "register-written", "write of a register", Registers;
-    WriteNowhere = "write-nowhere", "write where no register is", Registers;
-    WriteRefused = "write-refused", "write that a register refuses", Registers;
-    BytesWritten = "bytes-written", "write of some bytes of a register", Registers;
-    NoByteWritten = "no-byte-written", "write without a byte", Registers;
-    Unaligned = "unaligned", "write to an address within a word", Registers;
-    AddressFirst = "address-first", "write whose address comes before its data", Registers;
-    DataFirst = "data-first", "write whose data comes before its address", Registers;
-    ReadAndWrite = "read-and-write", "a read and a write wait in the same cycle", Registers;
-    WriteStalls = "write-stalls", "the answer to a write is not taken at once", Registers;
-    ReadStalls = "read-stalls", "the answer to a read is not taken at once", Registers;
-    ResetAsked = "reset-asked", "reset while an access is under way", Registers;
-    CountersCleared = "counters-cleared", "software clears the counters", Registers;
-    AppliedActive = "applied-active", "software applies parameters while the port is active", Registers;
-    AppliedIdle = "applied-idle", "software applies parameters while the port is idle", Registers;
+    EventAppliedRead = "event-applied-read", "read of an event: parameters came into force", Awake;
+    EventWaitedRead = "event-waited-read", "read of an event: a packet had to wait", Awake;
+    EventBackstopRead = "event-backstop-read", "read of an event: the backstop expired";
+    EventRefusalRead = "event-refusal-read", "read of an event: the guard refused", Guarded;
+    EventLostRead = "event-lost-read", "read of an event: the link was lost", Awake;
+    InterruptRaised = "interrupt-raised", "the interrupt is raised", Awake;
+    InterruptEnded = "interrupt-ended", "the interrupt ends, without a reset", Awake;
+    Written = "register-written", "write of a register", Awake;
+    WriteNowhere = "write-nowhere", "write where no register is", Awake;
+    WriteRefused = "write-refused", "write that a register refuses", Awake;
+    BytesWritten = "bytes-written", "write of some bytes of a register", Awake;
+    NoByteWritten = "no-byte-written", "write without a byte", Awake;
+    Unaligned = "unaligned", "write to an address within a word", Awake;
+    AddressFirst = "address-first", "write whose address comes before its data", Awake;
+    DataFirst = "data-first", "write whose data comes before its address", Awake;
+    ReadAndWrite = "read-and-write", "a read and a write wait in the same cycle", Awake;
+    WriteStalls = "write-stalls", "the answer to a write is not taken at once", Awake;
+    ReadStalls = "read-stalls", "the answer to a read is not taken at once", Awake;
+    ResetAsked = "reset-asked", "reset while an access is under way", Awake;
+    CountersCleared = "counters-cleared", "software clears the counters", Awake;
+    AppliedActive = "applied-active", "software applies parameters while the port is active", Awake;
+    AppliedIdle = "applied-idle", "software applies parameters while the port is idle", Awake;
     TimeLeast = "time-least", "software sets a time of the link to the least it may have", Times;
     TimeMost = "time-most", "software sets a time of the link to the most it may have", Times;
     TimeTooShort = "time-too-short", "a time of the link below that is refused", Times;
@@ -273,6 +276,8 @@ impl Corner {
                     .max(configured.longest_threshold())
                     .saturating_add(400)
             }),
+            // However long a tick is.
+            Corner::UpperRead => Some(1 << 33),
             Corner::Unused => {
                 let start = plan.messages().map_or(0, |sync| start_cycles(plan, &sync));
                 let ticks = start / plan.clocks_per_tick + 400;
@@ -317,12 +322,24 @@ impl Corner {
                 | Corner::RemoteUpRefresh
                 | Corner::RemoteUpGoingUp
                 | Corner::RemoteUpWake
+                | Corner::BackstopsRead
+                | Corner::EventBackstopRead
         )
     }
 
-    /// Whether it is about the control pins: these stand together in the list.
+    /// Whether it is about the control pins: but for one these stand together in the list.
     fn is_of_control_pins(self) -> bool {
-        (Corner::DisabledStays..=Corner::ErrorKept).contains(&self)
+        (Corner::DisabledStays..=Corner::ErrorKept).contains(&self) || self == Corner::EventLostRead
+    }
+
+    /// Whether many events have to happen without a reset: these stand together in the list.
+    pub fn counts_many(self) -> bool {
+        (Corner::PeriodsRead..=Corner::RefusalsRead).contains(&self)
+    }
+
+    /// Whether software has to ask for it: these stand together in the list.
+    fn is_of_registers(self) -> bool {
+        (Corner::Read..=Corner::AppliedIdle).contains(&self)
     }
 
     /// That of a link that is lost in this state.
@@ -360,27 +377,13 @@ impl Corner {
             _ if plan.per_direction() && self.is_of_the_other_end() => {
                 Some("each direction of the link sleeps for itself")
             }
+            _ if plan.registers.is_none() && self.is_of_registers() => {
+                Some("there are no registers")
+            }
             Needs::Messages if plan.messages().is_none() => {
                 Some("the ends do not exchange messages")
             }
             Needs::Map if !maps => Some("the histogram is no map"),
-            Needs::Registers
-            | Needs::Exchange
-            | Needs::Backstops
-            | Needs::Refusals
-            | Needs::ControlledRegisters
-            | Needs::Bins
-            | Needs::Errors
-                if plan.registers.is_none() =>
-            {
-                Some("there are no registers")
-            }
-            Needs::Exchange if plan.messages().is_none() => {
-                Some("the ends do not exchange messages")
-            }
-            Needs::Backstops if plan.per_direction() => {
-                Some("each direction of the link sleeps for itself")
-            }
             Needs::Upsets | Needs::SleepUpsets | Needs::MessageUpsets
                 if !plan.triple_redundancy =>
             {
@@ -390,9 +393,6 @@ impl Corner {
                 Some("the ends do not exchange messages")
             }
             Needs::Upsets => None,
-            Needs::ControlledRegisters if !plan.control_pins => Some("there are no control pins"),
-            Needs::ControlledRegisters => None,
-            Needs::Refusals if plan.guard.is_none() => Some("there is no guard"),
             Needs::Times if plan.adjustable_times().is_empty() => {
                 Some("software does not set the times of the link")
             }
@@ -404,7 +404,9 @@ impl Corner {
                 Some("hop counts are not measured")
             }
             Needs::Samples if !predicts => Some("the policy does not predict"),
-            Needs::GuardedMessages | Needs::GuardedLevels if plan.guard.is_none() => {
+            Needs::Guarded | Needs::GuardedMessages | Needs::GuardedLevels
+                if plan.guard.is_none() =>
+            {
                 Some("there is no guard")
             }
             Needs::GuardedMessages if plan.messages().is_none() => {
@@ -414,7 +416,6 @@ impl Corner {
             Needs::Awake
             | Needs::Samples
             | Needs::Map
-            | Needs::Registers
             | Needs::Times
             | Needs::Bins
             | Needs::Errors

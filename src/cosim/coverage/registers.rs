@@ -3,6 +3,7 @@
 use super::corner::Corner;
 use crate::blocks::axi_lite::response::{DECERR, OKAY, SLVERR};
 use crate::blocks::csr::map;
+use crate::blocks::event_counters::LOW;
 use crate::blocks::port::pins::{Inputs, Pin, PowerState};
 use crate::config::plan::{AdjustableTime, PortPlan};
 use crate::cosim::transfers::{ReadAnswer, Transfers, WriteAnswer};
@@ -21,7 +22,7 @@ pub(super) struct Registers {
     /// The interrupt was raised.
     interrupted: bool,
     /// The event counters, lower words, each with the corner that it is to read what it counted.
-    counters: Vec<(u32, Corner)>,
+    counters: [(u32, Corner); 18],
     transfers: Transfers,
     configured: bool,
     /// The times of the link that software may set, each with its address in words.
@@ -41,9 +42,18 @@ impl Registers {
         plan.registers?;
         let page = map::port(plan);
         let at = |name: &str| page.register(name).offset / 4;
-        let always = (at("periods_low")..=at("waits_low")).step_by(2);
-        let counters = always.map(|word| (word, Corner::CounterRead));
-        let special = [
+        let counters = [
+            ("periods_low", Corner::PeriodsRead),
+            ("hits_low", Corner::HitsRead),
+            ("misses_low", Corner::MissesRead),
+            ("transitions_low", Corner::TransitionsRead),
+            ("wake_low", Corner::WakeRead),
+            ("going_down_low", Corner::GoingDownRead),
+            ("fast_wake_low", Corner::FastWakeRead),
+            ("deep_sleep_low", Corner::DeepSleepRead),
+            ("refresh_low", Corner::RefreshRead),
+            ("going_up_low", Corner::GoingUpRead),
+            ("waits_low", Corner::WaitsRead),
             ("requests_low", Corner::RequestsRead),
             ("nacks_low", Corner::NacksRead),
             ("withdrawn_low", Corner::WithdrawnRead),
@@ -52,7 +62,6 @@ impl Registers {
             ("backstops_low", Corner::BackstopsRead),
             ("guard_refusals_low", Corner::RefusalsRead),
         ];
-        let special = special.map(|(name, corner)| (at(name), corner));
         let events = [
             ("error", Corner::EventErrorRead),
             ("applied", Corner::EventAppliedRead),
@@ -73,7 +82,7 @@ impl Registers {
             events: at("events"),
             event_flags: event_flags.collect(),
             interrupted: false,
-            counters: counters.chain(special).collect(),
+            counters: counters.map(|(name, corner)| (at(name), corner)),
             transfers: Transfers::default(),
             configured: false,
             times: plan
@@ -239,8 +248,12 @@ impl Registers {
                     reach(*corner);
                 }
             }
+        } else if self.counters.iter().any(|(at, _)| at + 1 == word) {
+            reach(Corner::UpperRead);
         } else if let Some((_, corner)) = self.counters.iter().find(|(at, _)| *at == word) {
-            reach(*corner);
+            if read.data >= 1 << LOW {
+                reach(*corner);
+            }
         }
     }
 }
