@@ -13,6 +13,7 @@ pub mod parameters;
 pub mod replay;
 pub mod run;
 pub mod scenario;
+pub mod selection;
 pub mod skeleton;
 pub mod topology;
 pub mod trace;

@@ -1,5 +1,7 @@
 //! The figures of a switch and of its links: PerfBound Table 6 and what that table leaves out.
 
+use super::selection::Selection;
+
 /// Most ports a switch can have: a set of them is a word, and a queue of an output (lane, then input)
 /// a byte.
 pub const MAX_RADIX: usize = 64;
@@ -68,6 +70,8 @@ pub struct Parameters {
     pub nic_ps: u64,
     /// Order of the packets that want to cross a switch.
     pub aging: Aging,
+    /// Which of several equally short ways a packet takes.
+    pub selection: Selection,
 }
 
 impl Default for Parameters {
@@ -86,6 +90,7 @@ impl Default for Parameters {
             switch_ps: 0,
             nic_ps: 0,
             aging: Aging::Switch,
+            selection: Selection::Fixed,
         }
     }
 }
@@ -181,6 +186,9 @@ impl Parameters {
         }
         if self.speedup_milli < 1000 || self.speedup_milli > 1_000_000 {
             return fail("speedup", "must be 1 to 1000".into());
+        }
+        if let Selection::Powar(thresholds) = self.selection {
+            thresholds.validate()?;
         }
         if self.cable_ps > 1_000_000_000 {
             return fail("cable_ns", "must be 0 to 1000000 (1 ms)".into());

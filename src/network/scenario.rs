@@ -23,6 +23,7 @@ use files::{ns, Files};
 use crate::config::Config;
 use crate::input::{self, similar, Decimal, InputError, Reader, Section, Sections, Table};
 use crate::network::parameters::{Aging, Parameters};
+use crate::network::selection::{Selection, Thresholds};
 
 /// A scenario, checked.
 #[derive(Clone, Debug, PartialEq)]
@@ -211,11 +212,21 @@ fn read(
     known.extend(TABLES.iter().filter(|table| others.contains(&table.path)));
     let mut tables = reader.sections(document, &known, &TABLES);
 
-    let switch = switch(&mut reader, &tables.table("switch"));
+    let switch_section = tables.table("switch");
+    let switch = switch(&mut reader, &switch_section);
     let devices = devices(&mut reader, &tables.table("energy"));
     let run = run(&mut reader, &tables.table("run"));
     let traffic = tables.table("traffic");
     let shape = topology(&mut reader, topology_kind, tables);
+    let selects = |switch: &Parameters| switch.selection != Selection::Fixed;
+    if switch.is_some_and(|it| selects(&it)) && shape.as_ref().is_some_and(|it| !it.has_choices()) {
+        let kind = topology_kind.unwrap_or_default();
+        let problem = format!(
+            "in this {kind} every packet has one way only; a k-ary-n-tree and an rlft of several levels \
+             have more, and a torus with ports_per_link above 1"
+        );
+        reader.fault_at(&switch_section, "selection", problem);
+    }
     let traffic = traffic_kind.and_then(|kind| {
         let network = traffic::Network {
             nodes: shape.as_ref().map(|shape| shape.nodes()),
@@ -373,6 +384,7 @@ fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
         switch_ps: number("switch_ns", default.switch_ps),
         nic_ps: number("nic_ns", default.nic_ps),
         aging: aging.map_or(default.aging, |written| written.value),
+        selection: selection(reader, section)?,
     };
     match parameters.validate() {
         Ok(()) => Some(parameters),
@@ -381,6 +393,34 @@ fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
             None
         }
     }
+}
+
+/// The selection function; `None` if there is a fault.
+fn selection(reader: &mut Reader, section: &Section) -> Option<Selection> {
+    let default = Thresholds::DEFAULT;
+    let number = |key, default| section.number(key).map_or(default, |written| written.value);
+    let thresholds = Thresholds {
+        on_millionths: number("select_on", default.on_millionths),
+        off_millionths: number("select_off", default.off_millionths),
+        window_ps: number("select_window_ns", default.window_ps),
+    };
+    let all = [
+        Selection::Fixed,
+        Selection::RoundRobin,
+        Selection::FirstOn,
+        Selection::Powar(thresholds),
+    ];
+    let named: Vec<_> = Selection::NAMES.into_iter().zip(all).collect();
+    let selection = section.choice("selection", &named);
+    let selection = selection.map_or(Selection::Fixed, |written| written.value);
+    let of_powar = ["select_on", "select_off", "select_window_ns"];
+    let written = of_powar.into_iter().find(|key| section.has(key));
+    if let Some(key) = written.filter(|_| !matches!(selection, Selection::Powar(_))) {
+        let problem = "no selection function but that of POWAR has it: selection = \"powar\"";
+        reader.fault_at(section, key, problem);
+        return None;
+    }
+    Some(selection)
 }
 
 fn devices(reader: &mut Reader, section: &Section) -> Option<Devices> {

@@ -8,6 +8,7 @@
 //! other need no edge.
 
 pub mod link;
+mod selection;
 mod switch;
 
 use std::ops::ControlFlow;
@@ -82,6 +83,8 @@ struct Port {
     peer: u32,
     /// Bytes of the packet on the way out; 0 while the port does not transmit.
     sending: u32,
+    /// When it has left, in ps.
+    sent_at: u64,
     paused: bool,
     packets: u64,
     bytes: u64,
@@ -151,6 +154,7 @@ struct Network<'a> {
     delivered_bytes: u64,
     packet_hops: u64,
     pauses_asleep: u64,
+    memory: selection::Memory,
 }
 
 /// The controllers of all ports, numbered as [`Topology`] numbers ports: the
@@ -449,6 +453,7 @@ impl<'a> Network<'a> {
             delivered_bytes: 0,
             packet_hops: 0,
             pauses_asleep: 0,
+            memory: selection::Memory::default(),
         }
     }
 
@@ -595,6 +600,7 @@ impl<'a> Network<'a> {
         state.bytes += u64::from(wire);
         let peer = state.peer;
         let sent = self.now + self.settings.switch.link_time(wire);
+        state.sent_at = sent;
         let cable = self.settings.switch.cable_ps;
         self.queue.schedule(sent, Event::Sent(port));
         let head = Event::Head { port: peer, packet };
@@ -750,7 +756,8 @@ impl<'a> Network<'a> {
         if let Some((switch, input)) = self.switch_port(port) {
             let destination = self.packets[packet].destination as usize;
             let hop = self.topology.route(switch, input as usize, 0, destination);
-            let output = hop.port.into();
+            let wire = self.packets[packet].wire;
+            let output = self.select(switch, hop.port, wire).into();
             self.switches[switch].end_arrival(&mut self.packets, packet, input, output);
             self.arbitrate(switch);
             return None;

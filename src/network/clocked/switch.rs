@@ -397,6 +397,20 @@ impl Switch {
         self.outputs[output as usize].used -= wire;
     }
 
+    /// Bytes that are in the switch to leave through `output`, those on the way out included.
+    pub fn bytes_for(&self, packets: &Packets, output: u32) -> u64 {
+        let mut bytes = u64::from(self.outputs[output as usize].used);
+        for input in 0..self.radix {
+            let queue = &self.virtual_queues[input * self.radix + output as usize];
+            let mut packet = queue.first;
+            while packet != NO_PACKET {
+                bytes += u64::from(packets[packet].wire);
+                packet = packets[packet].next;
+            }
+        }
+        bytes
+    }
+
     /// Packets wait in the buffer of `output`.
     pub fn has_departure(&self, output: u32) -> bool {
         self.outputs[output as usize].filled != 0

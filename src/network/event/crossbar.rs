@@ -33,6 +33,9 @@ impl Partition<'_> {
     pub(super) fn packet_arrives(&mut self, port: u32, packet: u32) {
         self.tally.packet_hops += 1;
         let switch = port / self.by_radix;
+        if self.selector.is_some() {
+            self.select(switch, packet);
+        }
         let crossbar = &mut self.crossbars[switch as usize];
         let header = &mut self.packets[packet];
         if self.common.parameters.aging == Aging::Switch {
@@ -45,6 +48,25 @@ impl Partition<'_> {
         let output_port = &mut self.ends[output as usize].port;
         output_port.wanted_by[lane].push(&mut self.packets, packet);
         self.arbitrate_output(switch, output);
+    }
+
+    /// Has the selection function choose the port by which a packet leaves.
+    #[cold]
+    fn select(&mut self, switch: u32, packet: u32) {
+        let Some(mut selector) = self.selector.take() else {
+            return;
+        };
+        let number = self.numbering.switches_of[self.number][switch as usize] as usize;
+        let choices = (self.common.topology).choices(number, self.packets[packet].output);
+        let wire = self.packets[packet].wire;
+        let cycle = self.cycle(self.now);
+        let output = selector.choose(self.now.0, switch as usize, choices, wire, |port| {
+            let awake = self.ends[port].controller.may_send(cycle);
+            self.reschedule(port as u32);
+            awake
+        });
+        self.packets[packet].output = output;
+        self.selector = Some(selector);
     }
 
     /// Has a switch look at `time`, or earlier, what may cross.

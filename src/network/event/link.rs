@@ -133,6 +133,11 @@ impl Partition<'_> {
                 packet: Some((packet, event(ready, last, peer, 0))),
             });
         }
+        if let Some(selector) = &mut self.selector {
+            if port < self.crossbars.len() as u32 * self.radix {
+                selector.departs(port as usize, wire, end.0);
+            }
+        }
         if port >= self.switch_ports() {
             let nic = (port - self.switch_ports()) as usize;
             if self.nics[nic].first.is_some() {

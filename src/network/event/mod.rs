@@ -670,4 +670,6 @@ fn deadlock(topology: &dyn Topology, partitions: &[Partition]) -> String {
 #[cfg(test)]
 mod packet_model;
 #[cfg(test)]
+mod selections;
+#[cfg(test)]
 mod tests;

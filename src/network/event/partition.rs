@@ -19,6 +19,7 @@ use super::tally::Tally;
 use super::time::{Cycle, Time};
 use super::wheel::{Event, Wheel};
 use crate::network::parameters::{Parameters, MAX_RADIX};
+use crate::network::selection::Selector;
 use crate::network::topology::Topology;
 use crate::network::traffic::{Host, Outgoing, Traffic};
 use crate::network::{PortCycles, PortSummary, RunError};
@@ -68,6 +69,8 @@ pub struct Partition<'a> {
     /// What packets of each port waited for its link.
     pub(super) waits: Vec<Waits>,
     pub(super) crossbars: Vec<Crossbar>,
+    /// What chooses among several ports, if the routing function does not.
+    pub(super) selector: Option<Box<Selector>>,
     pub(super) nics: Vec<Nic>,
     pub packets: Packets,
     pub wheel: Wheel,
@@ -133,6 +136,13 @@ impl<'a> Partition<'a> {
                 };
                 switches
             ],
+            selector: Selector::new(
+                common.parameters.selection,
+                switches,
+                radix,
+                common.parameters.byte_ps,
+            )
+            .map(Box::new),
             nics: (0..nodes).map(|_| Nic::default()).collect(),
             packets: Packets::default(),
             wheel: Wheel::new(),

@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use crate::input::{choice, integer, key, list, number, or, schema, Key, Kind, Table, Type, Unit};
 use crate::network::parameters::Aging;
+use crate::network::selection::Selection;
 use crate::network::skeleton::program::{Gradients, PROGRAMS};
 use crate::network::topology::{self, Initial, MAX_NODES};
 use crate::network::trace::limits::MAX_CALC_NS;
@@ -425,6 +426,7 @@ fn traffic() -> Vec<Table> {
 fn switch() -> Vec<Key> {
     let bytes = bytes(0, 1 << 30);
     let delay = || time(0, LONGEST_DELAY_PS);
+    let select = part(0);
     vec![
         key(
             "link_gbps",
@@ -499,6 +501,31 @@ fn switch() -> Vec<Key> {
             "`\"switch\"`",
             "since when the age of a packet counts: since it arrived in the switch, or since it \
              was due to leave its NIC",
+        ),
+        key(
+            "selection",
+            choice(Selection::NAMES),
+            "`\"fixed\"`",
+            "which of several equally short ways a packet takes (up in a fat tree, parallel cables \
+             of a torus): always the same one to a node, or by a selection function of POWAR",
+        ),
+        key(
+            "select_on",
+            select.clone(),
+            "`0.5`",
+            "`powar` makes one more port selectable above this utilisation of those that are",
+        ),
+        key(
+            "select_off",
+            select,
+            "`0.25`",
+            "`powar` makes one less selectable below this one; at most half of `select_on`",
+        ),
+        key(
+            "select_window_ns",
+            time(1000, LONGEST_DELAY_PS),
+            "`10000`",
+            "`powar` looks at the utilisation so often",
         ),
     ]
 }

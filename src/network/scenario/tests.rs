@@ -169,13 +169,14 @@ fn ranks_share_nodes_with_traces_too() {
 #[test]
 fn every_key() {
     let scenario = parse(
-        "[topology]\nkind = \"single-switch\"\nnodes = 4\n\
+        "[topology]\nkind = \"k-ary-n-tree\"\nk = 2\nn = 2\n\
          [traffic]\nkind = \"goal\"\nfile = \"/a\"\nmapping = [3, 2, 1]\n\
          send_overhead_ns = 1.5\nrecv_overhead_ns = 2\n\
          [switch]\nlink_gbps = 100\nmtu_bytes = 1_500\nmin_packet_bytes = 72\n\
          header_bytes = 8\nqueue_bytes = 0x10000\npfc_stop_bytes = 30000\n\
          pfc_go_bytes = 2000\ncontrol_bytes = 80\nspeedup = 3\ncable_ns = 7.25\n\
          switch_ns = 50\nnic_ns = 120.5\naging = \"network\"\n\
+         selection = \"powar\"\nselect_on = 0.75\nselect_off = 0.125\nselect_window_ns = 2000\n\
          [power]\ncontroller = \"port.toml\"\n\
          [energy]\nswitch_w = 100.5\nnode_min_w = 0\nnode_max_w = 300\n\
          [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nsample_ns = 12.5\nseed = 7\n",
@@ -195,6 +196,11 @@ fn every_key() {
         switch_ps: 50_000,
         nic_ps: 120_500,
         aging: Aging::Network,
+        selection: Selection::Powar(Thresholds {
+            on_millionths: 750_000,
+            off_millionths: 125_000,
+            window_ps: 2_000_000,
+        }),
     };
     assert_eq!(scenario.switch, switch);
     let overheads = Overheads {
@@ -557,6 +563,44 @@ fn all_faults_of_a_scenario_come_at_once() {
         "3:12", "6:8", "7:13", "8:1", "10:13", "11:9", "13:14", "14:1", "16:12", "19:14",
     ];
     assert_eq!(places, expected, "{message}");
+}
+
+/// Where every packet has one way, nothing can be selected; and only POWAR has thresholds.
+#[test]
+fn a_selection_needs_several_ways() {
+    let with = |topology: &str, switch: &str| {
+        let text = format!("{LEAST}[topology]\n{topology}\n[switch]\n{switch}\n");
+        parse(&text).map(|scenario| scenario.switch.selection)
+    };
+    let tree = "kind = \"k-ary-n-tree\"\nk = 4\nn = 3";
+    for (topology, several) in [
+        (tree, true),
+        ("kind = \"rlft\"\nradix = 8\nlevels = 3", true),
+        ("kind = \"torus\"\nports_per_link = 2", true),
+        ("kind = \"torus\"\nports_per_link = 1", false),
+        ("kind = \"dragonfly\"", false),
+    ] {
+        let found = with(topology, "selection = \"first-on\"");
+        match several {
+            true => assert_eq!(found, Ok(Selection::FirstOn), "{topology}"),
+            false => assert!(found.unwrap_err().contains("one way only"), "{topology}"),
+        }
+        assert_eq!(with(topology, ""), Ok(Selection::Fixed), "{topology}");
+    }
+    let powar = with(tree, "selection = \"powar\"");
+    assert_eq!(powar, Ok(Selection::Powar(Thresholds::DEFAULT)));
+    for (switch, says) in [
+        ("select_on = 0.6", "selection = \"powar\""),
+        ("selection = \"first-on\"\nselect_window_ns = 9", "POWAR"),
+        ("selection = \"powar\"\nselect_off = 0.26", "at most 0.25"),
+        ("selection = \"powar\"\nselect_on = 1", "below 1"),
+        ("selection = \"powar\"\nselect_off = 0", "above 0"),
+        ("selection = \"powr\"", "the nearest is \"powar\""),
+    ] {
+        let error = with(tree, switch).unwrap_err();
+        assert!(error.contains(says), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
 }
 
 #[test]

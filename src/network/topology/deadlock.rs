@@ -17,28 +17,50 @@ impl fmt::Display for Cycle {
 
 /// Follows every way from node to node and looks for a cycle in the channel dependency
 /// graph (Dally and Seitz 1987). A channel is a link in one direction on one lane; it
-/// depends on those on which packets leave the switch at its end.
+/// depends on those on which packets leave the switch at its end: on that of the routing function,
+/// and where `selects` on all that a selection function may choose.
 ///
 /// # Errors
 /// Names a cycle.
-pub fn deadlock_free(topology: &dyn Topology) -> Result<(), Cycle> {
+///
+/// # Panics
+/// If a way leads to a port without a cable, or to a lane that does not exist.
+pub fn deadlock_free(topology: &dyn Topology, selects: bool) -> Result<(), Cycle> {
     let walker = Walker::new(topology);
     let (lanes, radix) = (topology.lanes(), topology.radix());
+    let channels = topology.ports() * lanes;
     // Channel c = port * lanes + lane. The switch at its end has `ways` channels out; which
     // of them c depends on is a row of as many bits.
     let ways = radix * lanes;
-    let mut depends = vec![false; topology.ports() * lanes * ways];
+    let mut depends = vec![false; channels * ways];
+    let far = |channel: usize| walker.peer(channel / lanes).expect("a way has cables");
     let end = |channel: usize| walker.peer(channel / lanes).map(|port| port / radix);
-    for source in (0..topology.nodes()).step_by(topology.nodes_per_switch()) {
-        for destination in (0..topology.nodes()).filter(|&destination| destination != source) {
-            let mut before = None;
-            for (port, lane) in walker.way(source, destination) {
-                assert!(usize::from(lane) < lanes, "a lane that does not exist");
-                if let Some(before) = before {
-                    let way = port % radix * lanes + usize::from(lane);
-                    depends[before * ways + way] = true;
-                }
-                before = Some(port * lanes + usize::from(lane));
+    // The destination for which a channel was looked at last.
+    let mut seen_for = vec![usize::MAX; channels];
+    for destination in 0..topology.nodes() {
+        let sources = (0..topology.nodes()).step_by(topology.nodes_per_switch());
+        let others = sources.filter(|&source| source != destination);
+        let mut left: Vec<usize> = others.map(|source| topology.nic(source) * lanes).collect();
+        while let Some(channel) = left.pop() {
+            if std::mem::replace(&mut seen_for[channel], destination) == destination {
+                continue;
+            }
+            let input = far(channel);
+            if input >= topology.switch_ports() {
+                assert_eq!(input, topology.nic(destination), "a way to another node");
+                continue;
+            }
+            let (switch, lane) = (input / radix, (channel % lanes) as u8);
+            let hop = topology.route(switch, input % radix, lane, destination);
+            assert!(usize::from(hop.lane) < lanes, "a lane that does not exist");
+            let chosen = match selects {
+                true => topology.choices(switch, hop.port),
+                false => hop.port..hop.port + 1,
+            };
+            for port in chosen.map(usize::from) {
+                let way = port * lanes + usize::from(hop.lane);
+                depends[channel * ways + way] = true;
+                left.push(switch * ways + way);
             }
         }
     }
@@ -50,7 +72,6 @@ pub fn deadlock_free(topology: &dyn Topology) -> Result<(), Cycle> {
     };
     // Peel off the channels that nothing left waits for. What stays, if anything, has a
     // predecessor each: going back from one ends in a circle.
-    let channels = topology.ports() * lanes;
     let mut waiting = vec![0u32; channels];
     (0..channels)
         .flat_map(next)

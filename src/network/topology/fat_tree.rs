@@ -1,6 +1,8 @@
 //! Trees whose bandwidth is the same at every level: k-ary n-trees (Alonso 2) and real-life
 //! fat trees (RLFT; PerfBound 4.2, Zahavi 2011).
 
+use std::ops::Range;
+
 use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
@@ -197,6 +199,15 @@ impl Topology for FatTree {
         Hop {
             port: port as u8,
             lane,
+        }
+    }
+
+    /// Upwards all ports lead to common ancestors (Alonso 2, POWAR 3).
+    fn choices(&self, switch: usize, port: u8) -> Range<u8> {
+        let top = usize::from(self.places[switch].level) + 1 == self.powers.len();
+        match top || usize::from(port) < self.k {
+            true => port..port + 1,
+            false => self.k as u8..self.radix() as u8,
         }
     }
 

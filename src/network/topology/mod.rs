@@ -18,6 +18,7 @@ mod torus;
 mod walk;
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 pub use deadlock::{deadlock_free, Cycle};
 pub use kinds::{nearest_kinds, ConfiguredTopology, Kind, KINDS};
@@ -70,6 +71,11 @@ pub trait Topology: Debug + Send + Sync {
     /// one) on `lane` leaves `switch`. From which of its nodes a switch has got a packet
     /// makes no difference.
     fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop;
+    /// The ports of `switch` by which a packet gets as near to its destination as by `port`, which
+    /// [`Topology::route`] has named, on the same lane.
+    fn choices(&self, _switch: usize, port: u8) -> Range<u8> {
+        port..port + 1
+    }
     /// Links on the way from node to node, those of the NICs included; 0 from a node to
     /// itself.
     fn hops(&self, source: usize, destination: usize) -> u8;
@@ -92,6 +98,16 @@ pub trait Topology: Debug + Send + Sync {
     fn classes(&self) -> Vec<String>;
     /// The class of a port that has a cable: an index into [`Topology::classes`].
     fn class(&self, port: usize) -> usize;
+
+    /// Whether there are several ports to choose from anywhere.
+    fn has_choices(&self) -> bool {
+        let ports = 0..self.radix() as u8;
+        let mut all = (0..self.switches()).flat_map(|switch| {
+            let ports = ports.clone();
+            ports.map(move |port| (switch, port))
+        });
+        all.any(|(switch, port)| self.choices(switch, port).len() > 1)
+    }
 
     /// Number of switch ports; the NICs are numbered from here.
     fn switch_ports(&self) -> usize {

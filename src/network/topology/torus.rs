@@ -1,5 +1,7 @@
 //! Tori (k-ary n-cubes) with one or several cables between neighbours (POWAR 4.1, Zahn III.A).
 
+use std::ops::Range;
+
 use super::parameters::Parameters;
 use super::{Hop, ParameterError, Topology};
 
@@ -150,6 +152,17 @@ impl Topology for Torus {
         Hop {
             port: (self.first_port(dimension, down) + cable) as u8,
             lane: u8::from(self.lanes > 1 && self.dateline && (closes || crossed)),
+        }
+    }
+
+    /// All cables to the same neighbour (POWAR 3.2).
+    fn choices(&self, _: usize, port: u8) -> Range<u8> {
+        match usize::from(port).checked_sub(self.nodes_per_switch) {
+            Some(link) if link / self.cables / 2 < self.dims.len() => {
+                let first = self.nodes_per_switch + link / self.cables * self.cables;
+                first as u8..(first + self.cables) as u8
+            }
+            _ => port..port + 1,
         }
     }
 

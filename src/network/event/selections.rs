@@ -1,0 +1,167 @@
+//! The selection functions (POWAR 3 and 4.2): one engine against the other, and what they are for.
+
+use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
+use super::*;
+use crate::blocks::port::controller::{AlwaysOn, PowerController};
+use crate::blocks::port::golden::Port;
+use crate::config::Config;
+use crate::network::clocked::NoSink;
+use crate::network::selection::{Selection, Thresholds};
+use crate::network::topology::{ConfiguredTopology, Value, KINDS};
+use crate::network::trace::Program;
+
+/// Windows so short that the load of every one differs.
+const POWAR: Selection = Selection::Powar(Thresholds {
+    window_ps: 3_000_000,
+    ..Thresholds::DEFAULT
+});
+
+const ALL: [Selection; 4] = [
+    Selection::Fixed,
+    Selection::RoundRobin,
+    Selection::FirstOn,
+    POWAR,
+];
+
+fn shape(kind: &str, parameters: &[(&str, Value)]) -> ConfiguredTopology {
+    let kind = KINDS.iter().find(|known| known.name == kind).unwrap();
+    ConfiguredTopology::new(kind, parameters).unwrap()
+}
+
+fn tree() -> ConfiguredTopology {
+    shape(
+        "k-ary-n-tree",
+        &[("k", Value::Number(4)), ("n", Value::Number(2))],
+    )
+}
+
+/// Ports of a fixed threshold, or none that sleep.
+fn plan(t_pdt_ns: u64, sync: &str) -> PortPlan {
+    let text = format!("[port]\npolicy = \"fixed\"\nsync = \"{sync}\"\nt_pdt_ns = {t_pdt_ns}\n");
+    Config::parse(&text, "port.toml").unwrap().plan().unwrap()
+}
+
+/// A byte takes 21 ps, so that few packets arrive in a switch at the same time.
+fn switch(selection: Selection) -> Parameters {
+    Parameters {
+        byte_ps: 21,
+        selection,
+        ..Parameters::default()
+    }
+}
+
+fn with(
+    topology: &dyn Topology,
+    selection: Selection,
+    program: &Program,
+    plan: Option<PortPlan>,
+    duration: Option<u64>,
+    threads: usize,
+) -> RunSummary {
+    let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+    let load = Load::Programs {
+        programs: &[program.into()],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let plans = plan.map_or(Vec::new(), |plan| vec![plan; topology.classes().len()]);
+    let settings = Settings {
+        switch: switch(selection),
+        ..settings(&plans, duration, threads)
+    };
+    run(topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+}
+
+/// Both engines choose the same ports, under congestion and with links that sleep; so do several
+/// threads.
+#[test]
+fn both_engines_choose_the_same_ports() {
+    let topology = tree();
+    let agree = |selection, program: &Program, plan: Option<PortPlan>, duration| {
+        let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+        let one = with(&*topology, selection, program, plan, duration, 1);
+        let three = with(&*topology, selection, program, plan, duration, 3);
+        assert!(one == three, "{selection:?}: one thread, three threads");
+        let controller = |_| -> Box<dyn PowerController + Send> {
+            match &plan {
+                Some(plan) => Box::new(Port::new(plan)),
+                None => Box::new(AlwaysOn),
+            }
+        };
+        let network = (&*topology, program, &nodes[..]);
+        let clocked = clocked_with(
+            switch(selection),
+            network,
+            duration,
+            controller,
+            &mut NoSink,
+        );
+        let events = one.events;
+        let sent = |run: &RunSummary| -> Vec<u64> {
+            run.ports.iter().map(|port| port.packets_sent).collect()
+        };
+        assert_eq!(sent(&one), sent(&clocked), "{selection:?}");
+        assert!(one == RunSummary { events, ..clocked }, "{selection:?}");
+        // Whom it has given a packet at all.
+        one.ports
+            .iter()
+            .filter(|port| port.packets_sent > 0)
+            .count()
+    };
+    // Of 15 ranks: two of the packets of 16 would arrive in a switch in the same picosecond, which the
+    // engines may order as they like.
+    let congested = congested(15);
+    let mut used = Vec::new();
+    for selection in ALL {
+        agree(selection, &congested, None, Some(30_000_000));
+        for sync in ["messages", "lpi"] {
+            let plan = plan(5_000, sync);
+            used.push(agree(selection, &lammps(), Some(plan), Some(1_500_000_000)));
+        }
+    }
+    // Each of 4 leaves has 4 ports up, and each of 4 tops as many down.
+    let [.., first_on, _, powar, _] = used[..] else {
+        panic!("{used:?}");
+    };
+    let [fixed, _, round_robin, ..] = used[..] else {
+        panic!("{used:?}");
+    };
+    assert!(
+        round_robin >= fixed && round_robin >= first_on && first_on >= powar,
+        "{used:?}"
+    );
+    assert!(powar < round_robin, "{used:?}");
+}
+
+/// POWAR 4.3: round-robin wakes every port in turn; First-On and POWAR gather packets on links that are
+/// awake, and programs take no longer for it.
+#[test]
+fn links_sleep_longer_where_packets_are_gathered() {
+    for topology in [
+        tree(),
+        shape(
+            "torus",
+            &[
+                ("dims", Value::List(vec![4, 4])),
+                ("ports_per_link", Value::Number(4)),
+                ("nodes_per_switch", Value::Number(1)),
+            ],
+        ),
+    ] {
+        let plan = plan(10_000, "lpi");
+        let run = |selection| {
+            let run = with(&*topology, selection, &lammps(), Some(plan), None, 2);
+            let wake = |port: &PortSummary| port.cycles.states[0];
+            let awake: u64 = run.ports.iter().map(wake).sum();
+            (awake as f64 / run.cycles as f64, run.time_ps as f64)
+        };
+        let round_robin = run(Selection::RoundRobin);
+        let first_on = run(Selection::FirstOn);
+        let powar = run(Selection::Powar(Thresholds::DEFAULT));
+        assert!(first_on.0 < round_robin.0, "{first_on:?} {round_robin:?}");
+        assert!(powar.0 < first_on.0, "{powar:?} {first_on:?}");
+        for run in [first_on, powar] {
+            assert!(run.1 < 1.01 * round_robin.1, "{run:?} {round_robin:?}");
+        }
+    }
+}

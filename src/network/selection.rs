@@ -1,0 +1,314 @@
+//! Which of several equally short ways a packet takes: the selection functions of POWAR 3 and 4.2.
+//!
+//! The routing function ([`Topology::route`](super::topology::Topology::route)) names one port, and
+//! [`Topology::choices`](super::topology::Topology::choices) those that lead as near to the destination:
+//! the ports up in a fat tree, parallel cables in a torus. The selection function chooses one of them by
+//! what the switch knows: which of them are busy, and which links are awake.
+
+use std::ops::Range;
+
+use super::parameters::ParameterError;
+
+/// How a packet's port is chosen where several lead to its destination.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Selection {
+    /// The one that the routing function names.
+    #[default]
+    Fixed,
+    /// In turn, those that are busy left out (POWAR 4.2, Round-Robin).
+    RoundRobin,
+    /// In turn, one whose link is awake if there is any that is not busy (POWAR 4.2, First-On).
+    FirstOn,
+    /// The same among as many ports as the load needs (POWAR 3, Algorithms 1 to 3).
+    Powar(Thresholds),
+}
+
+/// When POWAR makes more or fewer ports selectable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// Utilisation of the selectable ports above which one more is selectable, in millionths.
+    pub on_millionths: u64,
+    /// Utilisation below which there is one less, in millionths.
+    pub off_millionths: u64,
+    /// How often the utilisation is looked at, in ps.
+    pub window_ps: u64,
+}
+
+impl Thresholds {
+    /// Those of POWAR 4.2, `T_on` 0.5 and `T_off` 0.25. It names no window: in 10 us some 50 of the
+    /// largest packets leave a port of 400 Gb/s.
+    pub const DEFAULT: Thresholds = Thresholds {
+        on_millionths: 500_000,
+        off_millionths: 250_000,
+        window_ps: 10_000_000,
+    };
+
+    /// Whether ports do not go back and forth between selectable and not (POWAR 3).
+    ///
+    /// # Errors
+    /// Names the threshold and what would be right.
+    pub fn validate(&self) -> Result<(), ParameterError> {
+        let fail = |key, problem| Err(ParameterError { key, problem });
+        let part = |millionths: u64| millionths as f64 / 1e6;
+        if self.on_millionths >= 1_000_000 {
+            let problem = "must be below 1: no link is busier than that (POWAR 3)".into();
+            return fail("select_on", problem);
+        }
+        if self.off_millionths == 0 {
+            let problem = "must be above 0: no link is less busy than that (POWAR 3)".into();
+            return fail("select_off", problem);
+        }
+        if self.on_millionths < 2 * self.off_millionths {
+            let problem = format!(
+                "the load of a port doubles when one of two is taken away, so that select_on ({}) must \
+                 be at least twice select_off ({}), or ports would come and go (POWAR 3); at most {} \
+                 will do",
+                part(self.on_millionths),
+                part(self.off_millionths),
+                part(self.on_millionths / 2)
+            );
+            return fail("select_off", problem);
+        }
+        Ok(())
+    }
+}
+
+impl Selection {
+    /// As scenarios name them, POWAR's last.
+    pub const NAMES: [&'static str; 4] = ["fixed", "round-robin", "first-on", "powar"];
+}
+
+/// What waits at a port of a switch.
+#[derive(Clone, Copy, Debug, Default)]
+struct Load {
+    /// Bytes of the packets that are to leave by it and have not begun to.
+    waiting: u64,
+    /// The packet on the way out has left by then, in ps.
+    busy_until: u64,
+}
+
+/// Ports to choose from, as POWAR sees them.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// The first so many are selectable; 0: nothing was chosen yet.
+    selectable: u8,
+    /// Bytes of the packets that were given to them in this window.
+    bytes: u64,
+    /// When it ends, in ps.
+    window_end: u64,
+}
+
+/// The selection function of some switches, with what it remembers.
+#[derive(Clone, Debug)]
+pub struct Selector {
+    selection: Selection,
+    radix: usize,
+    byte_ps: u64,
+    /// By switch: the port whose turn it is.
+    turns: Vec<u8>,
+    /// By port.
+    loads: Vec<Load>,
+    /// By the first port to choose from.
+    groups: Vec<Group>,
+}
+
+impl Selector {
+    /// One for so many switches whose ports are idle; `None` where the routing function decides.
+    pub fn new(
+        selection: Selection,
+        switches: usize,
+        radix: usize,
+        byte_ps: u64,
+    ) -> Option<Selector> {
+        let ports = switches * radix;
+        let groups = match selection {
+            Selection::Fixed => return None,
+            Selection::Powar(_) => vec![Group::default(); ports],
+            Selection::RoundRobin | Selection::FirstOn => Vec::new(),
+        };
+        Some(Selector {
+            selection,
+            radix,
+            byte_ps,
+            turns: vec![0; switches],
+            loads: vec![Load::default(); ports],
+            groups,
+        })
+    }
+
+    /// The port of `choices` by which a packet of `wire` bytes leaves `switch`, which it may cross at
+    /// `now` (ps). `is_awake` is asked whether the link of a port, numbered through all switches, lets
+    /// packets leave.
+    ///
+    /// Where all are busy the paper has a packet wait for the first that is not. Here a packet has a
+    /// virtual output queue from its arrival on: it takes the port that it can expect to be free first.
+    pub fn choose(
+        &mut self,
+        now: u64,
+        switch: usize,
+        choices: Range<u8>,
+        wire: u32,
+        mut is_awake: impl FnMut(usize) -> bool,
+    ) -> u8 {
+        let first = switch * self.radix;
+        let mut chosen = choices.start;
+        if choices.len() > 1 {
+            let selectable = self.selectable(now, first, &choices, wire);
+            let end = choices.start + selectable;
+            let turn = self.turns[switch].clamp(choices.start, end);
+            let in_turn = || (turn..end).chain(choices.start..turn);
+            let backlog = |port: u8| {
+                let load = &self.loads[first + usize::from(port)];
+                load.waiting * self.byte_ps + load.busy_until.saturating_sub(now)
+            };
+            let mut free = in_turn().filter(|&port| backlog(port) == 0);
+            let next = match self.selection {
+                Selection::Fixed | Selection::RoundRobin => free.next(),
+                Selection::FirstOn | Selection::Powar(_) => {
+                    let asleep = free.clone().next();
+                    let awake = free.find(|&port| is_awake(first + usize::from(port)));
+                    awake.or(asleep)
+                }
+            };
+            let soonest = || in_turn().min_by_key(|&port| backlog(port));
+            chosen = next.or_else(soonest).unwrap_or(choices.start);
+            self.turns[switch] = chosen + 1;
+        }
+        self.loads[first + usize::from(chosen)].waiting += u64::from(wire);
+        chosen
+    }
+
+    /// How many of `choices`, the first ones, a packet may take (POWAR Algorithms 2 and 3). Windows in
+    /// which nothing came are made up for.
+    fn selectable(&mut self, now: u64, first: usize, choices: &Range<u8>, wire: u32) -> u8 {
+        let all = choices.len() as u8;
+        let Selection::Powar(thresholds) = self.selection else {
+            return all;
+        };
+        let group = &mut self.groups[first + usize::from(choices.start)];
+        if group.selectable == 0 {
+            group.selectable = all;
+            group.window_end = (now / thresholds.window_ps + 1) * thresholds.window_ps;
+        }
+        if now >= group.window_end {
+            let windows = (now - group.window_end) / thresholds.window_ps + 1;
+            let used = u128::from(group.bytes) * u128::from(self.byte_ps) * 1_000_000;
+            let room = u128::from(thresholds.window_ps) * u128::from(group.selectable);
+            if used > room * u128::from(thresholds.on_millionths) {
+                group.selectable = (group.selectable + 1).min(all);
+            } else if used < room * u128::from(thresholds.off_millionths) {
+                group.selectable = (group.selectable - 1).max(1);
+            }
+            let idle = u8::try_from(windows - 1).unwrap_or(u8::MAX);
+            group.selectable = group.selectable.saturating_sub(idle).max(1);
+            group.bytes = 0;
+            group.window_end += windows * thresholds.window_ps;
+        }
+        group.bytes += u64::from(wire);
+        group.selectable
+    }
+
+    /// A packet of `wire` bytes begins to leave by `port`, numbered through all switches, which it has
+    /// left at `until` (ps).
+    pub fn departs(&mut self, port: usize, wire: u32, until: u64) {
+        let load = &mut self.loads[port];
+        load.waiting -= u64::from(wire);
+        load.busy_until = until;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POWAR: Selection = Selection::Powar(Thresholds::DEFAULT);
+
+    /// One switch of 8 ports of which 4 lead up, at 1 ps a byte.
+    fn selector(selection: Selection) -> Selector {
+        Selector::new(selection, 1, 8, 1).unwrap()
+    }
+
+    /// POWAR 3: round-robin "tries to balance network traffic"; a busy port is left out.
+    #[test]
+    fn ports_take_turns_and_busy_ones_are_left_out() {
+        let mut selector = selector(Selection::RoundRobin);
+        let mut choose = |now| selector.choose(now, 0, 4..8, 100, |_| unreachable!());
+        assert_eq!([0; 4].map(&mut choose), [4, 5, 6, 7]);
+        // All have 100 bytes to send: the first in turn, which then has 200.
+        assert_eq!([0; 5].map(&mut choose), [4, 5, 6, 7, 4]);
+        selector.departs(5, 100, 1000);
+        selector.departs(5, 100, 2000);
+        // Port 5 has sent what it had, but for the last packet, which leaves until 2000.
+        let mut choose = |now| selector.choose(now, 0, 4..8, 100, |_| unreachable!());
+        assert_eq!(choose(1900), 5);
+        assert_eq!(choose(1900), 6);
+    }
+
+    /// POWAR 3: "a sleep port will be chosen only when there are no wake-up ports in the port set or all
+    /// the wake-up ports are busy".
+    #[test]
+    fn awake_links_come_first() {
+        for selection in [Selection::FirstOn, POWAR] {
+            let mut selector = selector(selection);
+            let awake = |port| port == 6;
+            assert_eq!(selector.choose(0, 0, 4..8, 100, awake), 6);
+            // It is busy now, no other link is awake.
+            assert_eq!(selector.choose(0, 0, 4..8, 100, awake), 7);
+            selector.departs(6, 100, 100);
+            assert_eq!(selector.choose(99, 0, 4..8, 100, awake), 4);
+            assert_eq!(selector.choose(100, 0, 4..8, 100, awake), 6);
+        }
+    }
+
+    /// POWAR Algorithm 2: below `T_off` the last selectable port is none any more, above `T_on` the next
+    /// one is, and one always is.
+    #[test]
+    fn as_many_ports_are_selectable_as_the_load_needs() {
+        let mut selector = selector(POWAR);
+        let window = Thresholds::DEFAULT.window_ps;
+        let mut port = |now, wire| {
+            let chosen = selector.choose(now, 0, 4..8, wire, |_| true);
+            selector.departs(usize::from(chosen), wire, now);
+            chosen
+        };
+        let ports = |port: &mut dyn FnMut(u64, u32) -> u8, now| {
+            let mut ports: Vec<u8> = (0..8).map(|_| port(now, 1)).collect();
+            ports.sort_unstable();
+            ports.dedup();
+            ports
+        };
+        assert_eq!(ports(&mut port, 0), [4, 5, 6, 7]);
+        assert_eq!(ports(&mut port, window - 1), [4, 5, 6, 7]);
+        // Next to nothing came: one less with each window, those without a packet as well.
+        assert_eq!(ports(&mut port, window), [4, 5, 6]);
+        assert_eq!(ports(&mut port, 2 * window), [4, 5]);
+        assert_eq!(ports(&mut port, 1000 * window), [4]);
+        // One port may carry a window's bytes. Of that, half and no more leaves it alone.
+        let half = (window / 2) as u32;
+        port(1001 * window, half);
+        assert_eq!(ports(&mut port, 1002 * window - 1), [4]);
+        // 8 bytes more than half: one more port. They carry a quarter of what they could: both stay.
+        assert_eq!(ports(&mut port, 1002 * window), [4, 5]);
+        port(1002 * window, half - 8);
+        assert_eq!(ports(&mut port, 1003 * window), [4, 5]);
+        port(1003 * window, half - 9);
+        assert_eq!(ports(&mut port, 1004 * window), [4]);
+    }
+
+    #[test]
+    fn thresholds_between_which_ports_would_come_and_go_are_refused() {
+        let with = |on_millionths, off_millionths| {
+            let thresholds = Thresholds {
+                on_millionths,
+                off_millionths,
+                ..Thresholds::DEFAULT
+            };
+            thresholds.validate().map_err(|error| error.key)
+        };
+        assert_eq!(Thresholds::DEFAULT.validate(), Ok(()));
+        assert_eq!(with(500_000, 250_001), Err("select_off"));
+        assert_eq!(with(500_000, 0), Err("select_off"));
+        assert_eq!(with(1_000_000, 250_000), Err("select_on"));
+        assert_eq!(with(999_999, 499_999), Ok(()));
+    }
+}
