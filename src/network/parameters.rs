@@ -188,7 +188,9 @@ impl Parameters {
             return fail("speedup", "must be 1 to 1000".into());
         }
         if let Selection::Powar(thresholds) = self.selection {
-            thresholds.validate()?;
+            if let Err((key, problem)) = thresholds.validate() {
+                return fail(key, problem);
+            }
         }
         if self.cable_ps > 1_000_000_000 {
             return fail("cable_ns", "must be 0 to 1000000 (1 ms)".into());

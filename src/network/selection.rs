@@ -7,8 +7,6 @@
 
 use std::ops::Range;
 
-use super::parameters::ParameterError;
-
 /// How a packet's port is chosen where several lead to its destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Selection {
@@ -46,9 +44,9 @@ impl Thresholds {
     /// Whether ports do not go back and forth between selectable and not (POWAR 3).
     ///
     /// # Errors
-    /// Names the threshold and what would be right.
-    pub fn validate(&self) -> Result<(), ParameterError> {
-        let fail = |key, problem| Err(ParameterError { key, problem });
+    /// The threshold as scenarios name it, and what would be right.
+    pub fn validate(&self) -> Result<(), (&'static str, String)> {
+        let fail = |key, problem| Err((key, problem));
         let part = |millionths: u64| millionths as f64 / 1e6;
         if self.on_millionths >= 1_000_000 {
             let problem = "must be below 1: no link is busier than that (POWAR 3)".into();
@@ -303,7 +301,7 @@ mod tests {
                 off_millionths,
                 ..Thresholds::DEFAULT
             };
-            thresholds.validate().map_err(|error| error.key)
+            thresholds.validate().map_err(|(key, _)| key)
         };
         assert_eq!(Thresholds::DEFAULT.validate(), Ok(()));
         assert_eq!(with(500_000, 250_001), Err("select_off"));

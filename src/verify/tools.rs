@@ -508,6 +508,8 @@ impl<'a> Workspace<'a> {
         let file = self.folder.path().join(format!("{name}.smt2"));
         std::fs::write(&file, text)?;
         let mut command = self.tools.solver.command(self.tools.timeout);
+        // CVC4 does not always heed its own limit.
+        tools::limit_processor_time(&mut command, self.tools.timeout + 5);
         let output = tools::output(command.arg(&file))?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
         let answer = match printed.lines().map(str::trim).find(|line| !line.is_empty()) {
