@@ -59,12 +59,8 @@ impl<A: Activity> Activity for WithPeer<A> {
         let Some(peer) = &mut self.peer else {
             return Some(stretch);
         };
-        peer.counted = stretch.software == SoftwareMay::Nothing;
-        let (inputs, cycles) = peer.inputs(
-            &stretch.inputs,
-            outputs.unpack().message_out,
-            &mut self.random,
-        );
+        let (inputs, cycles) =
+            peer.inputs(&stretch, outputs.unpack().message_out, &mut self.random);
         Some(Stretch {
             inputs,
             cycles: cycles.min(stretch.cycles),
@@ -101,8 +97,6 @@ struct Peer {
     initiator: bool,
     /// Its manner changes.
     moody: bool,
-    /// Time-outs are counted, among others, and are to be many.
-    counted: bool,
     manner: Manner,
     /// The engine leaps over idle time, in which the manner does not change then.
     leaps: bool,
@@ -124,7 +118,6 @@ impl Peer {
             timeout: sync.timeout,
             initiator: false,
             moody,
-            counted: false,
             leaps,
             manner: Manner::Prompt,
             changes_at: 0,
@@ -137,15 +130,17 @@ impl Peer {
     }
 
     /// The port's inputs in this cycle, and for how many cycles they stay as they are as far
-    /// as this end goes: `wishes` are the inputs for levels, `heard` is what the port says.
+    /// as this end goes: its wishes are the inputs for levels, `heard` is what the port says.
     fn inputs(
         &mut self,
-        wishes: &Inputs,
+        stretch: &Stretch,
         heard: Message,
         random: &mut ChaCha8Rng,
     ) -> (Inputs, u64) {
+        let wishes = &stretch.inputs;
         if self.moody && self.clocked >= self.changes_at {
-            self.change_manner(random);
+            // Where nobody looks, time-outs are counted, among others, and are to be many.
+            self.change_manner(stretch.software == SoftwareMay::Nothing, random);
         }
         self.wish(wishes, random);
         self.hear(wishes, heard, random);
@@ -177,12 +172,12 @@ impl Peer {
         (inputs, cycles)
     }
 
-    fn change_manner(&mut self, random: &mut ChaCha8Rng) {
+    fn change_manner(&mut self, often_silent: bool, random: &mut ChaCha8Rng) {
         self.manner = match random.random_range(0..20) {
             0..12 => Manner::Prompt,
             12..14 => Manner::Slow,
             14..15 => Manner::Silent,
-            15..19 if self.counted => Manner::Silent,
+            15..19 if often_silent => Manner::Silent,
             _ => Manner::Confused,
         };
         self.initiator = random.random();

@@ -200,24 +200,32 @@ corners! {
     HopWindow = "hop-window", "as many packets as the hop monitor takes the mean of", Hops;
     Read = "register-read", "read of a register", Awake;
     ReadNowhere = "read-nowhere", "read where no register is", Awake;
-    PeriodsRead = "periods-read", "read of a counter past its low bits: idle periods", Awake;
-    HitsRead = "hits-read", "read of a counter past its low bits: idle periods that were hits", Awake;
-    MissesRead = "misses-read", "read of a counter past its low bits: idle periods that were misses";
-    TransitionsRead = "transitions-read", "read of a counter past its low bits: how often the link left wake";
-    WakeRead = "wake-read", "read of a counter past its low bits: cycles in WAKE", Awake;
-    GoingDownRead = "going-down-read", "read of a counter past its low bits: cycles in GOING_DOWN";
-    FastWakeRead = "fast-wake-read", "read of a counter past its low bits: cycles in FAST_WAKE", FastWake;
-    DeepSleepRead = "deep-sleep-read", "read of a counter past its low bits: cycles in DEEP_SLEEP", DeepSleep;
-    RefreshRead = "refresh-read", "read of a counter past its low bits: cycles in REFRESH", Refresh;
-    GoingUpRead = "going-up-read", "read of a counter past its low bits: cycles in GOING_UP";
-    WaitsRead = "waits-read", "read of a counter past its low bits: packets that had to wait";
-    RequestsRead = "requests-read", "read of a counter past its low bits: requests to go down", Messages;
-    NacksRead = "nacks-read", "read of a counter past its low bits: refused requests", Messages;
-    WithdrawnRead = "withdrawn-read", "read of a counter past its low bits: withdrawn requests", Messages;
-    CrossedRead = "crossed-read", "read of a counter past its low bits: crossed requests", Messages;
-    TimeOutsRead = "time-outs-read", "read of a counter past its low bits: time-outs", Messages;
-    BackstopsRead = "backstops-read", "read of a counter past its low bits: expired backstops";
-    RefusalsRead = "guard-refusals-read", "read of a counter past its low bits: the guard's refusals", Guarded;
+    CounterRead = "counter-read", "read of an event counter that has counted", Awake;
+    RequestsRead = "requests-read", "read of requests to go down that were counted", Messages;
+    NacksRead = "nacks-read", "read of refused requests that were counted", Messages;
+    WithdrawnRead = "withdrawn-read", "read of withdrawn requests that were counted", Messages;
+    CrossedRead = "crossed-read", "read of crossed requests that were counted", Messages;
+    TimeOutsRead = "time-outs-read", "read of time-outs that were counted", Messages;
+    BackstopsRead = "backstops-read", "read of expired backstops that were counted";
+    RefusalsRead = "guard-refusals-read", "read of the guard's refusals that were counted", Guarded;
+    PeriodsMany = "periods-many", "read of a counter past its low bits: idle periods", Awake;
+    HitsMany = "hits-many", "read of a counter past its low bits: idle periods that were hits", Awake;
+    MissesMany = "misses-many", "read of a counter past its low bits: idle periods that were misses";
+    TransitionsMany = "transitions-many", "read of a counter past its low bits: how often the link left wake";
+    WakeMany = "wake-many", "read of a counter past its low bits: cycles in WAKE", Awake;
+    GoingDownMany = "going-down-many", "read of a counter past its low bits: cycles in GOING_DOWN";
+    FastWakeMany = "fast-wake-many", "read of a counter past its low bits: cycles in FAST_WAKE", FastWake;
+    DeepSleepMany = "deep-sleep-many", "read of a counter past its low bits: cycles in DEEP_SLEEP", DeepSleep;
+    RefreshMany = "refresh-many", "read of a counter past its low bits: cycles in REFRESH", Refresh;
+    GoingUpMany = "going-up-many", "read of a counter past its low bits: cycles in GOING_UP";
+    WaitsMany = "waits-many", "read of a counter past its low bits: packets that had to wait";
+    RequestsMany = "requests-many", "read of a counter past its low bits: requests to go down", Messages;
+    NacksMany = "nacks-many", "read of a counter past its low bits: refused requests", Messages;
+    WithdrawnMany = "withdrawn-many", "read of a counter past its low bits: withdrawn requests", Messages;
+    CrossedMany = "crossed-many", "read of a counter past its low bits: crossed requests", Messages;
+    TimeOutsMany = "time-outs-many", "read of a counter past its low bits: time-outs", Messages;
+    BackstopsMany = "backstops-many", "read of a counter past its low bits: expired backstops";
+    RefusalsMany = "guard-refusals-many", "read of a counter past its low bits: the guard's refusals", Guarded;
     UpperRead = "upper-word-read", "read of a counter past 32 bits, its upper word", Awake;
     BinRead = "bin-read", "read of a bin that holds samples", Bins;
     HopsRead = "hops-read", "read of a hop count that packets had", Awake;
@@ -323,6 +331,7 @@ impl Corner {
                 | Corner::RemoteUpGoingUp
                 | Corner::RemoteUpWake
                 | Corner::BackstopsRead
+                | Corner::BackstopsMany
                 | Corner::EventBackstopRead
         )
     }
@@ -334,7 +343,7 @@ impl Corner {
 
     /// Whether many events have to happen without a reset: these stand together in the list.
     pub fn counts_many(self) -> bool {
-        (Corner::PeriodsRead..=Corner::RefusalsRead).contains(&self)
+        (Corner::PeriodsMany..=Corner::RefusalsMany).contains(&self)
     }
 
     /// Whether software has to ask for it: these stand together in the list.

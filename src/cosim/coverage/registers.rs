@@ -21,8 +21,9 @@ pub(super) struct Registers {
     event_flags: Vec<(u32, Corner)>,
     /// The interrupt was raised.
     interrupted: bool,
-    /// The event counters, lower words, each with the corner that it is to read what it counted.
-    counters: [(u32, Corner); 18],
+    /// The event counters, lower words, each with the corners that it is to read what it counted, and to
+    /// read more than its low bits hold.
+    counters: [(u32, Corner, Corner); 18],
     transfers: Transfers,
     configured: bool,
     /// The times of the link that software may set, each with its address in words.
@@ -43,24 +44,40 @@ impl Registers {
         let page = map::port(plan);
         let at = |name: &str| page.register(name).offset / 4;
         let counters = [
-            ("periods_low", Corner::PeriodsRead),
-            ("hits_low", Corner::HitsRead),
-            ("misses_low", Corner::MissesRead),
-            ("transitions_low", Corner::TransitionsRead),
-            ("wake_low", Corner::WakeRead),
-            ("going_down_low", Corner::GoingDownRead),
-            ("fast_wake_low", Corner::FastWakeRead),
-            ("deep_sleep_low", Corner::DeepSleepRead),
-            ("refresh_low", Corner::RefreshRead),
-            ("going_up_low", Corner::GoingUpRead),
-            ("waits_low", Corner::WaitsRead),
-            ("requests_low", Corner::RequestsRead),
-            ("nacks_low", Corner::NacksRead),
-            ("withdrawn_low", Corner::WithdrawnRead),
-            ("crossed_low", Corner::CrossedRead),
-            ("time_outs_low", Corner::TimeOutsRead),
-            ("backstops_low", Corner::BackstopsRead),
-            ("guard_refusals_low", Corner::RefusalsRead),
+            ("periods_low", Corner::CounterRead, Corner::PeriodsMany),
+            ("hits_low", Corner::CounterRead, Corner::HitsMany),
+            ("misses_low", Corner::CounterRead, Corner::MissesMany),
+            (
+                "transitions_low",
+                Corner::CounterRead,
+                Corner::TransitionsMany,
+            ),
+            ("wake_low", Corner::CounterRead, Corner::WakeMany),
+            ("going_down_low", Corner::CounterRead, Corner::GoingDownMany),
+            ("fast_wake_low", Corner::CounterRead, Corner::FastWakeMany),
+            ("deep_sleep_low", Corner::CounterRead, Corner::DeepSleepMany),
+            ("refresh_low", Corner::CounterRead, Corner::RefreshMany),
+            ("going_up_low", Corner::CounterRead, Corner::GoingUpMany),
+            ("waits_low", Corner::CounterRead, Corner::WaitsMany),
+            ("requests_low", Corner::RequestsRead, Corner::RequestsMany),
+            ("nacks_low", Corner::NacksRead, Corner::NacksMany),
+            (
+                "withdrawn_low",
+                Corner::WithdrawnRead,
+                Corner::WithdrawnMany,
+            ),
+            ("crossed_low", Corner::CrossedRead, Corner::CrossedMany),
+            ("time_outs_low", Corner::TimeOutsRead, Corner::TimeOutsMany),
+            (
+                "backstops_low",
+                Corner::BackstopsRead,
+                Corner::BackstopsMany,
+            ),
+            (
+                "guard_refusals_low",
+                Corner::RefusalsRead,
+                Corner::RefusalsMany,
+            ),
         ];
         let events = [
             ("error", Corner::EventErrorRead),
@@ -82,7 +99,7 @@ impl Registers {
             events: at("events"),
             event_flags: event_flags.collect(),
             interrupted: false,
-            counters: counters.map(|(name, corner)| (at(name), corner)),
+            counters: counters.map(|(name, some, many)| (at(name), some, many)),
             transfers: Transfers::default(),
             configured: false,
             times: plan
@@ -248,11 +265,12 @@ impl Registers {
                     reach(*corner);
                 }
             }
-        } else if self.counters.iter().any(|(at, _)| at + 1 == word) {
+        } else if self.counters.iter().any(|(at, ..)| at + 1 == word) {
             reach(Corner::UpperRead);
-        } else if let Some((_, corner)) = self.counters.iter().find(|(at, _)| *at == word) {
+        } else if let Some((_, some, many)) = self.counters.iter().find(|(at, ..)| *at == word) {
+            reach(*some);
             if read.data >= 1 << LOW {
-                reach(*corner);
+                reach(*many);
             }
         }
     }

@@ -133,12 +133,11 @@ impl Partition<'_> {
                 packet: Some((packet, event(ready, last, peer, 0))),
             });
         }
-        if let Some(selector) = &mut self.selector {
-            if port < self.crossbars.len() as u32 * self.radix {
-                selector.departs(port as usize, wire, end.0);
-            }
+        let is_switch = port < self.switch_ports();
+        if let Some(selector) = self.selector.as_mut().filter(|_| is_switch) {
+            selector.departs(port as usize, wire, end.0);
         }
-        if port >= self.switch_ports() {
+        if !is_switch {
             let nic = (port - self.switch_ports()) as usize;
             if self.nics[nic].first.is_some() {
                 self.depart_at(port, end);
