@@ -18,6 +18,7 @@ pub mod skeleton;
 pub mod topology;
 pub mod trace;
 pub mod traffic;
+pub mod tree_links;
 pub mod workload;
 
 pub use run::{Ended, Latency, PortCycles, PortSummary, Progress, RunError, RunSummary};

@@ -187,7 +187,7 @@ impl Parameters {
         if self.speedup_milli < 1000 || self.speedup_milli > 1_000_000 {
             return fail("speedup", "must be 1 to 1000".into());
         }
-        if let Selection::Powar(thresholds) = self.selection {
+        if let Some(thresholds) = self.selection.thresholds() {
             if let Err((key, problem)) = thresholds.validate() {
                 return fail(key, problem);
             }

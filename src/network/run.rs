@@ -32,6 +32,17 @@ pub enum RunError {
         /// What the controller did, or failed to do.
         what: String,
     },
+    /// Switches have turned off what a packet needs.
+    #[error(
+        "at {time_ps} ps: a packet is to leave by {port}, which is off, and by none that is on; this is \
+         an error of the model, please report it"
+    )]
+    NoWay {
+        /// When it arrived in the switch, in ps.
+        time_ps: u64,
+        /// The port's name.
+        port: String,
+    },
     /// A packet would have been lost.
     #[error("at {time_ps} ps: {overflow}")]
     Overflow {

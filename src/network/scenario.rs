@@ -226,6 +226,15 @@ fn read(
              have more, and a torus with ports_per_link above 1"
         );
         reader.fault_at(&switch_section, "selection", problem);
+    } else if let (Some(Selection::Alonso(_)), Some(shape)) =
+        (switch.map(|it| it.selection), shape.as_ref())
+    {
+        if shape.in_minimal_tree(0).is_none() {
+            let problem =
+                "only a k-ary-n-tree and an rlft have the minimal tree whose links stay on \
+                           (Alonso 3)";
+            reader.fault_at(&switch_section, "selection", problem);
+        }
     }
     let traffic = traffic_kind.and_then(|kind| {
         let network = traffic::Network {
@@ -409,14 +418,15 @@ fn selection(reader: &mut Reader, section: &Section) -> Option<Selection> {
         Selection::RoundRobin,
         Selection::FirstOn,
         Selection::Powar(thresholds),
+        Selection::Alonso(thresholds),
     ];
     let named: Vec<_> = Selection::NAMES.into_iter().zip(all).collect();
     let selection = section.choice("selection", &named);
     let selection = selection.map_or(Selection::Fixed, |written| written.value);
-    let of_powar = ["select_on", "select_off", "select_window_ns"];
-    let written = of_powar.into_iter().find(|key| section.has(key));
-    if let Some(key) = written.filter(|_| !matches!(selection, Selection::Powar(_))) {
-        let problem = "no selection function but that of POWAR has it: selection = \"powar\"";
+    let thresholds = ["select_on", "select_off", "select_window_ns"];
+    let written = thresholds.into_iter().find(|key| section.has(key));
+    if let Some(key) = written.filter(|_| selection.thresholds().is_none()) {
+        let problem = "only selection = \"powar\" (POWAR 3) and \"alonso\" (Alonso 3) have it";
         reader.fault_at(section, key, problem);
         return None;
     }

@@ -5,6 +5,7 @@
 //! the ports up in a fat tree, parallel cables in a torus. The selection function chooses one of them by
 //! what the switch knows: which of them are busy, and which links are awake.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 /// How a packet's port is chosen where several lead to its destination.
@@ -19,12 +20,15 @@ pub enum Selection {
     FirstOn,
     /// The same among as many ports as the load needs (POWAR 3, Algorithms 1 to 3).
     Powar(Thresholds),
+    /// In turn, those that are busy left out, of the links that a switch has on
+    /// ([`super::tree_links`]; Alonso 3).
+    Alonso(Thresholds),
 }
 
-/// When POWAR makes more or fewer ports selectable.
+/// When a switch has packets take more or fewer ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Utilisation of the selectable ports above which one more is selectable, in millionths.
+    /// Utilisation of the ports in use above which there is one more, in millionths.
     pub on_millionths: u64,
     /// Utilisation below which there is one less, in millionths.
     pub off_millionths: u64,
@@ -41,7 +45,20 @@ impl Thresholds {
         window_ps: 10_000_000,
     };
 
-    /// Whether ports do not go back and forth between selectable and not (POWAR 3).
+    /// What the utilisation of so many ports asks for that sent so many bytes in a window.
+    pub fn compare(&self, ports: u32, bytes: u64, byte_ps: u64) -> Ordering {
+        let used = u128::from(bytes) * u128::from(byte_ps) * 1_000_000;
+        let room = u128::from(self.window_ps) * u128::from(ports);
+        if used > room * u128::from(self.on_millionths) {
+            Ordering::Greater
+        } else if used < room * u128::from(self.off_millionths) {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
+    }
+
+    /// Whether ports do not go back and forth between in use and not (POWAR 3, Alonso 3).
     ///
     /// # Errors
     /// The threshold as scenarios name it, and what would be right.
@@ -59,8 +76,8 @@ impl Thresholds {
         if self.on_millionths < 2 * self.off_millionths {
             let problem = format!(
                 "the load of a port doubles when one of two is taken away, so that select_on ({}) must \
-                 be at least twice select_off ({}), or ports would come and go (POWAR 3); at most {} \
-                 will do",
+                 be at least twice select_off ({}), or ports would come and go (POWAR 3, Alonso 3); at \
+                 most {} will do",
                 part(self.on_millionths),
                 part(self.off_millionths),
                 part(self.on_millionths / 2)
@@ -72,8 +89,16 @@ impl Thresholds {
 }
 
 impl Selection {
-    /// As scenarios name them, POWAR's last.
-    pub const NAMES: [&'static str; 4] = ["fixed", "round-robin", "first-on", "powar"];
+    /// As scenarios name them.
+    pub const NAMES: [&'static str; 5] = ["fixed", "round-robin", "first-on", "powar", "alonso"];
+
+    /// The thresholds, if it has any.
+    pub fn thresholds(&self) -> Option<&Thresholds> {
+        match self {
+            Selection::Powar(thresholds) | Selection::Alonso(thresholds) => Some(thresholds),
+            Selection::Fixed | Selection::RoundRobin | Selection::FirstOn => None,
+        }
+    }
 }
 
 /// What waits at a port of a switch.
@@ -122,7 +147,7 @@ impl Selector {
         let groups = match selection {
             Selection::Fixed => return None,
             Selection::Powar(_) => vec![Group::default(); ports],
-            Selection::RoundRobin | Selection::FirstOn => Vec::new(),
+            Selection::RoundRobin | Selection::FirstOn | Selection::Alonso(_) => Vec::new(),
         };
         Some(Selector {
             selection,
@@ -135,8 +160,8 @@ impl Selector {
     }
 
     /// The port of `choices` by which a packet of `wire` bytes leaves `switch`, which it may cross at
-    /// `now` (ps). `is_awake` is asked whether the link of a port, numbered through all switches, lets
-    /// packets leave.
+    /// `now` (ps). The switch has the ports `on`, of which one at least is to choose from. `is_awake` is
+    /// asked whether the link of a port, numbered through all switches, lets packets leave.
     ///
     /// Where all are busy the paper has a packet wait for the first that is not. Here a packet has a
     /// virtual output queue from its arrival on: it takes the port that it can expect to be free first.
@@ -145,31 +170,44 @@ impl Selector {
         now: u64,
         switch: usize,
         choices: Range<u8>,
+        on: u64,
         wire: u32,
         mut is_awake: impl FnMut(usize) -> bool,
     ) -> u8 {
         let first = switch * self.radix;
-        let mut chosen = choices.start;
+        let start = choices.start;
+        let mut chosen = start;
         if choices.len() > 1 {
             let selectable = self.selectable(now, first, &choices, wire);
-            let end = choices.start + selectable;
+            let end = start + selectable;
             let turn = self.turns[switch].clamp(choices.start, end);
-            let in_turn = || (turn..end).chain(choices.start..turn);
+            let mut is_awake = |port: u8| is_awake(first + usize::from(port));
+            // A link on its way up takes packets only where no other is to be had (Alonso 4.3).
+            let mut usable = on;
+            if let Selection::Alonso(_) = self.selection {
+                let awake = choices.filter(|&port| on >> port & 1 == 1 && is_awake(port));
+                let awake = awake.fold(0, |ports, port| ports | 1 << port);
+                usable = if awake == 0 { on } else { awake };
+            }
+            let in_turn = || {
+                let ports = (turn..end).chain(start..turn);
+                ports.filter(|&port| usable >> port & 1 == 1)
+            };
             let backlog = |port: u8| {
                 let load = &self.loads[first + usize::from(port)];
                 load.waiting * self.byte_ps + load.busy_until.saturating_sub(now)
             };
             let mut free = in_turn().filter(|&port| backlog(port) == 0);
             let next = match self.selection {
-                Selection::Fixed | Selection::RoundRobin => free.next(),
+                Selection::Fixed | Selection::RoundRobin | Selection::Alonso(_) => free.next(),
                 Selection::FirstOn | Selection::Powar(_) => {
                     let asleep = free.clone().next();
-                    let awake = free.find(|&port| is_awake(first + usize::from(port)));
+                    let awake = free.find(|&port| is_awake(port));
                     awake.or(asleep)
                 }
             };
             let soonest = || in_turn().min_by_key(|&port| backlog(port));
-            chosen = next.or_else(soonest).unwrap_or(choices.start);
+            chosen = next.or_else(soonest).unwrap_or(start);
             self.turns[switch] = chosen + 1;
         }
         self.loads[first + usize::from(chosen)].waiting += u64::from(wire);
@@ -190,13 +228,12 @@ impl Selector {
         }
         if now >= group.window_end {
             let windows = (now - group.window_end) / thresholds.window_ps + 1;
-            let used = u128::from(group.bytes) * u128::from(self.byte_ps) * 1_000_000;
-            let room = u128::from(thresholds.window_ps) * u128::from(group.selectable);
-            if used > room * u128::from(thresholds.on_millionths) {
-                group.selectable = (group.selectable + 1).min(all);
-            } else if used < room * u128::from(thresholds.off_millionths) {
-                group.selectable = (group.selectable - 1).max(1);
-            }
+            let ports = group.selectable.into();
+            group.selectable = match thresholds.compare(ports, group.bytes, self.byte_ps) {
+                Ordering::Greater => (group.selectable + 1).min(all),
+                Ordering::Less => (group.selectable - 1).max(1),
+                Ordering::Equal => group.selectable,
+            };
             let idle = u8::try_from(windows - 1).unwrap_or(u8::MAX);
             group.selectable = group.selectable.saturating_sub(idle).max(1);
             group.bytes = 0;
@@ -221,6 +258,9 @@ mod tests {
 
     const POWAR: Selection = Selection::Powar(Thresholds::DEFAULT);
 
+    /// All ports of a switch.
+    const ALL: u64 = u64::MAX;
+
     /// One switch of 8 ports of which 4 lead up, at 1 ps a byte.
     fn selector(selection: Selection) -> Selector {
         Selector::new(selection, 1, 8, 1).unwrap()
@@ -230,14 +270,14 @@ mod tests {
     #[test]
     fn ports_take_turns_and_busy_ones_are_left_out() {
         let mut selector = selector(Selection::RoundRobin);
-        let mut choose = |now| selector.choose(now, 0, 4..8, 100, |_| unreachable!());
+        let mut choose = |now| selector.choose(now, 0, 4..8, ALL, 100, |_| unreachable!());
         assert_eq!([0; 4].map(&mut choose), [4, 5, 6, 7]);
         // All have 100 bytes to send: the first in turn, which then has 200.
         assert_eq!([0; 5].map(&mut choose), [4, 5, 6, 7, 4]);
         selector.departs(5, 100, 1000);
         selector.departs(5, 100, 2000);
         // Port 5 has sent what it had, but for the last packet, which leaves until 2000.
-        let mut choose = |now| selector.choose(now, 0, 4..8, 100, |_| unreachable!());
+        let mut choose = |now| selector.choose(now, 0, 4..8, ALL, 100, |_| unreachable!());
         assert_eq!(choose(1900), 5);
         assert_eq!(choose(1900), 6);
     }
@@ -249,12 +289,12 @@ mod tests {
         for selection in [Selection::FirstOn, POWAR] {
             let mut selector = selector(selection);
             let awake = |port| port == 6;
-            assert_eq!(selector.choose(0, 0, 4..8, 100, awake), 6);
+            assert_eq!(selector.choose(0, 0, 4..8, ALL, 100, awake), 6);
             // It is busy now, no other link is awake.
-            assert_eq!(selector.choose(0, 0, 4..8, 100, awake), 7);
+            assert_eq!(selector.choose(0, 0, 4..8, ALL, 100, awake), 7);
             selector.departs(6, 100, 100);
-            assert_eq!(selector.choose(99, 0, 4..8, 100, awake), 4);
-            assert_eq!(selector.choose(100, 0, 4..8, 100, awake), 6);
+            assert_eq!(selector.choose(99, 0, 4..8, ALL, 100, awake), 4);
+            assert_eq!(selector.choose(100, 0, 4..8, ALL, 100, awake), 6);
         }
     }
 
@@ -265,7 +305,7 @@ mod tests {
         let mut selector = selector(POWAR);
         let window = Thresholds::DEFAULT.window_ps;
         let mut port = |now, wire| {
-            let chosen = selector.choose(now, 0, 4..8, wire, |_| true);
+            let chosen = selector.choose(now, 0, 4..8, ALL, wire, |_| true);
             selector.departs(usize::from(chosen), wire, now);
             chosen
         };
@@ -291,6 +331,22 @@ mod tests {
         assert_eq!(ports(&mut port, 1003 * window), [4, 5]);
         port(1003 * window, half - 9);
         assert_eq!(ports(&mut port, 1004 * window), [4]);
+    }
+
+    /// Alonso 4.3: "the new link is available to messages after T_on cycles".
+    #[test]
+    fn links_that_are_on_take_turns_those_on_their_way_up_last() {
+        let mut selector = selector(Selection::Alonso(Thresholds::DEFAULT));
+        let on = 1 << 4 | 1 << 5 | 1 << 7;
+        let mut choose = |on, awake: &[usize]| {
+            let port = selector.choose(0, 0, 4..8, on, 100, |port| awake.contains(&port));
+            selector.departs(port.into(), 100, 0);
+            port
+        };
+        let awake = [4, 5, 6];
+        assert_eq!([(); 4].map(|()| choose(on, &awake)), [4, 5, 4, 5]);
+        assert_eq!(choose(on, &[4, 5, 7]), 7);
+        assert_eq!([(); 3].map(|()| choose(on, &[6])), [4, 5, 7]);
     }
 
     #[test]

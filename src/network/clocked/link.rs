@@ -10,7 +10,8 @@
 //! long enough to have exchanged the first ones (`docs/how/link-sync.md`).
 //!
 //! Of controllers whose directions sleep for themselves (SPEC 14), neither sees anything of the
-//! other: each is awake from reset, and what arrives at its port does not concern it.
+//! other, and what arrives at its port does not concern it. Each is awake from reset; with control
+//! pins, when it has come up.
 //!
 //! The others see each other through three inputs that stand for that exchange with
 //! messages that never overtake a packet and otherwise take no time, each a level:
@@ -70,6 +71,8 @@ pub(super) struct End {
     pub queue: bool,
     pub transmitting: bool,
     pub receiving: bool,
+    /// Its switch keeps it awake.
+    pub force_wake: bool,
     /// Packets on their way to this end: their first byte has left the other end, their
     /// last byte has not arrived here.
     pub arriving: u32,
@@ -150,6 +153,7 @@ impl Link {
                 queue: false,
                 transmitting: false,
                 receiving: false,
+                force_wake: false,
                 arriving: 0,
                 start: None,
                 messages: VecDeque::new(),
@@ -171,6 +175,11 @@ impl Link {
             Sync::Messages(_) | Sync::PerDirection => self.ends[end].outputs.tx_enable,
             Sync::Levels => self.ends.iter().all(|end| end.outputs.tx_enable),
         }
+    }
+
+    /// Its ends sleep when they like, but for what keeps them awake.
+    pub fn can_be_kept_awake(&self) -> bool {
+        self.sync == Sync::PerDirection
     }
 
     /// An end whose direction sleeps for itself is not awake.
@@ -212,6 +221,7 @@ impl Link {
                 receiving: end.receiving,
                 packet_valid: end.start.is_some(),
                 packet_hops: end.start.unwrap_or(0),
+                force_wake: end.force_wake,
                 ..Inputs::default()
             };
             match self.sync {
@@ -248,7 +258,7 @@ impl Link {
         cycle: u64,
         sink: &mut dyn ActivitySink,
     ) -> Result<(), ControllerFault> {
-        if self.cycle == 0 && matches!(self.sync, Sync::Messages(_)) {
+        if self.cycle == 0 && self.sync != Sync::Levels {
             self.get_acquainted(sink)?;
         }
         self.clock_to(self.origin + cycle, sink)

@@ -10,6 +10,7 @@
 pub mod link;
 mod selection;
 mod switch;
+mod tree_links;
 
 use std::ops::ControlFlow;
 
@@ -71,6 +72,10 @@ enum Event {
     Queue(u32),
     /// The last byte of a packet has crossed a switch.
     Crossed { switch: u32, grant: Grant },
+    /// Switches measure the load of their links.
+    LookAtLoads,
+    /// The other end of a port has turned its link on or off.
+    LinkTurns { port: u32, on: bool },
     /// A pause frame arrives at a port.
     Pfc { port: u32, pfc: Pfc },
 }
@@ -155,6 +160,7 @@ struct Network<'a> {
     packet_hops: u64,
     pauses_asleep: u64,
     memory: selection::Memory,
+    tree: tree_links::Links,
 }
 
 /// The controllers of all ports, numbered as [`Topology`] numbers ports: the
@@ -235,6 +241,9 @@ pub fn simulate<'p>(
     let program = program.into();
     check(topology, program, nodes, settings, controllers.len())?;
     let mut network = Network::new(topology, nodes, settings, controllers, sink);
+    if network.links.iter().any(Link::can_be_kept_awake) {
+        network.start_links();
+    }
     let mut replay = Replay::new(program, settings.overheads);
     replay.start(&mut network);
 
@@ -454,6 +463,7 @@ impl<'a> Network<'a> {
             packet_hops: 0,
             pauses_asleep: 0,
             memory: selection::Memory::default(),
+            tree: tree_links::Links::default(),
         }
     }
 
@@ -599,6 +609,8 @@ impl<'a> Network<'a> {
         state.packets += 1;
         state.bytes += u64::from(wire);
         let peer = state.peer;
+        self.counts_as_load(port, wire);
+        let state = &mut self.ports[port as usize];
         let sent = self.now + self.settings.switch.link_time(wire);
         state.sent_at = sent;
         let cable = self.settings.switch.cable_ps;
@@ -669,6 +681,8 @@ impl<'a> Network<'a> {
                     self.poll_soon(link);
                 }
             }
+            Event::LookAtLoads => self.look_at_loads(),
+            Event::LinkTurns { port, on } => self.hear(port, on),
             Event::Queue(message) => self.queue_message(message),
             Event::Finish(_) | Event::Local(_) | Event::Tail { .. } | Event::Ready { .. } => {
                 unreachable!("the main loop handles what concerns the replay")
@@ -695,6 +709,7 @@ impl<'a> Network<'a> {
         }
         if let Some((switch, out)) = self.switch_port(port) {
             self.switches[switch].departed(out, wire);
+            self.leave(port);
             self.arbitrate(switch);
         }
     }

@@ -36,12 +36,13 @@ impl Network<'_> {
         };
         let turn = self.memory.turns.get(&switch).copied().unwrap_or(0);
         // From the port whose turn it is, going round.
-        let mut in_turn: Vec<u8> = choices.clone().collect();
+        let mut in_turn: Vec<u8> = self.links_on(switch, choices);
         in_turn.sort_by_key(|&port| (port < turn, port));
         let mut best: Option<(bool, u64, u8)> = None;
         for port in in_turn {
             let backlog = self.backlog(switch, port);
-            let asleep = backlog == 0 && selection != Selection::RoundRobin && {
+            let prefers_awake = matches!(selection, Selection::FirstOn | Selection::Powar(_));
+            let asleep = backlog == 0 && prefers_awake && {
                 let number = (switch * self.topology.radix()) as u32 + u32::from(port);
                 let mut awake = false;
                 self.change(number, |link, end| awake = link.enabled(end));

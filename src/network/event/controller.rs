@@ -176,6 +176,19 @@ impl Controller {
         }
     }
 
+    /// From cycle `from` on its switch keeps its port awake, or does not (pin `force_wake`). A port of
+    /// which no controller is kept is awake anyway.
+    pub fn force_wake(&mut self, from: Cycle, force: bool) {
+        match self {
+            Controller::AlwaysOn | Controller::Metered(_) => {}
+            Controller::Lazy(port) => port.force_wake(from, force),
+            Controller::Clocked(port) => {
+                port.advance(from);
+                port.force_wake = force;
+            }
+        }
+    }
+
     /// Goes on to the beginning of `cycle`.
     #[inline]
     pub fn advance(&mut self, cycle: Cycle) {
@@ -315,6 +328,7 @@ pub struct Clocked {
     /// See [`PowerController::per_direction`].
     per_direction: bool,
     waiting: bool,
+    force_wake: bool,
     transmits_until: Cycle,
     receives_until: Cycle,
     /// What arrives in the present cycle.
@@ -347,6 +361,7 @@ impl Clocked {
             cycle: Cycle(0),
             initiator,
             waiting: false,
+            force_wake: false,
             transmits_until: Cycle(0),
             receives_until: Cycle(0),
             message: None,
@@ -368,6 +383,7 @@ impl Clocked {
             packet_valid: self.start.is_some(),
             packet_hops: self.start.unwrap_or(0),
             initiator: self.initiator,
+            force_wake: self.force_wake,
             message_in: self.message.map_or(0, |message| message as u8),
             ..Inputs::default()
         }

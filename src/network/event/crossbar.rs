@@ -60,7 +60,11 @@ impl Partition<'_> {
         let choices = (self.common.topology).choices(number, self.packets[packet].output);
         let wire = self.packets[packet].wire;
         let cycle = self.cycle(self.now);
-        let output = selector.choose(self.now.0, switch as usize, choices, wire, |port| {
+        let on = self.ports_on(switch);
+        if !choices.clone().any(|port| on >> port & 1 == 1) {
+            self.has_no_way(switch, choices.start);
+        }
+        let output = selector.choose(self.now.0, switch as usize, choices, on, wire, |port| {
             let awake = self.ends[port].controller.may_send(cycle);
             self.reschedule(port as u32);
             awake

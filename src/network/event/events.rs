@@ -9,8 +9,10 @@ use super::wheel::Event;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(super) enum EventKind {
+    /// A window ends in which a switch measures the load of its links.
+    WindowEnds = 0,
     /// A pause frame arrives at a port.
-    Pfc = 0,
+    Pfc,
     /// A message of the other end arrives at a port's controller.
     Message,
     /// Deadlines of many controllers are near ([`Rounds`](super::rounds::Rounds)).
@@ -21,6 +23,8 @@ pub(super) enum EventKind {
     Head,
     /// A packet has arrived at a port of a switch, and may cross it.
     Tail,
+    /// The other end of a port has turned its link on or off.
+    LinkTurns,
     /// A packet has arrived at its node.
     Deliver,
     /// A packet has crossed from an input that had stopped the other end.
@@ -35,16 +39,20 @@ pub(super) enum EventKind {
     Depart,
     /// A NIC may have a packet to send.
     Inject,
+    /// A port whose link is turned off may have sent all that waited for it.
+    Drained,
 }
 
 impl EventKind {
-    const ALL: [EventKind; 13] = [
+    const ALL: [EventKind; 16] = [
+        EventKind::WindowEnds,
         EventKind::Pfc,
         EventKind::Message,
         EventKind::DeadlineRound,
         EventKind::Deadline,
         EventKind::Head,
         EventKind::Tail,
+        EventKind::LinkTurns,
         EventKind::Deliver,
         EventKind::Release,
         EventKind::Arbitrate,
@@ -52,6 +60,7 @@ impl EventKind {
         EventKind::Local,
         EventKind::Depart,
         EventKind::Inject,
+        EventKind::Drained,
     ];
 }
 

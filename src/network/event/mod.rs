@@ -27,6 +27,7 @@ pub mod series;
 mod tally;
 mod threads;
 mod time;
+mod tree_links;
 mod wheel;
 
 use std::collections::BTreeMap;
@@ -43,9 +44,10 @@ use super::traffic::pattern::{Pattern, Sources};
 use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
 use crate::blocks::port::controller::PowerController;
-use crate::config::plan::{PortPlan, SyncPlan};
+use crate::config::plan::{Policy, PortPlan, Sleep, SyncPlan};
 use crate::config::Config;
 use crate::network::parameters::Parameters;
+use crate::network::selection::Selection;
 use controller::{awake_pair, message_delay, AwakePair, Controller, Meters};
 use lazy::LazyPort;
 use link_idle::Sleeper;
@@ -179,6 +181,10 @@ fn run_governed(
         clock_ps: settings.power.clock_ps,
         message_cycles: message_delay(message_ps, parameters.cable_ps, settings.power.clock_ps),
         per_direction: settings.power.plans.iter().any(PortPlan::per_direction),
+        turns_links: match parameters.selection {
+            Selection::Alonso(thresholds) if !settings.power.plans.is_empty() => Some(thresholds),
+            _ => None,
+        },
         warm_up_ps: settings.warm_up_ps,
     };
     let ends = settings
@@ -349,6 +355,7 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
                 .into(),
         );
     }
+    check_turned_links(topology, settings)?;
     match load {
         Load::Pattern(_) if settings.duration_ps.is_none() => unfit(
             "traffic that never ends needs an end of the run: give duration_ns in [run]".into(),
@@ -363,6 +370,48 @@ fn check(topology: &dyn Topology, load: Load, settings: &Settings) -> Result<(),
             programs, nodes, ..
         } => check_programs(topology, programs, nodes),
     }
+}
+
+/// Whether switches can turn links on and off, if they are to.
+fn check_turned_links(topology: &dyn Topology, settings: &Settings) -> Result<(), RunError> {
+    let unfit = |what: String| Err(RunError::Settings(what));
+    let Selection::Alonso(thresholds) = settings.switch.selection else {
+        return Ok(());
+    };
+    if topology.in_minimal_tree(0).is_none() {
+        return unfit(
+            "selection = \"alonso\" in [switch]: this network has no minimal tree whose links stay on \
+             (Alonso 3); a k-ary-n-tree and an rlft have one"
+                .into(),
+        );
+    }
+    for plan in settings.power.plans {
+        let turns = plan.per_direction() && plan.control_pins && plan.policy == Policy::Fixed;
+        if !turns || plan.t_pdt_init != 0 || plan.registers.is_some() {
+            return unfit(
+                "selection = \"alonso\" in [switch]: the switches turn each direction of a link on and \
+                 off, by force_wake of its port; give the ports policy = \"fixed\", t_pdt_ns = 0, \
+                 sync = \"lpi\", control_pins = true, and no registers"
+                    .into(),
+            );
+        }
+        let times = match plan.sleep {
+            Sleep::FastWake => vec![plan.link.fast_wake],
+            Sleep::DeepSleep => vec![plan.link.deep_sleep],
+            Sleep::Hybrid => vec![plan.link.fast_wake, plan.link.deep_sleep],
+        };
+        let longest = times.iter().map(|times| times.t_s.max(times.t_w)).max();
+        let transition = longest.unwrap_or(0) * settings.power.clock_ps;
+        if thresholds.window_ps <= transition {
+            return unfit(format!(
+                "select_window_ns = {} in [switch]: the network is to settle between two looks at the \
+                 load (Alonso 4.3), and a link takes {} ns to sleep or to wake; make the window longer",
+                thresholds.window_ps as f64 / 1e3,
+                transition as f64 / 1e3
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// How long a run can be whose samples are all kept, in ps.

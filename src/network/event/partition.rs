@@ -17,9 +17,10 @@ use super::rounds::Rounds;
 use super::series::Samples;
 use super::tally::Tally;
 use super::time::{Cycle, Time};
+use super::tree_links::TreeLinks;
 use super::wheel::{Event, Wheel};
 use crate::network::parameters::{Parameters, MAX_RADIX};
-use crate::network::selection::Selector;
+use crate::network::selection::{Selector, Thresholds};
 use crate::network::topology::Topology;
 use crate::network::traffic::{Host, Outgoing, Traffic};
 use crate::network::{PortCycles, PortSummary, RunError};
@@ -33,6 +34,8 @@ pub struct Common<'a> {
     pub message_cycles: u64,
     /// Each direction of a link sleeps for itself.
     pub per_direction: bool,
+    /// Switches turn links on and off by these.
+    pub turns_links: Option<Thresholds>,
     pub warm_up_ps: u64,
 }
 
@@ -71,6 +74,8 @@ pub struct Partition<'a> {
     pub(super) crossbars: Vec<Crossbar>,
     /// What chooses among several ports, if the routing function does not.
     pub(super) selector: Option<Box<Selector>>,
+    /// What turns links on and off, if their switches do.
+    pub(super) links: Option<Box<TreeLinks>>,
     pub(super) nics: Vec<Nic>,
     pub packets: Packets,
     pub wheel: Wheel,
@@ -143,6 +148,12 @@ impl<'a> Partition<'a> {
                 common.parameters.byte_ps,
             )
             .map(Box::new),
+            links: (common.turns_links)
+                .and_then(|thresholds| {
+                    let switches = &numbering.switches_of[number];
+                    TreeLinks::new(topology, switches, thresholds)
+                })
+                .map(Box::new),
             nics: (0..nodes).map(|_| Nic::default()).collect(),
             packets: Packets::default(),
             wheel: Wheel::new(),
@@ -159,6 +170,7 @@ impl<'a> Partition<'a> {
 
     /// Begins: the controllers' first deadlines are scheduled, and traffic sends what it has.
     pub fn start(&mut self) {
+        self.start_tree_links();
         for port in 0..self.ends.len() as u32 {
             if self.ends[port as usize].port.peer != NONE {
                 self.reschedule(port);
@@ -209,6 +221,9 @@ impl<'a> Partition<'a> {
                 }
                 EventKind::Head => self.first_byte_arrives(index, event.value),
                 EventKind::Tail => self.packet_arrives(index, event.value),
+                EventKind::LinkTurns => self.hear_of_link(index, event.value == 1),
+                EventKind::WindowEnds => self.window_ends(index),
+                EventKind::Drained => self.drained(index),
                 EventKind::Deliver => self.deliver(event.value),
                 EventKind::Release => self.release(index),
                 EventKind::Arbitrate => {

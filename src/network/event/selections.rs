@@ -1,5 +1,9 @@
 //! The selection functions (POWAR 3 and 4.2): one engine against the other, and what they are for.
 
+use std::fmt::Write;
+
+use rand::{Rng, SeedableRng};
+
 use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
 use super::*;
 use crate::blocks::port::controller::{AlwaysOn, PowerController};
@@ -8,7 +12,7 @@ use crate::config::Config;
 use crate::network::clocked::NoSink;
 use crate::network::selection::{Selection, Thresholds};
 use crate::network::topology::{ConfiguredTopology, Value, KINDS};
-use crate::network::trace::Program;
+use crate::network::trace::{self, Program};
 
 /// Windows so short that the load of every one differs.
 const POWAR: Selection = Selection::Powar(Thresholds {
@@ -131,6 +135,99 @@ fn both_engines_choose_the_same_ports() {
         "{used:?}"
     );
     assert!(powar < round_robin, "{used:?}");
+}
+
+/// Ports whose links their switches turn on and off.
+fn turned() -> PortPlan {
+    let text = "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nt_pdt_ns = 0\ncontrol_pins = true\n";
+    Config::parse(text, "port.toml").unwrap().plan().unwrap()
+}
+
+/// Each rank sends to two others for some 8 us again and again, and computes in between. Packets have all
+/// sizes: of equal ones many arrive in a switch at the same time.
+fn bursts(ranks: usize) -> Program {
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
+    let mut ops = vec![String::new(); ranks];
+    for burst in 0..12 {
+        for rank in 0..ranks {
+            let _ = writeln!(
+                ops[rank],
+                "c{burst}: calc {}",
+                random.random_range(60_000..66_000)
+            );
+            if burst > 0 {
+                let _ = writeln!(ops[rank], "c{burst} requires r{}m0f{rank}", burst - 1);
+            }
+        }
+        for rank in 0..ranks {
+            for message in 0..80 {
+                let to = (rank + [5, 2][message % 2]) % ranks;
+                let bytes = random.random_range(64..9000);
+                let name = format!("{burst}m{message}f");
+                let tag = burst * 80 + message;
+                let _ = writeln!(ops[rank], "s{name}: send {bytes}b to {to} tag {tag}");
+                let _ = writeln!(ops[rank], "s{name} requires c{burst}");
+                // The next burst waits for the first message of this one.
+                let receiver = if message == 0 { to } else { rank };
+                let _ = writeln!(
+                    ops[to],
+                    "r{name}{receiver}: recv {bytes}b from {rank} tag {tag}"
+                );
+            }
+        }
+    }
+    let mut text = format!("num_ranks {ranks}\n");
+    for (rank, ops) in ops.iter().enumerate() {
+        let _ = writeln!(text, "rank {rank} {{\n{ops}}}");
+    }
+    trace::from_text(&text).unwrap()
+}
+
+/// Both engines turn the same links off and on, and no packet is without a way.
+#[test]
+fn both_engines_turn_the_same_links() {
+    let tall = shape(
+        "k-ary-n-tree",
+        &[("k", Value::Number(2)), ("n", Value::Number(4))],
+    );
+    let rlft = shape(
+        "rlft",
+        &[("radix", Value::Number(4)), ("levels", Value::Number(3))],
+    );
+    let plan = turned();
+    for (topology, window_ps) in [(tree(), 13_000_001), (tall, 17_000_003), (rlft, 15_000_007)] {
+        let alonso = Selection::Alonso(Thresholds {
+            window_ps,
+            ..Thresholds::DEFAULT
+        });
+        let program = bursts(topology.nodes());
+        let duration = Some(700_000_000);
+        let one = with(&*topology, alonso, &program, Some(plan), duration, 1);
+        let three = with(&*topology, alonso, &program, Some(plan), duration, 3);
+        assert!(one == three, "one thread, three threads");
+        let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+        let controller = |_| -> Box<dyn PowerController + Send> { Box::new(Port::new(&plan)) };
+        let network = (&*topology, &program, &nodes[..]);
+        let clocked = clocked_with(switch(alonso), network, duration, controller, &mut NoSink);
+        let sent = |run: &RunSummary| -> Vec<u64> {
+            run.ports.iter().map(|port| port.packets_sent).collect()
+        };
+        assert_eq!(sent(&one), sent(&clocked));
+        let events = one.events;
+        assert!(one == RunSummary { events, ..clocked });
+        // Links off the minimal tree have slept, and have come up again.
+        let (mut slept, mut woken) = (0, 0);
+        for (number, port) in one.ports.iter().enumerate() {
+            let Some(stays) = topology.in_minimal_tree(number).filter(|_| port.cabled) else {
+                continue;
+            };
+            let sleeps = port.cycles.transitions > 0;
+            assert!(!(stays && sleeps), "{}", port.name);
+            slept += usize::from(sleeps);
+            woken += usize::from(port.cycles.wake_ups > 0);
+        }
+        assert!(slept > 5 && woken > 2, "{slept} {woken}");
+    }
 }
 
 /// POWAR 4.3: round-robin wakes every port in turn; First-On and POWAR gather packets on links that are

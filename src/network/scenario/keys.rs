@@ -507,25 +507,26 @@ fn switch() -> Vec<Key> {
             choice(Selection::NAMES),
             "`\"fixed\"`",
             "which of several equally short ways a packet takes (up in a fat tree, parallel cables \
-             of a torus): always the same one to a node, or by a selection function of POWAR",
+             of a torus): always the same one to a node, by a selection function of POWAR, or one of \
+             those that Alonso's switches have on",
         ),
         key(
             "select_on",
             select.clone(),
             "`0.5`",
-            "`powar` makes one more port selectable above this utilisation of those that are",
+            "`powar` and `alonso` have one more port in use above this utilisation of those that are",
         ),
         key(
             "select_off",
             select,
             "`0.25`",
-            "`powar` makes one less selectable below this one; at most half of `select_on`",
+            "`powar` and `alonso` have one less in use below this one; at most half of `select_on`",
         ),
         key(
             "select_window_ns",
             time(1000, LONGEST_DELAY_PS),
             "`10000`",
-            "`powar` looks at the utilisation so often",
+            "`powar` and `alonso` look at the utilisation so often",
         ),
     ]
 }

@@ -565,7 +565,8 @@ fn all_faults_of_a_scenario_come_at_once() {
     assert_eq!(places, expected, "{message}");
 }
 
-/// Where every packet has one way, nothing can be selected; and only POWAR has thresholds.
+/// Where every packet has one way, nothing can be selected; only POWAR and Alonso have thresholds, and
+/// only fat trees Alonso's links.
 #[test]
 fn a_selection_needs_several_ways() {
     let with = |topology: &str, switch: &str| {
@@ -589,8 +590,23 @@ fn a_selection_needs_several_ways() {
     }
     let powar = with(tree, "selection = \"powar\"");
     assert_eq!(powar, Ok(Selection::Powar(Thresholds::DEFAULT)));
+    let alonso = with(
+        tree,
+        "selection = \"alonso\"\nselect_on = 0.65\nselect_off = 0.3",
+    );
+    let thresholds = Thresholds {
+        on_millionths: 650_000,
+        off_millionths: 300_000,
+        ..Thresholds::DEFAULT
+    };
+    assert_eq!(alonso, Ok(Selection::Alonso(thresholds)));
+    let torus = with(
+        "kind = \"torus\"\nports_per_link = 2",
+        "selection = \"alonso\"",
+    );
+    assert!(torus.unwrap_err().contains("minimal tree"));
     for (switch, says) in [
-        ("select_on = 0.6", "selection = \"powar\""),
+        ("select_on = 0.6", "\"powar\""),
         ("selection = \"first-on\"\nselect_window_ns = 9", "POWAR"),
         ("selection = \"powar\"\nselect_off = 0.26", "at most 0.25"),
         ("selection = \"powar\"\nselect_on = 1", "below 1"),

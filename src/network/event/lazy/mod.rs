@@ -42,15 +42,15 @@ pub struct Common {
 }
 
 impl Common {
-    /// For the ports of `plan`; `None` if what they do depends on more than activity and
-    /// messages: registers, measured hops, the levels of the other end, a way up after reset.
+    /// For the ports of `plan`; `None` if what they do depends on more than activity, messages and
+    /// `force_wake`: registers, measured hops, the levels of the other end.
     pub fn new(plan: &PortPlan) -> Option<Self> {
         let numbers = match plan.predicts() {
             true => Some(Numbers::new(plan)?),
             false => None,
         };
-        let simple = plan.sync != SyncPlan::Levels && !plan.starts_going_up();
-        (plan.registers.is_none() && simple).then_some(Self {
+        let simple = plan.registers.is_none() && plan.sync != SyncPlan::Levels;
+        simple.then_some(Self {
             plan: *plan,
             numbers,
         })
@@ -139,6 +139,7 @@ struct ColdState {
     message: Message,
     sent: Option<Message>,
     waiting: bool,
+    force_wake: bool,
     tx_enable: bool,
     /// The link is awake and nothing is being sent: only the timer can change that.
     no_exchange: bool,
@@ -191,6 +192,7 @@ impl LazyPort {
                 message: Message::None,
                 sent: None,
                 waiting: false,
+                force_wake: false,
                 tx_enable: false,
                 no_exchange: false,
                 resolved: false,
@@ -262,6 +264,14 @@ impl LazyPort {
     /// From cycle `from` on a packet waits that may not leave.
     pub fn wait(&mut self, from: Cycle) {
         self.change_activity(self.port_cycle(from), |port| port.cold.waiting = true);
+    }
+
+    /// From cycle `from` on the port is kept awake, or is not; where each direction sleeps for itself.
+    pub fn force_wake(&mut self, from: Cycle, force: bool) {
+        debug_assert!(self.backstop == PER_DIRECTION);
+        self.go_to(self.port_cycle(from));
+        self.cold.force_wake = force;
+        self.look_ahead();
     }
 
     /// In `cycle` a message of the other end arrives.
@@ -718,8 +728,8 @@ impl ColdState {
             Some(sync) => sync.starts(self.cycle.0, view),
             // Nobody is asked.
             None => (
-                (view.wants_down || view.overdue) && view.permitted,
-                view.queue_nonempty,
+                (view.wants_down || view.overdue) && view.permitted && !self.force_wake,
+                view.queue_nonempty || self.force_wake,
             ),
         }
     }
@@ -729,7 +739,7 @@ impl ColdState {
     fn exchange_quiet(&self, view: &View) -> u64 {
         match (&self.sync, &self.guard) {
             (Some(sync), _) => sync.quiet(self.cycle.0, view),
-            (None, _) if !view.overdue => u64::MAX,
+            (None, _) if !view.overdue || self.force_wake => u64::MAX,
             // A direction that only the guard keeps awake sleeps as soon as that lets it.
             (None, Some(guard)) if !view.permitted => guard.until_permits(self.cycle.0),
             (None, _) => 0,

@@ -118,6 +118,7 @@ struct End {
     arrives_at: u64,
     paused_until: u64,
     waiting: bool,
+    force_wake: bool,
     transmits_until: u64,
     receives_until: u64,
     /// Packets on the way to this end: when they begin to arrive, and how long they are.
@@ -150,6 +151,7 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
             arrives_at: 5,
             paused_until: 0,
             waiting: false,
+            force_wake: false,
             transmits_until: 0,
             receives_until: 0,
             packets: VecDeque::new(),
@@ -201,6 +203,11 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
                 other.messages.push_back((cycle + DELAY, message));
             }
 
+            if plan.control_pins && random.random_ratio(1, 150) {
+                end.force_wake ^= true;
+                end.lazy.force_wake(Cycle(cycle), end.force_wake);
+                end.attend();
+            }
             let mut message_in = Message::None;
             if let Some((_, message)) = end.messages.pop_front_if(|(due, _)| *due == cycle) {
                 message_in = message;
@@ -249,6 +256,7 @@ fn run_pair(plan: &PortPlan, cycles: u64, seed: u64) -> Seen {
                 transmitting,
                 receiving: cycle < end.receives_until,
                 initiator: side == 0,
+                force_wake: end.force_wake,
                 message_in: message_in as u8,
                 ..Inputs::default()
             });
@@ -392,6 +400,44 @@ fn a_direction_that_sleeps_for_itself_is_the_golden_one() {
     assert_eq!(sum.messages, 0);
     assert!(
         sum.hits > 20_000 && sum.misses > 3000 && sum.transitions > 6000,
+        "{sum:?}"
+    );
+}
+
+/// Its switch keeps it awake at times, whatever governs it otherwise.
+#[test]
+fn a_direction_that_is_kept_awake_is_the_golden_one() {
+    let mut sum = Seen::default();
+    for (number, sleep) in Sleep::ALL.into_iter().enumerate() {
+        for (policy, t_pdt_init, clocks_per_tick) in [
+            (Policy::Fixed, 0, 1),
+            (Policy::Fixed, 9, 3),
+            (Policy::Fixed, 60, 1),
+            (Policy::PerfBound, 40, 1),
+            (Policy::PerfBoundCorrect, 40, 3),
+        ] {
+            for guard in [None, Some((2, 7))] {
+                let plan = per_direction(PortPlan {
+                    policy,
+                    sleep,
+                    t_pdt_init,
+                    clocks_per_tick,
+                    control_pins: true,
+                    guard: guard.map(|(burst, numerator)| GuardPlan {
+                        burst,
+                        numerator,
+                        denominator: 500,
+                        adjustable: false,
+                        rate_bits: 1,
+                    }),
+                    ..plan()
+                });
+                sum += run_pair(&plan, 40_000, number as u64);
+            }
+        }
+    }
+    assert!(
+        sum.hits > 5000 && sum.misses > 1000 && sum.transitions > 2000,
         "{sum:?}"
     );
 }

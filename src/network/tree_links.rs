@@ -1,0 +1,266 @@
+//! Which links of a fat tree are on: the rules of Alonso 3, for one switch.
+//!
+//! A switch decides about the links that it sends on; each direction of a cable is a link of its own.
+//! Those of the minimal tree stay on, so that there is always a way to every node. A switch of that tree
+//! has as many ports up as its load needs. Any other switch has only what it is reached by: a port up for
+//! each link that comes from below, and all ports down as long as any link comes at all. So what a
+//! switch turns off or on spreads: its neighbours hear of it, and follow.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use super::selection::Thresholds;
+use super::topology::Topology;
+
+/// The ports of a switch that it turns on and off, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Change {
+    /// These are to carry packets again.
+    pub on: u64,
+    /// These are to carry no more packets than those that already wait for them.
+    pub off: u64,
+}
+
+/// One switch of a fat tree. Ports are bits of a word.
+#[derive(Clone, Debug)]
+pub struct TreeSwitch {
+    /// The ports that lead up; none at the top.
+    up: Range<u8>,
+    /// All ports with a cable.
+    cabled: u64,
+    in_minimal_tree: bool,
+    /// Packets may be given to these.
+    on: u64,
+    /// Of the links that come in at these ports, packets may come.
+    incoming: u64,
+    /// What left by ports up in the present window.
+    bytes: u64,
+}
+
+impl TreeSwitch {
+    /// A switch of a fat tree whose links are all on. `None` in another network.
+    pub fn new(topology: &dyn Topology, switch: usize) -> Option<TreeSwitch> {
+        let (radix, first) = (topology.radix(), switch * topology.radix());
+        let last = radix as u8 - 1;
+        let up = topology.choices(switch, last);
+        let cabled = (0..radix).filter(|port| topology.peer(first + port).is_some());
+        let cabled = cabled.fold(0, |ports, port| ports | 1 << port);
+        Some(TreeSwitch {
+            // The last port of a switch at the top leads down, or has no cable.
+            up: if up.len() > 1 { up } else { last..last },
+            cabled,
+            // All links down of its switches belong to the tree (Alonso 3).
+            in_minimal_tree: topology.in_minimal_tree(first)?,
+            on: cabled,
+            incoming: cabled,
+            bytes: 0,
+        })
+    }
+
+    /// The ports that packets may be given to.
+    pub fn on(&self) -> u64 {
+        self.on
+    }
+
+    /// Whether the load of its ports up is looked at.
+    pub fn is_checked(&self) -> bool {
+        self.in_minimal_tree && !self.up.is_empty()
+    }
+
+    /// A packet of `wire` bytes leaves by a port; whether the end of the window needs a look for it.
+    pub fn departs(&mut self, port: u8, wire: u32) -> bool {
+        let counts = self.is_checked() && self.up.contains(&port);
+        self.bytes += if counts { u64::from(wire) } else { 0 };
+        counts
+    }
+
+    /// At the end of a window: one port up more or less, if the utilisation of those that are on asks
+    /// for it. The first one stays on. A byte takes `byte_ps` on a link.
+    pub fn check(&mut self, thresholds: &Thresholds, byte_ps: u64) -> Change {
+        let ports = mask(&self.up);
+        let (on, off) = (self.on & ports, !self.on & ports);
+        let bytes = std::mem::take(&mut self.bytes);
+        let wanted = match thresholds.compare(on.count_ones(), bytes, byte_ps) {
+            // "The selected link is the one with lower index"; the first to go is the last (Alonso 3).
+            Ordering::Greater => self.on | off & off.wrapping_neg(),
+            Ordering::Less if on.count_ones() > 1 => self.on & !(1 << (63 - on.leading_zeros())),
+            Ordering::Less | Ordering::Equal => self.on,
+        };
+        self.turn(wanted)
+    }
+
+    /// Without a packet up no further check changes anything.
+    pub fn is_at_rest(&self) -> bool {
+        (self.on & mask(&self.up)).count_ones() <= 1
+    }
+
+    /// The other end of a port has turned the link that comes in there on or off.
+    pub fn hears(&mut self, port: u8, on: bool) -> Change {
+        self.incoming = self.incoming & !(1 << port) | u64::from(on) << port;
+        if self.in_minimal_tree {
+            return Change::default();
+        }
+        let up = mask(&self.up);
+        let from_below = self.incoming & !up;
+        // "the link attached to port i is being turned off, it turns off the up link i + k" (Alonso 3).
+        let mut wanted = (from_below << self.up.start) & up;
+        if self.incoming != 0 {
+            wanted |= self.cabled & !up;
+        }
+        self.turn(wanted)
+    }
+
+    /// Has these ports on, and no others.
+    fn turn(&mut self, wanted: u64) -> Change {
+        let change = Change {
+            on: wanted & !self.on,
+            off: self.on & !wanted,
+        };
+        self.on = wanted;
+        change
+    }
+}
+
+/// The ports as bits.
+fn mask(ports: &Range<u8>) -> u64 {
+    ports.clone().fold(0, |mask, port| mask | 1 << port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::topology::{ConfiguredTopology, Value, KINDS};
+
+    const THRESHOLDS: Thresholds = Thresholds {
+        on_millionths: 650_000,
+        off_millionths: 300_000,
+        window_ps: 1_000_000,
+    };
+
+    /// The 4-ary 3-tree of Alonso 3 and 4. Switches: 4 at the bottom and 4 in the middle of each of 4
+    /// subtrees, then 16 at the top.
+    fn tree() -> ConfiguredTopology {
+        let kind = KINDS.iter().find(|kind| kind.name == "k-ary-n-tree");
+        let shape = [("k", Value::Number(4)), ("n", Value::Number(3))];
+        ConfiguredTopology::new(kind.unwrap(), &shape).unwrap()
+    }
+
+    fn switch(number: usize) -> TreeSwitch {
+        TreeSwitch::new(&*tree(), number).unwrap()
+    }
+
+    fn off(off: u64) -> Change {
+        Change { on: 0, off }
+    }
+
+    fn on(on: u64) -> Change {
+        Change { on, off: 0 }
+    }
+
+    /// Alonso 3: "The first link to be turned off is 2k - 1, then 2k - 2, and so on. The link k cannot be
+    /// turned off"; "the selected link is the one with lower index".
+    #[test]
+    fn ports_up_follow_the_load() {
+        let mut leaf = switch(0);
+        assert!(leaf.is_checked());
+        let mut load = |bytes: u32| {
+            leaf.departs(4, bytes);
+            // A link down is no load of the links up.
+            leaf.departs(0, 1_000_000);
+            let change = leaf.check(&THRESHOLDS, 1);
+            (change, leaf.on(), leaf.is_at_rest())
+        };
+        // Four ports could send 4,000,000 bytes in a window: 30 % of that is not below U_off.
+        assert_eq!(load(1_200_000), (off(0), 0xff, false));
+        assert_eq!(load(1_199_999), (off(0x80), 0x7f, false));
+        assert_eq!(load(899_999), (off(0x40), 0x3f, false));
+        assert_eq!(load(0), (off(0x20), 0x1f, true));
+        assert_eq!(load(0), (off(0), 0x1f, true));
+        assert_eq!(load(650_000), (off(0), 0x1f, true));
+        assert_eq!(load(650_001), (on(0x20), 0x3f, false));
+        // What one port cannot carry, two can without being above U_on again.
+        assert_eq!(load(1_000_000), (off(0), 0x3f, false));
+        assert_eq!(load(1_300_001), (on(0x40), 0x7f, false));
+    }
+
+    /// Alonso 3: "the link attached to port i is being turned off, it turns off the up link i + k", and
+    /// down links "are turned on/off all at once".
+    #[test]
+    fn what_is_turned_off_below_and_above_spreads() {
+        // The second of the switches in the middle of the first subtree.
+        let mut middle = switch(5);
+        assert!(!middle.is_checked());
+        assert!(!middle.departs(4, 1_000_000));
+        assert_eq!(middle.hears(2, false), off(0x40));
+        assert_eq!(middle.hears(0, false), off(0x10));
+        // Nothing follows what comes from above, as long as anything comes.
+        for port in 4..8 {
+            assert_eq!(middle.hears(port, false), off(0));
+        }
+        assert_eq!(middle.hears(1, false), off(0x20));
+        // The last link that could bring a packet: all of its own go.
+        assert_eq!(middle.hears(3, false), off(0x8f));
+        assert_eq!(middle.on(), 0);
+        // From above: the links down, and none up.
+        assert_eq!(middle.hears(6, true), on(0x0f));
+        assert_eq!(middle.hears(1, true), on(0x20));
+        assert_eq!(middle.hears(6, false), off(0));
+        assert_eq!(middle.hears(1, false), off(0x2f));
+    }
+
+    /// Alonso 3: the root of the minimal tree needs no mechanism; the other switches at the top have no
+    /// links up.
+    #[test]
+    fn switches_at_the_top() {
+        let (mut root, mut other) = (switch(32), switch(33));
+        for port in 0..4 {
+            assert_eq!(root.hears(port, false), off(0));
+            let last = port == 3;
+            assert_eq!(other.hears(port, false), off(if last { 0x0f } else { 0 }));
+        }
+        assert_eq!((root.on(), other.on()), (0x0f, 0));
+        assert_eq!(other.hears(2, true), on(0x0f));
+        assert!(!root.is_checked() && !other.is_checked());
+    }
+
+    /// Alonso 3, `p_min`: with no load at all, 168 of 384 links of a 4-ary 3-tree are on, 0.4375.
+    #[test]
+    fn without_a_load_the_minimal_tree_is_left() {
+        let topology = tree();
+        let radix = topology.radix();
+        let mut switches: Vec<_> = (0..topology.switches()).map(switch).collect();
+        let mut told = Vec::new();
+        // More windows than there are ports up.
+        for _ in 0..5 {
+            let mut changes: Vec<(usize, Change)> = Vec::new();
+            for (number, switch) in switches.iter_mut().enumerate() {
+                if switch.is_checked() {
+                    changes.push((number, switch.check(&THRESHOLDS, 1)));
+                }
+            }
+            while let Some((number, change)) = changes.pop() {
+                assert_eq!(change.on, 0);
+                for port in (0..radix).filter(|port| change.off >> port & 1 == 1) {
+                    let far = topology.peer(number * radix + port).unwrap();
+                    told.push(far);
+                    if let Some(switch) = switches.get_mut(far / radix) {
+                        changes.push((far / radix, switch.hears((far % radix) as u8, false)));
+                    }
+                }
+            }
+        }
+        let nodes = topology.nodes() as u32;
+        let on: u32 = switches.iter().map(|switch| switch.on().count_ones()).sum();
+        assert_eq!((on + nodes, told.len()), (168, 384 - 168));
+        for (number, switch) in switches.iter().enumerate() {
+            for port in 0..radix {
+                let index = number * radix + port;
+                let stays = topology.in_minimal_tree(index) == Some(true);
+                assert_eq!(
+                    switch.on() >> port & 1 == 1,
+                    stays && topology.peer(index).is_some()
+                );
+            }
+        }
+    }
+}
