@@ -1,6 +1,6 @@
-//! Fixed power-down thresholds on LAMMPS, the comparison of PerfBound 4.4.1 and Figure 7: golden
-//! models control every port of the scenario in `sim/`, and the trends that the PerfBound paper
-//! reports must show, each against the run without power saving.
+//! Trends that papers report must show in the scenarios of `sim/`, each against the run without power
+//! saving: fixed power-down thresholds on LAMMPS (PerfBound 4.4.1 and Figure 7), with golden models at
+//! every port; links that switches turn off and on under a load that rises and falls (Alonso Figure 5).
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -8,6 +8,7 @@ use std::path::Path;
 use linkdoze::blocks::port::pins::PowerState;
 use linkdoze::config::Config;
 use linkdoze::energy::{check_conservation, Energy, EnergyReport, SystemPower};
+use linkdoze::experiment;
 use linkdoze::network::scenario::Scenario;
 use linkdoze::network::{event, run as simulate, Ended, Progress, RunSummary, Workload};
 
@@ -163,4 +164,42 @@ fn fixed_thresholds_on_lammps() {
     assert!(deep[3].system > 0.0, "{deep:?}");
     // The PerfBound paper: with more permissive thresholds deep sleep saves more than fast wake.
     assert!(deep[3].system > fast[3].system, "{deep:?} {fast:?}");
+}
+
+/// Alonso 4.4 and Figure 5: with a low load "the consumption of the network is reduced to a 67% of its
+/// nominal value"; when it rises, "Eventually, all links become active"; then the power decreases again.
+/// Alonso 3: the links of the minimal tree, 0.4375 of all, are always on.
+#[test]
+fn links_that_switches_turn_off_and_on() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scenario = Scenario::load(&root.join("sim/alonso.toml")).unwrap();
+    let outcome = experiment::run(&scenario, 2).unwrap();
+    let series = outcome.run.summary.series.as_ref().unwrap();
+    // A link that is off draws nothing, on its way up or down as much as awake (Alonso 4.3).
+    let power = |from_us: u64, until_us: u64| {
+        let samples = (from_us * 1_000_000 / series.sample_ps) as usize
+            ..(until_us * 1_000_000 / series.sample_ps) as usize;
+        let (mut slept, mut all) = (0, 0);
+        for class in &series.classes {
+            for sample in samples.clone() {
+                slept += class.slept[sample].ps();
+                all += class.ends * series.length_ps(sample);
+            }
+        }
+        1.0 - slept as f64 / all as f64
+    };
+    // Low until 96 us, high from 144 to 240 us, low again from 288 us on.
+    let phases = [power(20, 96), power(160, 240), power(310, 380)];
+    println!("power of the links: {phases:?}");
+    for low in [phases[0], phases[2]] {
+        assert!((0.62..0.68).contains(&low), "{phases:?}");
+    }
+    assert!(phases[1] == 1.0, "{phases:?}");
+    let least = (0..series.classes[0].slept.len() as u64 - 1).map(|sample| {
+        let us = sample * series.sample_ps / 1_000_000;
+        power(us, us + series.sample_ps.div_ceil(1_000_000))
+    });
+    assert!(least.fold(1.0, f64::min) >= 0.4375);
+    let latency = outcome.against.latency_mean_overhead_percent.unwrap();
+    assert!((0.0..3.0).contains(&latency), "{latency}");
 }

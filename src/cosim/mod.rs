@@ -344,6 +344,8 @@ pub enum SoftwareMay {
     Nothing,
     /// It reads what was counted, and leaves it as it is.
     ReadCounts,
+    /// It clears what was counted again and again, and reads some of it at once.
+    ClearCounts,
 }
 
 impl Stretch {

@@ -36,8 +36,9 @@ const COUNTING_PERIOD: u64 = 4;
 /// The share of a run's cycles in which events are counted without a break.
 const COUNTING_SHARE: u64 = 24;
 
-/// The share of that time, its end, in which software reads what was counted.
-const READING_SHARE: u64 = 5;
+/// Of so many parts of that time software reads what was counted in the last but one, and clears it in
+/// the last.
+const COUNTING_PARTS: u64 = 6;
 
 /// How often each of them comes if it is short.
 const LONG_TIMES: u64 = 4;
@@ -1186,10 +1187,11 @@ impl Activity for Scenes {
         Some(Stretch {
             software: match (self.configures_until, self.counts_until) {
                 (Some(_), _) => SoftwareMay::Configure,
-                (None, Some(end)) if self.now + self.counting.0 / READING_SHARE < end => {
-                    SoftwareMay::Nothing
-                }
-                (None, Some(_)) => SoftwareMay::ReadCounts,
+                (None, Some(end)) => match (end - self.now) * COUNTING_PARTS / self.counting.0 {
+                    0 => SoftwareMay::ClearCounts,
+                    1 => SoftwareMay::ReadCounts,
+                    _ => SoftwareMay::Nothing,
+                },
                 (None, None) => SoftwareMay::Ask,
             },
             ..stretch

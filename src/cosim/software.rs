@@ -247,6 +247,9 @@ impl Software {
         let pause = (100.0 / (1.0 - uniform)).min(longest);
         self.next_at = self.now + 60 + pause as u64;
         self.eagerness = self.random.random_range(1..=8);
+        if may == SoftwareMay::ClearCounts {
+            return self.clear_counts();
+        }
         if let Some(ports) = self.switch.as_ref().map(|pages| pages.ports) {
             // So that every port gets its turn.
             if configures {
@@ -327,6 +330,27 @@ impl Software {
         });
     }
 
+    /// Clears all counters after some events, and reads some before all of them have had their turn again.
+    fn clear_counts(&mut self) {
+        self.next_at = self.now + self.random.random_range(100..700);
+        self.eagerness = 8;
+        self.write(self.address("command"), 2);
+        let cycles = self.random.random_range(0..4);
+        self.operations.push_back(Operation::Wait(cycles));
+        for _ in 0..5 {
+            let low = self.any_count();
+            self.read(low);
+        }
+    }
+
+    /// The address of the lower word of a counter.
+    fn any_count(&mut self) -> u32 {
+        let registers = self.page.registers.iter();
+        let latching = registers.filter(|it| it.name.ends_with("_low") && !it.writable);
+        let low = latching.choose(&mut self.random);
+        self.base + low.map_or(0, |register| register.offset)
+    }
+
     fn address(&self, register: &str) -> u32 {
         self.base + self.page.register(register).offset
     }
@@ -348,13 +372,14 @@ impl Software {
         if self.chance(4) {
             return self.read(self.address("hop_factor_now"));
         }
-        let registers = self.page.registers.iter();
-        let latching = registers.filter(|it| it.name.ends_with("_low") && !it.writable);
-        let low = latching.choose(&mut self.random);
-        let low = self.base + low.map_or(0, |register| register.offset);
+        let low = self.any_count();
         self.read(low);
         if self.chance(2) {
             self.operations.push_back(Operation::Wait(0));
+        }
+        if self.chance(4) {
+            // The lower word of a parameter leaves the upper one as it is.
+            self.read(self.address("t_pdt_low"));
         }
         self.read(low + 4);
     }

@@ -169,7 +169,10 @@ impl Logic for EventCounters {
         self.at.d.next = self.address.val();
         self.counts.read_address.next = self.address.val();
 
-        comment!("The register of the counter that is visited");
+        comment!(
+            "The register of the counter that is visited. What a clear finds on its way to the"
+        );
+        comment!("memory means nothing there: its counter is known no more.");
         self.lows[0].next = 0.into();
         self.knows[0].next = false;
         for i in 0..self._count {
@@ -183,13 +186,8 @@ impl Logic for EventCounters {
                 self.knows[i].val() | (self.here[i].val() & self.known[i].q.val());
         }
         for i in self._count..self._end {
-            if self.clear.val() {
-                self.low_then.d.next = 0.into();
-                self.known_then.d.next = false;
-            } else {
-                self.low_then.d.next = self.lows[i].val();
-                self.known_then.d.next = self.visits_now.val() & self.knows[i].val();
-            }
+            self.low_then.d.next = self.lows[i].val();
+            self.known_then.d.next = self.visits_now.val() & self.knows[i].val();
         }
 
         comment!("All its bits, which go back into the memory");

@@ -3,7 +3,10 @@
 use std::collections::VecDeque;
 
 use super::time::Time;
+use crate::network::selection::Thresholds;
+use crate::network::topology::Topology;
 use crate::network::traffic::Outgoing;
+use crate::network::tree_links::TreeSwitch;
 
 /// Inside a switch, beside its ports.
 #[derive(Clone, Debug)]
@@ -97,5 +100,44 @@ impl Waits {
     /// How long packets have waited by `end`, in ps.
     pub(super) fn until(&self, end: Time) -> u64 {
         self.ps + self.since.map_or(0, |since| end.max(since) - since)
+    }
+}
+
+/// Switches that turn links of a fat tree on and off.
+#[derive(Debug)]
+pub(super) struct TreeLinks {
+    pub(super) thresholds: Thresholds,
+    pub(super) switches: Vec<TurningSwitch>,
+}
+
+/// One of them.
+#[derive(Debug)]
+pub(super) struct TurningSwitch {
+    pub(super) rules: TreeSwitch,
+    /// Ports that are off for what comes, but still carry what waits for them, as bits.
+    pub(super) draining: u64,
+    /// The end of the present window will be looked at.
+    pub(super) is_watched: bool,
+}
+
+impl TreeLinks {
+    /// Of the switches with these numbers; `None` if the network is no fat tree.
+    pub(super) fn new(
+        topology: &dyn Topology,
+        switches: &[u32],
+        thresholds: Thresholds,
+    ) -> Option<TreeLinks> {
+        let turning = |&switch: &u32| {
+            Some(TurningSwitch {
+                rules: TreeSwitch::new(topology, switch as usize)?,
+                draining: 0,
+                is_watched: false,
+            })
+        };
+        let switches = switches.iter().map(turning).collect::<Option<_>>()?;
+        Some(TreeLinks {
+            thresholds,
+            switches,
+        })
     }
 }

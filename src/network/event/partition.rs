@@ -8,7 +8,7 @@
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
 use super::controller::Controller;
-use super::devices::{Crossbar, Nic, Sending, Waits};
+use super::devices::{Crossbar, Nic, Sending, TreeLinks, Waits};
 use super::events::{event, kind_and_index, EventKind, RemoteEvent};
 use super::numbering::Numbering;
 use super::packets::{Packets, NONE};
@@ -17,7 +17,6 @@ use super::rounds::Rounds;
 use super::series::Samples;
 use super::tally::Tally;
 use super::time::{Cycle, Time};
-use super::tree_links::TreeLinks;
 use super::wheel::{Event, Wheel};
 use crate::network::parameters::{Parameters, MAX_RADIX};
 use crate::network::selection::{Selector, Thresholds};

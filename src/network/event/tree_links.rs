@@ -1,5 +1,5 @@
-//! Links of a fat tree that its switches turn on and off: what they do of [`TreeSwitch`]'s rules, when,
-//! and how their neighbours hear of it.
+//! Links of a fat tree that its switches turn on and off: when they look at the rules
+//! ([`crate::network::tree_links`]), what they do, and how their neighbours hear of it.
 //!
 //! A port that is turned off carries what waits for it before; then its switch lets its controller
 //! sleep, and tells the other end. One that is turned on is kept awake from then on. What is told takes
@@ -10,47 +10,7 @@ use super::packets::NONE;
 use super::partition::Partition;
 use super::time::Time;
 use crate::network::run::RunError;
-use crate::network::selection::Thresholds;
-use crate::network::topology::Topology;
-use crate::network::tree_links::{Change, TreeSwitch};
-
-/// The switches of a partition.
-#[derive(Debug)]
-pub(super) struct TreeLinks {
-    thresholds: Thresholds,
-    switches: Vec<Managed>,
-}
-
-#[derive(Debug)]
-struct Managed {
-    rules: TreeSwitch,
-    /// Ports that are off for what comes, but still carry what waits for them, as bits.
-    draining: u64,
-    /// The end of the present window will be looked at.
-    is_watched: bool,
-}
-
-impl TreeLinks {
-    /// Of the switches with these numbers; `None` if the network is no fat tree.
-    pub(super) fn new(
-        topology: &dyn Topology,
-        switches: &[u32],
-        thresholds: Thresholds,
-    ) -> Option<TreeLinks> {
-        let managed = |&switch: &u32| {
-            Some(Managed {
-                rules: TreeSwitch::new(topology, switch as usize)?,
-                draining: 0,
-                is_watched: false,
-            })
-        };
-        let switches = switches.iter().map(managed).collect::<Option<_>>()?;
-        Some(TreeLinks {
-            thresholds,
-            switches,
-        })
-    }
-}
+use crate::network::tree_links::Change;
 
 impl Partition<'_> {
     /// Keeps all links awake, and looks at the load of those that lead up from the first window on.
