@@ -11,7 +11,7 @@ use crate::blocks::port::golden::Port;
 use crate::config::Config;
 use crate::network::clocked::NoSink;
 use crate::network::selection::{Selection, Thresholds};
-use crate::network::topology::{ConfiguredTopology, Value, KINDS};
+use crate::network::topology::{ConfiguredTopology, Hop, Value, KINDS};
 use crate::network::trace::{self, Program};
 
 /// Windows so short that the load of every one differs.
@@ -228,6 +228,141 @@ fn both_engines_turn_the_same_links() {
         }
         assert!(slept > 5 && woken > 2, "{slept} {woken}");
     }
+}
+
+/// A fat tree whose switches turn off links without which its routes do not get on: only the last port up
+/// has others beside it.
+#[derive(Debug)]
+struct NoOtherWay(ConfiguredTopology);
+
+impl Topology for NoOtherWay {
+    fn nodes(&self) -> usize {
+        self.0.nodes()
+    }
+
+    fn switches(&self) -> usize {
+        self.0.switches()
+    }
+
+    fn radix(&self) -> usize {
+        self.0.radix()
+    }
+
+    fn nodes_per_switch(&self) -> usize {
+        self.0.nodes_per_switch()
+    }
+
+    fn switch_of(&self, node: usize) -> usize {
+        self.0.switch_of(node)
+    }
+
+    fn peer(&self, port: usize) -> Option<usize> {
+        self.0.peer(port)
+    }
+
+    fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop {
+        self.0.route(switch, input, lane, destination)
+    }
+
+    fn choices(&self, switch: usize, port: u8) -> std::ops::Range<u8> {
+        match usize::from(port) + 1 == self.radix() {
+            true => self.0.choices(switch, port),
+            false => port..port + 1,
+        }
+    }
+
+    fn hops(&self, source: usize, destination: usize) -> u8 {
+        self.0.hops(source, destination)
+    }
+
+    fn in_minimal_tree(&self, port: usize) -> Option<bool> {
+        self.0.in_minimal_tree(port)
+    }
+
+    fn classes(&self) -> Vec<String> {
+        self.0.classes()
+    }
+
+    fn class(&self, port: usize) -> usize {
+        self.0.class(port)
+    }
+}
+
+/// A packet whose link is off, and which has no other, ends the run: it is not left to wait.
+#[test]
+fn a_packet_without_a_way_is_seen() {
+    let alonso = Selection::Alonso(Thresholds {
+        window_ps: 13_000_001,
+        ..Thresholds::DEFAULT
+    });
+    let (topology, program, plan) = (NoOtherWay(tree()), bursts(16), turned());
+    let nodes: Vec<u32> = (0..16).collect();
+    let load = Load::Programs {
+        programs: &[(&program).into()],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let plans = vec![plan; topology.classes().len()];
+    let with = |selection| {
+        let settings = Settings {
+            switch: switch(selection),
+            ..settings(&plans, Some(700_000_000), 1)
+        };
+        run(&topology, load, &settings, Replacements::new(), &mut go_on)
+    };
+    assert!(with(Selection::RoundRobin).is_ok());
+    let error = with(alonso).unwrap_err();
+    assert!(matches!(error, RunError::NoWay { .. }), "{error}");
+    assert!(error.to_string().contains("switch"), "{error}");
+}
+
+/// Ports that their switches cannot turn off and on, and windows in which the network does not settle.
+#[test]
+fn what_switches_cannot_turn_is_refused() {
+    let refused = |port: &str, topology: &dyn Topology, window_ps| {
+        let text = format!("[port]\npolicy = \"fixed\"\n{port}\n");
+        let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
+        let plans = vec![plan; topology.classes().len()];
+        let settings = Settings {
+            switch: switch(Selection::Alonso(Thresholds {
+                window_ps,
+                ..Thresholds::DEFAULT
+            })),
+            ..settings(&plans, Some(1_000_000), 1)
+        };
+        let program = bursts(16);
+        let nodes: Vec<u32> = (0..16).collect();
+        let load = Load::Programs {
+            programs: &[(&program).into()],
+            nodes: &nodes,
+            overheads: OVERHEADS,
+        };
+        match run(topology, load, &settings, Replacements::new(), &mut go_on) {
+            Ok(_) => String::new(),
+            Err(RunError::Settings(what)) => what,
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let tree = tree();
+    let turned = "sync = \"lpi\"\nt_pdt_ns = 0\ncontrol_pins = true";
+    let window = Thresholds::DEFAULT.window_ps;
+    assert_eq!(refused(turned, &*tree, window), "");
+    for port in [
+        "sync = \"messages\"\nt_pdt_ns = 0\ncontrol_pins = true",
+        "sync = \"lpi\"\nt_pdt_ns = 1\ncontrol_pins = true",
+        "sync = \"lpi\"\nt_pdt_ns = 0",
+        "sync = \"lpi\"\nt_pdt_ns = 0\ncontrol_pins = true\nregisters = true",
+    ] {
+        let what = refused(port, &*tree, window);
+        assert!(what.contains("control_pins = true, and no registers"), "{port}: {what}");
+    }
+    // 4.48 us to wake from deep sleep (PerfBound Table 2).
+    let what = refused(turned, &*tree, 4_480_000);
+    assert!(what.contains("4480 ns to sleep or to wake"), "{what}");
+    assert_eq!(refused(turned, &*tree, 4_480_001), "");
+    let torus = shape("torus", &[("dims", Value::List(vec![4, 4]))]);
+    let what = refused(turned, &*torus, window);
+    assert!(what.contains("no minimal tree"), "{what}");
 }
 
 /// POWAR 4.3: round-robin wakes every port in turn; First-On and POWAR gather packets on links that are
