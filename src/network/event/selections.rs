@@ -354,7 +354,10 @@ fn what_switches_cannot_turn_is_refused() {
         "sync = \"lpi\"\nt_pdt_ns = 0\ncontrol_pins = true\nregisters = true",
     ] {
         let what = refused(port, &*tree, window);
-        assert!(what.contains("control_pins = true, and no registers"), "{port}: {what}");
+        assert!(
+            what.contains("control_pins = true, and no registers"),
+            "{port}: {what}"
+        );
     }
     // 4.48 us to wake from deep sleep (PerfBound Table 2).
     let what = refused(turned, &*tree, 4_480_000);
