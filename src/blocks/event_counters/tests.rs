@@ -34,9 +34,10 @@ impl Golden {
     fn clock(&mut self, happens: u32, ask: Option<usize>, clear: bool) {
         let counts = self.counts.iter_mut().zip(&mut self.before);
         for (at, (count, before)) in counts.enumerate() {
-            (*count, *before) = match clear {
-                true => (0, 0),
-                false => (*count + u64::from(happens >> at & 1), *count),
+            *before = *count;
+            *count = match clear {
+                true => 0,
+                false => *count + u64::from(happens >> at & 1),
             };
         }
         let heard = ask.filter(|_| self.asked[0].is_none());
