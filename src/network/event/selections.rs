@@ -149,14 +149,11 @@ fn bursts(ranks: usize) -> Program {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
     let mut ops = vec![String::new(); ranks];
     for burst in 0..12 {
-        for rank in 0..ranks {
-            let _ = writeln!(
-                ops[rank],
-                "c{burst}: calc {}",
-                random.random_range(60_000..66_000)
-            );
+        for (rank, ops) in ops.iter_mut().enumerate() {
+            let calc = random.random_range(60_000..66_000);
+            let _ = writeln!(ops, "c{burst}: calc {calc}");
             if burst > 0 {
-                let _ = writeln!(ops[rank], "c{burst} requires r{}m0f{rank}", burst - 1);
+                let _ = writeln!(ops, "c{burst} requires r{}m0f{rank}", burst - 1);
             }
         }
         for rank in 0..ranks {
