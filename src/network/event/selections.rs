@@ -11,7 +11,7 @@ use crate::blocks::port::golden::Port;
 use crate::config::Config;
 use crate::network::clocked::NoSink;
 use crate::network::selection::{Selection, Thresholds};
-use crate::network::topology::{ConfiguredTopology, Hop, Value, KINDS};
+use crate::network::topology::{as_field_0, ConfiguredTopology, Hop, Value, KINDS};
 use crate::network::trace::{self, Program};
 
 /// Windows so short that the load of every one differs.
@@ -233,29 +233,7 @@ fn both_engines_turn_the_same_links() {
 struct NoOtherWay(ConfiguredTopology);
 
 impl Topology for NoOtherWay {
-    fn nodes(&self) -> usize {
-        self.0.nodes()
-    }
-
-    fn switches(&self) -> usize {
-        self.0.switches()
-    }
-
-    fn radix(&self) -> usize {
-        self.0.radix()
-    }
-
-    fn nodes_per_switch(&self) -> usize {
-        self.0.nodes_per_switch()
-    }
-
-    fn switch_of(&self, node: usize) -> usize {
-        self.0.switch_of(node)
-    }
-
-    fn peer(&self, port: usize) -> Option<usize> {
-        self.0.peer(port)
-    }
+    as_field_0!();
 
     fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop {
         self.0.route(switch, input, lane, destination)
@@ -268,20 +246,8 @@ impl Topology for NoOtherWay {
         }
     }
 
-    fn hops(&self, source: usize, destination: usize) -> u8 {
-        self.0.hops(source, destination)
-    }
-
     fn in_minimal_tree(&self, port: usize) -> Option<bool> {
         self.0.in_minimal_tree(port)
-    }
-
-    fn classes(&self) -> Vec<String> {
-        self.0.classes()
-    }
-
-    fn class(&self, port: usize) -> usize {
-        self.0.class(port)
     }
 }
 

@@ -187,5 +187,41 @@ fn chosen_radix(
     }
 }
 
+/// Most methods of a network in a test that is its field 0 but for the others.
+#[cfg(test)]
+macro_rules! as_field_0 {
+    () => {
+        fn nodes(&self) -> usize {
+            self.0.nodes()
+        }
+        fn switches(&self) -> usize {
+            self.0.switches()
+        }
+        fn radix(&self) -> usize {
+            self.0.radix()
+        }
+        fn nodes_per_switch(&self) -> usize {
+            self.0.nodes_per_switch()
+        }
+        fn switch_of(&self, node: usize) -> usize {
+            self.0.switch_of(node)
+        }
+        fn peer(&self, port: usize) -> Option<usize> {
+            self.0.peer(port)
+        }
+        fn hops(&self, source: usize, destination: usize) -> u8 {
+            self.0.hops(source, destination)
+        }
+        fn classes(&self) -> Vec<String> {
+            self.0.classes()
+        }
+        fn class(&self, port: usize) -> usize {
+            self.0.class(port)
+        }
+    };
+}
+#[cfg(test)]
+pub(crate) use as_field_0;
+
 #[cfg(test)]
 mod tests;

@@ -511,36 +511,11 @@ fn a_dragonfly_with_one_lane_has_a_cycle() {
     #[derive(Debug)]
     struct OneLane(ConfiguredTopology);
     impl Topology for OneLane {
-        fn nodes(&self) -> usize {
-            self.0.nodes()
-        }
-        fn switches(&self) -> usize {
-            self.0.switches()
-        }
-        fn radix(&self) -> usize {
-            self.0.radix()
-        }
-        fn nodes_per_switch(&self) -> usize {
-            self.0.nodes_per_switch()
-        }
-        fn switch_of(&self, node: usize) -> usize {
-            self.0.switch_of(node)
-        }
-        fn peer(&self, port: usize) -> Option<usize> {
-            self.0.peer(port)
-        }
+        as_field_0!();
+
         fn route(&self, switch: usize, input: usize, _: u8, destination: usize) -> Hop {
             let hop = self.0.route(switch, input, 0, destination);
             Hop { lane: 0, ..hop }
-        }
-        fn hops(&self, source: usize, destination: usize) -> u8 {
-            self.0.hops(source, destination)
-        }
-        fn classes(&self) -> Vec<String> {
-            self.0.classes()
-        }
-        fn class(&self, port: usize) -> usize {
-            self.0.class(port)
         }
     }
     deadlock_free(&OneLane(dragonfly(9, 4, 2, 2)), false).unwrap_err();
