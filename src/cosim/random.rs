@@ -1134,10 +1134,19 @@ impl Scenes {
         } else {
             self.no_reset.1 = self.now + 4 * wake_bound(&self.plan, None).unwrap_or(0);
         }
-        if self.leaps && self.plan.link.refresh.is_some() && self.chance(3) {
-            // Refreshes are short, and seldom come of themselves.
+        if self.leaps && self.chance(3) {
+            // What is short seldom comes of itself.
             self.packet(1);
-            self.until(Inputs::quiet(), PowerState::Refresh, 8, 1 << 44);
+            let refreshes = self.plan.link.refresh.is_some() && self.chance(2);
+            let asleep = match refreshes {
+                true => PowerState::Refresh,
+                false => PowerState::GoingDown,
+            };
+            self.until(Inputs::quiet(), asleep, 8, 1 << 44);
+            if !refreshes && self.chance(2) {
+                let limit = self.wake_limit();
+                self.until(Inputs::waiting(), PowerState::GoingUp, 8, limit);
+            }
             self.hold_some(Inputs::quiet(), 1..8);
         }
         let inputs = Inputs {

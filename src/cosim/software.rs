@@ -544,7 +544,7 @@ impl Software {
         self.write(self.address(name), data);
     }
 
-    /// A legal value of `control`.
+    /// A value of `control`, mostly a legal one.
     fn control(&mut self) -> u32 {
         let fields = &self.page.register("control").fields;
         let mut control = u32::from(!self.random.random_ratio(1, 6));
@@ -555,7 +555,14 @@ impl Software {
                 let built = field.values.iter().filter(|(_, _, built)| *built);
                 built.map(|(_, value, _)| *value).collect()
             };
-            let value = legal.choose(&mut self.random).copied().unwrap_or(0);
+            let value = match legal.choose(&mut self.random) {
+                // What the port does not have is refused.
+                Some(_) if !field.values.is_empty() && self.random.random_ratio(1, 12) => {
+                    self.random.random_range(0..4)
+                }
+                Some(&value) => value,
+                None => 0,
+            };
             control |= value << field.low;
         }
         control

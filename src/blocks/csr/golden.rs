@@ -650,8 +650,11 @@ impl Csr {
         };
         // Parameters whose rate is computed wait for the port to be active.
         let waits = !active && (self.ready || !self.plan.predicts());
-        let applies =
-            (self.pending && !waits) || self.refresh || self.computing != Computing::Nothing;
+        let applies = match self.pending {
+            // A mean that was measured waits behind them.
+            true => !waits,
+            false => self.refresh,
+        } || self.computing != Computing::Nothing;
         let interrupts = self.flags() & self.interrupt_enable != 0;
         // Just after they were cleared, the cycle before has not been counted.
         let counts = self.counts != self.counts_before;

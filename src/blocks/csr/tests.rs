@@ -459,6 +459,72 @@ fn reset_values_and_reserved_bits_are_those_of_the_map() {
     }
 }
 
+/// What software applied while the port is idle waits until it is active, and a mean hop count that is
+/// measured meanwhile waits behind it: a co-simulation can leap over that time. (One that could not spent
+/// a quarter of its cycles in one idle period.)
+#[test]
+fn registers_that_wait_for_the_port_are_steady() {
+    let plan = plan(Policy::PerfBound, 40);
+    let page = map::port(&plan);
+    let mut csr = golden::Csr::new(&plan);
+    let idle = golden::Port {
+        hop_factor: INITIAL_HOP_FACTOR,
+        ..port(0, [1; 8])
+    };
+    let is_steady = |csr: &golden::Csr| csr.steady(idle.power_state, false, idle.queue_nonempty);
+    let write = |register: &str, data| {
+        Some(Request::Write {
+            word: page.register(register).offset / 4,
+            data,
+            strobe: 15,
+        })
+    };
+    let measure = page.field("control", "measure").mask();
+    let control = page.register("control").reset() | measure;
+    let done = golden::Port {
+        rate_done: true,
+        ..idle
+    };
+    let measured = golden::Port {
+        hop_measured: true,
+        ..idle
+    };
+    let active = golden::Port {
+        active: true,
+        ..idle
+    };
+    // Hop counts are measured from here on.
+    for (request, port) in [
+        (write("control", control), &idle),
+        (write("command", 1), &idle),
+        (None, &idle),
+        (None, &idle),
+        (None, &done),
+        (None, &active),
+        (None, &idle),
+        (None, &done),
+    ] {
+        csr.clock(request, port);
+    }
+    assert!(csr.in_force().measure);
+    for (request, port) in [
+        (write("command", 1), &idle),
+        (None, &idle),
+        (None, &idle),
+        (None, &done),
+        (None, &measured),
+        (None, &idle),
+    ] {
+        csr.clock(request, port);
+    }
+    assert!(is_steady(&csr));
+    assert_eq!(csr.rate_start(INITIAL_HOP_FACTOR), None);
+    // It comes as soon as the parameters are in force.
+    csr.clock(None, &active);
+    assert!(!is_steady(&csr));
+    assert!(csr.rate_start(INITIAL_HOP_FACTOR).is_some());
+}
+
 /// `t_w` of deep sleep is 11 cycles: 3 to 44 with a range of 4 (3 is 11 / 4, rounded up).
 #[test]
 fn a_time_of_the_link_takes_what_the_range_allows_and_no_more() {
