@@ -7,8 +7,11 @@ use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
 use crate::blocks::mii::Mii;
 use crate::blocks::port::Port;
+use crate::blocks::port_choice::PortChoice;
+use crate::blocks::selectable_ports::SelectablePorts;
 use crate::blocks::switch_ports::SwitchPorts;
-use crate::config::plan::PortPlan;
+use crate::blocks::tree_links::TreeLinks;
+use crate::config::plan::{PortPlan, SelectionKind, SelectionPlan};
 use crate::config::{Config, PlanError};
 use crate::constraints;
 use crate::handover::{fusesoc, smoke};
@@ -212,6 +215,25 @@ pub fn ethernet_shims(
         hdl::elaborate(&LpiTx::new(mii, time_width, mac_latency))?,
         hdl::elaborate(&LpiRx::new(mii))?,
     ])
+}
+
+/// What a switch needs of hardware to choose among ports (`docs/how/selection.md`): the selection function,
+/// once for every port at which packets come; with POWAR's, what says how many ports the load needs; with
+/// Alonso's, what turns links on and off.
+///
+/// # Errors
+/// If the plan has ports, windows or thresholds that no hardware is made for.
+pub fn selection(plan: &SelectionPlan) -> Result<Vec<Design>, RtlError> {
+    if let Some(problem) = plan.unsupported_in_hardware() {
+        return Err(RtlError::Unsupported(problem));
+    }
+    let mut designs = vec![hdl::elaborate(&PortChoice::new(plan))?];
+    match plan.kind {
+        SelectionKind::RoundRobin | SelectionKind::FirstOn => {}
+        SelectionKind::Powar => designs.push(hdl::elaborate(&SelectablePorts::new(plan))?),
+        SelectionKind::Alonso => designs.push(hdl::elaborate(&TreeLinks::new(plan))?),
+    }
+    Ok(designs)
 }
 
 #[cfg(test)]

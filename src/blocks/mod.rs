@@ -25,7 +25,10 @@ pub mod miss_history;
 pub mod pdt_timer;
 pub mod perfbound;
 pub mod port;
+pub mod port_choice;
 pub mod queue;
+pub mod selectable_ports;
 pub mod switch_ports;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod tree_links;

@@ -516,6 +516,70 @@ pub struct CorrectionPlan {
     pub fraction_bits: u32,
 }
 
+/// How a switch chooses among ports that lead as near to a packet's destination (POWAR 3, Alonso 3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SelectionPlan {
+    /// What it goes by.
+    pub kind: SelectionKind,
+    /// Ports that lead down, which it does not choose among: 1 to 64, with those up.
+    pub ports_down: u32,
+    /// Ports that it chooses among, those that lead up in a fat tree: 2 at least.
+    pub ports_up: u32,
+    /// How often their load is looked at, in clock cycles: 2 at least.
+    pub window: u64,
+    /// Utilisation above which there is one port more, in millionths: twice `off_millionths` at least.
+    pub on_millionths: u64,
+    /// Utilisation below which there is one less, in millionths.
+    pub off_millionths: u64,
+}
+
+impl SelectionPlan {
+    /// Why there is no hardware for it, if there is none.
+    pub fn unsupported_in_hardware(&self) -> Option<String> {
+        let (down, up) = (self.ports_down, self.ports_up);
+        if up < 2 {
+            return Some(format!(
+                "{up} ports up: to choose among there are two at least"
+            ));
+        }
+        if down == 0 || down.saturating_add(up) > 64 {
+            return Some(format!(
+                "{down} ports down and {up} up: a switch has one down at least, and 64 in all at most"
+            ));
+        }
+        if !(2..=1 << 48).contains(&self.window) {
+            let window = self.window;
+            return Some(format!(
+                "a window of {window} clock cycles: their load can be measured in 2 to 2^48"
+            ));
+        }
+        if self.off_millionths == 0 || self.on_millionths >= 1_000_000 {
+            return Some(
+                "thresholds of 0 or 1: T_off is to be above 0, and T_on below 1 (POWAR 3)".into(),
+            );
+        }
+        if self.on_millionths < 2 * self.off_millionths {
+            return Some(
+                "T_on below twice T_off: ports would come and go (POWAR 3, Alonso 3)".into(),
+            );
+        }
+        None
+    }
+}
+
+/// Which of several ports a packet takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectionKind {
+    /// The next one that is free (POWAR 4.2).
+    RoundRobin,
+    /// The next one that is free and awake, if there is any (POWAR 4.2).
+    FirstOn,
+    /// The same among as many ports as the load needs (POWAR 3).
+    Powar,
+    /// The next one that is free, of the links that are on (Alonso 3).
+    Alonso,
+}
+
 /// The token bucket of SPEC 12.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuardPlan {

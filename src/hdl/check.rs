@@ -284,9 +284,13 @@ pub(crate) fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>>
     out
 }
 
-/// Simulates the files under the stimulus; one line per cycle, the outputs in binary, one
-/// behind the other. Verilator stops where a claim of a checker among the files is broken.
-pub(crate) fn run(
+/// Simulates the files under the stimulus, a value for each of the `pins` of the top in every cycle; one
+/// line per cycle, the outputs in binary, one behind the other. Verilator stops where a claim of a checker
+/// among the files is broken.
+///
+/// # Errors
+/// If the simulator is missing, or refuses the Verilog, or the files cannot be written to `folder`.
+pub fn run(
     engine: VerilogSimulator,
     folder: &Path,
     files: &[(String, String)],

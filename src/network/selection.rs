@@ -254,7 +254,12 @@ impl Selector {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
+    use crate::blocks::port_choice::golden::{Inputs, PortChoice};
+    use crate::config::plan::{SelectionKind, SelectionPlan};
 
     const POWAR: Selection = Selection::Powar(Thresholds::DEFAULT);
 
@@ -347,6 +352,59 @@ mod tests {
         assert_eq!([(); 4].map(|()| choose(on, &awake)), [4, 5, 4, 5]);
         assert_eq!(choose(on, &[4, 5, 7]), 7);
         assert_eq!([(); 3].map(|()| choose(on, &[6])), [4, 5, 7]);
+    }
+
+    /// The hardware of a switch (`blocks/port_choice`) gives a packet the same port wherever it gives it
+    /// one: where all are busy, a packet of the network has its virtual output queue already.
+    #[test]
+    fn hardware_chooses_the_same_ports() {
+        let kinds = [
+            (Selection::RoundRobin, SelectionKind::RoundRobin),
+            (Selection::FirstOn, SelectionKind::FirstOn),
+            (
+                Selection::Alonso(Thresholds::DEFAULT),
+                SelectionKind::Alonso,
+            ),
+        ];
+        for (selection, kind) in kinds {
+            let mut selector = selector(selection);
+            let mut circuit = PortChoice::new(&SelectionPlan {
+                kind,
+                ports_down: 4,
+                ports_up: 4,
+                window: 100,
+                on_millionths: 500_000,
+                off_millionths: 250_000,
+            });
+            let mut random = ChaCha8Rng::seed_from_u64(1);
+            let (mut busy, mut found) = ([0u64; 4], 0);
+            for now in 0..20_000 {
+                let awake: u64 = random.random_range(0..16);
+                let allowed = match selection {
+                    Selection::Alonso(_) => random.random_range(1..16),
+                    _ => 15,
+                };
+                let ports = (0..4).filter(|&port| busy[port] > now);
+                let inputs = Inputs {
+                    choose: true,
+                    choices: 15,
+                    busy: ports.map(|port| 1 << port).sum(),
+                    awake,
+                    allowed,
+                };
+                // The network gives no port to packets that the circuit has wait.
+                if let Some(port) = circuit.chosen(&inputs) {
+                    let is_awake = |port: usize| awake >> (port - 4) & 1 == 1;
+                    let chosen = selector.choose(now, 0, 4..8, allowed << 4, 100, is_awake);
+                    assert_eq!(u32::from(chosen), 4 + port, "{selection:?}, {inputs:?}");
+                    busy[port as usize] = now + random.random_range(1..8);
+                    selector.departs(chosen.into(), 100, busy[port as usize]);
+                    found += 1;
+                }
+                circuit.clock(&inputs);
+            }
+            assert!((5_000..20_000).contains(&found), "{selection:?}: {found}");
+        }
     }
 
     #[test]

@@ -128,7 +128,12 @@ fn mask(ports: &Range<u8>) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
     use super::*;
+    use crate::blocks::tree_links::golden;
+    use crate::config::plan::{SelectionKind, SelectionPlan};
     use crate::network::topology::{ConfiguredTopology, Value, KINDS};
 
     const THRESHOLDS: Thresholds = Thresholds {
@@ -262,5 +267,129 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// The circuit of a switch of the tree, whose windows have the cycles of [`THRESHOLDS`].
+    fn circuit(window: u64) -> golden::TreeLinks {
+        golden::TreeLinks::new(&SelectionPlan {
+            kind: SelectionKind::Alonso,
+            ports_down: 4,
+            ports_up: 4,
+            window,
+            on_millionths: THRESHOLDS.on_millionths,
+            off_millionths: THRESHOLDS.off_millionths,
+        })
+    }
+
+    /// The straps of a switch, with all links that come in on.
+    fn straps(topology: &dyn Topology, number: usize) -> golden::Inputs {
+        let first = number * topology.radix();
+        let cabled = (0..8).filter(|port| topology.peer(first + port).is_some());
+        golden::Inputs {
+            minimal: topology.in_minimal_tree(first) == Some(true),
+            cabled: cabled.map(|port| 1 << port).sum(),
+            link_on_in: 0xff,
+            ..golden::Inputs::default()
+        }
+    }
+
+    /// The hardware of a switch (`blocks/tree_links`) turns the same links as these rules, whatever its
+    /// neighbours do and however busy its links are: each of the 48 places of the tree, 200 windows.
+    #[test]
+    fn hardware_follows_the_same_rules() {
+        const WINDOW: u64 = 40;
+        let thresholds = Thresholds {
+            window_ps: WINDOW,
+            ..THRESHOLDS
+        };
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let topology = tree();
+        let (mut turned_on, mut turned_off) = (0, 0);
+        for number in 0..topology.switches() {
+            let (mut rules, mut circuit) = (switch(number), circuit(WINDOW));
+            let mut inputs = straps(&*topology, number);
+            for cycle in 0..200 * WINDOW {
+                let before = rules.on();
+                let busy = cycle / WINDOW % 5;
+                inputs.transmitting = (4..8)
+                    .filter(|_| random.random_range(0..4) < busy)
+                    .map(|port| 1 << port)
+                    .sum();
+                circuit.clock(&inputs);
+                for port in (4..8).filter(|port| inputs.transmitting >> port & 1 == 1) {
+                    rules.departs(port, 1);
+                }
+                // The circuit looks at a window in its second cycle after it.
+                match cycle % WINDOW {
+                    0 if cycle > 0 => {
+                        let (found, expected) = (circuit.on(&inputs), rules.on());
+                        assert_eq!(found, expected, "switch {number}, cycle {cycle}");
+                    }
+                    at if at == WINDOW - 2 && rules.is_checked() => {
+                        rules.check(&thresholds, 1);
+                    }
+                    // It has heard it a cycle later.
+                    20 => {
+                        let port = random.random_range(0..8);
+                        let far = number * 8 + usize::from(port);
+                        let on = random.random();
+                        if topology.peer(far).is_some() {
+                            inputs.link_on_in =
+                                inputs.link_on_in & !(1 << port) | u64::from(on) << port;
+                            rules.hears(port, on);
+                        }
+                    }
+                    _ => {}
+                }
+                turned_on += (rules.on() & !before).count_ones();
+                turned_off += (before & !rules.on()).count_ones();
+            }
+        }
+        assert!(
+            turned_on > 1_000 && turned_off > 1_000,
+            "{turned_on}, {turned_off}"
+        );
+    }
+
+    /// Alonso 3, `p_min`, of 48 such circuits that are told what their neighbours turn: without a load
+    /// 168 of 384 links are left, with all ports busy all links are on.
+    #[test]
+    fn circuits_of_a_whole_tree_leave_the_minimal_tree() {
+        const WINDOW: u64 = 40;
+        let topology = tree();
+        let radix = topology.radix();
+        let mut circuits: Vec<_> = (0..topology.switches()).map(|_| circuit(WINDOW)).collect();
+        let mut inputs: Vec<_> = (0..topology.switches())
+            .map(|number| straps(&*topology, number))
+            .collect();
+        let nodes = topology.nodes() as u32;
+        let mut run = |transmitting: u64| {
+            let mut on = 0;
+            for _ in 0..8 * WINDOW {
+                let told: Vec<u64> = circuits
+                    .iter()
+                    .zip(&inputs)
+                    .map(|(circuit, inputs)| circuit.link_on(inputs) & inputs.cabled)
+                    .collect();
+                on = told.iter().map(|links| links.count_ones()).sum::<u32>() + nodes;
+                for (number, inputs) in inputs.iter_mut().enumerate() {
+                    inputs.transmitting = transmitting;
+                    // A NIC's link is always on; a port without a cable hears nothing.
+                    let is_on = |port: usize| match topology.peer(number * radix + port) {
+                        Some(far) if far < told.len() * radix => {
+                            told[far / radix] >> (far % radix) & 1
+                        }
+                        Some(_) => 1,
+                        None => 0,
+                    };
+                    inputs.link_on_in = (0..radix).map(|port| is_on(port) << port).sum();
+                }
+                for (circuit, inputs) in circuits.iter_mut().zip(&inputs) {
+                    circuit.clock(inputs);
+                }
+            }
+            on
+        };
+        assert_eq!([0, 0xff, 0].map(&mut run), [168, 384, 168]);
     }
 }

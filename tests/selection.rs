@@ -1,0 +1,480 @@
+//! What a switch needs to choose among ports (POWAR 3, Alonso 3): the Verilog passes every lint, what it
+//! claims is proved, and what is wrong with an edited one breaks the claim about it.
+
+use linkdoze::blocks::port_choice::golden as port_choice;
+use linkdoze::blocks::selectable_ports::golden as selectable_ports;
+use linkdoze::blocks::tree_links::golden as tree_links;
+use linkdoze::config::plan::{SelectionKind, SelectionPlan};
+use linkdoze::hdl::verilog::{self, Header};
+use linkdoze::hdl::{check, mutants, Claim, Design, PinDirection};
+use linkdoze::rtl;
+use linkdoze::synth::netlist::{self, Cells, Prover};
+use linkdoze::verify::{self, TaskReport, Tools, Verdict};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+/// 4 ports down and 4 up, `T_on` 0.5 and `T_off` 0.25 (POWAR 4.2).
+const PLAN: SelectionPlan = SelectionPlan {
+    kind: SelectionKind::Alonso,
+    ports_down: 4,
+    ports_up: 4,
+    window: 10_000,
+    on_millionths: 500_000,
+    off_millionths: 250_000,
+};
+
+const KINDS: [SelectionKind; 4] = [
+    SelectionKind::RoundRobin,
+    SelectionKind::FirstOn,
+    SelectionKind::Powar,
+    SelectionKind::Alonso,
+];
+
+/// The files of a design and its checkers.
+fn files(design: &Design) -> Vec<(String, String)> {
+    let mut files = verilog::print(design, &header());
+    files.extend(verilog::checkers(design, &header()));
+    files
+}
+
+fn header() -> Header {
+    Header {
+        config_text: String::new(),
+        hash: "none".into(),
+    }
+}
+
+fn prove(design: &Design, files: &[(String, String)]) -> TaskReport {
+    let tools = Tools::find(None, 100).unwrap();
+    let task = verify::block_task(design, files, "a part of a switch").unwrap();
+    verify::prove(&task, &tools, 12, &|_| {}).unwrap()
+}
+
+/// Switches from the smallest to one of 64 ports.
+fn sizes() -> impl Iterator<Item = SelectionPlan> {
+    let sizes = [(1, 2), (4, 4), (5, 3), (24, 24), (32, 32)];
+    sizes.into_iter().flat_map(|(ports_down, ports_up)| {
+        KINDS.map(|kind| SelectionPlan {
+            kind,
+            ports_down,
+            ports_up,
+            ..PLAN
+        })
+    })
+}
+
+#[test]
+fn every_part_is_lint_clean() {
+    for plan in sizes() {
+        for design in rtl::selection(&plan).unwrap() {
+            if let Err(error) = check::lints(&files(&design)) {
+                panic!("{plan:?}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_claim_is_proved() {
+    for plan in sizes().filter(|plan| [2, 4, 24].contains(&plan.ports_up)) {
+        for design in rtl::selection(&plan).unwrap() {
+            let report = prove(&design, &files(&design));
+            for finding in &report.findings {
+                assert!(finding.proved(), "{plan:?}: {finding:?}");
+            }
+            let properties = report.findings.iter();
+            let properties = properties.filter(|it| it.kind == Claim::Property);
+            assert!(properties.count() >= 3, "{plan:?}");
+            println!("{:>5.1} s  {}, {plan:?}", report.seconds, report.top);
+        }
+    }
+}
+
+/// What is edited in a file of the selection function (0) or of what it goes by (1), and the claim that is
+/// broken.
+type Edit = (
+    SelectionKind,
+    usize,
+    &'static str,
+    &'static str,
+    &'static str,
+    &'static str,
+);
+
+const EDITS: [Edit; 15] = [
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "(incoming_q & unrouted)",
+        "8'd0",
+        "incoming_kept",
+    ),
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "(waiting | transmitting)",
+        "waiting",
+        "kept_for_packets",
+    ),
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "(waiting | transmitting)",
+        "transmitting",
+        "kept_for_packets",
+    ),
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "link_on = on | carries_q",
+        "link_on = carries_q",
+        "on_is_told",
+    ),
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "if (|incoming_q) begin",
+        "if (&incoming_q) begin",
+        "way_down",
+    ),
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "ports_up = from_below & UPPER;",
+        "ports_up = 8'd0;",
+        "way_up",
+    ),
+    (
+        ALONSO,
+        1,
+        "tree_links.v",
+        "      ports_down = LOWER;\n    end else",
+        "      ports_down = 8'd0;\n    end else",
+        "tree_kept",
+    ),
+    (
+        POWAR,
+        1,
+        "selectable_ports.v",
+        "unused_q < MOST_UNUSED",
+        "unused_q <= MOST_UNUSED",
+        "one_at_a_time",
+    ),
+    (
+        POWAR,
+        1,
+        "selectable_ports.v",
+        "ALL_PORTS >> unused_q",
+        "ALL_PORTS << unused_q",
+        "first_selectable",
+    ),
+    (
+        POWAR,
+        1,
+        "least_busy.v",
+        "2'd0: begin\n        value = 4'd2;",
+        "2'd0: begin\n        value = 4'd5;",
+        "no_return",
+    ),
+    (
+        POWAR,
+        0,
+        "port_choice.v",
+        "usable = choices & allowed",
+        "usable = choices",
+        "chosen_fits",
+    ),
+    (
+        POWAR,
+        0,
+        "port_choice.v",
+        "candidates = free_awake",
+        "candidates = free",
+        "awake_first",
+    ),
+    (
+        POWAR,
+        0,
+        "port_choice.v",
+        "first & ~(first - 4'd1)",
+        "first",
+        "one_chosen",
+    ),
+    (
+        POWAR,
+        0,
+        "port_choice.v",
+        "ALL_PORTS << turn_q",
+        "ALL_PORTS",
+        "turns_come",
+    ),
+    (
+        ALONSO,
+        0,
+        "port_choice.v",
+        "found = |candidates",
+        "found = 1'b0",
+        "found_if_any",
+    ),
+];
+
+const POWAR: SelectionKind = SelectionKind::Powar;
+const ALONSO: SelectionKind = SelectionKind::Alonso;
+
+#[test]
+fn every_edit_breaks_its_claim() {
+    for (kind, part, file, from, to, claim) in EDITS {
+        // Windows so short that a few cycles reach the end of some.
+        let plan = SelectionPlan {
+            kind,
+            window: 2,
+            ..PLAN
+        };
+        let design = &rtl::selection(&plan).unwrap()[part];
+        let mut files = files(design);
+        let text = files.iter_mut().find(|(name, _)| name.ends_with(file));
+        let (_, text) = text.unwrap();
+        assert_eq!(text.matches(from).count(), 1, "`{from}`");
+        *text = text.replace(from, to);
+        let report = prove(design, &files);
+        let finding = report.findings.iter().find(|it| it.name.ends_with(claim));
+        let finding = finding.unwrap();
+        let failed = matches!(finding.verdict, Verdict::Failed { .. });
+        assert!(failed, "`{to}`: {finding:?}");
+        println!("{:>5.1} s  {claim}: {:?}", report.seconds, finding.verdict);
+    }
+}
+
+/// Pins by name.
+type Pins = Vec<(&'static str, u64)>;
+
+/// Inputs and what the golden model puts out, for some thousand cycles: levels that stay for some time, few
+/// and many ports.
+fn activity(design: &Design, plan: &SelectionPlan) -> Vec<(Pins, Pins)> {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let ports = |random: &mut ChaCha8Rng, count: u32| {
+        let (one, other): (u64, u64) = (random.random(), random.random());
+        let ports = match random.random_range(0..8) {
+            0 | 1 => 0,
+            2 | 3 => u64::MAX,
+            4 => one & other,
+            5 => one | other,
+            _ => one,
+        };
+        ports & (u64::MAX >> (64 - count))
+    };
+    let (up, all) = (plan.ports_up, plan.ports_down + plan.ports_up);
+    let mut choice = port_choice::PortChoice::new(plan);
+    let mut selectable = selectable_ports::SelectablePorts::new(plan);
+    let mut links = tree_links::TreeLinks::new(plan);
+    let mut inputs = tree_links::Inputs::default();
+    // Ports that are sending, of 4.
+    let mut busy = 0;
+    let mut cycles = Vec::new();
+    for cycle in 0..15_000 {
+        let rst = random.random_ratio(1, 30);
+        if cycle % 60 == 0 {
+            busy = random.random_range(0..=4);
+        }
+        let sending = |random: &mut ChaCha8Rng, count: u32| {
+            let ports = (0..count).filter(|_| random.random_range(0..4) < busy);
+            ports.map(|port| 1 << port).sum()
+        };
+        let (mut driven, expected) = match design.top() {
+            "port_choice" => {
+                let inputs = port_choice::Inputs {
+                    choose: random.random_ratio(3, 4),
+                    choices: ports(&mut random, up),
+                    busy: ports(&mut random, up),
+                    awake: ports(&mut random, up),
+                    allowed: ports(&mut random, up),
+                };
+                let chosen = choice.chosen(&inputs);
+                choice.clock(&inputs);
+                let driven = vec![
+                    ("choose", inputs.choose.into()),
+                    ("choices", inputs.choices),
+                    ("busy", inputs.busy),
+                    ("awake", inputs.awake),
+                    ("allowed", inputs.allowed),
+                ];
+                let chosen_bit = chosen.map_or(0, |port| 1 << port);
+                (
+                    driven,
+                    vec![("chosen", chosen_bit), ("found", chosen.is_some().into())],
+                )
+            }
+            "selectable_ports" => {
+                let sending = sending(&mut random, up);
+                let expected = selectable.selectable();
+                selectable.clock(sending);
+                (
+                    vec![("transmitting", sending)],
+                    vec![("selectable", expected)],
+                )
+            }
+            _ => {
+                if cycle % 200 == 0 {
+                    inputs.minimal = random.random_ratio(2, 3);
+                    inputs.cabled = match random.random() {
+                        true => u64::MAX >> (64 - all),
+                        false => ports(&mut random, all),
+                    };
+                }
+                if random.random_ratio(1, 4) {
+                    inputs.link_on_in = ports(&mut random, all);
+                    inputs.unrouted = ports(&mut random, all);
+                    inputs.waiting = ports(&mut random, all);
+                }
+                inputs.transmitting = sending(&mut random, all);
+                let expected = vec![
+                    ("on", links.on(&inputs)),
+                    ("link_on", links.link_on(&inputs)),
+                ];
+                links.clock(&inputs);
+                let driven = vec![
+                    ("minimal", inputs.minimal.into()),
+                    ("cabled", inputs.cabled),
+                    ("link_on_in", inputs.link_on_in),
+                    ("unrouted", inputs.unrouted),
+                    ("waiting", inputs.waiting),
+                    ("transmitting", inputs.transmitting),
+                ];
+                (driven, expected)
+            }
+        };
+        if rst {
+            choice = port_choice::PortChoice::new(plan);
+            selectable = selectable_ports::SelectablePorts::new(plan);
+            links = tree_links::TreeLinks::new(plan);
+        }
+        driven.push(("rst", rst.into()));
+        cycles.push((driven, expected));
+    }
+    cycles
+}
+
+/// Whether Icarus Verilog finds an output of the files that is not as the golden model has it.
+fn shows(design: &Design, files: &[(String, String)], cycles: &[(Pins, Pins)]) -> bool {
+    let pins = design.pins();
+    let row = |inputs: &Pins| -> Vec<u128> {
+        let value = |name: &str| inputs.iter().find(|it| it.0 == name).map_or(0, |it| it.1);
+        pins.iter().map(|pin| value(&pin.name).into()).collect()
+    };
+    // Two cycles of reset come first.
+    let reset = [row(&vec![("rst", 1)]), row(&vec![("rst", 1)])];
+    let rows: Vec<_> = reset
+        .into_iter()
+        .chain(cycles.iter().map(|(inputs, _)| row(inputs)))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let engine = check::VerilogSimulator::Icarus;
+    let lines = match check::run(engine, folder.path(), files, &pins, &rows) {
+        // What a simulator warns of is found.
+        Err(check::CheckError::Complaint { .. }) => return true,
+        lines => lines.unwrap(),
+    };
+    let expected = cycles.iter().map(|(_, expected)| {
+        let outputs = pins
+            .iter()
+            .filter(|pin| pin.direction == PinDirection::Output);
+        let bits = outputs.map(|pin| {
+            let value = expected.iter().find(|it| it.0 == pin.name).unwrap().1;
+            format!("{value:0width$b}", width = pin.width as usize)
+        });
+        bits.collect::<String>()
+    });
+    assert_eq!(lines.len(), cycles.len() + 2);
+    expected
+        .zip(&lines[2..])
+        .any(|(expected, found)| expected != *found)
+}
+
+/// Every single fault in the Verilog (operators, constants, slices, enables, resets, statements that are
+/// not there, arguments that are exchanged) shows at an output within 15,000 cycles, or is proved to be none.
+#[test]
+fn every_fault_shows() {
+    let prover = Prover::find().unwrap();
+    let (mut faults, mut none) = (0, 0);
+    for kind in KINDS {
+        // Three ports up, of four places: one place is no port.
+        let plan = SelectionPlan {
+            kind,
+            ports_down: 2,
+            ports_up: 3,
+            window: 7,
+            ..PLAN
+        };
+        for design in rtl::selection(&plan).unwrap() {
+            let cycles = activity(&design, &plan);
+            let verilog = |design: &Design| verilog::print(design, &header());
+            let intact = verilog(&design);
+            assert!(!shows(&design, &intact, &cycles), "{}", design.top());
+            let all = mutants::mutants(&design);
+            let hidden: Vec<String> = all
+                .par_iter()
+                .filter(|mutant| {
+                    !shows(
+                        &design,
+                        &verilog(&mutants::single(&design, mutant)),
+                        &cycles,
+                    )
+                })
+                .map(|mutant| {
+                    let wrong = verilog(&mutants::single(&design, mutant));
+                    let verdict = prover.same(&design, &intact, &wrong, 60).unwrap();
+                    match verdict {
+                        netlist::Verdict::Equal => String::new(),
+                        _ => format!("{kind:?}, {}: {verdict:?}\n", mutant.text()),
+                    }
+                })
+                .collect();
+            faults += all.len();
+            none += hidden.iter().filter(|it| it.is_empty()).count();
+            assert!(hidden.iter().all(String::is_empty), "{}", hidden.concat());
+            println!(
+                "{:>4} faults in {}, {kind:?}, {} of them none",
+                all.len(),
+                design.top(),
+                hidden.len()
+            );
+        }
+    }
+    assert!(faults > 300 && none < faults / 8, "{none} of {faults}");
+}
+
+/// Yosys' netlists of every block are its Verilog, for gates and for iCE40.
+#[test]
+fn netlists_are_the_verilog() {
+    for (kind, cells) in [(POWAR, Cells::Generic), (ALONSO, Cells::Ice40)] {
+        for design in rtl::selection(&SelectionPlan { kind, ..PLAN }).unwrap() {
+            let mut files = files(&design);
+            files.retain(|(name, _)| name.ends_with(".v"));
+            let report = netlist::compare(&design, &files, &files, cells, 60, &|_| {}).unwrap();
+            assert!(report.equal(), "{}: {report:?}", design.top());
+        }
+    }
+}
+
+#[test]
+fn what_no_hardware_is_made_for_is_refused() {
+    let refused = |change: &dyn Fn(&mut SelectionPlan)| {
+        let mut plan = PLAN;
+        change(&mut plan);
+        rtl::selection(&plan).unwrap_err().to_string()
+    };
+    assert!(refused(&|plan| plan.ports_up = 1).contains("two at least"));
+    assert!(refused(&|plan| plan.ports_down = 61).contains("64 in all"));
+    assert!(refused(&|plan| plan.ports_down = 0).contains("one down"));
+    assert!(refused(&|plan| plan.window = 1).contains("2 to 2^48"));
+    assert!(refused(&|plan| plan.off_millionths = 0).contains("above 0"));
+    assert!(refused(&|plan| plan.on_millionths = 1_000_000).contains("below 1"));
+    assert!(refused(&|plan| plan.off_millionths = 250_001).contains("twice T_off"));
+}
