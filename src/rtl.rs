@@ -11,7 +11,7 @@ use crate::blocks::port_choice::PortChoice;
 use crate::blocks::selectable_ports::SelectablePorts;
 use crate::blocks::switch_ports::SwitchPorts;
 use crate::blocks::tree_links::TreeLinks;
-use crate::config::plan::{PortPlan, SelectionKind, SelectionPlan};
+use crate::config::plan::{PortPlan, SelectionPlan};
 use crate::config::{Config, PlanError};
 use crate::constraints;
 use crate::handover::{fusesoc, smoke};
@@ -90,8 +90,8 @@ pub struct Emitted {
     /// The checkers of the Verilog and their file list, to be beside it: for simulation and
     /// proof, no hardware.
     pub checkers: Vec<(String, String)>,
-    /// The smoke test, to be beside the Verilog, too.
-    pub smoke: (String, String),
+    /// The smoke test, to be beside the Verilog, too; none of a part of a switch.
+    pub smoke: Option<(String, String)>,
     /// The timing constraints of the top.
     pub constraints: Vec<(String, String)>,
     /// The name of the top module.
@@ -102,8 +102,9 @@ pub struct Emitted {
 
 impl Emitted {
     /// The FuseSoC core of the files, to be beside the Verilog; `with_constraints`: so are the
-    /// timing constraints.
-    pub fn core(&self, with_constraints: bool) -> (String, String) {
+    /// timing constraints. Its targets run the smoke test: without one there is none.
+    pub fn core(&self, with_constraints: bool) -> Option<(String, String)> {
+        let smoke = self.smoke.as_ref()?;
         let chosen = |files: &[(String, String)], end: &[&str]| -> Vec<String> {
             let names = files.iter().map(|(name, _)| name);
             let wanted = names.filter(|name| end.iter().any(|end| name.ends_with(end)));
@@ -112,14 +113,14 @@ impl Emitted {
         let files = fusesoc::Files {
             rtl: chosen(&self.sources, &[".v"]),
             checkers: chosen(&self.checkers, &[".sv"]),
-            smoke: vec![self.smoke.0.clone()],
+            smoke: vec![smoke.0.clone()],
             registers: chosen(&self.sources, &[".rdl", ".h", ".md"]),
             constraints: match with_constraints {
                 true => chosen(&self.constraints, &[""]),
                 false => Vec::new(),
             },
         };
-        fusesoc::core(&self.top, &files, &self.hash)
+        Some(fusesoc::core(&self.top, &files, &self.hash))
     }
 }
 
@@ -152,7 +153,7 @@ pub fn elaborated(
 /// As [`plan`].
 pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError> {
     let (config, plan, design) = elaborated(config, ports)?;
-    Ok(handed_over(&config, &plan, &design, ports))
+    Ok(handed_over(&config, Some(&plan), &design, ports))
 }
 
 /// The same for the controller of a port and its shims for low power idle, connected
@@ -171,24 +172,30 @@ pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emit
     }
     let design = hdl::elaborate(&EthernetPort::new(&plan, mii, mac_latency))?
         .prefixed(&config.verilog.module_prefix);
-    Ok(handed_over(config, &plan, &design, None))
+    Ok(handed_over(config, Some(&plan), &design, None))
 }
 
-fn handed_over(config: &Config, plan: &PortPlan, design: &Design, ports: Option<u32>) -> Emitted {
+/// What belongs to a design; the `plan` is that of a controller, if it is one.
+fn handed_over(
+    config: &Config,
+    plan: Option<&PortPlan>,
+    design: &Design,
+    ports: Option<u32>,
+) -> Emitted {
     let header = verilog::Header {
         config_text: config.canonical(),
         hash: config.hash(),
     };
     let prefix = &config.verilog.module_prefix;
     let mut sources = verilog::print(design, &header);
-    if plan.registers.is_some() {
+    if let Some(plan) = plan.filter(|plan| plan.registers.is_some()) {
         let space = Space::new(plan, ports, config.clock.tick_ps, config.hash());
         sources.extend(space.prefixed(prefix).files());
     }
     Emitted {
         sources,
         checkers: verilog::checkers(design, &header),
-        smoke: smoke::file(design, plan, ports, &header.hash),
+        smoke: plan.map(|plan| smoke::file(design, plan, ports, &header.hash)),
         constraints: constraints::files(design, config.clock.period_ps, &header.hash),
         top: design.top().to_owned(),
         hash: header.hash,
@@ -217,23 +224,43 @@ pub fn ethernet_shims(
     ])
 }
 
-/// What a switch needs of hardware to choose among ports (`docs/how/selection.md`): the selection function,
-/// once for every port at which packets come; with POWAR's, what says how many ports the load needs; with
-/// Alonso's, what turns links on and off.
+/// A part of a switch that chooses among ports (`docs/how/selection.md`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SwitchPart {
+    /// The selection function, once for every port at which packets come.
+    PortChoice,
+    /// How many ports the load needs, once for every group of ports (POWAR 3).
+    SelectablePorts,
+    /// Which links are on, once for a switch of a fat tree (Alonso 3).
+    TreeLinks,
+}
+
+/// The design of a part of a switch.
 ///
 /// # Errors
 /// If the plan has ports, windows or thresholds that no hardware is made for.
-pub fn selection(plan: &SelectionPlan) -> Result<Vec<Design>, RtlError> {
+pub fn switch_part(plan: &SelectionPlan, part: SwitchPart) -> Result<Design, RtlError> {
     if let Some(problem) = plan.unsupported_in_hardware() {
         return Err(RtlError::Unsupported(problem));
     }
-    let mut designs = vec![hdl::elaborate(&PortChoice::new(plan))?];
-    match plan.kind {
-        SelectionKind::RoundRobin | SelectionKind::FirstOn => {}
-        SelectionKind::Powar => designs.push(hdl::elaborate(&SelectablePorts::new(plan))?),
-        SelectionKind::Alonso => designs.push(hdl::elaborate(&TreeLinks::new(plan))?),
-    }
-    Ok(designs)
+    Ok(match part {
+        SwitchPart::PortChoice => hdl::elaborate(&PortChoice::new(plan))?,
+        SwitchPart::SelectablePorts => hdl::elaborate(&SelectablePorts::new(plan))?,
+        SwitchPart::TreeLinks => hdl::elaborate(&TreeLinks::new(plan))?,
+    })
+}
+
+/// What is handed over for a part of a switch, at the clock of `config` and with its prefix.
+///
+/// # Errors
+/// As [`switch_part`].
+pub fn emit_switch_part(
+    config: &Config,
+    plan: &SelectionPlan,
+    part: SwitchPart,
+) -> Result<Emitted, RtlError> {
+    let design = switch_part(plan, part)?.prefixed(&config.verilog.module_prefix);
+    Ok(handed_over(config, None, &design, None))
 }
 
 #[cfg(test)]

@@ -1,13 +1,19 @@
 //! What a switch needs to choose among ports (POWAR 3, Alonso 3): the Verilog passes every lint, what it
 //! claims is proved, and what is wrong with an edited one breaks the claim about it.
 
+mod common;
+
+use std::fs;
+use std::process::Command;
+
+use common::{linkdoze, run};
 use linkdoze::blocks::port_choice::golden as port_choice;
 use linkdoze::blocks::selectable_ports::golden as selectable_ports;
 use linkdoze::blocks::tree_links::golden as tree_links;
 use linkdoze::config::plan::{SelectionKind, SelectionPlan};
 use linkdoze::hdl::verilog::{self, Header};
 use linkdoze::hdl::{check, mutants, Claim, Design, PinDirection};
-use linkdoze::rtl;
+use linkdoze::rtl::{self, SwitchPart};
 use linkdoze::synth::netlist::{self, Cells, Prover};
 use linkdoze::verify::{self, TaskReport, Tools, Verdict};
 use rand::{Rng, SeedableRng};
@@ -51,6 +57,19 @@ fn prove(design: &Design, files: &[(String, String)]) -> TaskReport {
     verify::prove(&task, &tools, 12, &|_| {}).unwrap()
 }
 
+/// The selection function, and what it goes by.
+fn parts(plan: &SelectionPlan) -> Vec<Design> {
+    let beside = match plan.kind {
+        SelectionKind::RoundRobin | SelectionKind::FirstOn => None,
+        SelectionKind::Powar => Some(SwitchPart::SelectablePorts),
+        SelectionKind::Alonso => Some(SwitchPart::TreeLinks),
+    };
+    let parts = [Some(SwitchPart::PortChoice), beside].into_iter().flatten();
+    parts
+        .map(|part| rtl::switch_part(plan, part).unwrap())
+        .collect()
+}
+
 /// Switches from the smallest to one of 64 ports.
 fn sizes() -> impl Iterator<Item = SelectionPlan> {
     let sizes = [(1, 2), (4, 4), (5, 3), (24, 24), (32, 32)];
@@ -67,7 +86,7 @@ fn sizes() -> impl Iterator<Item = SelectionPlan> {
 #[test]
 fn every_part_is_lint_clean() {
     for plan in sizes() {
-        for design in rtl::selection(&plan).unwrap() {
+        for design in parts(&plan) {
             if let Err(error) = check::lints(&files(&design)) {
                 panic!("{plan:?}: {error}");
             }
@@ -78,7 +97,7 @@ fn every_part_is_lint_clean() {
 #[test]
 fn every_claim_is_proved() {
     for plan in sizes().filter(|plan| [2, 4, 24].contains(&plan.ports_up)) {
-        for design in rtl::selection(&plan).unwrap() {
+        for design in parts(&plan) {
             let report = prove(&design, &files(&design));
             for finding in &report.findings {
                 assert!(finding.proved(), "{plan:?}: {finding:?}");
@@ -237,7 +256,7 @@ fn every_edit_breaks_its_claim() {
             window: 2,
             ..PLAN
         };
-        let design = &rtl::selection(&plan).unwrap()[part];
+        let design = &parts(&plan)[part];
         let mut files = files(design);
         let text = files.iter_mut().find(|(name, _)| name.ends_with(file));
         let (_, text) = text.unwrap();
@@ -412,7 +431,7 @@ fn every_fault_shows() {
             window: 7,
             ..PLAN
         };
-        for design in rtl::selection(&plan).unwrap() {
+        for design in parts(&plan) {
             let cycles = activity(&design, &plan);
             let verilog = |design: &Design| verilog::print(design, &header());
             let intact = verilog(&design);
@@ -454,7 +473,7 @@ fn every_fault_shows() {
 #[test]
 fn netlists_are_the_verilog() {
     for (kind, cells) in [(POWAR, Cells::Generic), (ALONSO, Cells::Ice40)] {
-        for design in rtl::selection(&SelectionPlan { kind, ..PLAN }).unwrap() {
+        for design in parts(&SelectionPlan { kind, ..PLAN }) {
             let mut files = files(&design);
             files.retain(|(name, _)| name.ends_with(".v"));
             let report = netlist::compare(&design, &files, &files, cells, 60, &|_| {}).unwrap();
@@ -468,7 +487,9 @@ fn what_no_hardware_is_made_for_is_refused() {
     let refused = |change: &dyn Fn(&mut SelectionPlan)| {
         let mut plan = PLAN;
         change(&mut plan);
-        rtl::selection(&plan).unwrap_err().to_string()
+        rtl::switch_part(&plan, SwitchPart::TreeLinks)
+            .unwrap_err()
+            .to_string()
     };
     assert!(refused(&|plan| plan.ports_up = 1).contains("two at least"));
     assert!(refused(&|plan| plan.ports_down = 61).contains("64 in all"));
@@ -477,4 +498,105 @@ fn what_no_hardware_is_made_for_is_refused() {
     assert!(refused(&|plan| plan.off_millionths = 0).contains("above 0"));
     assert!(refused(&|plan| plan.on_millionths = 1_000_000).contains("below 1"));
     assert!(refused(&|plan| plan.off_millionths = 250_001).contains("twice T_off"));
+}
+
+/// `linkdoze generate --switch-part` emits each part, with the prefix of the configuration; the same command
+/// line says that nothing is stale, and Icarus reads the file list.
+#[test]
+fn every_part_is_emitted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let prefix = "[verilog]\nmodule_prefix = \"west_\"\n";
+    fs::write(path.join("port.toml"), prefix).unwrap();
+    let parts = [
+        ("round-robin", "port_choice"),
+        ("first-on", "port_choice"),
+        ("powar", "port_choice"),
+        ("alonso", "port_choice"),
+        ("selectable-ports", "selectable_ports"),
+        ("tree-links", "tree_links"),
+    ];
+    for (part, top) in parts {
+        let options = [
+            "generate",
+            "port.toml",
+            "-o",
+            part,
+            "--switch-part",
+            part,
+            "--ports-down",
+            "12",
+            "--ports-up",
+            "6",
+            "--select-window-ns",
+            "2000",
+        ];
+        let (out, _) = run(linkdoze(path).args(options), 0);
+        let listed = |name: &str| {
+            out.lines()
+                .any(|line| line == format!("{part}/west_{name}"))
+        };
+        assert!(
+            listed(&format!("{top}.v")) && listed(&format!("{top}.sdc")),
+            "{out}"
+        );
+        assert!(!out.contains("smoke") && !out.contains(".core"), "{out}");
+        run(linkdoze(path).args(options).arg("--check"), 0);
+        let icarus = Command::new("iverilog")
+            .args(["-g2005", "-Wall", "-o", "out", "-c"])
+            .arg(format!("west_{top}.f"))
+            .current_dir(path.join(part))
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&icarus.stderr).into_owned();
+        assert!(icarus.status.success() && said.is_empty(), "{said}");
+        let text = fs::read_to_string(path.join(format!("{part}/west_{top}.v"))).unwrap();
+        let ports = if top == "tree_links" { 18 } else { 6 };
+        assert!(text.contains(&format!("[{}:0]", ports - 1)), "{text}");
+        fs::write(path.join(format!("{part}/west_{top}.v")), "").unwrap();
+        let (_, err) = run(linkdoze(path).args(options).arg("--check"), 1);
+        let again = format!(
+            "linkdoze generate port.toml --switch-part {part} --ports-down 12 --ports-up 6 --select-on \
+             0.5 --select-off 0.25 --select-window-ns 2000.0 -o {part}\n"
+        );
+        assert!(err.contains(&again), "{err}");
+    }
+    let refused = |options: &[&str]| {
+        let options = [&["generate", "port.toml", "-o", "none"], options].concat();
+        let (_, err) = run(linkdoze(path).args(options), 2);
+        assert!(!path.join("none").exists());
+        err
+    };
+    let part = [
+        "--switch-part",
+        "powar",
+        "--ports-down",
+        "4",
+        "--ports-up",
+        "4",
+    ];
+    assert!(refused(&part[..4]).contains("--ports-up"));
+    assert!(refused(&["--ports-down", "4"]).contains("--switch-part"));
+    assert!(refused(&[&part[..], &["--ports", "2"]].concat()).contains("cannot be used with"));
+    let err = refused(&[&part[..], &["--select-off", "0.3"]].concat());
+    assert!(
+        err.contains("--select-off 0.3") && err.contains("twice T_off"),
+        "{err}"
+    );
+    let err = refused(&[&part[..], &["--select-on", "0.1234567"]].concat());
+    assert!(err.contains("--select-on 0.1234567: must be"), "{err}");
+    let err = refused(&[&part[..], &["--select-window-ns", "0.5"]].concat());
+    assert!(
+        err.contains("--select-window-ns 0.5") && err.contains("1 ns each"),
+        "{err}"
+    );
+    let err = refused(&[
+        "--switch-part",
+        "powar",
+        "--ports-down",
+        "60",
+        "--ports-up",
+        "6",
+    ]);
+    assert!(err.contains("64 in all"), "{err}");
 }

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::numbers::within_u32;
+use super::switch_part::PartArgs;
 use super::{output, Outcome};
 use crate::blocks::mii::Mii;
 use crate::blocks::switch_ports::MAX_PORTS;
@@ -45,6 +47,8 @@ pub struct Args {
         value_parser = within_u32(0..=MAX_MAC_LATENCY)
     )]
     mac_latency: u32,
+    #[command(flatten)]
+    part: PartArgs,
     /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
     /// or of another configuration.
     #[arg(long)]
@@ -66,14 +70,19 @@ fn interface() -> impl TypedValueParser<Value = Mii> {
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let emitted = match args.ethernet {
-        Some(mii) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
-        None => rtl::emit_all(&config, args.ports)?,
+    let emitted = match (args.ethernet, args.part.asked()) {
+        (Some(mii), _) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
+        (None, Some((part, kind))) => {
+            let plan = args.part.plan(&config, kind)?;
+            rtl::emit_switch_part(&config, &plan, part)
+                .with_context(|| args.part.written().trim_start().to_owned())?
+        }
+        (None, None) => rtl::emit_all(&config, args.ports)?,
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     let core = emitted.core(resolved(beside) == resolved(&args.output));
     let sources = emitted.sources.iter().chain(&emitted.checkers);
-    let sources = sources.chain([&emitted.smoke, &core]);
+    let sources = sources.chain(emitted.smoke.iter().chain(&core));
     let sources = sources.map(|file| (&args.output, file));
     let constraints = emitted.constraints.iter().map(|file| (beside, file));
     let files: Vec<(PathBuf, &[u8])> = sources
@@ -98,6 +107,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             let (interface, latency) = (mii.name(), args.mac_latency);
             again += &format!(" --ethernet {interface} --mac-latency {latency}");
         }
+        again += &args.part.written();
         again += &format!(" -o {}", args.output.display());
         if let Some(folder) = &args.constraints {
             again += &format!(" --constraints {}", folder.display());

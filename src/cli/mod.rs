@@ -26,6 +26,7 @@ mod report;
 mod schema;
 mod simulate;
 mod sweep;
+mod switch_part;
 mod synth;
 mod topology;
 mod trace;
