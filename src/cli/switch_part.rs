@@ -8,23 +8,22 @@ use crate::config::plan::{SelectionKind, SelectionPlan};
 use crate::config::{Config, Decimal};
 use crate::rtl::SwitchPart;
 
-/// The parts by the names of the command line: the selection functions, and what they go by.
-const PARTS: [(&str, SwitchPart, SelectionKind); 6] = [
-    (
-        "round-robin",
-        SwitchPart::PortChoice,
-        SelectionKind::RoundRobin,
-    ),
-    ("first-on", SwitchPart::PortChoice, SelectionKind::FirstOn),
-    ("powar", SwitchPart::PortChoice, SelectionKind::Powar),
-    ("alonso", SwitchPart::PortChoice, SelectionKind::Alonso),
-    (
-        "selectable-ports",
-        SwitchPart::SelectablePorts,
-        SelectionKind::Powar,
-    ),
-    ("tree-links", SwitchPart::TreeLinks, SelectionKind::Alonso),
-];
+/// A part by its name on the command line, and the selection that it belongs to.
+type Part = (&'static str, SwitchPart, SelectionKind);
+
+/// The selection functions, and what they go by.
+const PARTS: [Part; 6] = {
+    use SelectionKind::{Alonso, FirstOn, Powar, RoundRobin};
+    use SwitchPart::{PortChoice, SelectablePorts, TreeLinks};
+    [
+        ("round-robin", PortChoice, RoundRobin),
+        ("first-on", PortChoice, FirstOn),
+        ("powar", PortChoice, Powar),
+        ("alonso", PortChoice, Alonso),
+        ("selectable-ports", SelectablePorts, Powar),
+        ("tree-links", TreeLinks, Alonso),
+    ]
+};
 
 /// A part of a switch.
 #[derive(clap::Args)]
@@ -36,7 +35,7 @@ pub(super) struct PartArgs {
         long, value_name = "PART", conflicts_with_all = ["ports", "ethernet"],
         requires_all = ["ports_down", "ports_up"], value_parser = part()
     )]
-    switch_part: Option<&'static str>,
+    switch_part: Option<Part>,
     /// Ports of that switch that lead down.
     #[arg(long, value_name = "N", requires = "switch_part", value_parser = within_u32(1..=62))]
     ports_down: Option<u32>,
@@ -46,7 +45,7 @@ pub(super) struct PartArgs {
     /// Utilisation above which packets take one port more.
     #[arg(
         long,
-        value_name = "PART",
+        value_name = "SHARE",
         requires = "switch_part",
         default_value = "0.5"
     )]
@@ -54,7 +53,7 @@ pub(super) struct PartArgs {
     /// Utilisation below which they take one port less.
     #[arg(
         long,
-        value_name = "PART",
+        value_name = "SHARE",
         requires = "switch_part",
         default_value = "0.25"
     )]
@@ -70,19 +69,17 @@ pub(super) struct PartArgs {
 }
 
 /// Reads the name of a part.
-fn part() -> impl TypedValueParser<Value = &'static str> {
+fn part() -> impl TypedValueParser<Value = Part> {
     PossibleValuesParser::new(PARTS.map(|(name, ..)| name)).try_map(|name| {
-        let mut names = PARTS.iter().map(|(name, ..)| *name);
-        names.find(|it| *it == name).ok_or("no part has this name")
+        let found = PARTS.into_iter().find(|(it, ..)| *it == name);
+        found.ok_or("no part has this name")
     })
 }
 
 impl PartArgs {
     /// The part that is asked for, and the selection that it belongs to.
     pub(super) fn asked(&self) -> Option<(SwitchPart, SelectionKind)> {
-        let name = self.switch_part?;
-        let part = PARTS.iter().find(|(it, ..)| *it == name);
-        part.map(|&(_, part, kind)| (part, kind))
+        self.switch_part.map(|(_, part, kind)| (part, kind))
     }
 
     /// What it is made for, in clock cycles of `config`.
@@ -123,7 +120,8 @@ impl PartArgs {
 
     /// The options as one writes them.
     pub(super) fn written(&self) -> String {
-        let (Some(part), Some(down), Some(up)) = (self.switch_part, self.ports_down, self.ports_up)
+        let (Some((part, ..)), Some(down), Some(up)) =
+            (self.switch_part, self.ports_down, self.ports_up)
         else {
             return String::new();
         };

@@ -284,13 +284,53 @@ pub(crate) fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>>
     out
 }
 
-/// Simulates the files under the stimulus, a value for each of the `pins` of the top in every cycle; one
-/// line per cycle, the outputs in binary, one behind the other. Verilator stops where a claim of a checker
-/// among the files is broken.
+/// Pins of a cycle by their names, and their values.
+pub type Pins = Vec<(&'static str, u64)>;
+
+/// The first cycle in which Icarus Verilog has an output of the `files`, with the `pins` of their top, that
+/// is not as expected; `None`: there is none. Each cycle has its inputs, 0 where they are not named, and all
+/// outputs. Two cycles of reset come first.
 ///
 /// # Errors
-/// If the simulator is missing, or refuses the Verilog, or the files cannot be written to `folder`.
-pub fn run(
+/// If the simulator is missing or refuses the Verilog, or files cannot be written.
+///
+/// # Panics
+/// If an output is missing in a cycle.
+pub fn first_difference(
+    files: &[(String, String)],
+    pins: &[Pin],
+    cycles: &[(Pins, Pins)],
+) -> Result<Option<usize>, CheckError> {
+    let value = |of: &Pins, name: &str| Some(of.iter().find(|it| it.0 == name)?.1);
+    let reset = cycles.iter().take(2).map(|cycle| (true, cycle));
+    let rows = reset.chain(cycles.iter().map(|cycle| (false, cycle)));
+    let rows: Vec<Vec<u128>> = rows
+        .map(|(resets, (inputs, _))| {
+            let driven = pins.iter().map(|pin| match pin.name.as_str() {
+                "rst" if resets => 1,
+                name => value(inputs, name).unwrap_or(0).into(),
+            });
+            driven.collect()
+        })
+        .collect();
+    let folder = tempfile::tempdir()?;
+    let lines = run(VerilogSimulator::Icarus, folder.path(), files, pins, &rows)?;
+    let expected = cycles.iter().map(|(_, expected)| {
+        let outputs = pins.iter();
+        let outputs = outputs.filter(|pin| pin.direction == PinDirection::Output);
+        let bits = outputs.map(|pin| {
+            let value = value(expected, &pin.name).expect("every output is expected");
+            format!("{value:0width$b}", width = pin.width as usize)
+        });
+        bits.collect::<String>()
+    });
+    let mut both = expected.zip(lines.iter().skip(2));
+    Ok(both.position(|(expected, found)| expected != *found))
+}
+
+/// Simulates the files under the stimulus; one line per cycle, the outputs in binary, one
+/// behind the other. Verilator stops where a claim of a checker among the files is broken.
+pub(crate) fn run(
     engine: VerilogSimulator,
     folder: &Path,
     files: &[(String, String)],

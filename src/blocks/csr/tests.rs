@@ -460,8 +460,8 @@ fn reset_values_and_reserved_bits_are_those_of_the_map() {
 }
 
 /// What software applied while the port is idle waits until it is active, and a mean hop count that is
-/// measured meanwhile waits behind it: a co-simulation can leap over that time. (One that could not spent
-/// a quarter of its cycles in one idle period.)
+/// measured meanwhile waits behind it: a co-simulation can leap over that time, and has to, because it
+/// would clock the idle period to its end otherwise.
 #[test]
 fn registers_that_wait_for_the_port_are_steady() {
     let plan = plan(Policy::PerfBound, 40);

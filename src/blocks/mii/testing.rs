@@ -8,9 +8,10 @@ use rust_hdl_core::block::Block;
 
 use super::golden::{Character, Lanes};
 use super::{Mii, ERROR, IDLE, LPI, SEQUENCE, START, TERMINATE};
-use crate::hdl::check::{self, VerilogSimulator};
+use crate::hdl::check;
+pub(crate) use crate::hdl::check::Pins;
 use crate::hdl::sim::Pin;
-use crate::hdl::{elaborate, verilog, PinDirection};
+use crate::hdl::{elaborate, verilog};
 
 /// What comes one behind the other on an interface.
 #[derive(Clone, Debug)]
@@ -108,9 +109,6 @@ pub(crate) fn sampled(mii: Mii, often: u8, count: usize) -> Vec<Lanes> {
     found
 }
 
-/// Pins of a cycle and their values.
-pub(crate) type Pins = Vec<(&'static str, u64)>;
-
 /// One change of the Verilog, and what the hardware does wrong then.
 pub(crate) struct Edit(pub &'static str, pub &'static str, pub &'static str);
 
@@ -142,36 +140,7 @@ impl Emitted {
             assert_eq!(text.matches(from).count(), 1, "{what}: `{from}`");
             *text = text.replace(from, to);
         }
-        // Two cycles of reset come first.
-        let reset = cycles.iter().take(2).map(|(inputs, _)| (1, inputs));
-        let rows = reset.chain(cycles.iter().map(|(inputs, _)| (0, inputs)));
-        let rows: Vec<Vec<u128>> = rows
-            .map(|(rst, inputs)| {
-                let value = |name: &str| match name {
-                    "rst" => rst,
-                    _ => inputs.iter().find(|it| it.0 == name).map_or(0, |it| it.1),
-                };
-                self.pins
-                    .iter()
-                    .map(|pin| value(&pin.name).into())
-                    .collect()
-            })
-            .collect();
-        let folder = tempfile::tempdir().unwrap();
-        let engine = VerilogSimulator::Icarus;
-        let lines = check::run(engine, folder.path(), &files, &self.pins, &rows).unwrap();
-        let expected = cycles.iter().map(|(_, values)| {
-            let outputs = self.pins.iter();
-            let outputs = outputs.filter(|pin| pin.direction == PinDirection::Output);
-            let bits = outputs.map(|pin| {
-                let value = values.iter().find(|it| it.0 == pin.name).unwrap().1;
-                format!("{value:0width$b}", width = pin.width as usize)
-            });
-            bits.collect::<String>()
-        });
-        expected
-            .zip(&lines[2..])
-            .position(|(expected, found)| expected != *found)
+        check::first_difference(&files, &self.pins, cycles).unwrap()
     }
 }
 

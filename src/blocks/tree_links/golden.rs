@@ -20,6 +20,20 @@ pub struct Inputs {
     pub transmitting: u64,
 }
 
+impl Inputs {
+    /// The pins by their names.
+    pub fn pins(&self) -> [(&'static str, u64); 6] {
+        [
+            ("minimal", self.minimal.into()),
+            ("cabled", self.cabled),
+            ("link_on_in", self.link_on_in),
+            ("unrouted", self.unrouted),
+            ("waiting", self.waiting),
+            ("transmitting", self.transmitting),
+        ]
+    }
+}
+
 /// What is known of one port.
 #[derive(Clone, Copy, Debug)]
 struct Link {

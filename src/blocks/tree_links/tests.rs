@@ -50,14 +50,7 @@ proptest! {
                 waiting: ports(inputs.waiting),
                 transmitting: ports(inputs.transmitting),
             };
-            bench.drive(&[
-                ("minimal", inputs.minimal.into()),
-                ("cabled", inputs.cabled),
-                ("link_on_in", inputs.link_on_in),
-                ("unrouted", inputs.unrouted),
-                ("waiting", inputs.waiting),
-                ("transmitting", inputs.transmitting),
-            ]);
+            bench.drive(&inputs.pins());
             bench.check(cycle as u64, &[
                 ("on", golden.on(&inputs)),
                 ("link_on", golden.link_on(&inputs)),
