@@ -12,9 +12,12 @@ module pair #(
     parameter START = 0,          // clock cycles of EXCHANGE_START
     parameter LONGEST_DOWN = 0,   // clock cycles of the longest transition down
     parameter LONGEST_UP = 0,     // clock cycles of the longest transition up
-    parameter HYBRID = 0,         // fast wake first, then deep sleep
+    parameter HYBRID = 0,         // fast wake first, then deep sleep, or whatever software says
+    parameter REGISTERS = 0,      // software sets parameters
+    parameter TIMED = 0,          // the times of the link among them
     parameter COUNT_BITS = 1,     // widths of the registers that the claims read
     parameter CYCLES_BITS = 1,
+    parameter TIMEOUT_BITS = 1,
     parameter WAIT_BITS = 1,
     parameter BOUNDED = 0,        // the ports have a bound on the time to sleep
     parameter TIMER = 0,          // clock cycles in which the longest timer expires
@@ -123,6 +126,33 @@ module pair #(
   (* hierconn *) wire [REST_BITS-1:0] \u_a.u_checker.idle_cycles_q ;
   (* hierconn *) wire [REST_BITS-1:0] \u_b.u_checker.idle_cycles_q ;
 
+  // With REGISTERS: what they say, and where the link goes on to.
+  (* hierconn *) wire [1:0] \u_a.u_csr.sleep ;
+  (* hierconn *) wire [1:0] \u_b.u_csr.sleep ;
+  (* hierconn *) wire \u_a.u_csr.sleeps ;
+  (* hierconn *) wire \u_b.u_csr.sleeps ;
+  (* hierconn *) wire \u_a.u_csr.backstops ;
+  (* hierconn *) wire \u_b.u_csr.backstops ;
+  (* hierconn *) wire \u_a.u_lpi_fsm.goes_on_q ;
+  (* hierconn *) wire \u_b.u_lpi_fsm.goes_on_q ;
+  // With TIMED: the times of the link, less one.
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.t_s_fast_wake ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.t_s_fast_wake ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.t_w_fast_wake ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.t_w_fast_wake ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.t_s_deep_sleep ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.t_s_deep_sleep ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.t_w_deep_sleep ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.t_w_deep_sleep ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.hold ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.hold ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.t_q ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.t_q ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_a.u_csr.t_r ;
+  (* hierconn *) wire [CYCLES_BITS-1:0] \u_b.u_csr.t_r ;
+  (* hierconn *) wire [TIMEOUT_BITS-1:0] \u_a.u_csr.sync_timeout ;
+  (* hierconn *) wire [TIMEOUT_BITS-1:0] \u_b.u_csr.sync_timeout ;
+
   wire [2:0]   a = \u_a.u_link_sync.state_q ;
   wire [2:0]   b = \u_b.u_link_sync.state_q ;
   wire [W-1:0] ca = \u_a.u_link_sync.count_q ;
@@ -161,10 +191,12 @@ module pair #(
 
   // Clock cycles for which both ends have been idle while the link was awake.
   reg [W-1:0] rest;
+  wire may_rest = !REGISTERS || (\u_a.u_csr.sleeps && \u_b.u_csr.sleeps
+      && \u_a.u_csr.backstops && \u_b.u_csr.backstops );
   wire active_a = queue_nonempty_a || transmitting_a || receiving_a;
   wire active_b = queue_nonempty_b || transmitting_b || receiving_b;
   always @(posedge clk) begin
-    rest <= rst || active_a || active_b || link_a != WAKE ? 0 : rest + 1;
+    rest <= rst || active_a || active_b || link_a != WAKE || !may_rest ? 0 : rest + 1;
   end
   // What has been rested before a timer that has expired in vain is repeated: START, or the
   // refusal of a request; before an end asks; and before the link leaves WAKE.
@@ -176,6 +208,20 @@ module pair #(
   wire [W-1:0] longest_rest = asked + 3 * delay + 3;
 
   initial assume (rst);
+
+  // Software gives both ends the same sleep state and times in the same cycle, and a time-out within
+  // which the other end answers (docs/reference/registers.md).
+  always @(*) if (REGISTERS) assume (\u_a.u_csr.sleep == \u_b.u_csr.sleep );
+  always @(*) if (TIMED) assume (
+      \u_a.u_csr.t_s_fast_wake == \u_b.u_csr.t_s_fast_wake
+      && \u_a.u_csr.t_w_fast_wake == \u_b.u_csr.t_w_fast_wake
+      && \u_a.u_csr.t_s_deep_sleep == \u_b.u_csr.t_s_deep_sleep
+      && \u_a.u_csr.t_w_deep_sleep == \u_b.u_csr.t_w_deep_sleep
+      && \u_a.u_csr.hold == \u_b.u_csr.hold
+      && \u_a.u_csr.t_q == \u_b.u_csr.t_q
+      && \u_a.u_csr.t_r == \u_b.u_csr.t_r
+      && \u_a.u_csr.sync_timeout == \u_b.u_csr.sync_timeout
+      && \u_a.u_csr.sync_timeout >= 2 * delay);
 
   // A link whose two ends stay idle leaves WAKE within the time that `estimate` says.
   always @(*) if (!rst) sleeps_in_time: assert (!BOUNDED || rest <= longest_rest);
@@ -199,7 +245,8 @@ module pair #(
 
   // Hybrid: and both know which sleep state is meant.
   always @(*) if (!rst) same_sleep: assert (
-      !HYBRID || \u_a.u_lpi_fsm.deep_q == \u_b.u_lpi_fsm.deep_q );
+      !HYBRID || (\u_a.u_lpi_fsm.deep_q == \u_b.u_lpi_fsm.deep_q
+      && (!REGISTERS || \u_a.u_lpi_fsm.goes_on_q == \u_b.u_lpi_fsm.goes_on_q )));
 
   // Hybrid: only A asks to go from fast wake to deep sleep.
   always @(*) if (!rst) one_deepens: assert (

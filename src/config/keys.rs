@@ -152,7 +152,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     integer(1, LARGEST_TIMING_RANGE, Unit::None),
                     "`1`",
                     "with registers, software may set the times of the link (`t_s`, `t_w`, `t_q`, \
-                     `t_r` and the hold of `hybrid`) to up to so many times the configuration's, and \
+                     `t_r`, the hold of `hybrid` and `sync_timeout`) to up to so many times the configuration's, and \
                      down to one part in so many; 1: they never change",
                 ),
             ],

@@ -302,7 +302,8 @@ pub(super) fn window_only_grows(kind: HistogramKind, window: CircularWindow) -> 
     }
 }
 
-/// A time of the link: a transition, the hold of the hybrid sleep, quiet or refresh.
+/// A time of the link: a transition, the hold of the hybrid sleep, quiet or refresh, the time-out of
+/// messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkTime {
     /// `t_s` of fast wake.
@@ -319,11 +320,16 @@ pub enum LinkTime {
     Quiet,
     /// `t_r` of a refresh.
     Refresh,
+    /// The longest wait for a message of the other end.
+    SyncTimeout,
 }
+
+/// A value for each of [`LinkTime::ALL`], in clock cycles.
+pub type LinkTimes = [u64; LinkTime::ALL.len()];
 
 impl LinkTime {
     /// All of them, in the order of their registers.
-    pub const ALL: [LinkTime; 7] = [
+    pub const ALL: [LinkTime; 8] = [
         LinkTime::SleepFastWake,
         LinkTime::WakeFastWake,
         LinkTime::SleepDeepSleep,
@@ -331,6 +337,7 @@ impl LinkTime {
         LinkTime::HybridHold,
         LinkTime::Quiet,
         LinkTime::Refresh,
+        LinkTime::SyncTimeout,
     ];
 
     /// The name of its register.
@@ -343,6 +350,7 @@ impl LinkTime {
             LinkTime::HybridHold => "hybrid_hold",
             LinkTime::Quiet => "t_q",
             LinkTime::Refresh => "t_r",
+            LinkTime::SyncTimeout => "sync_timeout",
         }
     }
 
@@ -356,12 +364,10 @@ impl LinkTime {
             LinkTime::HybridHold => "in fast wake before deep sleep, of the sleep hybrid",
             LinkTime::Quiet => "quiet between two refreshes",
             LinkTime::Refresh => "one refresh",
+            LinkTime::SyncTimeout => {
+                "longest wait for a message, longer than the way there and back"
+            }
         }
-    }
-
-    /// It means something only where deep sleep has refreshes.
-    fn is_of_refresh(self) -> bool {
-        matches!(self, LinkTime::Quiet | LinkTime::Refresh)
     }
 }
 
@@ -379,26 +385,10 @@ pub struct AdjustableTime {
 }
 
 impl LinkPlan {
-    /// The times in the order of [`LinkTime::ALL`], 1 for those that mean nothing.
-    pub fn times(&self) -> [u64; 7] {
-        let (t_q, t_r) = self
-            .refresh
-            .map_or((1, 1), |refresh| (refresh.t_q, refresh.t_r));
-        [
-            self.fast_wake.t_s,
-            self.fast_wake.t_w,
-            self.deep_sleep.t_s,
-            self.deep_sleep.t_w,
-            self.hybrid_hold,
-            t_q,
-            t_r,
-        ]
-    }
-
-    /// The same link with these times, in the order of [`LinkTime::ALL`].
+    /// The same link with these times; the time-out of messages is not its own.
     #[must_use]
-    pub fn with_times(&self, times: [u64; 7]) -> LinkPlan {
-        let [fast_t_s, fast_t_w, deep_t_s, deep_t_w, hybrid_hold, t_q, t_r] = times;
+    pub fn with_times(&self, times: LinkTimes) -> LinkPlan {
+        let [fast_t_s, fast_t_w, deep_t_s, deep_t_w, hybrid_hold, t_q, t_r, _] = times;
         LinkPlan {
             fast_wake: SleepTimes {
                 t_s: fast_t_s,
@@ -707,17 +697,38 @@ impl PortPlan {
         }
     }
 
+    /// The times of the link, 1 for those that mean nothing.
+    pub fn times(&self) -> LinkTimes {
+        let link = &self.link;
+        let refresh = link.refresh.map(|refresh| (refresh.t_q, refresh.t_r));
+        let (t_q, t_r) = refresh.unwrap_or((1, 1));
+        [
+            link.fast_wake.t_s,
+            link.fast_wake.t_w,
+            link.deep_sleep.t_s,
+            link.deep_sleep.t_w,
+            link.hybrid_hold,
+            t_q,
+            t_r,
+            self.messages().map_or(1, |messages| messages.timeout),
+        ]
+    }
+
     /// The times of the link that software sets; none if they never change.
     pub fn adjustable_times(&self) -> Vec<AdjustableTime> {
         let range = self.registers.map_or(1, |built| built.timing_range);
         if range == 1 {
             return Vec::new();
         }
-        let times = self.link.times();
-        let there = LinkTime::ALL
+        let times = self.times();
+        let there = |time: &LinkTime| match time {
+            LinkTime::Quiet | LinkTime::Refresh => self.link.refresh.is_some(),
+            LinkTime::SyncTimeout => self.messages().is_some(),
+            _ => true,
+        };
+        LinkTime::ALL
             .into_iter()
-            .filter(|time| self.link.refresh.is_some() || !time.is_of_refresh());
-        there
+            .filter(there)
             .map(|time| AdjustableTime {
                 time,
                 reset: times[time as usize],
@@ -730,12 +741,19 @@ impl PortPlan {
     /// The same controller with every time of the link as long as software can make it.
     #[must_use]
     pub fn slowest(&self) -> PortPlan {
-        let mut times = self.link.times();
+        let mut times = self.times();
         for time in self.adjustable_times() {
             times[time.time as usize] = time.most;
         }
+        let sync = match self.sync {
+            SyncPlan::Messages(_) => SyncPlan::Messages(MessagesPlan {
+                timeout: times[LinkTime::SyncTimeout as usize],
+            }),
+            other => other,
+        };
         PortPlan {
             link: self.link.with_times(times),
+            sync,
             ..*self
         }
     }

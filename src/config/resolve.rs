@@ -299,10 +299,15 @@ fn timing_fault(config: &Config) -> Option<String> {
     }
     let states = &config.states;
     let refresh = states.refresh.map_or(0, |it| it.t_q_ps.max(it.t_r_ps));
+    let timeout = match config.port.sync {
+        Sync::Messages => config.port.sync_timeout_ps,
+        Sync::Levels | Sync::Lpi => 0,
+    };
     let longest = [states.fast_wake, states.deep_sleep]
         .iter()
         .map(|state| state.t_s_ps.max(state.t_w_ps))
-        .fold(config.port.hybrid_hold_ps.max(refresh), u64::max);
+        .chain([config.port.hybrid_hold_ps, refresh, timeout])
+        .fold(0, u64::max);
     let cycles = longest / config.clock.period_ps;
     let most = u64::from(u32::MAX) / cycles;
     (range > most).then(|| {

@@ -515,6 +515,15 @@ impl Software {
             };
             return self.write(self.address(limits.time.name()), cycles as u32);
         }
+        if let Some(guard) = self.plan.guard.filter(|_| any % 16 == 1) {
+            // None and one too many are refused.
+            let most = match self.random.random_ratio(1, 6) {
+                true => guard.burst.saturating_add(1),
+                false => guard.burst,
+            };
+            let tokens = self.random.random_range(0..=most);
+            return self.write(self.address("guard_burst"), tokens);
+        }
         let (name, data) = match self.random.random_range(0..9) {
             0 => ("t_pdt_low", time),
             1 => ("ttl_low", time),
@@ -556,6 +565,8 @@ impl Software {
                 built.map(|(_, value, _)| *value).collect()
             };
             let value = match legal.choose(&mut self.random) {
+                // Off is seldom enough for the guard to be seen at work.
+                Some(_) if field.name == "guard_off" => self.random.random_ratio(1, 6).into(),
                 // What the port does not have is refused.
                 Some(_) if !field.values.is_empty() && self.random.random_ratio(1, 12) => {
                     self.random.random_range(0..4)

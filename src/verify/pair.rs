@@ -2,6 +2,7 @@
 
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
+use crate::blocks::csr::timing::staged_width;
 use crate::blocks::link_sync;
 use crate::blocks::port::SleepBound;
 use crate::config::plan::{PortPlan, Sleep};
@@ -32,6 +33,7 @@ pub(super) fn part(
 ) -> Option<ProofTask> {
     let sync = plan.messages()?;
     let bound = SleepBound::of(plan);
+    let times = plan.adjustable_times();
     let width = |register: &str| design.register_width(register).map(u64::from);
     let (longest_down, longest_up) = link_sync::longest_transitions(plan);
     let start = link_sync::start_cycles(plan, &sync);
@@ -51,7 +53,11 @@ pub(super) fn part(
         top: TOP.into(),
         says: format!(
             "two ports on a link with the same delay both ways, any from 0 to {longest_delay} \
-             clock cycles; packets come when they like"
+             clock cycles; packets come when they like{}",
+            match plan.registers {
+                Some(_) => "; software gives both ends the same sleep state and times",
+                None => "",
+            }
         ),
         files: all,
         induction: super::INDUCTION,
@@ -60,13 +66,19 @@ pub(super) fn part(
             ("START", start),
             ("LONGEST_DOWN", longest_down),
             ("LONGEST_UP", longest_up),
-            ("HYBRID", u64::from(plan.sleep == Sleep::Hybrid)),
+            (
+                "HYBRID",
+                u64::from(plan.sleep == Sleep::Hybrid || plan.registers.is_some()),
+            ),
+            ("REGISTERS", u64::from(plan.registers.is_some())),
+            ("TIMED", u64::from(!times.is_empty())),
+            ("TIMEOUT_BITS", staged_width(&times).into()),
             ("COUNT_BITS", width("link_sync.count")?),
             ("CYCLES_BITS", width("lpi_fsm.cycles")?),
             ("WAIT_BITS", width("waiting")?),
             ("BOUNDED", u64::from(bound.is_some())),
             ("TIMER", bound.map_or(0, |bound| bound.timer)),
-            ("TIMEOUT", sync.timeout),
+            ("TIMEOUT", link_sync::longest_timeout(plan, &sync)),
             ("GUARD", bound.map_or(0, |bound| bound.guard)),
             ("REST_BITS", width("idle_cycles").unwrap_or(1)),
         ],

@@ -2,6 +2,7 @@
 //! hardware.
 
 use crate::blocks::axi_lite::response;
+use crate::blocks::guard::token_bits;
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
@@ -13,6 +14,8 @@ block! {
     pub fn new(plan: &PortPlan) {
         let time = plan.time_width;
         let adjusts = !plan.adjustable_times().is_empty();
+        let guarded = plan.guard.is_some();
+        let tokens = token_bits(plan);
     }
 
     {
@@ -39,11 +42,18 @@ block! {
         pub in fixed_t_pdt: Bits(time, "in force"),
         pub in backstop: Bit("in force"),
         pub in t_backstop_now: Bits(time, "in force"),
+        pub in staged_guard_off: Bit("staged") if guarded,
+        pub in staged_guard_burst: Bits(tokens, "staged") if guarded,
+        pub in guard_off: Bit("in force") if guarded,
+        pub in guard_burst: Bits(tokens, "in force") if guarded,
         pub in times_staged_kept: Bit("no staged time of the link has changed") if adjusts,
         pub in times_in_force_kept: Bit("none in force has") if adjusts,
         choice adjusts(adjusts), // software sets the times of the link
-        local all_staged_kept: Bit("no staged parameter has changed, times of the link included"),
-        local all_in_force_kept: Bit("none in force has, times of the link included"),
+        choice guarded(guarded), // there is a guard
+        local all_staged_kept: Bit(
+            "no staged parameter has changed, times of the link and the guard's included"
+        ),
+        local all_in_force_kept: Bit("none in force has, times of the link and the guard's included"),
         property staged_by_writes(
             "A staged parameter changes only by a write that is answered with OKAY."
         ),
@@ -68,6 +78,10 @@ block! {
         reg then_staged_hop_factor: Bits(32, 0, "the cycle before"),
         reg then_staged_backstop: Bit(false, "the cycle before"),
         reg then_staged_t_backstop: Bits(time, 0, "the cycle before"),
+        reg then_staged_guard_off: Bit(false, "the cycle before") if guarded,
+        reg then_staged_guard_burst: Bits(tokens, 0, "the cycle before") if guarded,
+        reg then_guard_off: Bit(false, "the cycle before") if guarded,
+        reg then_guard_burst: Bits(tokens, 0, "the cycle before") if guarded,
         reg then_enable: Bit(false, "the cycle before"),
         reg then_policy: Bits(2, 0, "the cycle before"),
         reg then_sleep_now: Bits(2, 0, "the cycle before"),
@@ -118,12 +132,31 @@ impl Logic for ParameterClaims {
             & (self.fixed_t_pdt.val() == self.then_fixed_t_pdt.q.val())
             & (self.backstop.val() == self.then_backstop.q.val())
             & (self.t_backstop_now.val() == self.then_t_backstop_now.q.val());
+        self.all_staged_kept.next = self.staged_kept.val();
+        self.all_in_force_kept.next = self.in_force_kept.val();
         if self.adjusts {
-            self.all_staged_kept.next = self.staged_kept.val() & self.times_staged_kept.val();
-            self.all_in_force_kept.next = self.in_force_kept.val() & self.times_in_force_kept.val();
-        } else {
-            self.all_staged_kept.next = self.staged_kept.val();
-            self.all_in_force_kept.next = self.in_force_kept.val();
+            if !self.times_staged_kept.val() {
+                self.all_staged_kept.next = false;
+            }
+            if !self.times_in_force_kept.val() {
+                self.all_in_force_kept.next = false;
+            }
+        }
+        if self.guarded {
+            self.then_staged_guard_off.d.next = self.staged_guard_off.val();
+            self.then_staged_guard_burst.d.next = self.staged_guard_burst.val();
+            self.then_guard_off.d.next = self.guard_off.val();
+            self.then_guard_burst.d.next = self.guard_burst.val();
+            if (self.staged_guard_off.val() != self.then_staged_guard_off.q.val())
+                | (self.staged_guard_burst.val() != self.then_staged_guard_burst.q.val())
+            {
+                self.all_staged_kept.next = false;
+            }
+            if (self.guard_off.val() != self.then_guard_off.q.val())
+                | (self.guard_burst.val() != self.then_guard_burst.q.val())
+            {
+                self.all_in_force_kept.next = false;
+            }
         }
         self.staged_by_writes.d.next = !self.settled.q.val()
             | self.all_staged_kept.val()

@@ -7,7 +7,7 @@ use crate::blocks::axi_lite::golden::{Answer, Request};
 use crate::blocks::budget_rate::golden::Operands;
 use crate::blocks::link_sync::golden::Counted;
 use crate::blocks::port::pins::PowerState;
-use crate::config::plan::{AdjustableTime, HistogramKind, LinkTime, PortPlan};
+use crate::config::plan::{AdjustableTime, HistogramKind, LinkTime, LinkTimes, PortPlan};
 
 /// The parameters that software sets, as their fields encode them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +34,12 @@ pub struct Parameters {
     pub backstop: bool,
     /// The backstop, in ticks.
     pub t_backstop: u64,
+    /// `control.guard_off`: the guard permits every sleep.
+    pub guard_off: bool,
+    /// Tokens in a full bucket of the guard; 0 without one.
+    pub guard_burst: u32,
     /// The times of the link in clock cycles, in the order of [`LinkTime::ALL`].
-    pub times: [u64; 7],
+    pub times: LinkTimes,
 }
 
 impl Parameters {
@@ -55,7 +59,9 @@ impl Parameters {
             hop_factor: rate.map_or(0, |rate| rate.hop_factor),
             backstop: plan.t_backstop.is_some(),
             t_backstop: plan.t_backstop.unwrap_or(plan.histogram.max_value),
-            times: plan.link.times(),
+            guard_off: false,
+            guard_burst: plan.guard.map_or(0, |guard| guard.burst),
+            times: plan.times(),
         }
     }
 
@@ -342,11 +348,13 @@ impl Csr {
                     | field("sleep", staged.sleep)
                     | field("measure", staged.measure.into())
                     | field("backstop", staged.backstop.into())
+                    | field("guard_off", staged.guard_off.into())
             }
             "command" => field("apply", self.pending.into()),
             "max_samples" => field("value", staged.max_samples),
             "bound" => field("value", staged.bound),
             "hop_factor" => field("value", staged.hop_factor),
+            "guard_burst" => field("value", staged.guard_burst),
             "status" => {
                 field("power_state", port.power_state as u32) | field("active", port.active.into())
             }
@@ -414,6 +422,9 @@ impl Csr {
                 !self.plan.ages() || (1..=self.plan.histogram.max_samples).contains(&value)
             }
             "hop_factor" => !predicts || value <= 1 << 31,
+            "guard_burst" => {
+                (self.plan.guard).is_none_or(|guard| (1..=guard.burst).contains(&value))
+            }
             "bin_index" => {
                 !self.plan.reads_bins()
                     || self.fetch == Fetch::Done && (value & 0xfff) < self.plan.histogram.bins
@@ -452,12 +463,14 @@ impl Csr {
                 let (enable, measure) = (field("enable") == 1, field("measure") == 1);
                 let (policy, sleep) = (field("policy"), field("sleep"));
                 let backstop = field("backstop") == 1;
+                let guard_off = field("guard_off") == 1;
                 self.staged = Parameters {
                     enable,
                     policy,
                     sleep,
                     measure,
                     backstop,
+                    guard_off,
                     ..self.staged
                 };
             }
@@ -469,6 +482,7 @@ impl Csr {
             "max_samples" if ages => self.staged.max_samples = value,
             "bound" if predicts => self.staged.bound = value,
             "hop_factor" if predicts => self.staged.hop_factor = value,
+            "guard_burst" if self.plan.guard.is_some() => self.staged.guard_burst = value,
             "command" if ones & page.field("command", "apply").mask() != 0 => self.pending = true,
             "bin_index" if self.plan.reads_bins() => {
                 self.bin_index = field("index");

@@ -46,6 +46,7 @@ block! {
         pub constant at_max_samples: at("max_samples"),
         pub constant at_bound: at("bound"),
         pub constant at_hop_factor: at("hop_factor"),
+        pub constant at_guard_burst: at("guard_burst"),
         pub constant at_status: at("status"),
         pub constant at_errors: at("errors"),
         pub constant at_events: at("events"),
@@ -71,6 +72,7 @@ block! {
         pub constant sleep_low: low("control", "sleep"),
         pub constant measure_low: low("control", "measure"),
         pub constant backstop_low: low("control", "backstop"),
+        pub constant guard_off_low: low("control", "guard_off"),
         pub constant busy_low: low("bin_index", "busy"),
         pub constant active_low: low("status", "active"),
     }
@@ -100,6 +102,7 @@ bundle! {
         pub local is_max_samples: Bit("max_samples"),
         pub local is_bound: Bit("bound"),
         pub local is_hop_factor: Bit("hop_factor"),
+        pub local is_guard_burst: Bit("guard_burst"),
         pub local is_errors: Bit("errors"),
         pub local is_events: Bit("events"),
         pub local is_interrupt_enable: Bit("interrupt_enable"),

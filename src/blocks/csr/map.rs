@@ -15,7 +15,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0005;
+pub const VERSION: u32 = 0x0001_0006;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -446,7 +446,7 @@ pub fn port(plan: &PortPlan) -> Map {
         0x020 fields guard("the guard's token bucket") {
             burst(
                 0, guarded(16), Constant, plan.guard.map_or(0, |guard| guard.burst),
-                "its capacity, in packets"
+                "the most that it can hold, in packets"
             );
         };
         0x040 fields control("what the port does when it is idle") {
@@ -461,6 +461,10 @@ pub fn port(plan: &PortPlan) -> Map {
                 13, 1, Staged, plan.t_backstop.is_some().into(),
                 "1: an idle end that did not transmit last goes down after t_backstop, or after its \
              threshold if that is longer; 0: it leaves that to the other end"
+            );
+            guard_off(
+                14, guarded(1), Staged, 0,
+                "1: the guard permits every sleep, and its bucket stays full"
             );
         };
         0x044 fields command("what software asks for") {
@@ -487,6 +491,13 @@ pub fn port(plan: &PortPlan) -> Map {
         0x060 word hop_factor(
             predicted(32), Staged, rate.map_or(0, |rate| rate.hop_factor),
             "sum of p/h over the hop counts h, in units of 2^-31, at most 1"
+        );
+        0x064 word guard_burst(
+            guarded(16), Staged, plan.guard.map_or(0, |guard| guard.burst),
+            format!(
+                "tokens in a full bucket of the guard, 1 to {}",
+                plan.guard.map_or(1, |guard| guard.burst)
+            )
         );
         0x068 pair t_backstop(
             time, Staged, plan.t_backstop.unwrap_or(histogram.max_value),

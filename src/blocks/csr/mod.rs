@@ -27,6 +27,7 @@ use self::rate::{RatePins, RateRequest};
 use self::timing::{staged_width, Timing};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
 use crate::blocks::event_counters::EventCounters;
+use crate::blocks::guard::{token_bits, GuardParameters};
 use crate::blocks::lpi_fsm::TimingOutputs;
 use crate::config::plan::{
     HistogramKind, PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
@@ -63,7 +64,8 @@ block! {
         // The first two, then what not every port has.
         let refusal_event = 2 + usize::from(!plan.per_direction());
         let lost_event = refusal_event + usize::from(plan.guard.is_some());
-        let guard_tokens = plan.guard.map_or(1, |guard| clog2(u128::from(guard.burst) + 1));
+        let guard_tokens = token_bits(plan);
+        let burst = plan.guard.map_or(1, |guard| guard.burst);
     }
 
     about(
@@ -112,6 +114,9 @@ block! {
         // Parameters in force, or about to be.
         pub flat in_force: ParameterPins(time),
         pub flat times: TimingOutputs(plan) if adjusts,
+        pub out sync_timeout: Bits(
+            staged_width(&times), "longest wait for a message: clock cycles less one"
+        ) if adjusts && agrees,
         // From and to the hop monitor.
         pub out clear_counts: Bit("packet counts become 0"),
         pub out hop_index: Bits(HOPS_WIDTH, "which packet count to read"),
@@ -123,6 +128,7 @@ block! {
         pub in t_pb: Bits(time, "PerfBound's threshold, in ticks") if predicts,
         pub in window: Bits(time, "window it was computed for, in ticks") if predicts,
         pub in budget: Bits(plan.budget.width, "packets that may be delayed in it") if predicts,
+        pub flat guard: GuardParameters(guard_tokens) if plan.guard.is_some(),
         pub flat aging: AgingPins(time) if ages,
         pub flat fetch: BinPins(plan) if readable,
         pub flat rate: RatePins(plan) if predicts,
@@ -136,6 +142,7 @@ block! {
         local is_pair: Bit("the address is one of a pair"),
         local is_counter: Bit("of a counter"),
         local present: Bits(DATA_WIDTH, "value of the register"),
+        local control: Bits(DATA_WIDTH, "control, but for the guard"),
         local is_single: Bit("the address is one of a single register"),
         local seen: Bits(DATA_WIDTH, "what a read finds"),
         flat asked: Request(),
@@ -186,6 +193,7 @@ block! {
         constant no_sleep: Bits(2, 3, "no sleep state"),
         constant most_samples: Bits(32, histogram.max_samples.into(), "largest max_samples"),
         constant one_hop: Bits(32, 1 << 31, "hop factor of one link"),
+        constant most_tokens: Bits(32, burst.into(), "largest guard_burst"),
         constant end_of_bins: Bits(13, histogram.bins.into(), "number of bins"),
         // For the proofs (docs/evidence/proofs.md).
         section claims: ParameterClaims(plan),
@@ -278,6 +286,7 @@ impl Logic for Csr {
         self.asked.is_max_samples.next = self.access.word.val() == self.layout.at_max_samples.val();
         self.asked.is_bound.next = self.access.word.val() == self.layout.at_bound.val();
         self.asked.is_hop_factor.next = self.access.word.val() == self.layout.at_hop_factor.val();
+        self.asked.is_guard_burst.next = self.access.word.val() == self.layout.at_guard_burst.val();
         self.asked.is_errors.next = self.access.word.val() == self.layout.at_errors.val();
         self.asked.is_events.next = self.access.word.val() == self.layout.at_events.val();
         self.asked.is_interrupt_enable.next =
@@ -286,8 +295,9 @@ impl Logic for Csr {
         self.asked.is_hop_index.next = self.access.word.val() == self.layout.at_hop_index.val();
         self.is_single.next = true;
         self.present.next = 0.into();
+        self.control.next = 0.into();
         if self.asked.is_control.val() {
-            self.present.next = bit_cast(self.parameters.staged_enable.q.val(), 32)
+            self.control.next = bit_cast(self.parameters.staged_enable.q.val(), 32)
                 | (bit_cast(self.parameters.staged_policy.q.val(), 32)
                     << self.layout.policy_low.val())
                 | (bit_cast(self.parameters.staged_sleep.q.val(), 32)
@@ -296,6 +306,13 @@ impl Logic for Csr {
                     << self.layout.measure_low.val())
                 | (bit_cast(self.parameters.staged_backstop.q.val(), 32)
                     << self.layout.backstop_low.val());
+            if self.guarded {
+                self.present.next = self.control.val()
+                    | (bit_cast(self.parameters.staged_guard_off.q.val(), 32)
+                        << self.layout.guard_off_low.val());
+            } else {
+                self.present.next = self.control.val();
+            }
         } else if self.asked.is_command.val() {
             self.present.next = bit_cast(self.parameters.pending.q.val(), 32);
         } else if self.asked.is_max_samples.val() {
@@ -309,6 +326,10 @@ impl Logic for Csr {
         } else if self.asked.is_hop_factor.val() {
             if self.predicts {
                 self.present.next = self.parameters.staged_hop_factor.q.val();
+            }
+        } else if self.asked.is_guard_burst.val() {
+            if self.guarded {
+                self.present.next = bit_cast(self.parameters.staged_guard_burst.q.val(), 32);
             }
         } else if self.access.word.val() == self.layout.at_status.val() {
             self.present.next = bit_cast(self.power_state.val(), 32)
@@ -375,7 +396,8 @@ impl Logic for Csr {
             | self.asked.is_control.val()
             | self.asked.is_max_samples.val()
             | self.asked.is_bound.val()
-            | self.asked.is_hop_factor.val();
+            | self.asked.is_hop_factor.val()
+            | self.asked.is_guard_burst.val();
         if self.adjusts {
             if self.asked.is_time.val() {
                 self.asked.staged.next = true;
@@ -452,6 +474,10 @@ impl Logic for Csr {
         if self.predicts & self.asked.is_hop_factor.val() {
             self.asked.illegal.next = self.asked.merged.val() > self.one_hop.val();
         }
+        if self.guarded & self.asked.is_guard_burst.val() {
+            self.asked.illegal.next =
+                (self.asked.merged.val() == 0) | (self.asked.merged.val() > self.most_tokens.val());
+        }
         if self.adjusts {
             if self.asked.is_time.val() {
                 self.asked.illegal.next = (self.asked.merged.val() < self.time_least.val())
@@ -495,6 +521,10 @@ impl Logic for Csr {
         if self.ages {
             AgingPins::link(&mut self.aging, &mut self.parameters.aging);
         }
+        if self.guarded {
+            GuardParameters::link(&mut self.guard, &mut self.parameters.guard);
+            self.parameters.guard_off_low.next = self.layout.guard_off_low.val();
+        }
         Request::link(&mut self.asked, &mut self.parameters.asked);
         self.parameters.backstop_low.next = self.layout.backstop_low.val();
         self.parameters.measure_low.next = self.layout.measure_low.val();
@@ -503,6 +533,9 @@ impl Logic for Csr {
             self.timing.commits.next = self.parameters.commits.val();
             Request::link(&mut self.asked, &mut self.timing.asked);
             TimingOutputs::link(&mut self.times, &mut self.timing.in_force);
+            if self.agrees {
+                self.sync_timeout.next = self.timing.sync_timeout.val();
+            }
             self.claims.times_staged_kept.next = self.timing.staged_times_kept.val();
             self.claims.times_in_force_kept.next = self.timing.used_times_kept.val();
             if self.predicts {
@@ -641,5 +674,11 @@ impl Logic for Csr {
         self.claims.fixed_t_pdt.next = self.parameters.fixed_t_pdt.q.val();
         self.claims.backstop.next = self.parameters.backstop.q.val();
         self.claims.t_backstop_now.next = self.parameters.t_backstop_now.q.val();
+        if self.guarded {
+            self.claims.staged_guard_off.next = self.parameters.staged_guard_off.q.val();
+            self.claims.staged_guard_burst.next = self.parameters.staged_guard_burst.q.val();
+            self.claims.guard_off.next = self.parameters.guard_off.q.val();
+            self.claims.guard_burst.next = self.parameters.guard_burst.q.val();
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::layout::Request;
 use super::map;
+use crate::blocks::guard::{token_bits, GuardParameters};
 use crate::config::plan::{Policy, PortPlan};
 use crate::hdl::prelude::*;
 
@@ -54,19 +55,25 @@ block! {
         let ttl = histogram.ttl.unwrap_or(0);
         let bound = u128::from(page.reset_of("bound", "value"));
         let t_backstop = plan.t_backstop.unwrap_or(histogram.max_value);
+        let guarded = plan.guard.is_some();
+        let tokens = token_bits(plan);
+        let burst = plan.guard.map_or(1, |guard| guard.burst);
     }
 
     {
         pub in active: Bit("the port is active in this cycle"),
         pub flat in_force: ParameterPins(time),
         pub flat aging: AgingPins(time) if plan.ages(),
+        pub flat guard: GuardParameters(tokens) if guarded,
         // What software writes.
         pub alias asked: Request(),
         pub in backstop_low: Bits(5, "lowest bit of control.backstop"),
         pub in measure_low: Bits(5, "lowest bit of control.measure"),
+        pub in guard_off_low: Bits(5, "lowest bit of control.guard_off") if guarded,
         pub in ready: Bit("the rate of the staged parameters is computed"),
         choice predicts(plan.predicts()), // the controller can predict
         choice ages(plan.ages()), // its histogram ages by parameters
+        choice guarded(guarded), // there is a guard
         pub local commits: Bit("the staged parameters come into force at the end of this cycle"),
         pub reg staged_enable: Bit(true, "staged: the port may power down by itself"),
         pub reg staged_policy: Bits(2, policy, "staged: when"),
@@ -83,6 +90,10 @@ block! {
         ),
         pub reg staged_backstop: Bit(plan.t_backstop.is_some(), "staged: there is a backstop"),
         pub reg staged_t_backstop: Bits(time, t_backstop.into(), "staged: the backstop"),
+        pub reg staged_guard_off: Bit(false, "staged: the guard permits every sleep") if guarded,
+        pub reg staged_guard_burst: Bits(
+            tokens, burst.into(), "staged: tokens in a full bucket"
+        ) if guarded,
         pub reg enable: Bit(true, "in force: the port may power down by itself"),
         pub reg policy: Bits(2, policy, "in force: when"),
         pub reg sleep_now: Bits(2, sleep, "in force: where to"),
@@ -95,6 +106,10 @@ block! {
         pub reg backstop: Bit(plan.t_backstop.is_some(), "in force: there is a backstop"),
         pub reg t_backstop_now: Bits(time, t_backstop.into(), "in force: the backstop"),
         pub reg bound: Bits(32, bound, "in force: bound"),
+        pub reg guard_off: Bit(false, "in force: the guard permits every sleep") if guarded,
+        pub reg guard_burst: Bits(
+            tokens, burst.into(), "in force: tokens in a full bucket"
+        ) if guarded,
         reg restart_now: Bit(false, "the histogram is to be cleared"),
         pub reg pending: Bit(false, "staged parameters wait"),
         constant always_on: Bits(
@@ -130,6 +145,16 @@ impl Logic for Parameters {
             }
             if self.asked.writes.val() & self.asked.is_max_samples.val() {
                 self.staged_max_samples.d.next = self.asked.merged.val();
+            }
+        }
+        if self.guarded {
+            if self.asked.writes.val() & self.asked.is_control.val() {
+                self.staged_guard_off.d.next =
+                    self.asked.merged.val().get_bit(self.guard_off_low.val());
+            }
+            if self.asked.writes.val() & self.asked.is_guard_burst.val() {
+                self.staged_guard_burst.d.next =
+                    bit_cast(self.asked.merged.val(), &self.staged_guard_burst);
             }
         }
         if self.predicts {
@@ -171,6 +196,15 @@ impl Logic for Parameters {
         self.in_force.sleep.next = self.sleep_now.q.val();
         self.in_force.backstops.next = self.backstop.q.val();
         self.in_force.t_backstop.next = self.t_backstop_now.q.val();
+
+        if self.guarded {
+            if self.commits.val() {
+                self.guard_off.d.next = self.staged_guard_off.q.val();
+                self.guard_burst.d.next = self.staged_guard_burst.q.val();
+            }
+            self.guard.off.next = self.guard_off.q.val();
+            self.guard.burst.next = self.guard_burst.q.val();
+        }
 
         if self.ages {
             comment!("The histogram starts anew if its parameters change.");

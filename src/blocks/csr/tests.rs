@@ -22,6 +22,16 @@ pub(crate) fn timed_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync = \"levels\"\ntiming_range = 4", 0)
 }
 
+/// The same with messages, and software that may make times three times as long, or as short.
+pub(crate) fn timed_message_plan(policy: Policy, time_width: u32) -> PortPlan {
+    built(
+        policy,
+        time_width,
+        "sync_timeout_ns = 40\ntiming_range = 3",
+        0,
+    )
+}
+
 /// The same with messages and a guard of three packets.
 pub(crate) fn guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync_timeout_ns = 40", 3)
@@ -191,6 +201,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
             plan as fn(Policy, u32) -> PortPlan,
             guarded_plan,
             timed_plan,
+            timed_guarded_plan,
         ]),
         any::<bool>(),
     )
@@ -330,6 +341,12 @@ proptest! {
                 ("error_flag", golden.error_flag().into()),
                 ("irq", golden.interrupt().into()),
             ];
+            if plan.guard.is_some() {
+                expected.extend([
+                    ("off", in_force.guard_off.into()),
+                    ("burst", in_force.guard_burst.into()),
+                ]);
+            }
             for limits in plan.adjustable_times() {
                 let pin = match limits.time {
                     LinkTime::HybridHold => "hold",
@@ -550,6 +567,32 @@ fn a_time_of_the_link_takes_what_the_range_allows_and_no_more() {
     // Without a range there is no such register.
     let without = map::port(&self::plan(Policy::PerfBound, 32));
     assert_eq!(without.at(word), None);
+}
+
+/// The configuration's bucket holds three tokens: software may make it smaller, not larger.
+#[test]
+fn the_bucket_of_the_guard_can_be_made_smaller() {
+    let plan = guarded_plan(Policy::PerfBound, 32);
+    let page = map::port(&plan);
+    let word = page.register("guard_burst").offset / 4;
+    let mut bench = Bench::new(Csr::new(&plan));
+    for (data, answer, kept) in [(1, 0, 1), (0, 2, 1), (4, 2, 1), (0x1_0001, 2, 1), (3, 0, 3)] {
+        ask(
+            &mut bench,
+            Request::Write {
+                word,
+                data,
+                strobe: 15,
+            },
+        );
+        assert_eq!(bench.get("answer"), answer, "{data}");
+        ask(&mut bench, Request::Read { word });
+        assert_eq!(bench.get("read_data"), kept, "{data}");
+    }
+    // Without a guard there is neither the field nor the flag.
+    let without = map::port(&self::plan(Policy::PerfBound, 32));
+    assert_eq!(without.register("guard_burst").fields, []);
+    assert_eq!(without.find("control", "guard_off"), None);
 }
 
 #[test]

@@ -38,6 +38,9 @@ block! {
 
     {
         pub flat in_force: TimingOutputs(plan),
+        pub out sync_timeout: Bits(
+            bits, "longest wait for a message: clock cycles less one"
+        ) if plan.messages().is_some(),
         pub in word: Bits(WORD_BITS, "address in words of the register asked for"),
         pub alias asked: Request(),
         pub in commits: Bit("the staged parameters come into force at the end of this cycle"),
@@ -45,7 +48,7 @@ block! {
         number _quiet(LinkTime::Quiet as u32),
         // Without refreshes there is neither.
         number _refresh(LinkTime::Quiet as u32 + u32::from(refreshes)),
-        number _refresh_end(times.len() as u32),
+        number _refresh_end(LinkTime::Quiet as u32 + 2 * u32::from(refreshes)),
         number _last_bits(last_bits),
         number _t_w_bits(t_w_bits),
         choice refreshes(refreshes), // deep sleep has refreshes
@@ -101,6 +104,9 @@ impl Logic for Timing {
         }
         for i in self._refresh..self._refresh_end {
             self.refresh.next = self.last[i].q.val();
+        }
+        for i in self._refresh_end..self._times {
+            self.sync_timeout.next = self.last[i].q.val();
         }
         if self.refreshes {
             self.in_force.t_q.next = bit_cast(self.quiet.val(), self._last_bits);

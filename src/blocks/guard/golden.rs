@@ -15,6 +15,8 @@ pub struct Guard {
     full: u128,
     /// Parts that a tick refills.
     gain: u128,
+    /// Software has switched it off: the bucket is full, whatever is taken.
+    off: bool,
     /// What the bucket held at the beginning of cycle `since`.
     level: u128,
     since: u64,
@@ -39,6 +41,7 @@ impl Guard {
             token: denominator,
             full,
             gain: numerator,
+            off: false,
             level: full,
             since: 0,
             charged: false,
@@ -48,6 +51,9 @@ impl Guard {
 
     /// What the bucket holds at the beginning of cycle `now`.
     fn level(&self, now: u64) -> u128 {
+        if self.off {
+            return self.full;
+        }
         // Ticks end in the last of every so many clock cycles since reset.
         let ticks =
             whole_ticks(now, self.clocks_per_tick) - whole_ticks(self.since, self.clocks_per_tick);
@@ -102,7 +108,7 @@ impl Guard {
     /// The clock edge at the end of cycle `now`.
     #[inline]
     pub fn clock(&mut self, now: u64, awake: bool, queue_nonempty: bool) {
-        if !self.steady(awake, queue_nonempty) && !awake {
+        if !self.off && !self.steady(awake, queue_nonempty) && !awake {
             self.settle(now + 1);
             self.overdrawn |= self.level < self.token;
             self.level -= self.token.min(self.level);
@@ -122,6 +128,17 @@ impl Guard {
         if gain != self.gain {
             self.settle(now);
             self.gain = gain;
+        }
+    }
+
+    /// From cycle `now` on it is `off` or not, and a full bucket holds `burst` tokens.
+    pub fn set(&mut self, now: u64, off: bool, burst: u32) {
+        let full = u128::from(burst) * self.token;
+        if (off, full) != (self.off, self.full) {
+            self.settle(now);
+            self.full = full;
+            self.level = self.level.min(full);
+            self.off = off;
         }
     }
 

@@ -7,6 +7,27 @@ mod tests;
 use crate::config::plan::{GuardPlan, PortPlan};
 use crate::hdl::prelude::*;
 
+bundle! {
+    /// What software sets of the guard: the pins of what keeps it.
+    pub struct GuardParameters flips
+    /// The pins of what takes it.
+    GuardPins;
+
+    /// With a bucket of so many bits.
+    pub fn new(tokens: u32) {}
+
+    {
+        pub out off: Bit("the guard permits every sleep"),
+        pub out burst: Bits(tokens, "tokens in a full bucket of the guard"),
+    }
+}
+
+/// Bits of the number of tokens in the guard's bucket.
+pub fn token_bits(plan: &PortPlan) -> u32 {
+    plan.guard
+        .map_or(1, |guard| clog2(u128::from(guard.burst) + 1))
+}
+
 block! {
     /// A token bucket: one token for each time asleep that a packet of this end has to wait for,
     /// and no sleep without a token (SPEC 12). PerfBound predicts (PerfBound 2.4); this keeps its
@@ -15,11 +36,12 @@ block! {
 
     /// The guard of `plan` with these constants.
     pub fn new(plan: &PortPlan, guard: &GuardPlan) {
-        let tokens = clog2(u128::from(guard.burst) + 1);
+        let tokens = token_bits(plan);
         // A part, and what a tick adds to it.
         let part = clog2(guard.denominator) + 1;
         let prescaler = clog2(plan.clocks_per_tick.into());
         let fraction = format!("/ {}", guard.denominator);
+        let set = plan.registers.is_some();
     }
 
     about(
@@ -36,8 +58,9 @@ block! {
         pub in rate: Bits(
             guard.rate_bits, format!("what a tick refills, {fraction}")
         ) if guard.adjustable,
+        pub flat set_by: GuardPins(tokens) if set,
         pub out permits: Bit("the link may go to sleep"),
-        pub out tokens_now: Bits(tokens, "whole tokens, for software") if plan.registers.is_some(),
+        pub out tokens_now: Bits(tokens, "whole tokens, for software") if set,
         pub reg tokens: Bits(tokens, guard.burst.into(), "whole tokens"),
         pub reg part: Bits(part, 0, format!("and part of a token, {fraction}")),
         pub reg charged: Bit(false, "this time asleep has taken its token"),
@@ -47,7 +70,14 @@ block! {
         local refilled: Bits(part, "the part after a tick"),
         local carries: Bit("it makes a whole token"),
         local gain: Bits(part, "what a tick refills"),
-        choice readable(plan.registers.is_some()), // software reads the tokens
+        choice set(set), // software reads the tokens, and sets the size of the bucket
+        alias held: Bits(),
+        alias held_part: Bits(),
+        alias size: Bits(),
+        alias size_less_one: Bits(),
+        local fitting: Bits(tokens, "whole tokens that fit into the bucket"),
+        local fitting_part: Bits(part, "and the part"),
+        local one_less: Bits(tokens, "one token less than fit"),
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
         constant last_clock: Bits(
             prescaler, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
@@ -79,8 +109,37 @@ impl Logic for Guard {
             self.tick.next = true;
         }
 
+        if self.set {
+            comment!("A bucket that became smaller loses what it no longer holds.");
+            self.fitting.next = self.tokens.q.val();
+            self.fitting_part.next = self.part.q.val();
+            if self.set_by.off.val() | (self.tokens.q.val() >= self.set_by.burst.val()) {
+                self.fitting.next = self.set_by.burst.val();
+                self.fitting_part.next = 0.into();
+            }
+            self.one_less.next = self.set_by.burst.val() - 1;
+            self.held.next = self.fitting.val();
+            self.held_part.next = self.fitting_part.val();
+            self.size.next = self.set_by.burst.val();
+            self.size_less_one.next = self.one_less.val();
+            self.tokens.d.next = self.fitting.val();
+            self.part.d.next = self.fitting_part.val();
+        } else {
+            self.held.next = self.tokens.q.val();
+            self.held_part.next = self.part.q.val();
+            self.size.next = self.full.val();
+            self.size_less_one.next = self.last_but_one.val();
+        }
+
         comment!("Also a packet that meets the way up which the other end asked for waits for it.");
-        self.takes.next = !self.awake.val() & self.queue_nonempty.val() & !self.charged.q.val();
+        if self.set {
+            self.takes.next = !self.awake.val()
+                & self.queue_nonempty.val()
+                & !self.charged.q.val()
+                & !self.set_by.off.val();
+        } else {
+            self.takes.next = !self.awake.val() & self.queue_nonempty.val() & !self.charged.q.val();
+        }
         self.charged.d.next =
             !self.awake.val() & (self.charged.q.val() | self.queue_nonempty.val());
 
@@ -94,13 +153,13 @@ impl Logic for Guard {
         } else {
             self.gain.next = self.fixed_gain.val();
         }
-        self.refilled.next = self.part.q.val() + self.gain.val();
+        self.refilled.next = self.held_part.val() + self.gain.val();
         self.carries.next = self.tick.val()
-            & !(self.tokens.q.val() == self.full.val())
+            & !(self.held.val() == self.size.val())
             & (self.refilled.val() >= self.token.val());
         if self.tick.val() {
-            if (self.tokens.q.val() == self.full.val())
-                | (self.carries.val() & (self.tokens.q.val() == self.last_but_one.val()))
+            if (self.held.val() == self.size.val())
+                | (self.carries.val() & (self.held.val() == self.size_less_one.val()))
             {
                 comment!("What does not fit into the bucket is lost.");
                 self.part.d.next = 0.into();
@@ -111,13 +170,13 @@ impl Logic for Guard {
             }
         }
         if self.carries.val() & !self.takes.val() {
-            self.tokens.d.next = self.tokens.q.val() + 1;
+            self.tokens.d.next = self.held.val() + 1;
         } else if self.takes.val() & !self.carries.val() {
-            self.tokens.d.next = self.tokens.q.val() - 1;
+            self.tokens.d.next = self.held.val() - 1;
         }
-        self.permits.next = !(self.tokens.q.val() == 0);
-        if self.readable {
-            self.tokens_now.next = self.tokens.q.val();
+        self.permits.next = !(self.held.val() == 0);
+        if self.set {
+            self.tokens_now.next = self.fitting.val();
         }
     }
 }

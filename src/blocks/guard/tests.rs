@@ -3,13 +3,24 @@
 use proptest::prelude::*;
 
 use super::{golden, Guard};
+use crate::blocks::lpi_fsm::tests::timed_plan;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
 use crate::config::plan::{GuardPlan, PortPlan};
 use crate::hdl::check;
 
 fn plan(burst: u32, numerator: u128, clocks_per_tick: u64, adjustable: bool) -> PortPlan {
-    small_plan().with(|plan| {
+    with_guard(&small_plan(), burst, numerator, clocks_per_tick, adjustable)
+}
+
+fn with_guard(
+    base: &PortPlan,
+    burst: u32,
+    numerator: u128,
+    clocks_per_tick: u64,
+    adjustable: bool,
+) -> PortPlan {
+    base.with(|plan| {
         plan.clocks_per_tick = clocks_per_tick;
         plan.guard = Some(GuardPlan {
             burst,
@@ -77,6 +88,64 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Software switches the guard off and on, and makes the bucket smaller and larger again, in any
+    /// cycle.
+    #[test]
+    fn a_guard_that_software_sets_agrees_with_the_golden_model(
+        burst in 1u32..6,
+        numerator in 0u128..64,
+        clocks_per_tick in 1u64..5,
+        stretches in prop::collection::vec(
+            (any::<bool>(), any::<bool>(), prop::bool::weighted(0.2), 1u32..6, 1u64..40),
+            1..60,
+        ),
+    ) {
+        let plan = with_guard(&timed_plan(), burst, numerator, clocks_per_tick, false);
+        let mut golden = golden::Guard::new(&plan).unwrap();
+        let mut bench = Bench::new(block(&plan));
+        let mut now = 0;
+        let mut asleep = false;
+        // Cycles in which a packet had a link woken since the guard was set last.
+        let (mut setting, mut woken) = ((false, burst), Vec::new());
+        for (wants_sleep, queue_nonempty, off, tokens, cycles) in stretches {
+            let set = (off, tokens.min(burst));
+            golden.set(now, set.0, set.1);
+            bench.drive(&[("off", set.0.into()), ("burst", set.1.into())]);
+            if set != setting {
+                (setting, woken) = (set, Vec::new());
+            }
+            for _ in 0..cycles {
+                asleep = wants_sleep && (asleep || golden.permits(now));
+                if asleep && queue_nonempty && !off && !golden.steady(false, true) {
+                    woken.push(now);
+                }
+                bench.drive(&[
+                    ("awake", (!asleep).into()),
+                    ("queue_nonempty", queue_nonempty.into()),
+                ]);
+                bench.check(now, &[
+                    ("permits", golden.permits(now).into()),
+                    ("tokens_now", golden.tokens(now)),
+                ])?;
+                prop_assert!(golden.permits(now) || !off);
+                bench.clock();
+                golden.clock(now, !asleep, queue_nonempty);
+                now += 1;
+            }
+            // SPEC 12, with the size that software has set.
+            for (first, &from) in woken.iter().enumerate() {
+                for (last, &until) in woken.iter().enumerate().skip(first) {
+                    let ticks = until / clocks_per_tick - from / clocks_per_tick;
+                    let most = u128::from(setting.1) * 64 + u128::from(ticks) * numerator;
+                    prop_assert!((last - first + 1) as u128 * 64 <= most);
+                }
+            }
+        }
+        prop_assert!(!golden.overdrawn());
+    }
+}
+
 /// A link that sleeps without the guard's permission is found out at the first wake-up too many.
 #[test]
 fn a_broken_promise_is_told() {
@@ -96,4 +165,6 @@ fn emitted_verilog_agrees_with_the_description() {
         let plan = plan(3, 5, clocks_per_tick, adjustable);
         check::agrees_with_verilog(move || block(&plan), 4000, 1).unwrap();
     }
+    let plan = with_guard(&timed_plan(), 3, 5, 3, false);
+    check::agrees_with_verilog(move || block(&plan), 4000, 1).unwrap();
 }

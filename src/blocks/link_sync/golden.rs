@@ -109,13 +109,14 @@ impl LinkSync {
     /// Link synchronisation just after reset; `None` if the plan has none.
     pub fn new(plan: &PortPlan) -> Option<Self> {
         let timeout = plan.messages()?.timeout;
-        let times = plan.slowest().used_sleep_states();
+        let slowest = plan.slowest();
+        let times = slowest.used_sleep_states();
         let t_s = times.iter().map(|times| times.t_s).max().unwrap_or(0);
         let t_w = times.iter().map(|times| times.t_w).max().unwrap_or(0);
         Some(LinkSync {
             timeout,
             // The request, the answer and SYNC leave in cycles 1, 2 + RTT and 3 + RTT.
-            start_lasts: timeout + t_s + t_w + 2,
+            start_lasts: slowest.messages()?.timeout + t_s + t_w + 2,
             cut_off: false,
             phase: Phase::Start,
             since: 0,
@@ -125,6 +126,11 @@ impl LinkSync {
             says: Message::None,
             error: false,
         })
+    }
+
+    /// From now on no wait for a message is longer than `timeout` clock cycles.
+    pub fn set_timeout(&mut self, timeout: u64) {
+        self.timeout = timeout;
     }
 
     /// The message to the other end in the present cycle.
@@ -194,7 +200,7 @@ impl LinkSync {
     /// It has been overdue for another time-out.
     fn waited_again(&self, now: u64, view: &View) -> bool {
         let since = self.overdue_since;
-        view.overdue && since.is_some_and(|since| now - since == self.timeout)
+        view.overdue && since.is_some_and(|since| now - since >= self.timeout)
     }
 
     /// The first cycle of the present phase; there is a link in cycle `now`.

@@ -25,12 +25,23 @@ states! {
 
 /// Clock cycles after reset in which a port sends nothing: the other end has been asked to
 /// wake and has had the time for its longest way up, and every answer to what this end
-/// asked before its reset has arrived (`docs/how/link-sync.md`). The other end may have been set to
+/// asked before its reset has arrived (`docs/how/link-sync.md`). Both ends may have been set to
 /// the longest times that software can set.
 pub fn start_cycles(plan: &PortPlan, sync: &MessagesPlan) -> u64 {
     let (t_s, t_w) = longest_transitions(plan);
     // Three cycles: the request, its answer and SYNC leave one cycle after their cause.
-    sync.timeout + 3 + t_s + t_w
+    longest_timeout(plan, sync) + 3 + t_s + t_w
+}
+
+/// Bits of a count of clock cycles in a state of the exchange.
+pub fn count_bits(plan: &PortPlan, sync: &MessagesPlan) -> u32 {
+    clog2(start_cycles(plan, sync).into())
+}
+
+/// The longest wait for a message, in clock cycles: as long as software can make it.
+pub fn longest_timeout(plan: &PortPlan, sync: &MessagesPlan) -> u64 {
+    let slowest = plan.slowest().messages();
+    slowest.map_or(sync.timeout, |messages| messages.timeout)
 }
 
 /// Clock cycles within which transmission is enabled while a packet waits, from every
@@ -51,7 +62,7 @@ pub fn wake_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
 /// that two more waits pass before the way up.
 pub fn wait_bound(plan: &PortPlan, round_trip: Option<u64>) -> Option<u64> {
     let sync = plan.messages()?;
-    let w = round_trip.map_or(sync.timeout, |cycles| cycles + 1) + 1;
+    let w = round_trip.map_or(longest_timeout(plan, &sync), |cycles| cycles + 1) + 1;
     let (t_s, t_w) = longest_transitions(plan);
     Some(w + (2 * w + 1).max(t_s) + t_w)
 }
@@ -82,7 +93,8 @@ block! {
     /// The link synchronisation of `plan`.
     pub fn new(plan: &PortPlan, sync: &MessagesPlan) {
         let start = start_cycles(plan, sync);
-        let width = clog2(start.into());
+        let width = count_bits(plan, sync);
+        let adjusts = !plan.adjustable_times().is_empty();
         let controlled = plan.control_pins;
         let counted = plan.registers.is_some();
         let active = if controlled {
@@ -121,6 +133,7 @@ block! {
         pub in permitted: Bit("the guard permits to go down"),
         pub in link_up: Bit("there is a link; without it nothing is said") if controlled,
         pub in clear_error: Bit("the error is forgotten") if controlled,
+        pub in timeout_last: Bits(width, "longest wait for a message, less one") if adjusts,
         pub flat upsets: UpsetPins(COPY_CODE) if plan.triple_redundancy,
         pub out down_start: Bit("go down at the end of this cycle"),
         pub out up_start: Bit("go up at the end of this cycle"),
@@ -165,6 +178,7 @@ block! {
         constant ack: code(3, "accepts"),
         constant nack: code(4, "refuses; from the end that asked: withdraws"),
         constant sync: code(5, "start now; the sender starts in half a round trip"),
+        choice adjusts(adjusts), // the time-out is set at run time
         constant timeout: Bits(width, sync.timeout.into(), "longest wait for a message"),
         constant start_last: Bits(
             width,
@@ -193,7 +207,12 @@ impl Logic for LinkSync {
             | self.transmitting.val()
             | !self.may_go_down.val()
             | !self.permitted.val();
-        self.timed_out.next = self.count.q.val() == self.timeout.val();
+        if self.adjusts {
+            comment!("It may have become shorter than the wait is by now.");
+            self.timed_out.next = self.count.q.val() > self.timeout_last.val();
+        } else {
+            self.timed_out.next = self.count.q.val() == self.timeout.val();
+        }
         comment!("An end that stays idle in an awake link asks again after each time-out.");
         self.asks_down.next = self.wants_down.val() | (self.overdue.val() & self.timed_out.val());
         comment!("The answer came one cycle after the request: count is the round trip and one.");

@@ -10,10 +10,11 @@ use rand_chacha::ChaCha8Rng;
 use super::golden::{LinkSync as Golden, View};
 use super::LinkSync;
 use crate::blocks::lpi_fsm::golden::LpiFsm;
+use crate::blocks::lpi_fsm::tests::timed_plan;
 use crate::blocks::port::pins::{Message, PowerState};
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::Bench;
-use crate::config::plan::{MessagesPlan, PortPlan, Sleep, SyncPlan};
+use crate::config::plan::{LinkTime, MessagesPlan, PortPlan, Sleep, SyncPlan};
 use crate::hdl::check;
 
 /// What the other end does with a message.
@@ -96,10 +97,15 @@ proptest! {
         timeout in 1u64..40,
         sleep in prop_oneof![Just(Sleep::FastWake), Just(Sleep::DeepSleep), Just(Sleep::Hybrid)],
         control_pins in any::<bool>(),
+        timed in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let sync = MessagesPlan { timeout };
-        let plan = PortPlan { sleep, sync: SyncPlan::Messages(sync), control_pins, ..small_plan() };
+        let base = if timed { timed_plan() } else { small_plan() };
+        let plan = PortPlan { sleep, sync: SyncPlan::Messages(sync), control_pins, ..base };
+        let limits = plan.adjustable_times();
+        let limits = limits.iter().find(|it| it.time == LinkTime::SyncTimeout);
+        prop_assert_eq!(limits.is_some(), timed);
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         let mut golden = Golden::new(&plan).unwrap();
         let mut fsm = LpiFsm::new(&plan);
@@ -110,6 +116,12 @@ proptest! {
         let mut overdue = false;
         let mut link_up = true;
         for now in 0..1500 {
+            // Software sets the time-out at any time, also while the end waits.
+            if let Some(limits) = limits.filter(|_| now == 0 || random.random_ratio(1, 60)) {
+                let timeout = random.random_range(limits.least..=limits.most);
+                golden.set_timeout(timeout);
+                bench.drive(&[("timeout_last", timeout - 1)]);
+            }
             // It is away for some cycles, now and then.
             link_up = !control_pins || match link_up {
                 true => !random.random_ratio(1, 200),
@@ -178,11 +190,13 @@ proptest! {
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     let sync = MessagesPlan { timeout: 7 };
-    for control_pins in [false, true] {
-        let plan = small_plan().with(|plan| {
-            plan.sync = SyncPlan::Messages(sync);
-            plan.control_pins = control_pins;
-        });
-        check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
+    for base in [small_plan(), timed_plan()] {
+        for control_pins in [false, true] {
+            let plan = base.with(|plan| {
+                plan.sync = SyncPlan::Messages(sync);
+                plan.control_pins = control_pins;
+            });
+            check::agrees_with_verilog(|| LinkSync::new(&plan, &sync), 4000, 1).unwrap();
+        }
     }
 }

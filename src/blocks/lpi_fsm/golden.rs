@@ -1,7 +1,7 @@
 //! Golden model of the LPI state machine: a state and the cycle in which it ends.
 
 use crate::blocks::port::pins::PowerState;
-use crate::config::plan::{LinkPlan, PortPlan, RefreshPlan, Sleep};
+use crate::config::plan::{LinkPlan, LinkTimes, PortPlan, RefreshPlan, Sleep};
 
 /// Cycle-exact model of the LPI state machine (SPEC 4).
 ///
@@ -85,7 +85,7 @@ impl LpiFsm {
     }
 
     /// From now on transitions that begin, holds, quiet and refresh take these times.
-    pub fn set_times(&mut self, times: [u64; 7]) {
+    pub fn set_times(&mut self, times: LinkTimes) {
         self.link = self.link.with_times(times);
     }
 

@@ -2,7 +2,7 @@
 
 pub mod golden;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::config::plan::{LinkTime, PortPlan, Sleep, SleepTimes};
 use crate::hdl::prelude::*;
@@ -58,9 +58,9 @@ bundle! {
 /// Bits of the code for one of three copies, or none.
 pub const COPY_CODE: u32 = 2;
 
-/// Bits of the longest time of the link that `plan` uses, in clock cycles less one.
+/// Bits of the longest time that the states of `plan`'s link take, in clock cycles less one.
 pub fn time_width(plan: &PortPlan) -> u32 {
-    let link = plan.slowest().link;
+    let slowest = plan.slowest();
     let chooses = plan.registers.is_some();
     let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
     let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
@@ -68,9 +68,10 @@ pub fn time_width(plan: &PortPlan) -> u32 {
         LinkTime::SleepFastWake | LinkTime::WakeFastWake => uses_fast_wake,
         LinkTime::SleepDeepSleep | LinkTime::WakeDeepSleep => uses_deep_sleep,
         LinkTime::HybridHold => uses_fast_wake && uses_deep_sleep,
-        LinkTime::Quiet | LinkTime::Refresh => uses_deep_sleep && link.refresh.is_some(),
+        LinkTime::Quiet | LinkTime::Refresh => uses_deep_sleep && slowest.link.refresh.is_some(),
+        LinkTime::SyncTimeout => false,
     };
-    let times = link.times();
+    let times = slowest.times();
     let longest = LinkTime::ALL
         .into_iter()
         .filter(|time| used(*time))

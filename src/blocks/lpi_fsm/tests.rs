@@ -70,7 +70,7 @@ proptest! {
             (
                 (prop::bool::weighted(0.4), prop::bool::weighted(0.4), prop::bool::weighted(0.9)),
                 1u64..30,
-                prop::array::uniform7(1u64..20),
+                prop::array::uniform8(1u64..20),
                 0usize..3,
             ),
             1..80,
@@ -87,13 +87,14 @@ proptest! {
             plan.sync = sync;
             plan.link.refresh = plan.link.refresh.filter(|_| refresh);
         });
-        let limits = plan.adjustable_times();
+        let mut limits = plan.adjustable_times();
+        limits.retain(|limits| limits.time != LinkTime::SyncTimeout);
         let mut golden = golden::LpiFsm::new(&plan);
         let mut bench = Bench::new(LpiFsm::new(&plan));
         let mut now = 0;
         for ((down_start, up_start, link_up), cycles, wanted, sleep) in stretches {
             let link_up = link_up || !control_pins;
-            let mut times = plan.link.times();
+            let mut times = plan.times();
             for limits in &limits {
                 let time = wanted[limits.time as usize].clamp(limits.least, limits.most);
                 times[limits.time as usize] = time;
@@ -126,7 +127,7 @@ proptest! {
 }
 
 /// A small plan with times that software sets.
-fn timed_plan() -> PortPlan {
+pub(crate) fn timed_plan() -> PortPlan {
     small_plan().with(|plan| {
         plan.registers = Some(RegistersPlan {
             config_hash: 0,

@@ -23,7 +23,8 @@ block! {
     /// The claims of `plan`. SPEC 5: a wait for a message ends by a time-out, so that it lasts
     /// `w` cycles.
     pub fn new(plan: &PortPlan, sync: &MessagesPlan) {
-        let w = sync.timeout + 1;
+        let timeout = link_sync::longest_timeout(plan, sync);
+        let w = timeout + 1;
         let longest_wait = link_sync::wake_bound(plan, None).unwrap_or(0);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
         let wait = |cycles: u64, doc: &str| Constant::bits(wait_bits, cycles.into(), doc);
@@ -67,11 +68,11 @@ block! {
         local count: Bits(wait_bits, "clock cycles in the state of the exchange"),
         local age: Bits(wait_bits, "clock cycles in the transition"),
         constant message_wait: wait(w, "w: longest wait for a message"),
-        constant half_wait: wait(sync.timeout / 2, "longest wait from SYNC to the start"),
+        constant half_wait: wait(timeout / 2, "longest wait from SYNC to the start"),
         constant start_wait: wait(link_sync::start_cycles(plan, sync), "all of START"),
         constant ask_wait: wait(w + 1, "waited before this end asks to wake, at most"),
         constant await_wait: wait(2 * w + 1, "and before it follows a request that crossed"),
-        constant sync_wait: wait(2 * w + 1 + sync.timeout / 2, "and with its own SYNC"),
+        constant sync_wait: wait(2 * w + 1 + timeout / 2, "and with its own SYNC"),
         constant rise_wait: wait(
             longest_wait.min(w + (2 * w + 1).max(link_sync::longest_transitions(plan).0)),
             "waited before the way up begins, at most",
@@ -250,7 +251,7 @@ block! {
         let width = plan.time_width;
         let agrees = plan.messages().is_some();
         let alone = plan.per_direction();
-        let timeout = plan.messages().map_or(1, |sync| sync.timeout);
+        let timeout = (plan.messages()).map_or(1, |sync| link_sync::longest_timeout(plan, &sync));
         let rest_bits = rest_bits(plan);
         let rest = |cycles: u64, doc: &str| Constant::bits(rest_bits, cycles.into(), doc);
     }
@@ -503,6 +504,20 @@ block! {
         let debt_limit = u128::from(guard.burst) * guard.denominator;
         let debt_bits = clog2(debt_limit + guard.denominator + 1);
         let debt = |value: u128, doc: &str| Constant::bits(debt_bits, value, doc);
+        let set = plan.registers.is_some();
+        let guard_kept = if set {
+            "In every interval of T ticks in which software leaves the guard as it is, and on, \
+             packets of this end wait for at most guard_burst + T l / t_w wake-ups."
+        } else {
+            "In every interval of T ticks, packets of this end wait for at most \
+             burst + T l / t_w wake-ups."
+        };
+        let debt_is_missing = if set {
+            "What is missing in the bucket is at least what packets waited for since software set \
+             the guard, less what was refilled."
+        } else {
+            "What is missing in the bucket is what packets waited for, less what was refilled."
+        };
         let bound = SleepBound::of(plan);
         let bounded = bound.is_some();
         let rest_bits = rest_bits(plan);
@@ -517,20 +532,18 @@ block! {
         pub in tokens: Bits(debt_bits, "whole tokens in the bucket"),
         pub in part: Bits(debt_bits, "and the part of a token"),
         pub in charged: Bit("a token was taken in this time asleep"),
+        pub in off: Bit("software has switched the guard off") if set,
+        pub in burst: Bits(debt_bits, "tokens in a full bucket, as software set it") if set,
+        choice set(set), // software sets the guard
         pub in guard_clock: Bits(rest_bits, "clock cycles into the present tick"),
         pub in rest: Bits(rest_bits, "clock cycles at rest") if bounded && plan.messages().is_some(),
         pub in clocks_per_tick: Bits(rest_bits, "clock cycles in a tick"),
         choice bounded(bounded), // there is a bound on the time to sleep
         choice agrees(plan.messages().is_some()), // the ends agree by messages
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
-        property guard_kept(
-            "In every interval of T ticks, packets of this end wait for at most \
-                 burst + T l / t_w wake-ups.",
-        ),
+        property guard_kept(guard_kept),
         invariant bucket_fits("The bucket holds what it can."),
-        invariant debt_is_missing(
-            "What is missing in the bucket is what packets waited for, less what was refilled."
-        ),
+        invariant debt_is_missing(debt_is_missing),
         invariant token_before_sleep(
             "No end goes to sleep, or agrees to, without a token for the way up."
         ),
@@ -544,6 +557,14 @@ block! {
             "A rest is no longer than the time awake that it is part of."
         ) if bounded && plan.messages().is_some(),
         reg debt: Bits(debt_bits, 0, "wake-ups beyond the rate, in parts of a token"),
+        reg then_burst: Bits(
+            debt_bits, guard.burst.into(), "tokens in a full bucket, the cycle before"
+        ) if set,
+        local kept_debt: Bits(debt_bits, "the debt since the guard was set last"),
+        local held: Bits(debt_bits, "whole tokens that the bucket holds"),
+        local held_part: Bits(debt_bits, "and the part of a token"),
+        local size: Bits(debt_bits, "tokens in a full bucket"),
+        local most_debt: Bits(debt_bits, "and what they are in parts of a token"),
         reg waited: Bit(false, "a packet has waited in this time asleep"),
         reg tick_clocks: Bits(
             rest_bits, 0, "clock cycles into the present tick"
@@ -554,7 +575,7 @@ block! {
         reg awake_cycles: Bits(rest_bits, 0, "clock cycles awake, up to the same") if bounded,
         local tick_ends: Bit("this cycle completes a tick of the guard"),
         local debt_left: Bits(debt_bits, "the debt after the present tick's refill"),
-        constant no_tokens: Bits(clog2(u128::from(guard.burst) + 1), 0, "an empty bucket"),
+        constant no_tokens: Bits(debt_bits, 0, "an empty bucket"),
         constant last_tick_clock: rest(plan.clocks_per_tick - 1, "last clock cycle of a tick"),
         constant debt_gain: debt(guard.numerator, "l / t_w in parts of a token"),
         constant debt_token: debt(guard.denominator, "one token"),
@@ -585,10 +606,28 @@ impl Logic for GuardClaims {
         comment!("Counted from the pins: the first cycle of each time asleep with a packet.");
         self.waited.d.next =
             !(self.power_state.val() == 0) & (self.waited.q.val() | self.queue_nonempty.val());
-        self.debt_left.next = self.debt.q.val();
+        self.kept_debt.next = self.debt.q.val();
+        self.held.next = bit_cast(self.tokens.val(), &self.held);
+        self.held_part.next = bit_cast(self.part.val(), &self.held);
+        self.size.next = bit_cast(self.guard_burst.val(), &self.held);
+        self.most_debt.next = self.debt_limit.val();
+        if self.set {
+            comment!("Since the guard was set, and as long as it is off, nothing is owed.");
+            self.size.next = bit_cast(self.burst.val(), &self.held);
+            self.then_burst.d.next = self.size.val();
+            if self.off.val() | (self.size.val() != self.then_burst.q.val()) {
+                self.kept_debt.next = 0.into();
+            }
+            if self.off.val() | (bit_cast(self.tokens.val(), &self.held) >= self.size.val()) {
+                self.held.next = self.size.val();
+                self.held_part.next = 0.into();
+            }
+            self.most_debt.next = self.size.val() * self.debt_token.val();
+        }
+        self.debt_left.next = self.kept_debt.val();
         if self.tick_ends.val() {
-            if self.debt.q.val() >= self.debt_gain.val() {
-                self.debt_left.next = self.debt.q.val() - self.debt_gain.val();
+            if self.kept_debt.val() >= self.debt_gain.val() {
+                self.debt_left.next = self.kept_debt.val() - self.debt_gain.val();
             } else {
                 self.debt_left.next = 0.into();
             }
@@ -598,15 +637,22 @@ impl Logic for GuardClaims {
         } else {
             self.debt.d.next = self.debt_left.val();
         }
-        self.guard_kept.d.next = self.debt.q.val() <= self.debt_limit.val();
-        self.bucket_fits.d.next = (bit_cast(self.part.val(), &self.tokens) < self.debt_token.val())
-            & (self.tokens.val() <= self.guard_burst.val())
+        self.guard_kept.d.next = self.kept_debt.val() <= self.most_debt.val();
+        self.bucket_fits.d.next = (self.held_part.val() < self.debt_token.val())
+            & (self.held.val() <= self.size.val())
             & (self.waited.q.val() == self.charged.val());
-        self.debt_is_missing.d.next = self.debt.q.val()
-            + bit_cast(self.tokens.val(), &self.tokens) * self.debt_token.val()
-            + bit_cast(self.part.val(), &self.tokens)
-            == self.debt_limit.val();
-        if !(self.tokens.val() == self.no_tokens.val()) {
+        if self.set {
+            self.debt_is_missing.d.next = self.kept_debt.val()
+                + self.held.val() * self.debt_token.val()
+                + self.held_part.val()
+                <= self.most_debt.val();
+        } else {
+            self.debt_is_missing.d.next = self.kept_debt.val()
+                + self.held.val() * self.debt_token.val()
+                + self.held_part.val()
+                == self.most_debt.val();
+        }
+        if !(self.held.val() == self.no_tokens.val()) {
             self.token_before_sleep.d.next = true;
         } else if self.awake.val() {
             if self.agrees {
@@ -632,9 +678,8 @@ impl Logic for GuardClaims {
             } else if self.awake_cycles.q.val() < self.token_wait.val() {
                 self.awake_cycles.d.next = self.awake_cycles.q.val() + 1;
             }
-            self.refill_counted.d.next = !(self.tokens.val() == self.no_tokens.val())
-                | (self.awake_ticks.q.val() * self.debt_gain.val()
-                    <= bit_cast(self.part.val(), &self.tokens));
+            self.refill_counted.d.next = !(self.held.val() == self.no_tokens.val())
+                | (self.awake_ticks.q.val() * self.debt_gain.val() <= self.held_part.val());
             if self.divides {
                 self.awake_counted.d.next = (self.awake_ticks.q.val()
                     == self.token_wait_ticks.val())
@@ -652,7 +697,7 @@ impl Logic for GuardClaims {
                 self.rest_is_awake.d.next = (self.rest.val() <= self.awake_cycles.q.val())
                     | (self.awake_cycles.q.val() >= self.token_wait.val());
             }
-            self.token_in_time.d.next = !(self.tokens.val() == self.no_tokens.val())
+            self.token_in_time.d.next = !(self.held.val() == self.no_tokens.val())
                 | (self.awake_cycles.q.val() < self.token_wait.val());
         }
     }

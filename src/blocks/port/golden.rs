@@ -17,7 +17,7 @@ use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::miss_history::golden::{MissHistory, Sample};
 use crate::blocks::pdt_timer::golden::PdtTimer;
 use crate::blocks::perfbound::golden::PerfBound;
-use crate::config::plan::{BinScale, PortPlan, Sleep, HOP_COUNTER_WIDTH};
+use crate::config::plan::{BinScale, LinkTime, PortPlan, Sleep, HOP_COUNTER_WIDTH};
 
 /// Cycle-exact model of a port controller: equal to the RTL in every output of every
 /// clock cycle (SPEC 9).
@@ -566,8 +566,16 @@ impl Port {
             1 => Sleep::DeepSleep,
             _ => Sleep::Hybrid,
         });
+        if let Some(guard) = &mut self.guard {
+            let (off, burst) = (self.parameters.guard_off, self.parameters.guard_burst);
+            guard.set(now + 1, off, burst);
+        }
         if self.adjusts {
-            self.fsm.set_times(self.parameters.times);
+            let times = self.parameters.times;
+            self.fsm.set_times(times);
+            if let Some(sync) = &mut self.sync {
+                sync.set_timeout(times[LinkTime::SyncTimeout as usize]);
+            }
         }
         let rate = csr.rate();
         if let Some((histogram, perfbound)) = &mut self.predictor {

@@ -1,5 +1,7 @@
 //! The port controller: one per switch port or NIC port.
 
+#[cfg(test)]
+mod both_ends_tests;
 mod claims;
 pub mod controller;
 pub mod golden;
@@ -20,7 +22,7 @@ use crate::blocks::corrector::{self, Corrector};
 use crate::blocks::csr::timing::staged_width;
 use crate::blocks::csr::{map, Csr, WORD_BITS};
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::guard::Guard;
+use crate::blocks::guard::{Guard, GuardParameters};
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
@@ -30,7 +32,7 @@ use crate::blocks::histogram::regular::RegularHistogram;
 use crate::blocks::histogram::{FoundPins, ReadPins, Shape};
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
-use crate::blocks::link_sync::LinkSync;
+use crate::blocks::link_sync::{self, LinkSync};
 use crate::blocks::lpi_fsm::{LpiFsm, TimingOutputs, COPY_CODE};
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
@@ -201,6 +203,7 @@ block! {
         local awake_for_guard: Bit("nobody waits for the end of a sleep"),
         reg recovers: Bit(!agrees, "the link was lost, or never there, and is not awake since"),
         local down_start: Bit("the link goes down at the end of this cycle"),
+        local sync_timeout: Bits(staged_width(&times), "longest wait for a message, less one"),
         reg hit_now: Bit(false, "an idle period ended, the link stayed awake"),
         reg miss_now: Bit(false, "an idle period ended, the link had left wake"),
         reg left_wake: Bit(false, "the link has left wake in this idle period"),
@@ -226,6 +229,7 @@ block! {
         child miss_history: MissHistory(plan) if corrects,
         child corrector: Corrector(plan) if corrects,
         number _t_pb_bits(numbers.t_pb_bits),
+        number _timeout_bits((plan.messages()).map_or(1, |sync| link_sync::count_bits(plan, &sync))),
         // For the proofs (docs/evidence/proofs.md).
         property times_within_limits(
             "No time of the link, staged or in force, is beyond what software may set."
@@ -356,6 +360,11 @@ impl Logic for Port {
             self.lpi_fsm.sleep.next = self.csr.in_force.sleep.val();
             if self.adjusts {
                 TimingOutputs::join(&mut self.csr.times, &mut self.lpi_fsm.timing);
+                if self.agrees {
+                    self.sync_timeout.next = self.csr.sync_timeout.val();
+                    self.link_sync.timeout_last.next =
+                        bit_cast(self.sync_timeout.val(), self._timeout_bits);
+                }
             }
         } else if self.sleeps {
             self.expires.next = self.pdt_timer.expired.val();
@@ -375,6 +384,9 @@ impl Logic for Port {
                 self.guard.awake.next = self.lpi_fsm.tx_enable.val();
             }
             self.guard.queue_nonempty.next = self.queue_nonempty.val();
+            if self.registers {
+                GuardParameters::join(&mut self.csr.guard, &mut self.guard.set_by);
+            }
             if self.guard_adjusts {
                 if self.registers {
                     self.guard.rate.next = self.csr.rate.rate.val();
@@ -830,6 +842,10 @@ impl Logic for Port {
             }
             self.guard_claims.tokens.next = self.guard.tokens.q.val();
             self.guard_claims.part.next = self.guard.part.q.val();
+            if self.registers {
+                self.guard_claims.off.next = self.csr.guard.off.val();
+                self.guard_claims.burst.next = self.csr.guard.burst.val();
+            }
             self.guard_claims.charged.next = self.guard.charged.q.val();
             self.guard_claims.guard_clock.next = self.guard.prescaler.q.val();
             if self.bounded {

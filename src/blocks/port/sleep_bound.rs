@@ -54,7 +54,7 @@ impl SleepBound {
                 total: timer.max(guard),
             });
         };
-        let wait = sync.timeout + 1;
+        let wait = link_sync::longest_timeout(plan, &sync) + 1;
         let repeated = link_sync::start_cycles(plan, &sync).max(guard.checked_add(1)?);
         let total = timer.max(repeated.checked_add(wait)?).checked_add(wait)?;
         Some(Self {

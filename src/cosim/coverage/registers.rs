@@ -26,6 +26,11 @@ pub(super) struct Registers {
     counters: [(u32, Corner, Corner); 18],
     transfers: Transfers,
     configured: bool,
+    /// The register `control`, its flag that switches the guard off, and the size of the guard's
+    /// bucket.
+    control: u32,
+    guard_off: u32,
+    guard_burst: u32,
     /// The times of the link that software may set, each with its address in words.
     times: Vec<(u32, AdjustableTime)>,
     /// The shortest and the longest way up of the configuration, in clock cycles.
@@ -93,6 +98,11 @@ impl Registers {
         });
         Some(Registers {
             command: at("command"),
+            control: at("control"),
+            guard_off: page
+                .find("control", "guard_off")
+                .map_or(0, |field| field.mask()),
+            guard_burst: at("guard_burst"),
             bin_count: at("bin_count"),
             hop_count: at("hop_count"),
             errors: at("errors"),
@@ -216,9 +226,20 @@ impl Registers {
                 _ => {}
             }
         }
+        if word == self.guard_burst && self.guard_off != 0 && strobe == 15 {
+            match response {
+                OKAY if data == 1 => reach(Corner::BucketLeast),
+                SLVERR => reach(Corner::BucketRefused),
+                _ => {}
+            }
+        }
         match response {
             OKAY => {
                 reach(Corner::Written);
+                // The flag lies in the second byte.
+                if word == self.control && strobe & 2 == 2 && data & self.guard_off != 0 {
+                    reach(Corner::GuardOff);
+                }
                 match strobe {
                     0 => reach(Corner::NoByteWritten),
                     15 => {}
