@@ -31,6 +31,8 @@
 #   make area    what every feature costs: the tables of docs/evidence/area.md (some 20 minutes)
 #   make asic    area and clock frequency in OSU's open 0.18 um standard cells: the table of
 #                docs/evidence/asic.md; goes on where it was interrupted
+#   make toggles  which registers change while a link sleeps: a table of docs/evidence/asic.md (a
+#                minute)
 #   make directions  both directions of a link asleep together or each for itself: the tables of
 #                docs/evidence/directions.md (five minutes)
 #   make rtl     regenerate the checked-in Verilog and constraints of the presets
@@ -40,7 +42,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic directions rtl reference book setup build clean
+.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -122,6 +124,9 @@ area: build
 
 asic: build
 	@sh tools/asic.sh $(LINKDOZE)
+
+toggles: build
+	@sh tools/toggles.sh $(LINKDOZE)
 
 directions: build
 	@sh tools/directions.sh $(LINKDOZE)

@@ -204,3 +204,64 @@ fn a_switch_is_synthesised_with_its_registers() {
     assert_eq!((alone, ports), (Value::Null, 1.into()));
     assert!(few < 100 && many > 5 * few, "{few}, {many}");
 }
+
+/// A row of `tools/toggles.py`: register bits, changes in a cycle awake and asleep.
+fn changes(folder: &Path, kind: &str, idle: u32) -> Result<[f64; 3], String> {
+    let init = [
+        "init",
+        "--preset",
+        "bxiv3-deep-sleep",
+        "-o",
+        "port.toml",
+        "--force",
+    ];
+    run(linkdoze(folder).args(init), 0);
+    let text = fs::read_to_string(folder.join("port.toml")).unwrap();
+    let text = text
+        .replace("t_pdt_init_ns = 100000", "t_pdt_init_ns = 640")
+        .replace("kind = \"clearing\"", &format!("kind = \"{kind}\""));
+    assert!(text.contains("t_pdt_init_ns = 640") && text.contains(&format!("\"{kind}\"")));
+    fs::write(folder.join("port.toml"), text).unwrap();
+    let periods = format!("busy,idle\n200,{idle}\n");
+    fs::write(folder.join("periods.csv"), periods).unwrap();
+    let cosim = [
+        "cosim",
+        "port.toml",
+        "--periods",
+        "periods.csv",
+        "--wave",
+        "wave.vcd",
+    ];
+    run(linkdoze(folder).args(cosim), 0);
+    let toggles = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/toggles.py");
+    let output = Command::new("python3")
+        .arg(toggles)
+        .args(["row", "wave.vcd"])
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let row = String::from_utf8(output.stdout).unwrap();
+    let cells: Vec<f64> = row
+        .split('|')
+        .filter_map(|cell| cell.trim().parse().ok())
+        .collect();
+    <[f64; 3]>::try_from(cells).map_err(|_| String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// By hand: a binary counter changes two bits a cycle on average. Asleep, a circular histogram leaves the
+/// counter of idle time alone; a clearing one has the age and the budget beside it.
+#[test]
+fn few_registers_change_while_a_link_sleeps() {
+    let folder = tempfile::tempdir().unwrap();
+    let [bits, awake, asleep] = changes(folder.path(), "circular", 30_000).unwrap();
+    assert!(
+        (1.9..2.2).contains(&asleep) && awake > asleep,
+        "{awake} {asleep}"
+    );
+    let [clearing_bits, _, clearing] = changes(folder.path(), "clearing", 30_000).unwrap();
+    assert!(clearing > asleep + 4.0, "{clearing} {asleep}");
+    assert!(bits > clearing_bits && clearing < 0.05 * clearing_bits);
+    // A link that is never seen asleep has no row.
+    let error = changes(folder.path(), "clearing", 500).unwrap_err();
+    assert!(error.contains("not seen both awake and asleep"), "{error}");
+}

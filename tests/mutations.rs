@@ -835,6 +835,40 @@ fn every_single_edit_of_the_guard_is_found() {
     every_edit_is_found(&config_with_guard(), &GUARD_EDITS, CYCLES);
 }
 
+/// Of a guard that software sets.
+const GUARD_REGISTER_EDITS: [Edit; 4] = [
+    edit(
+        "a guard that cannot be switched off",
+        "guard.v",
+        "off | (tokens_q >= burst)",
+        "tokens_q >= burst",
+    ),
+    edit(
+        "a bucket that software cannot make as large as it was",
+        "csr.v",
+        "merged > MOST_TOKENS",
+        "merged >= MOST_TOKENS",
+    ),
+    edit(
+        "the wrong bit switches the guard off",
+        "csr.v",
+        "staged_guard_off_d = merged[14]",
+        "staged_guard_off_d = merged[13]",
+    ),
+    edit(
+        "the size of the bucket never comes into force",
+        "csr.v",
+        "      guard_burst_d = staged_guard_burst_q",
+        "      guard_burst_d = guard_burst_q",
+    ),
+];
+
+#[test]
+fn every_single_edit_of_the_guards_registers_is_found() {
+    let config = config_with_registers() + "[guard]\nburst = 2\n";
+    every_edit_is_found(&config, &GUARD_REGISTER_EDITS, CYCLES_WITH_REGISTERS);
+}
+
 #[test]
 fn every_single_edit_of_the_registers_is_found() {
     every_edit_is_found(

@@ -151,7 +151,7 @@ block! {
         reg answer_now: Bits(2, 0, "answer"),
         reg upper_word: Bits(DATA_WIDTH, 0, "upper word of the pair last read"),
         constant policies: Bits(4, page.reset_of("features", "policies").into(), "policies built"),
-        section parameters: Parameters(plan),
+        pub section parameters: Parameters(plan),
         pub section timing: Timing(plan) if adjusts,
         number _times(times.len() as u32),
         local time_staged: Bits(staged_width(&times), "the time asked for, as it is staged"),

@@ -502,9 +502,12 @@ block! {
     pub fn new(plan: &PortPlan, guard: &GuardPlan) {
         // Whole packets times the denominator of the rate.
         let debt_limit = u128::from(guard.burst) * guard.denominator;
-        let debt_bits = clog2(debt_limit + guard.denominator + 1);
-        let debt = |value: u128, doc: &str| Constant::bits(debt_bits, value, doc);
         let set = plan.registers.is_some();
+        // Where the debt is only bounded, its sum with what the bucket holds may be twice the limit in
+        // the states that induction begins with.
+        let largest = if set { 2 * debt_limit } else { debt_limit };
+        let debt_bits = clog2(largest + guard.denominator + 1);
+        let debt = |value: u128, doc: &str| Constant::bits(debt_bits, value, doc);
         let guard_kept = if set {
             "In every interval of T ticks in which software leaves the guard as it is, and on, \
              packets of this end wait for at most guard_burst + T l / t_w wake-ups."
@@ -636,6 +639,11 @@ impl Logic for GuardClaims {
             self.debt.d.next = self.debt_left.val() + self.debt_token.val();
         } else {
             self.debt.d.next = self.debt_left.val();
+        }
+        if self.set {
+            if self.off.val() {
+                self.debt.d.next = 0.into();
+            }
         }
         self.guard_kept.d.next = self.kept_debt.val() <= self.most_debt.val();
         self.bucket_fits.d.next = (self.held_part.val() < self.debt_token.val())

@@ -22,7 +22,7 @@ use crate::blocks::corrector::{self, Corrector};
 use crate::blocks::csr::timing::staged_width;
 use crate::blocks::csr::{map, Csr, WORD_BITS};
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::guard::{Guard, GuardParameters};
+use crate::blocks::guard::{token_bits, Guard, GuardParameters};
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
@@ -234,6 +234,14 @@ block! {
         property times_within_limits(
             "No time of the link, staged or in force, is beyond what software may set."
         ) if !times.is_empty(),
+        property bucket_within_limits(
+            "The guard's bucket, staged or in force, has room for a token, and no more than it was built for."
+        ) if registers && plan.guard.is_some(),
+        constant most_tokens: Bits(
+            token_bits(plan),
+            plan.guard.map_or(1, |guard| guard.burst).into(),
+            "tokens that the guard was built for",
+        ),
         number _times(times.len() as u32),
         constant least_time[time in times.iter()]: limit(time.least, &times, "least", time),
         constant most_time[time in times.iter()]: limit(time.most, &times, "most", time),
@@ -730,6 +738,13 @@ impl Logic for Port {
                     self.times_within_limits.d.next = false;
                 }
             }
+        }
+        if self.registers & self.guarded {
+            self.bucket_within_limits.d.next = !(self.csr.parameters.staged_guard_burst.q.val()
+                == 0)
+                & (self.csr.parameters.staged_guard_burst.q.val() <= self.most_tokens.val())
+                & !(self.csr.parameters.guard_burst.q.val() == 0)
+                & (self.csr.parameters.guard_burst.q.val() <= self.most_tokens.val());
         }
         self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
         if self.controlled {
