@@ -20,11 +20,12 @@ const EVERY: usize = 25;
 
 /// Why a drawn configuration may be refused: limits that depend on several keys at once, so
 /// that it is simpler to draw again. Each is documented where it is refused.
-const REFUSALS: [&str; 4] = [
+const REFUSALS: [&str; 5] = [
     "write bound, proportions or hop_factor with fewer digits",
     "a bucket is refilled by less",
     "numbers of more than 100 bits",
     "correction.fraction_bits",
+    "and a register has 32 bits",
 ];
 
 /// From `low` to `high`, every order of magnitude alike.
