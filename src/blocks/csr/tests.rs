@@ -542,6 +542,21 @@ fn registers_that_wait_for_the_port_are_steady() {
     assert!(csr.rate_start(INITIAL_HOP_FACTOR).is_some());
 }
 
+/// The answer to a write, and what is read afterwards.
+fn write_and_read(bench: &mut Bench<Csr>, word: u32, data: u32) -> (u64, u64) {
+    ask(
+        bench,
+        Request::Write {
+            word,
+            data,
+            strobe: 15,
+        },
+    );
+    let answer = bench.get("answer");
+    ask(bench, Request::Read { word });
+    (answer, bench.get("read_data"))
+}
+
 /// `t_w` of deep sleep is 11 cycles: 3 to 44 with a range of 4 (3 is 11 / 4, rounded up).
 #[test]
 fn a_time_of_the_link_takes_what_the_range_allows_and_no_more() {
@@ -550,17 +565,11 @@ fn a_time_of_the_link_takes_what_the_range_allows_and_no_more() {
     let word = page.register("t_w_deep_sleep").offset / 4;
     let mut bench = Bench::new(Csr::new(&plan));
     for (data, answer, kept) in [(3, 0, 3), (2, 2, 3), (44, 0, 44), (45, 2, 44), (0, 2, 44)] {
-        ask(
-            &mut bench,
-            Request::Write {
-                word,
-                data,
-                strobe: 15,
-            },
+        assert_eq!(
+            write_and_read(&mut bench, word, data),
+            (answer, kept),
+            "{data}"
         );
-        assert_eq!(bench.get("answer"), answer, "{data}");
-        ask(&mut bench, Request::Read { word });
-        assert_eq!(bench.get("read_data"), kept, "{data}");
         // Nothing is in force that was not applied.
         assert_eq!(bench.get("t_w_deep_sleep"), 10);
     }
@@ -577,17 +586,11 @@ fn the_bucket_of_the_guard_can_be_made_smaller() {
     let word = page.register("guard_burst").offset / 4;
     let mut bench = Bench::new(Csr::new(&plan));
     for (data, answer, kept) in [(1, 0, 1), (0, 2, 1), (4, 2, 1), (0x1_0001, 2, 1), (3, 0, 3)] {
-        ask(
-            &mut bench,
-            Request::Write {
-                word,
-                data,
-                strobe: 15,
-            },
+        assert_eq!(
+            write_and_read(&mut bench, word, data),
+            (answer, kept),
+            "{data}"
         );
-        assert_eq!(bench.get("answer"), answer, "{data}");
-        ask(&mut bench, Request::Read { word });
-        assert_eq!(bench.get("read_data"), kept, "{data}");
     }
     // Without a guard there is neither the field nor the flag.
     let without = map::port(&self::plan(Policy::PerfBound, 32));

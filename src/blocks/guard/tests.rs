@@ -36,6 +36,17 @@ fn block(plan: &PortPlan) -> Guard {
     Guard::new(plan, &plan.guard.unwrap())
 }
 
+/// SPEC 12: in every interval of T ticks there are at most `burst + T rate / 64` of these wake-ups.
+fn keeps_its_bound(woken: &[u64], burst: u32, rate: u128, clocks_per_tick: u64) -> bool {
+    let mut intervals =
+        (0..woken.len()).flat_map(|first| (first..woken.len()).map(move |last| (first, last)));
+    intervals.all(|(first, last)| {
+        let ticks = woken[last] / clocks_per_tick - woken[first] / clocks_per_tick;
+        let most = u128::from(burst) * 64 + u128::from(ticks) * rate;
+        (last - first + 1) as u128 * 64 <= most
+    })
+}
+
 proptest! {
     #[test]
     fn description_and_golden_model_agree(
@@ -76,15 +87,8 @@ proptest! {
             }
         }
         prop_assert!(!golden.overdrawn());
-        // SPEC 12: in every interval of T ticks at most B + T l / t_w.
         let rate = if adjustable { 64 } else { numerator };
-        for (first, &from) in woken.iter().enumerate() {
-            for (last, &until) in woken.iter().enumerate().skip(first) {
-                let ticks = until / clocks_per_tick - from / clocks_per_tick;
-                let most = u128::from(burst) * 64 + u128::from(ticks) * rate;
-                prop_assert!((last - first + 1) as u128 * 64 <= most);
-            }
-        }
+        prop_assert!(keeps_its_bound(&woken, burst, rate, clocks_per_tick));
     }
 }
 
@@ -133,14 +137,7 @@ proptest! {
                 golden.clock(now, !asleep, queue_nonempty);
                 now += 1;
             }
-            // SPEC 12, with the size that software has set.
-            for (first, &from) in woken.iter().enumerate() {
-                for (last, &until) in woken.iter().enumerate().skip(first) {
-                    let ticks = until / clocks_per_tick - from / clocks_per_tick;
-                    let most = u128::from(setting.1) * 64 + u128::from(ticks) * numerator;
-                    prop_assert!((last - first + 1) as u128 * 64 <= most);
-                }
-            }
+            prop_assert!(keeps_its_bound(&woken, setting.1, numerator, clocks_per_tick));
         }
         prop_assert!(!golden.overdrawn());
     }

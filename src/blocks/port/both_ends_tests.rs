@@ -17,10 +17,12 @@ use crate::config::plan::*;
 /// Delay of the link one way, in clock cycles. The least time-out of the plan is 14.
 const DELAY: usize = 6;
 
-/// What software does next: at one end, or to both.
+/// What software does next.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Write(usize, u32, u32),
+    /// `control` as it is, with `enable` 0.
+    Disable(usize),
     /// Reads until these bits of a register are 0.
     Until(usize, u32, u32),
     Wait(u64),
@@ -96,9 +98,7 @@ fn round(plan: &PortPlan, page: &Map, keeps_awake: bool, random: &mut ChaCha8Rng
     };
     if keeps_awake {
         // The sleep state is still the old one.
-        for end in 0..2 {
-            steps.push(Step::Write(end, at("control"), u32::MAX));
-        }
+        steps.extend([Step::Disable(0), Step::Disable(1)]);
         apply(&mut steps);
         steps.push(Step::Wait(plan.slowest().messages().unwrap().timeout));
         for end in 0..2 {
@@ -116,8 +116,7 @@ fn round(plan: &PortPlan, page: &Map, keeps_awake: bool, random: &mut ChaCha8Rng
     steps
 }
 
-/// Runs a link for so many rounds. `u32::MAX` to `control` in [`round`] stands for what it holds, less
-/// `enable`.
+/// Runs a link for 60 rounds.
 fn run(keeps_awake: bool, seed: u64) -> Seen {
     let plan = timed_message_plan(Policy::Fixed, 24).with(|plan| {
         if let Some(registers) = &mut plan.registers {
@@ -181,12 +180,12 @@ fn run(keeps_awake: bool, seed: u64) -> Seen {
         match steps.front_mut() {
             Some(Step::Wait(0)) | None => drop(steps.pop_front()),
             Some(Step::Wait(cycles)) => *cycles -= 1,
-            Some(&mut Step::Write(end, address, value)) => {
+            Some(step @ &mut Step::Disable(end)) => {
                 let enable = page.field("control", "enable").mask();
-                let value = match value {
-                    u32::MAX => control[end] & !enable,
-                    value => value,
-                };
+                let at = page.register("control").offset;
+                *step = Step::Write(end, at, control[end] & !enable);
+            }
+            Some(&mut Step::Write(end, address, value)) => {
                 let pins = &mut inputs[end];
                 if !taken {
                     pins.s_axi_awvalid = true;

@@ -251,10 +251,10 @@ corners! {
     ReadStalls = "read-stalls", "the answer to a read is not taken at once", Awake;
     ResetAsked = "reset-asked", "reset while an access is under way", Awake;
     CountersCleared = "counters-cleared", "software clears the counters", Awake;
-    AppliedActive = "applied-active", "software applies parameters while the port is active", Awake;
     GuardOff = "guard-off", "software switches the guard off", Guarded;
     BucketLeast = "bucket-least", "software makes the guard's bucket as small as it can be", Guarded;
     BucketRefused = "bucket-refused", "a size of the guard's bucket that is refused", Guarded;
+    AppliedActive = "applied-active", "software applies parameters while the port is active", Awake;
     AppliedIdle = "applied-idle", "software applies parameters while the port is idle", Awake;
     TimeLeast = "time-least", "software sets a time of the link to the least it may have", Times;
     TimeMost = "time-most", "software sets a time of the link to the most it may have", Times;
