@@ -881,6 +881,23 @@ fn every_single_edit_of_the_registers_is_found() {
     );
 }
 
+/// Of a time-out that software makes shorter while an end waits.
+const SHORTER_TIME_OUT_EDITS: [Edit; 1] = [edit(
+    "a time-out that has passed already when it becomes shorter is missed",
+    "link_sync.v",
+    "timed_out = count_q > timeout_last",
+    "timed_out = (count_q > timeout_last) & (count_q[0] != timeout_last[0])",
+)];
+
+/// It is so long that software finds ends waiting.
+#[test]
+fn a_time_out_that_becomes_shorter_is_watched() {
+    let short = "sync_timeout_ns = 60";
+    let config = config_with_registers().replace(short, "sync_timeout_ns = 3000");
+    assert_ne!(config, config_with_registers());
+    every_edit_is_found(&config, &SHORTER_TIME_OUT_EDITS, CYCLES_WITH_REGISTERS);
+}
+
 fn every_edit_is_found(config: &str, edits: &[Edit], cycles: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

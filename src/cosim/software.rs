@@ -11,7 +11,7 @@ use super::{Activity, SoftwareMay, Stretch};
 use crate::blocks::axi_lite::golden as axi;
 use crate::blocks::csr::map::{self, Map, STRIDE};
 use crate::blocks::port::pins::{Inputs, Outputs, PackedOutputs};
-use crate::config::plan::PortPlan;
+use crate::config::plan::{AdjustableTime, LinkTime, PortPlan};
 
 /// Transfers that a channel has in its queue at most.
 const AHEAD: usize = 2;
@@ -465,6 +465,11 @@ impl Software {
 
     /// Stages some parameters, mostly legal ones, and mostly applies them.
     fn configure(&mut self) {
+        let times = self.plan.adjustable_times();
+        let timeout = times.iter().find(|it| it.time == LinkTime::SyncTimeout);
+        if let Some(timeout) = timeout.filter(|_| self.chance(3)) {
+            self.shorten_time_out(timeout);
+        }
         if self.chance(3) {
             self.stage_whole_budgets();
         }
@@ -473,6 +478,17 @@ impl Software {
         }
         if !self.chance(4) {
             self.write(self.address("command"), 1);
+        }
+    }
+
+    /// Makes the time-out shorter, while the port may be waiting for an answer already: it becomes so
+    /// with the next activity.
+    fn shorten_time_out(&mut self, timeout: &AdjustableTime) {
+        for cycles in [timeout.reset, timeout.least] {
+            self.write(self.address(timeout.time.name()), cycles as u32);
+            self.write(self.address("command"), 1);
+            let cycles = self.random.random_range(0..1000);
+            self.operations.push_back(Operation::Wait(cycles));
         }
     }
 
