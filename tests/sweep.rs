@@ -815,3 +815,85 @@ fn any_key_varies_and_configurations_have_names() {
     }
     assert!(!path.join("no").exists());
 }
+
+/// A configuration that is based on another one has its keys and is compared with its links that never
+/// sleep, has settings of its own, and each workload is run with each. What saves most comes first, in the
+/// table and in the report.
+#[test]
+fn configurations_compete() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
+    write(
+        "scenario.toml",
+        "[topology]\nkind = \"k-ary-n-tree\"\nk = 2\nn = 3\n[traffic]\nkind = \"skeleton\"\n\
+         program = \"lammps\"\nranks = 8\nsteps = 1\n",
+    );
+    write(
+        "sweep.toml",
+        "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\nt_pdt_ns = [1e4]\n\
+         [perfbound]\npolicies = []\n[workloads.lammps]\n[workloads.fft]\n\
+         traffic.program = \"fft\"\n[configurations.slow]\nswitch.link_gbps = 100\n\
+         [configurations.slow-first-on]\nbased_on = \"slow\"\nswitch.selection = \"first-on\"\n\
+         fixed.t_pdt_ns = [1e3, 1e5]\n[configurations.alone]\n",
+    );
+    let (out, _) = run(linkdoze(path).args(["sweep", "sweep.toml", "-o", "out"]), 0);
+    let rows = rows(&path.join("out"));
+    assert_eq!(rows.len(), 2 * (2 + 3 + 2));
+    let find = |name: &str| {
+        let row = rows.iter().find(|row| row.setting.experiment == name);
+        row.unwrap_or_else(|| panic!("{name}"))
+    };
+    for workload in ["lammps", "fft"] {
+        let base = find(&format!("always-on_{workload}_slow"));
+        assert_eq!(base.setting.compared_with, None);
+        for setting in [
+            "always-on",
+            "fixed-fast-wake-1000ns",
+            "fixed-fast-wake-100000ns",
+        ] {
+            let row = find(&format!("{setting}_{workload}_slow-first-on"));
+            let name = Some(base.setting.experiment.clone());
+            assert_eq!(row.setting.compared_with, name);
+            let longer = row.measured.time_ns / base.measured.time_ns - 1.0;
+            let printed = row.against.time_overhead_percent.unwrap();
+            assert!(
+                (printed - 100.0 * longer).abs() < 1e-9,
+                "{printed} {longer}"
+            );
+        }
+        let alone = find(&format!("fixed-fast-wake-10000ns_{workload}_alone"));
+        let own = format!("always-on_{workload}_alone");
+        assert_eq!(alone.setting.compared_with, Some(own));
+        // It is found again where a person looks first.
+        let of_contest = |row: &&Row| {
+            row.setting.compared_with == Some(base.setting.experiment.clone())
+                && row.against.time_overhead_percent.unwrap() <= 5.0
+        };
+        let saved = |row: &Row| row.against.energy_network_saved_percent.unwrap();
+        let best = rows
+            .iter()
+            .filter(of_contest)
+            .map(saved)
+            .fold(0.0, f64::max);
+        assert!(best > 0.0);
+        let line = out
+            .lines()
+            .position(|line| line.starts_with(&format!("{workload}, slow ")));
+        let three = out.lines().skip(line.unwrap()).take(3);
+        let last = three.last().unwrap();
+        assert!(
+            last.contains("+5 %") && last.contains(&format!("{best:+.2} %")),
+            "{last}"
+        );
+    }
+    let verdict = out.lines().next().unwrap();
+    assert!(verdict.starts_with("compared with"), "{out}");
+    run(linkdoze(path).args(["report", "out"]), 0);
+    let html = std::fs::read_to_string(path.join("out/report.html")).unwrap();
+    let best = html.find("What saves most of the network").unwrap();
+    assert!(best < html.find("<section id=\"lammps_slow-contest\">").unwrap());
+    // Those that stand for themselves have the figures of the matrix.
+    assert!(html.contains("<section id=\"fft-alone-fixed-time\">"));
+    assert!(!html.contains("slow-first-on-fixed-time"));
+}

@@ -10,7 +10,7 @@ use super::numbers;
 use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
 use super::Outcome;
-use crate::sweep::{bounds_kept, Prepared, Progress, Row, RESULTS};
+use crate::sweep::{bounds_kept, contests, Prepared, Progress, Row, LIMITS, RESULTS};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -70,8 +70,9 @@ pub fn run(args: &Args) -> Result<Outcome> {
     output::print(&match args.json {
         true => serde_json::to_string_pretty(&rows)? + "\n",
         false => format!(
-            "{}{}: {} experiments
+            "{}{}{}: {} experiments
 {}",
+            best(&rows),
             bounds_kept(&rows).map_or(String::new(), |verdict| wrapped(&verdict, 2)),
             args.out.join(RESULTS).display(),
             rows.len(),
@@ -79,6 +80,46 @@ pub fn run(args: &Args) -> Result<Outcome> {
         ),
     })?;
     Ok(Outcome::Done)
+}
+
+/// What saves most of the network's energy, where configurations are compared with each other.
+fn best(rows: &[Row]) -> String {
+    let header = [
+        "compared with",
+        "time at\nmost",
+        "what saves most of the network's energy",
+        "in configuration",
+        "time\nlonger",
+        "network\nsaved",
+        "score",
+    ];
+    let mut figures = table(&header, 4..7);
+    let mut contests = contests(rows);
+    // Patterns of traffic have no execution time to compare.
+    contests.retain(|of| of.best(f64::INFINITY).is_some());
+    for contest in &contests {
+        let mut base = contest.base.setting.variation_without_seed();
+        for limit in LIMITS {
+            let limited = format!("+{limit} %");
+            let mut cells = vec![std::mem::take(&mut base), limited];
+            cells.extend(match contest.best(limit) {
+                Some(best) => [
+                    best.row().setting.in_words(),
+                    best.row().setting.configuration.clone().unwrap_or_default(),
+                    format!("{:+.2} %", best.cost.mean),
+                    format!("{:+.2} %", best.gain.mean),
+                    best.score()
+                        .map_or("-".into(), |score| format!("{score:.3}")),
+                ],
+                None => ["nothing", "-", "-", "-", "-"].map(str::to_owned),
+            });
+            figures.add_row(cells);
+        }
+    }
+    match contests.is_empty() {
+        true => String::new(),
+        false => trimmed(&figures) + "\n",
+    }
 }
 
 /// The rows, with what power saving changed in per cent.

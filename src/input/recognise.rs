@@ -53,6 +53,7 @@ impl Kind {
                 "fixed",
                 "perfbound",
                 "vary",
+                "workloads",
                 "configurations",
             ],
         }

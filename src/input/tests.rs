@@ -137,7 +137,8 @@ fn values_may_carry_their_units() {
     let vary = |value: &str| {
         let sweep = Sweep::parse(&format!("scenario = \"s\"\n{value}"), Path::new("w.toml"));
         let sweep = sweep.unwrap();
-        (sweep.variations, sweep.experiments)
+        let experiments: Vec<_> = sweep.experiments(0).copied().collect();
+        (sweep.variations.clone(), experiments)
     };
     assert_eq!(
         vary("[vary]\nload = [\"30 %\"]\n[fixed]\nt_pdt_ns = [\"1 us\"]"),

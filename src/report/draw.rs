@@ -10,7 +10,8 @@ use plotters::style::register_font;
 use plotters::style::text_anchor::VPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-use super::figure::{Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Spread, Tick, Trades};
+use super::figure::{Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Tick, Trades};
+use crate::sweep::Spread;
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
 pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
@@ -227,8 +228,9 @@ fn draw<D: DrawingBackend>(root: &Area<D>, plot: &Plot, scale: f64) -> Result<()
         assert!(register_font(FONT, FontStyle::Normal, font).is_ok());
     });
     let pen = Pen { scale };
-    let (legend, rest) = root.split_vertically(pen.length(34));
-    pen.legend(&legend, plot)?;
+    let rows = pen.legend_rows(root, plot)?;
+    let (legend, rest) = root.split_vertically(pen.length(12 + 22 * rows.len() as u32));
+    pen.legend(&legend, plot, &rows)?;
     let parts = rest.split_evenly((1, plot.panels.len()));
     for (panel, area) in plot.panels.iter().zip(&parts) {
         match panel {
@@ -256,27 +258,75 @@ impl Pen {
         (FONT, self.length(size)).into_font().color(&INK)
     }
 
-    /// What colours and shapes mean, in a row.
-    fn legend<D: DrawingBackend>(&self, area: &Area<D>, plot: &Plot) -> Result<(), Fault<D>> {
+    /// Where a row of the legend may begin and end.
+    fn legend_room(&self) -> (i32, i32) {
+        (self.length(70) as i32, self.length(SIZE.0 - 10) as i32)
+    }
+
+    /// The width of each entry of the legend, its mark included.
+    fn legend_widths<D: DrawingBackend>(
+        &self,
+        area: &Area<D>,
+        plot: &Plot,
+    ) -> Result<Vec<i32>, Fault<D>> {
+        let (mark, style) = (self.length(20) as i32, self.text(14));
+        let mut widths = Vec::new();
+        for (_, label) in &plot.legend {
+            let (width, _) = area.estimate_text_size(label, &style)?;
+            widths.push(mark + width as i32);
+        }
+        Ok(widths)
+    }
+
+    /// The entries of each row of the legend: one row if they fit, however close they stand.
+    fn legend_rows<D: DrawingBackend>(
+        &self,
+        area: &Area<D>,
+        plot: &Plot,
+    ) -> Result<Vec<Range<usize>>, Fault<D>> {
+        let (from, to) = self.legend_room();
+        let (closest, usual) = (self.length(8) as i32, self.length(20) as i32);
+        let widths = self.legend_widths(area, plot)?;
+        let all: i32 = widths.iter().map(|width| width + closest).sum();
+        if all <= to - from {
+            return Ok(std::iter::once(0..widths.len()).collect());
+        }
+        let (mut rows, mut begin, mut x) = (Vec::new(), 0, from);
+        for (place, width) in widths.iter().enumerate() {
+            if x + width > to && place > begin {
+                rows.push(begin..place);
+                (begin, x) = (place, from);
+            }
+            x += width + usual;
+        }
+        rows.push(begin..widths.len());
+        Ok(rows)
+    }
+
+    /// What colours and shapes mean, in rows.
+    fn legend<D: DrawingBackend>(
+        &self,
+        area: &Area<D>,
+        plot: &Plot,
+        rows: &[Range<usize>],
+    ) -> Result<(), Fault<D>> {
         let unit = |units: u32| self.length(units) as i32;
         let style = self.text(14);
-        let (mut x, y) = (unit(70), unit(18));
-        let mut sizes = Vec::new();
-        for (_, label) in &plot.legend {
-            sizes.push(area.estimate_text_size(label, &style)?);
-        }
-        // A long legend stands closer.
-        let taken: i32 = sizes
-            .iter()
-            .map(|(width, _)| unit(20) + *width as i32)
-            .sum();
-        let count = sizes.len().max(1) as i32;
-        let gap = unit(20).min((unit(SIZE.0 - 10) - x - taken) / count);
-        for ((mark, label), (width, height)) in plot.legend.iter().zip(sizes) {
-            self.mark(area, mark, (x + unit(8), y), 5)?;
-            x += unit(20);
-            area.draw_text(label, &style, (x, y - height as i32 / 2))?;
-            x += width as i32 + gap;
+        let (from, to) = self.legend_room();
+        let widths = self.legend_widths(area, plot)?;
+        for (row, entries) in rows.iter().enumerate() {
+            let y = unit(18 + 22 * row as u32);
+            let mut x = from;
+            // A long row stands closer.
+            let taken: i32 = widths[entries.clone()].iter().sum();
+            let gap = unit(20).min((to - from - taken) / entries.len().max(1) as i32);
+            let of_row = plot.legend[entries.clone()].iter();
+            for ((mark, label), width) in of_row.zip(&widths[entries.clone()]) {
+                let (_, height) = area.estimate_text_size(label, &style)?;
+                self.mark(area, mark, (x + unit(8), y), 5)?;
+                area.draw_text(label, &style, (x + unit(20), y - height as i32 / 2))?;
+                x += width + gap;
+            }
         }
         Ok(())
     }

@@ -1,10 +1,10 @@
 //! What the figures of a report show, and the tables with their values.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use crate::config::plan::{HistogramKind, Sleep};
 use crate::network::event::idle::{IdleBin, IdleTable};
-use crate::sweep::Row;
+use crate::sweep::{contests, percent_label, time_label, trades, Contest, Row, Spread, Trade};
 
 /// A figure: a plot, its values, and where the like of it stands in the PerfBound paper.
 pub struct Figure {
@@ -53,38 +53,6 @@ pub struct Lines {
     pub x_label: String,
     pub y_label: String,
     pub series: Vec<(Mark, Vec<(f64, Spread)>)>,
-}
-
-/// The mean over seeds, and the least and the greatest value.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Spread {
-    pub mean: f64,
-    pub low: f64,
-    pub high: f64,
-}
-
-impl Spread {
-    /// Of values, unless one is missing or there are none.
-    pub fn of(values: impl Iterator<Item = Option<f64>>) -> Option<Self> {
-        let values: Vec<f64> = values.collect::<Option<_>>()?;
-        let (&first, others) = values.split_first()?;
-        Some(Self {
-            // One value is its own mean, to the last bit.
-            mean: first
-                + others.iter().map(|value| value - first).sum::<f64>() / values.len() as f64,
-            low: values.iter().copied().fold(first, f64::min),
-            high: values.iter().copied().fold(first, f64::max),
-        })
-    }
-
-    /// Of one value.
-    pub fn exactly(value: f64) -> Self {
-        Self {
-            mean: value,
-            low: value,
-            high: value,
-        }
-    }
 }
 
 /// A bar from one place of the axis to another: where from, where to, how high.
@@ -222,9 +190,21 @@ const BOUND: &str = "bound: admitted degradation";
 
 /// Every figure, in the order of the page. Where several loads were run, values stand over the
 /// load, and else over thresholds and bounds; for whatever else varies of the scenario apart. Seeds
-/// are summed up.
+/// are summed up. Configurations that are compared with each other have one figure together.
 pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
     let mut figures = vec![idle_periods(idle, rows)];
+    let contests = contests(rows);
+    figures.extend(contests.iter().map(contest));
+    let of_contests: Vec<_> = contests
+        .iter()
+        .flat_map(|of| of.rows.iter().map(|row| row.setting.scene()))
+        .collect();
+    let rows: Vec<Row> = rows
+        .iter()
+        .filter(|row| !of_contests.contains(&row.setting.scene()))
+        .cloned()
+        .collect();
+    let rows = &rows;
     if scenes(rows).len() > 1 {
         figures.push(trade(
             rows,
@@ -240,9 +220,9 @@ pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
             true => over_loads(&rows),
             false => of_matrix(&rows),
         };
-        let [configuration, varied, mapping] = scene;
+        let [workload, configuration, varied, mapping] = scene;
         // What a file may be named after; a number where values are.
-        let names = [configuration, varied.map(|_| ""), mapping];
+        let names = [workload, configuration, varied.map(|_| ""), mapping];
         let mut prefix: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
         prefix
             .iter_mut()
@@ -251,13 +231,30 @@ pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
         figures.extend(of.into_iter().map(|figure| match rows.first() {
             Some(row) if !prefix.is_empty() => Figure {
                 id: format!("{}-{}", prefix.join("-"), figure.id),
-                title: format!("{}: {}", figure.title, scene_in_words(row)),
+                title: format!("{}: {}", figure.title, row.setting.scene_in_words()),
                 ..figure
             },
             _ => figure,
         }));
     }
     figures
+}
+
+/// All settings of configurations that are compared with each other.
+fn contest(of: &Contest) -> Figure {
+    // What routes alone do to links that never sleep stands in the table of all experiments.
+    let sleeping = of
+        .rows
+        .iter()
+        .filter(|row| row.setting.policy != "always-on");
+    let rows: Vec<Row> = sleeping.map(|&row| row.clone()).collect();
+    let base = of.base.setting.without_seed();
+    let name = base.strip_prefix("always-on_").unwrap_or(base);
+    let title = format!(
+        "Cost and gain of every setting: {}",
+        of.base.setting.scene_in_words()
+    );
+    trade(&rows, &format!("{name}-contest"), &title, true)
 }
 
 /// The figures of the PerfBound paper's matrix.
@@ -346,7 +343,8 @@ fn of_matrix(rows: &[Row]) -> Vec<Figure> {
 /// length there are, and which part of the periods and of their time is no longer.
 fn idle_periods(idle: &IdleTable, rows: &[Row]) -> Figure {
     // Those of the first run lie in the table.
-    let varied = rows.first().map(variation).unwrap_or_default();
+    let varied = rows.first().map(|row| row.setting.variation());
+    let varied = varied.unwrap_or_default();
     let percent = |part: f64, all: f64| 100.0 * part / if all > 0.0 { all } else { 1.0 };
     let (mut periods, mut time) = (0.0, 0.0);
     let shares: Vec<[f64; 4]> = idle
@@ -524,7 +522,7 @@ fn loads(rows: &[Row]) -> Vec<f64> {
 }
 
 /// What was run of all that varies of the scenario, load and seed left out.
-fn scenes(rows: &[Row]) -> Vec<[Option<&str>; 3]> {
+fn scenes(rows: &[Row]) -> Vec<[Option<&str>; 4]> {
     let mut scenes = Vec::new();
     for row in rows {
         let scene = row.setting.scene();
@@ -533,40 +531,6 @@ fn scenes(rows: &[Row]) -> Vec<[Option<&str>; 3]> {
         }
     }
     scenes
-}
-
-/// One of them in words.
-fn scene_in_words(row: &Row) -> String {
-    let mut of = row.clone();
-    (of.setting.load, of.setting.seed) = (None, None);
-    variation(&of)
-}
-
-/// The values that are not the scenario's own, in words.
-pub fn variation(row: &Row) -> String {
-    let setting = &row.setting;
-    let mut words: Vec<String> = setting.configuration.iter().cloned().collect();
-    let keys = setting.varied_keys().into_iter();
-    words.extend(keys.map(|(path, value)| format!("{path} = {value}")));
-    words.extend(setting.load.map(|load| format!("load {load}")));
-    let mapping = setting.mapping.as_ref();
-    words.extend(mapping.map(|mapping| format!("{mapping} mapping")));
-    words.extend(setting.seed.map(|seed| format!("seed {seed}")));
-    words.join(", ")
-}
-
-/// A threshold with its unit.
-pub fn time_label(ns: f64) -> String {
-    let units = [(1e9, "s"), (1e6, "ms"), (1e3, "\u{b5}s"), (0.0, "ns")];
-    match units.into_iter().find(|(unit, _)| ns >= *unit && ns > 0.0) {
-        Some((unit, name)) => format!("{} {name}", ns / f64::max(unit, 1.0)),
-        None => "0".into(),
-    }
-}
-
-pub fn percent_label(part: f64) -> String {
-    // 0.07 * 100 is 7.000000000000001.
-    format!("{} %", (part * 1e8).round() / 1e6)
 }
 
 fn fixed_plot(rows: &[Row], merit: Merit) -> Option<Plot> {
@@ -1041,48 +1005,6 @@ fn correction(rows: &[Row]) -> Figure {
     }
 }
 
-/// A setting of the ports, with whatever varies but the seed: what it costs and gains.
-struct Trade<'r> {
-    row: &'r Row,
-    cost: Spread,
-    gain: Spread,
-    /// No other setting costs less and gains as much, or costs as much and gains more.
-    is_best: bool,
-}
-
-/// All settings of the ports, those that cost least first.
-fn trades<'r>(rows: &'r [Row], cost: Merit, gain: Merit) -> Vec<Trade<'r>> {
-    let mut groups: BTreeMap<&str, Vec<&'r Row>> = BTreeMap::new();
-    for row in rows.iter().filter(|row| row.setting.policy != "always-on") {
-        let group = groups.entry(row.setting.without_seed());
-        group.or_default().push(row);
-    }
-    let mut trades: Vec<Trade> = Vec::new();
-    for group in groups.into_values() {
-        let spread = |merit: Merit| merit.spread(group.iter().copied());
-        if let (Some(cost), Some(gain)) = (spread(cost), spread(gain)) {
-            let (row, is_best) = (group[0], false);
-            trades.push(Trade {
-                row,
-                cost,
-                gain,
-                is_best,
-            });
-        }
-    }
-    let place = |trade: &Trade| (trade.cost.mean, trade.gain.mean);
-    trades.sort_by(|one, other| {
-        let ((x, y), (other_x, other_y)) = (place(one), place(other));
-        x.total_cmp(&other_x).then(other_y.total_cmp(&y))
-    });
-    let mut most = f64::NEG_INFINITY;
-    for trade in &mut trades {
-        trade.is_best = trade.gain.mean > most;
-        most = most.max(trade.gain.mean);
-    }
-    trades
-}
-
 /// Series that are told apart by their colours.
 const MOST_COLOURS: usize = 5;
 
@@ -1094,12 +1016,12 @@ const POLICIES: [&str; 3] = ["fixed", "perfbound", "perfbound-correct"];
 fn trade(rows: &[Row], id: &str, title: &str, by_scene: bool) -> Figure {
     let timed = rows.iter().any(|row| (TIME.of)(row).is_some());
     let cost = if timed { TIME } else { LATENCY };
-    let trades = trades(rows, cost, NETWORK);
+    let trades = trades(rows, cost.of, NETWORK.of);
     let (scenes, states) = (scenes(rows), states(rows, |_| true));
     let by_scene = by_scene && scenes.len() <= MOST_COLOURS;
     let place = |names: &[&str], name: &str| names.iter().position(|it| *it == name).unwrap_or(0);
     let mark = |trade: &Trade| {
-        let setting = &trade.row.setting;
+        let setting = &trade.row().setting;
         let policy = place(&POLICIES, &setting.policy);
         let state = place(&states, setting.state.as_deref().unwrap_or(""));
         let scene = scenes.iter().position(|scene| *scene == setting.scene());
@@ -1113,6 +1035,15 @@ fn trade(rows: &[Row], id: &str, title: &str, by_scene: bool) -> Figure {
         }
     };
     let mut legend: Vec<(Mark, String)> = Vec::new();
+    // What all have need not be said.
+    let workloads: BTreeSet<_> = rows.iter().map(|row| &row.setting.workload).collect();
+    let name = |row: &Row| {
+        let mut setting = row.setting.clone();
+        if workloads.len() == 1 {
+            setting.workload = None;
+        }
+        setting.scene_in_words()
+    };
     let colour = |number| Mark::series(number, Marker::Swatch);
     let shape = |number| uncoloured(Marker::of(number), false);
     let occurs = |policy: &&str| rows.iter().any(|row| row.setting.policy == *policy);
@@ -1121,7 +1052,7 @@ fn trade(rows: &[Row], id: &str, title: &str, by_scene: bool) -> Figure {
         true => {
             for (number, scene) in scenes.iter().enumerate() {
                 let first = rows.iter().find(|row| row.setting.scene() == *scene);
-                legend.extend(first.map(|row| (colour(number), scene_in_words(row))));
+                legend.extend(first.map(|row| (colour(number), name(row))));
             }
             legend.extend(policies.map(|(number, name)| (shape(number), name.to_owned())));
         }
@@ -1133,16 +1064,15 @@ fn trade(rows: &[Row], id: &str, title: &str, by_scene: bool) -> Figure {
     }
     let at = |trade: &Trade| (trade.cost.mean, trade.gain.mean);
     let best = trades.iter().filter(|trade| trade.is_best);
-    let varies = rows.iter().any(|row| !variation(row).is_empty());
+    let varies = rows.iter().any(|row| !row.setting.variation().is_empty());
     let header = ["setting", "scenario", "front", cost.label, NETWORK.label];
     let header = header
         .into_iter()
         .filter(|name| varies || *name != "scenario");
     let line = |trade: &Trade| {
-        let mut without_seed = trade.row.clone();
-        without_seed.setting.seed = None;
-        let mut cells = vec![setting_in_words(trade.row)];
-        cells.extend(varies.then(|| variation(&without_seed)));
+        let setting = &trade.row().setting;
+        let mut cells = vec![setting.in_words()];
+        cells.extend(varies.then(|| setting.variation_without_seed()));
         cells.push(if trade.is_best { "yes" } else { "" }.into());
         cells.extend([cost.cell(Some(trade.cost)), NETWORK.cell(Some(trade.gain))]);
         cells
@@ -1171,27 +1101,13 @@ fn trade(rows: &[Row], id: &str, title: &str, by_scene: bool) -> Figure {
     }
 }
 
-/// A setting of the ports.
-fn setting_in_words(row: &Row) -> String {
-    let setting = &row.setting;
-    let state = setting.state.as_deref().unwrap_or("");
-    let mut words = vec![setting.policy.clone(), state.to_owned()];
-    words.extend(setting.histogram.clone());
-    words.extend(setting.bound.map(percent_label));
-    words.extend(setting.t_pdt_ns.map(time_label));
-    words.join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::network::scenario::Variation;
 
     #[test]
-    fn labels() {
-        let labels = [0.0, 6.4, 100.0, 1e3, 2.5e4, 1e6, 1e9].map(time_label);
-        let expected = ["0", "6.4 ns", "100 ns", "1 µs", "25 µs", "1 ms", "1 s"];
-        assert_eq!(labels, expected);
+    fn cells() {
         let one = |value| cell(Some(Spread::exactly(value)), 3);
         assert_eq!(one(-0.0004), "0.000");
         assert_eq!(one(-0.0006), "\u{2212}0.001");
@@ -1205,8 +1121,6 @@ mod tests {
             Spread::of([Some(0.3)].into_iter()),
             Some(Spread::exactly(0.3))
         );
-        assert_eq!(percent_label(0.07), "7 %");
-        assert_eq!(percent_label(0.005), "0.5 %");
     }
 
     /// Settings that another one beats, or equals at a lower cost, are not on the front.
@@ -1235,7 +1149,7 @@ mod tests {
                         seed: Some(seed),
                         ..Variation::default()
                     };
-                    row.setting = crate::sweep::Setting::new(&experiment, &variation);
+                    row.setting = crate::sweep::Setting::new(&experiment, &variation, &variation);
                     let off = if seed == 1 { 0.25 } else { -0.25 };
                     row.against.time_overhead_percent = Some(cost + off);
                     row.against.energy_network_saved_percent = Some(gain - off);
@@ -1243,7 +1157,7 @@ mod tests {
                 })
             })
             .collect();
-        let best: Vec<(f64, f64)> = trades(&rows, TIME, NETWORK)
+        let best: Vec<(f64, f64)> = trades(&rows, TIME.of, NETWORK.of)
             .iter()
             .filter(|trade| trade.is_best)
             .map(|trade| (trade.cost.mean, trade.gain.mean))

@@ -168,12 +168,13 @@ mod tests {
         let text = format!("scenario = \"s.toml\"\n{sweep}");
         let sweep = Sweep::parse(&text, Path::new("sweep.toml")).unwrap();
         let mut rows = Vec::new();
-        for variation in &sweep.variations {
+        for (place, variation) in sweep.variations.iter().enumerate() {
+            let against = &sweep.variations[sweep.against(place)];
             rows.extend(
                 (0..)
-                    .zip(&sweep.experiments)
+                    .zip(sweep.experiments(place))
                     .map(|(number, experiment)| Row {
-                        setting: Setting::new(experiment, variation),
+                        setting: Setting::new(experiment, variation, against),
                         bound_kept: None,
                         ..plausible_row(experiment, f64::from(number % 7))
                     }),
@@ -318,6 +319,16 @@ mod tests {
         let (_folder, mut html, _) = report(sweep, |_| ());
         let loads = format!("{sweep}[vary]\nload = [0.1, 0.2]\n");
         html += &report(&loads, |_| ()).1;
+        // Five configurations with names of wide letters beside each other: more than a row holds.
+        let based = ["one", "two", "six", "ten"]
+            .map(|name| format!("[configurations.mmwwmmww-{name}]\nbased_on = \"mmwwmmww\"\n"));
+        let contest = format!(
+            "[workloads.a]\n[configurations.mmwwmmww]\n{}",
+            based.concat()
+        );
+        let contest = report(&contest, |_| ()).1;
+        assert!(contest.contains("<section id=\"a_mmwwmmww-contest\">"));
+        html += &contest;
         let number = |text: &str, key: &str| -> f64 {
             let value = text.split(&format!(" {key}=\"")).nth(1).unwrap();
             value.split('"').next().unwrap().parse().unwrap()

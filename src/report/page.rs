@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::figure::{cell, percent_label, time_label, variation, Figure, Spread, Table};
+use super::figure::{cell, Figure, Table};
 use crate::experiment::Measured;
-use crate::sweep::{self, Description, Row};
+use crate::sweep::{self, contests, percent_label, time_label, Description, Row, Spread, LIMITS};
 
 /// In the place of a figure that there is not.
 const NONE: &str = "\u{2013}";
@@ -43,7 +43,7 @@ pub fn html(
         escaped(&description.network),
         rows.len(),
         escaped(&description.linkdoze),
-        match rows.iter().any(|row| !variation(row).is_empty()) {
+        match rows.iter().any(|row| !row.setting.variation().is_empty()) {
             true => ", with the same values of what varies",
             false => "",
         },
@@ -75,6 +75,17 @@ pub fn html(
         put(format_args!(
             "<p class=\"note\">Runs were cut after {}: there are {compared}.</p>\n",
             time_label(cut.measured.time_ns)
+        ));
+    }
+    let best = best(rows);
+    if !best.rows.is_empty() {
+        put(format_args!(
+            "<section id=\"best\">\n<h2>What saves most of the network's energy</h2>\n\
+             <p class=\"source\">Of all configurations that are compared with the same links that \
+             never sleep: the setting that saves most of the energy of links and switches while \
+             execution takes at most so much longer. Score: what it saves, divided by what the \
+             offline optimum saves with as many wake-ups.</p>\n{}</section>\n",
+            table(&best)
         ));
     }
     let judged = verdicts(rows);
@@ -184,6 +195,41 @@ fn sections(figures: &[(Figure, Option<String>)], lacking: &str) -> String {
     text
 }
 
+/// What saves most in each contest, within each limit.
+fn best(rows: &[Row]) -> Table {
+    let header = [
+        "compared with",
+        "time at most, + %",
+        "setting",
+        "scenario",
+        "time, + %",
+        "network saved, %",
+        "score",
+    ];
+    let mut lines = Vec::new();
+    for contest in contests(rows) {
+        for limit in LIMITS {
+            let Some(best) = contest.best(limit) else {
+                continue;
+            };
+            lines.push(vec![
+                contest.base.setting.variation_without_seed(),
+                limit.to_string(),
+                best.row().setting.in_words(),
+                best.row().setting.variation_without_seed(),
+                cell(Some(best.cost), 3),
+                cell(Some(best.gain), 3),
+                real(best.score(), 3),
+            ]);
+        }
+    }
+    Table {
+        names: 4,
+        header: header.map(str::to_owned).into(),
+        rows: lines,
+    }
+}
+
 /// What the runs without power saving measured: a column for each of what varies but the seed.
 fn baseline(rows: &[Row]) -> Table {
     let bases: Vec<&Row> = rows
@@ -192,9 +238,7 @@ fn baseline(rows: &[Row]) -> Table {
         .collect();
     let mut columns: Vec<(String, Vec<&Row>)> = Vec::new();
     for base in bases {
-        let mut of = base.clone();
-        of.setting.seed = None;
-        let name = variation(&of);
+        let name = base.setting.variation_without_seed();
         match columns.iter_mut().find(|(there, _)| *there == name) {
             Some((_, seeds)) => seeds.push(base),
             None => columns.push((name, vec![base])),
@@ -326,10 +370,10 @@ fn with_variations(
 ) -> Table {
     const PLACE: usize = 3;
     let mut lines: Vec<Vec<String>> = rows.iter().map(cells).collect();
-    if rows.iter().any(|row| !variation(row).is_empty()) {
+    if rows.iter().any(|row| !row.setting.variation().is_empty()) {
         header.insert(PLACE, "scenario".into());
         for (line, row) in lines.iter_mut().zip(rows) {
-            line.insert(PLACE, variation(row));
+            line.insert(PLACE, row.setting.variation());
         }
         names += 1;
     }

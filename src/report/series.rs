@@ -15,8 +15,9 @@ use parquet::record::Field;
 use parquet::schema::types::Type;
 
 use super::draw::round_ticks;
-use super::figure::{Figure, Lines, Mark, Marker, Panel, Plot, Spread, Table};
+use super::figure::{Figure, Lines, Mark, Marker, Panel, Plot, Table};
 use crate::energy::series::{PowerSeries, Row};
+use crate::sweep::Spread;
 
 /// The samples of a run, in the folder of its results.
 pub const SERIES: &str = "series.parquet";

@@ -25,23 +25,23 @@ pub(super) fn known<T: Copy>(value: &Value, all: &[T], name: fn(T) -> &'static s
     all.iter().copied().find(|one| name(*one) == written)
 }
 
-/// The values of a list, each once; the default where it is not written.
+/// Puts the values of a list, each once, into `values`, which stay where it is not written.
 pub(super) fn listed<T: Copy + PartialEq>(
     reader: &mut Reader,
     section: &Section,
     key: &str,
-    default: &[T],
+    values: &mut Vec<(T, Place)>,
     of: impl Fn(&Value) -> Option<T>,
-) -> Vec<(T, Place)> {
+) {
     let Some(list) = section.list(key) else {
-        return default.iter().map(|&value| (value, None)).collect();
+        return;
     };
-    let mut values: Vec<(T, Place)> = Vec::new();
+    values.clear();
     if list.value.len() > MOST_VALUES {
         let length = list.value.len();
         let problem = format!("{length} values, and at most {MOST_VALUES} can be listed");
         reader.fault_of(&list.map(|_| ()), problem);
-        return values;
+        return;
     }
     for written in &list.value {
         let Written { value, offset, .. } = written;
@@ -51,5 +51,4 @@ pub(super) fn listed<T: Copy + PartialEq>(
         }
         values.push((value, Some(*offset)));
     }
-    values
 }

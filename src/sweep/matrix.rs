@@ -3,13 +3,14 @@
 //! Every key but `scenario` and what varies of the scenario (`super::vary`) has the matrix of
 //! PerfBound 4.3 as its default ([`TABLES`]). An empty list leaves its part of the matrix out.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use crate::config::plan::{HistogramKind, Policy, Sleep};
 use crate::input::{
     self, choice, integer, key, list, number, schema, Decimal, InputError, Kind, Reader, Section,
-    Table, Type, Unit, Value,
+    Sections, Table, Type, Unit, Value,
 };
 use crate::network::scenario::Variation;
 
@@ -28,17 +29,60 @@ const BOUNDS: [f64; 3] = [0.01, 0.02, 0.05];
 pub struct Sweep {
     /// The scenario that every experiment runs.
     pub scenario: PathBuf,
-    /// What the scenario is run with, each with all experiments; one that varies nothing where
-    /// the file has no `[vary]`.
+    /// What the scenario is run with; one that varies nothing where the file has none of `[vary]`,
+    /// `[workloads]` and `[configurations]`.
     pub variations: Vec<Variation>,
-    /// Each once, in the order of the file; the first is the one without power saving.
-    pub experiments: Vec<Experiment>,
-    /// The places of each variation's values.
-    varied: Vec<Places>,
-    /// The place of each one's setting.
-    places: Vec<Place>,
+    /// Of each variation.
+    of: Vec<OfVariation>,
+    /// The settings that variations are run with: those of the file, then those that configurations
+    /// have of their own.
+    matrices: Vec<Matrix>,
     /// For the lines and columns of faults that come up later.
     text: String,
+}
+
+/// What a sweep knows of a variation.
+#[derive(Clone, Debug, PartialEq)]
+struct OfVariation {
+    /// The places of its values.
+    places: Places,
+    /// The number of its matrix.
+    matrix: usize,
+    /// The number of the variation with whose run without power saving it is compared.
+    against: usize,
+}
+
+/// Experiments, each once, in the order of the file, with the places of their settings; the first is
+/// the one without power saving.
+#[derive(Clone, Debug, PartialEq)]
+struct Matrix(Vec<(Experiment, Place)>);
+
+/// The values that a matrix is made of, with their places.
+#[derive(Clone)]
+pub(super) struct Lists {
+    states: Vec<(Sleep, Place)>,
+    thresholds: Vec<(f64, Place)>,
+    policies: Vec<(Policy, Place)>,
+    bounds: Vec<(f64, Place)>,
+    histograms: Vec<(HistogramKind, Place)>,
+}
+
+/// Without a place in the file.
+fn anywhere<T: Copy>(values: &[T]) -> Vec<(T, Place)> {
+    values.iter().map(|&value| (value, None)).collect()
+}
+
+impl Default for Lists {
+    /// The matrix of PerfBound 4.3.
+    fn default() -> Self {
+        Self {
+            states: anywhere(&STATES),
+            thresholds: anywhere(&T_PDT_NS),
+            policies: anywhere(&POLICIES),
+            bounds: anywhere(&BOUNDS),
+            histograms: anywhere(&HISTOGRAMS),
+        }
+    }
 }
 
 const STATES: [Sleep; 2] = [Sleep::FastWake, Sleep::DeepSleep];
@@ -145,9 +189,17 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             ],
         ),
         table(
+            "workloads",
+            "Tables with names, such as `[workloads.lammps]`: keys of the scenario by their paths that \
+             change together; all configurations for each",
+            vec![],
+        ),
+        table(
             "configurations",
             "Tables with names, such as `[configurations.small]`: keys of the scenario by their paths \
-             that change together; the whole matrix for each",
+             that change together, and `states`, keys of `[fixed]` and `[perfbound]`, such as \
+             `fixed.t_pdt_ns`, where it has a matrix of its own. With `based_on` it has the keys of the \
+             configuration that this names, too, and is compared with its run without power saving",
             vec![],
         ),
     ]
@@ -160,7 +212,9 @@ pub fn json_schema() -> serde_json::Value {
     // What has any name is checked where it is put into the scenario.
     let tables = &mut schema["properties"];
     tables["vary"]["additionalProperties"] = serde_json::json!({"type": ["array", "object"]});
-    tables["configurations"]["additionalProperties"] = serde_json::json!({"type": "object"});
+    for table in vary::NAMED_TABLES {
+        tables[table]["additionalProperties"] = serde_json::json!({"type": "object"});
+    }
     schema
 }
 
@@ -249,44 +303,106 @@ impl Sweep {
         let known: Vec<_> = TABLES.iter().collect();
         let mut tables = reader.sections(document, &known, &TABLES);
         let top = tables.table("");
-        let fixed = tables.table("fixed");
-        let predicted = tables.table("perfbound");
-        let variations = vary::variations(&mut reader, &tables.table("vary"), axes);
+        let lists = Lists::default().replaced(&mut reader, &top, &mut tables);
+        let mut matrices = vec![Matrix::new(&lists)];
+        let varied = vary::variations(&mut reader, &tables.table("vary"), axes);
         if !top.has("scenario") {
             let what = "the scenario to run, such as scenario = \"scenario.toml\"";
             reader.missing(&top, "scenario", what);
         }
         let folder = path.parent().unwrap_or(Path::new(""));
         let scenario = top.text("scenario").map(|it| folder.join(it.value));
-        let experiments = matrix(&mut reader, &top, &fixed, &predicted);
-        let runs = variations.len().saturating_mul(experiments.len());
+        let mut matrix_of: Vec<usize> = Vec::new();
+        // Of configurations with settings of their own, which several variations may have.
+        let mut own: BTreeMap<String, usize> = BTreeMap::new();
+        for (variation, varied) in &varied {
+            let named = variation
+                .configuration
+                .as_ref()
+                .zip(varied.settings.as_ref());
+            let Some(((name, _), settings)) = named else {
+                matrix_of.push(0);
+                continue;
+            };
+            let number = own.entry(name.clone()).or_insert_with(|| {
+                let own: Vec<_> = TABLES
+                    .iter()
+                    .filter(|of| MATRIX.contains(&of.path))
+                    .collect();
+                let mut tables = reader.sections(settings.clone(), &own, &TABLES);
+                let top = tables.table("");
+                let lists = lists.clone().replaced(&mut reader, &top, &mut tables);
+                matrices.push(Matrix::new(&lists));
+                matrices.len() - 1
+            });
+            matrix_of.push(*number);
+        }
+        let settings = matrix_of.iter().map(|&matrix| matrices[matrix].0.len());
+        let runs = settings.fold(0, usize::saturating_add);
         if runs > MOST_RUNS {
-            let settings = experiments.len();
             let problem = format!(
-                "{} variations of {settings} settings are {runs} runs, and a sweep has at most \
+                "{} variations with all their settings are {runs} runs, and a sweep has at most \
                  {MOST_RUNS}: list fewer values, or make several sweeps",
-                variations.len()
+                varied.len()
             );
             reader.fault(0, problem);
         }
         let sweep = scenario.map(|scenario| {
-            let (experiments, places) = experiments.into_iter().unzip();
-            let (variations, varied) = variations.into_iter().unzip();
+            let (variations, varied): (Vec<_>, Vec<_>) = varied.into_iter().unzip();
+            let of = varied.into_iter().zip(matrix_of);
+            let of = of.map(|(varied, matrix)| OfVariation {
+                places: varied.places,
+                against: varied.against,
+                matrix,
+            });
             Self {
                 scenario,
+                of: of.collect(),
                 variations,
-                experiments,
-                varied,
-                places,
+                matrices,
                 text: text.into(),
             }
         });
         reader.finish(sweep)
     }
 
-    /// What is wrong with the setting of an experiment, by its number, of the sweep in `path`.
-    pub fn fault(&self, path: &Path, experiment: usize, problem: String) -> InputError {
-        self.fault_at(path, self.places[experiment], problem)
+    /// The experiments of a variation, by its number; the first is the one without power saving.
+    pub fn experiments(&self, variation: usize) -> impl Iterator<Item = &Experiment> {
+        let matrix = &self.matrices[self.matrix_of(variation)];
+        matrix.0.iter().map(|(experiment, _)| experiment)
+    }
+
+    /// The names of all runs, variation by variation.
+    pub fn names(&self) -> impl Iterator<Item = String> + '_ {
+        let variations = self.variations.iter().enumerate();
+        variations.flat_map(|(number, variation)| {
+            let of = vary::name(variation);
+            let experiments = self.experiments(number);
+            experiments.map(move |experiment| experiment.name() + &of)
+        })
+    }
+
+    /// Which matrix a variation, by its number, is run with; several may share one.
+    pub fn matrix_of(&self, variation: usize) -> usize {
+        self.of[variation].matrix
+    }
+
+    /// The number of the variation with whose run without power saving a variation is compared: its
+    /// own, but for a configuration that is based on another one.
+    pub fn against(&self, variation: usize) -> usize {
+        self.of[variation].against
+    }
+
+    /// What is wrong with the setting of an experiment of a variation, by their numbers, of the sweep
+    /// in `path`.
+    pub fn fault(
+        &self,
+        path: &Path,
+        (variation, experiment): (usize, usize),
+        problem: String,
+    ) -> InputError {
+        let (_, place) = self.matrices[self.matrix_of(variation)].0[experiment];
+        self.fault_at(path, place, problem)
     }
 
     /// What is wrong with a variation, by its number: with its seed, or with the value that the problem
@@ -298,7 +414,7 @@ impl Sweep {
         of_seed: bool,
         problem: String,
     ) -> InputError {
-        let places = &self.varied[variation];
+        let places = &self.of[variation].places;
         let place = match of_seed {
             true => places.of_seed(),
             false => places.of_problem(&problem),
@@ -315,54 +431,74 @@ impl Sweep {
     }
 }
 
-/// The experiments and their places.
-fn matrix(
-    reader: &mut Reader,
-    top: &Section,
-    fixed: &Section,
-    predicted: &Section,
-) -> Vec<(Experiment, Place)> {
-    let states = listed(reader, top, "states", &STATES, |value| {
-        known(value, &Sleep::ALL, Sleep::name)
-    });
-    let policies = listed(reader, predicted, "policies", &POLICIES, |value| {
-        known(value, &POLICIES, Policy::name)
-    });
-    let histograms = listed(reader, predicted, "histograms", &HISTOGRAMS, |value| {
-        known(value, &HistogramKind::ALL, HistogramKind::name)
-    });
-    // The port's configuration checks them once more, against its ticks and its range.
-    let thresholds = listed(reader, fixed, "t_pdt_ns", &T_PDT_NS, |value| {
-        Some(Decimal::scaled(value.number()?, 3).to_f64())
-    });
-    let bounds = listed(reader, predicted, "bounds", &BOUNDS, |value| match value {
-        Value::Fraction(bound) => Some(bound.to_f64()),
-        _ => None,
-    });
-    // The number is blamed first: it is what a state or a histogram cannot have.
-    let mut experiments = vec![(Experiment::AlwaysOn, None)];
-    for &(state, of_state) in &states {
-        experiments.extend(thresholds.iter().map(|&(t_pdt_ns, place)| {
-            let fixed = Experiment::Fixed { state, t_pdt_ns };
-            (fixed, place.or(of_state))
-        }));
+/// The tables that a matrix is read from.
+const MATRIX: [&str; 3] = ["", "fixed", "perfbound"];
+
+impl Lists {
+    /// With the lists that the tables have; the others stay.
+    fn replaced(mut self, reader: &mut Reader, top: &Section, tables: &mut Sections) -> Self {
+        let fixed = tables.table("fixed");
+        let predicted = tables.table("perfbound");
+        listed(reader, top, "states", &mut self.states, |value| {
+            known(value, &Sleep::ALL, Sleep::name)
+        });
+        listed(
+            reader,
+            &predicted,
+            "policies",
+            &mut self.policies,
+            |value| known(value, &POLICIES, Policy::name),
+        );
+        let kinds = &mut self.histograms;
+        listed(reader, &predicted, "histograms", kinds, |value| {
+            known(value, &HistogramKind::ALL, HistogramKind::name)
+        });
+        // The port's configuration checks them once more, against its ticks and its range.
+        listed(reader, &fixed, "t_pdt_ns", &mut self.thresholds, |value| {
+            Some(Decimal::scaled(value.number()?, 3).to_f64())
+        });
+        listed(
+            reader,
+            &predicted,
+            "bounds",
+            &mut self.bounds,
+            |value| match value {
+                Value::Fraction(bound) => Some(bound.to_f64()),
+                _ => None,
+            },
+        );
+        self
     }
-    for &(policy, of_policy) in &policies {
-        for &(state, of_state) in &states {
-            for &(histogram, of_histogram) in &histograms {
-                experiments.extend(bounds.iter().map(|&(bound, place)| {
-                    let predicted = Experiment::Predicted {
-                        policy,
-                        state,
-                        histogram,
-                        bound,
-                    };
-                    (predicted, place.or(of_histogram).or(of_state).or(of_policy))
-                }));
+}
+
+impl Matrix {
+    /// Every combination.
+    fn new(lists: &Lists) -> Self {
+        // The number is blamed first: it is what a state or a histogram cannot have.
+        let mut experiments = vec![(Experiment::AlwaysOn, None)];
+        for &(state, of_state) in &lists.states {
+            experiments.extend(lists.thresholds.iter().map(|&(t_pdt_ns, place)| {
+                let fixed = Experiment::Fixed { state, t_pdt_ns };
+                (fixed, place.or(of_state))
+            }));
+        }
+        for &(policy, of_policy) in &lists.policies {
+            for &(state, of_state) in &lists.states {
+                for &(histogram, of_histogram) in &lists.histograms {
+                    experiments.extend(lists.bounds.iter().map(|&(bound, place)| {
+                        let predicted = Experiment::Predicted {
+                            policy,
+                            state,
+                            histogram,
+                            bound,
+                        };
+                        (predicted, place.or(of_histogram).or(of_state).or(of_policy))
+                    }));
+                }
             }
         }
+        Matrix(experiments)
     }
-    experiments
 }
 
 #[cfg(test)]
@@ -377,17 +513,17 @@ mod tests {
     fn the_default_is_the_matrix_of_the_perfbound_paper() {
         let sweep = parse("scenario = \"a.toml\"").unwrap();
         assert_eq!(sweep.scenario, Path::new("folder/a.toml"));
-        assert_eq!(sweep.experiments[0], Experiment::AlwaysOn);
+        assert_eq!(sweep.experiments(0).next(), Some(&Experiment::AlwaysOn));
         let count = |policy| {
             let of = |experiment: &&Experiment| experiment.policy() == policy;
-            sweep.experiments.iter().filter(of).count()
+            sweep.experiments(0).filter(of).count()
         };
         // PerfBound 4.3: 9 values, 2 states; 3 bounds, 3 histograms, 2 states.
         assert_eq!(count(Policy::AlwaysOn), 1);
         assert_eq!(count(Policy::Fixed), 18);
         assert_eq!(count(Policy::PerfBound), 18);
         assert_eq!(count(Policy::PerfBoundCorrect), 18);
-        let mut names: Vec<String> = sweep.experiments.iter().map(Experiment::name).collect();
+        let mut names: Vec<String> = sweep.experiments(0).map(Experiment::name).collect();
         assert_eq!(names[2], "fixed-fast-wake-100ns");
         assert_eq!(names[54], "perfbound-correct-deep-sleep-circular-0.05");
         names.sort();
@@ -403,7 +539,7 @@ mod tests {
              histograms = [\"map\"]\n",
         )
         .unwrap();
-        let names: Vec<String> = sweep.experiments.iter().map(Experiment::name).collect();
+        let names: Vec<String> = sweep.experiments(0).map(Experiment::name).collect();
         assert_eq!(
             names,
             [
@@ -414,7 +550,8 @@ mod tests {
             ]
         );
         let none = "scenario = \"a\"\n[fixed]\nt_pdt_ns = []\n[perfbound]\nbounds = []\n";
-        assert_eq!(parse(none).unwrap().experiments, [Experiment::AlwaysOn]);
+        let none = parse(none).unwrap();
+        assert!(none.experiments(0).eq([&Experiment::AlwaysOn]));
     }
 
     #[test]
@@ -433,13 +570,13 @@ mod tests {
         };
         let sweep = of(1000, 24).unwrap();
         assert_eq!(
-            (sweep.variations.len(), sweep.experiments.len()),
+            (sweep.variations.len(), sweep.experiments(0).count()),
             (2000, 49)
         );
         assert_eq!(
             of(1000, 25).unwrap_err(),
-            "folder/sweep.toml:1:1: 2000 variations of 51 settings are 102000 runs, and a sweep \
-             has at most 100000: list fewer values, or make several sweeps"
+            "folder/sweep.toml:1:1: 2000 variations with all their settings are 102000 runs, and a \
+             sweep has at most 100000: list fewer values, or make several sweeps"
         );
         // None of these is tried: that would take all memory, or for ever.
         let text = format!(
@@ -478,7 +615,7 @@ mod tests {
         let expected = [of(0.1, 7), of(0.1, 3), of(1.0, 7), of(1.0, 3)];
         assert_eq!(sweep.variations, expected);
         // The matrix is the same for each.
-        assert_eq!(sweep.experiments.len(), 55);
+        assert_eq!(sweep.experiments(0).count(), 55);
         let place = |of_seed| {
             let fault = sweep.variation_fault(Path::new("s.toml"), 2, of_seed, "no".into());
             fault.to_string()

@@ -4,10 +4,12 @@
 //! A result is a file of its own, written whole as soon as its run has ended. It carries the
 //! digest of everything that it depends on; a folder never mixes results of different inputs.
 
+mod contest;
 mod listed;
 mod matrix;
 mod table;
 mod vary;
+mod words;
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -18,12 +20,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+pub use contest::{contests, trades, Contest, Spread, Trade, LIMITS};
 pub use matrix::{json_schema, Experiment, Sweep, TABLES};
 #[cfg(test)]
 pub(crate) use table::tests::row as plausible_row;
 pub use table::{from_parquet, to_parquet, Row, Setting, TableError};
+pub use words::{percent_label, time_label};
 
-use crate::config::plan::{HistogramKind, Sleep};
+use crate::config::plan::{HistogramKind, Policy, Sleep};
 use crate::config::{Config, Preset};
 use crate::energy::limits::AlwaysOn;
 use crate::experiment::{self, Against, Measured, Measurement, Potential, Verdict};
@@ -226,8 +230,6 @@ pub struct Prepared {
     inputs: Vec<PathBuf>,
     description: Description,
     variations: Vec<Varied>,
-    /// Experiments of each variation.
-    settings: usize,
 }
 
 /// The settings of the ports, and the configuration that each makes of a base.
@@ -236,6 +238,8 @@ type Experiments = Vec<(Experiment, Config)>;
 /// The scenario with other values.
 struct Varied {
     variation: Variation,
+    /// The number of the variation with whose run without power saving it is compared.
+    against: usize,
     scenario: Scenario,
     workload: Option<Workload>,
     experiments: Arc<Experiments>,
@@ -253,7 +257,11 @@ struct Base {
 
 /// A run of the sweep.
 struct Point<'a> {
+    /// The number of its variation.
+    number: usize,
     varied: &'a Varied,
+    /// The variation with whose run without power saving it is compared.
+    against: &'a Variation,
     experiment: &'a Experiment,
     config: &'a Config,
     /// That of the run without power saving.
@@ -288,7 +296,7 @@ impl Point<'_> {
     }
 
     fn setting(&self) -> Setting {
-        Setting::new(self.experiment, &self.varied.variation)
+        Setting::new(self.experiment, &self.varied.variation, self.against)
     }
 }
 
@@ -394,15 +402,17 @@ impl Prepared {
         }
         // The base that the scenario itself has, by state.
         let mut bases = BTreeMap::new();
-        for state in sweep.experiments.iter().map(base_state) {
-            let base = base(&scenario.power, state)?;
-            bases.insert(state.name().to_owned(), hex(&Sha256::digest(base)));
+        for state in (0..scenarios.len()).flat_map(|number| states(&sweep, number)) {
+            if !bases.contains_key(state.name()) {
+                let base = base(&scenario.power, state)?;
+                bases.insert(state.name().to_owned(), hex(&Sha256::digest(base)));
+            }
         }
         let (mut traces, mut skeletons) = (Vec::new(), Vec::new());
         let (mut networks, mut trace_files_sha256) = (Vec::new(), Vec::new());
         let mut variations: Vec<Varied> = Vec::new();
         let of_each = scenarios.into_iter().zip(experiments);
-        for (variation, (scenario, experiments)) in sweep.variations.iter().zip(of_each) {
+        for (number, (scenario, experiments)) in of_each.enumerate() {
             let network = network(&*scenario.topology);
             if !networks.contains(&network) {
                 networks.push(network);
@@ -439,26 +449,21 @@ impl Prepared {
                 }
             };
             variations.push(Varied {
-                variation: variation.clone(),
+                variation: sweep.variations[number].clone(),
+                against: sweep.against(number),
                 scenario,
                 workload,
                 experiments,
                 base: Mutex::default(),
             });
         }
-        let names = sweep.variations.iter().flat_map(|variation| {
-            let of = vary::name(variation);
-            let experiments = sweep.experiments.iter();
-            experiments.map(move |experiment| experiment.name() + &of)
-        });
-        let names = names.collect();
         let description = Description {
             linkdoze: env!("CARGO_PKG_VERSION").into(),
             sources_sha256: env!("LINKDOZE_SOURCES").into(),
             sweep: path.into(),
-            scenario: sweep.scenario,
+            scenario: sweep.scenario.clone(),
             scenario_sha256: hex(&Sha256::digest(&text)),
-            experiments: names,
+            experiments: sweep.names().collect(),
             network: networks.join("; "),
             traces,
             skeletons,
@@ -469,24 +474,25 @@ impl Prepared {
             inputs,
             description,
             variations,
-            settings: sweep.experiments.len(),
         })
     }
 
     /// All runs: those of the first variation, then those of the next. Each variation begins with
     /// the run without power saving.
     fn points(&self) -> Vec<Point<'_>> {
-        self.variations.iter().flat_map(Self::points_of).collect()
-    }
-
-    fn points_of(varied: &Varied) -> impl Iterator<Item = Point<'_>> {
-        let experiments = varied.experiments.iter();
-        experiments.map(move |(experiment, config)| Point {
-            varied,
-            experiment,
-            config,
-            base_config: &varied.experiments[0].1,
-        })
+        let variations = self.variations.iter().enumerate();
+        let points = variations.flat_map(|(number, varied)| {
+            let experiments = varied.experiments.iter();
+            experiments.map(move |(experiment, config)| Point {
+                number,
+                varied,
+                against: &self.variations[varied.against].variation,
+                experiment,
+                config,
+                base_config: &varied.experiments[0].1,
+            })
+        });
+        points.collect()
     }
 
     /// Runs what has no result in `folder` yet, up to `threads` experiments at a time, and
@@ -523,7 +529,7 @@ impl Prepared {
             progress,
         };
         parts.set(None);
-        let variation = |place: usize| place / self.settings;
+        let variation = |place: usize| points[place].number;
         let left: Vec<AtomicUsize> = self.variations.iter().map(|_| 0.into()).collect();
         for &place in &missing {
             left[variation(place)].fetch_add(1, Ordering::Relaxed);
@@ -566,14 +572,10 @@ impl Prepared {
         }
         let results: Vec<Stored> = results.into_iter().flatten().collect();
         let mut rows = Vec::new();
-        for (place, (point, stored)) in points.iter().zip(&results).enumerate() {
-            // Of the same variation.
-            let base = &results[place - place % self.settings];
+        let bases = Bases::of(points.iter().map(Point::setting).zip(&results));
+        for (point, stored) in points.iter().zip(&results) {
             let setting = point.setting();
-            let against = match point.experiment {
-                Experiment::AlwaysOn => Against::default(),
-                _ => Against::new(&stored.measured, &base.measured),
-            };
+            let against = bases.against(&setting, stored);
             rows.push(stored.row(setting, against));
         }
         let table = to_parquet(&rows, &description)?;
@@ -807,6 +809,11 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
     Ok(scenarios)
 }
 
+/// The states whose base the experiments of a variation, by its number, take; some several times.
+fn states(sweep: &Sweep, variation: usize) -> impl Iterator<Item = Sleep> + '_ {
+    sweep.experiments(variation).map(base_state)
+}
+
 /// The state whose base an experiment takes. Without power saving it makes no difference; it is
 /// one and the same, so that the result stays good when the matrix changes.
 fn base_state(experiment: &Experiment) -> Sleep {
@@ -831,8 +838,8 @@ fn base(power: &Power, state: Sleep) -> Result<String, Error> {
 struct Ports<'a> {
     sweep: &'a Sweep,
     path: &'a Path,
-    /// What was made of a scenario's power with some keys of its own.
-    made: Vec<(Power, Keys, Arc<Experiments>)>,
+    /// What was made of a scenario's power with some keys of its own, for a matrix of settings.
+    made: Vec<((Power, Keys, usize), Arc<Experiments>)>,
 }
 
 impl<'a> Ports<'a> {
@@ -846,12 +853,12 @@ impl<'a> Ports<'a> {
     fn experiments(&mut self, number: usize, power: &Power) -> Result<Arc<Experiments>, Error> {
         let variation = &self.sweep.variations[number];
         let keys = variation.of_ports();
-        let same = |(of, with, _): &&(Power, Keys, _)| of == power && *with == keys;
-        if let Some((.., made)) = self.made.iter().find(same) {
+        let of = (power.clone(), keys.clone(), self.sweep.matrix_of(number));
+        if let Some((_, made)) = self.made.iter().find(|(there, _)| *there == of) {
             return Ok(made.clone());
         }
         let mut bases = BTreeMap::new();
-        for state in self.sweep.experiments.iter().map(base_state) {
+        for state in states(self.sweep, number) {
             if bases.contains_key(state.name()) {
                 continue;
             }
@@ -868,20 +875,20 @@ impl<'a> Ports<'a> {
             bases.insert(state.name(), base);
         }
         let mut experiments = Vec::new();
-        for (place, experiment) in self.sweep.experiments.iter().enumerate() {
+        for (place, experiment) in self.sweep.experiments(number).enumerate() {
             let base = &bases[base_state(experiment).name()];
             let config = config(experiment, base, power, &keys).map_err(|error| match error {
                 // The setting does not go with the base: the user's text of it is the sweep's.
                 ExperimentError::Setting(problem) => {
                     let problem = format!("{}: {problem}", experiment.name());
-                    Error::Input(self.sweep.fault(self.path, place, problem))
+                    Error::Input(self.sweep.fault(self.path, (number, place), problem))
                 }
                 error => error.of(experiment.name() + &vary::name(variation)),
             })?;
             experiments.push((*experiment, config));
         }
         let made = Arc::new(experiments);
-        self.made.push((power.clone(), keys, made.clone()));
+        self.made.push((of, made.clone()));
         Ok(made)
     }
 }
@@ -1021,13 +1028,9 @@ impl Results {
         }
         let idle = all.iter().find_map(|stored| stored.idle_periods.clone());
         let idle = idle.ok_or_else(|| Error::NothingDone(folder.into()))?;
+        let bases = Bases::of(all.iter().map(|stored| (stored.setting.clone(), stored)));
         let rows = all.iter().map(|stored| {
-            let base = all
-                .iter()
-                .find(|base| stored.setting.is_against(&base.setting));
-            let against = base.map_or_else(Against::default, |base| {
-                Against::new(&stored.measured, &base.measured)
-            });
+            let against = bases.against(&stored.setting, stored);
             stored.row(stored.setting.clone(), against)
         });
         Ok(Self {
@@ -1042,6 +1045,30 @@ impl Results {
         // Descriptions of earlier versions do not list them.
         let all = self.description.experiments.len();
         all.saturating_sub(self.rows.len())
+    }
+}
+
+/// The runs without power saving that are done, by name.
+struct Bases<'s>(BTreeMap<String, &'s Stored>);
+
+impl<'s> Bases<'s> {
+    /// Those among results.
+    fn of(results: impl Iterator<Item = (Setting, &'s Stored)>) -> Self {
+        let bases = results.filter(|(setting, _)| setting.policy == Policy::AlwaysOn.name());
+        Bases(
+            bases
+                .map(|(setting, stored)| (setting.experiment, stored))
+                .collect(),
+        )
+    }
+
+    /// What a run with this setting changed.
+    fn against(&self, setting: &Setting, run: &Stored) -> Against {
+        let base = setting.compared_with.as_ref();
+        let base = base.and_then(|name| self.0.get(name));
+        base.map_or_else(Against::default, |base| {
+            Against::new(&run.measured, &base.measured)
+        })
     }
 }
 
@@ -1091,7 +1118,6 @@ fn lock(folder: &Path) -> Result<FolderLock, FileError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::plan::Policy;
 
     fn config_of(experiment: &Experiment, power: Power) -> Config {
         let base = base(&power, experiment.state().unwrap()).unwrap();

@@ -44,10 +44,15 @@ pub struct Setting {
     pub mapping: Option<String>,
     /// The seed.
     pub seed: Option<u64>,
+    /// The name of the workload; none where the sweep has none.
+    pub workload: Option<String>,
     /// The name of the configuration; none where the sweep has none.
     pub configuration: Option<String>,
     /// The other keys that were varied, by their paths, as a JSON object; none where there are none.
     pub varied: Option<String>,
+    /// The name of the run without power saving that this one is compared with; none of such a run,
+    /// unless its configuration is based on another one.
+    pub compared_with: Option<String>,
 }
 
 /// The result of an experiment.
@@ -71,18 +76,14 @@ pub struct Row {
 }
 
 impl Setting {
-    /// Whether `base` is the run without power saving that this one is compared with.
-    pub(super) fn is_against(&self, base: &Setting) -> bool {
-        let always_on = "always-on";
-        self.scene() == base.scene()
-            && (self.load, self.seed) == (base.load, base.seed)
-            && self.policy != always_on
-            && base.policy == always_on
-    }
-
     /// All that varies of the scenario but its load and its seed.
-    pub fn scene(&self) -> [Option<&str>; 3] {
-        let parts = [&self.configuration, &self.varied, &self.mapping];
+    pub fn scene(&self) -> [Option<&str>; 4] {
+        let parts = [
+            &self.workload,
+            &self.configuration,
+            &self.varied,
+            &self.mapping,
+        ];
         parts.map(|part| part.as_deref())
     }
 
@@ -102,8 +103,10 @@ impl Setting {
         }
     }
 
-    /// Of an experiment with a variation of the scenario.
-    pub fn new(experiment: &Experiment, variation: &Variation) -> Self {
+    /// Of an experiment with a variation of the scenario, which is compared with the run without power
+    /// saving of the variation `against`.
+    pub fn new(experiment: &Experiment, variation: &Variation, against: &Variation) -> Self {
+        let is_base = *experiment == Experiment::AlwaysOn && variation == against;
         let mut setting = Setting {
             experiment: experiment.name() + &vary::name(variation),
             policy: experiment.policy().name().into(),
@@ -115,6 +118,7 @@ impl Setting {
             load: variation.load,
             mapping: variation.mapping.map(str::to_owned),
             seed: variation.seed,
+            workload: variation.workload.as_ref().map(|(name, _)| name.clone()),
             configuration: variation
                 .configuration
                 .as_ref()
@@ -124,6 +128,7 @@ impl Setting {
                 let keys = keys.map(|(path, value)| (path.clone(), serde_json::json!(value)));
                 Value::Object(keys.collect()).to_string()
             }),
+            compared_with: (!is_base).then(|| Experiment::AlwaysOn.name() + &vary::name(against)),
         };
         match experiment {
             Experiment::AlwaysOn => {}
@@ -140,7 +145,7 @@ impl Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 83] = [
+const COLUMNS: [(&str, Kind); 85] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -151,8 +156,10 @@ const COLUMNS: [(&str, Kind); 83] = [
     ("load", Kind::Real),
     ("mapping", Kind::Text),
     ("seed", Kind::Count),
+    ("workload", Kind::Text),
     ("configuration", Kind::Text),
     ("varied", Kind::Text),
+    ("compared_with", Kind::Text),
     ("bound_kept", Kind::Flag),
     ("ended", Kind::Text),
     ("time_ns", Kind::Real),
@@ -388,7 +395,7 @@ pub(crate) mod tests {
     /// A row of plausible figures, some of which differ with `seed`.
     pub(crate) fn row(experiment: &Experiment, seed: f64) -> Row {
         Row {
-            setting: Setting::new(experiment, &Variation::default()),
+            setting: Setting::new(experiment, &Variation::default(), &Variation::default()),
             bound_kept: None,
             measured: plausible(seed),
             against: Against {
@@ -411,8 +418,7 @@ pub(crate) mod tests {
     fn a_table_comes_back_as_it_was() {
         let sweep = super::super::Sweep::parse("scenario = \"a\"", Path::new("s.toml")).unwrap();
         let mut rows: Vec<Row> = sweep
-            .experiments
-            .iter()
+            .experiments(0)
             .zip(0..)
             .map(|(experiment, number)| row(experiment, f64::from(number) / 7.0))
             .collect();

@@ -1,5 +1,5 @@
-//! What a sweep varies of its scenario: the keys of `[vary]`, and `[configurations]`, keys that
-//! change together and have a name.
+//! What a sweep varies of its scenario: the keys of `[vary]`, and `[workloads]` and
+//! `[configurations]`, keys that change together and have a name.
 
 use std::collections::BTreeSet;
 
@@ -59,18 +59,49 @@ impl Places {
     }
 }
 
+/// The tables that hold tables with names.
+pub(super) const NAMED_TABLES: [&str; 2] = ["workloads", "configurations"];
+
+/// The key of a configuration that names the one whose keys it has, too.
+const BASED_ON: &str = "based_on";
+
+/// The tables and keys of a sweep that a configuration may have for itself.
+const SETTINGS: [&str; 3] = ["states", "fixed", "perfbound"];
+
 /// What a sweep has beside the keys of its tables.
 #[derive(Default)]
-pub(super) struct Axes {
+pub(super) struct Axes<'t> {
     /// Of `[vary]`: a path, and its values with their places.
     keys: Vec<(String, Vec<(Value, usize)>)>,
-    /// Of `[configurations]`: a name, its keys, and their places.
-    configurations: Vec<(String, Keys, Places)>,
+    workloads: Vec<Named<'t>>,
+    configurations: Vec<Named<'t>>,
 }
 
-/// Takes `[configurations]` out of the tables of a sweep, and what `[vary]` has beside the keys that
-/// are named there.
-pub(super) fn take(reader: &mut Reader, text: &str, document: &mut DeTable) -> Axes {
+/// Keys of the scenario that change together.
+#[derive(Clone)]
+struct Named<'t> {
+    name: String,
+    keys: Keys,
+    places: Places,
+    /// The configuration that this one is based on, and where the file says so.
+    based_on: Option<(String, usize)>,
+    /// Its own settings of the ports.
+    settings: Option<DeTable<'t>>,
+}
+
+/// What belongs to a variation.
+pub(super) struct Varied<'t> {
+    /// Where its values are.
+    pub(super) places: Places,
+    /// The settings of the ports that its configuration has for itself.
+    pub(super) settings: Option<DeTable<'t>>,
+    /// The number of the variation with whose run without power saving it is compared.
+    pub(super) against: usize,
+}
+
+/// Takes `[workloads]` and `[configurations]` out of the tables of a sweep, and what `[vary]` has
+/// beside the keys that are named there.
+pub(super) fn take<'t>(reader: &mut Reader, text: &str, document: &mut DeTable<'t>) -> Axes<'t> {
     let mut axes = Axes::default();
     if let Some(DeValue::Table(vary)) = document.get_mut("vary").map(Spanned::get_mut) {
         let mut others = DeTable::new();
@@ -90,24 +121,51 @@ pub(super) fn take(reader: &mut Reader, text: &str, document: &mut DeTable) -> A
             }
         }
     }
-    let Some(configurations) = document.remove("configurations") else {
-        return axes;
+    let [workloads, configurations] =
+        NAMED_TABLES.map(|table| named_tables(reader, text, document, table));
+    let varied: Vec<&String> = axes.keys.iter().map(|(path, _)| path).collect();
+    refuse_in_both(reader, NAMED_TABLES[0], &workloads, "[vary]", &varied);
+    refuse_in_both(reader, NAMED_TABLES[1], &configurations, "[vary]", &varied);
+    let paths = workloads.iter().flat_map(|of| &of.keys);
+    let paths: Vec<&String> = paths.map(|(path, _)| path).collect();
+    refuse_in_both(
+        reader,
+        NAMED_TABLES[1],
+        &configurations,
+        "[workloads]",
+        &paths,
+    );
+    axes.configurations = based(reader, configurations);
+    axes.workloads = workloads;
+    axes
+}
+
+/// The tables with names that the table `all` of a sweep holds.
+fn named_tables<'t>(
+    reader: &mut Reader,
+    text: &str,
+    document: &mut DeTable<'t>,
+    all: &str,
+) -> Vec<Named<'t>> {
+    let Some(named) = document.remove(all) else {
+        return Vec::new();
     };
-    let Some(all) = configurations.get_ref().as_table() else {
-        let problem = "configurations: must hold tables, such as [configurations.small]";
-        reader.fault(configurations.span().start, problem);
-        return axes;
+    let Some(tables) = named.get_ref().as_table() else {
+        let problem = format!("{all}: must hold tables, such as [{all}.small]");
+        reader.fault(named.span().start, problem);
+        return Vec::new();
     };
-    let mut all: Vec<_> = all.iter().collect();
+    let mut tables: Vec<_> = tables.iter().collect();
     // As they are written.
-    all.sort_by_key(|(name, _)| name.span().start);
-    for (name, value) in all {
+    tables.sort_by_key(|(name, _)| name.span().start);
+    let mut found = Vec::new();
+    for (name, value) in tables {
         let at = name.span().start;
         let name = name.get_ref().to_string();
         let Some(own) = value.get_ref().as_table() else {
             let problem = format!(
-                "configurations.{name}: must be a table, such as [configurations.{name}], with keys of \
-                 the scenario by their paths"
+                "{all}.{name}: must be a table, such as [{all}.{name}], with keys of the scenario by \
+                 their paths"
             );
             reader.fault(at, problem);
             continue;
@@ -115,25 +173,99 @@ pub(super) fn take(reader: &mut Reader, text: &str, document: &mut DeTable) -> A
         let plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
         if name.is_empty() || !name.chars().all(plain) {
             let problem = "a name becomes part of file names: letters, digits, `-` and `_` alone";
-            reader.fault(at, format!("configurations.{name:?}: {problem}"));
+            reader.fault(at, format!("{all}.{name:?}: {problem}"));
         }
-        let (mut keys, mut places) = (Keys::new(), Places::default());
-        for (path, place, value) in leaves(own) {
+        let mut of = Named {
+            name,
+            keys: Keys::new(),
+            places: Places::default(),
+            based_on: None,
+            settings: None,
+        };
+        let mut own = own.clone();
+        if all == NAMED_TABLES[1] {
+            of.based_on = based_on(reader, &of.name, &mut own);
+            let (settings, others): (Vec<_>, Vec<_>) = own
+                .into_iter()
+                .partition(|(key, _)| SETTINGS.contains(&key.get_ref().as_ref()));
+            of.settings = (!settings.is_empty()).then(|| settings.into_iter().collect());
+            own = others.into_iter().collect();
+        }
+        for (path, place, value) in leaves(&own) {
             if let Some(problem) = refused(&path, false) {
-                reader.unknown_name(place, format!("configurations.{name}.{path}: {problem}"));
-            } else if axes.keys.iter().any(|(varied, _)| *varied == path) {
-                let problem = "[vary] has this key, too: one of the two would be lost";
-                reader.fault(place, format!("configurations.{name}.{path}: {problem}"));
-            } else if keys.iter().any(|(there, _)| *there == path) {
-                reader.fault(place, format!("configurations.{name}.{path}: {TWICE}"));
+                reader.unknown_name(place, format!("{all}.{}.{path}: {problem}", of.name));
+            } else if of.keys.iter().any(|(there, _)| *there == path) {
+                reader.fault(place, format!("{all}.{}.{path}: {TWICE}", of.name));
             } else if let Some(value) = read(text, value) {
-                places.of.push((path.clone(), place));
-                keys.push((path, value));
+                of.places.of.push((path.clone(), place));
+                of.keys.push((path, value));
             }
         }
-        axes.configurations.push((name, keys, places));
+        found.push(of);
     }
-    axes
+    found
+}
+
+/// Takes the name of the configuration that one is based on out of its table.
+fn based_on(reader: &mut Reader, name: &str, own: &mut DeTable) -> Option<(String, usize)> {
+    let value = own.remove(BASED_ON)?;
+    let at = value.span().start;
+    let base = value.get_ref().as_str().map(str::to_owned);
+    if base.is_none() {
+        let problem = "must be the name of another configuration, in quotes";
+        reader.fault(at, format!("configurations.{name}.{BASED_ON}: {problem}"));
+    }
+    base.map(|base| (base, at))
+}
+
+/// Refuses keys of tables with names that something else has, too.
+fn refuse_in_both(reader: &mut Reader, all: &str, tables: &[Named], other: &str, has: &[&String]) {
+    for Named { name, places, .. } in tables {
+        for (path, place) in places.of.iter().filter(|(path, _)| has.contains(&path)) {
+            let problem = format!("{other} has this key, too: one of the two would be lost");
+            reader.fault(*place, format!("{all}.{name}.{path}: {problem}"));
+        }
+    }
+}
+
+/// The configurations, each with the keys of the one that it is based on.
+fn based<'t>(reader: &mut Reader, all: Vec<Named<'t>>) -> Vec<Named<'t>> {
+    let mut complete = all.clone();
+    for of in &mut complete {
+        let Some((base, at)) = of.based_on.clone() else {
+            continue;
+        };
+        let mut fault = |place: usize, problem: &str| {
+            reader.fault(place, format!("configurations.{}.{problem}", of.name));
+        };
+        let names: Vec<&str> = all.iter().map(|other| &*other.name).collect();
+        match all.iter().find(|other| other.name == base) {
+            Some(base) if base.based_on.is_none() => {
+                let is_own = |path: &str| of.keys.iter().any(|(own, _)| own == path);
+                let inherited = base.keys.iter().filter(|(path, _)| !is_own(path));
+                let keys = inherited.chain(&of.keys).cloned().collect();
+                of.keys = keys;
+            }
+            Some(_) => fault(at, "based_on: that one is based on another one itself"),
+            None => match similar(&base, &names) {
+                Some(nearest) => fault(
+                    at,
+                    &format!("based_on: no such configuration; the nearest is `{nearest}`"),
+                ),
+                None => fault(at, "based_on: no such configuration"),
+            },
+        }
+        // It is compared with the run of another one, which has to do the same.
+        for (path, place) in &of.places.of {
+            if path.starts_with("traffic.") || path.starts_with("run.") {
+                let problem =
+                    "a configuration that is based on another one is compared with it, and has \
+                               its traffic: put this key into a configuration of its own";
+                fault(*place, &format!("{path}: {problem}"));
+            }
+        }
+    }
+    complete
 }
 
 /// What is wrong with a path, of `[vary]` or of a configuration.
@@ -235,24 +367,24 @@ fn values(
     found
 }
 
-/// Every combination of what is listed: configurations outermost, seeds innermost.
-pub(super) fn variations(
+/// Every combination of what is listed: workloads and configurations outermost, seeds innermost.
+pub(super) fn variations<'t>(
     reader: &mut Reader,
     vary: &Section,
-    axes: Axes,
-) -> Vec<(Variation, Places)> {
-    let millionths = |value: &Read| Some(Decimal::scaled(value.number()?, 6).to_f64());
-    let loads = listed(reader, vary, "load", &[], millionths);
-    let seeds = listed(reader, vary, "seed", &[], Read::number);
-    let mappings = listed(reader, vary, "mapping", &[], |value| {
+    axes: Axes<'t>,
+) -> Vec<(Variation, Varied<'t>)> {
+    let (mut loads, mut seeds, mut mappings) = (Vec::new(), Vec::new(), Vec::new());
+    listed(reader, vary, "load", &mut loads, |value| {
+        Some(Decimal::scaled(value.number()?, 6).to_f64())
+    });
+    listed(reader, vary, "seed", &mut seeds, Read::number);
+    listed(reader, vary, "mapping", &mut mappings, |value| {
         known(value, &MAPPINGS, |it| it)
     });
     let named = [loads.len(), mappings.len(), seeds.len()];
+    let tables = [axes.workloads.len(), axes.configurations.len()];
     let keys = axes.keys.iter().map(|(_, values)| values.len());
-    let lengths = [axes.configurations.len()]
-        .into_iter()
-        .chain(keys)
-        .chain(named);
+    let lengths = tables.into_iter().chain(keys).chain(named);
     let count = lengths.fold(1, |all: usize, length| all.saturating_mul(length.max(1)));
     if count > MOST_RUNS {
         let problem = format!(
@@ -263,19 +395,10 @@ pub(super) fn variations(
         return Vec::new();
     }
     let mut all = vec![(Variation::default(), Places::default())];
-    if !axes.configurations.is_empty() {
-        let of = axes.configurations.into_iter();
-        all = of
-            .map(|(name, keys, places)| {
-                let configuration = Some((name, keys));
-                let variation = Variation {
-                    configuration,
-                    ..Variation::default()
-                };
-                (variation, places)
-            })
-            .collect();
-    }
+    all = each_table(all, &axes.workloads, |it, named| it.workload = Some(named));
+    all = each_table(all, &axes.configurations, |it, named| {
+        it.configuration = Some(named)
+    });
     for (path, values) in &axes.keys {
         let values: Vec<(&Value, Place)> = values.iter().map(|(it, at)| (it, Some(*at))).collect();
         all = each(all, &values, path, |variation, value| {
@@ -295,7 +418,62 @@ pub(super) fn variations(
         );
         reader.fault(places.of_problem("").unwrap_or(vary.at), problem);
     }
-    all
+    let against: Vec<usize> = (0..all.len())
+        .map(|number| against(&all, number, &axes.configurations).unwrap_or(number))
+        .collect();
+    let with_own = all
+        .into_iter()
+        .zip(against)
+        .map(|((variation, places), against)| {
+            let name = variation.configuration.as_ref().map(|(name, _)| name);
+            let mut own = axes.configurations.iter();
+            let own = own.find(|of| Some(&of.name) == name);
+            let varied = Varied {
+                settings: own.and_then(|of| of.settings.clone()),
+                places,
+                against,
+            };
+            (variation, varied)
+        });
+    with_own.collect()
+}
+
+/// The number of the variation with the configuration that another one's is based on, and all else
+/// the same.
+fn against(all: &[(Variation, Places)], number: usize, configurations: &[Named]) -> Option<usize> {
+    let (variation, _) = &all[number];
+    let (name, _) = variation.configuration.as_ref()?;
+    let of = configurations.iter().find(|of| of.name == *name)?;
+    let (base, _) = of.based_on.as_ref()?;
+    all.iter().position(|(other, _)| {
+        let other_name = other.configuration.as_ref().map(|(name, _)| name);
+        let with_base = Variation {
+            configuration: other.configuration.clone(),
+            ..variation.clone()
+        };
+        other_name == Some(base) && *other == with_base
+    })
+}
+
+/// Each of the variations with each of the tables; where there are none, as it is.
+fn each_table(
+    all: Vec<(Variation, Places)>,
+    tables: &[Named],
+    put: impl Fn(&mut Variation, (String, Keys)),
+) -> Vec<(Variation, Places)> {
+    if tables.is_empty() {
+        return all;
+    }
+    let mut with = Vec::new();
+    for (variation, places) in all {
+        for table in tables {
+            let (mut variation, mut places) = (variation.clone(), places.clone());
+            put(&mut variation, (table.name.clone(), table.keys.clone()));
+            places.of.extend(table.places.of.iter().cloned());
+            with.push((variation, places));
+        }
+    }
+    with
 }
 
 /// Each of the variations with each of the values; where there are none, as it is.
@@ -333,8 +511,8 @@ fn twice(all: &[(Variation, Places)]) -> Option<(String, &Places)> {
 /// The values that are not the scenario's own, as part of a name; empty where all are.
 pub(super) fn name(variation: &Variation) -> String {
     let mut name = String::new();
-    if let Some((configuration, _)) = &variation.configuration {
-        name += &format!("_{configuration}");
+    for (table, _) in variation.workload.iter().chain(&variation.configuration) {
+        name += &format!("_{table}");
     }
     for (path, value) in &variation.keys {
         name += &format!("_{}-{}", shortest(path, &variation.keys), in_name(value));
@@ -438,6 +616,70 @@ mod tests {
     }
 
     #[test]
+    fn a_configuration_is_compared_with_the_one_it_is_based_on() {
+        let text = "[workloads.a]\n[workloads.b]\ntraffic.load = 0.2\n\
+                    [configurations.powar]\nbased_on = \"tree\"\nswitch.selection = \"powar\"\n\
+                    switch.switch_ns = 50\n[configurations.tree]\ntopology.k = 4\n\
+                    switch.switch_ns = 10\n[configurations.torus]\n[vary]\nseed = [1, 2]\n";
+        let sweep = parse(text).unwrap();
+        let names: Vec<String> = sweep.variations.iter().map(name).collect();
+        let mut expected = Vec::new();
+        for workload in ["a", "b"] {
+            for configuration in ["powar", "tree", "torus"] {
+                expected
+                    .extend([1, 2].map(|seed| format!("_{workload}_{configuration}_seed-{seed}")));
+            }
+        }
+        assert_eq!(names, expected);
+        let against: Vec<usize> = (0..12).map(|number| sweep.against(number)).collect();
+        assert_eq!(against, [2, 3, 2, 3, 4, 5, 8, 9, 8, 9, 10, 11]);
+        // Its own keys replace those that it is based on.
+        let (_, keys) = sweep.variations[0].configuration.clone().unwrap();
+        let text: Vec<String> = keys
+            .iter()
+            .map(|(path, to)| format!("{path} = {to}"))
+            .collect();
+        let [k, selection, time] = [
+            "topology.k = 4",
+            "switch.selection = \"powar\"",
+            "switch.switch_ns = 50",
+        ];
+        assert_eq!(text, [k, selection, time]);
+        let (workload, _) = sweep.variations[11].workload.clone().unwrap();
+        assert_eq!(workload, "b");
+    }
+
+    #[test]
+    fn a_configuration_has_settings_of_its_own() {
+        let text = "states = [\"hybrid\"]\n[fixed]\nt_pdt_ns = [10, 20]\n[perfbound]\nbounds = []\n\
+                    [configurations.all]\n[configurations.few]\nfixed.t_pdt_ns = [5]\n\
+                    [configurations.more]\nstates = [\"deep-sleep\"]\n\
+                    perfbound = { bounds = [0.1], policies = [\"perfbound\"], histograms = [\"map\"] }\n\
+                    [vary]\nseed = [1, 2]\n";
+        let sweep = parse(text).unwrap();
+        let of = |number| -> Vec<String> {
+            let experiments = sweep.experiments(number);
+            experiments.map(super::super::Experiment::name).collect()
+        };
+        let all = ["always-on", "fixed-hybrid-10ns", "fixed-hybrid-20ns"];
+        assert_eq!([of(0), of(1)], [all, all]);
+        assert_eq!(of(2), ["always-on", "fixed-hybrid-5ns"]);
+        let more = [
+            "fixed-deep-sleep-10ns",
+            "fixed-deep-sleep-20ns",
+            "perfbound-deep-sleep-map-0.1",
+        ];
+        assert_eq!(of(5)[1..], more);
+        // Two seeds of a configuration have one matrix.
+        assert_eq!((sweep.matrix_of(4), sweep.matrix_of(5)), (2, 2));
+        assert_eq!(sweep.names().count(), 2 * (3 + 2 + 4));
+        // Blamed is the place of the setting, wherever it was written.
+        let fault = |at| sweep.fault(Path::new("s"), at, "no".into()).to_string();
+        assert_eq!([fault((0, 1)), fault((2, 1))], ["s:4:13: no", "s:9:19: no"]);
+        assert_eq!(fault((5, 2)), "s:4:17: no");
+    }
+
+    #[test]
     fn what_cannot_vary_is_refused() {
         for (text, expected) in [
             (
@@ -497,6 +739,42 @@ mod tests {
             (
                 "[configurations.a]\nswitch.mtu_bytes = 1\n[vary]\nswitch.mtu_bytes = [2]",
                 "[vary] has this key, too",
+            ),
+            (
+                "[configurations.a]\nswitch.mtu_bytes = 1\n[workloads.b]\nswitch.mtu_bytes = 2",
+                "configurations.a.switch.mtu_bytes: [workloads] has this key, too",
+            ),
+            (
+                "workloads = 3",
+                "workloads: must hold tables, such as [workloads.small]",
+            ),
+            (
+                "[workloads.a]\nstates = [\"hybrid\"]",
+                "workloads.a.states: a key of the scenario has its table before it",
+            ),
+            (
+                "[configurations.tree]\n[configurations.a]\nbased_on = \"tre\"",
+                "configurations.a.based_on: no such configuration; the nearest is `tree`",
+            ),
+            (
+                "[configurations.a]\nbased_on = 3",
+                "configurations.a.based_on: must be the name of another configuration",
+            ),
+            (
+                "[configurations.a]\nbased_on = \"a\"",
+                "configurations.a.based_on: that one is based on another one itself",
+            ),
+            (
+                "[configurations.a]\n[configurations.b]\nbased_on = \"a\"\nrun.duration_ns = 9",
+                "configurations.b.run.duration_ns: a configuration that is based on another one is",
+            ),
+            (
+                "[configurations.a]\nfixed.t_pdt_ns = [-1]",
+                "3:19: fixed.t_pdt_ns, -1: must be a time",
+            ),
+            (
+                "[configurations.a]\nfixed.t_pdt = [1]",
+                "fixed.t_pdt: unknown key; the nearest known one is `t_pdt_ns`",
             ),
             (
                 "[vary]\ntraffic.file = [\"a/b\", \"a-b\"]",

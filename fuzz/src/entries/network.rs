@@ -104,16 +104,14 @@ pub fn sweep(bytes: &[u8]) -> bool {
         Ok(sweep) => sweep,
         Err(error) => return check_faults(&error, bytes),
     };
-    assert!(!sweep.experiments.is_empty() && !sweep.variations.is_empty());
-    let last = sweep.experiments.len() - 1;
-    let fault = sweep.fault(&path, last, "refused".into());
-    check_faults(&fault, bytes);
     let last = sweep.variations.len() - 1;
+    let experiments = sweep.experiments(last).count();
+    let fault = sweep.fault(&path, (last, experiments - 1), "refused".into());
+    check_faults(&fault, bytes);
     let fault = sweep.variation_fault(&path, last, false, "refused".into());
     check_faults(&fault, bytes);
-    let names = sweep.experiments.iter().take(MOST_RUNS);
     let mut seen = BTreeSet::new();
-    for name in names.map(linkdoze::sweep::Experiment::name) {
+    for name in sweep.names().take(MOST_RUNS) {
         assert!(seen.insert(name.clone()), "two runs are called {name}");
     }
     true

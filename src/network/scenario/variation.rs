@@ -23,6 +23,8 @@ const NOWHERE: Range<usize> = 0..0;
 /// has.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Variation {
+    /// Keys of a workload, and a name for them.
+    pub workload: Option<(String, Keys)>,
     /// Keys that change together, and a name for them.
     pub configuration: Option<(String, Keys)>,
     /// Keys that change one by one.
@@ -36,9 +38,10 @@ pub struct Variation {
 }
 
 impl Variation {
-    /// All keys that have a path, those of the configuration first.
+    /// All keys that have a path, those of the workload and of the configuration first.
     fn paths(&self) -> impl Iterator<Item = &(String, Value)> {
-        let configured = self.configuration.iter().flat_map(|(_, keys)| keys);
+        let named = self.workload.iter().chain(&self.configuration);
+        let configured = named.flat_map(|(_, keys)| keys);
         configured.chain(&self.keys)
     }
 
