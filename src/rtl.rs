@@ -3,6 +3,7 @@
 
 use crate::blocks::ethernet_port::EthernetPort;
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::lane_controller::LaneController;
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
 use crate::blocks::mii::Mii;
@@ -11,7 +12,7 @@ use crate::blocks::port_choice::PortChoice;
 use crate::blocks::selectable_ports::SelectablePorts;
 use crate::blocks::switch_ports::SwitchPorts;
 use crate::blocks::tree_links::TreeLinks;
-use crate::config::plan::{PortPlan, SelectionPlan};
+use crate::config::plan::{LanePlan, PortPlan, SelectionPlan};
 use crate::config::{Config, PlanError};
 use crate::constraints;
 use crate::handover::{fusesoc, smoke};
@@ -260,6 +261,26 @@ pub fn emit_switch_part(
     part: SwitchPart,
 ) -> Result<Emitted, RtlError> {
     let design = switch_part(plan, part)?.prefixed(&config.verilog.module_prefix);
+    Ok(handed_over(config, None, &design, None))
+}
+
+/// The checked design of a lane controller.
+///
+/// # Errors
+/// If no hardware is made for the plan.
+pub fn lane_controller(plan: &LanePlan) -> Result<Design, RtlError> {
+    match plan.unsupported_in_hardware() {
+        Some(problem) => Err(RtlError::Unsupported(problem)),
+        None => Ok(hdl::elaborate(&LaneController::new(plan))?),
+    }
+}
+
+/// What is handed over for a lane controller, at the clock of `config` and with its prefix.
+///
+/// # Errors
+/// As [`lane_controller`].
+pub fn emit_lane_controller(config: &Config, plan: &LanePlan) -> Result<Emitted, RtlError> {
+    let design = lane_controller(plan)?.prefixed(&config.verilog.module_prefix);
     Ok(handed_over(config, None, &design, None))
 }
 

@@ -15,6 +15,7 @@ pub mod guard;
 pub mod histogram;
 pub mod hop_monitor;
 pub mod idle_meter;
+pub mod lane_controller;
 pub mod link_sync;
 pub mod logarithm;
 pub mod lpi_fsm;

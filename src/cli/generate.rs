@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::numbers::within_u32;
-use super::switch_part::PartArgs;
+use super::switch_part::{LaneArgs, PartArgs};
 use super::{output, Outcome};
 use crate::blocks::mii::Mii;
 use crate::blocks::switch_ports::MAX_PORTS;
@@ -49,6 +49,8 @@ pub struct Args {
     mac_latency: u32,
     #[command(flatten)]
     part: PartArgs,
+    #[command(flatten)]
+    lanes: LaneArgs,
     /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
     /// or of another configuration.
     #[arg(long)]
@@ -77,7 +79,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             rtl::emit_switch_part(&config, &plan, part)
                 .with_context(|| args.part.written().trim_start().to_owned())?
         }
-        (None, None) => rtl::emit_all(&config, args.ports)?,
+        (None, None) => match args.lanes.asked() {
+            Some(lanes) => {
+                let emit = || rtl::emit_lane_controller(&config, &args.lanes.plan(&config, lanes)?);
+                emit().with_context(|| args.lanes.written().trim_start().to_owned())?
+            }
+            None => rtl::emit_all(&config, args.ports)?,
+        },
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     let core = emitted.core(resolved(beside) == resolved(&args.output));
@@ -108,6 +116,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             again += &format!(" --ethernet {interface} --mac-latency {latency}");
         }
         again += &args.part.written();
+        again += &args.lanes.written();
         again += &format!(" -o {}", args.output.display());
         if let Some(folder) = &args.constraints {
             again += &format!(" --constraints {}", folder.display());

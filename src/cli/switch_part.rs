@@ -1,12 +1,14 @@
-//! Options of `linkdoze generate` for a part of a switch that chooses among ports.
+//! Options of `linkdoze generate` for what stands in a switch beside the controllers of its ports: what
+//! chooses among them, and what turns lanes off and on.
 
 use anyhow::{bail, Context};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::numbers::within_u32;
-use crate::config::plan::{SelectionKind, SelectionPlan};
+use crate::config::plan::{LanePlan, SelectionKind, SelectionPlan};
 use crate::config::{Config, Decimal};
-use crate::rtl::SwitchPart;
+use crate::network::parameters::Lanes;
+use crate::rtl::{self, RtlError, SwitchPart};
 
 /// A part by its name on the command line, and the selection that it belongs to.
 type Part = (&'static str, SwitchPart, SelectionKind);
@@ -129,6 +131,92 @@ impl PartArgs {
             " --switch-part {part} --ports-down {down} --ports-up {up} --select-on {} --select-off {} \
              --select-window-ns {}",
             self.select_on, self.select_off, self.select_window_ns
+        )
+    }
+}
+
+/// A lane controller.
+#[derive(clap::Args)]
+pub(super) struct LaneArgs {
+    /// Emit a lane controller, in the place of a port controller: it keeps some of so many lanes of a
+    /// link on while that is idle, and sends by them. Its times are those of fast wake, and its threshold
+    /// is t_pdt_ns; it needs policy = "fixed", sleep = "fast-wake" and sync = "lpi".
+    #[arg(
+        long, value_name = "N", conflicts_with_all = ["ports", "ethernet", "switch_part"],
+        value_parser = within_u32(2..=64)
+    )]
+    link_lanes: Option<u32>,
+    /// Lanes that stay on.
+    #[arg(
+        long, value_name = "N", requires = "link_lanes", default_value = "1",
+        value_parser = within_u32(1..=63)
+    )]
+    low_lanes: u32,
+    /// Rate of the link by all lanes, in Gb/s.
+    #[arg(
+        long,
+        value_name = "GBPS",
+        requires = "link_lanes",
+        default_value = "400"
+    )]
+    link_gbps: Decimal,
+    /// Bytes that can wait to be sent: the buffer of the port.
+    #[arg(
+        long, value_name = "BYTES", requires = "link_lanes", default_value = "49152",
+        value_parser = within_u32(64..=1 << 30)
+    )]
+    queue_bytes: u32,
+}
+
+impl LaneArgs {
+    /// The lanes that are asked for.
+    pub(super) fn asked(&self) -> Option<Lanes> {
+        let low = self.low_lanes;
+        self.link_lanes.map(|count| Lanes { count, low })
+    }
+
+    /// What it is made for, in clock cycles of `config`.
+    ///
+    /// # Errors
+    /// If the configuration is not that of a port whose lanes can be turned off, or the rate is none.
+    pub(super) fn plan(&self, config: &Config, lanes: Lanes) -> Result<LanePlan, RtlError> {
+        // In thousandths.
+        let rate = self.link_gbps.scaled_to_integer(1000);
+        let Some(rate) = rate.filter(|rate| (1..=8_000_000).contains(rate)) else {
+            return Err(RtlError::Unsupported(format!(
+                "a link of {} Gb/s: above 0 to 8000, with three digits behind the point at most",
+                self.link_gbps
+            )));
+        };
+        let port = rtl::plan(config)?;
+        let clock_ps = config.clock.period_ps;
+        // A byte takes 8,000 ps at 1 Gb/s.
+        let level = |t_w: u64| {
+            let change = t_w.saturating_mul(clock_ps).saturating_mul(rate);
+            LanePlan::level(
+                lanes.count,
+                lanes.low.min(lanes.count - 1),
+                8_000_000,
+                change,
+            )
+        };
+        let plan = lanes.plan_of(&port, self.queue_bytes, level);
+        plan.map_err(RtlError::Unsupported)
+    }
+
+    /// The options as one writes them.
+    pub(super) fn written(&self) -> String {
+        let Some(lanes) = self.link_lanes else {
+            return String::new();
+        };
+        let Self {
+            low_lanes,
+            link_gbps,
+            queue_bytes,
+            ..
+        } = self;
+        format!(
+            " --link-lanes {lanes} --low-lanes {low_lanes} --link-gbps {link_gbps} --queue-bytes {queue_bytes}"
         )
     }
 }

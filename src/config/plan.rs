@@ -506,6 +506,68 @@ pub struct CorrectionPlan {
     pub fraction_bits: u32,
 }
 
+/// How a port turns lanes of its link off and on (Zahn II.A). Times in clock cycles, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LanePlan {
+    /// Lanes of the link, 2 to 64.
+    pub lanes: u32,
+    /// Lanes that always stay on: at least 1, and fewer than all.
+    pub low: u32,
+    /// So long a port is idle before it turns lanes off.
+    pub t_down: u64,
+    /// What turning them off takes.
+    pub t_narrow: u64,
+    /// What turning them on takes.
+    pub t_widen: u64,
+    /// When more bytes than this wait, all lanes are turned on ([`LanePlan::level`]).
+    pub level: u64,
+    /// The most bytes that can wait: the buffer of the port.
+    pub most_backlog: u64,
+}
+
+impl LanePlan {
+    /// The most bytes that leave no later by `low` of `lanes` lanes than by all of them after a change
+    /// that takes `change`, where a byte takes `byte` by all of them, both in the same unit: "a certain
+    /// level at which it is faster to wait the transition time and send at the highest speed" (Zahn
+    /// II.A).
+    pub fn level(lanes: u32, low: u32, byte: u64, change: u64) -> u64 {
+        // b byte lanes / low <= change + b byte
+        let saved = u128::from(byte) * u128::from(lanes - low);
+        let bytes = u128::from(change) * u128::from(low) / saved.max(1);
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// The most clock cycles that a packet waits for lanes: both changes, and the cycle between them.
+    pub fn wait_bound(&self) -> u64 {
+        self.t_narrow.saturating_add(self.t_widen).saturating_add(1)
+    }
+
+    /// Why there is no hardware for it, if there is none.
+    pub fn unsupported_in_hardware(&self) -> Option<String> {
+        let (lanes, low) = (self.lanes, self.low);
+        if !(2..=64).contains(&lanes) || low == 0 || low >= lanes {
+            return Some(format!(
+                "{low} of {lanes} lanes: a link has 2 to 64, of which one at least stays on, and not all"
+            ));
+        }
+        let times = [self.t_down, self.t_narrow, self.t_widen];
+        if let Some(time) = times.iter().find(|time| !(1..=1 << 48).contains(*time)) {
+            return Some(format!(
+                "a time of {time} clock cycles: lanes can be turned off and on in 1 to 2^48"
+            ));
+        }
+        if self.level >= self.most_backlog {
+            return Some(format!(
+                "all lanes are turned on when more than {} bytes wait, and the buffer holds {} at most: \
+                 lanes that are off would never be turned on; a shorter change, fewer lanes that stay \
+                 on, a slower link, or a larger buffer would do",
+                self.level, self.most_backlog
+            ));
+        }
+        None
+    }
+}
+
 /// How a switch chooses among ports that lead as near to a packet's destination (POWAR 3, Alonso 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SelectionPlan {

@@ -314,6 +314,8 @@ impl<'a> Experiment<'a> {
         always_on: Option<&AlwaysOn>,
     ) -> Comparison {
         let against = base.map_or(Against::default(), |base| Against::new(&run.measured, base));
+        // Where a link sends by low lanes, what idle periods allow is no limit.
+        let always_on = always_on.filter(|_| self.scenario.switch.link_lanes.is_none());
         let limits = self.config.zip(always_on).map(|(config, always_on)| {
             let states = SleepStates::of(config, &self.power.link);
             let topology: &dyn Topology = &*self.scenario.topology;

@@ -9,6 +9,7 @@ pub mod budget;
 pub(crate) mod clocked;
 pub mod event;
 pub mod event_queue;
+pub mod lanes;
 pub mod parameters;
 pub mod replay;
 pub mod run;

@@ -35,6 +35,22 @@ impl Aging {
     }
 }
 
+/// The lanes of every link. In fast wake a port has only some of them on, and sends by these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// All lanes of a link.
+    pub count: u32,
+    /// Those that stay on.
+    pub low: u32,
+}
+
+impl Lanes {
+    /// How long by the low lanes takes what takes `ps` by all of them, rounded up.
+    pub fn by_low(&self, ps: u64) -> u64 {
+        (ps * u64::from(self.count)).div_ceil(self.low.into())
+    }
+}
+
 /// Everything the packet model depends on. Times in picoseconds, sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -72,6 +88,9 @@ pub struct Parameters {
     pub aging: Aging,
     /// Which of several equally short ways a packet takes.
     pub selection: Selection,
+    /// Links have lanes, of which only some are on in fast wake, and packets are sent by these (Zahn
+    /// II.A); `None`: a link in fast wake sends nothing.
+    pub link_lanes: Option<Lanes>,
 }
 
 impl Default for Parameters {
@@ -91,6 +110,7 @@ impl Default for Parameters {
             nic_ps: 0,
             aging: Aging::Switch,
             selection: Selection::Fixed,
+            link_lanes: None,
         }
     }
 }
@@ -190,6 +210,12 @@ impl Parameters {
         if let Some(thresholds) = self.selection.thresholds() {
             if let Err((key, problem)) = thresholds.validate() {
                 return fail(key, problem);
+            }
+        }
+        if let Some(Lanes { count, low }) = self.link_lanes {
+            if low >= count {
+                let problem = format!("must be fewer than the {count} lanes of a link");
+                return fail("low_lanes", problem);
             }
         }
         if self.cable_ps > 1_000_000_000 {

@@ -22,7 +22,7 @@ use files::{ns, Files};
 
 use crate::config::Config;
 use crate::input::{self, similar, Decimal, InputError, Reader, Section, Sections, Table};
-use crate::network::parameters::{Aging, Parameters};
+use crate::network::parameters::{Aging, Lanes, Parameters};
 use crate::network::selection::{Selection, Thresholds};
 
 /// A scenario, checked.
@@ -394,6 +394,7 @@ fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
         nic_ps: number("nic_ns", default.nic_ps),
         aging: aging.map_or(default.aging, |written| written.value),
         selection: selection(reader, section)?,
+        link_lanes: link_lanes(reader, section)?,
     };
     match parameters.validate() {
         Ok(()) => Some(parameters),
@@ -402,6 +403,26 @@ fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
             None
         }
     }
+}
+
+/// The lanes of links, if they have any; `None` if there is a fault.
+fn link_lanes(reader: &mut Reader, section: &Section) -> Option<Option<Lanes>> {
+    let (count, low) = (section.number("link_lanes"), section.number("low_lanes"));
+    let Some(count) = count else {
+        if section.has("low_lanes") {
+            reader.fault_at(
+                section,
+                "low_lanes",
+                "only links that have `link_lanes` have it",
+            );
+            return None;
+        }
+        return Some(None);
+    };
+    Some(Some(Lanes {
+        count: count.value as u32,
+        low: low.map_or(1, |low| low.value as u32),
+    }))
 }
 
 /// The selection function; `None` if there is a fault.

@@ -27,6 +27,17 @@ pub trait PowerController: Model {
     fn per_direction(&self) -> bool {
         false
     }
+
+    /// Whether packets may be on their way out in this state.
+    fn transmits_in(&self, state: PowerState) -> bool {
+        state == PowerState::Wake
+    }
+
+    /// From the present cycle on so many bytes wait to be sent, without those of the packet that is
+    /// being sent. What looks at that may let packets pass in the same cycle, or may not.
+    fn set_backlog(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
 }
 
 /// A controller did what none may do.

@@ -177,6 +177,18 @@ impl Link {
         }
     }
 
+    /// So many bytes wait at an end, without those of the packet being sent.
+    pub fn set_backlog(&mut self, end: usize, bytes: u64) {
+        let end = &mut self.ends[end];
+        end.controller.set_backlog(bytes);
+        end.outputs = end.controller.outputs();
+    }
+
+    /// An end is in fast wake: where links have lanes, it sends by some of them.
+    pub fn is_low(&self, end: usize) -> bool {
+        self.ends[end].outputs.power_state == PowerState::FastWake
+    }
+
     /// Its ends sleep when they like, but for what keeps them awake.
     pub fn can_be_kept_awake(&self) -> bool {
         self.sync == Sync::PerDirection
@@ -348,7 +360,8 @@ impl Link {
         }
         let receives = |end: &End| self.sync != Sync::PerDirection && end.arriving > 0;
         match self.ends.iter().find(|end| {
-            (end.transmitting || receives(end)) && end.outputs.power_state != PowerState::Wake
+            let busy = end.transmitting || receives(end);
+            busy && !end.controller.transmits_in(end.outputs.power_state)
         }) {
             None => Ok(()),
             Some(end) => Err(ControllerFault {

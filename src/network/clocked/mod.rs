@@ -576,6 +576,31 @@ impl<'a> Network<'a> {
         }
     }
 
+    /// Tells the lane controller of a port, where links have lanes, how many bytes wait there.
+    fn tell_backlog(&mut self, port: u32) {
+        if self.settings.switch.link_lanes.is_none() {
+            return;
+        }
+        let bytes = match self.switch_port(port) {
+            Some((switch, out)) => {
+                let sending = self.ports[port as usize].sending;
+                u64::from(self.switches[switch].filled(out) - sending)
+            }
+            None => {
+                let mut bytes = 0;
+                let mut number = self.nics[port as usize - self.first_nic()].first;
+                while number != NONE {
+                    let message = &self.messages[number as usize];
+                    bytes += message.to_send;
+                    number = message.next;
+                }
+                bytes
+            }
+        };
+        self.change(port, |link, end| link.set_backlog(end, bytes));
+        self.poll_soon(self.ports[port as usize].link);
+    }
+
     /// A packet has reached the queue of a port.
     fn queued(&mut self, port: u32) {
         let Port {
@@ -611,8 +636,15 @@ impl<'a> Network<'a> {
         let peer = state.peer;
         self.counts_as_load(port, wire);
         let state = &mut self.ports[port as usize];
-        let sent = self.now + self.settings.switch.link_time(wire);
+        let mut time = self.settings.switch.link_time(wire);
+        if let Some(lanes) = self.settings.switch.link_lanes {
+            if self.links[state.link as usize].is_low(state.end) {
+                time = lanes.by_low(time);
+            }
+        }
+        let sent = self.now + time;
         state.sent_at = sent;
+        self.tell_backlog(port);
         let cable = self.settings.switch.cable_ps;
         self.queue.schedule(sent, Event::Sent(port));
         let head = Event::Head { port: peer, packet };
@@ -631,6 +663,7 @@ impl<'a> Network<'a> {
             self.messages[nic.last as usize].next = number;
         }
         nic.last = number;
+        self.tell_backlog(self.first_nic() as u32 + node);
         self.queued(self.first_nic() as u32 + node);
     }
 
@@ -694,6 +727,12 @@ impl<'a> Network<'a> {
         let state = &mut self.ports[port as usize];
         let wire = std::mem::take(&mut state.sending);
         let (link, paused) = (state.link, state.paused);
+        // What may cross into its room does so first: it counts for what follows.
+        if let Some((switch, out)) = self.switch_port(port) {
+            self.switches[switch].departed(out, wire);
+            self.leave(port);
+            self.arbitrate(switch);
+        }
         let more = self.has_packet(port);
         let mut follows = false;
         self.change(port, |link, end| {
@@ -705,12 +744,10 @@ impl<'a> Network<'a> {
         if follows {
             self.begin(port);
         } else if more && !paused {
+            // It could leave now, and waits for its link.
+            let now = self.now;
+            self.ports[port as usize].waiting_since.get_or_insert(now);
             self.poll_soon(link);
-        }
-        if let Some((switch, out)) = self.switch_port(port) {
-            self.switches[switch].departed(out, wire);
-            self.leave(port);
-            self.arbitrate(switch);
         }
     }
 
@@ -807,6 +844,7 @@ impl<'a> Network<'a> {
                 .settings
                 .switch
                 .crossbar_time(self.packets[grant.packet].wire);
+            self.tell_backlog((switch * self.topology.radix()) as u32 + grant.output);
             let switch = switch as u32;
             self.queue
                 .schedule(self.now + time, Event::Crossed { switch, grant });

@@ -411,6 +411,11 @@ impl Switch {
         bytes
     }
 
+    /// Bytes in the buffer of `output`, those granted and those on the way out included.
+    pub fn filled(&self, output: u32) -> u32 {
+        self.outputs[output as usize].used
+    }
+
     /// Packets wait in the buffer of `output`.
     pub fn has_departure(&self, output: u32) -> bool {
         self.outputs[output as usize].filled != 0

@@ -212,6 +212,23 @@ impl Controller {
         }
     }
 
+    /// From `cycle` on so many bytes wait, without those of the packet being sent; only lanes ask.
+    pub fn set_backlog(&mut self, cycle: Cycle, bytes: u64) {
+        if let Controller::Clocked(port) = self {
+            port.advance(cycle);
+            port.model.set_backlog(bytes);
+            port.outputs = port.model.outputs();
+        }
+    }
+
+    /// In the present cycle the port sends by the low lanes of its link, where links have such.
+    pub fn is_low(&self) -> bool {
+        match self {
+            Controller::Clocked(port) => port.outputs.power_state == PowerState::FastWake,
+            _ => false,
+        }
+    }
+
     /// Asks for what the next call may touch beside the controller's first line.
     #[inline]
     pub fn prefetch(&self) {
@@ -443,7 +460,7 @@ impl Clocked {
         }
         self.sent = sends;
         let busy = self.cycle < self.transmits_until.max(self.receives_until);
-        if busy && now.power_state != PowerState::Wake {
+        if busy && !self.model.transmits_in(now.power_state) {
             self.fault.get_or_insert(Fault {
                 cycle: self.cycle.0,
                 what: Fault::went_to_sleep(now.power_state),

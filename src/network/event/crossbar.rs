@@ -274,6 +274,10 @@ impl Partition<'_> {
         let used = &mut state.output_used[at.next_lane as usize];
         *used += at.wire;
         state.highest_output = state.highest_output.max(*used);
+        if self.common.parameters.link_lanes.is_some() {
+            self.tell_backlog(output);
+        }
+        let state = &self.ends[output as usize].port;
         if !state.waits || self.lanes > 1 {
             let time = self.leaves_at(output);
             self.depart_at(output, time);

@@ -5,6 +5,7 @@
 
 use strength_reduce::StrengthReducedU32;
 
+use super::devices::Sending;
 use super::events::{arriving, event, EventKind, RemoteEvent};
 use super::packets::{Packet, NONE};
 use super::partition::{End, Partition};
@@ -60,6 +61,9 @@ impl Partition<'_> {
             false => Some(NONE).filter(|_| state.paused & 1 == 0),
         };
         let cycle = self.cycle(now);
+        if self.common.parameters.link_lanes.is_some() {
+            self.tell_backlog(port);
+        }
         let End {
             port: state,
             controller,
@@ -87,6 +91,31 @@ impl Partition<'_> {
         self.send(port, packet, cycle);
     }
 
+    /// Tells the lane controller of a port how many bytes wait there, without those of the packet that
+    /// is being sent.
+    #[cold]
+    pub(super) fn tell_backlog(&mut self, port: u32) {
+        let bytes = match port < self.switch_ports() {
+            true => {
+                let state = &mut self.ends[port as usize].port;
+                state.settle_output(self.now);
+                u64::from(state.output_used.iter().sum::<u32>() - state.departing)
+            }
+            false => {
+                let ready =
+                    |it: &&Sending| it.generated + self.common.parameters.nic_ps <= self.now;
+                let nic = &self.nics[(port - self.switch_ports()) as usize];
+                let messages = nic.first.iter().chain(&nic.behind).take_while(ready);
+                messages.map(|message| message.left).sum()
+            }
+        };
+        let cycle = self.cycle(self.now);
+        self.ends[port as usize]
+            .controller
+            .set_backlog(cycle, bytes);
+        self.reschedule(port);
+    }
+
     /// A packet that could leave has to wait for the controller.
     #[cold]
     pub(super) fn begin_wait(&mut self, port: u32) {
@@ -103,7 +132,13 @@ impl Partition<'_> {
     pub(super) fn send(&mut self, port: u32, packet: u32, from: Cycle) {
         let now = self.now;
         let Packet { wire, hops, .. } = self.packets[packet];
-        let end = now + self.common.parameters.link_time(wire);
+        let mut time = self.common.parameters.link_time(wire);
+        if let Some(lanes) = self.common.parameters.link_lanes {
+            if self.ends[port as usize].controller.is_low() {
+                time = lanes.by_low(time);
+            }
+        }
+        let end = now + time;
         let cable = self.common.parameters.cable_ps;
         if self.ends[port as usize].port.waits {
             self.end_wait(port);
@@ -118,6 +153,9 @@ impl Partition<'_> {
         let controller = &mut self.ends[port as usize].controller;
         if controller.transmit(from, until, (now, end), hops) {
             self.reschedule(port);
+        }
+        if self.common.parameters.link_lanes.is_some() {
+            self.tell_backlog(port);
         }
         let (last, delay) = self.look_up_route(packet, partition, peer);
         let ready = end + cable + delay;

@@ -44,8 +44,9 @@ use super::traffic::pattern::{Pattern, Sources};
 use super::traffic::{Ranks, Traffic};
 use super::{Ended, Latency, PortSummary, Progress, RunError, RunSummary};
 use crate::blocks::port::controller::PowerController;
-use crate::config::plan::{Policy, PortPlan, Sleep, SyncPlan};
+use crate::config::plan::{LanePlan, Policy, PortPlan, Sleep, SyncPlan};
 use crate::config::Config;
+use crate::network::lanes::LanePort;
 use crate::network::parameters::Parameters;
 use crate::network::selection::Selection;
 use controller::{awake_pair, message_delay, AwakePair, Controller, Meters};
@@ -187,6 +188,13 @@ fn run_governed(
         },
         warm_up_ps: settings.warm_up_ps,
     };
+    let lanes = lane_plans(settings)?;
+    if !(lanes.is_empty() || replacements.is_empty()) {
+        let problem =
+            "link_lanes in [switch]: in the places of lane controllers there can be no Verilog of \
+                       port controllers";
+        return Err(RunError::Settings(problem.into()));
+    }
     let ends = settings
         .power
         .plans
@@ -207,6 +215,7 @@ fn run_governed(
             partition,
             settings.power,
             &ends,
+            &lanes,
             replacements,
         );
         if let Some(samples) = &samples {
@@ -262,12 +271,26 @@ fn run_governed(
     summary(topology, &numbering, partitions, settings, load, completed)
 }
 
+/// The lane controller of every port, by its class; none where links have no lanes to turn off.
+fn lane_plans(settings: &Settings) -> Result<Vec<LanePlan>, RunError> {
+    let Some(lanes) = settings.switch.link_lanes else {
+        return Ok(Vec::new());
+    };
+    let Power {
+        plans, clock_ps, ..
+    } = settings.power;
+    let plans = plans.iter();
+    let plans = plans.map(|plan| lanes.plan(plan, &settings.switch, clock_ps));
+    plans.collect::<Result<_, _>>().map_err(RunError::Settings)
+}
+
 fn controllers(
     common: &Common,
     numbering: &Numbering,
     partition: usize,
     power: Power,
     pairs: &[(AwakePair, Option<Arc<lazy::Common>>)],
+    lanes: &[LanePlan],
     mut replacements: Replacements,
 ) -> Vec<Controller> {
     let topology = common.topology;
@@ -293,6 +316,10 @@ fn controllers(
             }
             let (pair, lazy) = &pairs[topology.class(port)];
             let initiator = port < peer;
+            if let Some(plan) = lanes.get(topology.class(port)) {
+                let model: Box<dyn PowerController + Send> = Box::new(LanePort::new(plan));
+                return Controller::from((model, initiator));
+            }
             let golden = &pair.ends[usize::from(!initiator)];
             let controller: Box<dyn PowerController + Send> =
                 match (replacements.remove(&port), lazy) {
@@ -716,6 +743,8 @@ fn deadlock(topology: &dyn Topology, partitions: &[Partition]) -> String {
     what.join("; ")
 }
 
+#[cfg(test)]
+mod low_lanes;
 #[cfg(test)]
 mod packet_model;
 #[cfg(test)]

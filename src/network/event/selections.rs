@@ -27,7 +27,7 @@ const ALL: [Selection; 4] = [
     POWAR,
 ];
 
-fn shape(kind: &str, parameters: &[(&str, Value)]) -> ConfiguredTopology {
+pub(super) fn shape(kind: &str, parameters: &[(&str, Value)]) -> ConfiguredTopology {
     let kind = KINDS.iter().find(|known| known.name == kind).unwrap();
     ConfiguredTopology::new(kind, parameters).unwrap()
 }
@@ -145,7 +145,7 @@ fn turned() -> PortPlan {
 
 /// Each rank sends to two others for some 8 us again and again, and computes in between. Packets have all
 /// sizes: of equal ones many arrive in a switch at the same time.
-fn bursts(ranks: usize) -> Program {
+pub(super) fn bursts(ranks: usize) -> Program {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(7);
     let mut ops = vec![String::new(); ranks];
     for burst in 0..12 {

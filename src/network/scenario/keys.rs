@@ -528,6 +528,19 @@ fn switch() -> Vec<Key> {
             "`10000`",
             "`powar` and `alonso` look at the utilisation so often",
         ),
+        key(
+            "link_lanes",
+            integer(2, 64, Unit::None),
+            "none",
+            "lanes of a link, of which only some stay on in fast wake (Zahn II.A)",
+        ),
+        key(
+            "low_lanes",
+            integer(1, 63, Unit::None),
+            "`1`",
+            "lanes that stay on, by which packets are sent until so many bytes wait that it is quicker \
+             to turn all on",
+        ),
     ]
 }
 

@@ -1,4 +1,5 @@
 use super::*;
+use crate::network::parameters::Lanes;
 use crate::network::replay::Overheads;
 use crate::network::skeleton::program::Kind as SkeletonKind;
 use crate::network::skeleton::Parameters as SkeletonParameters;
@@ -177,6 +178,7 @@ fn every_key() {
          pfc_go_bytes = 2000\ncontrol_bytes = 80\nspeedup = 3\ncable_ns = 7.25\n\
          switch_ns = 50\nnic_ns = 120.5\naging = \"network\"\n\
          selection = \"powar\"\nselect_on = 0.75\nselect_off = 0.125\nselect_window_ns = 2000\n\
+         link_lanes = 12\nlow_lanes = 2\n\
          [power]\ncontroller = \"port.toml\"\n\
          [energy]\nswitch_w = 100.5\nnode_min_w = 0\nnode_max_w = 300\n\
          [run]\nduration_ns = 1000000\nwarm_up_ns = 10\nsample_ns = 12.5\nseed = 7\n",
@@ -201,6 +203,7 @@ fn every_key() {
             off_millionths: 125_000,
             window_ps: 2_000_000,
         }),
+        link_lanes: Some(Lanes { count: 12, low: 2 }),
     };
     assert_eq!(scenario.switch, switch);
     let overheads = Overheads {
@@ -563,6 +566,28 @@ fn all_faults_of_a_scenario_come_at_once() {
         "3:12", "6:8", "7:13", "8:1", "10:13", "11:9", "13:14", "14:1", "16:12", "19:14",
     ];
     assert_eq!(places, expected, "{message}");
+}
+
+/// Some of a link's lanes stay on, but not all.
+#[test]
+fn links_have_lanes() {
+    let with = |switch: &str| {
+        let text = format!("{LEAST}[topology]\nkind = \"single-switch\"\n[switch]\n{switch}\n");
+        parse(&text).map(|scenario| scenario.switch.link_lanes)
+    };
+    assert_eq!(with(""), Ok(None));
+    assert_eq!(
+        with("link_lanes = 12"),
+        Ok(Some(Lanes { count: 12, low: 1 }))
+    );
+    let refused = |switch: &str| with(switch).unwrap_err();
+    assert!(refused("low_lanes = 2").contains("low_lanes = 2: only links that have `link_lanes`"));
+    let all = refused("link_lanes = 4\nlow_lanes = 4");
+    assert!(
+        all.contains("low_lanes = 4: must be fewer than the 4 lanes of a link"),
+        "{all}"
+    );
+    assert!(refused("link_lanes = 1").contains("link_lanes = 1"));
 }
 
 /// Where every packet has one way, nothing can be selected; only POWAR and Alonso have thresholds, and
