@@ -5,15 +5,16 @@ mod common;
 
 use std::fs;
 
+use common::block::{files, header, prove};
 use common::{linkdoze, run};
 use linkdoze::blocks::lane_controller::golden::{LaneController, Lanes};
 use linkdoze::config::plan::LanePlan;
 use linkdoze::hdl::check::{self, Pins};
-use linkdoze::hdl::verilog::{self, Header};
+use linkdoze::hdl::verilog;
 use linkdoze::hdl::{mutants, Claim, Design};
 use linkdoze::rtl;
 use linkdoze::synth::netlist::{self, Cells, Prover};
-use linkdoze::verify::{self, TaskReport, Tools, Verdict};
+use linkdoze::verify::Verdict;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -62,26 +63,6 @@ fn plans() -> [LanePlan; 5] {
     [ZAHN, SHORT, wide, least, quick]
 }
 
-/// The files of a design and its checkers.
-fn files(design: &Design) -> Vec<(String, String)> {
-    let mut files = verilog::print(design, &header());
-    files.extend(verilog::checkers(design, &header()));
-    files
-}
-
-fn header() -> Header {
-    Header {
-        config_text: String::new(),
-        hash: "none".into(),
-    }
-}
-
-fn prove(design: &Design, files: &[(String, String)]) -> TaskReport {
-    let tools = Tools::find(None, 100).unwrap();
-    let task = verify::block_task(design, files, "a lane controller").unwrap();
-    verify::prove(&task, &tools, 16, &|_| {}).unwrap()
-}
-
 #[test]
 fn every_size_is_lint_clean() {
     for plan in plans() {
@@ -96,7 +77,7 @@ fn every_size_is_lint_clean() {
 fn every_claim_is_proved() {
     for plan in plans() {
         let design = rtl::lane_controller(&plan).unwrap();
-        let report = prove(&design, &files(&design));
+        let report = prove(&design, &files(&design), 16);
         for finding in &report.findings {
             assert!(finding.proved(), "{plan:?}: {finding:?}");
         }
@@ -159,7 +140,7 @@ fn every_edit_breaks_its_claim() {
         let (_, text) = &mut files[0];
         assert!(text.contains(from), "`{from}` in\n{text}");
         *text = text.replacen(from, to, 1);
-        let report = prove(&design, &files);
+        let report = prove(&design, &files, 16);
         let finding = report.findings.iter().find(|it| it.name.ends_with(claim));
         let finding = finding.unwrap();
         let failed = matches!(finding.verdict, Verdict::Failed { .. });

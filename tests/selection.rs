@@ -6,17 +6,18 @@ mod common;
 use std::fs;
 use std::process::Command;
 
+use common::block::{files, header, prove};
 use common::{linkdoze, run};
 use linkdoze::blocks::port_choice::golden as port_choice;
 use linkdoze::blocks::selectable_ports::golden as selectable_ports;
 use linkdoze::blocks::tree_links::golden as tree_links;
 use linkdoze::config::plan::{SelectionKind, SelectionPlan};
 use linkdoze::hdl::check::{self, Pins};
-use linkdoze::hdl::verilog::{self, Header};
+use linkdoze::hdl::verilog;
 use linkdoze::hdl::{mutants, Claim, Design};
 use linkdoze::rtl::{self, SwitchPart};
 use linkdoze::synth::netlist::{self, Cells, Prover};
-use linkdoze::verify::{self, TaskReport, Tools, Verdict};
+use linkdoze::verify::Verdict;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -37,26 +38,6 @@ const KINDS: [SelectionKind; 4] = [
     SelectionKind::Powar,
     SelectionKind::Alonso,
 ];
-
-/// The files of a design and its checkers.
-fn files(design: &Design) -> Vec<(String, String)> {
-    let mut files = verilog::print(design, &header());
-    files.extend(verilog::checkers(design, &header()));
-    files
-}
-
-fn header() -> Header {
-    Header {
-        config_text: String::new(),
-        hash: "none".into(),
-    }
-}
-
-fn prove(design: &Design, files: &[(String, String)]) -> TaskReport {
-    let tools = Tools::find(None, 100).unwrap();
-    let task = verify::block_task(design, files, "a part of a switch").unwrap();
-    verify::prove(&task, &tools, 12, &|_| {}).unwrap()
-}
 
 /// The selection function, and what it goes by.
 fn parts(plan: &SelectionPlan) -> Vec<Design> {
@@ -99,7 +80,7 @@ fn every_part_is_lint_clean() {
 fn every_claim_is_proved() {
     for plan in sizes().filter(|plan| [2, 4, 24].contains(&plan.ports_up)) {
         for design in parts(&plan) {
-            let report = prove(&design, &files(&design));
+            let report = prove(&design, &files(&design), 12);
             for finding in &report.findings {
                 assert!(finding.proved(), "{plan:?}: {finding:?}");
             }
@@ -263,7 +244,7 @@ fn every_edit_breaks_its_claim() {
         let (_, text) = text.unwrap();
         assert_eq!(text.matches(from).count(), 1, "`{from}`");
         *text = text.replace(from, to);
-        let report = prove(design, &files);
+        let report = prove(design, &files, 12);
         let finding = report.findings.iter().find(|it| it.name.ends_with(claim));
         let finding = finding.unwrap();
         let failed = matches!(finding.verdict, Verdict::Failed { .. });

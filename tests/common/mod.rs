@@ -74,3 +74,33 @@ pub fn part_of(name: &str) -> String {
     assert!(output.status.success(), "{out}\n{err}");
     out
 }
+
+/// Proving a block that stands for itself.
+#[allow(dead_code, reason = "every test file compiles this module for itself")]
+pub mod block {
+    use linkdoze::hdl::verilog::{self, Header};
+    use linkdoze::hdl::Design;
+    use linkdoze::verify::{self, TaskReport, Tools};
+
+    /// The files of a design and its checkers.
+    pub fn files(design: &Design) -> Vec<(String, String)> {
+        let mut files = verilog::print(design, &header());
+        files.extend(verilog::checkers(design, &header()));
+        files
+    }
+
+    /// The head of files that belong to no configuration.
+    pub fn header() -> Header {
+        Header {
+            config_text: String::new(),
+            hash: "none".into(),
+        }
+    }
+
+    /// Proves what the files claim, or looks for what breaks it within `depth` cycles.
+    pub fn prove(design: &Design, files: &[(String, String)], depth: u32) -> TaskReport {
+        let tools = Tools::find(None, 100).unwrap();
+        let task = verify::block_task(design, files, "a block").unwrap();
+        verify::prove(&task, &tools, depth, &|_| {}).unwrap()
+    }
+}
