@@ -56,7 +56,8 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if args.minimal {
         let minimal = MinimalTree::new(&*shape).ok_or_else(|| {
             anyhow!(
-                "{}: a {} has no minimal tree; a k-ary-n-tree and an rlft have one (Alonso 3)",
+                "{}: a {} has no minimal tree; a k-ary-n-tree and an rlft with all its subtrees \
+                 have one (Alonso 3)",
                 args.network,
                 shape.kind()
             )

@@ -231,8 +231,8 @@ fn read(
     {
         if shape.in_minimal_tree(0).is_none() {
             let problem =
-                "only a k-ary-n-tree and an rlft have the minimal tree whose links stay on \
-                           (Alonso 3)";
+                "only a k-ary-n-tree and an rlft with all its subtrees have the minimal tree whose \
+                           links stay on (Alonso 3)";
             reader.fault_at(&switch_section, "selection", problem);
         }
     }

@@ -106,7 +106,7 @@ impl Workload {
         };
         let mut programs: BTreeMap<(&Path, u64), Arc<trace::Program>> = BTreeMap::new();
         let mut jobs = Vec::new();
-        for job in &all.jobs {
+        for (place, job) in all.jobs.iter().enumerate() {
             let program = match &job.origin {
                 scenario::Origin::Trace(file) => {
                     Program::Recorded(match programs.entry((file, job.cpu_speed)) {
@@ -118,7 +118,7 @@ impl Workload {
                     })
                 }
                 scenario::Origin::Skeleton(parameters) => {
-                    skeleton(parameters, job.cpu_speed, scenario)?
+                    skeleton(parameters, job.cpu_speed, place, scenario)?
                 }
             };
             let name = job.origin.name();
@@ -161,19 +161,11 @@ impl Workload {
                 problem,
             })?;
         let mut jobs = self.jobs.clone();
-        let origins = all
-            .jobs
-            .iter()
-            .flat_map(|job| std::iter::repeat_n(job, job.copies as usize));
-        for (
-            job,
-            scenario::Job {
-                origin, cpu_speed, ..
-            },
-        ) in jobs.iter_mut().zip(origins)
-        {
-            if let scenario::Origin::Skeleton(parameters) = origin {
-                job.program = skeleton(parameters, *cpu_speed, scenario)?;
+        let origins = (all.jobs.iter().enumerate())
+            .flat_map(|job| std::iter::repeat_n(job, job.1.copies as usize));
+        for (job, (place, described)) in jobs.iter_mut().zip(origins) {
+            if let scenario::Origin::Skeleton(parameters) = &described.origin {
+                job.program = skeleton(parameters, described.cpu_speed, place, scenario)?;
             }
         }
         Ok(Self {
@@ -195,13 +187,18 @@ impl Workload {
     }
 }
 
-/// The skeleton of a job, with the scenario's seed.
+/// The skeleton of the job at this place among all. Its seed follows from the scenario's and the place,
+/// so that two jobs of one program do not compute for the same times.
 fn skeleton(
     parameters: &skeleton::Parameters,
     cpu_speed: u64,
+    place: usize,
     scenario: &scenario::Scenario,
 ) -> Result<Program, Error> {
-    match Skeleton::new(*parameters, cpu_speed, scenario.seed) {
+    let seed = scenario
+        .seed
+        .wrapping_add((place as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    match Skeleton::new(*parameters, cpu_speed, seed) {
         Ok(skeleton) => Ok(Program::Skeleton(skeleton.into())),
         Err(problem) => Err(Error::Mapping {
             scenario: scenario.path.clone(),

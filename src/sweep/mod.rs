@@ -339,6 +339,7 @@ fn skeleton(job: &Job) -> Option<String> {
 fn draws(scenario: &Scenario) -> bool {
     match &scenario.traffic {
         Traffic::Pattern(_) => true,
+        Traffic::Jobs(all) if all.drawn => true,
         Traffic::Jobs(all) => all.jobs.iter().any(|job| {
             let jitters = matches!(&job.origin, Origin::Skeleton(of) if of.jitter() > 0.0);
             jitters || job.mapping == Mapping::Random
@@ -802,7 +803,7 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
     }
     if sweep.variations[0].seed.is_some() && !scenarios.iter().any(draws) {
         let problem = "seed: nothing of this scenario is drawn, so all seeds give the same; only \
-                       patterns of traffic and jobs with mapping = \"random\" depend on it";
+                       patterns of traffic, random jobs and jobs with mapping = \"random\" depend on it";
         let fault = sweep.variation_fault(path, 0, true, problem.into());
         return Err(fault.into());
     }

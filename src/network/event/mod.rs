@@ -408,7 +408,7 @@ fn check_turned_links(topology: &dyn Topology, settings: &Settings) -> Result<()
     if topology.in_minimal_tree(0).is_none() {
         return unfit(
             "selection = \"alonso\" in [switch]: this network has no minimal tree whose links stay on \
-             (Alonso 3); a k-ary-n-tree and an rlft have one"
+             (Alonso 3); a k-ary-n-tree and an rlft with all its subtrees have one"
                 .into(),
         );
     }

@@ -551,6 +551,89 @@ fn directions_that_sleep_for_themselves_by_hand() {
     assert!((saved - joules(idle)).abs() < 1e-12, "{saved} J");
 }
 
+/// Georgakoudis Figures 3 to 5 and Tables II to IV: what a packet waits for, and how long a link saved
+/// power, by the time at which the packet comes. The link is awake for a hold, then in fast wake or on its
+/// way to deep sleep, where it is quiet, with refreshes.
+///
+/// The paper wakes a link that is still on its way down in the time to wake alone. Here it goes down first
+/// (SPEC 2), and the packet waits for what is left of that as well.
+#[test]
+fn packets_at_the_markers_of_georgakoudis() {
+    // Table VI, with a hold of 4 T_s. The quiet and refresh intervals are short ones.
+    let (hold, t_s, t_q, t_r) = (4_400, 1_100, 20_000, 2_000);
+    let (t_w, t_w_fast, t_f) = (5_500, 340, 2);
+    let topology = SingleSwitch { nodes: 2 };
+    // Of the sender: what the packet waits for, and the cycles in fast wake, in quiet and in refresh.
+    let found = |sleep: &str, at: u64| -> [u64; 4] {
+        let text = format!(
+            "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"{sleep}\"\nt_pdt_ns = {hold}\n\
+             hybrid_hold_ns = {hold}\n[states.fast-wake]\nt_s_ns = {t_f}\nt_w_ns = {t_w_fast}\n\
+             [states.deep-sleep]\nt_s_ns = {t_s}\nt_w_ns = {t_w}\nt_q_ns = {t_q}\nt_r_ns = {t_r}\n"
+        );
+        // The switch does not sleep in so short a time.
+        let awake = text.replace(&format!("t_pdt_ns = {hold}"), "t_pdt_ns = 4000000");
+        let plan = |text: &str| Config::parse(text, "port.toml").unwrap().plan().unwrap();
+        let plans: Vec<_> = (topology.classes().iter())
+            .map(|class| {
+                plan(if class.starts_with("node") {
+                    &text
+                } else {
+                    &awake
+                })
+            })
+            .collect();
+        let text = format!(
+            "num_ranks 2\nrank 0 {{\nc0: calc {at}\ns0: send 100b to 1\ns0 requires c0\n}}\n\
+             rank 1 {{\nr0: recv 100b from 0\n}}\n"
+        );
+        let program = trace::from_text(&text).unwrap();
+        let load = Load::Programs {
+            programs: &[(&program).into()],
+            nodes: &[0, 1],
+            overheads: Overheads { send: 0, recv: 0 },
+        };
+        let settings = settings(&plans, None, 1);
+        let run = run(&topology, load, &settings, Replacements::new(), &mut go_on).unwrap();
+        let port = &run.ports[topology.port_named("nic0").unwrap()];
+        let [_, _, fast, deep, refresh, _] = port.cycles.states;
+        [port.sleep_delay_ps / 1000, fast, deep, refresh]
+    };
+    // It is seen in the cycle after it comes.
+    let seen = 1;
+    for sleep in ["deep-sleep", "fast-wake", "hybrid"] {
+        // Marker 2: in the hold.
+        assert_eq!(found(sleep, 3_000), [0; 4], "{sleep}");
+    }
+    // Table III, marker 3: `T_w|FW`, and `t_3 - t_f` in fast wake, but for the 2 ns of going there.
+    let fast_for = |at: u64| at - hold - t_f;
+    for (sleep, at) in [
+        ("fast-wake", 9_000),
+        ("fast-wake", 90_000),
+        ("hybrid", 7_000),
+    ] {
+        let expected = [seen + t_w_fast, fast_for(at), 0, 0];
+        assert_eq!(found(sleep, at), expected, "{sleep}, {at}");
+    }
+    // Tables II and IV: in hybrid all of it follows the time in fast wake, which is `t_s - t_f`.
+    for (sleep, fast) in [("deep-sleep", 0), ("hybrid", hold)] {
+        // The hold, the time in fast wake with the way there, and the way to deep sleep.
+        let before = hold + if fast > 0 { t_f + fast } else { 0 };
+        let quiet = before + t_s;
+        // Marker 3 (4 in hybrid): on its way down, with 600 ns left of it.
+        let expected = [seen + 600 + t_w, fast, 0, 0];
+        assert_eq!(found(sleep, quiet - 600), expected, "{sleep}");
+        // Marker 4 (5): quiet.
+        let expected = [seen + t_w, fast, 7_000, 0];
+        assert_eq!(found(sleep, quiet + 7_000), expected, "{sleep}");
+        // Marker 5 (6): in a refresh, which it does not wait for; the quiet time before it counts.
+        let expected = [seen + t_w, fast, t_q, 500];
+        assert_eq!(found(sleep, quiet + t_q + 500), expected, "{sleep}");
+        // In the next quiet interval.
+        let expected = [seen + t_w, fast, t_q + 3_000, t_r];
+        assert_eq!(found(sleep, quiet + t_q + t_r + 3_000), expected, "{sleep}");
+    }
+}
+
 #[test]
 fn levels_and_a_mixture_are_refused() {
     let plan = |sync| {

@@ -6,6 +6,7 @@ use crate::input::{choice, integer, key, list, number, or, schema, Key, Kind, Ta
 use crate::network::parameters::Aging;
 use crate::network::selection::Selection;
 use crate::network::skeleton::program::{Gradients, PROGRAMS};
+use crate::network::skeleton::proxies::Proxy;
 use crate::network::topology::{self, Initial, MAX_NODES};
 use crate::network::trace::limits::MAX_CALC_NS;
 use crate::network::traffic::inactivity::Application;
@@ -18,6 +19,8 @@ const LONGEST_NS: u64 = 10_000_000_000_000;
 const MOST_BYTES: u64 = 1 << 40;
 /// The most ranks of a node: more processors hardly share a NIC.
 const MOST_RANKS_PER_NODE: u64 = 1024;
+/// The most ranks of all jobs that are drawn.
+pub(super) const MOST_RANKS: u64 = 1 << 22;
 /// Largest power of a device: 1 MW, in uW.
 const LARGEST_POWER_UW: u64 = 1_000_000_000_000;
 /// Longest delay of a cable, a switch or a NIC: 1 ms, in ps.
@@ -59,6 +62,7 @@ fn meaning(parameter: &str) -> &'static str {
         "nodes_per_switch" => "nodes at each switch that has any",
         "k" => "ports of a switch in each direction",
         "n" => "levels of switches",
+        "subtrees" => "subtrees below the top switches, a divisor of `radix`; fewer prune the tree",
         "switches_per_group" => "switches of a group",
         "global_ports" => "ports of a switch that lead to other groups",
         "rows" => "rows of switches in a group",
@@ -73,7 +77,7 @@ fn network(kind: &str) -> &'static str {
     match kind {
         "single-switch" => "The network: one switch",
         "megafly" => "The network: groups that are trees of two levels (PerfBound 4.2)",
-        "rlft" => "The network: a fat tree of switches with one radix",
+        "rlft" => "The network: a fat tree of switches with one radix, whole or pruned",
         "torus" => "The network: a grid whose rows are rings (POWAR 4.1)",
         "k-ary-n-tree" => "The network: a fat tree of 2 k ports a switch (Alonso 2)",
         "dragonfly" => "The network: groups whose switches all have cables to each other (Zahn)",
@@ -102,7 +106,7 @@ fn topologies() -> Vec<Table> {
             let (value, default) = match parameter.initial {
                 Initial::Number(number) => (element, format!("`{number}`")),
                 Initial::List(numbers) => (list(element), format!("`{numbers:?}`")),
-                Initial::Computed => (element, "as many as the others need".into()),
+                Initial::Computed(how) => (element, how.into()),
             };
             key(parameter.key, value, default, meaning(parameter.key))
         }));
@@ -191,18 +195,19 @@ fn goal() -> Vec<Key> {
     keys
 }
 
-fn skeleton() -> Vec<Key> {
+/// A program that is made up; `program` and `ranks` with these defaults.
+fn made_up(program: &'static str, ranks: &'static str) -> Vec<Key> {
     let mut keys = vec![
         key(
             "program",
             choice(PROGRAMS),
-            crate::input::REQUIRED,
+            program,
             "the program that is made up",
         ),
         key(
             "ranks",
             integer(1, u32::MAX.into(), Unit::None),
-            "as many as the network has room for",
+            ranks,
             "ranks of the program",
         ),
         key(
@@ -219,13 +224,12 @@ fn skeleton() -> Vec<Key> {
         ),
     ];
     keys.extend(placement());
-    keys.extend(overheads());
     keys.extend([
         key(
             "grid",
             list(integer(1, u32::MAX.into(), Unit::None)),
             "nearest to a square or a cube",
-            "ranks in each dimension, of `lammps`, `fft`, `halo3d` and `sweep3d`",
+            "ranks in each dimension; not of `allreduce` programs and `patmos`",
         ),
         key(
             "atoms_per_rank",
@@ -285,6 +289,68 @@ fn skeleton() -> Vec<Key> {
     keys
 }
 
+fn skeleton() -> Vec<Key> {
+    let mut keys = made_up(
+        "none: it or `jobs` must be given",
+        "as many as the network has room for",
+    );
+    keys.push(key(
+        "jobs",
+        Type::Tables(made_up(crate::input::REQUIRED, crate::input::REQUIRED)),
+        "none",
+        "several programs at the same time, in place of all keys but the overheads",
+    ));
+    keys.extend(overheads());
+    keys
+}
+
+fn random_jobs() -> Vec<Key> {
+    let mut keys = vec![
+        key(
+            "programs",
+            list(choice(PROGRAMS)),
+            format!("`{:?}`", Proxy::ALL.map(Proxy::name)),
+            "the programs that are drawn from, each time anew",
+        ),
+        key(
+            "ranks",
+            list(integer(1, u32::MAX.into(), Unit::None)),
+            "`[256, 512, 1024]`",
+            "the ranks that a job may have",
+        ),
+        key(
+            "total_ranks",
+            integer(1, MOST_RANKS, Unit::None),
+            "the most that the network has room for",
+            "the ranks of all jobs together, a sum of some of `ranks`",
+        ),
+        key(
+            "time_ns",
+            integer(1, LONGEST_NS, Unit::Nanoseconds),
+            "the longest step of a job that is drawn",
+            "the computing that every job repeats its steps for, at least one",
+        ),
+        key(
+            "jitter",
+            number(0, 1_000_000, 6, Unit::None),
+            "by program",
+            "spread of the logarithm of computing times",
+        ),
+    ];
+    // A list would have to fit jobs that are not known.
+    keys.extend(placement().into_iter().map(|it| match it.name {
+        "mapping" => key(
+            "mapping",
+            choice(["linear", "random"]),
+            "`\"linear\"`",
+            "the jobs one after the other on the nodes, or each on nodes that are drawn",
+        ),
+        _ => it,
+    }));
+    keys.extend(overheads());
+    keys
+}
+
 fn message() -> Key {
     key(
         "message_bytes",
@@ -299,14 +365,19 @@ fn load(about: &'static str) -> Key {
 }
 
 /// The kinds of traffic; the first is the default.
-fn kinds() -> [(&'static str, &'static str, Vec<Key>); 7] {
+fn kinds() -> [(&'static str, &'static str, Vec<Key>); 8] {
     let rate = "part of the link's rate that a node sends";
     [
         ("goal", "What the nodes send: recorded applications", goal()),
         (
             "skeleton",
-            "What the nodes send: an application that is made up",
+            "What the nodes send: applications that are made up",
             skeleton(),
+        ),
+        (
+            "random-jobs",
+            "What the nodes send: applications that are drawn (Georgakoudis IV.C)",
+            random_jobs(),
         ),
         (
             "uniform",

@@ -29,7 +29,12 @@ fn defaults() {
         cpu_speed: 1_000_000,
     };
     let jobs = vec![job];
-    assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
+    let expected = Jobs {
+        jobs,
+        overheads,
+        drawn: false,
+    };
+    assert_eq!(scenario.traffic, Traffic::Jobs(expected));
     assert_eq!(scenario.power, Power::AlwaysOn);
     assert_eq!((scenario.duration_ps, scenario.seed), (None, 1));
     assert_eq!(scenario.sample_ps, None);
@@ -105,7 +110,7 @@ fn what_a_skeleton_cannot_have_is_told() {
         ),
         (
             "program = \"lamps\"",
-            "\"sweep3d\"; the nearest is \"lammps\"",
+            "\"miniamr\"; the nearest is \"lammps\"",
         ),
         (
             "program = \"fft\"\nranks = 17\nranks_per_node = 2",
@@ -144,8 +149,115 @@ fn what_a_skeleton_cannot_have_is_told() {
             "traffic.ranks_per_node = 2: cannot stand beside a mapping that is a list",
         ),
         ("program = \"lammps\"\njiter = 1", "the nearest known one is `jitter`"),
+        (
+            "program = \"sw4lite\"\ngrid = [2, 2, 2]",
+            "sw4lite divides two dimensions: the third must be 1",
+        ),
+        (
+            "program = \"fft\"\n[[traffic.jobs]]\nprogram = \"fft\"\nranks = 2",
+            "cannot stand beside `jobs`: a single job has its keys in [traffic]",
+        ),
+        (
+            "[[traffic.jobs]]\nprogram = \"fft\"",
+            "traffic.jobs.ranks is missing: the ranks of the job",
+        ),
     ] {
         let error = skeleton(keys).unwrap_err();
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
+}
+
+/// The jobs of a network of 512 nodes: programs, ranks and steps.
+fn jobs(keys: &str) -> Result<Vec<(&'static str, u32, u32)>, String> {
+    let text =
+        "[topology]\nkind = \"rlft\"\nradix = 16\nsubtrees = 8\n[traffic]\n".to_owned() + keys;
+    let Traffic::Jobs(jobs) = parse(&text)?.traffic else {
+        panic!("{text}: a pattern")
+    };
+    let all = jobs.jobs.iter().map(|job| match &job.origin {
+        Origin::Skeleton(of) => (of.name(), of.ranks, of.steps),
+        Origin::Trace(file) => panic!("{file:?}"),
+    });
+    Ok(all.collect())
+}
+
+#[test]
+fn several_skeletons_run_at_the_same_time() {
+    let found = jobs(
+        "kind = \"skeleton\"\nsend_overhead_ns = 0\n[[traffic.jobs]]\nprogram = \"lammps\"\nranks = 8\n\
+         steps = 3\n[[traffic.jobs]]\nprogram = \"kripke\"\nranks = 12\ngrid = [3, 2, 2]\nmapping = \"random\"\n",
+    );
+    assert_eq!(found.unwrap(), [("lammps", 8, 3), ("kripke", 12, 1)]);
+}
+
+/// Georgakoudis IV.C: programs and ranks are drawn so that all ranks together are a given number; short
+/// programs run again and again while the longest one does.
+#[test]
+fn jobs_are_drawn_from_the_seed() {
+    let of_seed = |seed: u64, keys: &str| {
+        jobs(&format!(
+            "kind = \"random-jobs\"\nranks = [16, 32, 64]\n{keys}[run]\nseed = {seed}\n"
+        ))
+        .unwrap()
+    };
+    let mut programs = std::collections::BTreeMap::new();
+    let mut sizes = std::collections::BTreeMap::new();
+    for seed in 0..200 {
+        let drawn = of_seed(seed, "total_ranks = 496\n");
+        assert_eq!(drawn, of_seed(seed, "total_ranks = 496\n"));
+        assert_eq!(drawn.iter().map(|job| job.1).sum::<u32>(), 496);
+        for (program, ranks, _) in drawn {
+            *programs.entry(program).or_insert(0) += 1;
+            *sizes.entry(ranks).or_insert(0) += 1;
+        }
+    }
+    // All are drawn about equally often.
+    assert_eq!(programs.len(), 7);
+    let (least, most) = (programs.values().min(), programs.values().max());
+    assert!(4 * least.unwrap() > 3 * most.unwrap(), "{programs:?}");
+    assert_eq!(sizes.keys().copied().collect::<Vec<_>>(), [16, 32, 64]);
+    assert!(sizes.values().all(|count| *count > 500), "{sizes:?}");
+    // All of the network, if nothing is said.
+    assert_eq!(of_seed(1, "").iter().map(|job| job.1).sum::<u32>(), 512);
+    // A miniFE of 10.15 ms a step beside others, for as long as they all take.
+    let of_time = |time: &str| of_seed(3, &format!("programs = [\"minife\", \"miniamr\"]\n{time}"));
+    let steps = |program: &str, time: &str| -> Vec<u32> {
+        let of = of_time(time).into_iter().filter(|job| job.0 == program);
+        let mut steps: Vec<u32> = of.map(|job| job.2).collect();
+        steps.dedup();
+        steps
+    };
+    assert_eq!(steps("minife", "time_ns = 101500000\n"), [10]);
+    assert_eq!(steps("miniamr", "time_ns = 101500000\n"), [16]);
+    // The longest step is miniFE's; the other one repeats its own of 6.4 ms.
+    assert_eq!(
+        (steps("minife", ""), steps("miniamr", "")),
+        (vec![1], vec![2])
+    );
+}
+
+#[test]
+fn jobs_that_cannot_be_drawn_are_told() {
+    for (keys, expected) in [
+        (
+            "total_ranks = 300",
+            "traffic.total_ranks = 300: is no sum of numbers in `ranks`; take 256 or 512",
+        ),
+        (
+            "total_ranks = 1000",
+            "traffic.total_ranks = 1000: the network has room for 512; take 512",
+        ),
+        (
+            "ranks = [1024]",
+            "the smallest job has 1024 ranks, and the network has room for 512; take smaller ones, \
+             ranks_per_node = 2 or a larger network",
+        ),
+        ("ranks = []", "must have a number of ranks"),
+        ("programs = []", "must name a program"),
+        ("programs = [\"lamps\"]", "the nearest is \"lammps\""),
+        ("mapping = [1, 2]", "must be one of \"linear\", \"random\""),
+    ] {
+        let error = jobs(&format!("kind = \"random-jobs\"\n{keys}\n")).unwrap_err();
         assert!(error.contains(expected), "{keys}: {error}");
     }
 }
@@ -218,7 +330,12 @@ fn every_key() {
         cpu_speed: 1_000_000,
     };
     let jobs = vec![job];
-    assert_eq!(scenario.traffic, Traffic::Jobs(Jobs { jobs, overheads }));
+    let expected = Jobs {
+        jobs,
+        overheads,
+        drawn: false,
+    };
+    assert_eq!(scenario.traffic, Traffic::Jobs(expected));
     assert_eq!(scenario.power, Power::File("folder/port.toml".into()));
     let devices = Devices {
         switch_uw: 100_500_000,

@@ -1,5 +1,6 @@
 //! `[traffic]`: what the nodes send.
 
+mod random_jobs;
 mod skeletons;
 
 use std::collections::BTreeMap;
@@ -46,6 +47,8 @@ pub struct Jobs {
     pub jobs: Vec<Job>,
     /// CPU time of sends and receives, in ps.
     pub overheads: Overheads,
+    /// Whether another seed gives other jobs.
+    pub drawn: bool,
 }
 
 /// Where the program of a job comes from.
@@ -179,6 +182,7 @@ pub(super) fn read(
     match kind {
         "goal" => jobs(reader, section, files, network.nodes).map(Traffic::Jobs),
         "skeleton" => skeletons::read(reader, section, network.nodes).map(Traffic::Jobs),
+        "random-jobs" => random_jobs::read(reader, section, network).map(Traffic::Jobs),
         pattern => self::pattern(reader, section, pattern, network).map(Traffic::Pattern),
     }
 }
@@ -357,7 +361,8 @@ fn jobs(
     nodes: Option<usize>,
 ) -> Option<Jobs> {
     let overheads = overheads(section);
-    let Some(list) = section.get("jobs") else {
+    let drawn = false;
+    if !section.has("jobs") {
         let job = job(reader, section, files, nodes);
         if !section.has("file") && !section.has("jobs") {
             let what = "the trace to replay, such as file = \"trace.goal.zst\"";
@@ -366,28 +371,39 @@ fn jobs(
         return job.filter(|_| !section.is_faulty()).map(|job| Jobs {
             jobs: vec![job],
             overheads,
+            drawn,
         });
-    };
-    let single = ["file", "mapping", "cpu_speed", "ranks_per_node"];
-    for written in single.iter().filter_map(|key| section.get(key)) {
-        reader.fault_of(
-            written,
-            "cannot stand beside `jobs`: a single trace has its keys in [traffic], several have them all in \
-             [[traffic.jobs]]",
-        );
     }
-    let Value::Tables(tables) = &list.value else {
-        return None;
-    };
+    let single = ["file", "mapping", "cpu_speed", "ranks_per_node"];
+    let all = tables(reader, section, &single)?;
     let mut jobs = Vec::new();
-    for table in tables {
+    for table in all {
         if !table.has("file") {
             let what = "the trace of the job, such as file = \"trace.goal.zst\"";
             reader.missing(table, "file", what);
         }
         jobs.extend(job(reader, table, files, nodes));
     }
-    (jobs.len() == tables.len()).then_some(Jobs { jobs, overheads })
+    (jobs.len() == all.len()).then_some(Jobs {
+        jobs,
+        overheads,
+        drawn,
+    })
+}
+
+/// The tables of several jobs. The keys of a `single` one that stand beside them are faults.
+fn tables<'s>(reader: &mut Reader, section: &'s Section, single: &[&str]) -> Option<&'s [Section]> {
+    for written in single.iter().filter_map(|key| section.get(key)) {
+        reader.fault_of(
+            written,
+            "cannot stand beside `jobs`: a single job has its keys in [traffic], several have them all in \
+             [[traffic.jobs]]",
+        );
+    }
+    match &section.get("jobs")?.value {
+        Value::Tables(tables) => Some(tables),
+        _ => None,
+    }
 }
 
 /// The trace of a job, and where and how it runs.

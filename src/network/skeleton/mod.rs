@@ -12,7 +12,9 @@
 //! network in which a rank runs makes its operations.
 
 mod grid;
+mod layout;
 pub mod program;
+pub mod proxies;
 
 use std::collections::VecDeque;
 

@@ -4,11 +4,12 @@
 //! "peptide r64" is `lammps-peptide-r64-s20` (LAMMPS, solvated peptide with PPPM), "AlexNet
 //! bucket" and "AlexNet layer" are `alexnet-dp-bucket-r8-i3` and `alexnet-dp-layer-r8-i3`
 //! (data-parallel training on 8 ranks), "sphot" is LogGOPSim2's `sphot` (a Monte Carlo transport
-//! code on 4 ranks). `linkdoze trace fit` prints the figures from the files; `docs/how/traffic.md`
+//! code on 4 ranks). The applications of [`proxies`](super::proxies) are no traces. `linkdoze trace fit` prints the figures from the files; `docs/how/traffic.md`
 //! lists them. Computing times are medians.
 
 use super::super::trace::collectives::{Blocks, Collective, RING_BYTES};
 use super::grid;
+use super::proxies::Proxy;
 
 /// What a rank does next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +29,7 @@ pub(in crate::network) enum Action {
     Collective(Box<Collective>, Group),
 }
 
-fn collective(what: Collective, group: Group) -> Action {
+pub(super) fn collective(what: Collective, group: Group) -> Action {
     Action::Collective(Box::new(what), group)
 }
 
@@ -56,7 +57,7 @@ impl Group {
     /// One more than the highest number of a kind.
     pub(super) const KINDS: usize = 4;
 
-    fn world(ranks: u32) -> Self {
+    pub(super) fn world(ranks: u32) -> Self {
         Self {
             kind: GroupKind::World,
             first: 0,
@@ -163,6 +164,13 @@ pub enum Kind {
         /// Computing of a block.
         calc_ns: u64,
     },
+    /// An application of Georgakoudis Table VIII.
+    Proxy {
+        /// Which one.
+        proxy: Proxy,
+        /// Ranks in each dimension.
+        grid: [u32; 3],
+    },
 }
 
 /// How gradients are handed over.
@@ -196,7 +204,7 @@ impl Gradients {
 }
 
 /// The names of the programs in a scenario.
-pub const PROGRAMS: [&str; 7] = [
+pub const PROGRAMS: [&str; 14] = [
     "lammps",
     "fft",
     "allreduce-ring",
@@ -204,6 +212,13 @@ pub const PROGRAMS: [&str; 7] = [
     "patmos",
     "halo3d",
     "sweep3d",
+    "kripke",
+    "laghos",
+    "amg",
+    "examinimd",
+    "sw4lite",
+    "minife",
+    "miniamr",
 ];
 
 /// A program for some ranks and steps.
@@ -456,7 +471,13 @@ impl Parameters {
                 10,
                 LAMMPS_JITTER,
             ),
-            _ => panic!("no program {program:?}"),
+            _ => {
+                let found = Proxy::ALL.into_iter().find(|proxy| proxy.name() == program);
+                let proxy = found.unwrap_or_else(|| panic!("no program {program:?}"));
+                let grid = proxy.grid(ranks);
+                // Georgakoudis names no spread; a real one of much computing and little else.
+                (Kind::Proxy { proxy, grid }, proxy.steps(), ALEXNET_JITTER)
+            }
         };
         Self {
             kind,
@@ -476,6 +497,7 @@ impl Parameters {
             Kind::Patmos { .. } => 4,
             Kind::Halo3d { .. } => 5,
             Kind::Sweep3d { .. } => 6,
+            Kind::Proxy { proxy, .. } => return proxy.name(),
         };
         PROGRAMS[place]
     }
@@ -497,6 +519,7 @@ impl Parameters {
             Kind::Patmos { .. } | Kind::Halo3d { .. } => 1,
             // The blocks, and the end of a step.
             Kind::Sweep3d { blocks, .. } => 8 * blocks + 1,
+            Kind::Proxy { proxy, .. } => proxy.units_per_step(),
         }
     }
 
@@ -518,6 +541,7 @@ impl Parameters {
                 _ if (step + 1) % LAMMPS_REBUILD_EVERY == 0 => LAMMPS_REBUILDS,
                 _ => LAMMPS_FORTH,
             },
+            Kind::Proxy { proxy, .. } => proxy.unit(step, part),
             _ => part,
         })
     }
@@ -537,6 +561,10 @@ impl Parameters {
                     (Unit(LAMMPS_REBUILDS), rebuilds),
                 ]
             }
+            Kind::Proxy { proxy, .. } => {
+                let kinds = proxy.unit_kinds(self.steps).into_iter();
+                kinds.map(|(unit, count)| (Unit(unit), count)).collect()
+            }
             _ => (0..self.units_per_step())
                 .map(|part| (Unit(part), steps))
                 .collect(),
@@ -547,8 +575,27 @@ impl Parameters {
     pub(super) fn longest_chain(&self) -> u32 {
         match self.kind {
             Kind::Sweep3d { grid: [a, b], .. } => a + b,
+            Kind::Proxy { proxy, grid } => proxy.longest_chain(grid),
             _ => 1,
         }
+    }
+
+    /// What the first rank computes in a step on the mean, with the speed of the traces, in ns.
+    pub fn step_ns(&self) -> u64 {
+        let mut actions = Vec::new();
+        let mut sum = 0;
+        for (unit, count) in self.unit_kinds() {
+            actions.clear();
+            self.actions(0, unit, &mut actions);
+            let of_unit: u64 = (actions.iter())
+                .map(|action| match action {
+                    Action::Calc(ns) => *ns,
+                    _ => 0,
+                })
+                .sum();
+            sum += count * of_unit;
+        }
+        sum / u64::from(self.steps)
     }
 
     /// What a rank does in a unit.
@@ -643,6 +690,7 @@ impl Parameters {
                 }
                 octant => wavefront(rank, grid, octant, (message_bytes, calc_ns), actions),
             },
+            Kind::Proxy { proxy, grid } => proxy.actions(rank, grid, part, actions),
         }
     }
 }

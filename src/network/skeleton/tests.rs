@@ -43,16 +43,33 @@ fn parameters(program: &str, ranks: u32, steps: u32) -> Parameters {
     parameters
 }
 
+/// Processors of proxy applications are fast, so that the clocked engine comes to their end.
 fn skeleton(parameters: Parameters) -> Skeleton {
-    Skeleton::new(parameters, TRACED_SPEED, 1).unwrap()
+    let speed = match parameters.kind {
+        Kind::Proxy { .. } => 10_000 * TRACED_SPEED,
+        _ => TRACED_SPEED,
+    };
+    Skeleton::new(parameters, speed, 1).unwrap()
+}
+
+/// Steps of hundreds of exchanges: a few will do.
+fn has_long_steps(program: &str) -> bool {
+    ["laghos", "amg", "miniamr"].contains(&program)
 }
 
 #[test]
 fn every_program_runs_to_its_end_on_any_number_of_ranks() {
     for program in PROGRAMS {
         for ranks in [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 24, 27, 30] {
+            // Much of the same.
+            if has_long_steps(program) && ranks > 9 {
+                continue;
+            }
             // Steps with neighbour lists and with output.
             let mut parameters = parameters(program, ranks, 2);
+            if program == "examinimd" {
+                parameters.steps = 21;
+            }
             if let Kind::Lammps { output_every, .. } = &mut parameters.kind {
                 (*output_every, parameters.steps) = (3, 22);
             }
@@ -227,12 +244,13 @@ fn memory_does_not_grow_with_the_steps() {
         most
     };
     for program in PROGRAMS {
-        let few = most_in_memory(program, 21);
-        let many = most_in_memory(program, 210);
+        let steps = if has_long_steps(program) { 2 } else { 21 };
+        let few = most_in_memory(program, steps);
+        let many = most_in_memory(program, 10 * steps);
         // 26 receives that are posted together, and a few operations around them.
         assert!(
             many <= few + 12,
-            "{program}: {few} in 21 steps, {many} in 210"
+            "{program}: {few} in {steps} steps, {many} in ten times as many"
         );
         assert!(many <= 12 * 32, "{program}: {many}");
     }

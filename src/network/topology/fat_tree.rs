@@ -17,6 +17,10 @@ use super::{Hop, ParameterError, Topology};
 ///
 /// Switches are numbered subtree by subtree, the switches at a subtree's top last. Ports:
 /// `0..k` down (`0..2k` at the top of an RLFT), `k..2k` up.
+///
+/// A pruned RLFT has fewer subtrees below its top than a top switch has ports. Then one top switch
+/// stands for `cables` of those that the whole tree would have, and has so many cables to each
+/// subtree, to as many switches of it: the bandwidth is still the same at every level.
 #[derive(Clone, Debug)]
 pub(super) struct FatTree {
     k: usize,
@@ -24,6 +28,8 @@ pub(super) struct FatTree {
     powers: Vec<usize>,
     /// Subtrees below the top switches.
     top: usize,
+    /// Cables of a top switch to each of them.
+    cables: usize,
     /// By number of the switch.
     places: Vec<Place>,
 }
@@ -43,19 +49,43 @@ impl FatTree {
     /// The k-ary n-tree of Alonso 2.
     pub(super) fn k_ary_n_tree(parameters: &Parameters) -> Result<Self, ParameterError> {
         let (k, n) = (parameters.number("k"), parameters.number("n"));
-        Self::new(k, n, k, ("k", "n"))
+        Self::new(k, n, (k, 1), ("k", "n"))
     }
 
-    /// The RLFT of PerfBound Table 7.
+    /// The RLFT of PerfBound Table 7, pruned if it has fewer subtrees than a switch has ports
+    /// (Georgakoudis Table V).
     pub(super) fn rlft(parameters: &Parameters) -> Result<Self, ParameterError> {
         let k = parameters.half_radix()?;
-        Self::new(k, parameters.number("levels"), 2 * k, ("radix", "levels"))
+        let levels = parameters.number("levels");
+        let subtrees = parameters.given("subtrees").unwrap_or(2 * k);
+        // The switches at the top of a subtree, each with `k` cables up.
+        let tops = k.checked_pow(levels as u32 - 1);
+        let possible = |&subtrees: &usize| {
+            (2 * k).is_multiple_of(subtrees)
+                && tops.is_none_or(|tops| tops.is_multiple_of(2 * k / subtrees))
+        };
+        if !possible(&subtrees) {
+            let all: Vec<String> = (2..=2 * k)
+                .filter(possible)
+                .map(|subtrees| subtrees.to_string())
+                .collect();
+            return Err(ParameterError {
+                key: "subtrees",
+                problem: format!(
+                    "subtrees is {subtrees}: a top switch divides its {} ports among the subtrees, as many \
+                     to each; with this radix and levels = {levels} there can be {}",
+                    2 * k,
+                    all.join(", ")
+                ),
+            });
+        }
+        Self::new(k, levels, (subtrees, 2 * k / subtrees), ("radix", "levels"))
     }
 
     fn new(
         k: usize,
         levels: usize,
-        top: usize,
+        (top, cables): (usize, usize),
         (width, height): (&'static str, &'static str),
     ) -> Result<Self, ParameterError> {
         super::fitting_radix(width, 2 * k)?;
@@ -76,6 +106,7 @@ impl FatTree {
             k,
             powers: (0..levels).map(|power| k.pow(power as u32)).collect(),
             top,
+            cables,
             places: Vec::new(),
         };
         tree.plant(levels - 1, 0);
@@ -91,19 +122,41 @@ impl FatTree {
                 self.plant(level - 1, first + child * span);
             }
         }
-        self.places.extend((0..span).map(|index| Place {
+        self.places.extend((0..self.tops(level)).map(|index| Place {
             level: level as u8,
             nodes: (first as u32, (first + children * span) as u32),
             index: index as u32,
         }));
     }
 
+    fn is_top(&self, level: usize) -> bool {
+        level + 1 == self.powers.len()
+    }
+
+    /// Subtrees, or nodes, below each switch at `level`.
     fn children(&self, level: usize) -> usize {
-        if level + 1 == self.powers.len() {
-            self.top
-        } else {
-            self.k
+        match self.is_top(level) {
+            true => self.top,
+            false => self.k,
         }
+    }
+
+    /// Cables from a switch at `level` to each of them.
+    fn cables(&self, level: usize) -> usize {
+        match self.is_top(level) {
+            true => self.cables,
+            false => 1,
+        }
+    }
+
+    /// Ports down of a switch at `level`.
+    fn ports_down(&self, level: usize) -> usize {
+        self.children(level) * self.cables(level)
+    }
+
+    /// Switches at the top of a subtree whose top is at `level`.
+    fn tops(&self, level: usize) -> usize {
+        self.powers[level] / self.cables(level)
     }
 
     /// Switches of a subtree whose top is at `level`, below the top of the tree.
@@ -163,36 +216,39 @@ impl Topology for FatTree {
         let (level, index) = (usize::from(place.level), place.index as usize);
         let first = place.nodes.0 as usize;
         let port = port % radix;
-        if port >= self.children(level) {
-            if level + 1 == self.powers.len() {
+        if port >= self.ports_down(level) {
+            if self.is_top(level) {
                 return None;
             }
-            let parent = self.number(
-                level + 1,
-                first,
-                index + (port - self.k) * self.powers[level],
-            );
-            let down = (first - self.places[parent].nodes.0 as usize) / self.powers[level + 1];
-            return Some(parent * radix + down);
+            // The place of the parent in a tree that is not pruned.
+            let place = index + (port - self.k) * self.powers[level];
+            let cables = self.cables(level + 1);
+            let parent = self.number(level + 1, first, place / cables);
+            let child = (first - self.places[parent].nodes.0 as usize) / self.powers[level + 1];
+            return Some(parent * radix + child * cables + place % cables);
         }
-        let node = first + port * self.powers[level];
+        let cables = self.cables(level);
+        let node = first + port / cables * self.powers[level];
         if level == 0 {
             return Some(self.nic(node));
         }
+        let place = index * cables + port % cables;
         let below = self.powers[level - 1];
-        let child = self.number(level - 1, node, index % below);
-        Some(child * radix + self.k + index / below)
+        let child = self.number(level - 1, node, place % below);
+        Some(child * radix + self.k + place / below)
     }
 
     /// D-mod-k (Zahavi 2011; PerfBound 4.2): upwards, the digit of the destination that belongs
     /// to the level chooses the port; downwards there is one way. DESTRO, which Zahn III.A
-    /// names, chooses the same in a k-ary n-tree. Up, then down: one lane.
+    /// names, chooses the same in a k-ary n-tree. From a switch with several cables to a subtree, the
+    /// one that the tree that is not pruned would have taken. Up, then down: one lane.
     fn route(&self, switch: usize, _: usize, lane: u8, destination: usize) -> Hop {
         let Place { level, nodes, .. } = self.places[switch];
         let (first, end) = (nodes.0 as usize, nodes.1 as usize);
         let span = self.powers[usize::from(level)];
         let port = if (first..end).contains(&destination) {
-            (destination - first) / span
+            let cables = self.cables(usize::from(level));
+            (destination - first) / span * cables + destination % span % cables
         } else {
             self.k + destination / span % self.k
         };
@@ -202,13 +258,16 @@ impl Topology for FatTree {
         }
     }
 
-    /// Upwards all ports lead to common ancestors (Alonso 2, POWAR 3).
+    /// Upwards all ports lead to common ancestors (Alonso 2, POWAR 3), and so do all cables from the top
+    /// to a subtree.
     fn choices(&self, switch: usize, port: u8) -> Range<u8> {
-        let top = usize::from(self.places[switch].level) + 1 == self.powers.len();
-        match top || usize::from(port) < self.k {
-            true => port..port + 1,
-            false => self.k as u8..self.radix() as u8,
+        let level = usize::from(self.places[switch].level);
+        if self.is_top(level) || usize::from(port) < self.k {
+            let cables = self.cables(level) as u8;
+            let first = port / cables * cables;
+            return first..first + cables;
         }
+        self.k as u8..self.radix() as u8
     }
 
     fn hops(&self, source: usize, destination: usize) -> u8 {
@@ -223,8 +282,12 @@ impl Topology for FatTree {
     }
 
     /// Of the first switch at the top of each subtree, all links down and the first one up; and the
-    /// links of the nodes.
+    /// links of the nodes. A pruned tree has none: a switch at its top, whose links stay on all at once,
+    /// has more of them than the least that connect all nodes.
     fn in_minimal_tree(&self, port: usize) -> Option<bool> {
+        if self.cables > 1 {
+            return None;
+        }
         if port >= self.switch_ports() {
             return Some(true);
         }
@@ -251,7 +314,7 @@ impl Topology for FatTree {
             return 0;
         }
         let level = usize::from(self.places[port / self.radix()].level);
-        if port % self.radix() < self.children(level) {
+        if port % self.radix() < self.ports_down(level) {
             2 * self.powers.len() - 1 - level
         } else {
             level + 1

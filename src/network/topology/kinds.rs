@@ -63,7 +63,15 @@ pub static KINDS: [Kind; 8] = [
     // PerfBound Table 7.
     Kind {
         name: "rlft",
-        parameters: &[number("radix", 26, 2, RADIX), number("levels", 3, 2, 20)],
+        parameters: &[
+            number("radix", 26, 2, RADIX),
+            number("levels", 3, 2, 20),
+            Parameter {
+                key: "subtrees",
+                initial: Initial::Computed("`radix`"),
+                range: 2..=RADIX,
+            },
+        ],
         build: |parameters| Ok(Arc::new(FatTree::rlft(parameters)?)),
     },
     // POWAR 4.1.
@@ -75,7 +83,7 @@ pub static KINDS: [Kind; 8] = [
             number("nodes_per_switch", 1, 1, RADIX),
             Parameter {
                 key: "radix",
-                initial: Initial::Computed,
+                initial: Initial::Computed("as many as the others need"),
                 range: 1..=RADIX,
             },
         ],

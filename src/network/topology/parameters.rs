@@ -25,8 +25,8 @@ pub enum Initial {
     Number(usize),
     /// A list of numbers; another one can have another length.
     List(&'static [usize]),
-    /// A number that follows from the others.
-    Computed,
+    /// A number that follows from the others: how, in words.
+    Computed(&'static str),
 }
 
 /// The value of a parameter.
@@ -59,7 +59,7 @@ impl Parameter {
         };
         let (low, high) = (self.range.start(), self.range.end());
         let elements = match (value, self.initial) {
-            (Value::Number(number), Initial::Number(_) | Initial::Computed) => {
+            (Value::Number(number), Initial::Number(_) | Initial::Computed(_)) => {
                 std::slice::from_ref(number)
             }
             (Value::List(list), Initial::List(_)) if list.is_empty() => {
@@ -115,7 +115,7 @@ impl Parameters {
             let value = value.or(match parameter.initial {
                 Initial::Number(number) => Some(Value::Number(number)),
                 Initial::List(list) => Some(Value::List(list.to_vec())),
-                Initial::Computed => None,
+                Initial::Computed(_) => None,
             });
             parameters.extend(value.map(|value| (parameter.key, value)));
         }

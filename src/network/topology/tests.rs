@@ -22,6 +22,18 @@ fn dims(list: &[usize]) -> (&'static str, Value) {
     ("dims", Value::List(list.to_vec()))
 }
 
+/// An RLFT with fewer subtrees than a top switch has ports.
+fn pruned(radix: usize, levels: usize, subtrees: usize) -> ConfiguredTopology {
+    shape(
+        "rlft",
+        &[
+            ("radix", n(radix)),
+            ("levels", n(levels)),
+            ("subtrees", n(subtrees)),
+        ],
+    )
+}
+
 /// Small networks of every kind: with and without parallel cables, unused ports, ties.
 fn small() -> Vec<ConfiguredTopology> {
     vec![
@@ -33,6 +45,9 @@ fn small() -> Vec<ConfiguredTopology> {
         shape("rlft", &[("radix", n(4)), ("levels", n(2))]),
         shape("rlft", &[("radix", n(6)), ("levels", n(3))]),
         shape("rlft", &[("radix", n(4)), ("levels", n(4))]),
+        pruned(6, 3, 2),
+        pruned(8, 2, 4),
+        pruned(4, 4, 2),
         shape("k-ary-n-tree", &[("k", n(2)), ("n", n(2))]),
         shape("k-ary-n-tree", &[("k", n(3)), ("n", n(3))]),
         shape("k-ary-n-tree", &[("k", n(2)), ("n", n(5))]),
@@ -207,8 +222,8 @@ fn tree_of_powar() {
     assert_eq!(counts(&tree), [64, 16, 16, 16 * 16 + 64, 64]);
 }
 
-/// Georgakoudis Table V: 576 switches with 8 nodes, 6 x 16; 384 switches with 12 nodes, 8 x 8 x 6;
-/// radix 48, 4608 nodes both.
+/// Georgakoudis Table V: 576 switches with 8 nodes, 6 x 16; 384 switches with 12 nodes, 8 x 8 x 6; a
+/// fat tree of three levels with 24 nodes at each of 192 switches; radix 48, 4608 nodes all.
 #[test]
 fn networks_of_georgakoudis() {
     let dragonfly = ConfiguredTopology::named("rc-dragonfly").unwrap();
@@ -221,6 +236,20 @@ fn networks_of_georgakoudis() {
     let between = 384 * (7 + 7 + 5) / 2;
     assert_eq!(counts(&hyperx), [4608, 384, 48, 384 * 48 + 4608, between]);
     assert_eq!(pairs(&*hyperx).max(), 5);
+    // 192 switches at the first level, as many at the second, half of that at the top: as many cables
+    // between two levels as there are nodes.
+    let tree = pruned(48, 3, 8);
+    let switches = 192 + 192 + 96;
+    assert_eq!(
+        counts(&tree),
+        [4608, switches, 48, switches * 48 + 4608, 2 * 4608]
+    );
+    assert_eq!(tree.nodes_per_switch(), 24);
+    let leaves: std::collections::BTreeSet<_> =
+        (0..4608).map(|node| tree.switch_of(node)).collect();
+    assert_eq!(leaves.len(), 192);
+    // No port is free.
+    assert!((0..tree.ports()).all(|port| tree.peer(port).is_some()));
 }
 
 /// Zahn III.A: 1056 (12x11x8) nodes; 5 stages, radix 8, 1024 nodes; 33 groups, radix 15,
@@ -641,6 +670,12 @@ fn impossible_parameters_are_refused() {
         ),
         ("megafly", vec![("groups", n(0))], "groups", "1 to"),
         ("rlft", vec![("levels", n(1))], "levels", "2 to 20"),
+        (
+            "rlft",
+            vec![("radix", n(8)), ("levels", n(3)), ("subtrees", n(3))],
+            "subtrees",
+            "there can be 2, 4, 8",
+        ),
         ("rlft", vec![("levels", n(6))], "levels", "at most 5 levels"),
         ("torus", vec![dims(&[4; 7])], "dims", "at most 6"),
         (

@@ -1,13 +1,29 @@
 //! `[traffic] kind = "skeleton"`.
 
-use super::{cpu_speed, overheads, place, Job, Jobs, Mapping, Origin};
+use super::{cpu_speed, overheads, place, tables, Job, Jobs, Mapping, Origin};
 use crate::input::{Reader, Section};
 use crate::network::skeleton::divisors_near;
 use crate::network::skeleton::program::{Gradients, Kind, Parameters, PROGRAMS};
+use crate::network::skeleton::proxies::Proxy;
 
 /// Those that only some programs have, and which.
 const OF_PROGRAMS: [(&str, &[&str]); 10] = [
-    ("grid", &["lammps", "fft", "halo3d", "sweep3d"]),
+    (
+        "grid",
+        &[
+            "lammps",
+            "fft",
+            "halo3d",
+            "sweep3d",
+            "kripke",
+            "laghos",
+            "amg",
+            "examinimd",
+            "sw4lite",
+            "minife",
+            "miniamr",
+        ],
+    ),
     ("atoms_per_rank", &["lammps"]),
     ("output_every", &["lammps"]),
     ("message_bytes", &["fft", "halo3d", "sweep3d"]),
@@ -24,6 +40,34 @@ const OF_PROGRAMS: [(&str, &[&str]); 10] = [
 
 /// Reads `[traffic]` for a network of `nodes` nodes; `None` if there are faults.
 pub(super) fn read(reader: &mut Reader, section: &Section, nodes: Option<usize>) -> Option<Jobs> {
+    let jobs = if section.has("jobs") {
+        let beside = ["program", "ranks", "steps", "jitter"];
+        let placed = ["mapping", "ranks_per_node", "cpu_speed"];
+        let of_programs = OF_PROGRAMS.map(|(key, _)| key);
+        let single = [&beside[..], &placed, &of_programs].concat();
+        let all = tables(reader, section, &single)?;
+        let mut jobs = Vec::new();
+        for table in all {
+            if !table.has("ranks") {
+                // All that the network has room for would leave nothing to the next job.
+                reader.missing(table, "ranks", "the ranks of the job, such as ranks = 64");
+            } else {
+                jobs.extend(job(reader, table, nodes));
+            }
+        }
+        (jobs.len() == all.len()).then_some(jobs)?
+    } else {
+        vec![job(reader, section, nodes)?]
+    };
+    Some(Jobs {
+        jobs,
+        overheads: overheads(section),
+        drawn: false,
+    })
+}
+
+/// A job, in a table of its own or in `[traffic]`.
+fn job(reader: &mut Reader, section: &Section, nodes: Option<usize>) -> Option<Job> {
     let programs = PROGRAMS.map(|program| (program, program));
     let program = section.choice("program", &programs).map(|it| it.value);
     if !section.has("program") {
@@ -131,16 +175,24 @@ pub(super) fn read(reader: &mut Reader, section: &Section, nodes: Option<usize>)
             *calc_ns = number("calc_ns", *calc_ns);
             *blocks = small("blocks", *blocks);
         }
+        Kind::Proxy { proxy, grid: sides } => {
+            *sides = grid(reader, section, *sides, ranks)?;
+            if *proxy == Proxy::Sw4lite && sides[2] != 1 {
+                reader.fault_at(
+                    section,
+                    "grid",
+                    "sw4lite divides two dimensions: the third must be 1",
+                );
+                return None;
+            }
+        }
     }
-    Some(Jobs {
-        jobs: vec![Job {
-            origin: Origin::Skeleton(parameters),
-            mapping,
-            ranks_per_node,
-            copies: 1,
-            cpu_speed: cpu_speed(section),
-        }],
-        overheads: overheads(section),
+    Some(Job {
+        origin: Origin::Skeleton(parameters),
+        mapping,
+        ranks_per_node,
+        copies: 1,
+        cpu_speed: cpu_speed(section),
     })
 }
 
