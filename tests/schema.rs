@@ -148,10 +148,13 @@ fn the_schemas_have_the_ranges_of_the_reader() {
     let scenario = scenario::json_schema();
     let kinds = scenario.pointer("/properties/traffic/oneOf").unwrap();
     let kinds = kinds.as_array().unwrap();
-    assert_eq!(kinds.len(), 7);
+    assert_eq!(kinds.len(), 8);
     // The first is the one without the key.
     assert!(kinds[0].get("required").is_none());
-    assert_eq!(kinds[1]["required"], serde_json::json!(["kind", "program"]));
+    assert_eq!(kinds[1]["required"], serde_json::json!(["kind"]));
+    assert_eq!(kinds[7]["required"], serde_json::json!(["kind", "shape"]));
+    let job = &kinds[1]["properties"]["jobs"]["items"]["required"];
+    assert_eq!(*job, serde_json::json!(["program", "ranks"]));
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! does follows from the skeleton, the rank and the place in the program alone; the part of a
 //! network in which a rank runs makes its operations.
 
+mod action;
 mod grid;
 mod layout;
 pub mod program;
@@ -23,7 +24,8 @@ use rayon::prelude::*;
 use super::trace::collectives::Member;
 use super::trace::mpi::{Rank, Sink, Tags};
 use super::trace::{Builder, Format, Op, OpKind, Program, TooLarge};
-use program::{Action, Group, Unit};
+use action::{Action, Group};
+use program::Unit;
 
 pub use grid::divisors_near;
 pub use program::{Parameters, PROGRAMS};

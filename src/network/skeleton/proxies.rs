@@ -6,9 +6,9 @@
 //! `docs/how/traffic.md` has the figures in tables.
 
 use super::super::trace::collectives::Collective;
+use super::action::{collective, Action, Group};
 use super::grid;
 use super::layout::{Layout, Order};
-use super::program::{collective, Action, Group};
 
 /// A proxy application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

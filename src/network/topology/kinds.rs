@@ -68,7 +68,7 @@ pub static KINDS: [Kind; 8] = [
             number("levels", 3, 2, 20),
             Parameter {
                 key: "subtrees",
-                initial: Initial::Computed("`radix`"),
+                initial: Initial::Computed("as many as `radix`"),
                 range: 2..=RADIX,
             },
         ],
