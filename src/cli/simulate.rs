@@ -625,6 +625,7 @@ fn run_json(found: &Found, workload: Option<&Workload>) -> Value {
             "sleep_delay_ns": measured.sleep_delay_ns,
             "pauses": measured.pauses,
             "pauses_asleep": measured.pauses_asleep,
+            "utilisation": measured.link_utilisation,
             "states": states,
         },
         "operations": summary.operations,

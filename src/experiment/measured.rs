@@ -101,6 +101,8 @@ pub struct Measured {
     pub packets: u64,
     /// Packets that crossed a link, summed over all links.
     pub packet_hops: u64,
+    /// Mean part of the time for which ends of cables would have had to send, by all lanes.
+    pub link_utilisation: f64,
     /// Payload bytes that arrived.
     pub delivered_bytes: u64,
     /// Operations of the program that have finished.
@@ -194,10 +196,11 @@ impl Potential {
 }
 
 impl Measured {
-    /// The figures of a run, in which links can sleep or not, and ports used their budgets if
-    /// they have any.
+    /// The figures of a run, in which links can sleep or not and send a byte in `byte_ps`, and ports
+    /// used their budgets if they have any.
     pub fn new(
         run: &RunSummary,
+        byte_ps: u64,
         can_sleep: bool,
         energy: &EnergyReport,
         models: &Models,
@@ -265,6 +268,7 @@ impl Measured {
             messages: run.messages,
             packets: run.packets,
             packet_hops: run.packet_hops,
+            link_utilisation: run.link_utilisation(byte_ps),
             delivered_bytes: run.delivered_bytes,
             operations_finished: run.operations_finished as u64,
             operations: run.operations as u64,
@@ -399,6 +403,7 @@ pub(super) mod tests {
             messages: 10,
             packets: 20,
             packet_hops: 40,
+            link_utilisation: 0.0625,
             delivered_bytes: 4000,
             operations_finished: 30,
             operations: 30,

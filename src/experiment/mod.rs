@@ -291,8 +291,10 @@ impl<'a> Experiment<'a> {
         let models = Models::new(&self.power.link, switches, &summary, &energy);
         let budget = self.budget.as_ref().filter(|_| can_sleep);
         let used = budget.map(|budget| budget.usage(&summary, topology));
+        let byte_ps = self.scenario.switch.byte_ps;
+        let used = used.as_ref();
         Measurement {
-            measured: Measured::new(&summary, can_sleep, &energy, &models, used.as_ref(), cpu),
+            measured: Measured::new(&summary, byte_ps, can_sleep, &energy, &models, used, cpu),
             summary,
             energy,
             models,

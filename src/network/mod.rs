@@ -11,6 +11,7 @@ pub mod event;
 pub mod event_queue;
 pub mod lanes;
 pub mod parameters;
+pub mod queueing;
 pub mod replay;
 pub mod run;
 pub mod scenario;

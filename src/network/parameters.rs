@@ -51,6 +51,56 @@ impl Lanes {
     }
 }
 
+/// How packets are put into the queues of a buffer ([`queueing`](super::queueing); Zahn III.C).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queueing {
+    /// One queue for all (1Q).
+    One,
+    /// A queue for each output of the switch (VOQsw).
+    PerOutput,
+    /// A queue for each node of the network (VOQnet).
+    PerNode,
+    /// As many queues, by the number of the destination (DBBM).
+    ByDestination {
+        /// Queues of a lane.
+        queues: u8,
+    },
+    /// A queue for each dimension in which packets go on, and one for those that have arrived (IODET).
+    PerDimension,
+    /// As many queues, by the groups of source and destination (Flow2SL).
+    ByGroups {
+        /// Queues of a lane, and groups of nodes.
+        queues: u8,
+    },
+    /// By the number of the destination, in other queues once packets have come to its group (H2LQ).
+    TwoLevels {
+        /// Queues up to the group of the destination: the standard virtual network.
+        queues: u8,
+        /// Queues in that group: the escape virtual network.
+        escape_queues: u8,
+    },
+}
+
+impl Queueing {
+    /// As scenarios name them; the first one is no scheme.
+    pub const NAMES: [&'static str; 8] = [
+        "voq", "1q", "voqsw", "voqnet", "dbbm", "iodet", "flow2sl", "h2lq",
+    ];
+
+    /// As scenarios name it (Zahn III.C).
+    pub fn name(&self) -> &'static str {
+        match self {
+            Queueing::One => "1q",
+            Queueing::PerOutput => "voqsw",
+            Queueing::PerNode => "voqnet",
+            Queueing::ByDestination { .. } => "dbbm",
+            Queueing::PerDimension => "iodet",
+            Queueing::ByGroups { .. } => "flow2sl",
+            Queueing::TwoLevels { .. } => "h2lq",
+        }
+    }
+}
+
 /// Everything the packet model depends on. Times in picoseconds, sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameters {
@@ -88,6 +138,9 @@ pub struct Parameters {
     pub aging: Aging,
     /// Which of several equally short ways a packet takes.
     pub selection: Selection,
+    /// Buffers are divided into queues, with credits; `None`: an input has virtual output queues in one
+    /// buffer, with PFC.
+    pub queueing: Option<Queueing>,
     /// Links have lanes, of which only some are on in fast wake, and packets are sent by these (Zahn
     /// II.A); `None`: a link in fast wake sends nothing.
     pub link_lanes: Option<Lanes>,
@@ -110,6 +163,7 @@ impl Default for Parameters {
             nic_ps: 0,
             aging: Aging::Switch,
             selection: Selection::Fixed,
+            queueing: None,
             link_lanes: None,
         }
     }
@@ -234,6 +288,10 @@ impl Parameters {
                 "queue_bytes",
                 format!("must hold the largest packet ({} bytes)", self.largest()),
             );
+        }
+        if self.queueing.is_some() {
+            // There are credits, and nothing that stops a sender late.
+            return Ok(());
         }
         if self.pfc_stop == 0 || self.pfc_go >= self.pfc_stop {
             return fail(

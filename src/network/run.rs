@@ -217,6 +217,15 @@ impl RunSummary {
         self.cycles * self.clock_ps
     }
 
+    /// Mean utilisation of the links: what the ends of cables sent, at `byte_ps` for a byte, divided by
+    /// the time (Zahn V).
+    pub fn link_utilisation(&self, byte_ps: u64) -> f64 {
+        let cabled = || self.ports.iter().filter(|port| port.cabled);
+        let bytes: u64 = cabled().map(|port| port.bytes_sent).sum();
+        let time = self.duration_ps() as f64 * cabled().count().max(1) as f64;
+        bytes as f64 * byte_ps as f64 / time
+    }
+
     /// Mean of the jobs' own execution times, in ps; all begin at 0. `None` if there are none,
     /// or one has not ended.
     pub fn job_mean_ps(&self) -> Option<f64> {

@@ -13,7 +13,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use toml::Spanned;
 
 use super::event::series::MAX_SAMPLES;
-use super::topology::{ConfiguredTopology, Kind, Value as Given, KINDS};
+use super::topology::{ConfiguredTopology, Kind, Topology, Value as Given, KINDS};
 pub use keys::{json_schema, TABLES};
 pub use traffic::{Job, Jobs, Mapping, Origin, Traffic};
 pub use variation::{insert, Keys, Variation, PORT_FILE};
@@ -22,7 +22,8 @@ use files::{ns, Files};
 
 use crate::config::Config;
 use crate::input::{self, similar, Decimal, InputError, Reader, Section, Sections, Table};
-use crate::network::parameters::{Aging, Lanes, Parameters};
+use crate::network::parameters::{Aging, Lanes, Parameters, Queueing};
+use crate::network::queueing::Queues;
 use crate::network::selection::{Selection, Thresholds};
 
 /// A scenario, checked.
@@ -218,22 +219,9 @@ fn read(
     let run = run(&mut reader, &tables.table("run"));
     let traffic = tables.table("traffic");
     let shape = topology(&mut reader, topology_kind, tables);
-    let selects = |switch: &Parameters| switch.selection != Selection::Fixed;
-    if switch.is_some_and(|it| selects(&it)) && shape.as_ref().is_some_and(|it| !it.has_choices()) {
-        let kind = topology_kind.unwrap_or_default();
-        let problem = format!(
-            "in this {kind} every packet has one way only; a k-ary-n-tree and an rlft of several levels \
-             have more, and a torus with ports_per_link above 1"
-        );
-        reader.fault_at(&switch_section, "selection", problem);
-    } else if let (Some(Selection::Alonso(_)), Some(shape)) =
-        (switch.map(|it| it.selection), shape.as_ref())
-    {
-        if shape.in_minimal_tree(0).is_none() {
-            let problem =
-                "only a k-ary-n-tree and an rlft with all its subtrees have the minimal tree whose \
-                           links stay on (Alonso 3)";
-            reader.fault_at(&switch_section, "selection", problem);
+    if let Some((switch, shape)) = switch.as_ref().zip(shape.as_ref()) {
+        if let Err((key, problem)) = fit(switch, &**shape, topology_kind.unwrap_or_default()) {
+            reader.fault_at(&switch_section, key, problem);
         }
     }
     let traffic = traffic_kind.and_then(|kind| {
@@ -356,6 +344,34 @@ fn topology(
     }
 }
 
+/// Whether such switches can make a network of that shape and kind.
+///
+/// # Errors
+/// The key of `[switch]`, and why not.
+fn fit(
+    switch: &Parameters,
+    topology: &dyn Topology,
+    kind: &str,
+) -> Result<(), (&'static str, String)> {
+    if switch.selection != Selection::Fixed && !topology.has_choices() {
+        let problem = format!(
+            "in this {kind} every packet has one way only; a k-ary-n-tree and an rlft of several levels \
+             have more, and a torus with ports_per_link above 1"
+        );
+        return Err(("selection", problem));
+    }
+    if matches!(switch.selection, Selection::Alonso(_)) && topology.in_minimal_tree(0).is_none() {
+        let problem =
+            "only a k-ary-n-tree and an rlft with all its subtrees have the minimal tree whose \
+                       links stay on (Alonso 3)";
+        return Err(("selection", problem.into()));
+    }
+    match Queues::of(topology, switch) {
+        Ok(_) => Ok(()),
+        Err(error) => Err((error.key, error.problem)),
+    }
+}
+
 fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
     let default = Parameters::default();
     let number = |key, default| section.number(key).map_or(default, |written| written.value);
@@ -394,6 +410,7 @@ fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
         nic_ps: number("nic_ns", default.nic_ps),
         aging: aging.map_or(default.aging, |written| written.value),
         selection: selection(reader, section)?,
+        queueing: queueing(reader, section)?,
         link_lanes: link_lanes(reader, section)?,
     };
     match parameters.validate() {
@@ -403,6 +420,48 @@ fn switch(reader: &mut Reader, section: &Section) -> Option<Parameters> {
             None
         }
     }
+}
+
+/// What divides buffers into queues, if anything does; `None` if there is a fault.
+fn queueing(reader: &mut Reader, section: &Section) -> Option<Option<Queueing>> {
+    let number = |key, default| {
+        section
+            .number(key)
+            .map_or(default, |written| written.value as u8)
+    };
+    // Zahn III.C: "we use four virtual output queues"; "six VCs for the SVN and two VCs for the EVN".
+    let queues = |default| number("queues", default);
+    let all = [
+        None,
+        Some(Queueing::One),
+        Some(Queueing::PerOutput),
+        Some(Queueing::PerNode),
+        Some(Queueing::ByDestination { queues: queues(4) }),
+        Some(Queueing::PerDimension),
+        Some(Queueing::ByGroups { queues: queues(4) }),
+        Some(Queueing::TwoLevels {
+            queues: queues(6),
+            escape_queues: number("escape_queues", 2),
+        }),
+    ];
+    let named: Vec<_> = Queueing::NAMES.into_iter().zip(all).collect();
+    let scheme = section.choice("queueing", &named);
+    let scheme = scheme.and_then(|written| written.value);
+    let (counted, escapes) = match scheme {
+        Some(Queueing::ByDestination { .. } | Queueing::ByGroups { .. }) => (true, false),
+        Some(Queueing::TwoLevels { .. }) => (true, true),
+        _ => (false, false),
+    };
+    for (key, has, which) in [
+        ("queues", counted, "\"dbbm\", \"flow2sl\" and \"h2lq\" have"),
+        ("escape_queues", escapes, "\"h2lq\" has"),
+    ] {
+        if section.has(key) && !has {
+            reader.fault_at(section, key, format!("only queueing = {which} it"));
+            return None;
+        }
+    }
+    Some(scheme)
 }
 
 /// The lanes of links, if they have any; `None` if there is a fault.

@@ -245,7 +245,7 @@ fn baseline(rows: &[Row]) -> Table {
         }
     }
     type Of = fn(&Measured) -> Option<f64>;
-    let figures: [(&str, usize, Of); 17] = [
+    let figures: [(&str, usize, Of); 18] = [
         ("time, ms", 6, |it| Some(it.time_ns / 1e6)),
         ("messages", 0, |it| Some(it.messages as f64)),
         ("packets", 0, |it| Some(it.packets as f64)),
@@ -270,6 +270,9 @@ fn baseline(rows: &[Row]) -> Table {
         }),
         ("zahn: energy/data, nJ/bit", 4, |it| {
             it.zahn_network_nj_per_bit
+        }),
+        ("zahn: utilisation of links, part", 6, |it| {
+            Some(it.link_utilisation)
         }),
     ];
     let row = |&(name, decimals, of): &(&str, usize, Of)| {

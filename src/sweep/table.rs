@@ -145,7 +145,7 @@ impl Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 85] = [
+const COLUMNS: [(&str, Kind); 86] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -204,6 +204,7 @@ const COLUMNS: [(&str, Kind); 85] = [
     ("messages", Kind::Count),
     ("packets", Kind::Count),
     ("packet_hops", Kind::Count),
+    ("link_utilisation", Kind::Real),
     ("delivered_bytes", Kind::Count),
     ("operations_finished", Kind::Count),
     ("operations", Kind::Count),

@@ -275,6 +275,9 @@ impl Report<'_> {
                 it.measured.pauses_asleep.to_string()
             });
         }
+        row("utilisation of links, part", "", &|it| {
+            format!("{:.6}", it.measured.link_utilisation)
+        });
         row("CPU time, s", "", &|it| {
             it.run.cpu_seconds.map_or("-".into(), |s| format!("{s:.2}"))
         });

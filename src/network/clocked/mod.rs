@@ -7,6 +7,7 @@
 //! clock edge at which both ends of the link may carry data; packets that follow each
 //! other need no edge.
 
+mod divided;
 pub mod link;
 mod selection;
 mod switch;
@@ -18,6 +19,7 @@ use hdrhistogram::Histogram;
 
 use super::event_queue::EventQueue;
 use super::parameters::Parameters;
+use super::queueing::Queues;
 use super::replay::{Host, Message, Overheads, Replay, Source};
 use super::run::{Ended, Latency, PortCycles, PortSummary, Progress, RunError, RunSummary};
 use super::scenario::Scenario;
@@ -78,6 +80,8 @@ enum Event {
     LinkTurns { port: u32, on: bool },
     /// A pause frame arrives at a port.
     Pfc { port: u32, pfc: Pfc },
+    /// Bytes have got free at the other end of a port's link.
+    Credits { port: u32, queue: u8, bytes: u32 },
 }
 
 #[derive(Clone, Debug, Default)]
@@ -161,6 +165,10 @@ struct Network<'a> {
     pauses_asleep: u64,
     memory: selection::Memory,
     tree: tree_links::Links,
+    /// Where a scheme divides buffers into queues.
+    divided: Option<divided::Divided<'a>>,
+    /// The queue of each packet on the link it is on.
+    queue_of: divided::QueueOf,
 }
 
 /// The controllers of all ports, numbered as [`Topology`] numbers ports: the
@@ -241,6 +249,10 @@ pub fn simulate<'p>(
     let program = program.into();
     check(topology, program, nodes, settings, controllers.len())?;
     let mut network = Network::new(topology, nodes, settings, controllers, sink);
+    let queues = Queues::of(topology, &settings.switch);
+    let queues = queues.map_err(|error| RunError::Settings(format!("{}: {error}", error.key)))?;
+    network.divided =
+        queues.map(|queues| divided::Divided::new(queues, &network, &settings.switch));
     if network.links.iter().any(Link::can_be_kept_awake) {
         network.start_links();
     }
@@ -357,7 +369,7 @@ fn check(
             topology.nodes() - 1
         ));
     }
-    if topology.lanes() > 1 {
+    if topology.lanes() > 1 && settings.switch.queueing.is_none() {
         return settings_fault(format!(
             "the network needs {} lanes to be free of deadlock; switches have one",
             topology.lanes()
@@ -464,6 +476,8 @@ impl<'a> Network<'a> {
             pauses_asleep: 0,
             memory: selection::Memory::default(),
             tree: tree_links::Links::default(),
+            divided: None,
+            queue_of: divided::QueueOf::new(),
         }
     }
 
@@ -538,18 +552,19 @@ impl<'a> Network<'a> {
         });
         let mut waits = false;
         for (port, queue, enabled) in ports {
+            let stopped = queue && self.finds_no_room(port);
             let state = &mut self.ports[port as usize];
             if !queue || state.sending > 0 {
                 continue;
             }
             if enabled {
                 state.end_wait(self.now);
-                if !state.paused {
+                if !stopped {
                     self.begin(port);
                 }
                 continue;
             }
-            if state.paused && state.waiting_since.is_none() {
+            if stopped && state.waiting_since.is_none() {
                 continue;
             }
             waits = true;
@@ -584,10 +599,12 @@ impl<'a> Network<'a> {
         let bytes = match self.switch_port(port) {
             Some((switch, out)) => {
                 let sending = self.ports[port as usize].sending;
-                u64::from(self.switches[switch].filled(out) - sending)
+                let filled = self.filled_by_queues(switch, out);
+                u64::from(filled.unwrap_or(self.switches[switch].filled(out)) - sending)
             }
             None => {
-                let mut bytes = 0;
+                let queued = self.queued_messages(port as usize - self.first_nic());
+                let mut bytes = queued.map(|it| self.messages[it as usize].to_send).sum();
                 let mut number = self.nics[port as usize - self.first_nic()].first;
                 while number != NONE {
                     let message = &self.messages[number as usize];
@@ -617,6 +634,13 @@ impl<'a> Network<'a> {
     /// Sends the next packet of a port, which has one and is allowed to.
     fn begin(&mut self, port: u32) {
         let packet = match self.switch_port(port) {
+            Some((switch, out)) if self.divided.is_some() => {
+                let next = self.next_of_queues(switch, out, port);
+                next.map(|(packet, queue)| {
+                    self.take_room(port, packet, queue);
+                    packet
+                })
+            }
             Some((switch, out)) => self.switches[switch].next_departure(&self.packets, out),
             None => self.cut_packet(port),
         };
@@ -656,13 +680,15 @@ impl<'a> Network<'a> {
     /// A message may leave its NIC, behind those before it.
     fn queue_message(&mut self, number: u32) {
         let node = self.nodes[self.messages[number as usize].message.from as usize];
-        let nic = &mut self.nics[node as usize];
-        if nic.first == NONE {
-            nic.first = number;
-        } else {
-            self.messages[nic.last as usize].next = number;
+        if !self.queue_by_scheme(number) {
+            let nic = &mut self.nics[node as usize];
+            if nic.first == NONE {
+                nic.first = number;
+            } else {
+                self.messages[nic.last as usize].next = number;
+            }
+            nic.last = number;
         }
-        nic.last = number;
         self.tell_backlog(self.first_nic() as u32 + node);
         self.queued(self.first_nic() as u32 + node);
     }
@@ -670,16 +696,21 @@ impl<'a> Network<'a> {
     /// The next packet of a NIC's first message.
     fn cut_packet(&mut self, port: u32) -> Option<u32> {
         let node = port as usize - self.first_nic();
+        let by_scheme = match self.divided.is_some() {
+            true => Some(self.next_message(port)?),
+            false => None,
+        };
         let nic = &mut self.nics[node];
-        if nic.first == NONE {
+        let number = by_scheme.map_or(nic.first, |(number, _)| number);
+        if number == NONE {
             return None;
         }
-        let number = nic.first;
         let parameters = &self.settings.switch;
         let message = &mut self.messages[number as usize];
         let payload = message.to_send.min(parameters.payload().into()) as u32;
         message.to_send -= u64::from(payload);
-        if message.to_send == 0 {
+        let is_cut = message.to_send == 0;
+        if is_cut && by_scheme.is_none() {
             nic.first = message.next;
         }
         let wire = parameters.wire(payload);
@@ -689,13 +720,24 @@ impl<'a> Network<'a> {
         let hops = self.topology.hops(node, destination as usize);
         let mut packet = Packet::new(wire, payload, number, destination, message.generated, hops);
         packet.due = due;
-        Some(self.packets.add(packet))
+        let packet = self.packets.add(packet);
+        if let Some((_, queue)) = by_scheme {
+            if is_cut {
+                self.message_is_cut(node, queue);
+            }
+            self.take_room(port, packet, queue);
+        }
+        Some(packet)
     }
 
     fn has_packet(&self, port: u32) -> bool {
         match self.switch_port(port) {
-            Some((switch, out)) => self.switches[switch].has_departure(out),
-            None => self.nics[port as usize - self.first_nic()].first != NONE,
+            Some((switch, out)) => (self.waits_in_queues(switch, out))
+                .unwrap_or_else(|| self.switches[switch].has_departure(out)),
+            None => {
+                let node = port as usize - self.first_nic();
+                self.nics[node].first != NONE || self.queued_messages(node).next().is_some()
+            }
         }
     }
 
@@ -714,6 +756,7 @@ impl<'a> Network<'a> {
                     self.poll_soon(link);
                 }
             }
+            Event::Credits { port, queue, bytes } => self.hear_of_room(port, queue, bytes),
             Event::LookAtLoads => self.look_at_loads(),
             Event::LinkTurns { port, on } => self.hear(port, on),
             Event::Queue(message) => self.queue_message(message),
@@ -726,14 +769,17 @@ impl<'a> Network<'a> {
     fn sent(&mut self, port: u32) {
         let state = &mut self.ports[port as usize];
         let wire = std::mem::take(&mut state.sending);
-        let (link, paused) = (state.link, state.paused);
+        let link = state.link;
         // What may cross into its room does so first: it counts for what follows.
         if let Some((switch, out)) = self.switch_port(port) {
-            self.switches[switch].departed(out, wire);
+            if !self.has_left(switch, out) {
+                self.switches[switch].departed(out, wire);
+            }
             self.leave(port);
             self.arbitrate(switch);
         }
         let more = self.has_packet(port);
+        let paused = more && self.finds_no_room(port);
         let mut follows = false;
         self.change(port, |link, end| {
             follows = more && !paused && link.enabled(end);
@@ -757,6 +803,13 @@ impl<'a> Network<'a> {
             return;
         };
         let wire = self.packets[packet].wire;
+        if let Some(used) = self.takes_place(switch, input, wire) {
+            assert!(
+                used <= self.settings.switch.queue,
+                "credits beyond the buffer"
+            );
+            return;
+        }
         match self.switches[switch].begin_arrival(input, wire) {
             Ok(pfc) => {
                 let Port { link, end, .. } = self.ports[port as usize];
@@ -806,6 +859,10 @@ impl<'a> Network<'a> {
     fn ready(&mut self, port: u32, packet: u32) -> Option<u32> {
         self.packet_hops += 1;
         if let Some((switch, input)) = self.switch_port(port) {
+            if self.queue_in_switch(switch, input, packet) {
+                self.arbitrate(switch);
+                return None;
+            }
             let destination = self.packets[packet].destination as usize;
             let hop = self.topology.route(switch, input as usize, 0, destination);
             let wire = self.packets[packet].wire;
@@ -839,7 +896,10 @@ impl<'a> Network<'a> {
     }
 
     fn arbitrate(&mut self, switch: usize) {
-        while let Some(grant) = self.switches[switch].arbitrate(&self.packets) {
+        while let Some(grant) = match self.divided.is_some() {
+            true => self.grant_of_queues(switch),
+            false => self.switches[switch].arbitrate(&self.packets),
+        } {
             let time = self
                 .settings
                 .switch
@@ -852,9 +912,11 @@ impl<'a> Network<'a> {
     }
 
     fn crossed(&mut self, switch: u32, grant: Grant) {
-        let pfc = self.switches[switch as usize].crossed(&mut self.packets, grant);
         let first = switch * self.topology.radix() as u32;
-        self.signal_sender(first + grant.input, pfc);
+        if !self.has_crossed(switch as usize, grant) {
+            let pfc = self.switches[switch as usize].crossed(&mut self.packets, grant);
+            self.signal_sender(first + grant.input, pfc);
+        }
         self.queued(first + grant.output);
         self.arbitrate(switch as usize);
     }
@@ -875,7 +937,7 @@ impl<'a> Network<'a> {
     fn deadlock(&self, replay: &Replay) -> String {
         for link in &self.links {
             for (side, end) in link.ends.iter().enumerate() {
-                if end.queue && !self.ports[end.port].paused && !link.enabled(side) {
+                if end.queue && !self.finds_no_room(end.port as u32) && !link.enabled(side) {
                     return format!(
                         "{} has a packet to send, but its link sleeps and no controller will \
                          ever wake it",
@@ -925,7 +987,8 @@ impl<'a> Network<'a> {
                     PortCycles::default()
                 };
                 let (highest_input, highest_output) = match self.switch_port(number as u32) {
-                    Some((switch, port)) => self.switches[switch].highest(port),
+                    Some((switch, port)) => (self.highest_of_queues(switch, port))
+                        .unwrap_or_else(|| self.switches[switch].highest(port)),
                     None => (0, 0),
                 };
                 PortSummary {

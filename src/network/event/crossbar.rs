@@ -42,6 +42,9 @@ impl Partition<'_> {
             header.age = crossbar.arrivals;
         }
         crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
+        if self.buffers.is_some() {
+            return self.arrives_in_queue(port, packet);
+        }
         crossbar.wanted |= 1 << header.output;
         let output = switch * self.radix + u32::from(header.output);
         let lane = header.next_lane as usize;
@@ -147,6 +150,9 @@ impl Partition<'_> {
     /// a packet has departed.
     #[inline]
     pub(super) fn oldest(&mut self, switch: u32, output: u32) -> Result<Candidate, Time> {
+        if self.buffers.is_some() {
+            return self.oldest_of_queues(switch, output);
+        }
         let now = self.now;
         let state = &mut self.ends[output as usize].port;
         if state.output_busy_until > now {
@@ -250,18 +256,20 @@ impl Partition<'_> {
         let now = self.now;
         let at = self.packets[packet];
         let until = now + self.common.parameters.crossbar_time(at.wire);
+        let next_buffer = self.buffer_of(at.next_lane);
         let state = &mut self.ends[output as usize].port;
-        state.wanted_by[at.next_lane as usize].take_after(&mut self.packets, before);
+        state.wanted_by[next_buffer].take_after(&mut self.packets, before);
         if !state.is_wanted() {
             let bit = 1 << (output - switch * self.radix);
             self.crossbars[switch as usize].wanted &= !bit;
         }
         let input = switch * self.radix + u32::from(at.input);
+        let buffer = self.buffer_of(at.lane) as u8;
         let state = &mut self.ends[input as usize].port;
         state.settle_input(now);
         state.input_busy_until = until;
         state.crossing = at.wire;
-        state.crossing_lane = at.lane;
+        state.crossing_lane = buffer;
         if state.stopped != 0 {
             self.wheel
                 .schedule(event(until, EventKind::Release, input, 0));
@@ -270,15 +278,21 @@ impl Partition<'_> {
         let state = &mut self.ends[output as usize].port;
         state.output_busy_until = until;
         state.coming = packet;
-        state.coming_queue = at.next_lane * self.radix as u8 + at.input;
-        let used = &mut state.output_used[at.next_lane as usize];
+        state.coming_queue = match self.buffers.is_some() {
+            true => at.next_lane,
+            false => at.next_lane * self.radix as u8 + at.input,
+        };
+        let used = &mut state.output_used[next_buffer];
         *used += at.wire;
         state.highest_output = state.highest_output.max(*used);
         if self.common.parameters.link_lanes.is_some() {
             self.tell_backlog(output);
         }
+        if self.buffers.is_some() {
+            self.crosses_from_queue(switch, packet, until);
+        }
         let state = &self.ends[output as usize].port;
-        if !state.waits || self.lanes > 1 {
+        if !state.waits || self.lanes > 1 || self.buffers.is_some() {
             let time = self.leaves_at(output);
             self.depart_at(output, time);
         }

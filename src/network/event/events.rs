@@ -11,8 +11,8 @@ use super::wheel::Event;
 pub(super) enum EventKind {
     /// A window ends in which a switch measures the load of its links.
     WindowEnds = 0,
-    /// A pause frame arrives at a port.
-    Pfc,
+    /// A pause frame arrives at a port, or credits do.
+    FlowControl,
     /// A message of the other end arrives at a port's controller.
     Message,
     /// Deadlines of many controllers are near ([`Rounds`](super::rounds::Rounds)).
@@ -46,7 +46,7 @@ pub(super) enum EventKind {
 impl EventKind {
     const ALL: [EventKind; 16] = [
         EventKind::WindowEnds,
-        EventKind::Pfc,
+        EventKind::FlowControl,
         EventKind::Message,
         EventKind::DeadlineRound,
         EventKind::Deadline,

@@ -5,12 +5,26 @@
 
 use strength_reduce::StrengthReducedU32;
 
+use super::buffers::Buffers;
 use super::devices::Sending;
 use super::events::{arriving, event, EventKind, RemoteEvent};
 use super::packets::{Packet, NONE};
 use super::partition::{End, Partition};
 use super::time::{Cycle, Time};
 use crate::network::run::{Overflow, RunError};
+
+/// What a port sends next.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Next {
+    /// It has nothing to send.
+    Nothing,
+    /// The other end has stopped it, or has no room.
+    Stopped,
+    /// A packet that has crossed.
+    Packet(u32),
+    /// A packet that is yet to be cut, from the messages of a queue.
+    Message(u8),
+}
 
 impl Partition<'_> {
     /// Has the port look for a packet to send at `time`, or earlier.
@@ -34,32 +48,10 @@ impl Partition<'_> {
             let time = self.ends[port as usize].port.busy_until;
             return self.depart_at(port, time);
         }
-        let is_switch = port < self.switch_ports();
-        let direct = is_switch && self.comes_directly(port);
-        let has = match is_switch {
-            true => direct || self.settle_output(port),
-            false => match self.nics[(port - self.switch_ports()) as usize].first {
-                Some(first) => {
-                    let ready = first.generated + self.common.parameters.nic_ps;
-                    if ready > now {
-                        let time = self.edge(ready);
-                        self.depart_at(port, time);
-                    }
-                    ready <= now
-                }
-                None => false,
-            },
-        };
-        if !has {
+        let next = self.next_to_send(port);
+        if let Next::Nothing = next {
             return;
         }
-        let state = &self.ends[port as usize].port;
-        let next = match is_switch {
-            true if direct => Some(state.coming),
-            true => state.crossed.next(&self.packets, state.paused),
-            // The packet has not been cut yet.
-            false => Some(NONE).filter(|_| state.paused & 1 == 0),
-        };
         let cycle = self.cycle(now);
         if self.common.parameters.link_lanes.is_some() {
             self.tell_backlog(port);
@@ -68,27 +60,79 @@ impl Partition<'_> {
             port: state,
             controller,
         } = &mut self.ends[port as usize];
-        let is_paused = next.is_none();
-        let Some(next) = next.filter(|_| controller.may_send(cycle)) else {
-            // The pause or the controller will have the port look again.
-            state.waits = true;
-            controller.wait(cycle, now);
-            if !is_paused {
-                self.begin_wait(port);
+        let packet = match next {
+            Next::Packet(packet) if controller.may_send(cycle) => {
+                self.take(port, packet);
+                packet
             }
-            if direct {
-                self.settle_coming(port);
+            Next::Message(queue) if controller.may_send(cycle) => match &self.buffers {
+                Some(_) => self.cut_packet_of(port, queue),
+                None => self.cut_packet(port),
+            },
+            _ => {
+                // The other end or the controller will have the port look again.
+                state.waits = true;
+                controller.wait(cycle, now);
+                if !matches!(next, Next::Stopped) {
+                    self.begin_wait(port);
+                }
+                if port < self.switch_ports() {
+                    self.settle_coming(port);
+                    self.looks_again_at_what_comes(port);
+                }
+                return self.reschedule(port);
             }
-            return self.reschedule(port);
-        };
-        let packet = match is_switch {
-            true => {
-                self.take(port, next);
-                next
-            }
-            false => self.cut_packet(port),
         };
         self.send(port, packet, cycle);
+    }
+
+    /// What still crosses to an output may be of another lane or queue than what waits there.
+    #[inline]
+    fn looks_again_at_what_comes(&mut self, port: u32) {
+        let several = self.lanes > 1 || self.buffers.is_some();
+        if several && self.ends[port as usize].port.coming != NONE {
+            let time = self.leaves_at(port);
+            self.depart_at(port, time);
+        }
+    }
+
+    /// What a port sends next.
+    #[inline]
+    fn next_to_send(&mut self, port: u32) -> Next {
+        let is_switch = port < self.switch_ports();
+        if self.buffers.is_some() {
+            return match is_switch {
+                true => self.next_of_queues(port),
+                false => self.next_message(port),
+            };
+        }
+        if is_switch {
+            if self.comes_directly(port) {
+                return Next::Packet(self.ends[port as usize].port.coming);
+            }
+            if !self.settle_output(port) {
+                return Next::Nothing;
+            }
+            let state = &self.ends[port as usize].port;
+            let may_go = |packet: &Packet| state.paused & (1 << packet.next_lane) == 0;
+            return match state.crossed.next(&self.packets, may_go) {
+                Some(packet) => Next::Packet(packet),
+                None => Next::Stopped,
+            };
+        }
+        let Some(first) = self.nics[(port - self.switch_ports()) as usize].first else {
+            return Next::Nothing;
+        };
+        let ready = first.generated + self.common.parameters.nic_ps;
+        if ready > self.now {
+            let time = self.edge(ready);
+            self.depart_at(port, time);
+            return Next::Nothing;
+        }
+        match self.ends[port as usize].port.paused & 1 {
+            0 => Next::Message(0),
+            _ => Next::Stopped,
+        }
     }
 
     /// Tells the lane controller of a port how many bytes wait there, without those of the packet that
@@ -97,16 +141,21 @@ impl Partition<'_> {
     pub(super) fn tell_backlog(&mut self, port: u32) {
         let bytes = match port < self.switch_ports() {
             true => {
-                let state = &mut self.ends[port as usize].port;
-                state.settle_output(self.now);
+                self.free_output(port);
+                let state = &self.ends[port as usize].port;
                 u64::from(state.output_used.iter().sum::<u32>() - state.departing)
             }
             false => {
+                let node = port - self.switch_ports();
                 let ready =
                     |it: &&Sending| it.generated + self.common.parameters.nic_ps <= self.now;
-                let nic = &self.nics[(port - self.switch_ports()) as usize];
+                let nic = &self.nics[node as usize];
                 let messages = nic.first.iter().chain(&nic.behind).take_while(ready);
-                messages.map(|message| message.left).sum()
+                let in_queues = self.buffers.iter().flat_map(|it| it.messages_of(node));
+                messages
+                    .chain(in_queues.filter(ready))
+                    .map(|message| message.left)
+                    .sum()
             }
         };
         let cycle = self.cycle(self.now);
@@ -159,8 +208,12 @@ impl Partition<'_> {
         }
         let (last, delay) = self.look_up_route(packet, partition, peer);
         let ready = end + cable + delay;
-        let at = &self.packets[packet];
-        let head = event(now + cable, EventKind::Head, peer, arriving(wire, at.lane));
+        let lane = self.packets[packet].lane;
+        if let Some(buffers) = &mut self.buffers {
+            buffers.spend(port, lane, wire);
+        }
+        let arriving = arriving(wire, self.buffer_of(lane) as u8);
+        let head = event(now + cable, EventKind::Head, peer, arriving);
         if partition == self.number {
             self.wheel.schedule(head);
             self.wheel.schedule(event(ready, last, peer, packet));
@@ -178,7 +231,8 @@ impl Partition<'_> {
         }
         if !is_switch {
             let nic = (port - self.switch_ports()) as usize;
-            if self.nics[nic].first.is_some() {
+            let in_queues = |buffers: &Box<Buffers>| buffers.has_messages(nic as u32);
+            if self.nics[nic].first.is_some() || self.buffers.as_ref().is_some_and(in_queues) {
                 self.depart_at(port, end);
             }
             return;
@@ -211,15 +265,16 @@ impl Partition<'_> {
             return (EventKind::Deliver, self.common.parameters.nic_ps);
         };
         let header = &mut self.packets[packet];
-        let hop = self.common.topology.route(
-            number as usize,
-            input as usize,
-            header.lane,
-            header.destination as usize,
-        );
+        let (number, destination) = (number as usize, header.destination as usize);
+        let queues = self.buffers.as_ref().map(|buffers| buffers.queues());
+        let lane = queues.map_or(header.lane, |queues| queues.lane(header.lane));
+        let hop = (self.common.topology).route(number, input as usize, lane, destination);
         header.input = input as u8;
         header.output = hop.port;
-        header.next_lane = hop.lane;
+        header.next_lane = match queues {
+            Some(queues) => queues.next(header.lane, number, hop, destination),
+            None => hop.lane,
+        };
         (EventKind::Tail, self.common.parameters.switch_ps)
     }
 
@@ -257,13 +312,14 @@ impl Partition<'_> {
                 },
             ));
         }
-        if used >= parameters.pfc_stop && state.stopped & (1 << lane) == 0 {
+        let by_pfc = self.buffers.is_none();
+        if used >= parameters.pfc_stop && state.stopped & (1 << lane) == 0 && by_pfc {
             state.stopped |= 1 << lane;
             self.count_pause_asleep(port, from);
             let state = &mut self.ends[port as usize].port;
             let release = (state.crossing > 0).then_some(state.input_busy_until);
             let time = now + parameters.pause_delay();
-            self.schedule_at_peer(port, time, EventKind::Pfc, u32::from(lane) << 1 | 1);
+            self.schedule_at_peer(port, time, EventKind::FlowControl, u32::from(lane) << 1 | 1);
             if let Some(time) = release {
                 self.wheel
                     .schedule(event(time, EventKind::Release, port, 0));
@@ -308,7 +364,12 @@ impl Partition<'_> {
             state.settle_input(now);
             if state.stopped & (1 << lane) != 0 && state.input_used[lane] <= go {
                 state.stopped &= !(1 << lane);
-                self.schedule_at_peer(port, now + delay, EventKind::Pfc, (lane as u32) << 1);
+                self.schedule_at_peer(
+                    port,
+                    now + delay,
+                    EventKind::FlowControl,
+                    (lane as u32) << 1,
+                );
             }
         }
     }

@@ -5,6 +5,7 @@
 //! order that matters, and at one switch or node the order is a fixed one (`wheel`), so
 //! the results are the same bytes for any number of threads.
 
+mod buffers;
 mod cache;
 pub mod controller;
 mod crossbar;
@@ -48,6 +49,7 @@ use crate::config::plan::{LanePlan, Policy, PortPlan, Sleep, SyncPlan};
 use crate::config::Config;
 use crate::network::lanes::LanePort;
 use crate::network::parameters::Parameters;
+use crate::network::queueing::Queues;
 use crate::network::selection::Selection;
 use controller::{awake_pair, message_delay, AwakePair, Controller, Meters};
 use lazy::LazyPort;
@@ -182,6 +184,7 @@ fn run_governed(
         clock_ps: settings.power.clock_ps,
         message_cycles: message_delay(message_ps, parameters.cable_ps, settings.power.clock_ps),
         per_direction: settings.power.plans.iter().any(PortPlan::per_direction),
+        queues: queues(topology, &parameters)?,
         turns_links: match parameters.selection {
             Selection::Alonso(thresholds) if !settings.power.plans.is_empty() => Some(thresholds),
             _ => None,
@@ -269,6 +272,15 @@ fn run_governed(
     let threads = Threads::new(settings.threads, duration_ps, parameters.cable_ps);
     let (partitions, completed) = threads.run(partitions, load.operations(), progress)?;
     summary(topology, &numbering, partitions, settings, load, completed)
+}
+
+/// The queues of buffers; none if no scheme divides them.
+fn queues<'t>(
+    topology: &'t dyn Topology,
+    switch: &Parameters,
+) -> Result<Option<Queues<'t>>, RunError> {
+    let queues = Queues::of(topology, switch);
+    queues.map_err(|error| RunError::Settings(format!("{}: {error}", error.key)))
 }
 
 /// The lane controller of every port, by its class; none where links have no lanes to turn off.
@@ -743,6 +755,8 @@ fn deadlock(topology: &dyn Topology, partitions: &[Partition]) -> String {
     what.join("; ")
 }
 
+#[cfg(test)]
+mod divided;
 #[cfg(test)]
 mod low_lanes;
 #[cfg(test)]

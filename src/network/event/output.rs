@@ -19,12 +19,24 @@ impl Partition<'_> {
 
     /// Queues of an output.
     pub(super) fn queues(&self) -> u8 {
-        (self.lanes * self.radix) as u8
+        match &self.buffers {
+            Some(buffers) => buffers.count(),
+            None => (self.lanes * self.radix) as u8,
+        }
+    }
+
+    /// Gives the room of a packet free that has left an output.
+    #[inline]
+    pub(super) fn free_output(&mut self, output: u32) {
+        let bytes = self.ends[output as usize].port.settle_output(self.now);
+        if let Some(buffers) = self.buffers.as_mut().filter(|_| bytes > 0) {
+            buffers.has_departed(output, bytes);
+        }
     }
 
     /// Brings the buffer of an output up to date; whether it holds a packet.
     pub(super) fn settle_output(&mut self, output: u32) -> bool {
-        self.ends[output as usize].port.settle_output(self.now);
+        self.free_output(output);
         self.settle_coming(output);
         let state = &self.ends[output as usize].port;
         if state.crossed.is_empty() && state.coming != NONE {
@@ -48,6 +60,10 @@ impl Partition<'_> {
         at.lane = at.next_lane;
         state.departing = at.wire;
         state.departing_lane = at.lane;
+        if let Some(buffers) = &mut self.buffers {
+            state.departing_lane = 0;
+            buffers.begins_to_depart(output, at.lane);
+        }
     }
 
     /// The packet that has just crossed to an output is alone there and may depart: it need
@@ -55,6 +71,9 @@ impl Partition<'_> {
     #[inline]
     pub(super) fn comes_directly(&mut self, output: u32) -> bool {
         let state = &mut self.ends[output as usize].port;
+        if self.buffers.is_some() {
+            return false;
+        }
         state.settle_output(self.now);
         let lane = u32::from(state.coming_queue) / self.by_radix;
         state.crossed.is_empty()

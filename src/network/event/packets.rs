@@ -38,7 +38,8 @@ pub struct Packet {
     pub input: u8,
     /// See `input`.
     pub output: u8,
-    /// Lane of the link it came by, and in a switch of the one it leaves by.
+    /// Lane of the link it came by, and in a switch of the one it leaves by; where buffers have queues
+    /// ([`buffers`](super::buffers)), the queues at the ends of these links.
     pub lane: u8,
     /// See `lane`.
     pub next_lane: u8,
@@ -177,6 +178,27 @@ impl List {
         self.last = packet;
     }
 
+    /// Adds a packet before the first one that it goes before.
+    pub fn insert(
+        &mut self,
+        packets: &mut Packets,
+        packet: u32,
+        goes_before: impl Fn(&Packet, &Packet) -> bool,
+    ) {
+        let (mut before, mut at) = (NONE, self.first);
+        while at != NONE && !goes_before(&packets[packet], &packets[at]) {
+            (before, at) = (at, packets[at].next);
+        }
+        if at == NONE {
+            return self.push(packets, packet);
+        }
+        packets[packet].next = at;
+        match before {
+            NONE => self.first = packet,
+            _ => packets[before].next = packet,
+        }
+    }
+
     /// Takes the first packet; there must be one.
     #[inline]
     pub fn pop(&mut self, packets: &Packets) -> u32 {
@@ -284,11 +306,11 @@ impl Queues {
         }
     }
 
-    /// The packet that is next, without those of lanes in the mask `paused`.
+    /// The packet that is next, of those that may go.
     #[inline]
-    pub fn next(&self, packets: &Packets, paused: u8) -> Option<u32> {
+    pub fn next(&self, packets: &Packets, may_go: impl Fn(&Packet) -> bool) -> Option<u32> {
         let mut at = self.first;
-        while at != NONE && paused & (1 << packets[at].next_lane) != 0 {
+        while at != NONE && !may_go(&packets[at]) {
             at = packets[at].next_queue;
         }
         Some(at).filter(|at| *at != NONE)
@@ -373,7 +395,7 @@ mod tests {
                 let queue = (0..COUNT)
                     .map(|later| (turn + later) % COUNT)
                     .find(|&queue| paused & (1 << (queue / 3)) == 0 && !model[queue].is_empty());
-                let next = queues.next(&packets, paused);
+                let next = queues.next(&packets, |it| paused & (1 << it.next_lane) == 0);
                 assert_eq!(next, queue.map(|queue| model[queue][0]), "step {step}");
                 if let (Some(next), Some(queue)) = (next, queue) {
                     passed += usize::from(next != queues.first());

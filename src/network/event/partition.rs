@@ -7,6 +7,7 @@
 
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
+use super::buffers::Buffers;
 use super::controller::Controller;
 use super::devices::{Crossbar, Nic, Sending, TreeLinks, Waits};
 use super::events::{event, kind_and_index, EventKind, RemoteEvent};
@@ -19,6 +20,7 @@ use super::tally::Tally;
 use super::time::{Cycle, Time};
 use super::wheel::{Event, Wheel};
 use crate::network::parameters::{Parameters, MAX_RADIX};
+use crate::network::queueing::Queues;
 use crate::network::selection::{Selector, Thresholds};
 use crate::network::topology::Topology;
 use crate::network::traffic::{Host, Outgoing, Traffic};
@@ -33,6 +35,8 @@ pub struct Common<'a> {
     pub message_cycles: u64,
     /// Each direction of a link sleeps for itself.
     pub per_direction: bool,
+    /// The queues of a buffer, if a scheme divides buffers.
+    pub queues: Option<Queues<'a>>,
     /// Switches turn links on and off by these.
     pub turns_links: Option<Thresholds>,
     pub warm_up_ps: u64,
@@ -73,6 +77,8 @@ pub struct Partition<'a> {
     pub(super) crossbars: Vec<Crossbar>,
     /// What chooses among several ports, if the routing function does not.
     pub(super) selector: Option<Box<Selector>>,
+    /// What a queueing scheme makes of the buffers, if there is one.
+    pub(super) buffers: Option<Box<Buffers<'a>>>,
     /// What turns links on and off, if their switches do.
     pub(super) links: Option<Box<TreeLinks>>,
     pub(super) nics: Vec<Nic>,
@@ -147,6 +153,14 @@ impl<'a> Partition<'a> {
                 common.parameters.byte_ps,
             )
             .map(Box::new),
+            buffers: common.queues.map(|queues| {
+                let to_node = |index: usize| {
+                    let peer = topology.peer(numbering.number(number, index));
+                    peer.is_some_and(|peer| peer >= topology.switch_ports())
+                };
+                let to_node = (0..count).map(to_node);
+                Box::new(Buffers::new(queues, &common.parameters, nodes, to_node))
+            }),
             links: (common.turns_links)
                 .and_then(|thresholds| {
                     let switches = &numbering.switches_of[number];
@@ -208,7 +222,10 @@ impl<'a> Partition<'a> {
             self.now = event.time;
             let (kind, index) = kind_and_index(&event);
             match kind {
-                EventKind::Pfc => self.pause_frame_arrives(index, event.value),
+                EventKind::FlowControl => match self.buffers {
+                    Some(_) => self.credits_arrive(index, event.value),
+                    None => self.pause_frame_arrives(index, event.value),
+                },
                 EventKind::Message => self.message_arrives(index, event.value),
                 EventKind::DeadlineRound => {
                     looks += 1;
@@ -337,14 +354,23 @@ impl Host for Partition<'_> {
             return self.wheel.schedule(local);
         }
         self.tally.offered_bytes += message.bytes;
-        self.nics[node as usize].push(Sending {
+        let sending = Sending {
             message,
             generated: self.now,
             left: message.bytes,
-        });
+        };
         let port = self.switch_ports() + node;
         let state = &self.ends[port as usize].port;
-        if !state.waits {
+        let mut may_go = !state.waits;
+        match &mut self.buffers {
+            None => self.nics[node as usize].push(sending),
+            Some(buffers) => {
+                buffers.push_message(source as usize, node, sending);
+                // What waits for room may be of other queues.
+                may_go |= state.paused != 0;
+            }
+        }
+        if may_go {
             let ready = self.now + self.common.parameters.nic_ps;
             let time = match ready <= state.busy_until {
                 true => state.busy_until,

@@ -115,12 +115,13 @@ impl Port {
         }
     }
 
-    /// Lets go of the packet that has left by now.
+    /// Lets go of the packet that has left by now; returns its bytes, 0 if there is none.
     #[inline]
-    pub fn settle_output(&mut self, now: Time) {
+    pub fn settle_output(&mut self, now: Time) -> u32 {
         if self.departing > 0 && self.busy_until <= now {
             self.output_used[self.departing_lane as usize] -= self.departing;
-            self.departing = 0;
+            return std::mem::take(&mut self.departing);
         }
+        0
     }
 }

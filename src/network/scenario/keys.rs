@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use crate::input::{choice, integer, key, list, number, or, schema, Key, Kind, Table, Type, Unit};
-use crate::network::parameters::Aging;
+use crate::network::parameters::{Aging, Queueing};
 use crate::network::selection::Selection;
 use crate::network::skeleton::program::{Gradients, PROGRAMS};
 use crate::network::skeleton::proxies::Proxy;
@@ -598,6 +598,25 @@ fn switch() -> Vec<Key> {
             time(1000, LONGEST_DELAY_PS),
             "`10000`",
             "`powar` and `alonso` look at the utilisation so often",
+        ),
+        key(
+            "queueing",
+            choice(Queueing::NAMES),
+            "`\"voq\"`",
+            "what a buffer is divided into: virtual output queues in one memory, with PFC; or the queues \
+             of a scheme, of equal size, with credits (Zahn III.C)",
+        ),
+        key(
+            "queues",
+            integer(1, 64, Unit::None),
+            "4, of h2lq 6",
+            "queues of `dbbm`, `flow2sl` and `h2lq`",
+        ),
+        key(
+            "escape_queues",
+            integer(1, 64, Unit::None),
+            "`2`",
+            "queues of `h2lq` in the group of the destination",
         ),
         key(
             "link_lanes",

@@ -315,6 +315,7 @@ fn every_key() {
             off_millionths: 125_000,
             window_ps: 2_000_000,
         }),
+        queueing: None,
         link_lanes: Some(Lanes { count: 12, low: 2 }),
     };
     assert_eq!(scenario.switch, switch);
@@ -705,6 +706,67 @@ fn links_have_lanes() {
         "{all}"
     );
     assert!(refused("link_lanes = 1").contains("link_lanes = 1"));
+}
+
+/// Buffers have the queues of a scheme, with the numbers of Zahn III.C, where the scheme has numbers and
+/// the network is one that it is made for.
+#[test]
+fn buffers_have_queues() {
+    let of = |kind: &str, switch: &str| {
+        let text = format!("{LEAST}[topology]\nkind = \"{kind}\"\n[switch]\n{switch}\n");
+        parse(&text).map(|scenario| scenario.switch.queueing)
+    };
+    let tree = |switch: &str| of("k-ary-n-tree", switch);
+    assert_eq!(tree(""), Ok(None));
+    assert_eq!(tree("queueing = \"voq\""), Ok(None));
+    for (name, scheme) in [
+        ("1q", Queueing::One),
+        ("dbbm", Queueing::ByDestination { queues: 4 }),
+        ("flow2sl", Queueing::ByGroups { queues: 4 }),
+    ] {
+        assert_eq!(tree(&format!("queueing = \"{name}\"")), Ok(Some(scheme)));
+        assert_eq!(scheme.name(), name);
+    }
+    let levels = |queues, escape_queues| Queueing::TwoLevels {
+        queues,
+        escape_queues,
+    };
+    let room = "queueing = \"h2lq\"\nqueue_bytes = 100000\n";
+    assert_eq!(of("dragonfly", room), Ok(Some(levels(6, 2))));
+    let more = format!("{room}queues = 5\nescape_queues = 3");
+    assert_eq!(of("dragonfly", &more), Ok(Some(levels(5, 3))));
+    for (kind, switch, message) in [
+        ("k-ary-n-tree", "queueing = \"2q\"", "queueing = \"2q\""),
+        (
+            "k-ary-n-tree",
+            "queues = 2",
+            "queues = 2: only queueing = \"dbbm\"",
+        ),
+        (
+            "k-ary-n-tree",
+            "queueing = \"1q\"\nqueues = 2",
+            "queues = 2: only",
+        ),
+        (
+            "k-ary-n-tree",
+            "queueing = \"dbbm\"\nescape_queues = 2",
+            "escape_queues = 2: only queueing = \"h2lq\" has it",
+        ),
+        (
+            "k-ary-n-tree",
+            "queueing = \"iodet\"",
+            "iodet is made for networks with dimensions",
+        ),
+        ("torus", "queueing = \"voqsw\"", "each of the"),
+        (
+            "k-ary-n-tree",
+            "queueing = \"1q\"\nselection = \"first-on\"",
+            "give selection = \"fixed\"",
+        ),
+    ] {
+        let error = of(kind, switch).unwrap_err();
+        assert!(error.contains(message), "{switch}: {error}");
+    }
 }
 
 /// Where every packet has one way, nothing can be selected; only POWAR and Alonso have thresholds, and

@@ -3,7 +3,7 @@
 
 use super::global_links::GlobalLinks;
 use super::parameters::Parameters;
-use super::{Hop, ParameterError, Topology};
+use super::{Hop, ParameterError, Shape, Topology};
 
 /// Groups of `rows` times `columns` switches. A switch has a cable to every other switch of
 /// its row, `column_cables` to every other switch of its column, and `global_ports` to
@@ -135,6 +135,13 @@ impl Topology for Dragonfly {
             2
         } else {
             1
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        match self.groups {
+            1 => Shape::Other,
+            _ => Shape::Dragonfly,
         }
     }
 

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::parameters::Parameters;
-use super::{Hop, ParameterError, Topology};
+use super::{Hop, ParameterError, Shape, Topology};
 
 /// A tree of `levels` levels of switches with `k` ports down and `k` ports up. The top
 /// switches of an RLFT use all their ports downwards, those of a k-ary n-tree have no cable
@@ -195,6 +195,10 @@ impl Topology for FatTree {
 
     fn radix(&self) -> usize {
         2 * self.k
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::FatTree
     }
 
     fn nodes_per_switch(&self) -> usize {

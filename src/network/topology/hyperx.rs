@@ -1,7 +1,7 @@
 //! HyperX (Georgakoudis Table V; Ahn et al. 2009).
 
 use super::parameters::Parameters;
-use super::{Hop, ParameterError, Topology};
+use super::{Hop, ParameterError, Shape, Topology};
 
 /// Switches at the points of a grid; each has a cable to every other one in its row of
 /// every dimension.
@@ -61,6 +61,12 @@ impl Topology for HyperX {
     /// What differs in the last dimension only is far apart.
     fn group_size(&self) -> usize {
         self.switches / self.dims.last().expect("there is a dimension")
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Grid {
+            dimensions: self.dims.len(),
+        }
     }
 
     fn nodes_per_switch(&self) -> usize {

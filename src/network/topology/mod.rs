@@ -40,6 +40,24 @@ pub struct Hop {
     pub lane: u8,
 }
 
+/// What a network is built as, as far as queueing schemes are made for it
+/// ([`queueing`](super::queueing)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A fat tree: packets go up, then down.
+    FatTree,
+    /// Packets go in one dimension after the other. The classes of ports are those of the NICs, those to
+    /// the nodes, and one for each dimension.
+    Grid {
+        /// How many there are.
+        dimensions: usize,
+    },
+    /// Groups of which each is connected with each other one, and lane 1 in the destination's group.
+    Dragonfly,
+    /// Something else.
+    Other,
+}
+
 /// The shape of a network of equal switches. Nodes have one NIC with one port.
 ///
 /// Ports are numbered through: port `p` of switch `s` is `s * radix + p`, the NIC of node
@@ -59,6 +77,10 @@ pub trait Topology: Debug + Send + Sync {
     /// Number of lanes.
     fn lanes(&self) -> usize {
         1
+    }
+    /// What it is built as.
+    fn shape(&self) -> Shape {
+        Shape::Other
     }
     /// Nodes of a switch that has any. The nodes of a switch have consecutive numbers, and
     /// the first one's is a multiple of this.
@@ -199,6 +221,9 @@ macro_rules! as_field_0 {
         }
         fn radix(&self) -> usize {
             self.0.radix()
+        }
+        fn shape(&self) -> $crate::network::topology::Shape {
+            self.0.shape()
         }
         fn nodes_per_switch(&self) -> usize {
             self.0.nodes_per_switch()

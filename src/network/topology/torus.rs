@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::parameters::Parameters;
-use super::{Hop, ParameterError, Topology};
+use super::{Hop, ParameterError, Shape, Topology};
 
 /// Switches at the points of a grid that closes on itself in every dimension.
 ///
@@ -86,6 +86,12 @@ impl Topology for Torus {
 
     fn lanes(&self) -> usize {
         self.lanes
+    }
+
+    fn shape(&self) -> Shape {
+        Shape::Grid {
+            dimensions: self.dims.len(),
+        }
     }
 
     fn nodes_per_switch(&self) -> usize {

@@ -1,0 +1,255 @@
+//! Buffers that a scheme divides into queues: one engine against the other, and what schemes are for.
+
+use super::selections::{bursts, shape};
+use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
+use super::*;
+use crate::blocks::port::controller::{AlwaysOn, PowerController};
+use crate::blocks::port::golden::Port;
+use crate::network::clocked::NoSink;
+use crate::network::parameters::{Aging, Lanes, Queueing};
+use crate::network::topology::{ConfiguredTopology, SingleSwitch, Value};
+use crate::network::trace::{self, Program};
+
+const SMALL: Queueing = Queueing::ByDestination { queues: 2 };
+
+fn n(number: usize) -> Value {
+    Value::Number(number)
+}
+
+/// Networks of 16 nodes or more, with one lane and with two.
+fn tree() -> ConfiguredTopology {
+    shape("k-ary-n-tree", &[("k", n(4)), ("n", n(2))])
+}
+
+fn torus() -> ConfiguredTopology {
+    let dims = ("dims", Value::List(vec![5, 4]));
+    shape("torus", &[dims, ("ports_per_link", n(1))])
+}
+
+fn dragonfly() -> ConfiguredTopology {
+    let parameters = [
+        ("groups", n(5)),
+        ("switches_per_group", n(2)),
+        ("nodes_per_switch", n(2)),
+        ("global_ports", n(2)),
+    ];
+    shape("dragonfly", &parameters)
+}
+
+/// A byte takes 21 ps, so that few packets arrive in a switch at the same time.
+fn switch(queueing: Queueing, queue: u32) -> Parameters {
+    Parameters {
+        byte_ps: 21,
+        queue,
+        queueing: Some(queueing),
+        ..Parameters::default()
+    }
+}
+
+fn with(
+    topology: &dyn Topology,
+    switch: Parameters,
+    plan: Option<&PortPlan>,
+    program: &Program,
+    duration: Option<u64>,
+    threads: usize,
+) -> RunSummary {
+    let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+    let load = Load::Programs {
+        programs: &[program.into()],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let plans = vec![plan.copied(); topology.classes().len()];
+    let plans: Vec<PortPlan> = plans.into_iter().flatten().collect();
+    let settings = Settings {
+        switch,
+        ..settings(&plans, duration, threads)
+    };
+    run(topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+}
+
+/// The engine that looks every packet up in plain queues simulates the same, with links that sleep and
+/// with links that do not; so do several threads. How often a port had to wait for room only the first
+/// one counts.
+#[test]
+fn both_engines_divide_buffers_alike() {
+    let text = "[port]\npolicy = \"fixed\"\nsync = \"messages\"\nt_pdt_ns = 2000\n";
+    let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
+    let groups = Queueing::ByGroups { queues: 3 };
+    let levels = Queueing::TwoLevels {
+        queues: 3,
+        escape_queues: 2,
+    };
+    let (tree, torus, dragonfly) = (tree(), torus(), dragonfly());
+    let (mut waits, mut stops) = (0, 0);
+    for (topology, scheme, kilobytes) in [
+        (&tree, Queueing::One, 12),
+        (&tree, Queueing::PerOutput, 80),
+        (&tree, Queueing::PerNode, 160),
+        (&tree, groups, 44),
+        (&torus, Queueing::One, 20),
+        (&torus, SMALL, 60),
+        (&torus, Queueing::PerDimension, 60),
+        (&dragonfly, Queueing::PerOutput, 120),
+        (&dragonfly, levels, 50),
+    ] {
+        for (aging, program, sleeps, duration) in [
+            (Aging::Switch, congested(15), false, Some(45_000_000)),
+            (Aging::Network, congested(15), true, Some(45_000_000)),
+            (Aging::Switch, bursts(16), true, Some(600_000_000)),
+            (Aging::Switch, lammps(), true, Some(900_000_000)),
+        ] {
+            let switch = Parameters {
+                aging,
+                ..switch(scheme, 1000 * kilobytes)
+            };
+            let topology: &dyn Topology = &**topology;
+            let plan = sleeps.then_some(&plan);
+            let one = with(topology, switch, plan, &program, duration, 1);
+            let three = with(topology, switch, plan, &program, duration, 3);
+            let what = format!("{scheme:?} {aging:?} {sleeps}");
+            assert!(one == three, "{what}: one thread, three threads");
+            let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+            let controller = |_| -> Box<dyn PowerController + Send> {
+                match plan {
+                    Some(plan) => Box::new(Port::new(plan)),
+                    None => Box::new(AlwaysOn),
+                }
+            };
+            let network = (topology, &program, &nodes[..]);
+            let mut clocked = clocked_with(switch, network, duration, controller, &mut NoSink);
+            for (port, other) in one.ports.iter().zip(&mut clocked.ports) {
+                waits += port.sleep_waits;
+                stops += port.pauses;
+                other.pauses = port.pauses;
+                assert_eq!(port, other, "{what}");
+            }
+            let events = one.events;
+            assert!(one == RunSummary { events, ..clocked }, "{what}");
+        }
+    }
+    assert!(waits > 1000 && stops > 1000, "{waits} {stops}");
+}
+
+/// Two nodes send 40 packets each to a third, and one of them then one packet to a fourth. In one
+/// queue for all that packet waits for those before it, in a queue of its own for none: "a packet,
+/// which requests a busy port is blocked. This prevents other packets stored behind it in the same
+/// buffer from advancing, even if these packets are requesting free ports" (Zahn II.B).
+#[test]
+fn a_blocked_packet_holds_up_those_of_its_queue() {
+    let text = "num_ranks 4\n\
+                rank 0 {\ns1: send 192000b to 2 tag 1\ns2: send 4800b to 3 tag 2\n}\n\
+                rank 1 {\ns1: send 192000b to 2 tag 3\n}\n\
+                rank 2 {\nr1: recv 192000b from 0 tag 1\nr3: recv 192000b from 1 tag 3\n}\n\
+                rank 3 {\nr2: recv 4800b from 0 tag 2\nc: calc 1\nc requires r2\n}\n";
+    let program = trace::from_text(text).unwrap();
+    let topology = SingleSwitch { nodes: 4 };
+    let arrives = |scheme| {
+        // A sample of 10 ns says when the last byte of all has arrived at node 3.
+        let switch = Parameters {
+            mtu: 4800,
+            ..switch(scheme, 38_400)
+        };
+        let nodes = [0, 1, 2, 3];
+        let load = Load::Programs {
+            programs: &[(&program).into()],
+            nodes: &nodes,
+            overheads: OVERHEADS,
+        };
+        // The hot node is done after so long; until then the run is cut in halves.
+        let (mut low, mut high) = (0, 20_000_000);
+        while high - low > 1000 {
+            let middle = (low + high) / 2;
+            let settings = Settings {
+                switch,
+                ..settings(&[], Some(middle), 1)
+            };
+            let none = Replacements::new();
+            let run = run(&topology, load, &settings, none, &mut go_on).unwrap();
+            // What rank 3 computes begins when its message is there.
+            match run.calc_ps[3] {
+                0 => low = middle,
+                _ => high = middle,
+            }
+        }
+        high
+    };
+    let packet = 4800 * 21;
+    let own = arrives(Queueing::PerOutput);
+    let one = arrives(Queueing::One);
+    // 2 x 40 packets leave by the hot port, 8 of them are in its buffer behind the packet that is next.
+    assert!(one > 70 * packet, "{one} ps");
+    // The CPU's two sends, two links, the crossbar, and at most a packet of the same NIC in its way
+    // on each.
+    assert!(own < 2 * OVERHEADS.send + 6 * packet, "{own} ps");
+}
+
+/// A sender with room for one packet at the other end sends the next one when that has crossed: a
+/// packet each time that it takes to get there, to cross, and the credits to come back.
+#[test]
+fn credits_take_the_way_back() {
+    let text = "num_ranks 2\nrank 0 {\nl: send 480000b to 1\n}\n\
+                rank 1 {\nl: recv 480000b from 0\n}\n";
+    let program = trace::from_text(text).unwrap();
+    let topology = SingleSwitch { nodes: 2 };
+    let time = |queue: u32| {
+        let switch = Parameters {
+            mtu: 4800,
+            ..switch(Queueing::One, queue)
+        };
+        let run = with(&topology, switch, None, &program, None, 1);
+        (run.time_ps, run.ports[0].highest_input, switch)
+    };
+    let (slow, most, switch) = time(4800);
+    assert_eq!(most, 4800);
+    let packet = switch.link_time(4800);
+    let round = packet + switch.cable_ps + switch.crossbar_time(4800) + switch.pause_delay();
+    // 100 packets, each of which waits for a clock edge; then the last one goes on.
+    let rest = OVERHEADS.send + packet + switch.cable_ps;
+    let expected = 99 * round + (round - switch.pause_delay()) + rest;
+    assert!(
+        (expected..expected + 102_000).contains(&slow),
+        "{slow} ps, {expected}"
+    );
+    // Room for two lets packets follow each other.
+    let (fast, most, _) = time(9600);
+    assert_eq!(most, 9600);
+    let expected = 100 * packet + (round - switch.pause_delay() - packet) + rest;
+    assert!(
+        (expected..expected + 102_000).contains(&fast),
+        "{fast} ps, {expected}"
+    );
+}
+
+/// Links of lanes and queueing schemes go together (Zahn III), and both engines agree.
+#[test]
+fn lanes_and_queues_go_together() {
+    let text = "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"fast-wake\"\n\
+                t_pdt_ns = 2000\n[states.fast-wake]\nt_s_ns = 1000\nt_w_ns = 1000\n";
+    let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
+    let switch = Parameters {
+        link_lanes: Some(Lanes { count: 4, low: 1 }),
+        ..switch(SMALL, 60_000)
+    };
+    let lanes = switch
+        .link_lanes
+        .unwrap()
+        .plan(&plan, &switch, 1000)
+        .unwrap();
+    let topology = torus();
+    let program = bursts(16);
+    let duration = Some(300_000_000);
+    let one = with(&*topology, switch, Some(&plan), &program, duration, 1);
+    let nodes: Vec<u32> = (0..16).collect();
+    let network = (&*topology as &dyn Topology, &program, &nodes[..]);
+    let controller = |_| -> Box<dyn PowerController + Send> { Box::new(LanePort::new(&lanes)) };
+    let mut clocked = clocked_with(switch, network, duration, controller, &mut NoSink);
+    for (port, other) in one.ports.iter().zip(&mut clocked.ports) {
+        other.pauses = port.pauses;
+        assert_eq!(port, other);
+    }
+    let events = one.events;
+    assert!(one == RunSummary { events, ..clocked });
+    assert!(one.packets > 500, "{}", one.packets);
+}
