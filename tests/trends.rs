@@ -1,7 +1,8 @@
 //! Trends that papers report must show in the scenarios of `sim/`, each against the run without power
 //! saving: fixed power-down thresholds on LAMMPS (PerfBound 4.4.1 and Figure 7), with golden models at
 //! every port; links that switches turn off and on under a load that rises and falls (Alonso Figure 5);
-//! jobs that run together in fast wake, deep sleep and hybrid (Georgakoudis VI).
+//! jobs that run together in fast wake, deep sleep and hybrid (Georgakoudis VI); queueing schemes in a
+//! network that is congested (Zahn IV, VII).
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -245,4 +246,55 @@ fn modes_of_georgakoudis() {
         fast.1 < deep.1 && fast.1 < hybrid.1,
         "{fast:?} {hybrid:?} {deep:?}"
     );
+}
+
+/// "For all evaluated topologies there is at least one combination of a queueing scheme and an energy
+/// saving policy in which they provide significant improvements [...]. While throughput increases by more
+/// than 100% for k-ary n-tree and dragonfly, latency and energy/data can be reduced by more than 50% for
+/// all studied topologies" (Zahn VII); "in a dragonfly network, queueing schemes are able to increase the
+/// average link utilization from 11.2% up to 28.1%" (V). In small networks of the same kinds, whose links
+/// never sleep.
+#[test]
+fn queueing_schemes_of_zahn() {
+    let tree = "kind = \"k-ary-n-tree\"\nk = 4\nn = 3";
+    let torus = "kind = \"torus\"\ndims = [5, 5, 3]\nports_per_link = 1";
+    let dragonfly = "kind = \"dragonfly\"\ngroups = 9\nswitches_per_group = 4\n\
+                     nodes_per_switch = 2\nglobal_ports = 2";
+    let run = |topology: &str, scheme: &str| {
+        let text = format!(
+            "[topology]\n{topology}\n[traffic]\nkind = \"hotspot\"\nload = 0.4\n\
+             message_bytes = 2048\n[switch]\nlink_gbps = 100\nmtu_bytes = 2048\n\
+             queue_bytes = 65536\nqueueing = \"{scheme}\"\n\
+             [run]\nduration_ns = 400000\nwarm_up_ns = 100000\n"
+        );
+        let scenario = Scenario::of_text(&text, Path::new("zahn.toml")).unwrap();
+        let run = experiment::run(&scenario, 1).unwrap().run.measured;
+        let found = [
+            run.delivered_bytes as f64,
+            run.latency_mean_ns.unwrap(),
+            run.zahn_network_nj_per_bit.unwrap(),
+            run.link_utilisation,
+        ];
+        println!("{scheme}: {found:?}");
+        found
+    };
+    for (topology, schemes, more_than_doubled) in [
+        (tree, ["voqsw", "dbbm", "flow2sl"], true),
+        (torus, ["voqsw", "dbbm", "iodet"], false),
+        (dragonfly, ["voqsw", "dbbm", "h2lq"], true),
+    ] {
+        let [bytes, latency, energy, utilisation] = run(topology, "1q");
+        let all = schemes.map(|scheme| run(topology, scheme));
+        let improves = |it: &[f64; 4]| it[1] < latency / 2.0 && it[2] < energy / 2.0;
+        assert!(all.iter().any(improves), "{topology}");
+        if more_than_doubled {
+            assert!(all.iter().all(|it| it[0] > 2.0 * bytes), "{topology}");
+        }
+        if topology == dragonfly {
+            // 11.2 % and 28.1 %, in a larger one.
+            assert!(utilisation < 0.112, "{utilisation}");
+            let best = all.iter().map(|it| it[3]).fold(0.0, f64::max);
+            assert!((0.25..0.31).contains(&best), "{best}");
+        }
+    }
 }
