@@ -3,160 +3,17 @@
 //!
 //! An input has a part of its buffer for each queue. The first packet of a queue asks for the crossbar,
 //! those behind it wait. An output has a queue for each queue at the other end of its link; they take
-//! turns. A packet leaves if its queue at the other end has room for all of it: the sender counts the
+//! turns. What is held stands in `queues`. A packet leaves if its queue at the other end has room for all of it: the sender counts the
 //! bytes that are free there, and hears of those that get free once a packet has crossed, when a
 //! message of [`Parameters::control`](crate::network::parameters::Parameters::control) bytes could be
 //! there. A NIC has a queue of messages for each queue of its switch.
 
-use std::collections::VecDeque;
-
 use super::crossbar::{is_older, Candidate};
-use super::devices::Sending;
 use super::events::EventKind;
 use super::link::Next;
-use super::packets::{List, Packet};
+use super::packets::Packet;
 use super::partition::Partition;
 use super::time::Time;
-use crate::network::parameters::Parameters;
-use crate::network::queueing::Queues;
-use crate::network::traffic::Outgoing;
-
-/// One queue of a port: at its input, at its output, and at the other end of its link.
-#[derive(Clone, Copy, Debug)]
-struct Queue {
-    /// At the input: the packets behind the first one.
-    behind: List,
-    /// At the input: there is a first one, which asks for the crossbar.
-    asks: bool,
-    /// Bytes at the output, packets granted and departing included.
-    used: u32,
-    /// Bytes free at the other end of the link; [`Queue::ENDLESS`]: it is a node.
-    credits: u32,
-}
-
-impl Queue {
-    /// A node takes whatever comes.
-    const ENDLESS: u32 = u32::MAX;
-}
-
-/// The messages of a NIC.
-#[derive(Clone, Debug)]
-struct Messages {
-    /// Those of each queue, the oldest first.
-    of: Vec<VecDeque<Sending>>,
-    /// Queues with messages.
-    filled: u64,
-    /// The queue whose turn it is.
-    turn: u32,
-}
-
-/// The queues of all ports of a partition.
-#[derive(Debug)]
-pub(super) struct Buffers<'t> {
-    queues: Queues<'t>,
-    /// Bytes of a queue.
-    capacity: u32,
-    /// Port by port.
-    of: Vec<Queue>,
-    /// Of each NIC.
-    messages: Vec<Messages>,
-    /// Of the packet on the way out of each port.
-    departing: Vec<u8>,
-}
-
-impl<'t> Buffers<'t> {
-    /// Empty buffers of a partition.
-    pub(super) fn new(
-        queues: Queues<'t>,
-        parameters: &Parameters,
-        nodes: usize,
-        to_node: impl Iterator<Item = bool>,
-    ) -> Self {
-        let capacity = parameters.queue / queues.count() as u32;
-        let mut of = Vec::new();
-        for to_node in to_node {
-            let queue = Queue {
-                behind: List::EMPTY,
-                asks: false,
-                used: 0,
-                credits: match to_node {
-                    true => Queue::ENDLESS,
-                    false => capacity,
-                },
-            };
-            of.resize(of.len() + queues.count(), queue);
-        }
-        let messages = Messages {
-            of: vec![VecDeque::new(); queues.count()],
-            filled: 0,
-            turn: 0,
-        };
-        Self {
-            queues,
-            capacity,
-            departing: vec![0; of.len() / queues.count()],
-            of,
-            messages: vec![messages; nodes],
-        }
-    }
-
-    /// Queues of a port.
-    pub(super) fn count(&self) -> u8 {
-        self.queues.count() as u8
-    }
-
-    /// What numbers them.
-    pub(super) fn queues(&self) -> &Queues<'t> {
-        &self.queues
-    }
-
-    fn queue(&mut self, port: u32, queue: u8) -> &mut Queue {
-        &mut self.of[port as usize * self.queues.count() + usize::from(queue)]
-    }
-
-    /// There is room for so many bytes at the other end of a port's link.
-    fn takes(&self, port: u32, queue: u8, bytes: u32) -> bool {
-        self.of[port as usize * self.queues.count() + usize::from(queue)].credits >= bytes
-    }
-
-    /// A packet leaves a port for that queue at the other end.
-    pub(super) fn spend(&mut self, port: u32, queue: u8, bytes: u32) {
-        let credits = &mut self.queue(port, queue).credits;
-        if *credits != Queue::ENDLESS {
-            *credits -= bytes;
-        }
-    }
-
-    /// A packet has begun to leave an output.
-    pub(super) fn begins_to_depart(&mut self, output: u32, queue: u8) {
-        self.departing[output as usize] = queue;
-    }
-
-    /// It has left.
-    pub(super) fn has_departed(&mut self, output: u32, bytes: u32) {
-        let queue = self.departing[output as usize];
-        self.queue(output, queue).used -= bytes;
-    }
-
-    /// Adds a message to those of a NIC.
-    pub(super) fn push_message(&mut self, source: usize, node: u32, sending: Sending) {
-        let Outgoing { destination, .. } = sending.message;
-        let queue = self.queues.first(source, destination as usize);
-        let messages = &mut self.messages[node as usize];
-        messages.of[usize::from(queue)].push_back(sending);
-        messages.filled |= 1 << queue;
-    }
-
-    /// A NIC has messages to send.
-    pub(super) fn has_messages(&self, node: u32) -> bool {
-        self.messages[node as usize].filled != 0
-    }
-
-    /// All messages of a NIC.
-    pub(super) fn messages_of(&self, node: u32) -> impl Iterator<Item = &Sending> {
-        self.messages[node as usize].of.iter().flatten()
-    }
-}
 
 impl Partition<'_> {
     /// Bytes in all queues of a port count together.

@@ -5,11 +5,11 @@
 
 use strength_reduce::StrengthReducedU32;
 
-use super::buffers::Buffers;
 use super::devices::Sending;
 use super::events::{arriving, event, EventKind, RemoteEvent};
 use super::packets::{Packet, NONE};
 use super::partition::{End, Partition};
+use super::queues::Buffers;
 use super::time::{Cycle, Time};
 use crate::network::run::{Overflow, RunError};
 
@@ -231,8 +231,8 @@ impl Partition<'_> {
         }
         if !is_switch {
             let nic = (port - self.switch_ports()) as usize;
-            let in_queues = |buffers: &Box<Buffers>| buffers.has_messages(nic as u32);
-            if self.nics[nic].first.is_some() || self.buffers.as_ref().is_some_and(in_queues) {
+            let in_queues = |buffers: &Buffers| buffers.has_messages(nic as u32);
+            if self.nics[nic].first.is_some() || self.buffers.as_deref().is_some_and(in_queues) {
                 self.depart_at(port, end);
             }
             return;

@@ -23,6 +23,7 @@ mod packets;
 mod partition;
 mod port;
 mod prefetch;
+mod queues;
 mod rounds;
 pub mod series;
 mod tally;

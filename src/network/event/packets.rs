@@ -39,7 +39,7 @@ pub struct Packet {
     /// See `input`.
     pub output: u8,
     /// Lane of the link it came by, and in a switch of the one it leaves by; where buffers have queues
-    /// ([`buffers`](super::buffers)), the queues at the ends of these links.
+    /// ([`queues`](super::queues)), the queues at the ends of these links.
     pub lane: u8,
     /// See `lane`.
     pub next_lane: u8,

@@ -3,17 +3,17 @@
 //! What one partition schedules in another happens a cable's delay later at the earliest, so all of
 //! them can go on for that long on their own. This file has the state and the loop over events;
 //! what happens at an event stands in the file named after where it happens: `link`, `crossbar`,
-//! `output`, `nic`, `deadlines`.
+//! `output`, `nic`, `deadlines`; `buffers` where a queueing scheme divides them.
 
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
-use super::buffers::Buffers;
 use super::controller::Controller;
 use super::devices::{Crossbar, Nic, Sending, TreeLinks, Waits};
 use super::events::{event, kind_and_index, EventKind, RemoteEvent};
 use super::numbering::Numbering;
 use super::packets::{Packets, NONE};
 use super::port::{Port, MAX_LANES};
+use super::queues::Buffers;
 use super::rounds::Rounds;
 use super::series::Samples;
 use super::tally::Tally;
