@@ -52,7 +52,7 @@ pub(super) struct Divided<'t> {
     messages: Vec<(Vec<VecDeque<u32>>, usize)>,
 }
 
-/// A packet's queue on the link it is on; those of a switch are looked up by its place in [`Packets`].
+/// The queue of each packet, by its place, at the end of the link that it came by last.
 pub(super) type QueueOf = std::collections::HashMap<u32, u8>;
 
 impl<'t> Divided<'t> {

@@ -53,9 +53,8 @@ impl Partition<'_> {
         output
     }
 
-    /// [`Partition::oldest`] of the first packets of all queues, where the output has one for `queue`s at
-    /// the other end of its link: if the oldest packet of one of these does not fit, younger ones do not
-    /// overtake it there.
+    /// [`Partition::oldest`] of the first packets of all queues. If the oldest one that goes to a queue of
+    /// the output does not fit there, younger ones do not overtake it.
     pub(super) fn oldest_of_queues(&mut self, switch: u32, output: u32) -> Result<Candidate, Time> {
         let now = self.now;
         let busy_until = self.ends[output as usize].port.output_busy_until;
@@ -97,12 +96,7 @@ impl Partition<'_> {
             // A departure makes room, and has the switch look again.
             next = next.min(state.busy_until);
         }
-        let bit = 1 << (output - switch * self.radix);
-        let held = &mut self.crossbars[switch as usize].held;
-        *held = match full != 0 {
-            true => *held | bit,
-            false => *held & !bit,
-        };
+        self.notes_held(switch, output, full != 0);
         found.map_err(|_: Time| next)
     }
 
@@ -212,15 +206,9 @@ impl Partition<'_> {
         }
         let packet = self.cut_packet(port);
         self.packets[packet].lane = queue;
-        if let Some(buffers) = &mut self.buffers {
-            let messages = &mut buffers.messages[node];
-            let of = &mut messages.of[usize::from(queue)];
-            if let Some(rest) = self.nics[node].first.take() {
-                of.push_front(rest);
-            }
-            if of.is_empty() {
-                messages.filled &= !(1 << queue);
-            }
+        let rest = self.nics[node].first.take();
+        if let Some((buffers, rest)) = self.buffers.as_mut().zip(rest) {
+            buffers.messages[node].of[usize::from(queue)].push_front(rest);
         }
         packet
     }

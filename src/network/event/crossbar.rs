@@ -203,13 +203,19 @@ impl Partition<'_> {
                 break;
             }
         }
+        self.notes_held(switch, output, held);
+        best.ok_or(next)
+    }
+
+    /// Whether packets for an output wait behind one that does not fit.
+    #[inline]
+    pub(super) fn notes_held(&mut self, switch: u32, output: u32, held: bool) {
         let bit = 1 << (output - switch * self.radix);
         let crossbar = &mut self.crossbars[switch as usize];
         crossbar.held = match held {
             true => crossbar.held | bit,
             false => crossbar.held & !bit,
         };
-        best.ok_or(next)
     }
 
     /// Of the packets in the list of an output the oldest that is the first of its input and whose

@@ -1,6 +1,6 @@
 //! Buffers that a scheme divides into queues: one engine against the other, and what schemes are for.
 
-use super::selections::{bursts, shape};
+use super::selections::{bursts, run_program, shape};
 use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
 use super::*;
 use crate::blocks::port::controller::{AlwaysOn, PowerController};
@@ -8,7 +8,7 @@ use crate::blocks::port::golden::Port;
 use crate::network::clocked::NoSink;
 use crate::network::parameters::{Aging, Lanes, Queueing};
 use crate::network::topology::{ConfiguredTopology, SingleSwitch, Value};
-use crate::network::trace::{self, Program};
+use crate::network::trace;
 
 const SMALL: Queueing = Queueing::ByDestination { queues: 2 };
 
@@ -44,29 +44,6 @@ fn switch(queueing: Queueing, queue: u32) -> Parameters {
         queueing: Some(queueing),
         ..Parameters::default()
     }
-}
-
-fn with(
-    topology: &dyn Topology,
-    switch: Parameters,
-    plan: Option<&PortPlan>,
-    program: &Program,
-    duration: Option<u64>,
-    threads: usize,
-) -> RunSummary {
-    let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
-    let load = Load::Programs {
-        programs: &[program.into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
-    let plans = vec![plan.copied(); topology.classes().len()];
-    let plans: Vec<PortPlan> = plans.into_iter().flatten().collect();
-    let settings = Settings {
-        switch,
-        ..settings(&plans, duration, threads)
-    };
-    run(topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
 }
 
 /// The engine that looks every packet up in plain queues simulates the same, with links that sleep and
@@ -105,15 +82,15 @@ fn both_engines_divide_buffers_alike() {
                 ..switch(scheme, 1000 * kilobytes)
             };
             let topology: &dyn Topology = &**topology;
-            let plan = sleeps.then_some(&plan);
-            let one = with(topology, switch, plan, &program, duration, 1);
-            let three = with(topology, switch, plan, &program, duration, 3);
+            let plan = sleeps.then_some(plan);
+            let one = run_program(topology, switch, &program, plan, duration, 1);
+            let three = run_program(topology, switch, &program, plan, duration, 3);
             let what = format!("{scheme:?} {aging:?} {sleeps}");
             assert!(one == three, "{what}: one thread, three threads");
             let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
             let controller = |_| -> Box<dyn PowerController + Send> {
                 match plan {
-                    Some(plan) => Box::new(Port::new(plan)),
+                    Some(plan) => Box::new(Port::new(&plan)),
                     None => Box::new(AlwaysOn),
                 }
             };
@@ -146,7 +123,6 @@ fn a_blocked_packet_holds_up_those_of_its_queue() {
     let program = trace::from_text(text).unwrap();
     let topology = SingleSwitch { nodes: 4 };
     let arrives = |scheme| {
-        // A sample of 10 ns says when the last byte of all has arrived at node 3.
         let switch = Parameters {
             mtu: 4800,
             ..switch(scheme, 38_400)
@@ -157,7 +133,7 @@ fn a_blocked_packet_holds_up_those_of_its_queue() {
             nodes: &nodes,
             overheads: OVERHEADS,
         };
-        // The hot node is done after so long; until then the run is cut in halves.
+        // When rank 3 has its message, between two ends of the run, of which one is too early.
         let (mut low, mut high) = (0, 20_000_000);
         while high - low > 1000 {
             let middle = (low + high) / 2;
@@ -198,7 +174,10 @@ fn credits_take_the_way_back() {
             mtu: 4800,
             ..switch(Queueing::One, queue)
         };
-        let run = with(&topology, switch, None, &program, None, 1);
+        let run = run_program(&topology, switch, &program, None, None, 1);
+        // Two of the four ends of the two cables send all bytes once.
+        let sent = run.link_utilisation(21) * 4.0 * run.duration_ps() as f64;
+        assert!((sent - 2.0 * 480_000.0 * 21.0).abs() < 1.0, "{sent}");
         (run.time_ps, run.ports[0].highest_input, switch)
     };
     let (slow, most, switch) = time(4800);
@@ -240,7 +219,7 @@ fn lanes_and_queues_go_together() {
     let topology = torus();
     let program = bursts(16);
     let duration = Some(300_000_000);
-    let one = with(&*topology, switch, Some(&plan), &program, duration, 1);
+    let one = run_program(&*topology, switch, &program, Some(plan), duration, 1);
     let nodes: Vec<u32> = (0..16).collect();
     let network = (&*topology as &dyn Topology, &program, &nodes[..]);
     let controller = |_| -> Box<dyn PowerController + Send> { Box::new(LanePort::new(&lanes)) };

@@ -32,8 +32,6 @@ impl Queue {
 pub(super) struct Messages {
     /// Those of each queue, the oldest first.
     pub(super) of: Vec<VecDeque<Sending>>,
-    /// Queues with messages.
-    pub(super) filled: u64,
     /// The queue whose turn it is.
     pub(super) turn: u32,
 }
@@ -76,7 +74,6 @@ impl<'t> Buffers<'t> {
         }
         let messages = Messages {
             of: vec![VecDeque::new(); queues.count()],
-            filled: 0,
             turn: 0,
         };
         Self {
@@ -131,14 +128,12 @@ impl<'t> Buffers<'t> {
     pub(super) fn push_message(&mut self, source: usize, node: u32, sending: Sending) {
         let Outgoing { destination, .. } = sending.message;
         let queue = self.queues.first(source, destination as usize);
-        let messages = &mut self.messages[node as usize];
-        messages.of[usize::from(queue)].push_back(sending);
-        messages.filled |= 1 << queue;
+        self.messages[node as usize].of[usize::from(queue)].push_back(sending);
     }
 
     /// A NIC has messages to send.
     pub(super) fn has_messages(&self, node: u32) -> bool {
-        self.messages[node as usize].filled != 0
+        self.messages_of(node).next().is_some()
     }
 
     /// All messages of a NIC.

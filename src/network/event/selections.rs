@@ -54,9 +54,10 @@ fn switch(selection: Selection) -> Parameters {
     }
 }
 
-fn with(
+/// A run of a program whose ranks have a node each, with such ports or with links that never sleep.
+pub(super) fn run_program(
     topology: &dyn Topology,
-    selection: Selection,
+    switch: Parameters,
     program: &Program,
     plan: Option<PortPlan>,
     duration: Option<u64>,
@@ -70,10 +71,28 @@ fn with(
     };
     let plans = plan.map_or(Vec::new(), |plan| vec![plan; topology.classes().len()]);
     let settings = Settings {
-        switch: switch(selection),
+        switch,
         ..settings(&plans, duration, threads)
     };
     run(topology, load, &settings, Replacements::new(), &mut go_on).unwrap()
+}
+
+fn with(
+    topology: &dyn Topology,
+    selection: Selection,
+    program: &Program,
+    plan: Option<PortPlan>,
+    duration: Option<u64>,
+    threads: usize,
+) -> RunSummary {
+    run_program(
+        topology,
+        switch(selection),
+        program,
+        plan,
+        duration,
+        threads,
+    )
 }
 
 /// Both engines choose the same ports, under congestion and with links that sleep; so do several

@@ -85,7 +85,7 @@ fn waiting(topology: &dyn Topology, scheme: Queueing) -> Waiting {
     all
 }
 
-/// How many values packets of one queue have, at most, and by input how many queues have packets.
+/// How many different values packets of one queue have, at most.
 fn values<T: Ord>(all: &Waiting, value: impl Fn(&Packet) -> T) -> usize {
     let of = |queue: &BTreeSet<Packet>| queue.iter().map(&value).collect::<BTreeSet<_>>().len();
     all.values().map(of).max().unwrap()
