@@ -23,8 +23,8 @@ pub struct Args {
     #[arg(value_name = "FILE|NAME", hide_possible_values = true,
           value_parser = suggested(StringValueParser::new(), KINDS.iter().map(|kind| kind.name)))]
     network: String,
-    /// Also print the minimal tree of a fat tree: the least switches and links that connect all nodes
-    /// (Alonso 3).
+    /// Also print the links that stay on where switches turn links on and off: the minimal tree of a
+    /// fat tree (Alonso 3), or one of several cables between the neighbours of a torus or HyperX.
     #[arg(long)]
     minimal: bool,
     /// Print JSON instead of tables.
@@ -54,10 +54,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     let mut description = Description::new(&shape);
     if args.minimal {
-        let minimal = MinimalTree::new(&*shape).ok_or_else(|| {
+        let minimal = Minimal::new(&*shape).ok_or_else(|| {
             anyhow!(
-                "{}: a {} has no minimal tree; a k-ary-n-tree and an rlft with all its subtrees \
-                 have one (Alonso 3)",
+                "{}: in this {} no link could be off; a k-ary-n-tree and an rlft with all its subtrees have \
+                 a minimal tree (Alonso 3), and a torus and a hyperx with ports_per_link above 1 more \
+                 cables than one between neighbours",
                 args.network,
                 shape.kind()
             )
@@ -95,7 +96,7 @@ struct Description {
     /// Switch ports without a cable.
     free_ports: usize,
     #[serde(flatten)]
-    minimal: Option<MinimalTree>,
+    minimal: Option<Minimal>,
     /// Most links between two nodes, those of the NICs included.
     diameter: u8,
     mean_hops: f64,
@@ -104,9 +105,9 @@ struct Description {
     classes: Vec<Class>,
 }
 
-/// The least of a fat tree that connects all nodes (Alonso 3).
+/// What stays on where switches turn links on and off (Alonso 3).
 #[derive(Serialize)]
-struct MinimalTree {
+struct Minimal {
     minimal_switches: usize,
     /// Of one direction each.
     minimal_links: usize,
@@ -114,14 +115,14 @@ struct MinimalTree {
     p_min: f64,
 }
 
-impl MinimalTree {
+impl Minimal {
     /// `None` in a network that has none.
     fn new(topology: &dyn Topology) -> Option<Self> {
         let (mut links, mut all) = (0, 0);
         let mut switches = BTreeSet::new();
         for port in (0..topology.ports()).filter(|&port| topology.peer(port).is_some()) {
             all += 1;
-            if topology.in_minimal_tree(port)? {
+            if topology.stays_on(port)? {
                 links += 1;
                 if port < topology.switch_ports() {
                     switches.insert(port / topology.radix());
@@ -214,11 +215,11 @@ impl Description {
         row("ports without a cable", self.free_ports.to_string());
         if let Some(minimal) = &self.minimal {
             row(
-                "switches of the minimal tree",
+                "switches with links that stay on",
                 minimal.minimal_switches.to_string(),
             );
             let links = format!("{} of one direction each", minimal.minimal_links);
-            row("links of the minimal tree", links);
+            row("links that stay on", links);
             row(
                 "least power of the links",
                 format!("{:.4} of all", minimal.p_min),

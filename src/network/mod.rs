@@ -10,7 +10,9 @@ pub(crate) mod clocked;
 pub mod event;
 pub mod event_queue;
 pub mod lanes;
+pub mod on_off_links;
 pub mod parameters;
+mod port_set;
 pub mod queueing;
 pub mod replay;
 pub mod run;
@@ -20,7 +22,6 @@ pub mod skeleton;
 pub mod topology;
 pub mod trace;
 pub mod traffic;
-pub mod tree_links;
 pub mod workload;
 
 pub use run::{Ended, Latency, PortCycles, PortSummary, Progress, RunError, RunSummary};

@@ -51,7 +51,7 @@ impl Lanes {
     }
 }
 
-/// How packets are put into the queues of a buffer ([`queueing`](super::queueing); Zahn III.C).
+/// How packets are put into the queues of a buffer ([`queueing`](super::queueing); Zahn III.C, POWAR 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queueing {
     /// One queue for all (1Q).
@@ -79,15 +79,21 @@ pub enum Queueing {
         /// Queues in that group: the escape virtual network.
         escape_queues: u8,
     },
+    /// As virtual channels of Duato's protocol: a packet takes any port that leads nearer to its
+    /// destination and is free, or waits for an escape channel (POWAR 3).
+    Adaptive {
+        /// Adaptive channels of a link.
+        queues: u8,
+    },
 }
 
 impl Queueing {
     /// As scenarios name them; the first one is no scheme.
-    pub const NAMES: [&'static str; 8] = [
-        "voq", "1q", "voqsw", "voqnet", "dbbm", "iodet", "flow2sl", "h2lq",
+    pub const NAMES: [&'static str; 9] = [
+        "voq", "1q", "voqsw", "voqnet", "dbbm", "iodet", "flow2sl", "h2lq", "duato",
     ];
 
-    /// As scenarios name it (Zahn III.C).
+    /// As scenarios name it (Zahn III.C, POWAR 3).
     pub fn name(&self) -> &'static str {
         match self {
             Queueing::One => "1q",
@@ -97,6 +103,7 @@ impl Queueing {
             Queueing::PerDimension => "iodet",
             Queueing::ByGroups { .. } => "flow2sl",
             Queueing::TwoLevels { .. } => "h2lq",
+            Queueing::Adaptive { .. } => "duato",
         }
     }
 }

@@ -1,12 +1,13 @@
 //! Queueing schemes: the buffers of a port divided into queues, and in which of them a packet waits
-//! (Zahn II.B, III.C).
+//! (Zahn II.B, III.C); and the virtual channels of Duato's protocol, which are such queues (POWAR 3).
 //!
 //! Packets of one queue leave it in the order in which they came, and one that cannot go on holds up
 //! those behind it. A scheme is there so that these are few. Every lane of the topology has queues of its
-//! own, so that what keeps lanes free of deadlock keeps queues free of it.
+//! own, so that what keeps lanes free of deadlock keeps queues free of it. With Duato's protocol lane 0
+//! is that of the adaptive channels, and the lanes of the topology, which follow, are the escape channels.
 
 use super::parameters::{ParameterError, Parameters, Queueing};
-use super::selection::Selection;
+use super::selection::{Channels, Selection};
 use super::topology::{Hop, Shape, Topology};
 
 /// Most queues of a buffer: a set of them is a word.
@@ -19,6 +20,8 @@ fn queues_of(scheme: Queueing, topology: &dyn Topology, lane: usize) -> usize {
         Queueing::PerOutput => topology.radix(),
         Queueing::PerNode => topology.nodes(),
         Queueing::ByDestination { queues } | Queueing::ByGroups { queues } => queues.into(),
+        Queueing::Adaptive { queues } if lane == 0 => queues.into(),
+        Queueing::Adaptive { .. } => 1,
         Queueing::PerDimension => match topology.shape() {
             Shape::Grid { dimensions } => dimensions + 1,
             _ => 1,
@@ -52,11 +55,19 @@ impl<'t> Queues<'t> {
         let Some(scheme) = switch.queueing else {
             return Ok(None);
         };
-        if switch.selection != Selection::Fixed {
-            let problem = "a packet is put into the queue of the one way that it will go; give \
-                           selection = \"fixed\""
-                .into();
-            return fail("queueing", problem);
+        let is_adaptive = matches!(scheme, Queueing::Adaptive { .. });
+        if is_adaptive == (switch.selection == Selection::Fixed) {
+            let problem = match is_adaptive {
+                true => {
+                    "a selection function chooses among the ports that lead nearer to the \
+                         destination; give selection = \"round-robin\", \"first-on\", \"powar\" or \"alonso\""
+                }
+                false => {
+                    "a packet is put into the queue of the one way that it will go; give \
+                          selection = \"fixed\""
+                }
+            };
+            return fail("queueing", problem.into());
         }
         let queues = match Queues::new(topology, scheme) {
             Ok(queues) => queues,
@@ -95,6 +106,14 @@ impl<'t> Queues<'t> {
             (Queueing::PerDimension, _) => {
                 return made_for("networks with dimensions (torus, hyperx)")
             }
+            (Queueing::Adaptive { .. }, Shape::Grid { .. }) => {}
+            (Queueing::Adaptive { .. }, _) => {
+                return Err(format!(
+                    "{} is made for networks with dimensions (torus, hyperx), which this network is not; \
+                     in a fat tree a selection function needs no virtual channels",
+                    scheme.name()
+                ))
+            }
             (Queueing::ByGroups { .. }, Shape::FatTree) => {}
             (Queueing::ByGroups { .. }, _) => return made_for("fat trees (k-ary-n-tree, rlft)"),
             (Queueing::TwoLevels { .. }, Shape::Dragonfly) => {}
@@ -103,7 +122,8 @@ impl<'t> Queues<'t> {
             }
             _ => {}
         }
-        let lanes = topology.lanes();
+        let is_adaptive = matches!(scheme, Queueing::Adaptive { .. });
+        let lanes = topology.lanes() + usize::from(is_adaptive);
         let per_lane = [0, 1].map(|lane| queues_of(scheme, topology, lane));
         let count = per_lane[0] + (lanes - 1) * per_lane[1];
         if count > MAX_QUEUES {
@@ -153,6 +173,22 @@ impl<'t> Queues<'t> {
         self.at_end(port, hop.lane, destination)
     }
 
+    /// What a packet in `switch` chooses from by Duato's protocol; `None` if there is nothing to choose:
+    /// without that protocol, and at the switch of its destination.
+    pub fn channels(&self, switch: usize, destination: usize) -> Option<Channels> {
+        let Queueing::Adaptive { queues } = self.scheme else {
+            return None;
+        };
+        let nearer = self.topology.nearer(switch, destination);
+        let Hop { port, lane } = self.topology.escape(switch, destination);
+        (nearer != 0).then_some(Channels {
+            nearer,
+            adaptive: (destination % usize::from(queues)) as u8,
+            escape: port,
+            escape_queue: queues + lane,
+        })
+    }
+
     /// The queue at the other end of the link that begins at `port`, on `lane`.
     fn at_end(&self, port: usize, lane: u8, destination: usize) -> u8 {
         let lane = usize::from(lane);
@@ -163,9 +199,10 @@ impl<'t> Queues<'t> {
         let queues = self.per_lane[lane.min(1)];
         let queue = match self.scheme {
             Queueing::One | Queueing::ByGroups { .. } => 0,
-            Queueing::PerNode | Queueing::ByDestination { .. } | Queueing::TwoLevels { .. } => {
-                destination % queues
-            }
+            Queueing::PerNode
+            | Queueing::ByDestination { .. }
+            | Queueing::TwoLevels { .. }
+            | Queueing::Adaptive { .. } => destination % queues,
             Queueing::PerOutput => self.output_at_end(port, lane, destination).unwrap_or(0),
             Queueing::PerDimension => match self.output_at_end(port, lane, destination) {
                 // The classes of ports in a grid are the NICs, those to nodes, and the dimensions.

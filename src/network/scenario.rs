@@ -353,17 +353,19 @@ fn fit(
     topology: &dyn Topology,
     kind: &str,
 ) -> Result<(), (&'static str, String)> {
-    if switch.selection != Selection::Fixed && !topology.has_choices() {
+    let is_adaptive = matches!(switch.queueing, Some(Queueing::Adaptive { .. }));
+    if switch.selection != Selection::Fixed && !topology.has_choices() && !is_adaptive {
         let problem = format!(
             "in this {kind} every packet has one way only; a k-ary-n-tree and an rlft of several levels \
-             have more, and a torus with ports_per_link above 1"
+             have more, a torus and a hyperx with ports_per_link above 1, and both with queueing = \
+             \"duato\""
         );
         return Err(("selection", problem));
     }
-    if matches!(switch.selection, Selection::Alonso(_)) && topology.in_minimal_tree(0).is_none() {
-        let problem =
-            "only a k-ary-n-tree and an rlft with all its subtrees have the minimal tree whose \
-                       links stay on (Alonso 3)";
+    if matches!(switch.selection, Selection::Alonso(_)) && topology.stays_on(0).is_none() {
+        let problem = "only a k-ary-n-tree and an rlft with all its subtrees have the minimal tree whose \
+                       links stay on (Alonso 3), and only a torus and a hyperx with ports_per_link above 1 \
+                       a cable between neighbours that can be off";
         return Err(("selection", problem.into()));
     }
     match Queues::of(topology, switch) {
@@ -443,17 +445,25 @@ fn queueing(reader: &mut Reader, section: &Section) -> Option<Option<Queueing>> 
             queues: queues(6),
             escape_queues: number("escape_queues", 2),
         }),
+        // POWAR 3: "2 deterministic VCs + 2 adaptive VCs".
+        Some(Queueing::Adaptive { queues: queues(2) }),
     ];
     let named: Vec<_> = Queueing::NAMES.into_iter().zip(all).collect();
     let scheme = section.choice("queueing", &named);
     let scheme = scheme.and_then(|written| written.value);
     let (counted, escapes) = match scheme {
-        Some(Queueing::ByDestination { .. } | Queueing::ByGroups { .. }) => (true, false),
+        Some(
+            Queueing::ByDestination { .. } | Queueing::ByGroups { .. } | Queueing::Adaptive { .. },
+        ) => (true, false),
         Some(Queueing::TwoLevels { .. }) => (true, true),
         _ => (false, false),
     };
     for (key, has, which) in [
-        ("queues", counted, "\"dbbm\", \"flow2sl\" and \"h2lq\" have"),
+        (
+            "queues",
+            counted,
+            "\"dbbm\", \"flow2sl\", \"h2lq\" and \"duato\" have",
+        ),
         ("escape_queues", escapes, "\"h2lq\" has"),
     ] {
         if section.has(key) && !has {

@@ -2,11 +2,15 @@
 //!
 //! The routing function ([`Topology::route`](super::topology::Topology::route)) names one port, and
 //! [`Topology::choices`](super::topology::Topology::choices) those that lead as near to the destination:
-//! the ports up in a fat tree, parallel cables in a torus. The selection function chooses one of them by
+//! the ports up in a fat tree, parallel cables in a torus. With Duato's protocol
+//! ([`super::queueing`]) there are those of every dimension that leads nearer, too
+//! ([`Topology::nearer`](super::topology::Topology::nearer)). The selection function chooses one of them by
 //! what the switch knows: which of them are busy, and which links are awake.
 
 use std::cmp::Ordering;
 use std::ops::Range;
+
+use super::port_set::{ports, ports_from, set, set_of};
 
 /// How a packet's port is chosen where several lead to its destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +25,7 @@ pub enum Selection {
     /// The same among as many ports as the load needs (POWAR 3, Algorithms 1 to 3).
     Powar(Thresholds),
     /// In turn, those that are busy left out, of the links that a switch has on
-    /// ([`super::tree_links`]; Alonso 3).
+    /// ([`super::on_off_links`]; Alonso 3).
     Alonso(Thresholds),
 }
 
@@ -121,6 +125,33 @@ struct Group {
     window_end: u64,
 }
 
+/// What Duato's protocol has a packet choose from in a switch (POWAR 3: "a set of adaptive ports/VCs and one
+/// escape link/VC").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Channels {
+    /// The ports of the adaptive channels, as a set.
+    pub nearer: u64,
+    /// Their queue at the other end of the link.
+    pub adaptive: u8,
+    /// The port of the escape channel, or one of the cables to the same neighbour.
+    pub escape: u8,
+    /// Its queue at the other end of the link.
+    pub escape_queue: u8,
+}
+
+/// A packet that asks for a port.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// When, in ps.
+    pub now: u64,
+    /// The switch that it is in.
+    pub switch: usize,
+    /// The ports that the switch has on, as a set.
+    pub on: u64,
+    /// Its bytes on the wire.
+    pub wire: u32,
+}
+
 /// The selection function of some switches, with what it remembers.
 #[derive(Clone, Debug)]
 pub struct Selector {
@@ -159,69 +190,162 @@ impl Selector {
         })
     }
 
-    /// The port of `choices` by which a packet of `wire` bytes leaves `switch`, which it may cross at
-    /// `now` (ps). The switch has the ports `on`, of which one at least is to choose from. `is_awake` is
+    /// The port of `choices`, of which one at least is on, by which a packet leaves its switch. `is_awake` is
     /// asked whether the link of a port, numbered through all switches, lets packets leave.
     ///
     /// Where all are busy the paper has a packet wait for the first that is not. Here a packet has a
     /// virtual output queue from its arrival on: it takes the port that it can expect to be free first.
     pub fn choose(
         &mut self,
-        now: u64,
-        switch: usize,
+        request: Request,
         choices: Range<u8>,
-        on: u64,
-        wire: u32,
         mut is_awake: impl FnMut(usize) -> bool,
     ) -> u8 {
-        let first = switch * self.radix;
-        let start = choices.start;
-        let mut chosen = start;
+        let mut chosen = choices.start;
         if choices.len() > 1 {
-            let selectable = self.selectable(now, first, &choices, wire);
-            let end = start + selectable;
-            let turn = self.turns[switch].clamp(choices.start, end);
-            let mut is_awake = |port: u8| is_awake(first + usize::from(port));
-            // A link on its way up takes packets only where no other is to be had (Alonso 4.3).
-            let mut usable = on;
-            if let Selection::Alonso(_) = self.selection {
-                let awake = choices.filter(|&port| on >> port & 1 == 1 && is_awake(port));
-                let awake = awake.fold(0, |ports, port| ports | 1 << port);
-                usable = if awake == 0 { on } else { awake };
-            }
-            let in_turn = || {
-                let ports = (turn..end).chain(start..turn);
-                ports.filter(|&port| usable >> port & 1 == 1)
+            let usable = self.usable(request, &choices, &mut is_awake);
+            let free = self.free(request, usable, &mut is_awake);
+            let soonest = || {
+                let ports = self.in_turn(request.switch, usable);
+                ports.min_by_key(|&port| self.backlog(request, port))
             };
-            let backlog = |port: u8| {
-                let load = &self.loads[first + usize::from(port)];
-                load.waiting * self.byte_ps + load.busy_until.saturating_sub(now)
-            };
-            let mut free = in_turn().filter(|&port| backlog(port) == 0);
-            let next = match self.selection {
-                Selection::Fixed | Selection::RoundRobin | Selection::Alonso(_) => free.next(),
-                Selection::FirstOn | Selection::Powar(_) => {
-                    let asleep = free.clone().next();
-                    let awake = free.find(|&port| is_awake(port));
-                    awake.or(asleep)
-                }
-            };
-            let soonest = || in_turn().min_by_key(|&port| backlog(port));
-            chosen = next.or_else(soonest).unwrap_or(start);
-            self.turns[switch] = chosen + 1;
+            chosen = free.or_else(soonest).unwrap_or(chosen);
+            self.counts(request, &choices, chosen);
         }
-        self.loads[first + usize::from(chosen)].waiting += u64::from(wire);
+        self.waits(request, chosen);
         chosen
     }
 
-    /// How many of `choices`, the first ones, a packet may take (POWAR Algorithms 2 and 3). Windows in
-    /// which nothing came are made up for.
-    fn selectable(&mut self, now: u64, first: usize, choices: &Range<u8>, wire: u32) -> u8 {
+    /// The port and the queue at its other end by which a packet leaves its switch by Duato's protocol (POWAR
+    /// Algorithm 1): that of an adaptive channel which is not busy, or else that of the escape channel if it
+    /// is not. Where all are busy, the one that it can expect to be free first.
+    ///
+    /// Of an adaptive channel `credits` tells the bytes that are free at the other end. It has to have room
+    /// for the packet and for all that waits for its port: so no packet waits for an adaptive channel that
+    /// others may keep from it. `choices` tells of a port all that lead to the same neighbour.
+    pub fn choose_channel(
+        &mut self,
+        request: Request,
+        channels: Channels,
+        credits: impl Fn(u8) -> u32,
+        choices: impl Fn(u8) -> Range<u8>,
+        mut is_awake: impl FnMut(usize) -> bool,
+    ) -> (u8, u8) {
+        let (mut left, mut adaptive) = (channels.nearer, 0);
+        while left != 0 {
+            let link = choices(left.trailing_zeros() as u8);
+            adaptive |= self.usable(request, &link, &mut is_awake);
+            left &= !set(&link);
+        }
+        let has_room = |port: &u8| {
+            let waiting = self.loads[self.number(request.switch, *port)].waiting;
+            u64::from(credits(*port)) >= waiting + u64::from(request.wire)
+        };
+        let adaptive = set_of(ports(adaptive).filter(has_room));
+        let escape = self.usable(request, &choices(channels.escape), &mut is_awake);
+        let queues = [
+            (adaptive, channels.adaptive),
+            (escape, channels.escape_queue),
+        ];
+        let free = queues.iter().find_map(|&(ports, queue)| {
+            let port = self.free(request, ports, &mut is_awake)?;
+            Some((port, queue))
+        });
+        let soonest = || {
+            let of = |&(ports, queue): &(u64, u8)| {
+                let ports = self.in_turn(request.switch, ports);
+                ports.map(move |port| (port, queue))
+            };
+            let all = queues.iter().flat_map(of);
+            all.min_by_key(|&(port, _)| self.backlog(request, port))
+        };
+        let chosen = free.or_else(soonest);
+        let (port, queue) = chosen.unwrap_or((channels.escape, channels.escape_queue));
+        self.counts(request, &choices(port), port);
+        self.waits(request, port);
+        (port, queue)
+    }
+
+    /// Which of the ports to one neighbour, or up, a packet may take, as a set.
+    fn usable(
+        &mut self,
+        request: Request,
+        choices: &Range<u8>,
+        is_awake: &mut impl FnMut(usize) -> bool,
+    ) -> u64 {
+        let usable = self.selectable(request, choices) & request.on;
+        let Selection::Alonso(_) = self.selection else {
+            return usable;
+        };
+        // A link on its way up takes packets only where no other is to be had (Alonso 4.3).
+        let is_awake = |&port: &u8| is_awake(self.number(request.switch, port));
+        match set_of(ports(usable).filter(is_awake)) {
+            0 => usable,
+            awake => awake,
+        }
+    }
+
+    /// The next port in turn that is not busy; where that makes a difference, one that is awake if there is
+    /// any.
+    fn free(
+        &self,
+        request: Request,
+        ports: u64,
+        is_awake: &mut impl FnMut(usize) -> bool,
+    ) -> Option<u8> {
+        let mut free =
+            (self.in_turn(request.switch, ports)).filter(|&port| self.backlog(request, port) == 0);
+        match self.selection {
+            Selection::Fixed | Selection::RoundRobin | Selection::Alonso(_) => free.next(),
+            Selection::FirstOn | Selection::Powar(_) => {
+                let asleep = free.clone().next();
+                let awake = free.find(|&port| is_awake(self.number(request.switch, port)));
+                awake.or(asleep)
+            }
+        }
+    }
+
+    /// A port of a switch, numbered through all switches.
+    fn number(&self, switch: usize, port: u8) -> usize {
+        switch * self.radix + usize::from(port)
+    }
+
+    /// Of these ports of a switch those in their turn.
+    fn in_turn(&self, switch: usize, ports: u64) -> impl Iterator<Item = u8> + Clone {
+        ports_from(self.turns[switch], ports)
+    }
+
+    /// How long a port takes to send what waits for it, in ps.
+    fn backlog(&self, Request { now, switch, .. }: Request, port: u8) -> u64 {
+        let load = &self.loads[self.number(switch, port)];
+        load.waiting * self.byte_ps + load.busy_until.saturating_sub(now)
+    }
+
+    /// A packet waits for a port of its switch.
+    pub fn waits(&mut self, request: Request, port: u8) {
+        let port = self.number(request.switch, port);
+        self.loads[port].waiting += u64::from(request.wire);
+    }
+
+    /// A packet has got a port that it was one of `choices` for: the turn goes on, and it is a load of these.
+    fn counts(&mut self, request: Request, choices: &Range<u8>, port: u8) {
+        self.turns[request.switch] = port + 1;
+        if let Selection::Powar(_) = self.selection {
+            let group = self.number(request.switch, choices.start);
+            self.groups[group].bytes += u64::from(request.wire);
+        }
+    }
+
+    /// Which of `choices`, the first ones, a packet may take, as a set (POWAR Algorithms 2 and 3). Windows
+    /// in which nothing came are made up for.
+    fn selectable(&mut self, request: Request, choices: &Range<u8>) -> u64 {
         let all = choices.len() as u8;
         let Selection::Powar(thresholds) = self.selection else {
-            return all;
+            return set(choices);
         };
-        let group = &mut self.groups[first + usize::from(choices.start)];
+        let now = request.now;
+        let group = self.number(request.switch, choices.start);
+        let group = &mut self.groups[group];
         if group.selectable == 0 {
             group.selectable = all;
             group.window_end = (now / thresholds.window_ps + 1) * thresholds.window_ps;
@@ -239,8 +363,7 @@ impl Selector {
             group.bytes = 0;
             group.window_end += windows * thresholds.window_ps;
         }
-        group.bytes += u64::from(wire);
-        group.selectable
+        set(&(choices.start..choices.start + group.selectable))
     }
 
     /// A packet of `wire` bytes begins to leave by `port`, numbered through all switches, which it has
@@ -266,6 +389,16 @@ mod tests {
     /// All ports of a switch.
     const ALL: u64 = u64::MAX;
 
+    /// A packet in that switch.
+    fn request(now: u64, on: u64, wire: u32) -> Request {
+        Request {
+            now,
+            switch: 0,
+            on,
+            wire,
+        }
+    }
+
     /// One switch of 8 ports of which 4 lead up, at 1 ps a byte.
     fn selector(selection: Selection) -> Selector {
         Selector::new(selection, 1, 8, 1).unwrap()
@@ -275,14 +408,14 @@ mod tests {
     #[test]
     fn ports_take_turns_and_busy_ones_are_left_out() {
         let mut selector = selector(Selection::RoundRobin);
-        let mut choose = |now| selector.choose(now, 0, 4..8, ALL, 100, |_| unreachable!());
+        let mut choose = |now| selector.choose(request(now, ALL, 100), 4..8, |_| unreachable!());
         assert_eq!([0; 4].map(&mut choose), [4, 5, 6, 7]);
         // All have 100 bytes to send: the first in turn, which then has 200.
         assert_eq!([0; 5].map(&mut choose), [4, 5, 6, 7, 4]);
         selector.departs(5, 100, 1000);
         selector.departs(5, 100, 2000);
         // Port 5 has sent what it had, but for the last packet, which leaves until 2000.
-        let mut choose = |now| selector.choose(now, 0, 4..8, ALL, 100, |_| unreachable!());
+        let mut choose = |now| selector.choose(request(now, ALL, 100), 4..8, |_| unreachable!());
         assert_eq!(choose(1900), 5);
         assert_eq!(choose(1900), 6);
     }
@@ -294,12 +427,12 @@ mod tests {
         for selection in [Selection::FirstOn, POWAR] {
             let mut selector = selector(selection);
             let awake = |port| port == 6;
-            assert_eq!(selector.choose(0, 0, 4..8, ALL, 100, awake), 6);
+            assert_eq!(selector.choose(request(0, ALL, 100), 4..8, awake), 6);
             // It is busy now, no other link is awake.
-            assert_eq!(selector.choose(0, 0, 4..8, ALL, 100, awake), 7);
+            assert_eq!(selector.choose(request(0, ALL, 100), 4..8, awake), 7);
             selector.departs(6, 100, 100);
-            assert_eq!(selector.choose(99, 0, 4..8, ALL, 100, awake), 4);
-            assert_eq!(selector.choose(100, 0, 4..8, ALL, 100, awake), 6);
+            assert_eq!(selector.choose(request(99, ALL, 100), 4..8, awake), 4);
+            assert_eq!(selector.choose(request(100, ALL, 100), 4..8, awake), 6);
         }
     }
 
@@ -310,7 +443,7 @@ mod tests {
         let mut selector = selector(POWAR);
         let window = Thresholds::DEFAULT.window_ps;
         let mut port = |now, wire| {
-            let chosen = selector.choose(now, 0, 4..8, ALL, wire, |_| true);
+            let chosen = selector.choose(request(now, ALL, wire), 4..8, |_| true);
             selector.departs(usize::from(chosen), wire, now);
             chosen
         };
@@ -344,7 +477,7 @@ mod tests {
         let mut selector = selector(Selection::Alonso(Thresholds::DEFAULT));
         let on = 1 << 4 | 1 << 5 | 1 << 7;
         let mut choose = |on, awake: &[usize]| {
-            let port = selector.choose(0, 0, 4..8, on, 100, |port| awake.contains(&port));
+            let port = selector.choose(request(0, on, 100), 4..8, |port| awake.contains(&port));
             selector.departs(port.into(), 100, 0);
             port
         };
@@ -395,7 +528,7 @@ mod tests {
                 // The network gives no port to packets that the circuit has wait.
                 if let Some(port) = circuit.chosen(&inputs) {
                     let is_awake = |port: usize| awake >> (port - 4) & 1 == 1;
-                    let chosen = selector.choose(now, 0, 4..8, allowed << 4, 100, is_awake);
+                    let chosen = selector.choose(request(now, allowed << 4, 100), 4..8, is_awake);
                     assert_eq!(u32::from(chosen), 4 + port, "{selection:?}, {inputs:?}");
                     busy[port as usize] = now + random.random_range(1..8);
                     selector.departs(chosen.into(), 100, busy[port as usize]);

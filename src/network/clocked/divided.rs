@@ -3,10 +3,11 @@
 
 use std::collections::{HashSet, VecDeque};
 
-use super::switch::Grant;
+use super::switch::{Grant, Packet};
 use super::{Event, Network};
 use crate::network::parameters::{Aging, Parameters, AGE_PS};
 use crate::network::queueing::Queues;
+use crate::network::selection::Channels;
 
 /// A packet in a switch.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ struct Waiting {
     /// Its queue at the other end of the link that it leaves by.
     next: u8,
     age: u64,
+    /// It is the first of its queue, and its output is chosen.
+    asks: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -231,9 +234,69 @@ impl Network<'_> {
                 Aging::Switch => place.arrivals,
                 Aging::Network => self.packets[packet].due / AGE_PS,
             },
+            asks: false,
         };
-        place.inputs[input as usize][usize::from(before)].push_back(waiting);
+        let queue = &mut place.inputs[input as usize][usize::from(before)];
+        queue.push_back(waiting);
+        if queue.len() == 1 {
+            self.choose_channel(switch, input as usize, before.into());
+        }
         true
+    }
+
+    /// The first packet of a queue at an input.
+    pub(super) fn first_in_queue(&self, switch: usize, input: usize, queue: usize) -> Option<u32> {
+        let divided = self.divided.as_ref()?;
+        let first = divided.switches[switch].inputs[input][queue].front();
+        first.map(|first| first.packet)
+    }
+
+    /// What a packet chooses from by Duato's protocol, and its bytes.
+    pub(super) fn channels_of(&self, switch: usize, packet: u32) -> Option<(Channels, u32)> {
+        let Packet {
+            destination, wire, ..
+        } = self.packets[packet];
+        let queues = &self.divided.as_ref()?.queues;
+        Some((queues.channels(switch, destination as usize)?, wire))
+    }
+
+    /// The first packet of a queue at an input asks for the crossbar, and leaves by this port for that queue
+    /// at its other end, or by those that it has.
+    pub(super) fn gives_channel(
+        &mut self,
+        switch: usize,
+        input: usize,
+        queue: usize,
+        channel: Option<(u8, u8)>,
+    ) {
+        let Some(divided) = &mut self.divided else {
+            return;
+        };
+        if let Some(first) = divided.switches[switch].inputs[input][queue].front_mut() {
+            first.asks = true;
+            if let Some((port, next)) = channel {
+                (first.output, first.next) = (port.into(), next);
+            }
+        }
+    }
+
+    /// Bytes that are free in a queue at the other end of the link of a switch's port.
+    pub(super) fn room_for(&self, switch: usize, port: u8, queue: u8) -> u64 {
+        let port = switch * self.topology.radix() + usize::from(port);
+        let divided = self.divided.as_ref();
+        divided.map_or(0, |divided| divided.room(port as u32, queue.into()).into())
+    }
+
+    /// Bytes that are to leave a switch by a port, those on the way out included; `None` if there are no
+    /// queues.
+    pub(super) fn bytes_in_queues(&self, switch: usize, port: u8) -> Option<u64> {
+        let place = &self.divided.as_ref()?.switches[switch];
+        let output = u32::from(port);
+        let first = place.inputs.iter().flatten().filter_map(VecDeque::front);
+        let asking = first.filter(|first| first.asks && first.output == output);
+        let asking: u64 = asking.map(|first| u64::from(first.wire)).sum();
+        let held: u32 = place.used[usize::from(port)].iter().sum();
+        Some(asking + u64::from(held))
     }
 
     /// The next packet of a switch to cross: of the first packets of all queues the oldest one that may.
@@ -276,6 +339,7 @@ impl Network<'_> {
             *highest = (*highest).max(all);
             place.inputs[input][queue].pop_front();
             place.crossing[input] = Some(waiting);
+            self.choose_channel(switch, input, queue);
             return Some(Grant {
                 input: input as u32,
                 output: waiting.output,

@@ -9,9 +9,9 @@
 
 mod divided;
 pub mod link;
+mod on_off_links;
 mod selection;
 mod switch;
-mod tree_links;
 
 use std::ops::ControlFlow;
 
@@ -164,7 +164,7 @@ struct Network<'a> {
     packet_hops: u64,
     pauses_asleep: u64,
     memory: selection::Memory,
-    tree: tree_links::Links,
+    tree: on_off_links::Links,
     /// Where a scheme divides buffers into queues.
     divided: Option<divided::Divided<'a>>,
     /// The queue of each packet on the link it is on.
@@ -475,7 +475,7 @@ impl<'a> Network<'a> {
             packet_hops: 0,
             pauses_asleep: 0,
             memory: selection::Memory::default(),
-            tree: tree_links::Links::default(),
+            tree: on_off_links::Links::default(),
             divided: None,
             queue_of: divided::QueueOf::new(),
         }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Network;
-use crate::network::selection::{Selection, Thresholds};
+use crate::network::selection::Selection;
 
 /// Ports to choose from in a window.
 struct Group {
@@ -30,16 +30,61 @@ impl Network<'_> {
         if selection == Selection::Fixed || all.len() == 1 {
             return port;
         }
-        let choices = match selection {
-            Selection::Powar(thresholds) => self.selectable(thresholds, switch, all, wire),
-            _ => all,
+        let choices = self.selectable(switch, all.clone());
+        let in_turn = self.links_on(switch, choices);
+        let (chosen, _) = self.best(switch, in_turn).expect("there are choices");
+        self.takes_turn(switch, chosen);
+        self.counts(switch, all, wire);
+        chosen
+    }
+
+    /// Chooses the channel of Duato's protocol for the first packet of a queue at an input.
+    pub(super) fn choose_channel(&mut self, switch: usize, input: usize, queue: usize) {
+        let Some(first) = self.first_in_queue(switch, input, queue) else {
+            return;
         };
+        let Some((channels, wire)) = self.channels_of(switch, first) else {
+            return self.gives_channel(switch, input, queue, None);
+        };
+        // The paper's adaptive ports: they are near and selectable, and have room.
+        let mut adaptive = Vec::new();
+        for port in (0..64).filter(|port| channels.nearer >> port & 1 == 1) {
+            let link = self.topology.choices(switch, port);
+            let selectable = self.selectable(switch, link);
+            let bytes = self.waiting(switch, port) + u64::from(wire);
+            if self.links_on(switch, selectable).contains(&port)
+                && self.room_for(switch, port, channels.adaptive) >= bytes
+            {
+                adaptive.push(port);
+            }
+        }
+        let cables = self.topology.choices(switch, channels.escape);
+        let cables = self.selectable(switch, cables);
+        let escape = self.links_on(switch, cables);
+        // That which is free goes first, and that of the adaptive channels before that of escape.
+        let candidates = [
+            (self.best(switch, adaptive), channels.adaptive),
+            (self.best(switch, escape), channels.escape_queue),
+        ];
+        let candidates = candidates.iter();
+        let found = candidates.filter_map(|&(best, queue)| Some((best?, queue)));
+        let ((port, _), queue_there) = found
+            .min_by_key(|&((_, backlog), _)| backlog)
+            .expect("one cable is on");
+        self.takes_turn(switch, port);
+        let link = self.topology.choices(switch, port);
+        self.counts(switch, link, wire);
+        self.gives_channel(switch, input, queue, Some((port, queue_there)));
+    }
+
+    /// The best of these ports, and how long it is busy, in ps.
+    fn best(&mut self, switch: usize, mut ports: Vec<u8>) -> Option<(u8, u64)> {
+        let selection = self.settings.switch.selection;
         let turn = self.memory.turns.get(&switch).copied().unwrap_or(0);
         // From the port whose turn it is, going round.
-        let mut in_turn: Vec<u8> = self.links_on(switch, choices);
-        in_turn.sort_by_key(|&port| (port < turn, port));
+        ports.sort_by_key(|&port| (port < turn, port));
         let mut best: Option<(bool, u64, u8)> = None;
-        for port in in_turn {
+        for port in ports {
             let backlog = self.backlog(switch, port);
             let prefers_awake = matches!(selection, Selection::FirstOn | Selection::Powar(_));
             let asleep = backlog == 0 && prefers_awake && {
@@ -54,29 +99,41 @@ impl Network<'_> {
                 best = Some(rank);
             }
         }
-        let (_, _, chosen) = best.expect("there are choices");
-        self.memory.turns.insert(switch, chosen + 1);
-        chosen
+        let (_, _, chosen) = best?;
+        Some((chosen, self.backlog(switch, chosen)))
+    }
+
+    fn takes_turn(&mut self, switch: usize, port: u8) {
+        self.memory.turns.insert(switch, port + 1);
     }
 
     /// How long it takes until a port has sent what is to leave by it, in ps.
     fn backlog(&self, switch: usize, port: u8) -> u64 {
         let number = switch * self.topology.radix() + usize::from(port);
-        let state = &self.ports[number];
-        let bytes = self.switches[switch].bytes_for(&self.packets, port.into());
-        let parameters = &self.settings.switch;
-        let waiting = (bytes - u64::from(state.sending)) * parameters.byte_ps;
-        waiting + state.sent_at.saturating_sub(self.now)
+        let waiting = self.waiting(switch, port) * self.settings.switch.byte_ps;
+        waiting + self.ports[number].sent_at.saturating_sub(self.now)
     }
 
-    /// The ports that POWAR lets a packet take, after it is counted.
-    fn selectable(
-        &mut self,
-        thresholds: Thresholds,
-        switch: usize,
-        all: Range<u8>,
-        wire: u32,
-    ) -> Range<u8> {
+    /// Bytes that are to leave by a port and do not yet.
+    fn waiting(&self, switch: usize, port: u8) -> u64 {
+        let number = switch * self.topology.radix() + usize::from(port);
+        let bytes = (self.bytes_in_queues(switch, port))
+            .unwrap_or_else(|| self.switches[switch].bytes_for(&self.packets, port.into()));
+        bytes - u64::from(self.ports[number].sending)
+    }
+
+    /// A packet has got one of these ports.
+    fn counts(&mut self, switch: usize, all: Range<u8>, wire: u32) {
+        if let Some(group) = self.memory.groups.get_mut(&(switch, all.start)) {
+            group.bytes += u64::from(wire);
+        }
+    }
+
+    /// Those of `all` that the selection function lets a packet take.
+    fn selectable(&mut self, switch: usize, all: Range<u8>) -> Range<u8> {
+        let Selection::Powar(thresholds) = self.settings.switch.selection else {
+            return all;
+        };
         let now = self.now / thresholds.window_ps;
         let first = Group {
             selectable: all.len() as u8,
@@ -96,7 +153,6 @@ impl Network<'_> {
             group.window += 1;
             group.bytes = 0;
         }
-        group.bytes += u64::from(wire);
         all.start..all.start + group.selectable
     }
 }

@@ -14,6 +14,7 @@ use super::link::Next;
 use super::packets::Packet;
 use super::partition::Partition;
 use super::time::Time;
+use crate::network::selection::Request;
 
 impl Partition<'_> {
     /// Bytes in all queues of a port count together.
@@ -41,6 +42,9 @@ impl Partition<'_> {
 
     /// The first packet of a queue asks for the crossbar; returns its output.
     fn ask(&mut self, switch: u32, packet: u32) -> u32 {
+        if self.selector.is_some() {
+            self.select_channel(switch, packet);
+        }
         let output = self.packets[packet].output;
         self.crossbars[switch as usize].wanted |= 1 << output;
         let output = switch * self.radix + u32::from(output);
@@ -51,6 +55,37 @@ impl Partition<'_> {
             is_older(new.age, other.age) || new.age == other.age && place(new) < place(other)
         });
         output
+    }
+
+    /// Has the selection function choose the channel of Duato's protocol by which a packet leaves.
+    #[cold]
+    fn select_channel(&mut self, switch: u32, packet: u32) {
+        let (Some(mut selector), Some(buffers)) = (self.selector.take(), self.buffers.take())
+        else {
+            return;
+        };
+        let number = self.numbering.switches_of[self.number][switch as usize] as usize;
+        let at = self.packets[packet];
+        let request = Request {
+            now: self.now.0,
+            switch: switch as usize,
+            on: self.ports_on(switch),
+            wire: at.wire,
+        };
+        match buffers.queues().channels(number, at.destination as usize) {
+            None => selector.waits(request, at.output),
+            Some(channels) => {
+                let (topology, first) = (self.common.topology, switch * self.radix);
+                let choices = |port| topology.choices(number, port);
+                let credits = |port| buffers.credits(first + u32::from(port), channels.adaptive);
+                let is_awake = |port| self.is_awake(port);
+                let (output, queue) =
+                    selector.choose_channel(request, channels, credits, choices, is_awake);
+                self.packets[packet].output = output;
+                self.packets[packet].next_lane = queue;
+            }
+        }
+        (self.selector, self.buffers) = (Some(selector), Some(buffers));
     }
 
     /// [`Partition::oldest`] of the first packets of all queues. If the oldest one that goes to a queue of

@@ -5,6 +5,7 @@ use super::packets::List;
 use super::partition::Partition;
 use super::time::Time;
 use crate::network::parameters::Aging;
+use crate::network::selection::Request;
 
 /// A packet that may cross.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +34,7 @@ impl Partition<'_> {
     pub(super) fn packet_arrives(&mut self, port: u32, packet: u32) {
         self.tally.packet_hops += 1;
         let switch = port / self.by_radix;
-        if self.selector.is_some() {
+        if self.selector.is_some() && self.buffers.is_none() {
             self.select(switch, packet);
         }
         let crossbar = &mut self.crossbars[switch as usize];
@@ -62,18 +63,27 @@ impl Partition<'_> {
         let number = self.numbering.switches_of[self.number][switch as usize] as usize;
         let choices = (self.common.topology).choices(number, self.packets[packet].output);
         let wire = self.packets[packet].wire;
-        let cycle = self.cycle(self.now);
         let on = self.ports_on(switch);
         if !choices.clone().any(|port| on >> port & 1 == 1) {
             self.has_no_way(switch, choices.start);
         }
-        let output = selector.choose(self.now.0, switch as usize, choices, on, wire, |port| {
-            let awake = self.ends[port].controller.may_send(cycle);
-            self.reschedule(port as u32);
-            awake
-        });
+        let request = Request {
+            now: self.now.0,
+            switch: switch as usize,
+            on,
+            wire,
+        };
+        let output = selector.choose(request, choices, |port| self.is_awake(port));
         self.packets[packet].output = output;
         self.selector = Some(selector);
+    }
+
+    /// Whether the link of a port lets packets leave.
+    pub(super) fn is_awake(&mut self, port: usize) -> bool {
+        let cycle = self.cycle(self.now);
+        let awake = self.ends[port].controller.may_send(cycle);
+        self.reschedule(port as u32);
+        awake
     }
 
     /// Has a switch look at `time`, or earlier, what may cross.

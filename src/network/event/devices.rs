@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 
 use super::time::Time;
+use crate::network::on_off_links::OnOffSwitch;
 use crate::network::selection::Thresholds;
 use crate::network::topology::Topology;
 use crate::network::traffic::Outgoing;
-use crate::network::tree_links::TreeSwitch;
 
 /// Inside a switch, beside its ports.
 #[derive(Clone, Debug)]
@@ -103,9 +103,9 @@ impl Waits {
     }
 }
 
-/// Switches that turn links of a fat tree on and off.
+/// Switches that turn links on and off.
 #[derive(Debug)]
-pub(super) struct TreeLinks {
+pub(super) struct OnOffLinks {
     pub(super) thresholds: Thresholds,
     pub(super) switches: Vec<TurningSwitch>,
 }
@@ -113,29 +113,29 @@ pub(super) struct TreeLinks {
 /// One of them.
 #[derive(Debug)]
 pub(super) struct TurningSwitch {
-    pub(super) rules: TreeSwitch,
+    pub(super) rules: OnOffSwitch,
     /// Ports that are off for what comes, but still carry what waits for them, as bits.
     pub(super) draining: u64,
     /// The end of the present window will be looked at.
     pub(super) is_watched: bool,
 }
 
-impl TreeLinks {
-    /// Of the switches with these numbers; `None` if the network is no fat tree.
+impl OnOffLinks {
+    /// Of the switches with these numbers; `None` if no link of the network could be off.
     pub(super) fn new(
         topology: &dyn Topology,
         switches: &[u32],
         thresholds: Thresholds,
-    ) -> Option<TreeLinks> {
+    ) -> Option<OnOffLinks> {
         let turning = |&switch: &u32| {
             Some(TurningSwitch {
-                rules: TreeSwitch::new(topology, switch as usize)?,
+                rules: OnOffSwitch::new(topology, switch as usize)?,
                 draining: 0,
                 is_watched: false,
             })
         };
         let switches = switches.iter().map(turning).collect::<Option<_>>()?;
-        Some(TreeLinks {
+        Some(OnOffLinks {
             thresholds,
             switches,
         })

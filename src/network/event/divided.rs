@@ -7,6 +7,7 @@ use crate::blocks::port::controller::{AlwaysOn, PowerController};
 use crate::blocks::port::golden::Port;
 use crate::network::clocked::NoSink;
 use crate::network::parameters::{Aging, Lanes, Queueing};
+use crate::network::selection::{Selection, Thresholds};
 use crate::network::topology::{ConfiguredTopology, SingleSwitch, Value};
 use crate::network::trace;
 
@@ -107,6 +108,113 @@ fn both_engines_divide_buffers_alike() {
         }
     }
     assert!(waits > 1000 && stops > 1000, "{waits} {stops}");
+}
+
+/// Both engines choose the same channels of Duato's protocol, adaptive ones and those of escape, in networks
+/// with and without a dateline, with one and with several cables between neighbours.
+#[test]
+fn both_engines_choose_the_same_channels() {
+    let text = "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nt_pdt_ns = 2000\n";
+    let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
+    let powar = Selection::Powar(Thresholds {
+        window_ps: 3_000_000,
+        ..Thresholds::DEFAULT
+    });
+    let cables = ("ports_per_link", n(2));
+    let small = ("dims", Value::List(vec![4, 2, 2]));
+    let grid = [
+        ("dims", Value::List(vec![4, 4])),
+        ("nodes_per_switch", n(1)),
+        ("radix", n(8)),
+    ];
+    let (torus, several) = (torus(), shape("torus", &[small, cables]));
+    let hyperx = shape("hyperx", &grid);
+    let (mut waits, mut escaped) = (0, 0);
+    for (topology, queues, kilobytes) in [
+        (&torus, 1, 40),
+        (&torus, 2, 50),
+        (&several, 2, 40),
+        (&hyperx, 2, 40),
+    ] {
+        for (selection, program, sleeps, duration) in [
+            (
+                Selection::RoundRobin,
+                congested(15),
+                false,
+                Some(45_000_000),
+            ),
+            (powar, congested(15), true, Some(45_000_000)),
+            (Selection::FirstOn, bursts(16), true, Some(790_000_000)),
+            (powar, lammps(), true, Some(900_000_000)),
+        ] {
+            let switch = Parameters {
+                selection,
+                ..switch(Queueing::Adaptive { queues }, 1000 * kilobytes)
+            };
+            let topology: &dyn Topology = &**topology;
+            let plan = sleeps.then_some(plan);
+            let one = run_program(topology, switch, &program, plan, duration, 1);
+            let three = run_program(topology, switch, &program, plan, duration, 3);
+            let what = format!("{} {selection:?} {queues}", topology.radix());
+            assert!(one == three, "{what}: one thread, three threads");
+            let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+            let controller = |_| -> Box<dyn PowerController + Send> {
+                match plan {
+                    Some(plan) => Box::new(Port::new(&plan)),
+                    None => Box::new(AlwaysOn),
+                }
+            };
+            let network = (topology, &program, &nodes[..]);
+            let mut clocked = clocked_with(switch, network, duration, controller, &mut NoSink);
+            for (port, other) in one.ports.iter().zip(&mut clocked.ports) {
+                waits += port.sleep_waits;
+                escaped += port.pauses;
+                other.pauses = port.pauses;
+                assert_eq!(port, other, "{what}");
+            }
+            let events = one.events;
+            assert!(one == RunSummary { events, ..clocked }, "{what}");
+        }
+    }
+    assert!(waits > 1000 && escaped > 100, "{waits} {escaped}");
+}
+
+/// Two messages need the same cable where packets go in the order of the dimensions. By Duato's protocol
+/// one of them takes the other dimension first, and both arrive as if they were alone.
+#[test]
+fn adaptive_routes_go_round_each_other() {
+    // Switch x + 5 y: from (0, 0) to (2, 0), and from (1, 0) to (2, 1).
+    let mut text = "num_ranks 20\n".to_owned();
+    for rank in 0..20 {
+        let does = match rank {
+            0 => "l: send 480000b to 2\n",
+            1 => "l: send 480000b to 7\n",
+            2 => "l: recv 480000b from 0\n",
+            7 => "l: recv 480000b from 1\n",
+            _ => "",
+        };
+        text += &format!("rank {rank} {{\n{does}}}\n");
+    }
+    let program = trace::from_text(&text).unwrap();
+    let topology = torus();
+    let time = |queueing, selection| {
+        let switch = Parameters {
+            mtu: 4800,
+            selection,
+            ..switch(queueing, 60_000)
+        };
+        run_program(&*topology, switch, &program, None, None, 1).time_ps
+    };
+    let alone = 480_000 * 21 + OVERHEADS.send;
+    let ordered = time(Queueing::One, Selection::Fixed);
+    assert!(ordered > 2 * 480_000 * 21, "{ordered} ps");
+    for selection in [Selection::RoundRobin, Selection::FirstOn] {
+        let adaptive = time(Queueing::Adaptive { queues: 2 }, selection);
+        assert!(
+            (alone..alone * 11 / 10).contains(&adaptive),
+            "{adaptive} ps"
+        );
+    }
 }
 
 /// Two nodes send 40 packets each to a third, and one of them then one packet to a fourth. In one

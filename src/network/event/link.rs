@@ -227,7 +227,7 @@ impl Partition<'_> {
         let is_switch = port < self.switch_ports();
         if let Some(selector) = self.selector.as_mut().filter(|_| is_switch) {
             selector.departs(port as usize, wire, end.0);
-            self.leaves_by_tree_link(port, wire, end);
+            self.leaves_by_on_off_link(port, wire, end);
         }
         if !is_switch {
             let nic = (port - self.switch_ports()) as usize;

@@ -18,6 +18,7 @@ mod link;
 pub mod link_idle;
 mod nic;
 mod numbering;
+mod on_off_links;
 mod output;
 mod packets;
 mod partition;
@@ -29,7 +30,6 @@ pub mod series;
 mod tally;
 mod threads;
 mod time;
-mod tree_links;
 mod wheel;
 
 use std::collections::BTreeMap;
@@ -418,10 +418,11 @@ fn check_turned_links(topology: &dyn Topology, settings: &Settings) -> Result<()
     let Selection::Alonso(thresholds) = settings.switch.selection else {
         return Ok(());
     };
-    if topology.in_minimal_tree(0).is_none() {
+    if topology.stays_on(0).is_none() {
         return unfit(
-            "selection = \"alonso\" in [switch]: this network has no minimal tree whose links stay on \
-             (Alonso 3); a k-ary-n-tree and an rlft with all its subtrees have one"
+            "selection = \"alonso\" in [switch]: this network has no links that could be off: a k-ary-n-tree \
+             and an rlft with all its subtrees have those beside the minimal tree (Alonso 3), and a torus and a \
+             hyperx with several cables between neighbours those beside the first"
                 .into(),
         );
     }

@@ -8,7 +8,7 @@
 use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 
 use super::controller::Controller;
-use super::devices::{Crossbar, Nic, Sending, TreeLinks, Waits};
+use super::devices::{Crossbar, Nic, OnOffLinks, Sending, Waits};
 use super::events::{event, kind_and_index, EventKind, RemoteEvent};
 use super::numbering::Numbering;
 use super::packets::{Packets, NONE};
@@ -80,7 +80,7 @@ pub struct Partition<'a> {
     /// What a queueing scheme makes of the buffers, if there is one.
     pub(super) buffers: Option<Box<Buffers<'a>>>,
     /// What turns links on and off, if their switches do.
-    pub(super) links: Option<Box<TreeLinks>>,
+    pub(super) links: Option<Box<OnOffLinks>>,
     pub(super) nics: Vec<Nic>,
     pub packets: Packets,
     pub wheel: Wheel,
@@ -164,7 +164,7 @@ impl<'a> Partition<'a> {
             links: (common.turns_links)
                 .and_then(|thresholds| {
                     let switches = &numbering.switches_of[number];
-                    TreeLinks::new(topology, switches, thresholds)
+                    OnOffLinks::new(topology, switches, thresholds)
                 })
                 .map(Box::new),
             nics: (0..nodes).map(|_| Nic::default()).collect(),
@@ -183,7 +183,7 @@ impl<'a> Partition<'a> {
 
     /// Begins: the controllers' first deadlines are scheduled, and traffic sends what it has.
     pub fn start(&mut self) {
-        self.start_tree_links();
+        self.start_on_off_links();
         for port in 0..self.ends.len() as u32 {
             if self.ends[port as usize].port.peer != NONE {
                 self.reschedule(port);

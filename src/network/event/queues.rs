@@ -100,9 +100,14 @@ impl<'t> Buffers<'t> {
         &mut self.of[port as usize * self.queues.count() + usize::from(queue)]
     }
 
+    /// Bytes that are free at the other end of a port's link.
+    pub(super) fn credits(&self, port: u32, queue: u8) -> u32 {
+        self.of[port as usize * self.queues.count() + usize::from(queue)].credits
+    }
+
     /// There is room for so many bytes at the other end of a port's link.
     pub(super) fn takes(&self, port: u32, queue: u8, bytes: u32) -> bool {
-        self.of[port as usize * self.queues.count() + usize::from(queue)].credits >= bytes
+        self.credits(port, queue) >= bytes
     }
 
     /// A packet leaves a port for that queue at the other end.

@@ -113,6 +113,32 @@ fn packets_are_where_their_scheme_has_them() {
     }
 }
 
+/// POWAR 3: "the routing function returns a set of adaptive ports/VCs and one escape link/VC"; "we will use
+/// four VCs per physical channel: 2 deterministic VCs + 2 adaptive VCs".
+#[test]
+fn adaptive_channels_come_before_those_of_escape() {
+    let topology = torus();
+    let queues = Queues::new(&*topology, Queueing::Adaptive { queues: 2 }).unwrap();
+    assert_eq!(queues.count(), 4);
+    assert_eq!([0, 1, 2, 3].map(|queue| queues.lane(queue)), [0, 0, 1, 2]);
+    let mut escapes = BTreeSet::new();
+    for (switch, destination) in (0..topology.nodes()).flat_map(|node| [(0, node), (node, 3)]) {
+        let Some(channels) = queues.channels(switch, destination) else {
+            assert_eq!(switch, topology.switch_of(destination));
+            continue;
+        };
+        assert_eq!(usize::from(channels.adaptive), destination % 2);
+        assert_eq!(channels.nearer, topology.nearer(switch, destination));
+        assert_eq!(channels.nearer >> channels.escape & 1, 1);
+        escapes.insert(channels.escape_queue);
+        assert_eq!(queues.first(switch, destination), channels.adaptive);
+    }
+    assert_eq!(escapes, BTreeSet::from([2, 3]));
+    // Other schemes have no choice.
+    let one = Queues::new(&*topology, Queueing::One).unwrap();
+    assert_eq!(one.channels(0, 7), None);
+}
+
 /// "It assigns packets to VCs according to the dimension for the next hop" (Zahn III.C).
 #[test]
 fn packets_of_one_dimension_share_a_queue() {

@@ -578,8 +578,8 @@ fn switch() -> Vec<Key> {
             choice(Selection::NAMES),
             "`\"fixed\"`",
             "which of several equally short ways a packet takes (up in a fat tree, parallel cables \
-             of a torus): always the same one to a node, by a selection function of POWAR, or one of \
-             those that Alonso's switches have on",
+             of a torus, with `duato` every dimension): always the same one to a node, by a selection \
+             function of POWAR, or one of those that Alonso's switches have on",
         ),
         key(
             "select_on",
@@ -604,13 +604,14 @@ fn switch() -> Vec<Key> {
             choice(Queueing::NAMES),
             "`\"voq\"`",
             "what a buffer is divided into: virtual output queues in one memory, with PFC; or the queues \
-             of a scheme, of equal size, with credits (Zahn III.C)",
+             of a scheme, of equal size, with credits (Zahn III.C), or the virtual channels of Duato's \
+             protocol (POWAR 3)",
         ),
         key(
             "queues",
             integer(1, 64, Unit::None),
-            "4, of h2lq 6",
-            "queues of `dbbm`, `flow2sl` and `h2lq`",
+            "4, of h2lq 6, of duato 2",
+            "queues of `dbbm`, `flow2sl` and `h2lq`; adaptive channels of `duato`",
         ),
         key(
             "escape_queues",

@@ -735,7 +735,24 @@ fn buffers_have_queues() {
     assert_eq!(of("dragonfly", room), Ok(Some(levels(6, 2))));
     let more = format!("{room}queues = 5\nescape_queues = 3");
     assert_eq!(of("dragonfly", &more), Ok(Some(levels(5, 3))));
+    // POWAR 3, on a network of one cable between neighbours, too.
+    let duato = "queueing = \"duato\"\nselection = \"powar\"";
+    assert_eq!(
+        of("torus", duato),
+        Ok(Some(Queueing::Adaptive { queues: 2 }))
+    );
+    let more = format!("{duato}\nqueues = 3");
+    assert_eq!(
+        of("hyperx", &more),
+        Ok(Some(Queueing::Adaptive { queues: 3 }))
+    );
     for (kind, switch, message) in [
+        (
+            "torus",
+            "queueing = \"duato\"",
+            "give selection = \"round-robin\"",
+        ),
+        ("k-ary-n-tree", duato, "needs no virtual channels"),
         ("k-ary-n-tree", "queueing = \"2q\"", "queueing = \"2q\""),
         (
             "k-ary-n-tree",
@@ -804,11 +821,11 @@ fn a_selection_needs_several_ways() {
         ..Thresholds::DEFAULT
     };
     assert_eq!(alonso, Ok(Selection::Alonso(thresholds)));
-    let torus = with(
-        "kind = \"torus\"\nports_per_link = 2",
-        "selection = \"alonso\"",
-    );
-    assert!(torus.unwrap_err().contains("minimal tree"));
+    let several = "kind = \"torus\"\nports_per_link = 2";
+    let turned = with(several, "selection = \"alonso\"");
+    assert_eq!(turned, Ok(Selection::Alonso(Thresholds::DEFAULT)));
+    let megafly = with("kind = \"megafly\"", "selection = \"alonso\"");
+    assert!(megafly.unwrap_err().contains("one way only"));
     for (switch, says) in [
         ("select_on = 0.6", "\"powar\""),
         ("selection = \"first-on\"\nselect_window_ns = 9", "POWAR"),

@@ -1,8 +1,10 @@
 //! Whether packets that wait for each other could wait in a circle.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::{Topology, Walker};
+use crate::network::port_set::ports;
 
 /// Channels of which each may wait for the next, and the last for the first: ports with the
 /// lanes on which they send.
@@ -34,7 +36,6 @@ pub fn deadlock_free(topology: &dyn Topology, selects: bool) -> Result<(), Cycle
     let ways = radix * lanes;
     let mut depends = vec![false; channels * ways];
     let far = |channel: usize| walker.peer(channel / lanes).expect("a way has cables");
-    let end = |channel: usize| walker.peer(channel / lanes).map(|port| port / radix);
     // The destination for which a channel was looked at last.
     let mut seen_for = vec![usize::MAX; channels];
     for destination in 0..topology.nodes() {
@@ -64,21 +65,79 @@ pub fn deadlock_free(topology: &dyn Topology, selects: bool) -> Result<(), Cycle
             }
         }
     }
-    let next = |channel: usize| {
-        let first = end(channel).map_or(0, |switch| switch * ways);
-        let row = &depends[channel * ways..(channel + 1) * ways];
-        let ways = row.iter().enumerate().filter(|(_, &depends)| depends);
-        ways.map(move |(way, _)| first + way)
+    // A channel without a cable has no row.
+    let next: Vec<Vec<usize>> = (0..channels)
+        .map(|channel| {
+            let end = walker.peer(channel / lanes).map_or(0, |port| port / radix);
+            let row = &depends[channel * ways..(channel + 1) * ways];
+            let ways = row.iter().enumerate().filter(|(_, &depends)| depends);
+            ways.map(|(way, _)| end * radix * lanes + way).collect()
+        })
+        .collect();
+    no_cycle(topology, &next)
+}
+
+/// Whether a packet that may go on by any of the adaptive channels, or by the escape channel, of Duato's
+/// protocol always gets there (Duato 1993, as POWAR 3 has it): the escape channels have no cycle, in
+/// whose dependency graph a channel depends on every one that a packet may need next, after any number
+/// of adaptive ones in between. A packet waits for no other channel: it takes an adaptive one only if
+/// that is free.
+///
+/// # Errors
+/// Names a cycle of escape channels.
+///
+/// # Panics
+/// If the escape channel does not lead nearer to the destination, or there is none.
+pub fn adaptive_deadlock_free(topology: &dyn Topology) -> Result<(), Cycle> {
+    let walker = Walker::new(topology);
+    let (lanes, radix, switches) = (topology.lanes(), topology.radix(), topology.switches());
+    let end = |switch: usize, port: u8| {
+        let far = walker.peer(switch * radix + usize::from(port));
+        far.expect("a way has cables") / radix
     };
+    let mut next = vec![BTreeSet::new(); topology.ports() * lanes];
+    for destination in (0..topology.nodes()).step_by(topology.nodes_per_switch()) {
+        let target = topology.switch_of(destination);
+        // By switch: the escape channels that packets may leave it by.
+        let escape = |switch: usize| {
+            let hop = topology.escape(switch, destination);
+            let nearer = topology.nearer(switch, destination);
+            assert!(nearer >> hop.port & 1 == 1, "an escape that leads nearer");
+            let cables = topology.choices(switch, hop.port).map(usize::from);
+            cables.map(move |port| (switch * radix + port) * lanes + usize::from(hop.lane))
+        };
+        for switch in (0..switches).filter(|&switch| switch != target) {
+            let first = escape(switch).next().expect("a port");
+            let mut reached = BTreeSet::new();
+            let mut left = vec![end(switch, (first / lanes % radix) as u8)];
+            while let Some(at) = left.pop() {
+                if at == target || !reached.insert(at) {
+                    continue;
+                }
+                left.extend(ports(topology.nearer(at, destination)).map(|port| end(at, port)));
+            }
+            let needed: Vec<usize> = reached.into_iter().flat_map(escape).collect();
+            for channel in escape(switch) {
+                next[channel].extend(&needed);
+            }
+        }
+    }
+    let next: Vec<Vec<usize>> = next.into_iter().map(Vec::from_iter).collect();
+    no_cycle(topology, &next)
+}
+
+/// Looks for a cycle of channels, each of which is followed by those in `next`.
+fn no_cycle(topology: &dyn Topology, next: &[Vec<usize>]) -> Result<(), Cycle> {
+    let (channels, lanes) = (next.len(), topology.lanes());
     // Peel off the channels that nothing left waits for. What stays, if anything, has a
     // predecessor each: going back from one ends in a circle.
     let mut waiting = vec![0u32; channels];
-    (0..channels)
-        .flat_map(next)
-        .for_each(|channel| waiting[channel] += 1);
+    next.iter()
+        .flatten()
+        .for_each(|&channel| waiting[channel] += 1);
     let mut free: Vec<usize> = (0..channels).filter(|&c| waiting[c] == 0).collect();
     while let Some(channel) = free.pop() {
-        for channel in next(channel) {
+        for &channel in &next[channel] {
             waiting[channel] -= 1;
             if waiting[channel] == 0 {
                 free.push(channel);
@@ -87,7 +146,9 @@ pub fn deadlock_free(topology: &dyn Topology, selects: bool) -> Result<(), Cycle
     }
     let mut before = vec![usize::MAX; channels];
     for channel in (0..channels).filter(|&c| waiting[c] > 0) {
-        next(channel).for_each(|next| before[next] = channel);
+        next[channel]
+            .iter()
+            .for_each(|&next| before[next] = channel);
     }
     let Some(mut channel) = (0..channels).find(|&c| waiting[c] > 0) else {
         return Ok(());

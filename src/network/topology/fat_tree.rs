@@ -288,7 +288,7 @@ impl Topology for FatTree {
     /// Of the first switch at the top of each subtree, all links down and the first one up; and the
     /// links of the nodes. A pruned tree has none: a switch at its top, whose links stay on all at once,
     /// has more of them than the least that connect all nodes.
-    fn in_minimal_tree(&self, port: usize) -> Option<bool> {
+    fn stays_on(&self, port: usize) -> Option<bool> {
         if self.cables > 1 {
             return None;
         }

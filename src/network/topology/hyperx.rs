@@ -1,5 +1,7 @@
 //! HyperX (Georgakoudis Table V; Ahn et al. 2009).
 
+use std::ops::Range;
+
 use super::parameters::Parameters;
 use super::{Hop, ParameterError, Shape, Topology};
 
@@ -127,6 +129,33 @@ impl Topology for HyperX {
         }
     }
 
+    /// All cables to the same neighbour.
+    fn choices(&self, _: usize, port: u8) -> Range<u8> {
+        match usize::from(port).checked_sub(self.nodes_per_switch) {
+            Some(link) => {
+                let first = self.nodes_per_switch + link / self.cables * self.cables;
+                first as u8..(first + self.cables) as u8
+            }
+            None => port..port + 1,
+        }
+    }
+
+    /// All cables to the switch of the destination's row, in every dimension in which they differ.
+    fn nearer(&self, switch: usize, destination: usize) -> u64 {
+        let (mut from, mut to) = (switch, destination / self.nodes_per_switch);
+        let (mut first, mut ports) = (self.nodes_per_switch, 0);
+        for size in &self.dims {
+            let (at, other) = (from % size, to % size);
+            if at != other {
+                let port = first + Self::index(at, other) * self.cables;
+                ports |= !(u64::MAX << self.cables) << port;
+            }
+            first += (size - 1) * self.cables;
+            (from, to) = (from / size, to / size);
+        }
+        ports
+    }
+
     fn hops(&self, source: usize, destination: usize) -> u8 {
         if source == destination {
             return 0;
@@ -138,6 +167,14 @@ impl Topology for HyperX {
             (from, to) = (from / size, to / size);
         }
         links
+    }
+
+    /// One cable of each link between neighbours, and those of the nodes.
+    fn stays_on(&self, port: usize) -> Option<bool> {
+        let link = (port < self.switch_ports())
+            .then(|| (port % self.radix).checked_sub(self.nodes_per_switch));
+        let is_first = |link| link % self.cables == 0;
+        (self.cables > 1).then(|| link.flatten().is_none_or(is_first))
     }
 
     fn classes(&self) -> Vec<String> {

@@ -20,7 +20,7 @@ mod walk;
 use std::fmt::Debug;
 use std::ops::Range;
 
-pub use deadlock::{deadlock_free, Cycle};
+pub use deadlock::{adaptive_deadlock_free, deadlock_free, Cycle};
 pub use kinds::{nearest_kinds, ConfiguredTopology, Kind, KINDS};
 pub use parameters::{Initial, Parameter, ParameterError, Value};
 pub use single_switch::SingleSwitch;
@@ -98,6 +98,18 @@ pub trait Topology: Debug + Send + Sync {
     fn choices(&self, _switch: usize, port: u8) -> Range<u8> {
         port..port + 1
     }
+    /// The ports of `switch` by which a packet gets nearer to its destination, as a set: those of the
+    /// adaptive channels of Duato's protocol (POWAR 3). Only a [`Shape::Grid`] has any, and none at the
+    /// switch of the destination.
+    fn nearer(&self, _switch: usize, _destination: usize) -> u64 {
+        0
+    }
+    /// The next step by the escape channels of Duato's protocol, from any switch that the adaptive ones
+    /// lead to: not even the lane depends on the way that a packet has come (see
+    /// [`adaptive_deadlock_free`]).
+    fn escape(&self, switch: usize, destination: usize) -> Hop {
+        self.route(switch, 0, 0, destination)
+    }
     /// Links on the way from node to node, those of the NICs included; 0 from a node to
     /// itself.
     fn hops(&self, source: usize, destination: usize) -> u8;
@@ -111,9 +123,11 @@ pub trait Topology: Debug + Send + Sync {
     fn group_size(&self) -> usize {
         1
     }
-    /// Whether what leaves a port that has a cable does so on a link of the minimal tree, the least
-    /// that connects all nodes (Alonso 3); `None` in a network that has no such tree.
-    fn in_minimal_tree(&self, _port: usize) -> Option<bool> {
+    /// Whether what leaves a port that has a cable does so on a link that stays on where switches turn
+    /// links on and off: one of the minimal tree, the least that connects all nodes (Alonso 3), or the
+    /// first of several cables between neighbours (POWAR 4.2, after Alonso et al. 2010). `None` in a
+    /// network that has neither.
+    fn stays_on(&self, _port: usize) -> Option<bool> {
         None
     }
     /// Names of the classes of ports, in an order that is good to read.

@@ -288,7 +288,7 @@ fn minimal_tree_of_alonso() {
         let tree = shape("k-ary-n-tree", &[("k", n(k)), ("n", n(levels as usize))]);
         assert_eq!(switches, (k.pow(levels) - 1) / (k - 1));
         let cabled = |port: &usize| tree.peer(*port).is_some();
-        let kept = |port: &usize| tree.in_minimal_tree(*port) == Some(true);
+        let kept = |port: &usize| tree.stays_on(*port) == Some(true);
         let minimal: Vec<usize> = (0..tree.ports()).filter(cabled).filter(kept).collect();
         assert_eq!(minimal.len(), links);
         let mut of: Vec<usize> = (minimal.iter().filter(|&&port| port < tree.switch_ports()))
@@ -316,8 +316,13 @@ fn minimal_tree_of_alonso() {
             assert!(nodes.iter().all(|reached| *reached), "from node {node}");
         }
     }
+    // Of four cables between neighbours one stays on, one cable alone cannot be off.
     let torus = ConfiguredTopology::named("torus").unwrap();
-    assert_eq!(torus.in_minimal_tree(0), None);
+    let on = (0..torus.ports()).filter(|&port| torus.peer(port).is_some());
+    let on = on.filter(|&port| torus.stays_on(port) == Some(true));
+    assert_eq!(on.count(), 64 + 64 + 64 * 6);
+    let thin = shape("torus", &[("ports_per_link", n(1))]);
+    assert_eq!(thin.stays_on(0), None);
 }
 
 /// Alonso 2: "any path starting from a level 0 switch and leading to a given node traverses the
@@ -532,6 +537,98 @@ fn a_torus_without_its_dateline_has_a_cycle() {
             assert_eq!(text.matches(" lane 0").count(), sizes, "{text}");
         }
     }
+}
+
+fn is_grid(shape: &ConfiguredTopology) -> bool {
+    matches!(shape.shape(), Shape::Grid { .. })
+}
+
+/// POWAR 3: "all the VCs that bring the packet closer to its destination can be selected", and no other.
+#[test]
+fn adaptive_channels_are_those_that_lead_nearer() {
+    for shape in &small() {
+        let (radix, mut several) = (shape.radix(), false);
+        for destination in (0..shape.nodes()).step_by(shape.nodes_per_switch()) {
+            for switch in 0..shape.switches() {
+                // Seen from the other switches, whose own nodes these are.
+                let hops = |switch: usize| match switch == shape.switch_of(destination) {
+                    true => 2,
+                    false => shape.hops(switch * shape.nodes_per_switch(), destination),
+                };
+                let leads_nearer = |port: &usize| {
+                    let far = shape.peer(switch * radix + port);
+                    let far = far.filter(|&far| far < shape.switch_ports());
+                    far.is_some_and(|far| hops(far / radix) < hops(switch))
+                };
+                let nearer = shape.nearer(switch, destination);
+                let expected = match is_grid(shape) {
+                    true => (0..radix).filter(leads_nearer).collect(),
+                    false => Vec::new(),
+                };
+                let found: Vec<usize> = (0..radix).filter(|port| nearer >> port & 1 == 1).collect();
+                assert_eq!(found, expected, "{shape:?} {switch} {destination}");
+                several |= found.len() > 1;
+            }
+        }
+        assert!(several || !is_grid(shape), "{shape:?}");
+    }
+}
+
+/// Duato's protocol keeps grids of every size free of deadlock; without the second of its escape channels
+/// there is a cycle where rings are so long that the routing function alone has one.
+#[test]
+fn adaptive_routes_cannot_deadlock() {
+    let mut shapes: Vec<_> = small().into_iter().filter(is_grid).collect();
+    shapes.push(shape("torus", &[dims(&[8, 7]), ("ports_per_link", n(1))]));
+    shapes.push(shape(
+        "torus",
+        &[dims(&[5, 6, 4]), ("ports_per_link", n(1))],
+    ));
+    assert!(shapes.iter().any(|it| it.kind() == "hyperx"));
+    for shape in &shapes {
+        let found = adaptive_deadlock_free(&**shape);
+        found.unwrap_or_else(|cycle| panic!("{shape:?}: {cycle}"));
+    }
+    for (size, cyclic) in [(6, true), (5, true), (4, false), (3, false)] {
+        let kind = KINDS.iter().find(|kind| kind.name == "torus").unwrap();
+        let given = [dims(&[size, 2]), ("ports_per_link", n(1))];
+        let parameters = parameters::Parameters::of(kind.name, kind.parameters, &given);
+        let torus = Torus::new(&parameters.unwrap()).unwrap();
+        let found = adaptive_deadlock_free(&torus.without_dateline());
+        assert_eq!(found.is_err(), cyclic, "{size} in a row");
+    }
+}
+
+/// An escape channel in the order of the dimensions for some packets, and in the other order for the rest,
+/// has a cycle.
+#[test]
+fn escapes_that_turn_both_ways_have_a_cycle() {
+    #[derive(Debug)]
+    struct BothOrders(ConfiguredTopology);
+    impl Topology for BothOrders {
+        as_field_0!();
+
+        fn route(&self, switch: usize, input: usize, lane: u8, destination: usize) -> Hop {
+            self.0.route(switch, input, lane, destination)
+        }
+
+        fn nearer(&self, switch: usize, destination: usize) -> u64 {
+            self.0.nearer(switch, destination)
+        }
+
+        fn escape(&self, switch: usize, destination: usize) -> Hop {
+            let hop = self.0.escape(switch, destination);
+            let last = 63 - self.nearer(switch, destination).leading_zeros() as u8;
+            match destination % 2 {
+                0 => hop,
+                _ => Hop { port: last, ..hop },
+            }
+        }
+    }
+    let grid = shape("torus", &[dims(&[3, 3]), ("ports_per_link", n(1))]);
+    assert_eq!(adaptive_deadlock_free(&*grid), Ok(()));
+    let cycle = adaptive_deadlock_free(&BothOrders(grid)).unwrap_err();
+    assert!(cycle.to_string().contains(" -> "), "{cycle}");
 }
 
 /// On one lane a Dragonfly has a cycle: its second lane is needed.

@@ -172,6 +172,44 @@ impl Topology for Torus {
         }
     }
 
+    /// All cables of every dimension in which they differ, the shorter way round, and both ways where
+    /// these are equally long.
+    fn nearer(&self, switch: usize, destination: usize) -> u64 {
+        let (mut from, mut to) = (switch, destination / self.nodes_per_switch);
+        let mut ports = 0;
+        for (dimension, &size) in self.dims.iter().enumerate() {
+            let up = (to % size + size - from % size) % size;
+            for (down, leads) in [(false, up > 0 && 2 * up <= size), (true, 2 * up >= size)] {
+                if leads {
+                    ports |= !(u64::MAX << self.cables) << self.first_port(dimension, down);
+                }
+            }
+            (from, to) = (from / size, to / size);
+        }
+        ports
+    }
+
+    /// Dimension order with two virtual channels (Dally and Seitz 1987, as POWAR 3 has it): lane 0 as long
+    /// as the cable that closes the ring is still ahead, lane 1 from there on.
+    fn escape(&self, switch: usize, destination: usize) -> Hop {
+        let Hop { port, .. } = self.route(switch, 0, 0, destination);
+        let link = usize::from(port).checked_sub(self.nodes_per_switch);
+        let is_ahead = link.is_some_and(|link| {
+            let dimension = link / self.cables / 2;
+            let stride: usize = self.dims[..dimension].iter().product();
+            let place = |switch: usize| switch / stride % self.dims[dimension];
+            let (from, to) = (place(switch), place(destination / self.nodes_per_switch));
+            match link / self.cables % 2 {
+                0 => to < from,
+                _ => to > from,
+            }
+        });
+        Hop {
+            port,
+            lane: u8::from(self.lanes > 1 && self.dateline && !is_ahead),
+        }
+    }
+
     fn hops(&self, source: usize, destination: usize) -> u8 {
         if source == destination {
             return 0;
@@ -184,6 +222,14 @@ impl Topology for Torus {
             (from, to) = (from / size, to / size);
         }
         links as u8
+    }
+
+    /// One cable of each link between neighbours, and those of the nodes.
+    fn stays_on(&self, port: usize) -> Option<bool> {
+        let link = (port < self.switch_ports())
+            .then(|| (port % self.radix).checked_sub(self.nodes_per_switch));
+        let is_first = |link| link % self.cables == 0;
+        (self.cables > 1).then(|| link.flatten().is_none_or(is_first))
     }
 
     fn classes(&self) -> Vec<String> {

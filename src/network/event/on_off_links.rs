@@ -1,5 +1,5 @@
-//! Links of a fat tree that its switches turn on and off: when they look at the rules
-//! ([`crate::network::tree_links`]), what they do, and how their neighbours hear of it.
+//! Links that switches turn on and off: when they look at the rules
+//! ([`crate::network::on_off_links`]), what they do, and how their neighbours hear of it.
 //!
 //! A port that is turned off carries what waits for it before; then its switch lets its controller
 //! sleep, and tells the other end. One that is turned on is kept awake from then on. What is told takes
@@ -9,12 +9,12 @@ use super::events::{event, EventKind};
 use super::packets::NONE;
 use super::partition::Partition;
 use super::time::Time;
+use crate::network::on_off_links::Change;
 use crate::network::run::RunError;
-use crate::network::tree_links::Change;
 
 impl Partition<'_> {
-    /// Keeps all links awake, and looks at the load of those that lead up from the first window on.
-    pub(super) fn start_tree_links(&mut self) {
+    /// Keeps all links awake, and looks at the load from the first window on.
+    pub(super) fn start_on_off_links(&mut self) {
         let Some(links) = &self.links else { return };
         let switches = links.switches.len() as u32;
         for port in 0..self.ends.len() as u32 {
@@ -85,7 +85,7 @@ impl Partition<'_> {
     }
 
     /// A packet of `wire` bytes begins to leave a port of a switch, until `end`.
-    pub(super) fn leaves_by_tree_link(&mut self, port: u32, wire: u32, end: Time) {
+    pub(super) fn leaves_by_on_off_link(&mut self, port: u32, wire: u32, end: Time) {
         let (switch, number) = (port / self.by_radix, port % self.by_radix);
         let Some(links) = &mut self.links else { return };
         let managed = &mut links.switches[switch as usize];

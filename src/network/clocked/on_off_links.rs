@@ -1,12 +1,14 @@
-//! Alonso 3 as the paper tells it, rule by rule, on sets of ports.
+//! Alonso 3 as the paper tells it, rule by rule, on sets of ports; and what it says of ports up for the
+//! cables of a link between neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Event, Network};
 use crate::network::run::RunError;
 use crate::network::selection::{Selection, Thresholds};
+use crate::network::topology::Shape;
 
-/// What the switches of a fat tree know about links.
+/// What the switches know about links.
 #[derive(Default)]
 pub(super) struct Links {
     thresholds: Option<Thresholds>,
@@ -16,8 +18,8 @@ pub(super) struct Links {
     leaving: BTreeSet<u32>,
     /// Switch ports at which packets may come in.
     incoming: BTreeSet<u32>,
-    /// By switch: what has left by ports up since the last look.
-    sent_up: BTreeMap<usize, u64>,
+    /// By the first of ports that a load has to choose from: what has left by them since the last look.
+    sent: BTreeMap<u32, u64>,
 }
 
 impl Network<'_> {
@@ -45,13 +47,27 @@ impl Network<'_> {
         (switch * self.topology.radix() + port) as u32
     }
 
-    /// Its ports that lead up: half of them, but for the switches at the top.
+    /// Its ports that lead up: half of them, but for the switches at the top. None in a grid.
     fn ups(&self, switch: usize) -> Vec<u32> {
         let half = self.topology.radix() / 2;
         let ports = half..self.topology.radix();
+        let is_tree = self.topology.shape() == Shape::FatTree;
         let up = |port: &usize| self.topology.choices(switch, *port as u8).len() == half;
-        let ports = ports.filter(|port| half > 1 && up(port));
+        let ports = ports.filter(|port| is_tree && half > 1 && up(port));
         ports.map(|port| self.port(switch, port)).collect()
+    }
+
+    /// Ports among which a load chooses: those up, or in a grid the cables to each neighbour.
+    fn bundles(&self, switch: usize) -> BTreeSet<Vec<u32>> {
+        if self.topology.shape() == Shape::FatTree {
+            return BTreeSet::from([self.ups(switch)]);
+        }
+        let bundle = |port: u8| {
+            let ports = self.topology.choices(switch, port);
+            ports.map(|port| self.port(switch, port.into())).collect()
+        };
+        let bundles = (0..self.topology.radix() as u8).map(bundle);
+        bundles.filter(|ports: &Vec<u32>| ports.len() > 1).collect()
     }
 
     fn downs(&self, switch: usize) -> Vec<u32> {
@@ -61,30 +77,28 @@ impl Network<'_> {
         cabled.filter(|port| !ups.contains(port)).collect()
     }
 
-    /// It has the minimal tree's links down.
+    /// It has the minimal tree's links down, or those of a grid.
     fn stays(&self, switch: usize) -> bool {
         let port = self.port(switch, 0);
-        self.topology.in_minimal_tree(port as usize) == Some(true)
+        self.topology.stays_on(port as usize) == Some(true)
     }
 
     /// "Periodically, the average utilization of all the up links in a switch is obtained."
     pub(super) fn look_at_loads(&mut self) {
         let thresholds = self.tree.thresholds.expect("only then there are looks");
-        for switch in 0..self.switches.len() {
-            let ups = self.ups(switch);
-            let bytes = self.tree.sent_up.remove(&switch).unwrap_or(0);
-            if !self.stays(switch) || ups.is_empty() {
-                continue;
-            }
+        let switches = (0..self.switches.len()).filter(|&switch| self.stays(switch));
+        let bundles: Vec<Vec<u32>> = switches.flat_map(|switch| self.bundles(switch)).collect();
+        for ports in bundles.into_iter().filter(|ports| !ports.is_empty()) {
+            let bytes = self.tree.sent.remove(&ports[0]).unwrap_or(0);
             let is_on = |port: &&u32| self.tree.on.contains(port);
-            let count = ups.iter().filter(is_on).count() as u64;
+            let count = ports.iter().filter(is_on).count() as u64;
             let room = (count * thresholds.window_ps) as f64;
             let load = (bytes * self.settings.switch.byte_ps) as f64 / room;
             if load > thresholds.on_millionths as f64 / 1e6 {
-                let off = ups.iter().find(|port| !is_on(port)).copied();
+                let off = ports.iter().find(|port| !is_on(port)).copied();
                 off.into_iter().for_each(|port| self.turn_on(port));
             } else if load < thresholds.off_millionths as f64 / 1e6 && count > 1 {
-                let last = ups.iter().rfind(is_on).copied();
+                let last = ports.iter().rfind(is_on).copied();
                 last.into_iter().for_each(|port| self.turn_off(port));
             }
         }
@@ -147,7 +161,9 @@ impl Network<'_> {
         let Some((switch, number)) = self.switch_port(port) else {
             return;
         };
-        let nothing = self.switches[switch].bytes_for(&self.packets, number) == 0;
+        let nothing = (self.bytes_in_queues(switch, number as u8))
+            .unwrap_or_else(|| self.switches[switch].bytes_for(&self.packets, number))
+            == 0;
         if nothing && self.tree.leaving.remove(&port) {
             self.change(port, |link, end| link.ends[end].force_wake = false);
             self.tell(port, false);
@@ -167,8 +183,9 @@ impl Network<'_> {
     /// A packet leaves by a port.
     pub(super) fn counts_as_load(&mut self, port: u32, wire: u32) {
         if let Some((switch, _)) = self.switch_port(port) {
-            if self.ups(switch).contains(&port) {
-                *self.tree.sent_up.entry(switch).or_default() += u64::from(wire);
+            let mut bundles = self.bundles(switch).into_iter();
+            if let Some(ports) = bundles.find(|ports| ports.contains(&port)) {
+                *self.tree.sent.entry(ports[0]).or_default() += u64::from(wire);
             }
         }
     }

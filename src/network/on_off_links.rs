@@ -1,14 +1,21 @@
-//! Which links of a fat tree are on: the rules of Alonso 3, for one switch.
+//! Which links are on in a network whose switches turn them on and off: the rules of one switch.
 //!
 //! A switch decides about the links that it sends on; each direction of a cable is a link of its own.
-//! Those of the minimal tree stay on, so that there is always a way to every node. A switch of that tree
-//! has as many ports up as its load needs. Any other switch has only what it is reached by: a port up for
+//! Some stay on, so that there is always a way to every node. Of several ports that lead to the same
+//! destinations a switch has as many on as their load needs.
+//!
+//! In a fat tree (Alonso 3) the links of the minimal tree stay on, and the ports of its switches that lead
+//! up follow their load. Any other switch has only what it is reached by: a port up for
 //! each link that comes from below, and all ports down as long as any link comes at all. So what a
 //! switch turns off or on spreads: its neighbours hear of it, and follow.
+//!
+//! Where there are several cables between neighbours, as in the torus of POWAR 4.2 (after Alonso et al.
+//! 2010), one of them stays on, and the others follow the load of all that are on.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::port_set::{set, set_of};
 use super::selection::Thresholds;
 use super::topology::Topology;
 
@@ -21,39 +28,48 @@ pub struct Change {
     pub off: u64,
 }
 
-/// One switch of a fat tree. Ports are bits of a word.
+/// Ports that lead to the same destinations.
 #[derive(Clone, Debug)]
-pub struct TreeSwitch {
-    /// The ports that lead up; none at the top.
-    up: Range<u8>,
+struct Group {
+    ports: Range<u8>,
+    /// What left by them in the present window.
+    bytes: u64,
+}
+
+/// One switch. Ports are bits of a word.
+#[derive(Clone, Debug)]
+pub struct OnOffSwitch {
+    /// Ports of which as many are on as their load needs: those up in a fat tree, or the cables to each
+    /// neighbour.
+    groups: Vec<Group>,
     /// All ports with a cable.
     cabled: u64,
-    in_minimal_tree: bool,
+    /// It has on what it is reached by: a switch of a fat tree that is not in the minimal tree.
+    follows: bool,
     /// Packets may be given to these.
     on: u64,
     /// Of the links that come in at these ports, packets may come.
     incoming: u64,
-    /// What left by ports up in the present window.
-    bytes: u64,
 }
 
-impl TreeSwitch {
-    /// A switch of a fat tree whose links are all on. `None` in another network.
-    pub fn new(topology: &dyn Topology, switch: usize) -> Option<TreeSwitch> {
+impl OnOffSwitch {
+    /// A switch whose links are all on. `None` in a network that has none that could be off.
+    pub fn new(topology: &dyn Topology, switch: usize) -> Option<OnOffSwitch> {
         let (radix, first) = (topology.radix(), switch * topology.radix());
-        let last = radix as u8 - 1;
-        let up = topology.choices(switch, last);
-        let cabled = (0..radix).filter(|port| topology.peer(first + port).is_some());
-        let cabled = cabled.fold(0, |ports, port| ports | 1 << port);
-        Some(TreeSwitch {
-            // The last port of a switch at the top leads down, or has no cable.
-            up: if up.len() > 1 { up } else { last..last },
+        let ranges = (0..radix as u8).map(|port| topology.choices(switch, port));
+        let mut ranges: Vec<Range<u8>> = ranges.filter(|ports| ports.len() > 1).collect();
+        ranges.dedup();
+        let cabled = |port: &u8| topology.peer(first + usize::from(*port)).is_some();
+        let cabled = set_of((0..radix as u8).filter(cabled));
+        Some(OnOffSwitch {
+            groups: (ranges.into_iter())
+                .map(|ports| Group { ports, bytes: 0 })
+                .collect(),
             cabled,
-            // All links down of its switches belong to the tree (Alonso 3).
-            in_minimal_tree: topology.in_minimal_tree(first)?,
+            // All links down of the minimal tree's switches belong to it (Alonso 3).
+            follows: !topology.stays_on(first)?,
             on: cabled,
             incoming: cabled,
-            bytes: 0,
         })
     }
 
@@ -62,48 +78,62 @@ impl TreeSwitch {
         self.on
     }
 
-    /// Whether the load of its ports up is looked at.
+    /// Whether the load of some of its ports is looked at.
     pub fn is_checked(&self) -> bool {
-        self.in_minimal_tree && !self.up.is_empty()
+        !self.follows && !self.groups.is_empty()
     }
 
     /// A packet of `wire` bytes leaves by a port; whether the end of the window needs a look for it.
     pub fn departs(&mut self, port: u8, wire: u32) -> bool {
-        let counts = self.is_checked() && self.up.contains(&port);
-        self.bytes += if counts { u64::from(wire) } else { 0 };
-        counts
+        if self.follows {
+            return false;
+        }
+        let mut groups = self.groups.iter_mut();
+        let group = groups.find(|group| group.ports.contains(&port));
+        group.map(|group| group.bytes += u64::from(wire)).is_some()
     }
 
-    /// At the end of a window: one port up more or less, if the utilisation of those that are on asks
-    /// for it. The first one stays on. A byte takes `byte_ps` on a link.
+    /// At the end of a window: of each group one port more or less, if the utilisation of those that are on
+    /// asks for it. The first one stays on. A byte takes `byte_ps` on a link.
     pub fn check(&mut self, thresholds: &Thresholds, byte_ps: u64) -> Change {
-        let ports = mask(&self.up);
-        let (on, off) = (self.on & ports, !self.on & ports);
-        let bytes = std::mem::take(&mut self.bytes);
-        let wanted = match thresholds.compare(on.count_ones(), bytes, byte_ps) {
-            // "The selected link is the one with lower index"; the first to go is the last (Alonso 3).
-            Ordering::Greater => self.on | off & off.wrapping_neg(),
-            Ordering::Less if on.count_ones() > 1 => self.on & !(1 << (63 - on.leading_zeros())),
-            Ordering::Less | Ordering::Equal => self.on,
-        };
+        let mut wanted = self.on;
+        for group in &mut self.groups {
+            let ports = set(&group.ports);
+            let (on, off) = (wanted & ports, !wanted & ports);
+            let bytes = std::mem::take(&mut group.bytes);
+            match thresholds.compare(on.count_ones(), bytes, byte_ps) {
+                // "The selected link is the one with lower index"; the first to go is the last (Alonso
+                // 3).
+                Ordering::Greater => wanted |= off & off.wrapping_neg(),
+                Ordering::Less if on.count_ones() > 1 => {
+                    wanted &= !(1 << (63 - on.leading_zeros()))
+                }
+                Ordering::Less | Ordering::Equal => {}
+            }
+        }
         self.turn(wanted)
     }
 
-    /// Without a packet up no further check changes anything.
+    /// Without a packet no further check changes anything.
     pub fn is_at_rest(&self) -> bool {
-        (self.on & mask(&self.up)).count_ones() <= 1
+        let groups = self.groups.iter().map(|group| set(&group.ports));
+        groups
+            .map(|ports| self.on & ports)
+            .all(|on| on.count_ones() <= 1)
     }
 
     /// The other end of a port has turned the link that comes in there on or off.
     pub fn hears(&mut self, port: u8, on: bool) -> Change {
         self.incoming = self.incoming & !(1 << port) | u64::from(on) << port;
-        if self.in_minimal_tree {
+        if !self.follows {
             return Change::default();
         }
-        let up = mask(&self.up);
+        // The last switches of a fat tree have no ports up.
+        let group = self.groups.first();
+        let up = group.map_or(0, |group| set(&group.ports));
         let from_below = self.incoming & !up;
         // "the link attached to port i is being turned off, it turns off the up link i + k" (Alonso 3).
-        let mut wanted = (from_below << self.up.start) & up;
+        let mut wanted = group.map_or(0, |group| from_below << group.ports.start) & up;
         if self.incoming != 0 {
             wanted |= self.cabled & !up;
         }
@@ -119,11 +149,6 @@ impl TreeSwitch {
         self.on = wanted;
         change
     }
-}
-
-/// The ports as bits.
-fn mask(ports: &Range<u8>) -> u64 {
-    ports.clone().fold(0, |mask, port| mask | 1 << port)
 }
 
 #[cfg(test)]
@@ -150,8 +175,8 @@ mod tests {
         ConfiguredTopology::new(kind.unwrap(), &shape).unwrap()
     }
 
-    fn switch(number: usize) -> TreeSwitch {
-        TreeSwitch::new(&*tree(), number).unwrap()
+    fn switch(number: usize) -> OnOffSwitch {
+        OnOffSwitch::new(&*tree(), number).unwrap()
     }
 
     fn off(off: u64) -> Change {
@@ -213,6 +238,32 @@ mod tests {
         assert_eq!(middle.hears(1, false), off(0x2f));
     }
 
+    /// POWAR 4.2 and 4.3, after Alonso et al. 2010: of the cables to each neighbour as many are on as
+    /// their load needs, whatever the load of those to others, and one always is.
+    #[test]
+    fn cables_follow_the_load_of_their_link() {
+        let kind = KINDS.iter().find(|kind| kind.name == "torus");
+        let shape = [("dims", Value::List(vec![4, 4]))];
+        let torus = ConfiguredTopology::new(kind.unwrap(), &shape).unwrap();
+        // Port 0 leads to the node, 1 to 4 up in the first dimension, 5 to 8 down in it, and so on.
+        let mut switch = OnOffSwitch::new(&*torus, 5).unwrap();
+        assert!(switch.is_checked());
+        assert_eq!(switch.hears(3, false), off(0));
+        let mut load = |bytes: u32| {
+            assert!(switch.departs(2, bytes));
+            assert!(!switch.departs(0, 1_000_000));
+            let change = switch.check(&THRESHOLDS, 1);
+            (change, switch.is_at_rest())
+        };
+        let others = |port: u32| 1 << port << 4 | 1 << port << 8 | 1 << port << 12;
+        assert_eq!(load(1_200_000), (off(others(4)), false));
+        assert_eq!(load(1_199_999), (off(others(3) | 1 << 4), false));
+        assert_eq!(load(899_999), (off(others(2) | 1 << 3), false));
+        assert_eq!(load(0), (off(1 << 2), true));
+        assert_eq!(load(650_001), (on(1 << 2), false));
+        assert_eq!(switch.on(), 0b111 | others(1));
+    }
+
     /// Alonso 3: the root of the minimal tree needs no mechanism; the other switches at the top have no
     /// links up.
     #[test]
@@ -260,7 +311,7 @@ mod tests {
         for (number, switch) in switches.iter().enumerate() {
             for port in 0..radix {
                 let index = number * radix + port;
-                let stays = topology.in_minimal_tree(index) == Some(true);
+                let stays = topology.stays_on(index) == Some(true);
                 assert_eq!(
                     switch.on() >> port & 1 == 1,
                     stays && topology.peer(index).is_some()
@@ -286,7 +337,7 @@ mod tests {
         let first = number * topology.radix();
         let cabled = (0..8).filter(|port| topology.peer(first + port).is_some());
         golden::Inputs {
-            minimal: topology.in_minimal_tree(first) == Some(true),
+            minimal: topology.stays_on(first) == Some(true),
             cabled: cabled.map(|port| 1 << port).sum(),
             link_on_in: 0xff,
             ..golden::Inputs::default()
