@@ -22,7 +22,7 @@ use crate::verify::{Solver, Tools};
 /// The share of the faults that are none proved to be equivalent that has to show.
 const WANTED: f64 = 0.99;
 
-/// How many seconds the solver may think about one fault.
+/// How many seconds of processor time the solver may think about one fault.
 const TIMEOUT: u64 = 15;
 
 /// So many surviving faults are listed without `--all`.

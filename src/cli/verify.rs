@@ -39,7 +39,7 @@ pub struct Args {
     /// not prove.
     #[arg(long, value_name = "CYCLES", default_value_t = 30, value_parser = within_u32(0..=u32::MAX))]
     depth: u32,
-    /// How many seconds the solver may think about one claim, at least 1.
+    /// How many seconds of processor time the solver may think about one claim, at least 1.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = within(1..=LONGEST_TIMEOUT))]
     timeout: u64,
     /// Where waveforms (VCD) of violations go.

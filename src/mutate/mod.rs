@@ -30,7 +30,8 @@ use herd::Herd;
 /// Faults that are compiled into one model.
 pub const PART: usize = 200;
 
-/// How many seconds ABC may think about one fault in the module that it is in, and in the whole port.
+/// How many seconds of processor time ABC may think about one fault in the module that it is in, and in
+/// the whole port.
 const ABC_TIMEOUTS: [u64; 2] = [3, 10];
 
 /// ABC is asked about the whole port only if it has no more bits of state. With registers it has some
