@@ -1,7 +1,8 @@
 # What a newcomer needs: `make demo` and `make test`. Both install what is missing.
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
-#   make test    all tests, the way CI runs them
+#   make test    the tests, the way CI runs them (some twenty minutes on two cores, half of them to build)
+#   make test-all  these, and those that take half a minute or more each (an hour)
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
 #   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram
@@ -42,7 +43,7 @@
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
 
-.PHONY: demo test style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
+.PHONY: demo test test-all style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -55,6 +56,9 @@ demo: build
 
 test: setup style
 	PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO) test --release --locked
+
+test-all: setup style
+	PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO) test --release --locked -- --include-ignored
 
 # A minimal Rust has no rustfmt and clippy; the tests do not need them.
 style:

@@ -400,6 +400,7 @@ mod tests {
     /// Whoever simulates the Verilog with its checkers hears of a broken claim by its name, and of
     /// none if nothing is broken.
     #[test]
+    #[ignore = "long; make test-all runs it"]
     fn checkers_work_in_simulation() {
         use rayon::prelude::*;
 

@@ -67,6 +67,7 @@ fn close(one: f64, other: f64) -> bool {
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn area_and_slack_of_an_open_library_can_be_recomputed() {
     both_are_there();
     let folder = tempfile::tempdir().unwrap();
@@ -188,6 +189,7 @@ fn a_period_that_the_library_cannot_keep_is_told_first() {
 
 /// The controller of a port with a fixed threshold has some 70 flip-flops; its registers have more.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn a_switch_is_synthesised_with_its_registers() {
     let folder = tempfile::tempdir().unwrap();
     let fixed = configuration(1).replace("\"perfbound\"", "\"fixed\"");

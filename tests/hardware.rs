@@ -300,20 +300,20 @@ fn random_activity_on_every_preset() {
     for preset in PRESETS {
         let folder = folder(preset);
         let random = ["cosim", "port.toml", "--random"];
-        let cycles = ["--cycles", "20000000", "--seed", "1..2"];
+        let cycles = ["--cycles", "2000000", "--seed", "1..2"];
         let report = json_of(folder.path(), &[&random[..], &cycles].concat());
         assert_eq!(report["mismatches"], 0, "{preset}");
-        assert_eq!(report["cycles"], 40_000_000, "{preset}");
+        assert_eq!(report["cycles"], 4_000_000, "{preset}");
         assert_eq!(report["engine"], "verilator");
         assert!(report["verilator"].as_str().unwrap().starts_with("Veril"));
         assert!(report["cycles_per_second"].as_f64().unwrap() > 0.0);
-        for (count, least) in [("hits", 100_000), ("misses", 5_000), ("updates", 50_000)] {
+        for (count, least) in [("hits", 10_000), ("misses", 500), ("updates", 5_000)] {
             assert!(report[count].as_u64().unwrap() > least, "{preset}: {count}");
         }
         let states = report["state_cycles"].as_object().unwrap();
         let sum: u64 = states.values().map(|cycles| cycles.as_u64().unwrap()).sum();
         let leapt = report["leapt_cycles"].as_u64().unwrap();
-        assert_eq!(sum, 40_000_000 + leapt, "{preset}");
+        assert_eq!(sum, 4_000_000 + leapt, "{preset}");
         let reached = &report["coverage"]["reached"];
         for corner in ["hardest-traffic", "clear-by-samples", "reset-wake"] {
             assert!(reached[corner].as_u64().unwrap() > 0, "{preset}: {corner}");

@@ -107,6 +107,7 @@ fn most_faults_show() {
 
 /// A solver tells that a fault is none, and does not tell so of one that is.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn what_is_no_fault_is_proved_to_be_none() {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path());

@@ -867,12 +867,14 @@ const GUARD_REGISTER_EDITS: [Edit; 4] = [
 ];
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn every_single_edit_of_the_guards_registers_is_found() {
     let config = config_with_registers() + "[guard]\nburst = 2\n";
     every_edit_is_found(&config, &GUARD_REGISTER_EDITS, CYCLES_WITH_GUARD);
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn every_single_edit_of_the_registers_is_found() {
     every_edit_is_found(
         &config_with_registers(),
@@ -891,6 +893,7 @@ const SHORTER_TIME_OUT_EDITS: [Edit; 1] = [edit(
 
 /// It is so long that software finds ends waiting.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn a_time_out_that_becomes_shorter_is_watched() {
     let short = "sync_timeout_ns = 60";
     let config = config_with_registers().replace(short, "sync_timeout_ns = 3000");

@@ -109,6 +109,7 @@ fn a_netlist_of_other_verilog_differs_in_the_block_that_was_edited() {
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn a_netlist_is_co_simulated() {
     let folder = folder();
     let path = folder.path();

@@ -67,6 +67,7 @@ fn every_short_delay_with_every_kind_of_other_end() {
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn every_preset_at_some_delays() {
     for preset in PRESETS {
         let folder = tempfile::tempdir().unwrap();

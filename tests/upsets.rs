@@ -146,6 +146,7 @@ fn an_upset_of_one_copy_is_outvoted() {
 /// Every register of the two blocks is an instance of the module that is proved to vote, and synthesis
 /// keeps all copies: there are two flip-flops more for each bit.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn synthesis_keeps_all_copies() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

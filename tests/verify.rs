@@ -178,6 +178,7 @@ fn a_link_with_lost_messages_and_resets() {
 
 /// Every wrong edit breaks a claim about faults, or makes a situation impossible.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn what_is_wrong_with_faults_is_found() {
     let asleep = "if (is_req_up) begin\n          message_d = ACK;\n          state_d = ";
     let failed = |it| matches!(it, Verdict::Failed { .. });
@@ -236,6 +237,7 @@ fn what_is_wrong_with_faults_is_found() {
 
 /// Every wrong edit breaks the claim that speaks of it, and a waveform shows how.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn what_is_wrong_is_found() {
     for (from, to, claim) in [
         (
@@ -412,6 +414,7 @@ const BRIEFLY: [&str; 3] = ["--depth", "3", "--port-only"];
 /// From any state, legal or not, a link wakes by a whole transition up: a fault of the hardware never
 /// leads to transmission over a link that may be asleep.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn no_state_leads_straight_to_wake() {
     const CLAIMS: [&str; 5] = [
         "recovery_sends_awake_only",
@@ -468,6 +471,7 @@ fn no_state_leads_straight_to_wake() {
 
 /// A register in three copies outvotes one, and tells; where one copy decides, that is not proved.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn copies_outvote_an_upset() {
     const CLAIMS: [&str; 3] = ["two_outvote_one", "upset_told", "upset_gone"];
     let config = CONFIG.replace("[port]\n", "[port]\ntriple_redundancy = true\n");
@@ -488,6 +492,7 @@ fn copies_outvote_an_upset() {
 
 /// What the control pins say holds, and wrong edits of it are not proved.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn control_pins_are_obeyed() {
     let with_pins = |config: &str| config.replace("[port]\n", "[port]\ncontrol_pins = true\n");
     let messages = with_pins(&(with_messages() + GUARDED));
@@ -542,6 +547,7 @@ fn control_pins_are_obeyed() {
 
 /// SPEC 3: an end that did not transmit last goes down by itself, after the backstop.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn a_backstop_that_never_fires_is_not_proved() {
     for config in [CONFIG.to_string(), with_messages()] {
         let fires = "at_backstop = tick & ";
@@ -566,6 +572,7 @@ fn a_guard_keeps_its_bound() {
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn a_bucket_that_refills_twice_is_not_proved() {
     let config = with_messages() + GUARDED;
     let once = "refilled = part_q + GAIN";
@@ -636,6 +643,7 @@ fn corrects(history: u32) -> String {
 
 /// SPEC 8: the history holds the last `n_R` idle periods, and the ratios of the misses among them.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn the_history_of_misses_is_proved() {
     for (history, claims) in [
         (16, &["misses_counted", "queue_follows"][..]),
@@ -671,6 +679,7 @@ fn the_history_of_misses_is_proved() {
 
 /// SPEC 6, 7: what is proved of the prediction, for each kind of histogram.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn predictions_are_proved() {
     for (kind, claims) in [
         ("clearing", &["budget_exact", "t_pb_in_range"][..]),
@@ -725,6 +734,7 @@ fn predictions_are_proved() {
 
 /// Every wrong edit of what predicts breaks the claim that speaks of it.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn wrong_predictions_are_not_proved() {
     // So many bins that a proof does not have all counters: that is quicker.
     let mut config = PREDICTS.to_owned();
@@ -779,6 +789,7 @@ fn wrong_predictions_are_not_proved() {
 
 /// With all counters in the proof: how the histogram counts, and the bin that the search finds.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn wrong_histograms_and_searches_are_not_proved() {
     for (kind, file, from, to, claim) in [
         (
@@ -832,6 +843,7 @@ fn wrong_histograms_and_searches_are_not_proved() {
 /// IHI 0022: the handshakes of AXI4-Lite, and what comes of a write. `make verify` has four more
 /// wrong edits.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn the_registers_follow_the_rules_of_axi4_lite() {
     let config = many_bins().replace("[states.fast-wake]", "registers = true\n[states.fast-wake]");
     let folder = folder(&config);

@@ -157,8 +157,10 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::blocks::selectable_ports::golden::SelectablePorts;
     use crate::blocks::tree_links::golden;
     use crate::config::plan::{SelectionKind, SelectionPlan};
+    use crate::network::port_set::ports;
     use crate::network::topology::{ConfiguredTopology, Value, KINDS};
 
     const THRESHOLDS: Thresholds = Thresholds {
@@ -172,6 +174,13 @@ mod tests {
     fn tree() -> ConfiguredTopology {
         let kind = KINDS.iter().find(|kind| kind.name == "k-ary-n-tree");
         let shape = [("k", Value::Number(4)), ("n", Value::Number(3))];
+        ConfiguredTopology::new(kind.unwrap(), &shape).unwrap()
+    }
+
+    /// Four cables between neighbours.
+    fn torus() -> ConfiguredTopology {
+        let kind = KINDS.iter().find(|kind| kind.name == "torus");
+        let shape = [("dims", Value::List(vec![4, 4]))];
         ConfiguredTopology::new(kind.unwrap(), &shape).unwrap()
     }
 
@@ -242,11 +251,8 @@ mod tests {
     /// their load needs, whatever the load of those to others, and one always is.
     #[test]
     fn cables_follow_the_load_of_their_link() {
-        let kind = KINDS.iter().find(|kind| kind.name == "torus");
-        let shape = [("dims", Value::List(vec![4, 4]))];
-        let torus = ConfiguredTopology::new(kind.unwrap(), &shape).unwrap();
         // Port 0 leads to the node, 1 to 4 up in the first dimension, 5 to 8 down in it, and so on.
-        let mut switch = OnOffSwitch::new(&*torus, 5).unwrap();
+        let mut switch = OnOffSwitch::new(&*torus(), 5).unwrap();
         assert!(switch.is_checked());
         assert_eq!(switch.hears(3, false), off(0));
         let mut load = |bytes: u32| {
@@ -398,6 +404,52 @@ mod tests {
         }
         assert!(
             turned_on > 1_000 && turned_off > 1_000,
+            "{turned_on}, {turned_off}"
+        );
+    }
+
+    /// The circuit that counts for one link of several cables (`blocks/selectable_ports`) has the same cables
+    /// on, however busy they are.
+    #[test]
+    fn hardware_has_the_same_cables_on() {
+        const WINDOW: u64 = 40;
+        let thresholds = Thresholds {
+            window_ps: WINDOW,
+            ..THRESHOLDS
+        };
+        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut rules = OnOffSwitch::new(&*torus(), 5).unwrap();
+        let mut circuit = SelectablePorts::new(&SelectionPlan {
+            kind: SelectionKind::Powar,
+            ports_down: 1,
+            ports_up: 4,
+            window: WINDOW,
+            on_millionths: THRESHOLDS.on_millionths,
+            off_millionths: THRESHOLDS.off_millionths,
+        });
+        // The cables of one link are ports 1 to 4.
+        let cables = |rules: &OnOffSwitch| rules.on() >> 1 & 0b1111;
+        let (mut turned_on, mut turned_off) = (0, 0);
+        for cycle in 0..2_000 * WINDOW {
+            let (before, busy) = (cables(&rules), cycle / WINDOW % 5);
+            let sends = |port: &u8| before >> port & 1 == 1 && random.random_range(0..4) < busy;
+            let sending = set_of((0..4).filter(sends));
+            circuit.clock(sending);
+            for port in ports(sending) {
+                rules.departs(port + 1, 1);
+            }
+            match cycle % WINDOW {
+                0 if cycle > 0 => assert_eq!(circuit.selectable(), before, "cycle {cycle}"),
+                at if at == WINDOW - 2 => {
+                    rules.check(&thresholds, 1);
+                }
+                _ => {}
+            }
+            turned_on += (cables(&rules) & !before).count_ones();
+            turned_off += (before & !cables(&rules)).count_ones();
+        }
+        assert!(
+            turned_on > 100 && turned_off > 100,
             "{turned_on}, {turned_off}"
         );
     }

@@ -283,6 +283,7 @@ fn sweep(plan: &PortPlan) -> (f64, f64) {
 /// SPEC 8: within the bound that `estimate` prints of the real-number result, 2^-10 or
 /// better at 10 fraction bits.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn thresholds_are_within_their_bound_of_the_real_ones() {
     let units = MissUnit::ALL;
     for (history, miss_unit) in [1, 2, 3, 16, 31, 129, 1024]

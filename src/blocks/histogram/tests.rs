@@ -327,6 +327,7 @@ impl Logic for Apart {
 /// Verilator, not Icarus: what the memories return before they are written is undefined,
 /// and only the reader of these pins knows not to look.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn emitted_verilog_agrees_with_the_description() {
     let plan = |kind| {
         let mut plan = small_plan();

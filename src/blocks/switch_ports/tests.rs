@@ -90,7 +90,7 @@ fn emitted_verilog_is_lint_clean() {
         (1, SyncPlan::Levels),
         (16, SyncPlan::Messages(MessagesPlan { timeout: 50 })),
         (8, SyncPlan::Lpi),
-        (64, SyncPlan::Levels),
+        (20, SyncPlan::Levels),
     ] {
         let mut plan = plan(Policy::PerfBound, 40);
         plan.sync = sync;

@@ -192,6 +192,7 @@ fn iterations_have_the_exchanges_of_the_applications() {
 /// On an ideal network the iteration of 256 ranks takes about as long as Georgakoudis Table VIII says: the
 /// computing times are that time, and communication is the smaller part of it.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn iterations_last_as_long_as_in_table_viii() {
     let mut ratios = Vec::new();
     for proxy in Proxy::ALL {
