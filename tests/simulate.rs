@@ -631,6 +631,12 @@ fn overload_does_not_stop_a_network() {
         ("dragonfly", 0.3),
         ("torus", 0.4),
         ("megafly\"\nradix = 8\ngroups = 9\n#", 0.4),
+        // Rings of 6, where packets take every way that leads nearer.
+        (
+            "torus\"\ndims = [6, 5]\nports_per_link = 1\n[switch]\nqueueing = \"duato\"\n\
+             selection = \"round-robin\"\nqueue_bytes = 98304\n#",
+            0.4,
+        ),
     ] {
         let delivered = |duration: f64| {
             let text = format!(
