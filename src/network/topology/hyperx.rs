@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::cables::Cables;
 use super::parameters::Parameters;
 use super::{Hop, ParameterError, Shape, Topology};
 
@@ -34,6 +35,14 @@ impl HyperX {
             radix: super::chosen_radix(parameters.given("radix"), used, "dims")?,
             dims,
         })
+    }
+
+    fn divided(&self) -> Cables {
+        Cables {
+            nodes: self.nodes_per_switch,
+            neighbours: self.dims.iter().map(|size| size - 1).sum(),
+            each: self.cables,
+        }
     }
 
     /// The `index`th of the others, seen from `at`.
@@ -131,13 +140,7 @@ impl Topology for HyperX {
 
     /// All cables to the same neighbour.
     fn choices(&self, _: usize, port: u8) -> Range<u8> {
-        match usize::from(port).checked_sub(self.nodes_per_switch) {
-            Some(link) => {
-                let first = self.nodes_per_switch + link / self.cables * self.cables;
-                first as u8..(first + self.cables) as u8
-            }
-            None => port..port + 1,
-        }
+        self.divided().beside(port)
     }
 
     /// All cables to the switch of the destination's row, in every dimension in which they differ.
@@ -171,10 +174,8 @@ impl Topology for HyperX {
 
     /// One cable of each link between neighbours, and those of the nodes.
     fn stays_on(&self, port: usize) -> Option<bool> {
-        let link = (port < self.switch_ports())
-            .then(|| (port % self.radix).checked_sub(self.nodes_per_switch));
-        let is_first = |link| link % self.cables == 0;
-        (self.cables > 1).then(|| link.flatten().is_none_or(is_first))
+        let stays = self.divided().stays_on(port % self.radix)?;
+        Some(stays || port >= self.switch_ports())
     }
 
     fn classes(&self) -> Vec<String> {

@@ -4,6 +4,7 @@
 //! are computed where a packet is, from where it goes, and no table holds an entry per
 //! pair. `docs/how/topologies.md` says what the papers state and what was decided here.
 
+mod cables;
 mod deadlock;
 mod dragonfly;
 mod fat_tree;

@@ -543,6 +543,33 @@ fn is_grid(shape: &ConfiguredTopology) -> bool {
     matches!(shape.shape(), Shape::Grid { .. })
 }
 
+/// Whatever is chosen in the place of a port is a port of the switch; one without a cable has no other in
+/// its place.
+#[test]
+fn choices_are_ports_of_the_switch() {
+    let mut shapes = small();
+    let wide = [
+        dims(&[4, 4]),
+        ("nodes_per_switch", n(1)),
+        ("ports_per_link", n(3)),
+        ("radix", n(64)),
+    ];
+    shapes.push(shape("hyperx", &wide));
+    shapes.push(shape("torus", &[dims(&[4, 4]), ("radix", n(64))]));
+    for shape in &shapes {
+        let radix = shape.radix();
+        for (switch, port) in (0..shape.switches()).flat_map(|it| (0..radix).map(move |p| (it, p)))
+        {
+            let choices = shape.choices(switch, port as u8);
+            let has_cable = |port: u8| shape.peer(switch * radix + usize::from(port)).is_some();
+            assert!(choices.contains(&(port as u8)) && usize::from(choices.end) <= radix);
+            if choices.len() > 1 {
+                assert!(choices.clone().all(has_cable), "{shape:?} {switch} {port}");
+            }
+        }
+    }
+}
+
 /// POWAR 3: "all the VCs that bring the packet closer to its destination can be selected", and no other.
 #[test]
 fn adaptive_channels_are_those_that_lead_nearer() {

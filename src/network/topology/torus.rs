@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::cables::Cables;
 use super::parameters::Parameters;
 use super::{Hop, ParameterError, Shape, Topology};
 
@@ -56,6 +57,14 @@ impl Torus {
         Self {
             dateline: false,
             ..self
+        }
+    }
+
+    fn divided(&self) -> Cables {
+        Cables {
+            nodes: self.nodes_per_switch,
+            neighbours: 2 * self.dims.len(),
+            each: self.cables,
         }
     }
 
@@ -163,13 +172,7 @@ impl Topology for Torus {
 
     /// All cables to the same neighbour (POWAR 3.2).
     fn choices(&self, _: usize, port: u8) -> Range<u8> {
-        match usize::from(port).checked_sub(self.nodes_per_switch) {
-            Some(link) if link / self.cables / 2 < self.dims.len() => {
-                let first = self.nodes_per_switch + link / self.cables * self.cables;
-                first as u8..(first + self.cables) as u8
-            }
-            _ => port..port + 1,
-        }
+        self.divided().beside(port)
     }
 
     /// All cables of every dimension in which they differ, the shorter way round, and both ways where
@@ -226,10 +229,8 @@ impl Topology for Torus {
 
     /// One cable of each link between neighbours, and those of the nodes.
     fn stays_on(&self, port: usize) -> Option<bool> {
-        let link = (port < self.switch_ports())
-            .then(|| (port % self.radix).checked_sub(self.nodes_per_switch));
-        let is_first = |link| link % self.cables == 0;
-        (self.cables > 1).then(|| link.flatten().is_none_or(is_first))
+        let stays = self.divided().stays_on(port % self.radix)?;
+        Some(stays || port >= self.switch_ports())
     }
 
     fn classes(&self) -> Vec<String> {
