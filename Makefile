@@ -1,8 +1,8 @@
 # What a newcomer needs: `make demo` and `make test`. Both install what is missing.
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
-#   make test    the tests, the way CI runs them (some twenty minutes on two cores, half of them to build)
-#   make test-all  these, and those that take half a minute or more each (an hour)
+#   make test    the tests, the way CI runs them (half an hour on two cores with all that is built first, eleven minutes after that)
+#   make test-all  these, and those that take half a minute or more each (half an hour more)
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
 #   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram
