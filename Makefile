@@ -2,7 +2,7 @@
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
 #   make test    the tests, the way CI runs them (half an hour on two cores with all that is built first, eleven minutes after that)
-#   make test-all  these, and those that take half a minute or more each (half an hour more)
+#   make test-all  these, and those that take half a minute or more each
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
 #   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram

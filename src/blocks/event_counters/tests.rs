@@ -81,7 +81,7 @@ fn agree(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -133,7 +133,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(20))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -97,3 +97,12 @@ fn emitted_verilog_is_lint_clean() {
         check::lint_block(&SwitchPorts::new(&plan, ports)).unwrap();
     }
 }
+
+/// As many ports as a switch can have.
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn emitted_verilog_of_64_ports_is_lint_clean() {
+    let mut plan = plan(Policy::PerfBound, 40);
+    plan.sync = SyncPlan::Levels;
+    check::lint_block(&SwitchPorts::new(&plan, 64)).unwrap();
+}

@@ -9,7 +9,7 @@ use crate::network::clocked::NoSink;
 use crate::network::parameters::{Aging, Lanes, Queueing};
 use crate::network::selection::{Selection, Thresholds};
 use crate::network::topology::{ConfiguredTopology, SingleSwitch, Value};
-use crate::network::trace;
+use crate::network::trace::{self, Program};
 
 const SMALL: Queueing = Queueing::ByDestination { queues: 2 };
 
@@ -47,6 +47,42 @@ fn switch(queueing: Queueing, queue: u32) -> Parameters {
     }
 }
 
+/// Runs a program in both engines, with one thread and with three, and holds their summaries against each other,
+/// port by port. How often packets waited for a link that slept, and for room at the other end; the latter
+/// only the event engine counts.
+fn waits_of_both(
+    topology: &dyn Topology,
+    switch: Parameters,
+    program: &Program,
+    plan: Option<PortPlan>,
+    duration: Option<u64>,
+) -> (u64, u64) {
+    let one = run_program(topology, switch, program, plan, duration, 1);
+    let three = run_program(topology, switch, program, plan, duration, 3);
+    let asleep = plan.is_some();
+    let what = format!("radix {}, asleep {asleep}, {switch:?}", topology.radix());
+    assert!(one == three, "{what}: one thread, three threads");
+    let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
+    let controller = |_| -> Box<dyn PowerController + Send> {
+        match plan {
+            Some(plan) => Box::new(Port::new(&plan)),
+            None => Box::new(AlwaysOn),
+        }
+    };
+    let network = (topology, program, &nodes[..]);
+    let mut clocked = clocked_with(switch, network, duration, controller, &mut NoSink);
+    let (mut waits, mut stops) = (0, 0);
+    for (port, other) in one.ports.iter().zip(&mut clocked.ports) {
+        waits += port.sleep_waits;
+        stops += port.pauses;
+        other.pauses = port.pauses;
+        assert_eq!(port, other, "{what}");
+    }
+    let events = one.events;
+    assert!(one == RunSummary { events, ..clocked }, "{what}");
+    (waits, stops)
+}
+
 /// The engine that looks every packet up in plain queues simulates the same, with links that sleep and
 /// with links that do not; so do several threads. How often a port had to wait for room only the first
 /// one counts.
@@ -82,29 +118,9 @@ fn both_engines_divide_buffers_alike() {
                 aging,
                 ..switch(scheme, 1000 * kilobytes)
             };
-            let topology: &dyn Topology = &**topology;
             let plan = sleeps.then_some(plan);
-            let one = run_program(topology, switch, &program, plan, duration, 1);
-            let three = run_program(topology, switch, &program, plan, duration, 3);
-            let what = format!("{scheme:?} {aging:?} {sleeps}");
-            assert!(one == three, "{what}: one thread, three threads");
-            let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
-            let controller = |_| -> Box<dyn PowerController + Send> {
-                match plan {
-                    Some(plan) => Box::new(Port::new(&plan)),
-                    None => Box::new(AlwaysOn),
-                }
-            };
-            let network = (topology, &program, &nodes[..]);
-            let mut clocked = clocked_with(switch, network, duration, controller, &mut NoSink);
-            for (port, other) in one.ports.iter().zip(&mut clocked.ports) {
-                waits += port.sleep_waits;
-                stops += port.pauses;
-                other.pauses = port.pauses;
-                assert_eq!(port, other, "{what}");
-            }
-            let events = one.events;
-            assert!(one == RunSummary { events, ..clocked }, "{what}");
+            let found = waits_of_both(&**topology, switch, &program, plan, duration);
+            (waits, stops) = (waits + found.0, stops + found.1);
         }
     }
     assert!(waits > 1000 && stops > 1000, "{waits} {stops}");
@@ -151,29 +167,9 @@ fn both_engines_choose_the_same_channels() {
                 selection,
                 ..switch(Queueing::Adaptive { queues }, 1000 * kilobytes)
             };
-            let topology: &dyn Topology = &**topology;
             let plan = sleeps.then_some(plan);
-            let one = run_program(topology, switch, &program, plan, duration, 1);
-            let three = run_program(topology, switch, &program, plan, duration, 3);
-            let what = format!("{} {selection:?} {queues}", topology.radix());
-            assert!(one == three, "{what}: one thread, three threads");
-            let nodes: Vec<u32> = (0..program.ranks() as u32).collect();
-            let controller = |_| -> Box<dyn PowerController + Send> {
-                match plan {
-                    Some(plan) => Box::new(Port::new(&plan)),
-                    None => Box::new(AlwaysOn),
-                }
-            };
-            let network = (topology, &program, &nodes[..]);
-            let mut clocked = clocked_with(switch, network, duration, controller, &mut NoSink);
-            for (port, other) in one.ports.iter().zip(&mut clocked.ports) {
-                waits += port.sleep_waits;
-                escaped += port.pauses;
-                other.pauses = port.pauses;
-                assert_eq!(port, other, "{what}");
-            }
-            let events = one.events;
-            assert!(one == RunSummary { events, ..clocked }, "{what}");
+            let found = waits_of_both(&**topology, switch, &program, plan, duration);
+            (waits, escaped) = (waits + found.0, escaped + found.1);
         }
     }
     assert!(waits > 1000 && escaped > 100, "{waits} {escaped}");
