@@ -8,6 +8,19 @@ use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
 use crate::hdl::sim::Simulator;
 
+/// `make test-all` sets it.
+const ALL_CASES: &str = "LINKDOZE_ALL_CASES";
+
+/// Of so many random cases one in four; all of them with `make test-all`.
+pub(crate) fn cases(all: u32) -> ProptestConfig {
+    let parts = if std::env::var_os(ALL_CASES).is_some() {
+        1
+    } else {
+        4
+    };
+    ProptestConfig::with_cases(all.div_ceil(parts))
+}
+
 impl PortPlan {
     /// This plan with a change.
     pub(crate) fn with(mut self, change: impl FnOnce(&mut PortPlan)) -> PortPlan {

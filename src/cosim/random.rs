@@ -530,8 +530,22 @@ impl Scenes {
             pins.packet_valid = true;
             pins.packet_hops = self.hops;
         });
+        if self.chance(4) {
+            return self.reset_after_window(packet, packets / 2);
+        }
         self.hold(packet, packets + 2);
         self.hold(Inputs::quiet(), 2);
+    }
+
+    /// A window is filled, and soon after that the port is reset: with its last packet, with the hop factor
+    /// that comes of it, or while the rate of the budget is computed.
+    fn reset_after_window(&mut self, packet: Inputs, window: u64) {
+        let reset = Inputs::default().with(|pins| pins.rst = true);
+        self.hold(reset, 1);
+        self.hold(packet, window);
+        let cycles = self.log_uniform(1, 400) - 1;
+        self.hold(Inputs::quiet(), cycles);
+        self.hold(reset, 1);
     }
 
     /// Packets and gaps as the regime has them.

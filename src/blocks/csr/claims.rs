@@ -1,7 +1,8 @@
-//! When parameters change (`docs/evidence/proofs.md`): a section of [`Csr`](super::Csr) that is no
-//! hardware.
+//! When parameters change, and when counters are looked up (`docs/evidence/proofs.md`): sections of
+//! [`Csr`](super::Csr) that are no hardware.
 
 use crate::blocks::axi_lite::response;
+use crate::blocks::event_counters;
 use crate::blocks::guard::token_bits;
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
@@ -165,5 +166,44 @@ impl Logic for ParameterClaims {
                 & (self.answer.val() == self.okay.val()));
         self.in_force_together.d.next =
             !self.settled.q.val() | self.all_in_force_kept.val() | self.could_commit.q.val();
+    }
+}
+
+block! {
+    /// That the event counter that software reads is there when it is read.
+    pub struct LookupClaims;
+
+    /// The claims.
+    pub fn new() {}
+
+    {
+        pub in ahead: Bit("two cycles from now there is a request"),
+        pub in request: Bit("there is a request in this cycle"),
+        pub in asks: Bit("the counters were asked for one in the cycle before"),
+        pub in visiting: Bit("the word of a counter is there"),
+        pub in at: Bits(event_counters::PLACE, "its place"),
+        pub in turn: Bits(event_counters::PLACE, "place of the counter whose turn it is"),
+        invariant requests_announced(
+            "A request comes two cycles after its address, and the next address after both."
+        ),
+        invariant lookups_heard("The counters are asked for one in every request."),
+        invariant word_there("The word of a counter is there when the request comes."),
+        invariant out_of_turn("A counter is visited before its turn for a request alone."),
+        reg nears: Bit(false, "the address of a request stood the cycle before"),
+        reg comes: Bit(false, "and one cycle earlier"),
+    }
+}
+
+impl Logic for LookupClaims {
+    #[hdl_gen]
+    fn update(&mut self) {
+        self.nears.d.next = self.ahead.val();
+        self.comes.d.next = self.nears.q.val();
+        self.requests_announced.d.next = (self.request.val() == self.comes.q.val())
+            & !(self.ahead.val() & (self.nears.q.val() | self.comes.q.val()));
+        self.lookups_heard.d.next = self.asks.val() == self.nears.q.val();
+        self.word_there.d.next = !self.comes.q.val() | self.visiting.val();
+        self.out_of_turn.d.next =
+            !(self.visiting.val() & (self.at.val() == self.turn.val())) | self.comes.q.val();
     }
 }

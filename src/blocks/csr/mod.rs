@@ -16,7 +16,7 @@ pub(crate) mod tests;
 pub(crate) mod timing;
 
 use self::bins::{BinPins, Bins};
-use self::claims::ParameterClaims;
+use self::claims::{LookupClaims, ParameterClaims};
 use self::counters::Waits;
 use self::interrupts::Interrupts;
 pub(crate) use self::layout::reset_of;
@@ -197,6 +197,7 @@ block! {
         constant end_of_bins: Bits(13, histogram.bins.into(), "number of bins"),
         // For the proofs (docs/evidence/proofs.md).
         section claims: ParameterClaims(plan),
+        section lookups: LookupClaims(),
         constant okay: Bits(2, response::OKAY.into(), "done"),
         constant refused: Bits(2, response::SLVERR.into(), "the register refuses"),
         constant no_register: Bits(2, response::DECERR.into(), "there is no register"),
@@ -650,6 +651,13 @@ impl Logic for Csr {
             self.interrupts.happens[i].next = self.link_lost.val();
         }
         self.irq.next = self.interrupts.raised.q.val();
+
+        self.lookups.ahead.next = self.access.ahead.val();
+        self.lookups.request.next = self.access.request.val();
+        self.lookups.asks.next = self.event_counters.asks.q.val();
+        self.lookups.visiting.next = self.event_counters.visiting.q.val();
+        self.lookups.at.next = self.event_counters.at.q.val();
+        self.lookups.turn.next = self.event_counters.turn.q.val();
 
         self.claims.writes.next = self.asked.writes.val();
         self.claims.request.next = self.access.request.val();

@@ -80,8 +80,8 @@ block! {
         number _count(count),
         number _end(count + 1),
         // First cycle: what to visit, and its register.
-        reg turn: Bits(PLACE, first.into(), "whose turn it is"),
-        reg asks: Bit(false, "software has asked for a counter in the cycle before"),
+        pub reg turn: Bits(PLACE, first.into(), "whose turn it is"),
+        pub reg asks: Bit(false, "software has asked for a counter in the cycle before"),
         reg asked: Bits(PLACE, 0, "its place"),
         local asks_now: Bit("it does in this cycle"),
         local address: Bits(PLACE, "the counter that is visited"),
@@ -94,8 +94,8 @@ block! {
         local lows[_ in 0..count + 1]: Bits(LOW, "its register, found so far"),
         local knows[_ in 0..count + 1]: Bit("its word means anything, found so far"),
         // Second cycle: its word comes and goes back.
-        reg visiting: Bit(false, "a counter is visited"),
-        reg at: Bits(PLACE, 0, "its place"),
+        pub reg visiting: Bit(false, "a counter is visited"),
+        pub reg at: Bits(PLACE, 0, "its place"),
         reg low_then: Bits(LOW, 0, "its register, as it was"),
         reg known_then: Bit(false, "its word means anything"),
         local stored: Bits(WIDTH, "its word"),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{EventCounters, PLACES};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
 
 /// Counters at these places.
@@ -81,7 +81,7 @@ fn agree(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -15,7 +15,7 @@ use crate::blocks::csr::map;
 use crate::blocks::csr::tests::{
     guarded_plan, plan as register_plan, request, timed_guarded_plan, timed_plan,
 };
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::*;
 use crate::hdl::check;
 
@@ -133,7 +133,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -7,7 +7,7 @@ use super::controller::PowerController;
 use super::golden::Port;
 use super::model::Model;
 use super::pins::{Inputs, Message, PowerState};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::*;
 use crate::hdl::check;
 
@@ -577,7 +577,7 @@ fn the_first_threshold_lies_one_bin_above_the_first_sample() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(60))]
 
     #[test]
     fn description_and_golden_model_agree(
