@@ -42,6 +42,8 @@
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
+# Cargo with Z3 at hand, and what Verilator compiles kept where it was compiled before.
+TESTED = OBJCACHE="$$(command -v ccache)" PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO)
 
 .PHONY: demo test test-all style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
 
@@ -55,10 +57,10 @@ demo: build
 	@sh tools/demo.sh $(LINKDOZE)
 
 test: setup style
-	PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO) test --release --locked
+	$(TESTED) test --release --locked
 
 test-all: setup style
-	PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO) test --release --locked -- --include-ignored
+	LINKDOZE_ALL_CASES=1 $(TESTED) test --release --locked -- --include-ignored
 
 # A minimal Rust has no rustfmt and clippy; the tests do not need them.
 style:
@@ -76,7 +78,7 @@ long: build
 	@sh tools/long.sh $(LINKDOZE)
 
 configurations: setup
-	CONFIGURATIONS=5000 $(CARGO) test --release --locked --test configurations -- --nocapture
+	CONFIGURATIONS=5000 $(CARGO) test --release --locked --test all configurations:: -- --nocapture
 
 verify: build
 	@sh tools/verify.sh $(LINKDOZE)
@@ -143,7 +145,7 @@ rtl: build
 	done
 
 reference: setup
-	LINKDOZE_WRITE_BOOK=1 $(CARGO) test --release --locked --test book --test schema the_page_of
+	LINKDOZE_WRITE_BOOK=1 $(CARGO) test --release --locked --test all the_page_of
 
 book:
 	@command -v mdbook >/dev/null || { echo 'book: mdBook is missing: cargo install mdbook' >&2; exit 2; }

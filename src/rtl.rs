@@ -251,19 +251,6 @@ pub fn switch_part(plan: &SelectionPlan, part: SwitchPart) -> Result<Design, Rtl
     })
 }
 
-/// What is handed over for a part of a switch, at the clock of `config` and with its prefix.
-///
-/// # Errors
-/// As [`switch_part`].
-pub fn emit_switch_part(
-    config: &Config,
-    plan: &SelectionPlan,
-    part: SwitchPart,
-) -> Result<Emitted, RtlError> {
-    let design = switch_part(plan, part)?.prefixed(&config.verilog.module_prefix);
-    Ok(handed_over(config, None, &design, None))
-}
-
 /// The checked design of a lane controller.
 ///
 /// # Errors
@@ -275,13 +262,10 @@ pub fn lane_controller(plan: &LanePlan) -> Result<Design, RtlError> {
     }
 }
 
-/// What is handed over for a lane controller, at the clock of `config` and with its prefix.
-///
-/// # Errors
-/// As [`lane_controller`].
-pub fn emit_lane_controller(config: &Config, plan: &LanePlan) -> Result<Emitted, RtlError> {
-    let design = lane_controller(plan)?.prefixed(&config.verilog.module_prefix);
-    Ok(handed_over(config, None, &design, None))
+/// What is handed over for a block that stands beside the controllers, a part of a switch
+/// ([`switch_part`]) or a lane controller, at the clock of `config`.
+pub fn emit_block(config: &Config, block: &Design) -> Emitted {
+    handed_over(config, None, block, None)
 }
 
 #[cfg(test)]

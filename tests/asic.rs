@@ -1,15 +1,14 @@
 //! Standard cells: a small controller in OSU's open library for 0.18 um, timed by OpenSTA under the
 //! emitted constraints. And what is synthesised of a switch.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{linkdoze, run};
 use serde_json::Value;
+
+use crate::common::{linkdoze, run};
 
 const LIBRARY: &str = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 

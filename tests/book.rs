@@ -7,8 +7,6 @@
 //! needs programs that a test cannot expect) only the lines that begin with `linkdoze` or `make`
 //! are checked: whether linkdoze takes these arguments, whether the Makefile has the target.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -17,6 +15,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tempfile::TempDir;
+
+use crate::common;
 
 /// Set to write the pages that are made from the program instead of comparing them.
 const WRITE: &str = "LINKDOZE_WRITE_BOOK";
@@ -144,7 +144,6 @@ fn folder() -> (TempDir, std::ffi::OsString) {
 
 #[test]
 fn commands_that_are_shown_run() {
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linkdoze-cache");
     let ran = AtomicUsize::new(0);
     let run = |page: &str, blocks: &[Block]| {
         let (folder, path) = folder();
@@ -153,7 +152,8 @@ fn commands_that_are_shown_run() {
                 .args(["-eu", "-c", &block.text])
                 .current_dir(folder.path())
                 .env("PATH", &path)
-                .env("LINKDOZE_CACHE", &cache)
+                .env("LINKDOZE_CACHE", common::kept("linkdoze-cache"))
+                .envs(common::quick())
                 .output()
                 .unwrap();
             assert!(

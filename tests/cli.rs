@@ -1,13 +1,12 @@
 //! The binary from outside: configurations, presets, estimates, predictions.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run, without_notes};
 use predicates::prelude::*;
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run, without_notes};
 
 const PRESETS: [&str; 7] = [
     "bxiv3-deep-sleep",

@@ -1,9 +1,7 @@
 //! The emitted Verilog beside a model that was written in Python from the specification alone
 //! (`testbench/cocotb`): two configurations and two wrong edits. `make cocotb` runs all.
 
-mod common;
-
-use common::part_of;
+use crate::common::part_of;
 
 #[test]
 fn the_verilog_does_what_a_model_from_the_specification_says() {

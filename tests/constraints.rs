@@ -1,15 +1,14 @@
 //! The emitted constraints: Tcl that names every pin of the emitted Verilog once, and no other;
 //! and what they claim of the Verilog.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{linkdoze, run, PRESETS};
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run, PRESETS};
 
 /// Tcl that knows the commands of SDC which the files may use, and writes what they do, pin by
 /// pin. A vector is found by `name[*]`, anything else by its whole name; what finds nothing is

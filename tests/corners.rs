@@ -1,12 +1,11 @@
 //! Random activity reaches every corner of every preset, at the preset's own times.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run, PRESETS};
 use serde_json::Value;
+
+use crate::common::{linkdoze, run, PRESETS};
 
 /// Writes a preset, with some of its text in other words.
 fn preset(folder: &Path, name: &str, edits: &[(&str, &str)]) {

@@ -1,13 +1,12 @@
 //! `linkdoze datasheet`: the same content as Markdown and as HTML, from the configuration alone.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run, without_notes, PRESETS};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run, without_notes, PRESETS};
 
 /// A folder with the configuration of a preset.
 fn folder(preset: &str) -> TempDir {

@@ -1,14 +1,13 @@
 //! A port of Ethernet as it is emitted: frames from end to end through a MAC that is not of this
 //! project (`testbench/ethernet`), of which `make ethernet` sends more; and what `generate` says.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use common::{linkdoze, part_of, run};
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, part_of, run};
 
 /// LiteEth and cocotbext-eth come from PyPI, which must be within reach the first time. The run fails
 /// by itself if one of its faults is not found.

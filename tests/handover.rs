@@ -2,14 +2,13 @@
 //! lists, the smoke test, and IP-XACT and UVM made of the register description.
 //! `make handover` does the first and the last for every preset.
 
-mod common;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use common::{linkdoze, part_of, run, PRESETS};
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, part_of, run, PRESETS};
 
 /// A controller whose ends see each other through pins, and that goes to sleep at once.
 const LEVELS: &str = "[port]\npolicy = \"fixed\"\nt_pdt_ns = 0\nsleep = \"fast-wake\"\n\

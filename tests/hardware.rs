@@ -1,15 +1,14 @@
 //! What the presets emit: the files that are checked in, equal to the golden model, of the
 //! size that the estimate says.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use common::{linkdoze, run, without_notes, PRESETS};
 use serde_json::{json, Value};
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run, without_notes, PRESETS};
 
 /// A folder with a preset's configuration as `port.toml`.
 fn folder(preset: &str) -> TempDir {

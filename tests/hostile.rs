@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
+use crate::common::{kept, quick};
+
 /// A folder with a configuration, idle periods, and a cache of compiled models.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -30,6 +32,9 @@ fn linkdoze(folder: &Path) -> Command {
     command
         .current_dir(folder)
         .env("LINKDOZE_CACHE", folder.join("cache"))
+        .envs(quick())
+        // A compiler that is one process can be seen to end with its caller.
+        .env_remove("COMPILED_HEADERS")
         .stdin(Stdio::null());
     command
 }
@@ -406,7 +411,6 @@ fn a_killed_run_leaves_nothing_that_the_next_one_does_not_remove() {
 #[test]
 fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
     let folder = folder();
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linkdoze-cache");
     for (wave, engine) in [
         ("w.fst", "verilator"),
         ("w.vcd", "verilator"),
@@ -427,7 +431,8 @@ fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
                 .arg(env!("CARGO_BIN_EXE_linkdoze"))
                 .args(arguments)
                 .args(["--engine", engine, "--wave", wave])
-                .env("LINKDOZE_CACHE", &cache)
+                .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
+                .envs(quick())
                 .output()
                 .unwrap()
         };

@@ -1,12 +1,8 @@
 //! The lane controller (Zahn II.A): the Verilog passes every lint, what it claims is proved, wrong edits
 //! break the claims, and the netlist does the same.
 
-mod common;
-
 use std::fs;
 
-use common::block::{files, header, prove};
-use common::{linkdoze, run};
 use linkdoze::blocks::lane_controller::golden::{LaneController, Lanes};
 use linkdoze::config::plan::LanePlan;
 use linkdoze::hdl::check::{self, Pins};
@@ -18,6 +14,9 @@ use linkdoze::verify::Verdict;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+
+use crate::common::block::{files, header, prove};
+use crate::common::{linkdoze, run};
 
 /// Zahn Table I at 1 GHz: 12 lanes, 11.1 us and 10 us; the level of 96 Gb/s, and PerfBound Table 6's buffer.
 const ZAHN: LanePlan = LanePlan {

@@ -2,11 +2,8 @@
 //! active one after an idle period to the one with the new threshold, in which `update` is high.
 //! The timer takes it over at the end of that cycle, so that the pin `t_pdt` shows it one later.
 
-mod common;
-
 use std::fs;
 
-use common::{linkdoze, run};
 use linkdoze::blocks::port::pins::Inputs;
 use linkdoze::config::Config;
 use linkdoze::cosim::native::Native;
@@ -18,6 +15,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde_json::Value;
+
+use crate::common::{linkdoze, run};
 
 /// The goal for 256 bins, where the budget is multiplied; 12 cycles less elsewhere
 /// (`docs/decisions.md`, Budget).

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::common::{kept, quick};
+
 /// One combination of twelve: each kind of histogram once, on both scales, with both policies.
 const EVERY: &str = "12";
 const CYCLES: u64 = 500_000;
@@ -10,13 +12,13 @@ const CYCLES: u64 = 500_000;
 #[test]
 fn a_slice_of_the_matrix() {
     let folder = tempfile::tempdir().unwrap();
-    let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("linkdoze-cache");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/matrix.sh");
     let output = Command::new("sh")
         .arg(script)
         .args([env!("CARGO_BIN_EXE_linkdoze"), &CYCLES.to_string(), EVERY])
         .env("MATRIX_OUT", folder.path().join("matrix"))
-        .env("LINKDOZE_CACHE", cache)
+        .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
+        .envs(quick())
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

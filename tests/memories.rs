@@ -1,12 +1,11 @@
 //! Memories of another make in the place of `ram_1r1w.v`: those that keep its promises make no
 //! difference, whatever they do where a read meets a write; those that break them are found.
 
-mod common;
-
 use std::fs;
 
-use common::{linkdoze, run};
 use rayon::prelude::*;
+
+use crate::common::{linkdoze, run};
 
 /// Every memory that there is: the ring, the counters and their groups of a circular histogram, the
 /// outcomes and ratios of a long history, the packets of every hop count.

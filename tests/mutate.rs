@@ -1,10 +1,8 @@
 //! `linkdoze mutate`: faults put into the hardware show, and what is no fault is told apart.
 
-mod common;
-
 use std::path::Path;
 
-use common::{linkdoze, run};
+use crate::common::{linkdoze, run};
 
 /// Times so short that some hundred thousand cycles show most faults.
 const CONFIG: &str = "\

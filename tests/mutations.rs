@@ -1,15 +1,14 @@
 //! An error in the emitted Verilog is found, and the report leads to it: one operator,
 //! operand or constant of the files is changed at a time, as a person would by hand.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use common::{linkdoze, run};
 use rayon::prelude::*;
 use serde_json::Value;
+
+use crate::common::{linkdoze, run};
 
 /// Times so short that a few million cycles see the histogram expire, counters and the
 /// idle meter saturate, both sleep states and refresh, over and over.
@@ -829,6 +828,7 @@ fn every_single_edit_is_found() {
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn every_single_edit_of_link_synchronisation_is_found() {
     every_edit_is_found(&config_with_messages(), &MESSAGE_EDITS, CYCLES);
 }

@@ -1,14 +1,13 @@
 //! `netlist`: what is synthesised does what the Verilog does, block by block; and what does not is
 //! found. `make netlists` compares every preset and every kind of histogram.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run};
 
 /// A configuration of five blocks with short times. What its timer and its states count is narrow.
 const CONFIG: &str = "\

@@ -1,12 +1,11 @@
 //! What commands say and where: answers first, progress, notes, standard input.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run};
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run};
 
 /// Two ranks of which one sends to the other twice.
 const TRACE: &str = "num_ranks 2\nrank 0 {\na: send 1000b to 1 tag 1\nc: calc 10000\n\

@@ -1,12 +1,11 @@
 //! Two ports joined by a cable, from outside: a slice of what `make pair` runs in full.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run, PRESETS};
 use serde_json::Value;
+
+use crate::common::{linkdoze, run, PRESETS};
 
 /// Times so short that some ten thousand cycles see dozens of transitions.
 const CONFIG: &str = "\

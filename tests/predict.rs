@@ -1,17 +1,16 @@
 //! `predict`: the papers' mathematics, the golden model and the emitted Verilog give the
 //! same predictions.
 
-mod common;
-
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run, without_notes};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run, without_notes};
 
 const MODELS: [&str; 3] = ["reference", "golden", "rtl"];
 

@@ -1,14 +1,14 @@
 //! The JSON Schemas and the page of keys, both made from the keys that the readers know.
 //! `make schema` gives the schemas to a validator that is not ours.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
 use linkdoze::input::{schema, Key, Table, Type};
 use linkdoze::network::scenario;
 use linkdoze::{config, sweep};
 use serde_json::Value;
+
+use crate::common;
 
 /// Set to write the page instead of comparing it (`make reference`).
 const WRITE: &str = "LINKDOZE_WRITE_BOOK";

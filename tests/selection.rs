@@ -1,13 +1,9 @@
 //! What a switch needs to choose among ports (POWAR 3, Alonso 3): the Verilog passes every lint, what it
 //! claims is proved, and what is wrong with an edited one breaks the claim about it.
 
-mod common;
-
 use std::fs;
 use std::process::Command;
 
-use common::block::{files, header, prove};
-use common::{linkdoze, run};
 use linkdoze::blocks::port_choice::golden as port_choice;
 use linkdoze::blocks::selectable_ports::golden as selectable_ports;
 use linkdoze::blocks::tree_links::golden as tree_links;
@@ -21,6 +17,10 @@ use linkdoze::verify::Verdict;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
+use serde_json::Value;
+
+use crate::common::block::{files, header, prove};
+use crate::common::{linkdoze, run};
 
 /// 4 ports down and 4 up, `T_on` 0.5 and `T_off` 0.25 (POWAR 4.2).
 const PLAN: SelectionPlan = SelectionPlan {
@@ -455,6 +455,65 @@ fn what_no_hardware_is_made_for_is_refused() {
     assert!(refused(&|plan| plan.off_millionths = 0).contains("above 0"));
     assert!(refused(&|plan| plan.on_millionths = 1_000_000).contains("below 1"));
     assert!(refused(&|plan| plan.off_millionths = 250_001).contains("twice T_off"));
+}
+
+/// `verify`, `netlist` and `synth` take a part in the place of a controller; an edited folder is not proved.
+#[test]
+fn a_part_is_proved_and_synthesised_by_commands() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("port.toml"), "").unwrap();
+    let part = |command: &str, part: &str, options: &[&str]| {
+        let mut linkdoze = linkdoze(path);
+        linkdoze.args([command, "port.toml", "--switch-part", part]);
+        linkdoze.args(["--ports-down", "2", "--ports-up", "2"]);
+        linkdoze.args(options);
+        linkdoze
+    };
+    let (out, _) = run(&mut part("verify", "tree-links", &["--all"]), 0);
+    assert!(out.starts_with("PROVED: all 10 claims\n"), "{out}");
+    assert!(out.contains("u_selectable_ports.no_return"), "{out}");
+
+    run(&mut part("generate", "tree-links", &["-o", "edited"]), 0);
+    let file = path.join("edited/tree_links.v");
+    let text = fs::read_to_string(&file).unwrap();
+    let edited = text.replacen("assign link_on = ", "assign link_on = {4{minimal}} & ", 1);
+    assert_ne!(edited, text);
+    fs::write(&file, edited).unwrap();
+    let (out, _) = run(
+        &mut part("verify", "tree-links", &["--rtl", "edited", "--all"]),
+        1,
+    );
+    assert!(out.starts_with("NOT PROVED"), "{out}");
+    let failed = |claim: &str| {
+        let mut lines = out.lines();
+        lines.any(|line| line.starts_with(claim) && line.contains("FAILED"))
+    };
+    assert!(failed("on_is_told"), "{out}");
+
+    let options = ["--target", "generic"];
+    let (out, _) = run(&mut part("netlist", "selectable-ports", &options), 0);
+    assert!(
+        out.starts_with("EQUAL: the netlists of all 3 blocks"),
+        "{out}"
+    );
+    let options = ["--target", "ecp5", "--seeds", "1", "--json"];
+    let (out, _) = run(&mut part("synth", "powar", &options), 0);
+    let report: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(report["top"], "port_choice");
+    // The turn among two ports is all that it remembers.
+    assert_eq!(
+        report["mappings"][0]["resources"]["flip_flops"], 1,
+        "{report}"
+    );
+
+    let (_, err) = run(&mut part("verify", "powar", &["--port-only"]), 2);
+    assert!(err.contains("cannot be used with"), "{err}");
+    let (_, err) = run(
+        &mut part("synth", "powar", &["--target", "ice40", "--ports", "2"]),
+        2,
+    );
+    assert!(err.contains("cannot be used with"), "{err}");
 }
 
 /// `linkdoze generate --switch-part` emits each part, with the prefix of the configuration; the same command

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-mod common;
-
-use common::{linkdoze, run};
+use crate::common::{linkdoze, run};
 
 fn written(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use linkdoze::network::event::idle::IdleTable;
 use linkdoze::sweep::{from_parquet, Row};
 
-mod common;
-
-use common::{linkdoze, run};
+use crate::common::{linkdoze, run};
 
 /// The LAMMPS trace of `sim/` cut to its first `ns`, and a few settings.
 fn inputs(ns: u64) -> tempfile::TempDir {

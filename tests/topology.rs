@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-mod common;
-
-use common::{linkdoze, run};
+use crate::common::{linkdoze, run};
 
 fn describe(folder: &Path, network: &str) -> serde_json::Value {
     let (out, err) = run(linkdoze(folder).args(["topology", network, "--json"]), 0);

@@ -1,13 +1,12 @@
 //! Registers in three copies: whatever bits an upset changes in one of them, nothing shows but the pin
 //! that tells; where two are changed, or one decides alone, it is found.
 
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{linkdoze, run};
 use rayon::prelude::*;
+
+use crate::common::{linkdoze, run};
 
 const CONFIG: &str = "\
 [clock]

@@ -1,18 +1,17 @@
 //! `verify`: what the emitted Verilog claims is proved; what is wrong with an edited one is
 //! found. `make verify` proves every preset, with its links and with guards.
 
-mod common;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{linkdoze, run};
 use linkdoze::config::Config;
 use linkdoze::rtl;
 use linkdoze::verify::{faults, ProofTask, Tools, Verdict};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::common::{linkdoze, run};
 
 /// Times so short that a search sees several transitions.
 const CONFIG: &str = "\

@@ -17,6 +17,8 @@ if ! command -v cvc5 >/dev/null 2>&1 || ! yosys-smtbmc --help 2>/dev/null | grep
     need cvc4 cvc4
 fi
 need make make
+# The tests compile Verilator's library once, not for each of their benches.
+need ccache ccache
 # The emitted constraints are Tcl.
 need tclsh tcl
 # Standard cells: static timing, and an open library of them.

@@ -1,5 +1,5 @@
-//! Options of `linkdoze generate` for what stands in a switch beside the controllers of its ports: what
-//! chooses among them, and what turns lanes off and on.
+//! Options for what stands in a switch beside the controllers of its ports, and may take their place in a
+//! command: what chooses among them, and what turns lanes off and on.
 
 use anyhow::{bail, Context};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -7,6 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use super::numbers::within_u32;
 use crate::config::plan::{LanePlan, SelectionKind, SelectionPlan};
 use crate::config::{Config, Decimal};
+use crate::hdl::Design;
 use crate::network::parameters::Lanes;
 use crate::rtl::{self, RtlError, SwitchPart};
 
@@ -27,15 +28,50 @@ const PARTS: [Part; 6] = {
     ]
 };
 
+/// A block in the place of a port's controller.
+#[derive(clap::Args)]
+pub(super) struct BlockArgs {
+    #[command(flatten)]
+    part: PartArgs,
+    #[command(flatten)]
+    lanes: LaneArgs,
+}
+
+impl BlockArgs {
+    /// The checked design of the block that is asked for, if one is, with the prefix of `config`.
+    ///
+    /// # Errors
+    /// If the numbers are out of range, or no hardware is made for them.
+    pub(super) fn design(&self, config: &Config) -> anyhow::Result<Option<Design>> {
+        let design = match (self.part.switch_part, self.lanes.asked()) {
+            (Some((_, part, kind)), _) => {
+                let plan = self.part.plan(config, kind)?;
+                rtl::switch_part(&plan, part)
+            }
+            (None, Some(lanes)) => {
+                let plan = self.lanes.plan(config, lanes);
+                plan.and_then(|plan| rtl::lane_controller(&plan))
+            }
+            (None, None) => return Ok(None),
+        };
+        let design = design.with_context(|| self.written().trim_start().to_owned())?;
+        Ok(Some(design.prefixed(&config.verilog.module_prefix)))
+    }
+
+    /// The options as one writes them, with a space before each.
+    pub(super) fn written(&self) -> String {
+        self.part.written() + &self.lanes.written()
+    }
+}
+
 /// A part of a switch.
 #[derive(clap::Args)]
-pub(super) struct PartArgs {
-    /// Emit a part of a switch that chooses among ports, in the place of a controller: a selection
+struct PartArgs {
+    /// A part of a switch that chooses among ports, in the place of a controller: a selection
     /// function (round-robin, first-on, powar, alonso), what says how many ports the load needs, or
     /// what turns the links of a fat tree's switch on and off.
     #[arg(
-        long, value_name = "PART", conflicts_with_all = ["ports", "ethernet"],
-        requires_all = ["ports_down", "ports_up"], value_parser = part()
+        long, value_name = "PART", requires_all = ["ports_down", "ports_up"], value_parser = part()
     )]
     switch_part: Option<Part>,
     /// Ports of that switch that lead down.
@@ -79,20 +115,11 @@ fn part() -> impl TypedValueParser<Value = Part> {
 }
 
 impl PartArgs {
-    /// The part that is asked for, and the selection that it belongs to.
-    pub(super) fn asked(&self) -> Option<(SwitchPart, SelectionKind)> {
-        self.switch_part.map(|(_, part, kind)| (part, kind))
-    }
-
     /// What it is made for, in clock cycles of `config`.
     ///
     /// # Errors
     /// If a number has more digits than count, or the window is no whole number of clock cycles.
-    pub(super) fn plan(
-        &self,
-        config: &Config,
-        kind: SelectionKind,
-    ) -> anyhow::Result<SelectionPlan> {
+    fn plan(&self, config: &Config, kind: SelectionKind) -> anyhow::Result<SelectionPlan> {
         let millionths = |option: &str, part: Decimal| {
             part.scaled_to_integer(1_000_000).with_context(|| {
                 format!(
@@ -120,8 +147,7 @@ impl PartArgs {
         })
     }
 
-    /// The options as one writes them.
-    pub(super) fn written(&self) -> String {
+    fn written(&self) -> String {
         let (Some((part, ..)), Some(down), Some(up)) =
             (self.switch_part, self.ports_down, self.ports_up)
         else {
@@ -137,13 +163,12 @@ impl PartArgs {
 
 /// A lane controller.
 #[derive(clap::Args)]
-pub(super) struct LaneArgs {
-    /// Emit a lane controller, in the place of a port controller: it keeps some of so many lanes of a
+struct LaneArgs {
+    /// A lane controller, in the place of a port controller: it keeps some of so many lanes of a
     /// link on while that is idle, and sends by them. Its times are those of fast wake, and its threshold
     /// is t_pdt_ns; it needs policy = "fixed", sleep = "fast-wake" and sync = "lpi".
     #[arg(
-        long, value_name = "N", conflicts_with_all = ["ports", "ethernet", "switch_part"],
-        value_parser = within_u32(2..=64)
+        long, value_name = "N", conflicts_with = "switch_part", value_parser = within_u32(2..=64)
     )]
     link_lanes: Option<u32>,
     /// Lanes that stay on.
@@ -170,7 +195,7 @@ pub(super) struct LaneArgs {
 
 impl LaneArgs {
     /// The lanes that are asked for.
-    pub(super) fn asked(&self) -> Option<Lanes> {
+    fn asked(&self) -> Option<Lanes> {
         let low = self.low_lanes;
         self.link_lanes.map(|count| Lanes { count, low })
     }
@@ -179,7 +204,7 @@ impl LaneArgs {
     ///
     /// # Errors
     /// If the configuration is not that of a port whose lanes can be turned off, or the rate is none.
-    pub(super) fn plan(&self, config: &Config, lanes: Lanes) -> Result<LanePlan, RtlError> {
+    fn plan(&self, config: &Config, lanes: Lanes) -> Result<LanePlan, RtlError> {
         // In thousandths.
         let rate = self.link_gbps.scaled_to_integer(1000);
         let Some(rate) = rate.filter(|rate| (1..=8_000_000).contains(rate)) else {
@@ -204,8 +229,7 @@ impl LaneArgs {
         plan.map_err(RtlError::Unsupported)
     }
 
-    /// The options as one writes them.
-    pub(super) fn written(&self) -> String {
+    fn written(&self) -> String {
         let Some(lanes) = self.link_lanes else {
             return String::new();
         };

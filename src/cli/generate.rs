@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use super::block::BlockArgs;
 use super::numbers::within_u32;
-use super::switch_part::{LaneArgs, PartArgs};
 use super::{output, Outcome};
 use crate::blocks::mii::Mii;
 use crate::blocks::switch_ports::MAX_PORTS;
@@ -34,11 +33,17 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     constraints: Option<PathBuf>,
     /// Emit the controllers of so many ports, behind one AXI4-Lite port for their registers.
-    #[arg(long, value_name = "N", value_parser = within_u32(1..=MAX_PORTS))]
+    #[arg(
+        long, value_name = "N", conflicts_with_all = ["switch_part", "link_lanes"],
+        value_parser = within_u32(1..=MAX_PORTS)
+    )]
     ports: Option<u32>,
     /// Emit a port of Ethernet on this interface: the controller, and the shims for low power
     /// idle between its MAC and its PHY. It needs port.sync = "lpi".
-    #[arg(long, value_name = "INTERFACE", conflicts_with = "ports", value_parser = interface())]
+    #[arg(
+        long, value_name = "INTERFACE", conflicts_with_all = ["ports", "switch_part", "link_lanes"],
+        value_parser = interface()
+    )]
     ethernet: Option<Mii>,
     /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
     /// to hold frames back, it may still start one.
@@ -48,9 +53,7 @@ pub struct Args {
     )]
     mac_latency: u32,
     #[command(flatten)]
-    part: PartArgs,
-    #[command(flatten)]
-    lanes: LaneArgs,
+    block: BlockArgs,
     /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
     /// or of another configuration.
     #[arg(long)]
@@ -72,20 +75,10 @@ fn interface() -> impl TypedValueParser<Value = Mii> {
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let emitted = match (args.ethernet, args.part.asked()) {
+    let emitted = match (args.ethernet, args.block.design(&config)?) {
         (Some(mii), _) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
-        (None, Some((part, kind))) => {
-            let plan = args.part.plan(&config, kind)?;
-            rtl::emit_switch_part(&config, &plan, part)
-                .with_context(|| args.part.written().trim_start().to_owned())?
-        }
-        (None, None) => match args.lanes.asked() {
-            Some(lanes) => {
-                let emit = || rtl::emit_lane_controller(&config, &args.lanes.plan(&config, lanes)?);
-                emit().with_context(|| args.lanes.written().trim_start().to_owned())?
-            }
-            None => rtl::emit_all(&config, args.ports)?,
-        },
+        (None, Some(block)) => rtl::emit_block(&config, &block),
+        (None, None) => rtl::emit_all(&config, args.ports)?,
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     let core = emitted.core(resolved(beside) == resolved(&args.output));
@@ -115,8 +108,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             let (interface, latency) = (mii.name(), args.mac_latency);
             again += &format!(" --ethernet {interface} --mac-latency {latency}");
         }
-        again += &args.part.written();
-        again += &args.lanes.written();
+        again += &args.block.written();
         again += &format!(" -o {}", args.output.display());
         if let Some(folder) = &args.constraints {
             again += &format!(" --constraints {}", folder.display());

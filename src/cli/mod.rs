@@ -6,6 +6,7 @@
 //! Exit status: 0 done and all checks hold; 1 a check failed (mismatch, stale file);
 //! 2 bad input or usage; 130 interrupted by a signal (`interrupt`).
 
+mod block;
 mod completions;
 mod cosim;
 mod datasheet;
@@ -26,7 +27,6 @@ mod report;
 mod schema;
 mod simulate;
 mod sweep;
-mod switch_part;
 mod synth;
 mod topology;
 mod trace;

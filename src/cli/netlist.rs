@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::block::BlockArgs;
 use super::completions::suggested;
 use super::numbers::within;
 use super::output::{self, table, trimmed, wrapped};
@@ -40,6 +41,8 @@ pub struct Args {
     /// How many seconds ABC may think about one block, at least 1.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = within(1..=1_000_000))]
     timeout: u64,
+    #[command(flatten)]
+    block: BlockArgs,
     /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
@@ -51,8 +54,13 @@ pub struct Args {
 /// If the configuration is bad or has no hardware, a tool is missing, or a tool fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let design = rtl::design(&config)?;
-    let emitted = rtl::emit(&config)?;
+    let (design, emitted) = match args.block.design(&config)? {
+        Some(block) => {
+            let emitted = rtl::emit_block(&config, &block).sources;
+            (block, emitted)
+        }
+        None => (rtl::design(&config)?, rtl::emit(&config)?),
+    };
     let sources = match &args.rtl {
         Some(folder) => read_folder(folder)?,
         None => emitted.clone(),

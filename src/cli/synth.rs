@@ -4,13 +4,16 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::block::BlockArgs;
 use super::completions::suggested;
 use super::numbers::within_u32;
 use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
 use super::Outcome;
 use crate::blocks::switch_ports::MAX_PORTS;
-use crate::synth::{self, Mapping, Resources, StaticPath, StaticPaths, Synthesis, Target, Timing};
+use crate::synth::{
+    self, Mapping, Resources, StaticPath, StaticPaths, Subject, Synthesis, Target, Timing,
+};
 
 /// Synthesise a controller: cells, clock frequency, slowest path.
 #[derive(clap::Args)]
@@ -29,8 +32,13 @@ pub struct Args {
           value_parser = suggested(str::parse::<Target>, ["ice40", "ecp5", "xilinx", "liberty:"]))]
     target: Target,
     /// Synthesise the controllers of so many ports, behind one AXI4-Lite port for their registers.
-    #[arg(long, value_name = "N", value_parser = within_u32(1..=MAX_PORTS))]
+    #[arg(
+        long, value_name = "N", conflicts_with_all = ["switch_part", "link_lanes"],
+        value_parser = within_u32(1..=MAX_PORTS)
+    )]
     ports: Option<u32>,
+    #[command(flatten)]
+    block: BlockArgs,
     /// Place and route with seeds 1 to N.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = within_u32(1..=1000))]
     seeds: u32,
@@ -46,7 +54,11 @@ pub struct Args {
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
     let progress = Step::new(format!("for {}", args.target));
-    let result = synth::run(&config, args.ports, &args.target, args.seeds, &|step| {
+    let subject = match args.block.design(&config)? {
+        Some(block) => Subject::block(&config, block),
+        None => Subject::controller(&config, args.ports)?,
+    };
+    let result = synth::run(&subject, &args.target, args.seeds, &|step| {
         output::detail(step);
         progress.set_message(step);
     });
@@ -57,13 +69,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         report["notes"] = json!(config.notes());
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
-        text(&synthesis)
+        text(&synthesis, args)
     };
     output::print(&text)?;
     Ok(Outcome::Done)
 }
 
-fn text(synthesis: &Synthesis) -> String {
+fn text(synthesis: &Synthesis, args: &Args) -> String {
     let mut text = String::new();
     for mapping in &synthesis.mappings {
         let what = match (synthesis.mappings.len(), mapping.name) {
@@ -76,7 +88,8 @@ fn text(synthesis: &Synthesis) -> String {
         );
     }
     let subject = match synthesis.ports {
-        None => "bare controller".to_owned(),
+        None if args.block.written().is_empty() => "bare controller".to_owned(),
+        None => synthesis.top.clone(),
         Some(1) => "switch of 1 port".to_owned(),
         Some(ports) => format!("switch of {ports} ports"),
     };

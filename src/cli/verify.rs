@@ -4,14 +4,18 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
+use super::block::BlockArgs;
 use super::numbers::{within, within_u32};
 use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
 use super::Outcome;
+use crate::config::Config;
 use crate::cosim::verilator::read_folder;
 use crate::hdl::verilog::CHECKERS;
 use crate::hdl::Claim;
-use crate::verify::{self, faults, Attempt, Finding, Solver, TaskReport, Tools, Verdict};
+use crate::verify::{
+    self, faults, Attempt, Finding, ProofTask, Solver, TaskReport, Tools, Verdict,
+};
 use crate::{files, rtl};
 
 /// The longest time for one claim, in seconds: solvers count it in milliseconds of 32 bits.
@@ -46,11 +50,13 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = ".")]
     traces: PathBuf,
     /// Prove what holds of one port whatever the other end does, not what holds of two on a cable.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["switch_part", "link_lanes"])]
     port_only: bool,
     /// Leave out two ports with short times on a link that loses messages, whose ends are reset.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["switch_part", "link_lanes"])]
     without_faults: bool,
+    #[command(flatten)]
+    block: BlockArgs,
     /// Print also every claim, with its verdict and what it says.
     #[arg(long, conflicts_with = "json")]
     all: bool,
@@ -65,25 +71,25 @@ pub struct Args {
 /// If the configuration is bad, has no hardware, or a tool is missing or fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let plan = rtl::plan(&config)?;
-    let design = rtl::design(&config)?;
+    let block = args.block.design(&config)?;
+    let emitted = match &block {
+        Some(block) => rtl::emit_block(&config, block),
+        None => rtl::emit_all(&config, None)?,
+    };
     let files = match &args.rtl {
         Some(folder) => [read_folder(folder)?, read_folder(&folder.join(CHECKERS))?].concat(),
-        None => {
-            let emitted = rtl::emit_all(&config, None)?;
-            [emitted.sources, emitted.checkers].concat()
-        }
+        None => [emitted.sources, emitted.checkers].concat(),
     };
     let tools = Tools::find(args.solver, args.timeout)?;
     let mut reports = Vec::new();
-    let mut tasks = verify::proof_tasks(&plan, &design, &files)?;
-    if args.port_only {
-        tasks.retain(|task| task.top != verify::PAIR);
-    }
-    // Its Verilog has other times than that of a folder.
-    if args.rtl.is_none() && !args.port_only && !args.without_faults {
-        tasks.extend(faults::task(&plan)?);
-    }
+    let tasks = match &block {
+        Some(block) => vec![verify::block_task(
+            block,
+            &files,
+            "its inputs do what they like",
+        )?],
+        None => tasks_of_ports(args, &config, &files)?,
+    };
     for task in tasks {
         let step = Step::new(format!("proving {}", task.top));
         let tell = |claims: Attempt| match claims.done {
@@ -116,6 +122,24 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         true => Outcome::Done,
         false => Outcome::CheckFailed,
     })
+}
+
+/// What there is to prove about a port, and about two on a cable.
+fn tasks_of_ports(
+    args: &Args,
+    config: &Config,
+    files: &[(String, String)],
+) -> anyhow::Result<Vec<ProofTask>> {
+    let plan = rtl::plan(config)?;
+    let mut tasks = verify::proof_tasks(&plan, &rtl::design(config)?, files)?;
+    if args.port_only {
+        tasks.retain(|task| task.top != verify::PAIR);
+    }
+    // Its Verilog has other times than that of a folder.
+    if args.rtl.is_none() && !args.port_only && !args.without_faults {
+        tasks.extend(faults::task(&plan)?);
+    }
+    Ok(tasks)
 }
 
 /// Where the waveform of a finding goes.

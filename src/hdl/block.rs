@@ -3,7 +3,7 @@
 
 /// Declares a block, or a section of one: its fields, each with its construction in one line.
 ///
-/// ```ignore
+/// ```text
 /// block! {
 ///     /// What the block is for.
 ///     pub struct Meter(clk, rst);

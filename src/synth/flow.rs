@@ -15,8 +15,8 @@ use super::{cells, liberty, wrapper, SynthError, Target};
 use crate::config::Config;
 use crate::constraints;
 use crate::files::TemporaryFolder;
-use crate::hdl::census;
-use crate::rtl;
+use crate::hdl::{census, Design};
+use crate::rtl::{self, RtlError};
 
 /// Yosys prints these only from 0.40 on or so; older nextpnr cannot place them.
 const NO_SCOPES: &str = "delete t:$scopeinfo";
@@ -33,15 +33,48 @@ const MOST_MEMORY_BITS: u64 = 1 << 14;
 /// What marks the parts of OpenSTA's report: paths between registers, from pins, to pins.
 const PARTS: [&str; 3] = ["between registers", "from pins", "to pins"];
 
-/// Synthesises the controller of `config`, or with `ports` those of a switch, for `target`, and
-/// places it with nextpnr's seeds 1 to `seeds`. `step` is told what begins.
+/// What is synthesised.
+pub struct Subject {
+    config: Config,
+    ports: Option<u32>,
+    design: Design,
+    files: Vec<(String, String)>,
+}
+
+impl Subject {
+    /// The controller of `config`, or with `ports` those of a switch.
+    ///
+    /// # Errors
+    /// If the configuration has no hardware.
+    pub fn controller(config: &Config, ports: Option<u32>) -> Result<Subject, RtlError> {
+        let (config, _, design) = rtl::elaborated(config, ports)?;
+        Ok(Subject {
+            files: rtl::emit_all(&config, ports)?.sources,
+            config,
+            ports,
+            design,
+        })
+    }
+
+    /// A block that stands beside the controllers, at the clock of `config`.
+    pub fn block(config: &Config, design: Design) -> Subject {
+        Subject {
+            files: rtl::emit_block(config, &design).sources,
+            config: config.clone(),
+            ports: None,
+            design,
+        }
+    }
+}
+
+/// Synthesises `subject` for `target`, and places it with nextpnr's seeds 1 to `seeds`. `step` is told
+/// what begins.
 ///
 /// # Errors
-/// If the configuration has no hardware, Yosys is missing, or a tool fails. A missing
-/// nextpnr or OpenSTA is no error: the result says that there is no Fmax.
+/// If Yosys is missing, or a tool fails. A missing nextpnr or OpenSTA is no error: the result says that
+/// there is no Fmax.
 pub fn run(
-    config: &Config,
-    ports: Option<u32>,
+    subject: &Subject,
     target: &Target,
     seeds: u32,
     step: &(dyn Fn(&str) + Sync),
@@ -49,8 +82,12 @@ pub fn run(
     if let Target::Liberty(file) = target {
         liberty::check(file)?;
     }
-    let (config, _, design) = rtl::elaborated(config, ports)?;
-    let files = rtl::emit_all(&config, ports)?.sources;
+    let Subject {
+        config,
+        ports,
+        design,
+        files,
+    } = subject;
     let yosys = tools::yosys()?;
     let parent = std::env::temp_dir();
     let work =
@@ -59,7 +96,7 @@ pub fn run(
             source,
         })?;
     let folder = work.path();
-    for (name, text) in &files {
+    for (name, text) in files {
         write(folder, name, text)?;
     }
     let sources: Vec<&str> = files
@@ -76,7 +113,7 @@ pub fn run(
         step,
     };
     // What is timed is judged against what is handed over.
-    for (name, text) in constraints::files(&design, config.clock.period_ps, &config.hash()) {
+    for (name, text) in constraints::files(design, config.clock.period_ps, &config.hash()) {
         write(folder, &name, &text)?;
     }
     let pins = design.pins();
@@ -149,14 +186,15 @@ pub fn run(
                 source,
             })?;
             gate = flow.gate()?;
-            let memory_bits = census::count(&design).memory_bits;
+            let memory_bits = census::count(design).memory_bits;
             let mappings = flow.map_cells(target, memory_bits, gate.as_ref())?;
             ("standard cells".to_owned(), mappings)
         }
     };
     Ok(Synthesis {
         configuration_sha256: config.hash(),
-        ports,
+        top: design.top().to_owned(),
+        ports: *ports,
         target: target.to_string(),
         device,
         yosys: yosys.version.clone(),

@@ -20,7 +20,7 @@ use std::str::FromStr;
 
 use serde::Serialize;
 
-pub use flow::run;
+pub use flow::{run, Subject};
 pub use report::{
     Enable, Endpoints, Gate, Mapping, Resources, SeedResult, Spread, StaticPath, StaticPaths,
     Synthesis, Timing,

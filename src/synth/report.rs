@@ -11,6 +11,8 @@ use super::Target;
 pub struct Synthesis {
     /// SHA-256 of the canonical configuration.
     pub configuration_sha256: String,
+    /// The module at the top.
+    pub top: String,
     /// Ports of the switch; absent for one controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ports: Option<u32>,

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 
 /// The presets by name.
-#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub const PRESETS: [&str; 7] = [
     "bxiv3-deep-sleep",
     "bxiv3-fast-wake",
@@ -17,35 +16,44 @@ pub const PRESETS: [&str; 7] = [
 ];
 
 /// The binary, in `folder`. Compiled models are kept under `target`, so that they survive
-/// from run to run and go with `cargo clean`; they are compiled quickly unless the variable `CXX`
-/// says by what. However busy the machine is, no line of progress
+/// from run to run and go with `cargo clean`. However busy the machine is, no line of progress
 /// comes between what a test expects.
-#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub fn linkdoze(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linkdoze"));
-    let cache: PathBuf = [env!("CARGO_TARGET_TMPDIR"), "linkdoze-cache"]
-        .iter()
-        .collect();
     command
         .current_dir(folder)
-        .env("LINKDOZE_CACHE", cache)
-        .env("LINKDOZE_PROGRESS", "1e6");
-    if std::env::var_os("CXX").is_none() {
-        let quick = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/quick-c++");
-        command.env("CXX", quick);
-    }
+        .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
+        .env("LINKDOZE_PROGRESS", "1e6")
+        .envs(quick());
     command
 }
 
+/// A folder under `target`.
+pub fn kept(name: &str) -> PathBuf {
+    [env!("CARGO_TARGET_TMPDIR"), name].iter().collect()
+}
+
+/// Variables for models that are compiled quickly, unless `CXX` says by what.
+pub fn quick() -> Vec<(&'static str, PathBuf)> {
+    match std::env::var_os("CXX") {
+        Some(_) => Vec::new(),
+        None => vec![
+            (
+                "CXX",
+                concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/quick-c++").into(),
+            ),
+            ("COMPILED_HEADERS", kept("headers")),
+        ],
+    }
+}
+
 /// Standard error without what a configuration is told before all else (SPEC 6).
-#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub fn without_notes(err: &str) -> String {
     let lines = err.split_inclusive('\n');
     lines.filter(|line| !line.starts_with("note: ")).collect()
 }
 
 /// Runs a command that must end with `status` and returns its standard output and error.
-#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
@@ -60,12 +68,12 @@ pub fn run(command: &mut Command, status: i32) -> (String, String) {
 
 /// Runs the part of `tools/NAME.sh` that is meant for the tests, which must end well, and returns its
 /// standard output. What it needs comes from PyPI, which must be within reach the first time.
-#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub fn part_of(name: &str) -> String {
     let output = std::process::Command::new("sh")
         .arg(format!("tools/{name}.sh"))
         .arg(env!("CARGO_BIN_EXE_linkdoze"))
         .args([&format!("target/{name}/part"), "--part"])
+        .envs(quick())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();
@@ -76,7 +84,6 @@ pub fn part_of(name: &str) -> String {
 }
 
 /// Proving a block that stands for itself.
-#[allow(dead_code, reason = "every test file compiles this module for itself")]
 pub mod block {
     use linkdoze::hdl::verilog::{self, Header};
     use linkdoze::hdl::Design;
