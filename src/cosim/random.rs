@@ -538,14 +538,27 @@ impl Scenes {
     }
 
     /// A window is filled, and soon after that the port is reset: with its last packet, with the hop factor
-    /// that comes of it, or while the rate of the budget is computed.
+    /// that comes of it, or while the rate of the budget is computed. The window is filled again at once:
+    /// what was being computed must not come instead of the rate that now is. Budgets tell, after gaps.
     fn reset_after_window(&mut self, packet: Inputs, window: u64) {
         let reset = Inputs::default().with(|pins| pins.rst = true);
         self.hold(reset, 1);
         self.hold(packet, window);
-        let cycles = self.log_uniform(1, 400) - 1;
+        let cycles = match self.chance(3) {
+            true => 0,
+            false => self.log_uniform(1, 400),
+        };
         self.hold(Inputs::quiet(), cycles);
         self.hold(reset, 1);
+        self.hold(packet, window);
+        self.hold(Inputs::quiet(), 200);
+        let (least, most) = self.gaps_of_window();
+        // Where idle time is clocked, they would take too much of it.
+        let gaps = if self.leaps { 8 } else { 0 };
+        for _ in 0..gaps {
+            self.packet(1);
+            self.hold_some(Inputs::quiet(), least..most + 1);
+        }
     }
 
     /// Packets and gaps as the regime has them.
