@@ -4,17 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
-use crate::common::{linkdoze, run, without_notes, PRESETS};
-
-/// A folder with the configuration of a preset.
-fn folder(preset: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let words = ["init", "--preset", preset, "-o", "port.toml"];
-    run(linkdoze(folder.path()).args(words), 0);
-    folder
-}
+use crate::common::{folder_of, linkdoze, run, without_notes, PRESETS};
 
 fn output(folder: &Path, words: &str) -> String {
     run(linkdoze(folder).args(words.split(' ')), 0).0
@@ -42,7 +33,7 @@ fn cells(markdown: &str, name: &str) -> Vec<String> {
 #[test]
 fn it_says_what_generate_and_estimate_say() {
     for preset in PRESETS {
-        let folder = folder(preset);
+        let folder = folder_of(preset);
         let path = folder.path();
         output(path, "-q generate port.toml -o verilog");
         let sheet = output(path, "datasheet port.toml");
@@ -91,7 +82,7 @@ fn it_says_what_generate_and_estimate_say() {
 
 #[test]
 fn its_diagrams_are_of_this_configuration() {
-    let folder = folder("bxiv3-deep-sleep");
+    let folder = folder_of("bxiv3-deep-sleep");
     let path = folder.path();
     let lane = |diagram: &Value, name: &str| -> Value {
         let signal = diagram["signal"].as_array().unwrap();
@@ -155,7 +146,7 @@ fn its_diagrams_are_of_this_configuration() {
 
 #[test]
 fn the_page_refers_to_nothing_outside_and_says_the_same() {
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let path = folder.path();
     let markdown = output(path, "datasheet port.toml --ports 16");
     run(
@@ -195,7 +186,7 @@ fn the_page_refers_to_nothing_outside_and_says_the_same() {
 
 #[test]
 fn what_it_cannot_write_it_says() {
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let path = folder.path();
     let (out, err) = run(
         linkdoze(path).args("datasheet port.toml -o sheet.pdf".split(' ')),

@@ -6,17 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{json, Value};
-use tempfile::TempDir;
 
-use crate::common::{linkdoze, run, without_notes, PRESETS};
-
-/// A folder with a preset's configuration as `port.toml`.
-fn folder(preset: &str) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let init = ["init", "--preset", preset, "-o", "port.toml"];
-    run(linkdoze(folder.path()).args(init), 0);
-    folder
-}
+use crate::common::{folder_of, linkdoze, run, without_notes, PRESETS};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -53,7 +44,7 @@ fn the_checked_in_verilog_and_constraints_are_up_to_date() {
         assert_eq!(folders, presets, "a folder of {kind}/ per preset");
     }
     for preset in PRESETS {
-        let folder = folder(preset);
+        let folder = folder_of(preset);
         let checked_in = ["rtl", "constraints"].map(|kind| project(kind).join(preset));
         let output = linkdoze(folder.path())
             .args(["generate", "port.toml", "--check", "-o"])
@@ -100,7 +91,7 @@ fn files_and_folders(folder: &Path) -> Vec<String> {
 
 #[test]
 fn what_another_configuration_left_is_named_and_removed() {
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let path = folder.path();
     let text = fs::read_to_string(path.join("port.toml")).unwrap();
     assert_eq!(text.matches("sync = \"messages\"").count(), 1);
@@ -160,7 +151,7 @@ fn what_another_configuration_left_is_named_and_removed() {
 /// modules differ; everything else takes such names as well.
 #[test]
 fn two_configurations_in_one_design() {
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let path = folder.path();
     let text = fs::read_to_string(path.join("port.toml")).unwrap();
     let other = text
@@ -242,7 +233,7 @@ fn two_configurations_in_one_design() {
 
 #[test]
 fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let path = folder.path();
     let generate = ["generate", "port.toml", "-o"];
     for output in ["one", "two"] {
@@ -309,7 +300,7 @@ fn long_random_activity_on_every_preset() {
 fn random_activity(cycles: u64) {
     let all = 2 * cycles;
     for preset in PRESETS {
-        let folder = folder(preset);
+        let folder = folder_of(preset);
         let random = ["cosim", "port.toml", "--random"];
         let cycles = cycles.to_string();
         let cycles = ["--cycles", &cycles, "--seed", "1..2"];
@@ -346,7 +337,7 @@ fn random_activity(cycles: u64) {
 /// Short times, so that a map's corners are all reached.
 #[test]
 fn random_activity_on_a_map() {
-    let folder = folder("bxiv3-fast-wake");
+    let folder = folder_of("bxiv3-fast-wake");
     let config = "[port]\ntime_width = 16\nsleep = \"fast-wake\"\nsync = \"levels\"\n\
                   [states.fast-wake]\nt_w_ns = 20\nt_s_ns = 10\n\
                   [histogram]\nkind = \"map\"\nbins = 64\nbin_ns = 8\ncounter_bits = 3\n\
@@ -374,7 +365,7 @@ fn random_activity_on_a_map() {
 
 #[test]
 fn a_list_of_periods() {
-    let folder = folder("bxiv3-fast-wake");
+    let folder = folder_of("bxiv3-fast-wake");
     let mut text = String::from("busy,idle\n");
     let (mut busy, mut idle) = (0, 0);
     for index in 0..2000u64 {
@@ -412,7 +403,7 @@ fn sixteen_ports_of_a_switch_under_lammps() {
     // The first packets come after more than 300,000 cycles.
     const CYCLES: &str = "1000000";
     let cycles: u64 = CYCLES.parse().unwrap();
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let scenario = project("sim/lammps-lj-r16.toml");
     let report = json_of(
         folder.path(),
@@ -446,7 +437,7 @@ fn sixteen_ports_of_a_switch_under_lammps() {
 /// PerfBound Table 5, digit by digit as the paper prints it.
 #[test]
 fn the_estimate_holds_table_5() {
-    let folder = folder("bxiv3-hybrid");
+    let folder = folder_of("bxiv3-hybrid");
     let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
     assert_eq!(
         estimate["table5_printed"],
@@ -477,7 +468,7 @@ fn the_estimate_holds_table_5() {
 #[test]
 fn the_census_is_that_of_the_verilog() {
     for preset in PRESETS {
-        let folder = folder(preset);
+        let folder = folder_of(preset);
         let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
         let census = &estimate["census"];
         let (mut registers, mut memories, mut outputs) = (0, 0, 0);
@@ -528,7 +519,7 @@ fn the_census_is_that_of_the_verilog() {
 /// constant or equal, plus what memories without an output register need.
 #[test]
 fn synthesis_counts_cells() {
-    let folder = folder("100gbase-r");
+    let folder = folder_of("100gbase-r");
     let estimate = json_of(folder.path(), &["estimate", "port.toml"]);
     let census = estimate["census"]["register_bits"].as_u64().unwrap();
     let synth = ["synth", "port.toml", "--target", "xilinx"];
@@ -552,7 +543,7 @@ fn synthesis_counts_cells() {
 
 #[test]
 fn synthesis_says_which_program_is_missing() {
-    let folder = folder("100gbase-r");
+    let folder = folder_of("100gbase-r");
     let synth = ["synth", "port.toml", "--target", "ice40", "--seeds", "1"];
     let missing = |variable: &str| {
         let (out, err) = run(
@@ -575,7 +566,7 @@ fn synthesis_says_which_program_is_missing() {
 
 #[test]
 fn what_is_no_liberty_file_is_refused() {
-    let folder = folder("100gbase-r");
+    let folder = folder_of("100gbase-r");
     let path = folder.path();
     fs::write(path.join("packed.lib"), [0x1f, 0x8b, 8, 0]).unwrap();
     fs::write(path.join("empty.lib"), "").unwrap();
@@ -610,7 +601,7 @@ fn what_is_no_liberty_file_is_refused() {
 /// The waveform of a run without mismatch is as long as it says, however much idle time is leapt over.
 #[test]
 fn a_waveform_counts_the_cycles_that_are_clocked() {
-    let folder = folder("bxiv3-deep-sleep");
+    let folder = folder_of("bxiv3-deep-sleep");
     let path = folder.path();
     let cosim = ["cosim", "port.toml", "--random", "--cycles", "120000"];
     let wave = ["--wave", "run.vcd", "--json"];

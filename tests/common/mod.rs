@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
+use tempfile::TempDir;
 
 /// The presets by name.
 pub const PRESETS: [&str; 7] = [
@@ -26,6 +27,14 @@ pub fn linkdoze(folder: &Path) -> Command {
         .env("LINKDOZE_PROGRESS", "1e6")
         .envs(quick());
     command
+}
+
+/// A folder with `port.toml`, the configuration of this preset.
+pub fn folder_of(preset: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let init = ["init", "--preset", preset, "-o", "port.toml"];
+    run(linkdoze(folder.path()).args(init), 0);
+    folder
 }
 
 /// A folder under `target`.
