@@ -7,10 +7,10 @@ use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::link_sync::golden::Counted;
 use crate::blocks::port::pins::PowerState;
-use crate::blocks::testing::{cases, Bench};
+use crate::blocks::testing::Bench;
 use crate::config::plan::*;
 use crate::config::Config;
-use crate::hdl::check::{self, VerilogSimulator};
+use crate::hdl::check;
 
 /// A small controller with registers.
 pub(crate) fn plan(policy: Policy, time_width: u32) -> PortPlan {
@@ -301,7 +301,7 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
 }
 
 proptest! {
-    #![proptest_config(cases(80))]
+    #![proptest_config(ProptestConfig::with_cases(80))]
 
     #[test]
     fn description_and_golden_model_agree(
@@ -386,11 +386,19 @@ proptest! {
     }
 }
 
+/// Claims that rest on when the AXI4-Lite port asks.
+const OF_THE_AXI_PORT: [&str; 4] = [
+    "A request comes two cycles after its address, and the next address after both.",
+    "The counters are asked for one in every request.",
+    "The word of a counter is there when the request comes.",
+    "A counter is visited before its turn for a request alone.",
+];
+
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for policy in [Policy::PerfBound, Policy::Fixed] {
         for plan in [plan(policy, 24), plan(policy, 40), timed_plan(policy, 32)] {
-            check::outputs_agree(VerilogSimulator::Icarus, || Csr::new(&plan), 4000, 1).unwrap();
+            check::agrees_but(&OF_THE_AXI_PORT, || Csr::new(&plan), 4000, 1).unwrap();
         }
     }
 }

@@ -81,7 +81,7 @@ fn agree(
 }
 
 proptest! {
-    #![proptest_config(cases(60))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -133,7 +133,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
 }
 
 proptest! {
-    #![proptest_config(cases(60))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -577,7 +577,7 @@ fn the_first_threshold_lies_one_bin_above_the_first_sample() {
 }
 
 proptest! {
-    #![proptest_config(cases(60))]
+    #![proptest_config(cases(96))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -101,9 +101,14 @@ fn emitted_verilog_is_lint_clean() {
 #[test]
 #[ignore = "long; make test-all runs it"]
 fn emitted_verilog_of_many_ports_is_lint_clean() {
-    for ports in [16, 20, 64] {
+    for (ports, sync) in [
+        (16, SyncPlan::Messages(MessagesPlan { timeout: 50 })),
+        (8, SyncPlan::Lpi),
+        (20, SyncPlan::Levels),
+        (64, SyncPlan::Levels),
+    ] {
         let mut plan = plan(Policy::PerfBound, 40);
-        plan.sync = SyncPlan::Levels;
+        plan.sync = sync;
         check::lint_block(&SwitchPorts::new(&plan, ports)).unwrap();
     }
 }
