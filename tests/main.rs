@@ -28,6 +28,7 @@ mod mutations;
 mod netlist;
 mod output;
 mod pair;
+mod papers;
 mod predict;
 mod schema;
 mod selection;

@@ -1,11 +1,13 @@
 //! `linkdoze sweep` and `linkdoze report`: killed and resumed, with other threads, with other
 //! inputs.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use linkdoze::network::event::idle::IdleTable;
+use linkdoze::network::topology::KINDS;
 use linkdoze::sweep::{from_parquet, Row};
 
 use crate::common::{linkdoze, run};
@@ -894,4 +896,96 @@ fn configurations_compete() {
     // Those that stand for themselves have the figures of the matrix.
     assert!(html.contains("<section id=\"fft-alone-fixed-time\">"));
     assert!(!html.contains("slow-first-on-fixed-time"));
+}
+
+/// `sim/sweep-every-network.toml` has every kind of network and every policy; what it leaves out of a
+/// network, `simulate` refuses there with the reason.
+#[test]
+fn every_policy_runs_on_every_network_that_supports_it() {
+    let sim = Path::new(env!("CARGO_MANIFEST_DIR")).join("sim");
+    let text = std::fs::read_to_string(sim.join("sweep-every-network.toml")).unwrap();
+    let sweep: toml::Table = text.parse().unwrap();
+    let configurations = sweep["configurations"].as_table().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out");
+    let command = ["sweep", "sweep-every-network.toml", "-o"];
+    run(linkdoze(&sim).args(command).arg(&out), 0);
+    let rows = rows(&out);
+
+    let policies = ["fixed", "perfbound", "perfbound-correct"];
+    let states = ["fast-wake", "deep-sleep", "hybrid"];
+    let mut kinds = BTreeSet::new();
+    let mut refused = 0;
+    for (network, keys) in configurations {
+        let Some(topology) = keys.get("topology") else {
+            continue;
+        };
+        kinds.insert(topology["kind"].as_str().unwrap());
+        let found = |variant: &str, policy: &str, state: Option<&str>| {
+            let name = format!("{network}{variant}");
+            let row = rows.iter().find(|row| {
+                let setting = &row.setting;
+                setting.configuration.as_ref() == Some(&name)
+                    && (setting.policy.as_str(), setting.state.as_deref()) == (policy, state)
+            });
+            let row = row.unwrap_or_else(|| panic!("{name}: {policy}, {state:?}"));
+            assert_eq!(
+                row.measured.ended, "complete",
+                "{name}: {policy}, {state:?}"
+            );
+            row.against.energy_links_saved_percent
+        };
+        let whole_matrix = |variant: &str| {
+            for policy in policies {
+                for state in states {
+                    assert!(found(variant, policy, Some(state)) > Some(0.0));
+                }
+            }
+        };
+        assert_eq!(found("", "always-on", None), None);
+        for variant in ["", "-guard", "-lpi"] {
+            whole_matrix(variant);
+        }
+        assert!(found("-lanes", "fixed", Some("fast-wake")) > Some(0.0));
+        let one_way = "every packet has one way only";
+        let no_minimal_tree = "have the minimal tree whose links stay on";
+        let no_dimensions = "made for networks with dimensions";
+        let powar = "selection = \"powar\"";
+        for (variant, switch, reasons) in [
+            ("-powar", powar.to_owned(), [one_way; 2]),
+            (
+                "-powar-duato",
+                format!("{powar}\nqueueing = \"duato\""),
+                [no_dimensions; 2],
+            ),
+            (
+                "-alonso",
+                "selection = \"alonso\"".to_owned(),
+                [one_way, no_minimal_tree],
+            ),
+        ] {
+            if configurations.contains_key(&format!("{network}{variant}")) {
+                match variant {
+                    "-alonso" => assert!(found(variant, "fixed", Some("deep-sleep")) > Some(0.0)),
+                    _ => whole_matrix(variant),
+                }
+                continue;
+            }
+            let topology = toml::to_string(topology).unwrap();
+            let scenario = format!(
+                "[topology]\n{topology}\n[traffic]\nkind = \"uniform\"\n[switch]\n{switch}\n\
+                 [power.port]\nsync = \"lpi\"\ncontrol_pins = true\n"
+            );
+            std::fs::write(folder.path().join("scenario.toml"), scenario).unwrap();
+            let command = ["simulate", "scenario.toml"];
+            let (_, error) = run(linkdoze(folder.path()).args(command), 2);
+            let told = reasons.iter().any(|reason| error.contains(reason));
+            assert!(told, "{network}{variant}: {error}");
+            refused += 1;
+        }
+    }
+    let all: BTreeSet<&str> = KINDS.iter().map(|kind| kind.name).collect();
+    assert_eq!(kinds, all);
+    // One switch, Megafly and both kinds of Dragonfly have no choice at all, trees no dimensions.
+    assert_eq!(refused, 4 * 3 + 3 + 1);
 }

@@ -10,25 +10,12 @@ linkdoze=$1
 seeds=${SEEDS:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
-"$linkdoze" init --preset bxiv3-deep-sleep -o "$work/preset.toml" >/dev/null 2>&1
-
-# The controller that the others are compared with: 32-bit times, 256 bins of 16-bit
-# counters, cleared; no correction, no messages, no registers.
-bins='bins=256 bin_ns=16384 t_pdt_init_ns=4194304'
-base="sync=\"levels\" counter_bits=16 max_samples=65535 t_backstop_ns=\"off\" $bins"
+. "$(dirname "$0")/changed-preset.sh"
 
 row() { # row NAME KEY=VALUE...
     name=$1
     shift
-    cp "$work/preset.toml" "$work/port.toml"
-    for change in "$@"; do
-        key=${change%%=*}
-        if ! grep -q "^$key = " "$work/port.toml"; then
-            echo "area: no key $key in the preset" >&2
-            exit 2
-        fi
-        sed -i "s|^$key = .*|$key = ${change#*=}|" "$work/port.toml"
-    done
+    changed_preset "$linkdoze" "$work/port.toml" bxiv3-deep-sleep "$@"
     for target in ice40 ecp5; do
         if ! "$linkdoze" synth "$work/port.toml" --target $target --seeds "$seeds" --json \
             >"$work/$target.json" 2>"$work/error"; then
@@ -68,7 +55,7 @@ echo '| --- | --- | --- | --- | --- |'
     row 'clearing histogram (base)' $base
     row 'backstop' $base 't_backstop_ns=4194304'
     row 'regular' $base 'kind="regular"'
-    row 'circular, 250 samples' $bins 'sync="levels"' 't_backstop_ns="off"' 'counter_bits=16' 'max_samples=250' 'kind="circular"'
+    row 'circular, 250 samples' $base 'max_samples=250' 'kind="circular"'
     row 'decaying' $base 'kind="decaying"'
     row 'map, 64 entries' $base 'kind="map"'
     row 'logarithmic bins' $base 'bin_scale="log"'

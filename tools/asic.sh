@@ -13,6 +13,7 @@ linkdoze=$1
 shift
 only=$*
 out=${ASIC_OUT:-target/asic}
+. "$(dirname "$0")/changed-preset.sh"
 osu=/usr/share/qflow/tech/osu018
 sta=${OPENSTA:-sta}
 
@@ -81,15 +82,7 @@ row() { # row NAME PRESET [--ports N] [KEY=VALUE...]
         shift 2
     fi
     names="$names $name"
-    "$linkdoze" init --preset "$preset" -o "$out/$name.toml" --force >/dev/null 2>&1
-    for change in "$@"; do
-        key=${change%%=*}
-        if ! grep -q "^$key = " "$out/$name.toml"; then
-            echo "asic: no key $key in the preset $preset" >&2
-            exit 2
-        fi
-        sed -i "s|^$key = .*|$key = ${change#*=}|" "$out/$name.toml"
-    done
+    changed_preset "$linkdoze" "$out/$name.toml" "$preset" "$@"
     row_version="$version $(sha256sum <"$out/$name.toml") $options"
     if [ "$(cat "$out/$name.version" 2>/dev/null)" = "$row_version" ]; then
         echo "asic: $name: counted before" >&2
@@ -108,24 +101,20 @@ row() { # row NAME PRESET [--ports N] [KEY=VALUE...]
 for preset in $("$linkdoze" presets | cut -d' ' -f1); do
     row "$preset" "$preset"
 done
-# The controller that the others are compared with, as in tools/area.sh: 32-bit times, 256 bins of
-# 16-bit counters, cleared; no correction, no messages, no registers.
-bins='bins=256 bin_ns=16384 t_pdt_init_ns=4194304'
-base="bxiv3-deep-sleep sync=\"levels\" counter_bits=16 max_samples=65535 t_backstop_ns=\"off\" $bins"
 # shellcheck disable=SC2086 # a list of changes
 {
-    row fixed $base 'policy="fixed"'
-    row clearing $base
-    row regular $base 'kind="regular"'
-    row circular $base 'max_samples=250' 'kind="circular"'
-    row decaying $base 'kind="decaying"'
-    row map $base 'kind="map"'
-    row log-bins $base 'bin_scale="log"'
-    row corrected $base 'policy="perfbound-correct"'
-    row messages $base 'sync="messages"'
-    row guard $base 'sync="messages"' 'burst=4'
-    row registers $base 'registers=true'
-    row hop-monitor $base 'hops="measured"'
+    row fixed bxiv3-deep-sleep $base 'policy="fixed"'
+    row clearing bxiv3-deep-sleep $base
+    row regular bxiv3-deep-sleep $base 'kind="regular"'
+    row circular bxiv3-deep-sleep $base 'max_samples=250' 'kind="circular"'
+    row decaying bxiv3-deep-sleep $base 'kind="decaying"'
+    row map bxiv3-deep-sleep $base 'kind="map"'
+    row log-bins bxiv3-deep-sleep $base 'bin_scale="log"'
+    row corrected bxiv3-deep-sleep $base 'policy="perfbound-correct"'
+    row messages bxiv3-deep-sleep $base 'sync="messages"'
+    row guard bxiv3-deep-sleep $base 'sync="messages"' 'burst=4'
+    row registers bxiv3-deep-sleep $base 'registers=true'
+    row hop-monitor bxiv3-deep-sleep $base 'hops="measured"'
 }
 for ports in 1 2 4; do
     row "switch-$ports" bxiv3-deep-sleep --ports $ports
