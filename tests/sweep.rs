@@ -951,18 +951,12 @@ fn every_policy_runs_on_every_network_that_supports_it() {
         let no_minimal_tree = "have the minimal tree whose links stay on";
         let no_dimensions = "made for networks with dimensions";
         let powar = "selection = \"powar\"";
+        let duato = format!("{powar}\nqueueing = \"duato\"");
+        let alonso = "selection = \"alonso\"";
         for (variant, switch, reasons) in [
-            ("-powar", powar.to_owned(), [one_way; 2]),
-            (
-                "-powar-duato",
-                format!("{powar}\nqueueing = \"duato\""),
-                [no_dimensions; 2],
-            ),
-            (
-                "-alonso",
-                "selection = \"alonso\"".to_owned(),
-                [one_way, no_minimal_tree],
-            ),
+            ("-powar", powar, &[one_way][..]),
+            ("-powar-duato", &duato, &[no_dimensions]),
+            ("-alonso", alonso, &[one_way, no_minimal_tree]),
         ] {
             if configurations.contains_key(&format!("{network}{variant}")) {
                 match variant {

@@ -7,7 +7,8 @@
 base='sync="levels" counter_bits=16 max_samples=65535 t_backstop_ns="off" bins=256 bin_ns=16384
 t_pdt_init_ns=4194304'
 
-# Writes the preset to FILE with these values in the place of its own. A key comes last as it is to be.
+# Writes the preset to FILE with these values in the place of its own; of a key that is given twice the last
+# counts.
 changed_preset() { # changed_preset LINKDOZE FILE PRESET KEY=VALUE...
     program=$1 file=$2 preset=$3
     shift 3

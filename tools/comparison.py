@@ -38,10 +38,9 @@ def setting(row):
 rows = [row for row in json.load(sys.stdin) if row["policy"] != "always-on" and row[TIME] is not None]
 networks = unique(network(row) for row in rows)
 
-plain = {}
-for row in rows:
-    if variant(row) == "plain":
-        plain[row["workload"], network(row), setting(row)] = row[SAVED]
+plain = {
+    (row["workload"], network(row), setting(row)): row[SAVED] for row in rows if variant(row) == "plain"
+}
 
 
 def same_ports(row):
@@ -70,7 +69,10 @@ for workload in unique(row["workload"] for row in rows):
 
 print("\nBest within 1 %: " + ", ".join(f"{name} {count}" for name, count in winners.most_common()))
 
-print("\n| setting | cases | time, + %: median / most | network saved, % | same ports, no more: % | points more | score | bound kept |")
+print(
+    "\n| setting | cases | time, + %: median / most | network saved, % | same ports, no more: % | points more "
+    "| score | bound kept |"
+)
 print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
 groups = defaultdict(list)
 for row in rows:

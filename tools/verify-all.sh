@@ -85,7 +85,7 @@ step switch '1 co-simulation, 16 ports' "$linkdoze" cosim \
     "$out/configurations/bxiv3-deep-sleep.toml" --random --ports 16 --cycles 6M --all-corners
 step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix" \
     sh tools/matrix.sh "$linkdoze" 2000000 1
-# None of these keeps two processors busy: solvers think about one question after the other.
+# Proofs alone do not keep two processors busy: some questions take long and come one after the other.
 {
     step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
     for name in bxiv3-deep-sleep bxiv3-hybrid measured; do
