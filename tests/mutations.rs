@@ -8,44 +8,13 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::common::{linkdoze, run};
+use crate::common::{linkdoze, run, SHORT_TIMES};
 
-/// Times so short that a few million cycles see the histogram expire, counters and the
-/// idle meter saturate, both sleep states and refresh, over and over.
-const CONFIG: &str = "\
-[clock]
-tick_ns = 3
-[port]
-time_width = 16
-policy = \"perfbound\"
-sleep = \"hybrid\"
-t_pdt_init_ns = 600
-hybrid_hold_ns = 150
-sync = \"levels\"
-[states.fast-wake]
-t_w_ns = 30
-t_s_ns = 20
-[states.deep-sleep]
-t_w_ns = 90
-t_s_ns = 60
-t_q_ns = 200
-t_r_ns = 25
-[histogram]
-bins = 32
-bin_ns = 48
-counter_bits = 4
-max_samples = 40
-ttl_ns = 12000
-max_value_ns = 1536
-[perfbound]
-hop_factor = 0.1
-";
-
-/// The same with ends that exchange messages.
+/// A port whose ends exchange messages.
 fn config_with_messages() -> String {
     let messages = "sync = \"messages\"\nsync_timeout_ns = 60";
-    let config = CONFIG.replace("sync = \"levels\"", messages);
-    assert_ne!(config, CONFIG);
+    let config = SHORT_TIMES.replace("sync = \"levels\"", messages);
+    assert_ne!(config, SHORT_TIMES);
     config
 }
 
@@ -824,7 +793,7 @@ fn check_again(folder: &Path, edit: &Edit, report: &str, cycle: u64) {
 
 #[test]
 fn every_single_edit_is_found() {
-    every_edit_is_found(CONFIG, &EDITS, CYCLES);
+    every_edit_is_found(SHORT_TIMES, &EDITS, CYCLES);
 }
 
 #[test]
@@ -965,7 +934,7 @@ fn every_edit_is_found(config: &str, edits: &[Edit], cycles: &str) {
 fn a_mismatch_as_json() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    fs::write(path.join("port.toml"), CONFIG).unwrap();
+    fs::write(path.join("port.toml"), SHORT_TIMES).unwrap();
     run(
         linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
         0,

@@ -6,39 +6,20 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use crate::common::{linkdoze, run};
+use crate::common::{linkdoze, run, SHORT_TIMES};
 
-const CONFIG: &str = "\
-[clock]
-tick_ns = 3
-[port]
-time_width = 16
-policy = \"perfbound\"
-sleep = \"hybrid\"
-t_pdt_init_ns = 600
-hybrid_hold_ns = 150
-sync = \"messages\"
-sync_timeout_ns = 60
-triple_redundancy = true
-registers = true
-[states.fast-wake]
-t_w_ns = 30
-t_s_ns = 20
-[states.deep-sleep]
-t_w_ns = 90
-t_s_ns = 60
-t_q_ns = 200
-t_r_ns = 25
-[histogram]
-bins = 32
-bin_ns = 48
-counter_bits = 4
-max_samples = 40
-ttl_ns = 12000
-max_value_ns = 1536
-[perfbound]
-hop_factor = 0.1
-";
+/// A port with registers, whose ends exchange messages.
+fn config(triple_redundancy: bool) -> String {
+    let config = SHORT_TIMES.replace(
+        "sync = \"levels\"",
+        &format!(
+            "sync = \"messages\"\nsync_timeout_ns = 60\nregisters = true\n\
+             triple_redundancy = {triple_redundancy}"
+        ),
+    );
+    assert_ne!(config, SHORT_TIMES);
+    config
+}
 
 const VOTES: &str = "\
   assign q = (copy_1 & copy_2) | (copy_1 & copy_3) | (copy_2 & copy_3);
@@ -78,7 +59,7 @@ fn with_noise(copies: &[u32], text: &str) -> String {
 }
 
 fn generate(path: &Path) {
-    fs::write(path.join("port.toml"), CONFIG).unwrap();
+    fs::write(path.join("port.toml"), config(true)).unwrap();
     run(
         linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
         0,
@@ -167,8 +148,7 @@ fn synthesis_keeps_all_copies() {
             .as_u64()
             .unwrap_or_else(|| panic!("{report:#}"))
     };
-    let single = CONFIG.replace("triple_redundancy = true\n", "");
-    fs::write(path.join("single.toml"), single).unwrap();
+    fs::write(path.join("single.toml"), config(false)).unwrap();
     let (copied, single) = (flip_flops("port.toml"), flip_flops("single.toml"));
     // The flag of the registers is one more. States that are not kept in copies may be given a code of
     // a flip-flop for each.

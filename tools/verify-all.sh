@@ -1,14 +1,16 @@
 #!/bin/sh
-# Everything that checks the Verilog, one step after the other: co-simulation, mutation, proofs,
-# netlists, coverage, the client in Python. It ends with a table. What has passed with this program
-# is not run again, so that the same command goes on after an interruption.
+# Everything that checks the Verilog: co-simulation, mutation, proofs, netlists, coverage, the client
+# in Python. It ends with a table. What has passed with this program is not run again, so that the
+# same command goes on after an interruption.
 #
 #     tools/verify-all.sh LINKDOZE
 set -eu
 linkdoze=$1
+. "$(dirname "$0")/changed-preset.sh"
 out=${VERIFY_ALL_OUT:-target/verify-all}
 version=$(sha256sum "$linkdoze" | cut -d' ' -f1)
 mkdir -p "$out/configurations"
+began=$(date +%s)
 
 # The proofs of `mutate` and `verify` take Z3, which Debian has too old.
 PATH="$(sh tools/z3.sh):$PATH"
@@ -17,22 +19,16 @@ presets=$("$linkdoze" presets | cut -d' ' -f1)
 for preset in $presets; do
     "$linkdoze" init --preset "$preset" -o "$out/configurations/$preset.toml" --force >/dev/null 2>&1
 done
-sed 's/^registers = false/registers = true/' "$out/configurations/bxiv3-deep-sleep.toml" \
-    >"$out/configurations/registers.toml"
-grep -q '^registers = true' "$out/configurations/registers.toml"
+configuration() { # configuration NAME KEY=VALUE...
+    name=$1
+    shift
+    changed_preset "$linkdoze" "$out/configurations/$name.toml" bxiv3-deep-sleep "$@"
+}
+configuration registers registers=true
 # Software sets the times of the link and the guard, too. A short threshold makes the guard refuse often.
-sed 's/^registers = true/&\ntiming_range = 4/; s/^burst = 0/burst = 4/
-    s/^policy = "perfbound"/policy = "fixed"/; s/^t_pdt_ns = [0-9]*/t_pdt_ns = 1000/' \
-    "$out/configurations/registers.toml" >"$out/configurations/guarded.toml"
-grep -q '^timing_range = 4' "$out/configurations/guarded.toml"
-for key in 'burst = 4' 'policy = "fixed"' 't_pdt_ns = 1000 '; do
-    grep -q "^$key" "$out/configurations/guarded.toml"
-done
+configuration guarded 'registers=true\ntiming_range = 4' burst=4 policy='"fixed"' t_pdt_ns=1000
 # What the registers do with hop counts is code that only a mean of measured ones reaches.
-sed 's/^hops = .*/hops = "measured"/; s/^hop_window = [0-9]*/hop_window = 256/' \
-    "$out/configurations/registers.toml" >"$out/configurations/measured.toml"
-grep -q '^hops = "measured"' "$out/configurations/measured.toml"
-grep -q '^hop_window = 256' "$out/configurations/measured.toml"
+configuration measured registers=true hops='"measured"' hop_window=256
 
 # What runs in the background does not hear of an interruption by itself.
 trap 'trap - TERM; kill 0' INT TERM HUP
@@ -93,13 +89,13 @@ step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix"
             "$out/configurations/$name.toml" --random --cycles 20M --code-coverage --all
     done
     step cocotb '6 client in Python' sh tools/cocotb.sh "$linkdoze"
+    # The longest. `make mutants` tries all faults.
+    step mutants '2 mutation, every module, one in four' env MUTANTS_OUT="$out/mutants" \
+        sh tools/mutants.sh "$linkdoze" 4
 } &
 others=$!
 step verify '3 proofs' sh tools/verify.sh "$linkdoze"
 wait $others
-# The longest. `make mutants` tries all faults.
-step mutants '2 mutation, every module, one in four' env MUTANTS_OUT="$out/mutants" \
-    sh tools/mutants.sh "$linkdoze" 4
 
 echo
 {
@@ -111,4 +107,5 @@ echo
     done
 } >"$out/rows"
 awk -F'\t' '{ printf "%-40s %-7s %7s  %s\n", $1, $2, $3, $4 }' "$out/rows" | tee "$out/table.txt"
+echo "this run took $((($(date +%s) - began + 59) / 60)) minutes"
 awk -F'\t' 'NR > 1 && $2 != 0 { failed = 1 } END { exit failed }' "$out/rows"

@@ -1,7 +1,10 @@
 //! `linkdoze verify`: proofs about the Verilog of a configuration.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Instant;
 
+use rayon::prelude::*;
 use serde_json::json;
 
 use super::block::BlockArgs;
@@ -81,7 +84,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         None => [emitted.sources, emitted.checkers].concat(),
     };
     let tools = Tools::find(args.solver, args.timeout)?;
-    let mut reports = Vec::new();
     let tasks = match &block {
         Some(block) => vec![verify::block_task(
             block,
@@ -90,19 +92,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         )?],
         None => tasks_of_ports(args, &config, &files)?,
     };
-    for task in tasks {
-        let step = Step::new(format!("proving {}", task.top));
-        let tell = |claims: Attempt| match claims.done {
-            0 => step.resume(claims.all, 0),
-            _ => step.inc(1),
-        };
-        let report = match task.top == faults::TOP {
-            true => faults::prove(&task, &tools, &tell)?,
-            false => verify::prove(&task, &tools, args.depth, &tell)?,
-        };
-        drop(step);
-        write_traces(args, &report)?;
-        reports.push(report);
+    let started = Instant::now();
+    let reports = prove_all(&tasks, &tools, args.depth)?;
+    let seconds = started.elapsed().as_secs_f64();
+    for report in &reports {
+        write_traces(args, report)?;
     }
     let proved = reports.iter().all(TaskReport::proved);
     let text = if args.json {
@@ -111,17 +105,52 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             "notes": config.notes(),
             "yosys": tools.yosys_version,
             "solver": tools.solver_version,
+            "seconds": seconds,
             "parts": reports,
         });
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
-        text(&reports, &tools, args)
+        text(&reports, seconds, &tools, args)
     };
     output::print(&text)?;
     Ok(match proved {
         true => Outcome::Done,
         false => Outcome::CheckFailed,
     })
+}
+
+/// Does all tasks beside each other, the last one first: it has the claim that takes longest, and while
+/// that keeps one processor busy, others have the rest.
+fn prove_all(tasks: &[ProofTask], tools: &Tools, depth: u32) -> anyhow::Result<Vec<TaskReport>> {
+    let step = Step::new("proving");
+    let begun = tasks.iter().map(|task| Attempt {
+        all: task.claims.len() as u64,
+        done: 0,
+    });
+    let attempts = Mutex::new(begun.collect::<Vec<_>>());
+    let prove = |(number, task): (usize, &ProofTask)| {
+        let tell = |now: Attempt| {
+            let mut attempts = attempts.lock().expect("no thread panics here");
+            match now.done {
+                0 => attempts[number] = now,
+                _ => attempts[number].done += 1,
+            }
+            let sum = |of: fn(&Attempt) -> u64| attempts.iter().map(of).sum::<u64>();
+            let done = sum(|it| it.done);
+            match now.done {
+                0 => step.resume(sum(|it| it.all), done),
+                _ => step.set_position(done),
+            }
+        };
+        match task.top == faults::TOP {
+            true => faults::prove(task, tools, &tell),
+            false => verify::prove(task, tools, depth, &tell),
+        }
+    };
+    let tasks = tasks.par_iter().enumerate().rev().map(prove);
+    let mut reports = tasks.collect::<Result<Vec<_>, _>>()?;
+    reports.reverse();
+    Ok(reports)
 }
 
 /// What there is to prove about a port, and about two on a cable.
@@ -159,7 +188,7 @@ fn write_traces(args: &Args, report: &TaskReport) -> anyhow::Result<()> {
 }
 
 /// The verdict, a line for each part, what is not proved; with `--all` every claim.
-fn text(reports: &[TaskReport], tools: &Tools, args: &Args) -> String {
+fn text(reports: &[TaskReport], seconds: f64, tools: &Tools, args: &Args) -> String {
     let all: usize = reports.iter().map(|report| report.findings.len()).sum();
     let open: usize = reports.iter().map(|report| unproved(report).count()).sum();
     let mut text = match open {
@@ -170,10 +199,9 @@ fn text(reports: &[TaskReport], tools: &Tools, args: &Args) -> String {
         let claims = report.findings.len();
         text += &wrapped(
             &format!(
-                "{}: {} of {claims} claims proved in {:.1} s; {}",
+                "{}: {} of {claims} claims proved; {}",
                 report.top,
                 claims - unproved(report).count(),
-                report.seconds,
                 report.says
             ),
             2,
@@ -187,7 +215,8 @@ fn text(reports: &[TaskReport], tools: &Tools, args: &Args) -> String {
     }
     text += &wrapped(
         &format!(
-            "by induction over k cycles with {} and {}{}",
+            "in {:.1} s, by induction over k cycles with {} and {}{}",
+            seconds,
             tools.yosys_version,
             tools.solver_version,
             match reports.iter().any(|report| report.top == faults::TOP) {

@@ -3,6 +3,7 @@
 use super::event::idle::IdlePeriods;
 use super::event::link_idle::LinkIdle;
 use super::event::series::Series;
+use super::parameters::ParameterError;
 use crate::blocks::port::pins::PowerState;
 
 /// A run cannot be begun or cannot go on.
@@ -51,6 +52,12 @@ pub enum RunError {
         /// The buffer, and by how much.
         overflow: Overflow,
     },
+}
+
+impl From<ParameterError> for RunError {
+    fn from(error: ParameterError) -> Self {
+        RunError::Settings(format!("{}: {error}", error.key))
+    }
 }
 
 /// A buffer would have to hold more than it can: the model or its limits are wrong.

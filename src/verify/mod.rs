@@ -98,7 +98,7 @@ pub struct TaskReport {
     pub says: String,
     /// The claims in the order of the design.
     pub findings: Vec<Finding>,
-    /// How long it took.
+    /// How long it took, beside what else was proved.
     pub seconds: f64,
 }
 

@@ -16,6 +16,37 @@ pub const PRESETS: [&str; 7] = [
     "400gbase-r",
 ];
 
+/// A small port with times so short that a few million cycles see the histogram expire, counters and the
+/// idle meter saturate, both sleep states and refresh, over and over.
+pub const SHORT_TIMES: &str = "\
+[clock]
+tick_ns = 3
+[port]
+time_width = 16
+policy = \"perfbound\"
+sleep = \"hybrid\"
+t_pdt_init_ns = 600
+hybrid_hold_ns = 150
+sync = \"levels\"
+[states.fast-wake]
+t_w_ns = 30
+t_s_ns = 20
+[states.deep-sleep]
+t_w_ns = 90
+t_s_ns = 60
+t_q_ns = 200
+t_r_ns = 25
+[histogram]
+bins = 32
+bin_ns = 48
+counter_bits = 4
+max_samples = 40
+ttl_ns = 12000
+max_value_ns = 1536
+[perfbound]
+hop_factor = 0.1
+";
+
 /// The binary, in `folder`. Compiled models are kept under `target`, so that they survive
 /// from run to run and go with `cargo clean`. However busy the machine is, no line of progress
 /// comes between what a test expects.

@@ -249,8 +249,7 @@ pub fn simulate<'p>(
     let program = program.into();
     check(topology, program, nodes, settings, controllers.len())?;
     let mut network = Network::new(topology, nodes, settings, controllers, sink);
-    let queues = Queues::of(topology, &settings.switch);
-    let queues = queues.map_err(|error| RunError::Settings(format!("{}: {error}", error.key)))?;
+    let queues = Queues::of(topology, &settings.switch)?;
     network.divided =
         queues.map(|queues| divided::Divided::new(queues, &network, &settings.switch));
     if network.links.iter().any(Link::can_be_kept_awake) {
@@ -350,9 +349,7 @@ fn check(
 ) -> Result<(), RunError> {
     let unfit = |what: String| Err(RunError::Unfit(what));
     let settings_fault = |what: String| Err(RunError::Settings(what));
-    if let Err(error) = settings.switch.validate() {
-        return settings_fault(format!("{}: {error}", error.key));
-    }
+    settings.switch.validate()?;
     if nodes.len() != program.ranks() {
         return unfit(format!(
             "the mapping places {} ranks, the program has {}",

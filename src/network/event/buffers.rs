@@ -16,7 +16,7 @@ use super::partition::Partition;
 use super::time::Time;
 use crate::network::selection::Request;
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// Bytes in all queues of a port count together.
     #[inline]
     pub(super) fn buffer_of(&self, lane: u8) -> usize {
@@ -28,7 +28,7 @@ impl Partition<'_> {
 
     /// A packet that may cross a switch has come to a queue of an input.
     pub(super) fn arrives_in_queue(&mut self, port: u32, packet: u32) {
-        let Some(buffers) = &mut self.buffers else {
+        let Some(buffers) = self.buffers.as_mut() else {
             return;
         };
         let queue = buffers.queue(port, self.packets[packet].lane);
@@ -85,7 +85,8 @@ impl Partition<'_> {
                 self.packets[packet].next_lane = queue;
             }
         }
-        (self.selector, self.buffers) = (Some(selector), Some(buffers));
+        self.selector.put_back(selector);
+        self.buffers.put_back(buffers);
     }
 
     /// [`Partition::oldest`] of the first packets of all queues. If the oldest one that goes to a queue of
@@ -97,7 +98,7 @@ impl Partition<'_> {
             return Err(busy_until);
         }
         self.free_output(output);
-        let Some(buffers) = &self.buffers else {
+        let Some(buffers) = self.buffers.as_ref() else {
             return Err(Time::NEVER);
         };
         let state = &self.ends[output as usize].port;
@@ -141,7 +142,7 @@ impl Partition<'_> {
         let at = self.packets[packet];
         let input = switch * self.radix + u32::from(at.input);
         let output = switch * self.radix + u32::from(at.output);
-        let Some(buffers) = &mut self.buffers else {
+        let Some(buffers) = self.buffers.as_mut() else {
             return;
         };
         buffers.queue(output, at.next_lane).used += at.wire;
@@ -159,7 +160,7 @@ impl Partition<'_> {
 
     /// A port hears of room at the other end of its link.
     pub(super) fn credits_arrive(&mut self, port: u32, value: u32) {
-        let Some(buffers) = &mut self.buffers else {
+        let Some(buffers) = self.buffers.as_mut() else {
             return;
         };
         buffers.queue(port, (value & 63) as u8).credits += value >> 6;
@@ -176,7 +177,7 @@ impl Partition<'_> {
         if !self.settle_output(port) {
             return Next::Nothing;
         }
-        let Some(buffers) = &self.buffers else {
+        let Some(buffers) = self.buffers.as_ref() else {
             return Next::Nothing;
         };
         let may_go = |packet: &Packet| buffers.takes(port, packet.next_lane, packet.wire);
@@ -190,7 +191,7 @@ impl Partition<'_> {
     /// What a NIC sends next, of the queues whose packets find room.
     pub(super) fn next_message(&mut self, port: u32) -> Next {
         let node = port - self.switch_ports();
-        let Some(buffers) = &self.buffers else {
+        let Some(buffers) = self.buffers.as_ref() else {
             return Next::Nothing;
         };
         let parameters = &self.common.parameters;
@@ -234,7 +235,7 @@ impl Partition<'_> {
     /// The next packet of a NIC's first message of a queue.
     pub(super) fn cut_packet_of(&mut self, port: u32, queue: u8) -> u32 {
         let node = (port - self.switch_ports()) as usize;
-        if let Some(buffers) = &mut self.buffers {
+        if let Some(buffers) = self.buffers.as_mut() {
             let messages = &mut buffers.messages[node];
             self.nics[node].first = messages.of[usize::from(queue)].pop_front();
             messages.turn = (u32::from(queue) + 1) % buffers.queues.count() as u32;

@@ -30,11 +30,11 @@ pub(super) fn is_older(age: u32, other: u32) -> bool {
     (age.wrapping_sub(other) as i32) < 0
 }
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     pub(super) fn packet_arrives(&mut self, port: u32, packet: u32) {
         self.tally.packet_hops += 1;
         let switch = port / self.by_radix;
-        if self.selector.is_some() && self.buffers.is_none() {
+        if self.selector.is_some() && !self.buffers.is_some() {
             self.select(switch, packet);
         }
         let crossbar = &mut self.crossbars[switch as usize];
@@ -75,7 +75,7 @@ impl Partition<'_> {
         };
         let output = selector.choose(request, choices, |port| self.is_awake(port));
         self.packets[packet].output = output;
-        self.selector = Some(selector);
+        self.selector.put_back(selector);
     }
 
     /// Whether the link of a port lets packets leave.
@@ -301,7 +301,7 @@ impl Partition<'_> {
         let used = &mut state.output_used[next_buffer];
         *used += at.wire;
         state.highest_output = state.highest_output.max(*used);
-        if self.common.parameters.link_lanes.is_some() {
+        if self.link_lanes().is_some() {
             self.tell_backlog(output);
         }
         if self.buffers.is_some() {

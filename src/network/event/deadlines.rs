@@ -9,7 +9,7 @@ use super::time::{Cycle, Time};
 use crate::blocks::port::pins::Message;
 use crate::network::run::RunError;
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// A controller's inputs have changed, or it has been clocked: takes its outputs, and schedules
     /// its next deadline.
     #[inline]

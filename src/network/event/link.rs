@@ -26,7 +26,7 @@ pub(super) enum Next {
     Message(u8),
 }
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// Has the port look for a packet to send at `time`, or earlier.
     #[inline]
     pub(super) fn depart_at(&mut self, port: u32, time: Time) {
@@ -53,7 +53,7 @@ impl Partition<'_> {
             return;
         }
         let cycle = self.cycle(now);
-        if self.common.parameters.link_lanes.is_some() {
+        if self.link_lanes().is_some() {
             self.tell_backlog(port);
         }
         let End {
@@ -65,9 +65,9 @@ impl Partition<'_> {
                 self.take(port, packet);
                 packet
             }
-            Next::Message(queue) if controller.may_send(cycle) => match &self.buffers {
-                Some(_) => self.cut_packet_of(port, queue),
-                None => self.cut_packet(port),
+            Next::Message(queue) if controller.may_send(cycle) => match self.buffers.is_some() {
+                true => self.cut_packet_of(port, queue),
+                false => self.cut_packet(port),
             },
             _ => {
                 // The other end or the controller will have the port look again.
@@ -151,7 +151,8 @@ impl Partition<'_> {
                     |it: &&Sending| it.generated + self.common.parameters.nic_ps <= self.now;
                 let nic = &self.nics[node as usize];
                 let messages = nic.first.iter().chain(&nic.behind).take_while(ready);
-                let in_queues = self.buffers.iter().flat_map(|it| it.messages_of(node));
+                let in_queues = self.buffers.as_ref().into_iter();
+                let in_queues = in_queues.flat_map(|it| it.messages_of(node));
                 messages
                     .chain(in_queues.filter(ready))
                     .map(|message| message.left)
@@ -182,7 +183,7 @@ impl Partition<'_> {
         let now = self.now;
         let Packet { wire, hops, .. } = self.packets[packet];
         let mut time = self.common.parameters.link_time(wire);
-        if let Some(lanes) = self.common.parameters.link_lanes {
+        if let Some(lanes) = self.link_lanes() {
             if self.ends[port as usize].controller.is_low() {
                 time = lanes.by_low(time);
             }
@@ -203,13 +204,13 @@ impl Partition<'_> {
         if controller.transmit(from, until, (now, end), hops) {
             self.reschedule(port);
         }
-        if self.common.parameters.link_lanes.is_some() {
+        if self.link_lanes().is_some() {
             self.tell_backlog(port);
         }
         let (last, delay) = self.look_up_route(packet, partition, peer);
         let ready = end + cable + delay;
         let lane = self.packets[packet].lane;
-        if let Some(buffers) = &mut self.buffers {
+        if let Some(buffers) = self.buffers.as_mut() {
             buffers.spend(port, lane, wire);
         }
         let arriving = arriving(wire, self.buffer_of(lane) as u8);
@@ -232,7 +233,7 @@ impl Partition<'_> {
         if !is_switch {
             let nic = (port - self.switch_ports()) as usize;
             let in_queues = |buffers: &Buffers| buffers.has_messages(nic as u32);
-            if self.nics[nic].first.is_some() || self.buffers.as_deref().is_some_and(in_queues) {
+            if self.nics[nic].first.is_some() || self.buffers.as_ref().is_some_and(in_queues) {
                 self.depart_at(port, end);
             }
             return;
@@ -312,7 +313,7 @@ impl Partition<'_> {
                 },
             ));
         }
-        let by_pfc = self.buffers.is_none();
+        let by_pfc = !self.buffers.is_some();
         if used >= parameters.pfc_stop && state.stopped & (1 << lane) == 0 && by_pfc {
             state.stopped |= 1 << lane;
             self.count_pause_asleep(port, from);

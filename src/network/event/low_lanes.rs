@@ -8,6 +8,7 @@ use crate::network::clocked::NoSink;
 use crate::network::parameters::Lanes;
 use crate::network::topology::{ConfiguredTopology, Value};
 use crate::network::trace::{self, Program};
+use crate::network::PortSummary;
 
 fn tree() -> ConfiguredTopology {
     let parameters = [("k", Value::Number(4)), ("n", Value::Number(2))];

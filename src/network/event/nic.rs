@@ -13,7 +13,7 @@ fn age_of(time: Time) -> u32 {
     (time.0 / AGE_PS) as u32
 }
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// The next packet of a NIC's first message.
     pub(super) fn cut_packet(&mut self, port: u32) -> u32 {
         let node = (port - self.switch_ports()) as usize;

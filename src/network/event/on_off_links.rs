@@ -12,10 +12,12 @@ use super::time::Time;
 use crate::network::on_off_links::Change;
 use crate::network::run::RunError;
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// Keeps all links awake, and looks at the load from the first window on.
     pub(super) fn start_on_off_links(&mut self) {
-        let Some(links) = &self.links else { return };
+        let Some(links) = self.links.as_ref() else {
+            return;
+        };
         let switches = links.switches.len() as u32;
         for port in 0..self.ends.len() as u32 {
             if self.ends[port as usize].port.peer != NONE {
@@ -29,7 +31,9 @@ impl Partition<'_> {
 
     /// Looks at a switch at the end of the present window.
     fn watch(&mut self, switch: u32) {
-        let Some(links) = &mut self.links else { return };
+        let Some(links) = self.links.as_mut() else {
+            return;
+        };
         let managed = &mut links.switches[switch as usize];
         if !managed.rules.is_checked() || std::mem::replace(&mut managed.is_watched, true) {
             return;
@@ -42,7 +46,9 @@ impl Partition<'_> {
 
     /// A window of a switch ends.
     pub(super) fn window_ends(&mut self, switch: u32) {
-        let Some(links) = &mut self.links else { return };
+        let Some(links) = self.links.as_mut() else {
+            return;
+        };
         let managed = &mut links.switches[switch as usize];
         let byte_ps = self.common.parameters.byte_ps;
         let change = managed.rules.check(&links.thresholds, byte_ps);
@@ -87,7 +93,9 @@ impl Partition<'_> {
     /// A packet of `wire` bytes begins to leave a port of a switch, until `end`.
     pub(super) fn leaves_by_on_off_link(&mut self, port: u32, wire: u32, end: Time) {
         let (switch, number) = (port / self.by_radix, port % self.by_radix);
-        let Some(links) = &mut self.links else { return };
+        let Some(links) = self.links.as_mut() else {
+            return;
+        };
         let managed = &mut links.switches[switch as usize];
         let is_draining = managed.draining >> number & 1 == 1;
         if managed.rules.departs(number as u8, wire) {
@@ -114,7 +122,7 @@ impl Partition<'_> {
     /// Sets whether a port still carries what waits for it; whether it did.
     fn set_draining(&mut self, port: u32, is: bool) -> bool {
         let (switch, number) = (port / self.by_radix, port % self.by_radix);
-        let Some(links) = &mut self.links else {
+        let Some(links) = self.links.as_mut() else {
             return false;
         };
         let draining = &mut links.switches[switch as usize].draining;

@@ -4,7 +4,7 @@ use super::packets::NONE;
 use super::partition::Partition;
 use super::time::Time;
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// Puts the packet that has crossed to an output into its queue.
     pub(super) fn settle_coming(&mut self, output: u32) {
         let count = self.queues();
@@ -19,7 +19,7 @@ impl Partition<'_> {
 
     /// Queues of an output.
     pub(super) fn queues(&self) -> u8 {
-        match &self.buffers {
+        match self.buffers.as_ref() {
             Some(buffers) => buffers.count(),
             None => (self.lanes * self.radix) as u8,
         }
@@ -60,7 +60,7 @@ impl Partition<'_> {
         at.lane = at.next_lane;
         state.departing = at.wire;
         state.departing_lane = at.lane;
-        if let Some(buffers) = &mut self.buffers {
+        if let Some(buffers) = self.buffers.as_mut() {
             state.departing_lane = 0;
             buffers.begins_to_depart(output, at.lane);
         }

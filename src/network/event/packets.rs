@@ -53,7 +53,7 @@ pub struct Packet {
 
 const _: () = assert!(std::mem::size_of::<Packet>() == 64);
 
-/// All packets of a partition; a packet is named by its slot. Numbering are used again, so
+/// All packets of a partition; a packet is named by its slot. Slots are used again, so
 /// that a run allocates no memory once it has reached its largest number of packets.
 #[derive(Debug)]
 pub struct Packets {

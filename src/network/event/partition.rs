@@ -10,6 +10,7 @@ use strength_reduce::{StrengthReducedU32, StrengthReducedU64};
 use super::controller::Controller;
 use super::devices::{Crossbar, Nic, OnOffLinks, Sending, Waits};
 use super::events::{event, kind_and_index, EventKind, RemoteEvent};
+use super::extension::Extension;
 use super::numbering::Numbering;
 use super::packets::{Packets, NONE};
 use super::port::{Port, MAX_LANES};
@@ -19,7 +20,7 @@ use super::series::Samples;
 use super::tally::Tally;
 use super::time::{Cycle, Time};
 use super::wheel::{Event, Wheel};
-use crate::network::parameters::{Parameters, MAX_RADIX};
+use crate::network::parameters::{Lanes, Parameters, MAX_RADIX};
 use crate::network::queueing::Queues;
 use crate::network::selection::{Selector, Thresholds};
 use crate::network::topology::Topology;
@@ -58,8 +59,8 @@ impl End {
     pub(super) const MOST: usize = End::PORT + 1;
 }
 
-/// A partition of the network.
-pub struct Partition<'a> {
+/// A partition of the network; `EXTENDED` if the network has any [`Extension`], or lanes.
+pub struct Partition<'a, const EXTENDED: bool> {
     pub(super) common: &'a Common<'a>,
     pub(super) numbering: &'a Numbering,
     pub(super) number: usize,
@@ -76,11 +77,11 @@ pub struct Partition<'a> {
     pub(super) waits: Vec<Waits>,
     pub(super) crossbars: Vec<Crossbar>,
     /// What chooses among several ports, if the routing function does not.
-    pub(super) selector: Option<Box<Selector>>,
+    pub(super) selector: Extension<Selector, EXTENDED>,
     /// What a queueing scheme makes of the buffers, if there is one.
-    pub(super) buffers: Option<Box<Buffers<'a>>>,
+    pub(super) buffers: Extension<Buffers<'a>, EXTENDED>,
     /// What turns links on and off, if their switches do.
-    pub(super) links: Option<Box<OnOffLinks>>,
+    pub(super) links: Extension<OnOffLinks, EXTENDED>,
     pub(super) nics: Vec<Nic>,
     pub packets: Packets,
     pub wheel: Wheel,
@@ -98,7 +99,7 @@ pub struct Partition<'a> {
     pub(super) now: Time,
 }
 
-impl<'a> Partition<'a> {
+impl<'a, const EXTENDED: bool> Partition<'a, EXTENDED> {
     /// A partition with nothing under way. `controllers` in the order of its ports.
     pub fn new(
         common: &'a Common<'a>,
@@ -146,27 +147,24 @@ impl<'a> Partition<'a> {
                 };
                 switches
             ],
-            selector: Selector::new(
+            selector: Extension::new(Selector::new(
                 common.parameters.selection,
                 switches,
                 radix,
                 common.parameters.byte_ps,
-            )
-            .map(Box::new),
-            buffers: common.queues.map(|queues| {
+            )),
+            buffers: Extension::new(common.queues.map(|queues| {
                 let to_node = |index: usize| {
                     let peer = topology.peer(numbering.number(number, index));
                     peer.is_some_and(|peer| peer >= topology.switch_ports())
                 };
                 let to_node = (0..count).map(to_node);
-                Box::new(Buffers::new(queues, &common.parameters, nodes, to_node))
-            }),
-            links: (common.turns_links)
-                .and_then(|thresholds| {
-                    let switches = &numbering.switches_of[number];
-                    OnOffLinks::new(topology, switches, thresholds)
-                })
-                .map(Box::new),
+                Buffers::new(queues, &common.parameters, nodes, to_node)
+            })),
+            links: Extension::new(common.turns_links.and_then(|thresholds| {
+                let switches = &numbering.switches_of[number];
+                OnOffLinks::new(topology, switches, thresholds)
+            })),
             nics: (0..nodes).map(|_| Nic::default()).collect(),
             packets: Packets::default(),
             wheel: Wheel::new(),
@@ -222,9 +220,9 @@ impl<'a> Partition<'a> {
             self.now = event.time;
             let (kind, index) = kind_and_index(&event);
             match kind {
-                EventKind::FlowControl => match self.buffers {
-                    Some(_) => self.credits_arrive(index, event.value),
-                    None => self.pause_frame_arrives(index, event.value),
+                EventKind::FlowControl => match self.buffers.is_some() {
+                    true => self.credits_arrive(index, event.value),
+                    false => self.pause_frame_arrives(index, event.value),
                 },
                 EventKind::Message => self.message_arrives(index, event.value),
                 EventKind::DeadlineRound => {
@@ -259,6 +257,15 @@ impl<'a> Partition<'a> {
             }
         }
         self.tally.events += most - left - looks;
+    }
+
+    /// Lanes that links turn off and on, if they do.
+    #[inline(always)]
+    pub(super) fn link_lanes(&self) -> Option<Lanes> {
+        match EXTENDED {
+            true => self.common.parameters.link_lanes,
+            false => None,
+        }
     }
 
     pub(super) fn switch_ports(&self) -> u32 {
@@ -333,7 +340,7 @@ impl<'a> Partition<'a> {
     }
 }
 
-impl Host for Partition<'_> {
+impl<const EXTENDED: bool> Host for Partition<'_, EXTENDED> {
     fn now(&self) -> u64 {
         self.now.0
     }
@@ -362,7 +369,7 @@ impl Host for Partition<'_> {
         let port = self.switch_ports() + node;
         let state = &self.ends[port as usize].port;
         let mut may_go = !state.waits;
-        match &mut self.buffers {
+        match self.buffers.as_mut() {
             None => self.nics[node as usize].push(sending),
             Some(buffers) => {
                 buffers.push_message(source as usize, node, sending);

@@ -33,7 +33,7 @@ impl EventKind {
     }
 }
 
-impl Partition<'_> {
+impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// Fetches what later events will touch, in two steps: what an event names, and when that is
     /// near, what it leads to. In a network that fits into a cache a branch guessed wrong costs
     /// more than a line fetched in vain: little here depends on the kind of an event.

@@ -14,6 +14,7 @@ use crate::network::parameters::Queueing;
 use crate::network::selection::{Selection, Thresholds};
 use crate::network::topology::{as_field_0, ConfiguredTopology, Hop, Value, KINDS};
 use crate::network::trace::{self, Program};
+use crate::network::PortSummary;
 
 /// Windows so short that the load of every one differs.
 const POWAR: Selection = Selection::Powar(Thresholds {

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use rand::{Rng, SeedableRng};
 
 use super::idle::{bin, Count, IdlePeriods};
-use super::link_idle::Lengths;
+use super::link_idle::{Lengths, Sleeper};
 use super::threads::tests::{ALWAYS_STARVED, STARVED};
 use super::*;
 use crate::blocks::port::controller::{AlwaysOn, PowerController};
@@ -16,9 +16,10 @@ use crate::config::Config;
 use crate::energy::limits::{AlwaysOn as Base, Limits, SleepStates};
 use crate::energy::SystemPower;
 use crate::network::clocked::ActivitySink;
+use crate::network::replay::{Overheads, Source};
 use crate::network::topology::SingleSwitch;
 use crate::network::trace::{self, Program};
-use crate::network::traffic::pattern::{Arrivals, Destinations};
+use crate::network::traffic::pattern::{Arrivals, Destinations, Pattern};
 use crate::network::PortCycles;
 
 pub(super) const OVERHEADS: Overheads = Overheads {
@@ -259,6 +260,32 @@ fn any_number_of_threads_gives_the_same_result() {
     assert!(STARVED.load(Ordering::Relaxed) > before);
     for run in starved {
         assert_eq!(one, run, "starved");
+    }
+}
+
+/// A network without extensions runs alike in the engine that could have them.
+#[test]
+fn the_engine_with_extensions_runs_networks_without_them_alike() {
+    let program = lammps();
+    let topology = SingleSwitch { nodes: 16 };
+    let nodes: Vec<u32> = (0..16).collect();
+    let load = Load::Programs {
+        programs: &[(&program).into()],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let text = "[port]\npolicy = \"perfbound\"\n";
+    let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
+    let plans = vec![plan; topology.classes().len()];
+    for threads in [1, 2] {
+        let settings = settings(&plans, Some(20_000_000_000), threads);
+        let common = common(&topology, &settings).unwrap();
+        let [with, without] = [run_engine::<true>, run_engine::<false>].map(|engine| {
+            let (none, lazy) = (Replacements::new(), lazy::Common::new);
+            engine(&common, load, &settings, &[], none, lazy, &mut go_on).unwrap()
+        });
+        assert!(with == without, "{threads} threads");
+        assert!(with.packets > 1000, "{}", with.packets);
     }
 }
 

@@ -123,12 +123,12 @@ impl Threads {
     }
 
     /// Runs all partitions to the end.
-    pub fn run<'a>(
+    pub fn run<'a, const EXTENDED: bool>(
         &self,
-        mut partitions: Vec<Partition<'a>>,
+        mut partitions: Vec<Partition<'a, EXTENDED>>,
         operations: usize,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
-    ) -> Result<(Vec<Partition<'a>>, Completed), RunError> {
+    ) -> Result<(Vec<Partition<'a, EXTENDED>>, Completed), RunError> {
         let begin = Position {
             step: 0,
             limit: 0,
@@ -168,7 +168,7 @@ impl Threads {
     }
 
     /// Begins the run of a thread's partitions, from number `first` on.
-    fn begin(&self, first: usize, partitions: &mut [Partition]) {
+    fn begin<const EXTENDED: bool>(&self, first: usize, partitions: &mut [Partition<EXTENDED>]) {
         let _ = self.sleepers[first].thread.set(std::thread::current());
         let _release = Release(self);
         for (number, partition) in partitions.iter_mut().enumerate() {
@@ -178,10 +178,10 @@ impl Threads {
     }
 
     /// The work of one thread, which has all partitions or one, from number `first` on.
-    fn work(
+    fn work<const EXTENDED: bool>(
         &self,
         first: usize,
-        partitions: &mut [Partition],
+        partitions: &mut [Partition<EXTENDED>],
         from: Position,
         operations: usize,
         progress: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
@@ -274,11 +274,11 @@ impl Threads {
     }
 
     /// Reports what has come of a step, and hands over what the partition has for others.
-    fn report(
+    fn report<const EXTENDED: bool>(
         &self,
         step: usize,
         number: usize,
-        partition: &mut Partition,
+        partition: &mut Partition<EXTENDED>,
         (stop, starved): (bool, bool),
     ) {
         let report = &self.reports[step % self.reports.len()][number];
@@ -304,7 +304,12 @@ impl Threads {
 
     /// Waits for the reports of all partitions on a step, and takes what they have for
     /// `partitions`, from number `first` on.
-    fn collect(&self, step: usize, first: usize, partitions: &mut [Partition]) -> Reports {
+    fn collect<const EXTENDED: bool>(
+        &self,
+        step: usize,
+        first: usize,
+        partitions: &mut [Partition<EXTENDED>],
+    ) -> Reports {
         let mut sum = Reports {
             next: u64::MAX,
             sent: u64::MAX,
