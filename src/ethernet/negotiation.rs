@@ -128,8 +128,9 @@ pub struct Receiver {
     loc_resolved_rx_system_value: u16,
     loc_fb_system_value: u16,
     temp_tx_var: u16,
-    /// The needs whose wish the transmitter has answered with less.
-    refused: Option<ReceiveNeeds>,
+    /// The needs of which the transmitter has answered a request with less, and the least of these
+    /// requests: the wish, or the fallback.
+    refused: Option<(ReceiveNeeds, u16)>,
 }
 
 impl Receiver {
@@ -172,26 +173,37 @@ impl Receiver {
     }
 
     /// examine_Rx_change: the wish, until the transmitter has answered it with less; then the
-    /// fallback, or the PHY's wake value if that is too much, too. Nothing tells of a transmitter
-    /// that could wait longer by now, so the wish is asked for again when the needs change, or
-    /// granted when as much is advertised for another reason. A request that has not been echoed
-    /// stands. It returns NEW_RX_VALUE.
+    /// fallback, even if less than that is advertised, because the transmitter may have known another
+    /// fallback; and the PHY's wake value if it has answered that with less, too. Nothing tells of a
+    /// transmitter that could wait longer by now, so the wish is asked for again when the needs change,
+    /// and either is granted when as much is advertised for another reason. A request that has not been
+    /// echoed stands. It returns NEW_RX_VALUE.
     fn examine(&mut self, needs: &ReceiveNeeds) -> u16 {
         if !self.in_sync() {
             return self.loc_rx_system_value;
         }
         let wish = needs.wish.max(self.phy_wake_value);
-        let advertised = self.rem_tx_system_value;
-        if advertised < wish && self.loc_rx_system_value == wish {
-            self.refused = Some(*needs);
-        }
-        if advertised >= wish || self.refused != Some(*needs) {
-            return wish;
-        }
         let fallback = needs.fallback.clamp(self.phy_wake_value, wish);
-        match fallback <= advertised {
-            true => fallback,
-            false => self.phy_wake_value,
+        let (requested, advertised) = (self.loc_rx_system_value, self.rem_tx_system_value);
+        let answered_with_less = |request| requested == request && advertised < request;
+        let of_these = self.refused.filter(|(of, _)| of == needs);
+        let mut refused = of_these.map(|(_, least)| least);
+        if answered_with_less(wish) {
+            refused = Some(wish);
+        }
+        if refused.is_some() && answered_with_less(fallback) {
+            refused = Some(fallback);
+        }
+        let Some(least) = refused else {
+            return wish;
+        };
+        self.refused = Some((*needs, least));
+        if advertised >= wish {
+            wish
+        } else if advertised >= fallback || least > fallback {
+            fallback
+        } else {
+            self.phy_wake_value
         }
     }
 

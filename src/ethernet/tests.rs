@@ -181,6 +181,25 @@ proptest! {
     }
 }
 
+/// The transmitter can no longer grant the wish when the fallback has changed, and answers with the one
+/// it has heard of. The receiver asks for its own.
+#[test]
+fn a_fallback_that_the_transmitter_has_not_heard_of_is_asked_for() {
+    let needs = |most, wish, fallback| Needs {
+        transmit: TransmitNeeds { own: 0, most },
+        receive: ReceiveNeeds { wish, fallback },
+    };
+    let mut ends = [End::new(0), End::new(0)];
+    settle(&mut ends, &[needs(10, 0, 0), needs(0, 10, 0)]);
+    assert_eq!(ends[1].receiver.may_take(), 10);
+    settle(&mut ends, &[needs(6, 0, 1), needs(0, 10, 1)]);
+    assert_eq!(ends[1].receiver.may_take(), 1);
+    assert_eq!(ends[0].tlv().transmit, 1);
+    // More than it can wait for is refused, too.
+    settle(&mut ends, &[needs(6, 0, 2), needs(0, 10, 8)]);
+    assert_eq!(ends[1].receiver.may_take(), 0);
+}
+
 /// One direction, every order of steps: no state comes about in which the transmitter waits less
 /// than the receiver may take. Needs have a few values, and one TLV at most is under way each way;
 /// it is lost, or overtaken by none.
