@@ -118,7 +118,7 @@ fn init_names_the_nearest_preset_and_overwrites_nothing() {
 /// Configurations that must be refused: text, place of the fault, what the message says.
 #[test]
 fn bad_configurations_exit_with_2_and_a_way_out() {
-    let cases: [(&[u8], &str, &[&str]); 26] = [
+    let cases: [(&[u8], &str, &[&str]); 27] = [
         (
             b"[port]\ntime_width = 70\n",
             "2:14",
@@ -177,6 +177,11 @@ fn bad_configurations_exit_with_2_and_a_way_out() {
             &["9 and 12"],
         ),
         (b"[clock]\ntick_ns = nan\n", "2:11", &["not inf or nan"]),
+        (
+            b"[clock]\ntick_ns = \"4-5 us\"\n",
+            "2:11",
+            &["not text that is no number"],
+        ),
         (b"[histogram]\nbins = 5000\n", "2:8", &["4 to 4096"]),
         (b"[histogram]\nbin_ns = 1000\n", "2:10", &["512 and 1024"]),
         (b"[histogram]\nmax_samples = 0\n", "2:15", &["value is 1"]),

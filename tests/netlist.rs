@@ -136,4 +136,9 @@ fn a_netlist_is_co_simulated() {
     netlist(path, "ice40", &["-o", "wrong", "--rtl", "rtl"], 1);
     let (out, _) = run(linkdoze(path).args(cosim).arg("wrong"), 1);
     assert!(out.starts_with("mismatches: 1\n"), "{out}");
+
+    // The Verilog that is read stays.
+    let over = ["netlist", "port.toml", "-o", "rtl", "--rtl", "rtl"];
+    let (_, err) = run(linkdoze(path).args(over), 2);
+    assert!(err.contains("rtl/port.v"), "{err}");
 }

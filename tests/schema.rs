@@ -124,7 +124,34 @@ fn the_schemas_have_every_key_and_no_other() {
     }
 }
 
-/// What a schema refuses, its reader refuses, and the other way round: ranges, kinds, units.
+/// One below the least and one above the most: the reader refuses both, and names the key.
+#[test]
+fn the_reader_refuses_whole_numbers_beyond_the_ranges_of_the_schema() {
+    let schema = config::json_schema();
+    let mut tried = 0;
+    for table in config::TABLES.iter() {
+        let parts = table.path.split('.');
+        let place: String = parts.map(|part| format!("/properties/{part}")).collect();
+        for Key { name, .. } in &table.keys {
+            let place = format!("{place}/properties/{name}");
+            let of_key = schema.pointer(&place).unwrap_or(&Value::Null);
+            for (limit, step) in [("minimum", -1), ("maximum", 1)] {
+                let limit = of_key[limit].as_i64();
+                let Some(wrong) = limit.and_then(|limit| limit.checked_add(step)) else {
+                    continue;
+                };
+                let text = format!("[{}]\n{name} = {wrong}\n", table.path);
+                let error = config::Config::parse(&text, "port.toml").unwrap_err();
+                let says = format!("{}.{name} = {wrong}: must be", table.path);
+                assert!(error.to_string().contains(&says), "{error}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 20, "{tried}");
+}
+
+/// Ranges, kinds and units of some keys, by hand.
 #[test]
 fn the_schemas_have_the_ranges_of_the_reader() {
     let port = config::json_schema();

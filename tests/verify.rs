@@ -283,12 +283,37 @@ fn what_is_not_proved_is_unknown() {
     );
 }
 
+/// A claim by its name: the others are given, and the report says so.
+#[test]
+fn one_claim_is_proved_if_the_others_hold() {
+    const CLAIM: &str = "u_lpi_fsm.down_completes";
+    let words = ["--depth", "3", "--claim", CLAIM];
+    let folder = folder(CONFIG);
+    let path = folder.path();
+    let report = verify(path, &words, 0);
+    assert_eq!(verdicts(&report, "port"), [(CLAIM, "proved")]);
+    assert_eq!(report["others_given"], true);
+    let (text, _) = run(linkdoze(path).args(["verify", "port.toml"]).args(words), 0);
+    let first = text.lines().next();
+    assert_eq!(first, Some("PROVED, if all other claims hold: 1 of 1"));
+
+    let (from, to) = ("over = cycles_q == 3'd0;", "over = 1'b0;");
+    let (_, report) = edited(CONFIG, "lpi_fsm.v", from, to, &words);
+    assert_eq!(verdicts(&report, "port"), [(CLAIM, "unknown")]);
+
+    let misspelt = ["verify", "port.toml", "--claim", "u_lpi_fsm.down_complete"];
+    let (_, err) = run(linkdoze(path).args(misspelt), 2);
+    assert!(err.contains(&format!("did you mean `{CLAIM}`?")), "{err}");
+}
+
 /// Whoever takes a claim out of the files has not proved it.
 #[test]
 fn a_claim_that_is_gone_is_missing() {
     let claim = "down_completes: assert (down_completes_holds);";
     let file = "checkers/lpi_fsm_checker.sv";
-    let (_, report) = edited(CONFIG, file, claim, ";", &[]);
+    let words = ["u_lpi_fsm.down_completes", "u_lpi_fsm.up_completes"];
+    let words = words.map(|name| ["--claim", name]).concat();
+    let (_, report) = edited(CONFIG, file, claim, ";", &words);
     let port = verdicts(&report, "port");
     assert!(
         port.contains(&("u_lpi_fsm.down_completes", "missing")),
@@ -310,7 +335,11 @@ fn checkers_are_proved_as_they_are_bound() {
     let text = fs::read_to_string(&file).unwrap();
     let (begin, _) = text.split_once("bind lpi_fsm ").unwrap();
     fs::write(&file, begin).unwrap();
-    let report = verify(path, &["--rtl", "rtl", "--depth", "3"], 1);
+    let one = |claim| {
+        let words = ["--rtl", "rtl", "--depth", "3", "--claim", claim];
+        verify(path, &words, 1)
+    };
+    let report = one("u_lpi_fsm.legal_state");
     assert!(verdicts(&report, "port").contains(&("u_lpi_fsm.legal_state", "missing")));
 
     let pin = ".tx_enable (tx_enable)";
@@ -318,7 +347,7 @@ fn checkers_are_proved_as_they_are_bound() {
     assert!(name.contains(pin), "{name}");
     let wrong = name.replace(pin, ".tx_enable (over)");
     fs::write(&file, format!("{pins}bind lpi_fsm {wrong}")).unwrap();
-    let report = verify(path, &["--rtl", "rtl", "--depth", "3"], 1);
+    let report = one("u_lpi_fsm.transmits_awake_only");
     let port = verdicts(&report, "port");
     assert!(!port.contains(&("u_lpi_fsm.transmits_awake_only", "proved")));
 
@@ -359,7 +388,7 @@ fn the_variable_chooses_yosys() {
     let script = "#!/bin/sh\necho \"$1\" >> \"$0.calls\"\nexec yosys \"$@\"\n";
     fs::write(&program, script).unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let verify = ["verify", "port.toml"];
+    let verify = ["verify", "port.toml", "--claim", "sends_awake_only"];
     run(linkdoze(path).args(verify).env("YOSYS", &program), 0);
     let calls = fs::read_to_string(path.join("own-yosys.calls")).unwrap();
     let calls: Vec<&str> = calls.lines().collect();

@@ -76,8 +76,8 @@ echo '== a small correction'
 small clearing 4 perfbound-correct false >"$folder/port.toml"
 "$linkdoze" verify "$folder/port.toml" --traces "$folder" --port-only
 
-# The port after one change of one file; with two of them on a cable, which takes minutes, where a claim
-# about these is to be broken.
+# The port after one change of one file. Of two of them on a cable only the claim is tried that does not
+# follow from the others any more: all would take ten minutes.
 wrong() { # wrong WHAT FILE FROM TO [CLAIM]
     echo "== $1"
     rm -rf "$folder/rtl"
@@ -93,14 +93,14 @@ import sys
 path = pathlib.Path(sys.argv[1])
 path.write_text(path.read_text().replace(sys.argv[2], sys.argv[3]))
 PYTHON
-    status=0 ports=--port-only
-    [ $# = 4 ] || ports=--without-faults
+    status=0 claim=${5:-}
+    set -- --port-only
+    [ -z "$claim" ] || set -- --without-faults --claim "$claim"
     "$linkdoze" verify "$folder/port.toml" --rtl "$folder/rtl" --traces "$folder" --depth 3 \
-        "$ports" >"$folder/report" 2>&1 || status=$?
-    if [ $status != 1 ] || ! grep -E 'FAILED|UNKNOWN' "$folder/report" ||
-        ! grep -qE "^${5:-.*} +(FAILED|UNKNOWN)" "$folder/report"; then
+        "$@" >"$folder/report" 2>&1 || status=$?
+    if [ $status != 1 ] || ! grep -E 'FAILED|UNKNOWN' "$folder/report"; then
         cat "$folder/report"
-        echo "verify: ${5:-a claim} should not be proved, and the exit status be 1; it was $status"
+        echo "verify: ${claim:-a claim} should not be proved, and the exit status be 1; it was $status"
         exit 1
     fi
     echo 'not proved, as it should be'
@@ -109,10 +109,10 @@ PYTHON
 # A preset whose ends agree by messages, with its guard.
 cp "$folder/bxiv3-hybrid-guarded.toml" "$folder/port.toml"
 wrong 'an end that agrees to go down while it has packets' link_sync.v \
-    'refuses = queue_nonempty | transmitting | ' 'refuses = ' u_end_a.data_meets_awake
+    'refuses = queue_nonempty | transmitting | ' 'refuses = ' u_end_a.silence_first
 wrong 'a backstop that never fires' pdt_timer.v 'at_backstop = tick & ' "at_backstop = 1'b0 & "
 wrong 'an end that asks only once' link_sync.v \
-    'asks_down = wants_down | (overdue & timed_out)' 'asks_down = wants_down' refused_by_active
+    'asks_down = wants_down | (overdue & timed_out)' 'asks_down = wants_down' u_end_a.rest_in_exchange
 wrong 'a bucket that refills twice' guard.v 'refilled = part_q + GAIN' 'refilled = part_q + GAIN + GAIN'
 
 # A port whose software sets the times of the link, too.

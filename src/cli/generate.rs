@@ -100,7 +100,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         if stale.is_empty() && left.is_empty() {
             return Ok(Outcome::Done);
         }
-        let mut again = format!("linkdoze generate {}", args.config.display());
+        let mut again = format!("linkdoze generate {}", files::shell_word(&args.config));
         if let Some(ports) = args.ports {
             again += &format!(" --ports {ports}");
         }
@@ -109,9 +109,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             again += &format!(" --ethernet {interface} --mac-latency {latency}");
         }
         again += &args.block.written();
-        again += &format!(" -o {}", args.output.display());
+        again += &format!(" -o {}", files::shell_word(&args.output));
         if let Some(folder) = &args.constraints {
-            again += &format!(" --constraints {}", folder.display());
+            again += &format!(" --constraints {}", files::shell_word(folder));
         }
         let mut message = String::new();
         if !stale.is_empty() {

@@ -66,12 +66,16 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         None => emitted.clone(),
     };
     if let Some(folder) = &args.output {
-        let step = Step::new(format!("synthesising for {}", args.target));
         let top = design.top();
+        let path = folder.join(format!("{top}.v"));
+        let read = args.rtl.iter().flat_map(|folder| {
+            let names = sources.iter().map(|(name, _)| name);
+            names.map(|name| folder.join(name))
+        });
+        files::refuse_to_replace([&path], read.chain([args.config.clone()]))?;
+        let step = Step::new(format!("synthesising for {}", args.target));
         let text = netlist::netlist(top, &sources, args.target)?;
         drop(step);
-        let path = folder.join(format!("{top}.v"));
-        files::refuse_to_replace([&path], [&args.config])?;
         files::write_together(&[(path, text.as_bytes())])?;
     }
     let step = Step::new(format!("comparing with the netlist for {}", args.target));

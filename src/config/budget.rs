@@ -52,8 +52,10 @@ impl BudgetPlan {
         largest_window: u64,
         multiplies: bool,
     ) -> Result<BudgetPlan, BudgetError> {
-        debug_assert!(rate.is_positive());
         let window = BigInt::from(largest_window);
+        if !rate.is_positive() {
+            return Err(BudgetError::TooFine { largest_window });
+        }
         let width = (rate * &window).floor().to_integer().bits().max(1);
         if width > 64 {
             return Err(BudgetError::TooLarge { largest_window });

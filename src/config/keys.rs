@@ -346,8 +346,8 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                 "burst",
                 integer(0, 65_535, Unit::Count("packets")),
                 "`0`",
-                "capacity of the token bucket; 0 is off; needs `sync = \"messages\"`, and `l / \
-                 t_w` below one packet a tick",
+                "capacity of the token bucket; 0 is off; needs `sync = \"messages\"` or `\"lpi\"`, \
+                 and `l / t_w` below one packet a tick",
             )],
             ),
             table(

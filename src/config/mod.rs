@@ -566,12 +566,13 @@ impl Config {
     }
 
     /// The same configuration where the packets of the port have `sum(p_i / h_i)` (0 to 1) as
-    /// given, to 12 decimals, if `l` is made of hop counts.
+    /// given, to 12 decimals and at least one of the last, if `l` is made of hop counts.
     #[must_use]
     pub fn with_hop_factor(&self, hop_factor: f64) -> Config {
         let mut config = self.clone();
         if let PerfBound::Hops { bound, .. } = &self.perfbound {
-            let parts = (hop_factor.clamp(0.0, 1.0) * bound.to_f64() * 1e12).round() as i64;
+            let parts = (hop_factor.clamp(0.0, 1.0) * bound.to_f64() * 1e12).round();
+            let parts = parts.max(1.0) as i64;
             config.perfbound = PerfBound::Factor(Decimal::new(parts, 12));
         }
         config

@@ -163,6 +163,17 @@ fn hop_factor_of_equation_1() {
     assert_eq!(config.hash(), other.hash());
 }
 
+/// A factor that rounds to nothing would never let a link sleep again, and has no budget.
+#[test]
+fn the_least_factor_is_not_zero() {
+    let text = "[perfbound]\nbound = 0.0000000000001\n[histogram]\nkind = \"decaying\"\n";
+    let config = Config::parse(text, "a").unwrap().with_hop_factor(0.5);
+    let least = BigRational::new(1.into(), 10u64.pow(12).into());
+    assert_eq!(config.degradation_factor(), least);
+    let budget = config.plan().unwrap().budget;
+    assert!(budget.product.unwrap().k > 0);
+}
+
 #[test]
 fn models_that_do_not_exist_are_named() {
     let map = Config::parse("[histogram]\nkind = \"map\"\nmap_entries = 1", "a").unwrap();

@@ -18,6 +18,16 @@ use temporary::{unfinished, TemporaryFile};
 /// a device that never ends must not fill the memory.
 const LONGEST_TEXT: u64 = 16 << 20;
 
+/// A path as a word of a shell's command, for commands that are printed to be repeated.
+pub(crate) fn shell_word(path: &Path) -> String {
+    let word = path.display().to_string();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word,
+        false => format!("'{}'", word.replace('\'', "'\\''")),
+    }
+}
+
 /// A file could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -518,6 +528,18 @@ fn stage(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_words_of_a_shell() {
+        for (path, word) in [
+            ("out/port.toml", "out/port.toml"),
+            ("my port.toml", "'my port.toml'"),
+            ("it's", "'it'\\''s'"),
+            ("", "''"),
+        ] {
+            assert_eq!(shell_word(Path::new(path)), word);
+        }
+    }
 
     /// The names of the files in a folder, in order.
     pub(super) fn names(folder: &Path) -> Vec<String> {

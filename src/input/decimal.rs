@@ -22,6 +22,9 @@ pub enum DecimalError {
     /// Infinite, or not a number at all.
     #[error("inf or nan")]
     NotFinite,
+    /// Something else than digits, a point and an exponent.
+    #[error("text that is no number")]
+    NoNumber,
     /// A nonzero digit beyond the 18th after the point, or an exponent outside 64 bits.
     #[error("more than 18 digits after the point")]
     TooFine,
@@ -132,7 +135,10 @@ impl FromStr for Decimal {
                 .chain(fraction.bytes())
                 .all(|b| b.is_ascii_digit())
         {
-            return Err(DecimalError::NotFinite);
+            return Err(match unsigned {
+                "inf" | "nan" => DecimalError::NotFinite,
+                _ => DecimalError::NoNumber,
+            });
         }
         let mut value: i128 = 0;
         // The digit at place p is worth 10^p; places run down from the first digit.
@@ -210,7 +216,9 @@ mod tests {
         assert_eq!(text("1e99999999999999999999"), Err(DecimalError::TooFine));
         assert_eq!(text("inf"), Err(DecimalError::NotFinite));
         assert_eq!(text("nan"), Err(DecimalError::NotFinite));
-        assert_eq!(text(""), Err(DecimalError::NotFinite));
+        for wrong in ["", "4-5", "1.2.3", "."] {
+            assert_eq!(text(wrong), Err(DecimalError::NoNumber), "{wrong}");
+        }
     }
 
     #[test]

@@ -34,7 +34,7 @@ impl Kind {
     }
 
     /// What stands at the top of such a file: tables, and keys before all tables.
-    pub(super) fn names(self) -> &'static [&'static str] {
+    pub(crate) fn names(self) -> &'static [&'static str] {
         match self {
             Kind::Port => &[
                 "clock",

@@ -103,6 +103,9 @@ impl Herd {
             return Ok(true);
         }
         let (fates, passed) = (self.fates.clone(), self.passed);
+        // Of some it has become known that they are none.
+        self.faulty
+            .retain(|(at, _)| fates.lock().fates[*at].is_none());
         self.faulty.retain_mut(|(at, engine)| {
             match run(engine) {
                 Ok(None) => return true,

@@ -23,7 +23,7 @@ use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
 use crate::rtl;
 use crate::synth::netlist::{self, Verdict};
-use crate::verify::equivalence::{versions_task, Versions};
+use crate::verify::equivalence::{versions_task, Known, Versions};
 use crate::verify::{ProofTask, Tools};
 use herd::Herd;
 
@@ -33,6 +33,10 @@ pub const PART: usize = 200;
 /// How many seconds of processor time ABC may think about one fault in the module that it is in, and in
 /// the whole port.
 const ABC_TIMEOUTS: [u64; 2] = [3, 10];
+
+/// ABC is asked about the module of a fault that has not shown in the first of so many shares of the
+/// cycles.
+const FIRST_SHARE: u64 = 16;
 
 /// ABC is asked about the whole port only if it has no more bits of state. With registers it has some
 /// 4,200, and every fault takes ABC all of its time.
@@ -51,6 +55,7 @@ pub struct Provers {
 pub struct Campaign {
     port: PortDesign,
     design: Design,
+    known: Known,
     /// What is tried.
     pub mutants: Vec<Mutant>,
     /// Clocked cycles of the run.
@@ -88,6 +93,7 @@ impl Campaign {
         Ok(Campaign {
             port: PortDesign::new(config)?,
             design,
+            known: Known::default(),
             mutants: mutants.into_iter().step_by(step.max(1)).collect(),
             cycles,
             seed,
@@ -124,15 +130,25 @@ impl Campaign {
         let mut told = 0;
         let mut pair = LockStep::new(self.port.golden(), herd).leaping();
         let mut activity = Random::new(plan, self.seed, self.cycles, pair.leaps());
-        pair.drive(&mut activity, self.cycles, |_, _| {
+        // Most of what shows does so soon. Of the rest, most are none in their module alone, and need not
+        // run to the end.
+        let asked_at = self.cycles / FIRST_SHARE;
+        let mut asked = provers.is_none();
+        let mut fault = Ok(());
+        pair.drive(&mut activity, self.cycles, |tally, _| {
+            if !asked && tally.cycles >= asked_at {
+                asked = true;
+                fault = self.ask_modules(part, provers, &fates, stop);
+            }
             let all = part.len() - fates.unknown().len();
             known((all - told) as u64);
             told = all;
-            match stop() {
+            match stop() || fault.is_err() {
                 true => std::ops::ControlFlow::Break(()),
                 false => std::ops::ControlFlow::Continue(()),
             }
         })?;
+        fault?;
         if stop() {
             return Ok(None);
         }
@@ -166,8 +182,8 @@ impl Campaign {
         Ok((!stop()).then(|| fates.take()))
     }
 
-    /// Asks the solver about every fault that has not shown.
-    fn ask(
+    /// Asks ABC about every fault that has not shown whether it is none in its module alone.
+    fn ask_modules(
         &self,
         part: &[Mutant],
         provers: Option<&Provers>,
@@ -177,7 +193,6 @@ impl Campaign {
         let Some(provers) = provers else {
             return Ok(());
         };
-        // Many are none in the module alone, which is soon shown.
         fates.unknown().into_par_iter().try_for_each(|at| {
             if !stop() {
                 let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
@@ -192,15 +207,33 @@ impl Campaign {
                     fates.set(at, Fate::Equivalent);
                 }
             }
-            anyhow::Ok(())
-        })?;
+            Ok(())
+        })
+    }
+
+    /// Asks the solver about every fault that has not shown.
+    fn ask(
+        &self,
+        part: &[Mutant],
+        provers: Option<&Provers>,
+        fates: &herd::Fates,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<()> {
+        let Some(provers) = provers else {
+            return Ok(());
+        };
         let unknown = fates.unknown();
         if unknown.is_empty() || stop() {
             return Ok(());
         }
         let left: Vec<Mutant> = unknown.iter().map(|&at| part[at].clone()).collect();
         let task = self.versions_task(&left)?;
-        let versions = Versions::new(&provers.induction, &task, &self.design.claims())?;
+        let versions = Versions::new(
+            &provers.induction,
+            &task,
+            &self.design.claims(),
+            &self.known,
+        )?;
         unknown
             .into_par_iter()
             .enumerate()
@@ -248,7 +281,8 @@ mod tests {
         let fates = campaign.run(faults, None, &|| false, &|_| ()).unwrap();
         let tools = Tools::find(None, 15).unwrap();
         let task = campaign.versions_task(faults).unwrap();
-        let versions = Versions::new(&tools, &task, &campaign.design.claims()).unwrap();
+        let versions =
+            Versions::new(&tools, &task, &campaign.design.claims(), &campaign.known).unwrap();
         let mut proved = Vec::new();
         for (number, (fault, fate)) in (1..).zip(faults.iter().zip(fates.unwrap())) {
             if versions.proves(number, true).unwrap() {
@@ -278,7 +312,8 @@ mod tests {
         assert!(!faults.is_empty());
         let tools = Tools::find(None, 60).unwrap();
         let task = campaign.versions_task(faults).unwrap();
-        let versions = Versions::new(&tools, &task, &campaign.design.claims()).unwrap();
+        let versions =
+            Versions::new(&tools, &task, &campaign.design.claims(), &campaign.known).unwrap();
         for (number, fault) in (1..).zip(faults) {
             assert!(versions.proves(number, true).unwrap(), "{}", fault.text());
         }

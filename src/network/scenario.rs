@@ -620,7 +620,7 @@ fn power<'a>(
         );
         return None;
     }
-    reader.within("power.", |reader| Config::of_table(reader, table))?;
+    let exact = reader.within("power.", |reader| Config::of_table(reader, table))?;
     // Elsewhere in the text may stand numbers that no key can have, and that are none of TOML's.
     if reader.has_faults() {
         return None;
@@ -628,9 +628,17 @@ fn power<'a>(
     // The tables as a text of their own.
     let mut document: toml::Table = text.parse().expect("what has been read is TOML");
     let inline = document.remove("power")?;
-    Some(Power::Inline(
-        toml::to_string(&inline).expect("a table of TOML is TOML"),
-    ))
+    let inline = toml::to_string(&inline).expect("a table of TOML is TOML");
+    // Its numbers are binary fractions.
+    if Config::parse(&inline, "[power]").ok().as_ref() != Some(&exact) {
+        reader.fault(
+            at,
+            "power: a number has more digits than are kept here (15): write these tables into a file \
+             of their own, which keeps 18 after the point, and name it with power.controller",
+        );
+        return None;
+    }
+    Some(Power::Inline(inline))
 }
 
 #[cfg(test)]

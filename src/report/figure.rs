@@ -230,7 +230,8 @@ pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
             .for_each(|it| *it = number.to_string());
         figures.extend(of.into_iter().map(|figure| match rows.first() {
             Some(row) if !prefix.is_empty() => Figure {
-                id: format!("{}-{}", prefix.join("-"), figure.id),
+                // Names have no such line in them, so that no two are alike.
+                id: format!("{}_{}", prefix.join("_"), figure.id),
                 title: format!("{}: {}", figure.title, row.setting.scene_in_words()),
                 ..figure
             },

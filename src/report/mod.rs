@@ -74,7 +74,11 @@ fn write_run(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
     let figures = series::figures(&run, always_on.as_ref());
     write_page(page, figures, |drawn| {
         let commands = [
-            format!("linkdoze simulate {} -o {}", run.scenario, folder.display()),
+            format!(
+                "linkdoze simulate {} -o {}",
+                files::shell_word(Path::new(&run.scenario)),
+                files::shell_word(folder)
+            ),
             command(folder, page),
         ];
         page::of_run(&run.scenario, run.len(), drawn, &commands)
@@ -83,7 +87,8 @@ fn write_run(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// The command that makes a report.
 fn command(folder: &Path, page: &Path) -> String {
-    format!("linkdoze report {} -o {}", folder.display(), page.display())
+    let [folder, page] = [folder, page].map(files::shell_word);
+    format!("linkdoze report {folder} -o {page}")
 }
 
 /// The report of a sweep.
@@ -110,8 +115,8 @@ fn write_sweep(folder: &Path, page: &Path) -> Result<Written, Error> {
         let commands = [
             format!(
                 "linkdoze sweep {} -o {}",
-                description.sweep.display(),
-                folder.display()
+                files::shell_word(&description.sweep),
+                files::shell_word(folder)
             ),
             command(folder, page),
         ];
@@ -479,7 +484,7 @@ mod tests {
         assert_eq!(files.len(), 1 + 2 + 2 * (FIGURES.len() - 1));
         assert!(html.contains("<section id=\"all-trade\""));
         for (mapping, value) in [("linear", "2.000"), ("random", "8.000")] {
-            let section = format!("{mapping}-fixed-time");
+            let section = format!("{mapping}_fixed-time");
             assert_eq!(cells(&html, &section, &["1 ms"]), [value; 2]);
         }
         assert!(html.contains("<th class=\"n\">random mapping</th>"));

@@ -181,7 +181,9 @@ fn sections(figures: &[(Figure, Option<String>)], lacking: &str) -> String {
     for (figure, svg) in figures {
         text += &format!(
             "<section id=\"{}\">\n<h2>{}</h2>\n<p class=\"source\">{}.</p>\n",
-            figure.id, figure.title, figure.source
+            figure.id,
+            escaped(&figure.title),
+            escaped(figure.source)
         );
         text += &match svg {
             Some(svg) => format!("<figure>\n{svg}\n</figure>\n"),

@@ -41,7 +41,10 @@ pub enum Error {
         what: String,
     },
     /// A file is not of the sweep that the folder describes.
-    #[error("{0}: not the results of the sweep that {DESCRIPTION} beside it describes")]
+    #[error(
+        "{0}: not the results of the sweep that {DESCRIPTION} beside it describes; go on with that one \
+         (`linkdoze sweep`, into this folder), which writes them anew"
+    )]
     OfAnotherSweep(PathBuf),
     /// The table of results cannot be read.
     #[error(transparent)]

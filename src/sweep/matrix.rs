@@ -198,7 +198,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
             "configurations",
             "Tables with names, such as `[configurations.small]`: keys of the scenario by their paths \
              that change together, and `states`, keys of `[fixed]` and `[perfbound]`, such as \
-             `fixed.t_pdt_ns`, where it has a matrix of its own. With `based_on` it has the keys of the \
+             `fixed.t_pdt_ns`, where it has a matrix of its own. With `based_on` it has the scenario's keys of the \
              configuration that this names, too, and is compared with its run without power saving",
             vec![],
         ),

@@ -610,7 +610,8 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
     }
     if sweep.variations[0].seed.is_some() && !scenarios.iter().any(draws) {
         let problem = "seed: nothing of this scenario is drawn, so all seeds give the same; only \
-                       patterns of traffic, random jobs and jobs with mapping = \"random\" depend on it";
+                       patterns of traffic, random jobs, skeletons with jitter above 0 and jobs with \
+                       mapping = \"random\" depend on it";
         let fault = sweep.variation_fault(path, 0, true, problem.into());
         return Err(fault.into());
     }

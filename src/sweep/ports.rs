@@ -143,6 +143,13 @@ fn config(
         Experiment::Predicted {
             histogram, bound, ..
         } => {
+            let perfbound = base.get("perfbound").and_then(toml::Value::as_table);
+            if perfbound.is_some_and(|it| it.contains_key("hop_factor")) {
+                let problem =
+                    "perfbound.hop_factor gives l itself, which no bound of the sweep changes: \
+                               give hops in its place, or leave it out";
+                return Err(ExperimentError::Setting(problem.into()));
+            }
             set("histogram.kind", histogram.name().into());
             set("perfbound.bound", bound.into());
             // PerfBound 3.2: it records every idle period; the preset's counters suit 250.
@@ -214,5 +221,13 @@ mod tests {
         assert_eq!((preset.histogram.bins, own.histogram.bins), (64, 32));
         assert_eq!(preset.histogram.counter_bits, 8);
         assert_ne!(preset.hash(), own.hash());
+        // A bound would change nothing.
+        let base = "[perfbound]\nhop_factor = 0.001\n".parse().unwrap();
+        let power = Power::Inline(String::new());
+        let error = config(&circular, &base, &power, &Keys::new()).unwrap_err();
+        assert!(
+            error.to_string().contains("hop_factor gives l itself"),
+            "{error}"
+        );
     }
 }

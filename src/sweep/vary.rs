@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use toml::{Spanned, Table, Value};
 
 use super::listed::{axis, known, listed, Place, MOST_RUNS, MOST_VALUES};
-use crate::input::{similar, Decimal, Reader, Section, Value as Read};
+use crate::input::{similar, Decimal, Kind, Reader, Section, Value as Read};
 use crate::network::scenario::{Keys, Variation, PORT_FILE};
 
 /// The values that `mapping` may have for all jobs at once.
@@ -29,11 +29,18 @@ const OF_SETTINGS: [(&str, &str); 5] = [
     ("power.perfbound.bound", "`bounds` of [perfbound]"),
 ];
 
+/// What TOML has and a scenario cannot take.
+const NO_VALUE: &str =
+    "cannot be put into a scenario: write whole numbers below 2^63, and tables in a \
+                        list, as [{ ... }, { ... }]";
+
 /// A path may be written in quotes and without, and TOML does not know that it is the same.
 const TWICE: &str = "every key may appear once: remove one of the two";
 
 /// What the paths of keys begin with.
-const TABLES_OF_SCENARIO: [&str; 6] = ["topology", "traffic", "switch", "power", "energy", "run"];
+fn tables_of_scenario() -> &'static [&'static str] {
+    Kind::Scenario.names()
+}
 
 /// Where a sweep has the values of a variation.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -199,6 +206,8 @@ fn named_tables<'t>(
             } else if let Some(value) = read(text, value) {
                 of.places.of.push((path.clone(), place));
                 of.keys.push((path, value));
+            } else {
+                reader.fault(place, format!("{all}.{}.{path}: {NO_VALUE}", of.name));
             }
         }
         found.push(of);
@@ -278,9 +287,9 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
     if let Some((name, _)) = NAMED.iter().find(|(_, own)| of_vary && *own == path) {
         return Some(format!("write `{name}`, which stands for it"));
     }
-    let known = TABLES_OF_SCENARIO
-        .map(|table| format!("`{table}.`"))
-        .join(", ");
+    let known = tables_of_scenario().iter();
+    let known: Vec<String> = known.map(|table| format!("`{table}.`")).collect();
+    let known = known.join(", ");
     let Some((table, key)) = path.split_once('.') else {
         let names = NAMED.map(|(name, _)| name);
         return Some(match similar(path, &names) {
@@ -290,8 +299,8 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
             _ => format!("a key of the scenario has its table before it: one of {known}"),
         });
     };
-    if !TABLES_OF_SCENARIO.contains(&table) {
-        return Some(match similar(table, &TABLES_OF_SCENARIO) {
+    if !tables_of_scenario().contains(&table) {
+        return Some(match similar(table, tables_of_scenario()) {
             Some(nearest) => {
                 format!("a scenario has no such table; the nearest known one is `{nearest}`")
             }
@@ -357,7 +366,8 @@ fn values(
     for value in all.iter() {
         let at = value.span().start;
         match read(text, value) {
-            None | Some(Value::Table(_)) => fault(at, ": a table is no value of a key"),
+            None => fault(at, &format!(": {NO_VALUE}")),
+            Some(Value::Table(_)) => fault(at, ": a table is no value of a key"),
             Some(value) if found.iter().any(|(there, _)| *there == value) => {
                 fault(at, &format!(", {value}: is listed twice"));
             }
@@ -714,6 +724,18 @@ mod tests {
             (
                 "[vary]\nswitch.mtu_bytes = [{a = 1}]",
                 "a table is no value of a key",
+            ),
+            (
+                "[vary]\nswitch.mtu_bytes = [99999999999999999999]",
+                "vary.switch.mtu_bytes: cannot be put into a scenario: write whole numbers below 2^63",
+            ),
+            (
+                "[configurations.a]\nrun.duration_ns = 99999999999999999999",
+                "configurations.a.run.duration_ns: cannot be put into a scenario",
+            ),
+            (
+                "[[workloads.a.traffic.jobs]]\nprogram = \"fft\"",
+                "workloads.a.traffic.jobs: cannot be put into a scenario",
             ),
             (
                 "[vary]\nswitch.mtu_bytes = [1]\n\"switch.mtu_bytes\" = [2]",

@@ -1,6 +1,16 @@
 //! The claims of a test bench that is written by hand.
 
-use crate::hdl::{Claim, ClaimText};
+use crate::hdl::{Claim, ClaimText, CHECKER};
+
+/// What the name of a wire of `pair_faults.v` begins with that is 1 where a claim does not hold.
+pub(super) const BROKEN: &str = "broken_";
+
+/// The name of a claim as reports print it: without the instance of its checker, and without
+/// [`BROKEN`].
+pub(super) fn shown(name: &str) -> String {
+    let path = name.split('.').filter(|&part| part != CHECKER);
+    path.collect::<Vec<_>>().join(".").replacen(BROKEN, "", 1)
+}
 
 /// The claims of the modules that are named, each with the comment above it: `instances` are the
 /// modules and their paths below the top, and `claimed` says what a line claims, if it does.

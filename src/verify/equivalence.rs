@@ -1,10 +1,10 @@
 //! Whether a fault in the hardware is one: whether a version of it ([`crate::hdl::mutants`])
 //! behaves, from every state that it can be in, as the design without the fault.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use super::circuit::Circuit;
-use super::invariant::{Facts, Formulas, Pair};
+use super::invariant::{Facts, Formulas, NamedFacts, Pair};
 use super::layout::Layout;
 use super::task::ProofTask;
 use super::tools::{Answer, Scope, ToolError, Tools, Workspace};
@@ -33,9 +33,15 @@ pub struct Versions<'a> {
     text: String,
     layout: Layout,
     circuit: Option<Circuit>,
-    /// What holds of the design beside its claims; looked for when it is needed first.
-    facts: Mutex<Option<Arc<Facts>>>,
+    /// What holds of the design beside its claims, in this translation.
+    facts: OnceLock<Facts>,
+    known: &'a Known,
 }
+
+/// What is known to hold of a design beside its claims. It is looked for when it is needed first, which
+/// takes minutes for a port with registers.
+#[derive(Default)]
+pub struct Known(Mutex<Option<NamedFacts>>);
 
 /// Ready to be asked about: the Verilog in `files`, printed from `design` with faults to choose
 /// from, and the checkers of `design`.
@@ -56,7 +62,7 @@ pub fn versions_task(
 }
 
 impl<'a> Versions<'a> {
-    /// Translates the design of [`versions_task`], whose claims are these.
+    /// Translates the design of [`versions_task`], whose claims are these, and of which this is known.
     ///
     /// # Errors
     /// If Yosys fails, or what it writes is not understood.
@@ -64,6 +70,7 @@ impl<'a> Versions<'a> {
         tools: &'a Tools,
         task: &'a ProofTask,
         claims: &[ClaimText],
+        known: &'a Known,
     ) -> Result<Versions<'a>, ToolError> {
         let run = Workspace::new(tools, task)?;
         let multiplies = |claim: &ClaimText| {
@@ -81,7 +88,8 @@ impl<'a> Versions<'a> {
             circuit: Circuit::read(&task.top, &text),
             text,
             layout,
-            facts: Mutex::default(),
+            facts: OnceLock::new(),
+            known,
         })
     }
 
@@ -129,13 +137,24 @@ impl<'a> Versions<'a> {
             layout: &self.layout,
             circuit,
         };
-        let facts = {
-            let mut known = self.facts.lock().unwrap_or_else(PoisonError::into_inner);
-            match &*known {
-                Some(facts) => facts.clone(),
-                None => known.insert(Arc::new(Facts::find(formulas)?)).clone(),
-            }
-        };
-        Pair::new(formulas, &facts, number).proves()
+        // Most need nothing else of the design.
+        if Pair::new(formulas, &Facts::default(), number).proves()? {
+            return Ok(true);
+        }
+        let facts = self.facts(formulas)?;
+        Ok(!facts.is_empty() && Pair::new(formulas, facts, number).proves()?)
+    }
+
+    fn facts(&self, formulas: Formulas) -> Result<&Facts, ToolError> {
+        if let Some(facts) = self.facts.get() {
+            return Ok(facts);
+        }
+        let mut known = self.known.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = Some(Facts::find(formulas)?.named(&self.layout));
+        }
+        let placed = known.as_ref().map(|it| it.placed(&self.layout));
+        drop(known);
+        Ok(self.facts.get_or_init(|| placed.unwrap_or_default()))
     }
 }

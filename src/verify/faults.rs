@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use rayon::prelude::*;
 
-use super::claims::claims_in;
+use super::claims::{claims_in, shown, BROKEN};
 use super::task::ProofTask;
 use super::tools::{Abc, ToolError, Tools, Workspace};
 use super::{Attempt, Finding, TaskReport, Verdict};
@@ -24,9 +24,6 @@ const TEXT: &str = include_str!("../../testbench/pair_faults.v");
 
 /// The module at the top of [`task`].
 pub const TOP: &str = "pair_faults";
-
-/// What the name of a wire begins with that is 1 where a claim does not hold.
-const BROKEN: &str = "broken_";
 
 /// What the name of a wire begins with that is 1 where a situation has come about.
 const REACHED: &str = "reached_";
@@ -113,6 +110,7 @@ pub fn task(plan: &PortPlan) -> Result<Option<ProofTask>, ToolError> {
         assumed: Vec::new(),
         left_out: Vec::new(),
         claims: claims(),
+        others_given: false,
     }))
 }
 
@@ -165,7 +163,7 @@ pub fn prove(
         let done = decided.fetch_add(1, Ordering::Relaxed) + 1;
         tell(Attempt { all, done });
         Ok(Finding {
-            name: claim.name.replacen(BROKEN, "", 1),
+            name: shown(&claim.name),
             says: claim.says.clone(),
             kind: claim.kind,
             verdict,

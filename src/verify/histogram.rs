@@ -158,6 +158,7 @@ pub(super) fn task(
         assumed: checkers().filter(|it| ours(it)).collect(),
         left_out: checkers().filter(|it| !ours(it)).collect(),
         claims: claims(kind),
+        others_given: false,
     }))
 }
 

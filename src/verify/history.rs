@@ -61,6 +61,7 @@ pub(super) fn task(
         assumed: checkers().filter(|it| ours(it)).collect(),
         left_out: checkers().filter(|it| !ours(it)).collect(),
         claims: claims(few),
+        others_given: false,
     }))
 }
 

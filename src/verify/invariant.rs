@@ -230,6 +230,29 @@ trait Belief {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts(Vec<[Literal; 2]>);
 
+/// The same, of bits by the name of their register and their place in it: translations of one design
+/// with other faults to choose from have the registers in other places.
+#[derive(Debug, Default)]
+pub(super) struct NamedFacts(Vec<[(String, Literal); 2]>);
+
+impl NamedFacts {
+    /// Facts in this translation. Of a register that has no name of its own there, none is kept: every
+    /// fact holds also without the others, once all are shown.
+    pub(super) fn placed(&self, layout: &Layout) -> Facts {
+        let registers = layout.by_name();
+        let place = |(name, literal): &(String, Literal)| {
+            let register = registers.get(name.as_str())?;
+            (literal.low + literal.width <= register.width).then(|| Literal {
+                low: register.low + literal.low,
+                ..*literal
+            })
+        };
+        let pairs = self.0.iter();
+        let placed = pairs.filter_map(|[one, other]| Some([place(one)?, place(other)?]));
+        Facts(placed.collect())
+    }
+}
+
 impl Facts {
     /// Looks for them.
     ///
@@ -271,11 +294,33 @@ impl Facts {
         Ok(facts)
     }
 
+    /// The facts about registers that have a name of their own.
+    pub(super) fn named(&self, layout: &Layout) -> NamedFacts {
+        let registers: Vec<&Field> = layout.by_name().into_values().collect();
+        let name = |literal: &Literal| {
+            let mut holds = registers.iter();
+            let within = |it: &&&Field| (it.low..it.low + it.width).contains(&literal.low);
+            let register = holds.find(within)?;
+            let low = literal.low - register.low;
+            Some((register.name.clone(), Literal { low, ..*literal }))
+        };
+        let pairs = self.0.iter();
+        NamedFacts(
+            pairs
+                .filter_map(|[one, other]| Some([name(one)?, name(other)?]))
+                .collect(),
+        )
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn candidates(layout: &Layout) -> Facts {
         let mut instances: BTreeMap<&str, Vec<Literal>> = BTreeMap::new();
         for field in &layout.fields {
             if field.role == Role::Register && field.width <= FACT_BITS {
-                let literals = instances.entry(&field.instance).or_default();
+                let literals = instances.entry(field.instance()).or_default();
                 literals.extend(Literal::bits(field));
             }
         }

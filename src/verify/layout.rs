@@ -30,14 +30,20 @@ pub(super) struct Field {
     pub(super) low: u32,
     pub(super) width: u32,
     pub(super) role: Role,
-    /// The instance that it is in.
-    pub(super) instance: String,
+    /// Its name by instances from the top; empty for what has none.
+    pub(super) name: String,
 }
 
 impl Field {
+    /// The instance that it is in; empty for the top.
+    pub(super) fn instance(&self) -> &str {
+        let name = self.name.rsplit_once('.');
+        name.map_or("", |(instance, _)| instance)
+    }
+
     /// The instance in the top that it is in, itself or inside.
     pub(super) fn part(&self) -> &str {
-        self.instance.split('.').next().unwrap_or_default()
+        self.instance().split('.').next().unwrap_or_default()
     }
 }
 
@@ -130,16 +136,28 @@ impl Layout {
             if role == Role::Free {
                 layout.beside.push((low, width));
             }
-            let instance = names().next().and_then(|name| name.rsplit_once('.'));
             layout.fields.push(Field {
                 low,
                 width,
                 role,
-                instance: instance.map_or("", |(instance, _)| instance).to_owned(),
+                name: names().next().copied().unwrap_or_default().to_owned(),
             });
         }
         (layout.selector, layout.reset) = (selector?, reset?);
         (layout.bits > 0).then_some(layout)
+    }
+
+    /// The registers whose names nothing else has.
+    pub(super) fn by_name(&self) -> HashMap<&str, &Field> {
+        let mut named: HashMap<&str, Option<&Field>> = HashMap::new();
+        for field in &self.fields {
+            let entry = named.entry(&field.name);
+            entry.and_modify(|it| *it = None).or_insert(Some(field));
+        }
+        let registers = named.into_iter().filter_map(|(name, it)| Some((name, it?)));
+        registers
+            .filter(|(name, it)| !name.is_empty() && it.role == Role::Register)
+            .collect()
     }
 
     /// The registers that a reset sets, and those that hold words read of memories.

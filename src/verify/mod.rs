@@ -26,13 +26,14 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use bound::bound;
+use claims::shown;
 pub use pair::TOP as PAIR;
 pub use task::ProofTask;
 use tools::{asserted, Answer, Scope, Violation, Workspace};
 pub use tools::{Solver, ToolError, Tools};
 
 use crate::config::plan::PortPlan;
-use crate::hdl::{Claim, Design, CHECKER};
+use crate::hdl::{Claim, Design};
 
 /// Cycles that induction looks back, at most: claims that need more lack an invariant.
 const INDUCTION: u32 = 2;
@@ -178,6 +179,7 @@ pub fn proof_tasks(
             assumed: Vec::new(),
             left_out: checkers.filter(|it| part_of(it) != part).collect(),
             claims: claims.filter(|it| part_of(&it.name) == part).collect(),
+            others_given: false,
         }
     };
     let port = "one port; its inputs, and with them the other end, do what they like";
@@ -211,6 +213,7 @@ pub fn block_task(
         assumed: Vec::new(),
         left_out: Vec::new(),
         claims: design.claims(),
+        others_given: false,
     })
 }
 
@@ -227,6 +230,8 @@ pub struct Attempt {
 struct Proof<'a> {
     run: Workspace<'a>,
     findings: Vec<Finding>,
+    /// Claims that are not among the findings are given.
+    others_given: bool,
     /// Claims that nothing may lean on.
     dropped: BTreeSet<String>,
     /// Cycles that induction looks back, at most.
@@ -270,7 +275,7 @@ pub fn prove(
         .collect();
     // Others lean on them, so they have to hold too.
     for name in made.keys() {
-        if !findings.iter().any(|known| known.name == *name) {
+        if !part.others_given && !findings.iter().any(|known| known.name == *name) {
             findings.push(finding(
                 name,
                 "A claim beside those of this part.",
@@ -281,6 +286,7 @@ pub fn prove(
     let mut proof = Proof {
         run,
         findings,
+        others_given: part.others_given,
         dropped: BTreeSet::new(),
         induction: part.induction,
         held: 0,
@@ -314,12 +320,6 @@ pub fn prove(
     })
 }
 
-/// The name of a claim without the instance of its checker.
-fn shown(name: &str) -> String {
-    let path = name.split('.').filter(|&part| part != CHECKER);
-    path.collect::<Vec<_>>().join(".")
-}
-
 impl Proof<'_> {
     fn note(&mut self, name: &str, verdict: Verdict) -> Option<&mut Finding> {
         let mut findings = self.findings.iter_mut();
@@ -332,7 +332,13 @@ impl Proof<'_> {
     fn attempt(&mut self, tell: &(dyn Fn(Attempt) + Sync)) -> Result<Vec<String>, ToolError> {
         let design = self.run.translate(Scope::Cut, &self.dropped)?;
         let induction = self.induction;
-        let claims = asserted(&design);
+        let mut claims = asserted(&design);
+        if self.others_given {
+            claims.retain(|name, _| self.findings.iter().any(|it| it.name == *name));
+        }
+        if claims.is_empty() {
+            return Ok(Vec::new());
+        }
         // The base case has to reach as far as the step looks back.
         let base = self.run.violated(&design, induction)?;
         if base.gave_up {
@@ -393,8 +399,8 @@ impl Proof<'_> {
                 let verdict = Verdict::Unknown { cycles: induction };
                 if let Some(finding) = self.note(&violation.name, verdict) {
                     finding.trace = violation.trace;
+                    failing.push(violation.name);
                 }
-                failing.push(violation.name);
             }
             failing.sort();
             failing.dedup();

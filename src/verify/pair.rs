@@ -86,6 +86,7 @@ pub(super) fn part(
         cuts: design.instances_without_claims(control),
         left_out,
         claims: claims(),
+        others_given: false,
     })
 }
 

@@ -49,6 +49,7 @@ pub(super) fn task(
         assumed: Vec::new(),
         left_out: design.checkers().into_iter().collect(),
         claims: claims(),
+        others_given: false,
     })
 }
 

@@ -1,5 +1,6 @@
 //! What is proved in one go.
 
+use super::claims::shown;
 use crate::hdl::ClaimText;
 
 /// What is proved in one go: a design with its claims.
@@ -25,4 +26,21 @@ pub struct ProofTask {
     pub left_out: Vec<String>,
     /// What has to be proved.
     pub claims: Vec<ClaimText>,
+    /// The other claims of these files are taken as given, and not proved.
+    pub others_given: bool,
+}
+
+impl ProofTask {
+    /// The names of the claims, as reports print them.
+    pub fn names(&self) -> Vec<String> {
+        self.claims.iter().map(|claim| shown(&claim.name)).collect()
+    }
+
+    /// Keeps the claims of these names, as reports print them, and takes the others as given.
+    pub fn narrow(&mut self, names: &[String]) {
+        let all = self.claims.len();
+        self.claims
+            .retain(|claim| names.contains(&shown(&claim.name)));
+        self.others_given |= self.claims.len() < all;
+    }
 }

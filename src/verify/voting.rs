@@ -45,6 +45,7 @@ pub(super) fn task(
         assumed: Vec::new(),
         left_out: Vec::new(),
         claims: claims(),
+        others_given: false,
     }))
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{bail, ensure, Result};
 use rayon::prelude::*;
 
-use super::session::{quoted, Found, Session, Summary, WAVE_CYCLES};
+use super::session::{Found, Session, Summary, WAVE_CYCLES};
 use super::{Args, Engine, Seeds};
 use crate::cli::progress::Step;
 use crate::cli::{Interrupted, Outcome};
@@ -19,6 +19,7 @@ use crate::cosim::periods::Periods;
 use crate::cosim::random::{affords, Random};
 use crate::cosim::wave::Window;
 use crate::cosim::{Activity, Design, Ended, LockStep, Mismatch, Tally};
+use crate::files;
 
 /// Cycles of `--random` and `--line-rate` unless `--cycles` says otherwise.
 const RANDOM_CYCLES: u64 = 1_000_000;
@@ -63,7 +64,7 @@ pub(super) fn run<D: Design + Sync>(
         activity = format!("periods of {}", path.display());
         jobs.push(Job {
             make: Box::new(move |_| Box::new(WithPeer::prompt(whole.clone(), plan))),
-            argument: format!("--periods {}", quoted(&path.display().to_string())),
+            argument: format!("--periods {}", files::shell_word(path)),
         });
     } else {
         let usual = match args.engine {

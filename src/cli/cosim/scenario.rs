@@ -10,7 +10,7 @@ use std::sync::Arc;
 use anyhow::{bail, ensure, Result};
 use serde_json::json;
 
-use super::session::{quoted, Found, Session, Summary, SwitchReport};
+use super::session::{Found, Session, Summary, SwitchReport};
 use super::Args;
 use crate::cli::progress::Step;
 use crate::cli::{interrupted, output, Interrupted, Outcome};
@@ -21,6 +21,7 @@ use crate::cosim::port::PortDesign;
 use crate::cosim::scenario::{Bench, OnePort, Results, Taps};
 use crate::cosim::{ActivitySink, Design, Run, Tally};
 use crate::energy::{check_conservation, LinkPower, SystemPower};
+use crate::files;
 use crate::network::scenario::{Power, Scenario};
 use crate::network::{self, event, Ended, RunSummary, Workload};
 
@@ -168,7 +169,7 @@ pub(super) fn compare<D: Design + Sync>(
     for port in &tallies {
         tally.merge(port);
     }
-    let argument = format!("--scenario {}", quoted(&path.display().to_string()));
+    let argument = format!("--scenario {}", files::shell_word(&path));
     let (port, cycle) = mismatch
         .as_ref()
         .map_or((args.wave_port, None), |(port, found)| {

@@ -415,7 +415,7 @@ pub(super) fn command(args: &Args, activity: &str, cycles: Option<u64>) -> Strin
     let mut words = vec![
         "linkdoze".to_owned(),
         "cosim".to_owned(),
-        quoted(&args.config.display().to_string()),
+        files::shell_word(&args.config),
         activity.to_owned(),
     ];
     if let Some(cycles) = cycles {
@@ -425,17 +425,7 @@ pub(super) fn command(args: &Args, activity: &str, cycles: Option<u64>) -> Strin
         words.push(format!("--engine {}", args.engine.name()));
     }
     if let Some(folder) = &args.rtl {
-        words.push(format!("--rtl {}", quoted(&folder.display().to_string())));
+        words.push(format!("--rtl {}", files::shell_word(folder)));
     }
     words.join(" ")
-}
-
-/// A word for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

@@ -11,8 +11,8 @@ use crate::network::topology::{self, Initial, MAX_NODES};
 use crate::network::trace::limits::MAX_CALC_NS;
 use crate::network::traffic::inactivity::Application;
 
-/// Longest time in a pattern: 1000 s.
-const LONGEST_PS: u64 = 1_000_000_000_000_000;
+/// Longest time in a pattern, and of a message of one on its link: 1000 s.
+pub(super) const LONGEST_PS: u64 = 1_000_000_000_000_000;
 /// The longest computation: 10,000 s.
 const LONGEST_NS: u64 = 10_000_000_000_000;
 /// The largest message or vector: 1 TiB.

@@ -217,8 +217,10 @@ fn jobs_are_drawn_from_the_seed() {
     assert!(4 * least.unwrap() > 3 * most.unwrap(), "{programs:?}");
     assert_eq!(sizes.keys().copied().collect::<Vec<_>>(), [16, 32, 64]);
     assert!(sizes.values().all(|count| *count > 500), "{sizes:?}");
-    // All of the network, if nothing is said.
+    // All of the network, if nothing is said. Jobs of 17 ranks take nine nodes of two ranks each.
     assert_eq!(of_seed(1, "").iter().map(|job| job.1).sum::<u32>(), 512);
+    let odd = jobs("kind = \"random-jobs\"\nranks = [17]\nranks_per_node = 2\n").unwrap();
+    assert_eq!(odd.len(), 512 / 9);
     // A miniFE of 10.15 ms a step beside others, for as long as they all take.
     let of_time = |time: &str| of_seed(3, &format!("programs = [\"minife\", \"miniamr\"]\n{time}"));
     let steps = |program: &str, time: &str| -> Vec<u32> {
@@ -357,6 +359,15 @@ fn a_port_configuration_may_stand_inline() {
     };
     let table: toml::Table = toml::from_str(&inline).unwrap();
     assert_eq!(table["port"]["policy"].as_str(), Some("fixed"));
+
+    // Digits that a binary fraction does not keep.
+    let bound = |digits: &str| parse(&format!("{LEAST}[power.perfbound]\nbound = {digits}\n"));
+    assert!(bound("0.0123456789012345").is_ok());
+    let error = bound("0.010000000000000001").unwrap_err().to_string();
+    assert!(
+        error.contains("power: a number has more digits than are kept here"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -852,6 +863,22 @@ fn every_pattern() {
     // Two packets of 9600 bytes and one of 800, 20 ps a byte.
     assert_eq!(uniform.message_ps, 400_000);
     let hotspot = pattern("kind = \"hotspot\"\nhot_nodes = [3, 4]\n");
+    let refused = |text: &str| {
+        let text = format!("[traffic]\n{text}");
+        parse(&text).unwrap_err().to_string()
+    };
+    let error = refused("kind = \"hotspot\"\nhot_nodes = [0, 3, 0]\n");
+    assert!(
+        error.contains(":3:20: ") && error.contains("node 0 is listed twice"),
+        "{error}"
+    );
+    // 2^40 bytes in packets of 9,600 at 1 Gb/s: 8,796 s and more.
+    let long = "message_bytes = 1099511627776\n[switch]\nlink_gbps = 1\n";
+    let error = refused(&format!("kind = \"uniform\"\n{long}"));
+    assert!(
+        error.contains("may take at most 1000000000000 ns"),
+        "{error}"
+    );
     // zahn: a quarter of the nodes.
     let destinations = Destinations::Hotspot {
         nodes: vec![3, 4],

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::files::{ns, Files};
+use super::keys::LONGEST_PS;
 use crate::input::{Decimal, Reader, Section, Value, Written};
 use crate::network::parameters::Parameters;
 use crate::network::replay::Overheads;
@@ -220,6 +221,18 @@ fn pattern(
     let switch = network.switch?;
     let message_bytes = message_bytes.unwrap_or(switch.payload().into());
     let message_ps = wire_time(switch, message_bytes);
+    let Some(message_ps) = u64::try_from(message_ps)
+        .ok()
+        .filter(|it| *it <= LONGEST_PS)
+    else {
+        let wrong = format!(
+            "takes {} ns on a link of this rate, and may take at most {} ns; take a shorter one",
+            message_ps / 1000,
+            LONGEST_PS / 1000
+        );
+        reader.fault_at(section, "message_bytes", wrong);
+        return None;
+    };
     let arrivals = match kind {
         "two-level" => two_level(reader, section, load_millionths),
         "on-off" => on_off(reader, section, load, message_ps),
@@ -315,15 +328,16 @@ fn on_off(reader: &mut Reader, section: &Section, load: f64, message_ps: u64) ->
     })
 }
 
-/// Time on the link of all packets of a message.
-fn wire_time(switch: &Parameters, bytes: u64) -> u64 {
+/// Time on the link of all packets of a message, in picoseconds.
+fn wire_time(switch: &Parameters, bytes: u64) -> u128 {
     let payload = u64::from(switch.payload());
     let (full, rest) = (bytes / payload, bytes % payload);
     let last = match rest {
         0 => 0,
         rest => switch.link_time(switch.wire(rest as u32)),
     };
-    full * switch.link_time(switch.wire(switch.payload())) + last
+    u128::from(full) * u128::from(switch.link_time(switch.wire(switch.payload())))
+        + u128::from(last)
 }
 
 /// The nodes of a list; one that the network does not have is a fault.
@@ -351,7 +365,14 @@ fn hot_nodes(reader: &mut Reader, section: &Section, nodes: usize) -> Vec<u32> {
     if list.value.is_empty() {
         reader.fault_of(&list, "must name a node, such as [0]");
     }
-    nodes_of(reader, &list.value, nodes)
+    let all = nodes_of(reader, &list.value, nodes);
+    for (place, node) in all.iter().enumerate() {
+        if all[..place].contains(node) {
+            let wrong = format!("node {node} is listed twice, and all have the same share");
+            reader.fault_of(&list.value[place], wrong);
+        }
+    }
+    all
 }
 
 fn jobs(

@@ -222,11 +222,16 @@ impl Collective {
 
 /// A vector of `bytes` in one part for each of `members`; the first ones are a byte longer.
 pub(super) fn split(bytes: u64, members: usize) -> Vec<u64> {
+    (0..members).map(|it| part(bytes, members, it)).collect()
+}
+
+/// The part of this member of a vector that is [`split`].
+pub(super) fn part(bytes: u64, members: usize, member: usize) -> u64 {
     let blocks = Blocks::Equal {
         elements: bytes,
         element: 1,
     };
-    (0..members).map(|part| blocks.of(part, members)).collect()
+    blocks.of(member, members)
 }
 
 /// A member of a communicator of so many.

@@ -573,6 +573,7 @@ pub fn read(path: &Path) -> Result<Program, TraceError> {
     let program = if path.is_dir() {
         read_members(path, Members::of_folder(path)?)?
     } else if chakra::place(path).is_some() {
+        std::fs::metadata(path).map_err(|source| read_failure(path, source))?;
         let mut members = Members::of_folder(folder_of(path))?;
         members.keep_only(|member| chakra::belong_together(member, path));
         read_members(path, members)?

@@ -988,6 +988,16 @@ fn vef_records_wait_for_their_events() {
     assert_eq!(ideal_time(&program).unwrap().0, answer);
 }
 
+/// By hand: eight bytes of each of three tasks in parts of 3, 3 and 2, of which a task keeps its own.
+#[test]
+fn vef_splits_vectors_to_the_last_byte() {
+    let parts = (0..3).map(|task| format!("G0 0 7 {task} 8 1 0 0 -1\n"));
+    let text = "VEF 3 0 1 1 3 FALSE\nC0 0 1 2\n".to_owned() + &parts.collect::<String>();
+    let found = info(&from_text(&text).unwrap()).unwrap();
+    let sent: Vec<u64> = found.per_rank.iter().map(|rank| rank.bytes_sent).collect();
+    assert_eq!(sent, [5, 5, 6]);
+}
+
 /// Two records after the same event, and two delays at the same time, do not add up.
 #[test]
 fn vef_delays_run_side_by_side() {
@@ -1435,6 +1445,8 @@ fn process_groups_of_chakra_are_those_that_use_them() {
     let found = info(&read(&path).unwrap()).unwrap();
     let sent: Vec<u64> = found.per_rank.iter().map(|rank| rank.bytes_sent).collect();
     assert_eq!(sent, [60, 45, 60, 45, 60]);
+    let missing = read(&folder.path().join("run.9.et")).unwrap_err();
+    assert!(missing.to_string().contains("run.9.et"), "{missing}");
     std::fs::remove_file(folder.path().join("run.4.et")).unwrap();
     let text = read(&path).unwrap_err().to_string();
     assert!(

@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::io::BufRead;
 use std::path::Path;
 
-use super::collectives::Collective;
+use super::collectives::{part, Collective};
 use super::mpi::{Comm, Rank, Tags, MAX_RANKS};
 use super::{read_failure, Builder, Format, Op, OpKind, Program, TraceError};
 
@@ -492,7 +492,7 @@ impl Writer<'_> {
                 if let Some(missing) = members.iter().find(|task| !parts.contains_key(task)) {
                     return Err(format!("task {missing} has no part in collective G{id}"));
                 }
-                let collective = collective(op, members, parts, sent, received)?;
+                let collective = collective(op, members, self.me, parts, sent, received)?;
                 let number = self.order[&id];
                 let comm = Comm::new(0, members.clone(), self.me);
                 let mut comm = comm.ok_or("not a member")?.after(number);
@@ -503,10 +503,11 @@ impl Writer<'_> {
     }
 }
 
-/// The collective `op` between `members` with these sizes, as one of them sees it.
+/// The collective `op` between `members` with these sizes, as `me`, one of them, sees it.
 fn collective(
     op: u8,
     members: &[u32],
+    me: u32,
     parts: &HashMap<u32, (u64, u64)>,
     sent: u64,
     received: u64,
@@ -559,14 +560,19 @@ fn collective(
         6 => Collective::Barrier,
         // The total is split evenly: the file does not tell the parts.
         _ => {
-            let size = members.len() as u64;
-            let part = |(sent, flag): (u64, u64)| match flag {
+            let size = members.len();
+            let sent_to = |(sent, flag): (u64, u64), place: usize| match flag {
                 0 => sent,
-                _ => sent / size,
+                _ => part(sent, size, place),
             };
-            let from = members.iter().map(|task| part(sizes(task))).collect();
-            let to = vec![part((sent, received)); members.len()];
-            Collective::AllToAllV { to, from }
+            let mine = members.iter().position(|&task| task == me);
+            let mine = mine.ok_or("not a member")?;
+            let from = members.iter().map(|task| sent_to(sizes(task), mine));
+            let to = (0..size).map(|place| sent_to((sent, received), place));
+            Collective::AllToAllV {
+                to: to.collect(),
+                from: from.collect(),
+            }
         }
     })
 }

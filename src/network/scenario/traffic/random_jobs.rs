@@ -65,7 +65,14 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
         reader.fault_at(section, "ranks", wrong);
         return None;
     }
-    let sums = sums(&sizes, room as usize);
+    // Every job has nodes of its own: where nobody says how many ranks there are, as many as have room.
+    let each = match section.has("total_ranks") {
+        true => 1,
+        false => ranks_per_node as usize,
+    };
+    let taken = |size: u32| (size as usize).next_multiple_of(each);
+    let all_taken: Vec<usize> = sizes.iter().map(|&size| taken(size)).collect();
+    let sums = sums(&all_taken, room as usize);
     let total = total(reader, section, &sums)?;
 
     let mut random = Pcg64Mcg::seed_from_u64(network.seed);
@@ -73,7 +80,7 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
     let mut left = total;
     while left > 0 {
         let fit = |size: &&u32| {
-            left.checked_sub(**size as usize)
+            left.checked_sub(taken(**size))
                 .is_some_and(|rest| sums[rest])
         };
         let fitting: Vec<u32> = sizes.iter().filter(fit).copied().collect();
@@ -82,7 +89,7 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
             .expect("the total is a sum of sizes");
         let program = programs.choose(&mut random).expect("there is a program");
         drawn.push(Parameters::new(program, ranks));
-        left -= ranks as usize;
+        left -= taken(ranks);
     }
 
     let speed = cpu_speed(section);
@@ -116,12 +123,12 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
 }
 
 /// Which numbers up to `most` are sums of some of the sizes, each taken any number of times.
-fn sums(sizes: &[u32], most: usize) -> Vec<bool> {
+fn sums(sizes: &[usize], most: usize) -> Vec<bool> {
     let mut sums = vec![false; most + 1];
     sums[0] = true;
     for sum in 1..=most {
         sums[sum] = (sizes.iter())
-            .filter_map(|&size| sum.checked_sub(size as usize))
+            .filter_map(|&size| sum.checked_sub(size))
             .any(|rest| sums[rest]);
     }
     sums
@@ -163,7 +170,7 @@ mod tests {
 
     #[test]
     fn sums_are_those_of_the_sizes() {
-        let of = |sizes: &[u32], most| -> Vec<usize> {
+        let of = |sizes: &[usize], most| -> Vec<usize> {
             let sums = sums(sizes, most);
             (0..=most).filter(|&sum| sums[sum]).collect()
         };

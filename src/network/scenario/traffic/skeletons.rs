@@ -235,7 +235,12 @@ fn grid<const D: usize>(
     };
     let sides = written.value.iter().filter_map(|side| side.value.number());
     let sides: Vec<u32> = sides.map(|side| side as u32).collect();
-    let product = sides.iter().map(|side| u128::from(*side)).product::<u128>();
+    // Of the right number of sides it is far from overflowing.
+    let product = sides
+        .iter()
+        .take(D)
+        .map(|side| u128::from(*side))
+        .product::<u128>();
     let shape = if D == 2 { "square" } else { "cube" };
     match <[u32; D]>::try_from(sides) {
         Ok(sides) if product == u128::from(ranks) => Some(sides),
