@@ -287,17 +287,17 @@ fn generated_twice_it_is_the_same_and_an_edit_is_stale() {
 
 #[test]
 fn random_activity_on_every_preset() {
-    random_activity(2_000_000);
+    random_activity(2_000_000, 20_000);
 }
 
 #[test]
 #[ignore = "long; make test-all runs it"]
 fn long_random_activity_on_every_preset() {
-    random_activity(20_000_000);
+    random_activity(20_000_000, 80_000);
 }
 
-/// So many cycles with each of two seeds.
-fn random_activity(cycles: u64) {
+/// So many cycles with each of two seeds, and so many in the native simulation, which is slower.
+fn random_activity(cycles: u64, native_cycles: u64) {
     let all = 2 * cycles;
     for preset in PRESETS {
         let folder = folder_of(preset);
@@ -326,10 +326,11 @@ fn random_activity(cycles: u64) {
             assert!(reached[corner].as_u64().unwrap() > 0, "{preset}: {corner}");
         }
 
-        let native = ["--engine", "native", "--cycles", "80000"];
+        let cycles = native_cycles.to_string();
+        let native = ["--engine", "native", "--cycles", &cycles];
         let report = json_of(folder.path(), &[&random[..], &native].concat());
         assert_eq!(report["mismatches"], 0, "{preset}");
-        assert_eq!(report["cycles"], 80_000, "{preset}");
+        assert_eq!(report["cycles"], native_cycles, "{preset}");
         assert_eq!(report["engine"], "native");
     }
 }

@@ -803,6 +803,7 @@ fn every_single_edit_of_link_synchronisation_is_found() {
 }
 
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn every_single_edit_of_the_guard_is_found() {
     every_edit_is_found(&config_with_guard(), &GUARD_EDITS, CYCLES);
 }

@@ -617,7 +617,7 @@ fn what_is_varied_is_what_simulate_runs() {
     assert!(found[4].measured.packet_hops > found[0].measured.packet_hops);
     let page = std::fs::read_to_string(at("mappings/report.html")).unwrap();
     for mapping in ["linear", "random"] {
-        assert!(page.contains(&format!("<section id=\"{mapping}-fixed-latency\">")));
+        assert!(page.contains(&format!("<section id=\"{mapping}_fixed-latency\">")));
     }
 
     // What the scenario cannot vary is refused where the sweep has it.
@@ -894,8 +894,8 @@ fn configurations_compete() {
     let best = html.find("What saves most of the network").unwrap();
     assert!(best < html.find("<section id=\"lammps_slow-contest\">").unwrap());
     // Those that stand for themselves have the figures of the matrix.
-    assert!(html.contains("<section id=\"fft-alone-fixed-time\">"));
-    assert!(!html.contains("slow-first-on-fixed-time"));
+    assert!(html.contains("<section id=\"fft_alone_fixed-time\">"));
+    assert!(!html.contains("slow-first-on_fixed-time"));
 }
 
 /// `sim/sweep-every-network.toml` has every kind of network and every policy; what it leaves out of a

@@ -46,10 +46,10 @@ pub const VERILATOR_FLAGS: [&str; 8] = [
     "--no-timing",
 ];
 
-/// The C++ compiler's flags, likewise.
+/// The C++ compiler's flags, likewise. Runs of unit tests are too short for optimisation to pay.
 pub const COMPILER_FLAGS: [&str; 6] = [
     "-std=gnu++17",
-    "-O3",
+    if cfg!(test) { "-O1" } else { "-O3" },
     "-fPIC",
     "-fvisibility=hidden",
     "-pthread",
@@ -527,7 +527,9 @@ impl Compiled {
         add(&tools.root.to_string_lossy());
         add(&tools.compiler);
         add(&tools.compiler_version);
-        add(&format!("{kind:?} {pins:?} {time_registers:?}"));
+        add(&format!(
+            "{kind:?} {pins:?} {time_registers:?} {COMPILER_FLAGS:?}"
+        ));
         for (name, text) in files {
             add(name);
             add(text);

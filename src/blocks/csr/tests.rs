@@ -7,7 +7,7 @@ use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::link_sync::golden::Counted;
 use crate::blocks::port::pins::PowerState;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::*;
 use crate::config::Config;
 use crate::hdl::check;
@@ -301,7 +301,7 @@ fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(80))]
+    #![proptest_config(cases(80))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -123,7 +123,7 @@ fn guard() -> impl Strategy<Value = Option<GuardPlan>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn skipping_equals_stepping(
