@@ -85,7 +85,7 @@ step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix"
 # other. So they run beside each other, and the rest after the first of them. `make mutants` tries all
 # faults.
 {
-    step mutants '2 mutation, every module, one in four' env MUTANTS_OUT="$out/mutants" \
+    step mutants '2 mutation, every module, one in four or five' env MUTANTS_OUT="$out/mutants" \
         sh tools/mutants.sh "$linkdoze" 4
     step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
     for name in bxiv3-deep-sleep bxiv3-hybrid measured; do

@@ -133,28 +133,29 @@ impl Campaign {
         // Most of what shows does so soon. Of the rest, most are none in their module alone, and need not
         // run to the end.
         let asked_at = self.cycles / FIRST_SHARE;
-        let mut asked = provers.is_none();
-        let mut fault = Ok(());
+        let mut yet_to_ask = provers;
+        let mut asked = Ok(());
         pair.drive(&mut activity, self.cycles, |tally, _| {
-            if !asked && tally.cycles >= asked_at {
-                asked = true;
-                fault = self.ask_modules(part, provers, &fates, stop);
+            if let Some(provers) = yet_to_ask.take_if(|_| tally.cycles >= asked_at) {
+                asked = self.ask_modules(part, provers, &fates, stop);
             }
             let all = part.len() - fates.unknown().len();
             known((all - told) as u64);
             told = all;
-            match stop() || fault.is_err() {
+            match stop() || asked.is_err() {
                 true => std::ops::ControlFlow::Break(()),
                 false => std::ops::ControlFlow::Continue(()),
             }
         })?;
-        fault?;
+        asked?;
         if stop() {
             return Ok(None);
         }
         fates.check_intact()?;
         // A solver takes longer about a fault than the run about all of them.
-        self.ask(part, provers, &fates, stop)?;
+        if let Some(provers) = provers {
+            self.ask(part, provers, &fates, stop)?;
+        }
         if stop() {
             return Ok(None);
         }
@@ -186,13 +187,10 @@ impl Campaign {
     fn ask_modules(
         &self,
         part: &[Mutant],
-        provers: Option<&Provers>,
+        provers: &Provers,
         fates: &herd::Fates,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
-        let Some(provers) = provers else {
-            return Ok(());
-        };
         fates.unknown().into_par_iter().try_for_each(|at| {
             if !stop() {
                 let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
@@ -215,13 +213,10 @@ impl Campaign {
     fn ask(
         &self,
         part: &[Mutant],
-        provers: Option<&Provers>,
+        provers: &Provers,
         fates: &herd::Fates,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
-        let Some(provers) = provers else {
-            return Ok(());
-        };
         let unknown = fates.unknown();
         if unknown.is_empty() || stop() {
             return Ok(());
@@ -317,5 +312,15 @@ mod tests {
         for (number, fault) in (1..).zip(faults) {
             assert!(versions.proves(number, true).unwrap(), "{}", fault.text());
         }
+
+        // Facts of one translation hold in another, where registers lie elsewhere.
+        let found = versions.facts_that_hold().unwrap();
+        let mut others = super::mutants(&campaign.design);
+        others.truncate(150);
+        let task = campaign.versions_task(&others).unwrap();
+        let elsewhere =
+            Versions::new(&tools, &task, &campaign.design.claims(), &campaign.known).unwrap();
+        assert_eq!(elsewhere.facts_that_hold(), Some(found));
+        assert!(found > 0);
     }
 }

@@ -476,3 +476,31 @@ fn escaped(text: &str) -> String {
         .replace('>', "&gt;")
         .replace('"', "&quot;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::figure::Table;
+
+    /// A title can hold the value of a key, such as the name of a file.
+    #[test]
+    fn titles_are_text() {
+        let figure = Figure {
+            id: "trade".into(),
+            title: "traffic.file = \"a<b>&c.goal\"".into(),
+            source: "PerfBound Figure 7",
+            plot: None,
+            table: Table {
+                names: 0,
+                header: Vec::new(),
+                rows: Vec::new(),
+            },
+        };
+        let text = sections(&[(figure, None)], "nothing was run");
+        assert!(
+            text.contains("a&lt;b&gt;&amp;c.goal") && !text.contains("<b>"),
+            "{text}"
+        );
+        assert!(text.contains("No values: nothing was run."), "{text}");
+    }
+}

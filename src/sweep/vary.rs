@@ -37,11 +37,6 @@ const NO_VALUE: &str =
 /// A path may be written in quotes and without, and TOML does not know that it is the same.
 const TWICE: &str = "every key may appear once: remove one of the two";
 
-/// What the paths of keys begin with.
-fn tables_of_scenario() -> &'static [&'static str] {
-    Kind::Scenario.names()
-}
-
 /// Where a sweep has the values of a variation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Places {
@@ -287,8 +282,8 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
     if let Some((name, _)) = NAMED.iter().find(|(_, own)| of_vary && *own == path) {
         return Some(format!("write `{name}`, which stands for it"));
     }
-    let known = tables_of_scenario().iter();
-    let known: Vec<String> = known.map(|table| format!("`{table}.`")).collect();
+    let tables = Kind::Scenario.names();
+    let known: Vec<String> = tables.iter().map(|table| format!("`{table}.`")).collect();
     let known = known.join(", ");
     let Some((table, key)) = path.split_once('.') else {
         let names = NAMED.map(|(name, _)| name);
@@ -299,8 +294,8 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
             _ => format!("a key of the scenario has its table before it: one of {known}"),
         });
     };
-    if !tables_of_scenario().contains(&table) {
-        return Some(match similar(table, tables_of_scenario()) {
+    if !tables.contains(&table) {
+        return Some(match similar(table, tables) {
             Some(nearest) => {
                 format!("a scenario has no such table; the nearest known one is `{nearest}`")
             }

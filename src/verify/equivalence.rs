@@ -128,14 +128,8 @@ impl<'a> Versions<'a> {
     /// # Errors
     /// If the solver does not start.
     fn has_invariant(&self, number: u64) -> Result<bool, ToolError> {
-        let Some(circuit) = &self.circuit else {
+        let Some(formulas) = self.formulas() else {
             return Ok(false);
-        };
-        let formulas = Formulas {
-            run: &self.run,
-            text: &self.text,
-            layout: &self.layout,
-            circuit,
         };
         // Most need nothing else of the design.
         if Pair::new(formulas, &Facts::default(), number).proves()? {
@@ -143,6 +137,15 @@ impl<'a> Versions<'a> {
         }
         let facts = self.facts(formulas)?;
         Ok(!facts.is_empty() && Pair::new(formulas, facts, number).proves()?)
+    }
+
+    fn formulas(&self) -> Option<Formulas<'_>> {
+        Some(Formulas {
+            run: &self.run,
+            text: &self.text,
+            layout: &self.layout,
+            circuit: self.circuit.as_ref()?,
+        })
     }
 
     fn facts(&self, formulas: Formulas) -> Result<&Facts, ToolError> {
@@ -156,5 +159,15 @@ impl<'a> Versions<'a> {
         let placed = known.as_ref().map(|it| it.placed(&self.layout));
         drop(known);
         Ok(self.facts.get_or_init(|| placed.unwrap_or_default()))
+    }
+}
+
+#[cfg(test)]
+impl Versions<'_> {
+    /// How many facts there are in this translation, if a solver shows that all hold here.
+    pub(crate) fn facts_that_hold(&self) -> Option<usize> {
+        let formulas = self.formulas()?;
+        let facts = self.facts(formulas).ok()?;
+        facts.hold(formulas).then(|| facts.count())
     }
 }

@@ -316,6 +316,21 @@ impl Facts {
         self.0.is_empty()
     }
 
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether a solver shows all of them.
+    #[cfg(test)]
+    pub(super) fn hold(&self, formulas: Formulas) -> bool {
+        [true, false].into_iter().all(|base| {
+            let text = self.question(formulas, base);
+            let model = formulas.run.model("facts", &text, &["s0", "s1"]);
+            matches!(model, Ok(Model::Unsatisfiable))
+        })
+    }
+
     fn candidates(layout: &Layout) -> Facts {
         let mut instances: BTreeMap<&str, Vec<Literal>> = BTreeMap::new();
         for field in &layout.fields {

@@ -230,8 +230,6 @@ pub struct Attempt {
 struct Proof<'a> {
     run: Workspace<'a>,
     findings: Vec<Finding>,
-    /// Claims that are not among the findings are given.
-    others_given: bool,
     /// Claims that nothing may lean on.
     dropped: BTreeSet<String>,
     /// Cycles that induction looks back, at most.
@@ -286,7 +284,6 @@ pub fn prove(
     let mut proof = Proof {
         run,
         findings,
-        others_given: part.others_given,
         dropped: BTreeSet::new(),
         induction: part.induction,
         held: 0,
@@ -333,9 +330,8 @@ impl Proof<'_> {
         let design = self.run.translate(Scope::Cut, &self.dropped)?;
         let induction = self.induction;
         let mut claims = asserted(&design);
-        if self.others_given {
-            claims.retain(|name, _| self.findings.iter().any(|it| it.name == *name));
-        }
+        // What is not to be found is given.
+        claims.retain(|name, _| self.findings.iter().any(|it| it.name == *name));
         if claims.is_empty() {
             return Ok(Vec::new());
         }

@@ -27,6 +27,15 @@ pub(super) const OVERHEADS: Overheads = Overheads {
     recv: 0,
 };
 
+/// Programs with the node of each of their ranks.
+fn replay<'p>(programs: &'p [Source<'p>], nodes: &'p [u32]) -> Load<'p> {
+    Load::Programs {
+        programs,
+        nodes,
+        overheads: OVERHEADS,
+    }
+}
+
 pub(super) fn lammps() -> Program {
     trace::read(Path::new("sim/lammps-lj-r16-s300.goal.zst")).unwrap()
 }
@@ -100,11 +109,8 @@ fn both_engines_simulate_the_same_events() {
     let program = lammps();
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     let duration_ps = Some(1_500_000_000);
     let policies = ["always-on", "fixed", "perfbound", "perfbound-correct"];
     let with_sleep = policies
@@ -202,11 +208,8 @@ fn both_engines_agree_under_congestion() {
     let program = congested(RANKS);
     let topology = SingleSwitch { nodes: RANKS };
     let nodes: Vec<u32> = (0..RANKS as u32).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     // Most of what there is.
     let duration_ps = Some(45_000_000);
     let settings = settings(&[], duration_ps, 1);
@@ -235,11 +238,8 @@ fn any_number_of_threads_gives_the_same_result() {
     let topology = SingleSwitch { nodes: 16 };
     // Two ranks to a node: messages within nodes take part.
     let nodes: Vec<u32> = (0..16).map(|rank| rank / 2).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     let plan = Config::parse("[port]\npolicy = \"fixed\"\nt_pdt_ns = 3000\n", "port.toml");
     let plan = plan.unwrap().plan().unwrap();
     let plans = vec![plan; topology.classes().len()];
@@ -269,11 +269,8 @@ fn the_engine_with_extensions_runs_networks_without_them_alike() {
     let program = lammps();
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     let text = "[port]\npolicy = \"perfbound\"\n";
     let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
     let plans = vec![plan; topology.classes().len()];
@@ -411,11 +408,8 @@ fn lazy_ports_decide_as_clocked_ones() {
     let program = lammps();
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     for kind in HistogramKind::ALL {
         for (policy, sync, burst) in [
             ("perfbound", "messages", 0),
@@ -670,11 +664,8 @@ fn levels_and_a_mixture_are_refused() {
     let program = lammps();
     let topology = SingleSwitch { nodes: 16 };
     let nodes: Vec<u32> = (0..16).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     for (syncs, what) in [
         (
             ["levels", "levels"],
@@ -730,11 +721,8 @@ fn idle_periods_are_those_of_the_cycles() {
     let program = trace::read(Path::new("sim/lammps-lj-r8-s20.goal.zst")).unwrap();
     let topology = SingleSwitch { nodes: 8 };
     let nodes: Vec<u32> = (0..8).collect();
-    let load = Load::Programs {
-        programs: &[(&program).into()],
-        nodes: &nodes,
-        overheads: OVERHEADS,
-    };
+    let programs = [(&program).into()];
+    let load = replay(&programs, &nodes);
     let duration_ps = Some(40_000_000_000);
     let with = |sleeper, threads| {
         let mut settings = settings(&[], duration_ps, threads);
