@@ -91,6 +91,46 @@ pub enum PeriodsError {
     },
 }
 
+/// How long a list of periods is so far, in clock cycles.
+pub struct Length {
+    cycles: u64,
+    clocks_per_tick: u64,
+    period_ps: u64,
+    reserve: u64,
+}
+
+impl Length {
+    /// Of a list without periods, in ticks of `clocks_per_tick` cycles of `period_ps`; `reserve` cycles
+    /// come after the last period.
+    pub fn new(clocks_per_tick: u64, period_ps: u64, reserve: u64) -> Length {
+        Length {
+            cycles: 0,
+            clocks_per_tick,
+            period_ps,
+            reserve,
+        }
+    }
+
+    /// Adds the period that was read last from `periods`.
+    ///
+    /// # Errors
+    /// If the list with this period and the reserve lasts more than 2^64 cycles.
+    pub fn add(&mut self, period: Period, periods: &Periods) -> Result<(), PeriodsError> {
+        let ticks = period.busy.checked_add(period.idle);
+        let cycles = ticks.and_then(|ticks| ticks.checked_mul(self.clocks_per_tick));
+        self.cycles = cycles
+            .and_then(|cycles| cycles.checked_add(self.cycles))
+            .filter(|cycles| cycles.checked_add(self.reserve).is_some())
+            .ok_or_else(|| periods.too_long(self.period_ps))?;
+        Ok(())
+    }
+
+    /// Cycles of all periods, without the reserve.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+}
+
 /// Reads a list of periods line by line.
 pub struct Periods {
     path: PathBuf,
@@ -150,7 +190,7 @@ impl Periods {
 
     /// The fault of the line that was read last: with it the list lasts too long, at a clock
     /// period of `period_ps`.
-    pub fn too_long(&self, period_ps: u64) -> PeriodsError {
+    fn too_long(&self, period_ps: u64) -> PeriodsError {
         PeriodsError::TooLong {
             path: self.path.clone(),
             line: self.record.position().map_or(0, Position::line),

@@ -96,8 +96,6 @@ module ratio_claims #(
 
   wire [AT-1:0] newest = tail == 0 ? HISTORY - 1 : tail - 1;
 
-  wire [AT-1:0] newest = tail == 0 ? HISTORY - 1 : tail - 1;
-
   // The sum is that of the ratios of these misses.
   always @(*) if (!rst) ratios_summed: assert (
       total == sum + (missed[ADD] ? {{(SUM-RATIO){1'b0}}, ratio} : {SUM{1'b0}}));

@@ -59,6 +59,7 @@ fn every_corner_of_every_preset_is_reached() {
 /// Software sets everything that it can, the times of the link and the guard too. A short threshold
 /// makes the guard refuse often.
 #[test]
+#[ignore = "long; make test-all runs it"]
 fn every_corner_of_a_port_with_registers_and_a_guard_is_reached() {
     let folder = tempfile::tempdir().unwrap();
     let edits = [

@@ -80,6 +80,56 @@ fn it_says_what_generate_and_estimate_say() {
     }
 }
 
+/// What software can change is not said to be so always: t_w of deep sleep is 4,480 cycles of 1 ns, and
+/// an eighth to eight times of that is legal. PerfBound's threshold stays below `h_maxval` (SPEC 7.5),
+/// whatever software may set of the policy fixed.
+#[test]
+fn times_that_software_sets_are_given_with_their_range() {
+    let folder = folder_of("bxiv3-deep-sleep");
+    let path = folder.path();
+    let text = "[port]\nsleep = \"fast-wake\"\nregisters = true\ncontrol_pins = true\n\
+                timing_range = 8\n";
+    fs::write(path.join("port.toml"), text).unwrap();
+    let sheet = output(path, "datasheet port.toml");
+    let row = |name: &str| cells(&sheet, name)[1..].join(" | ");
+    assert!(
+        row("from deep sleep to wake").ends_with("after reset; software may set 560 to 35840"),
+        "{sheet}"
+    );
+    let up = row("from `link_up` to wake");
+    assert!(
+        up.starts_with("4480 ") && up.contains("at most 35840"),
+        "{up}"
+    );
+    assert!(
+        sheet.contains("or the longest, 4.194 ms (4194304 ticks)"),
+        "{sheet}"
+    );
+    assert!(
+        sheet.contains("is awake at most 35.84 us after it rises"),
+        "{sheet}"
+    );
+    assert!(
+        sheet.contains("in the times that software has set"),
+        "{sheet}"
+    );
+
+    // The estimate counts the bits of the timer that is built.
+    let json = output(path, "estimate port.toml --json");
+    let estimate: Value = serde_json::from_str(&json).unwrap();
+    let registers = estimate["registers"].as_array().unwrap();
+    let timer = registers.iter().find(|it| it["name"] == "transition timer");
+    let entries = estimate["census"]["entries"].as_array().unwrap();
+    let built = entries.iter().find(|it| {
+        it["block"]
+            .as_str()
+            .is_some_and(|of| of.ends_with("lpi_fsm"))
+            && it["name"] == "cycles"
+    });
+    assert_eq!(timer.unwrap()["bits"], 16, "{json}");
+    assert_eq!(timer.unwrap()["bits"], built.unwrap()["width"], "{json}");
+}
+
 #[test]
 fn its_diagrams_are_of_this_configuration() {
     let folder = folder_of("bxiv3-deep-sleep");

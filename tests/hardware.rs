@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{json, Value};
 
-use crate::common::{folder_of, linkdoze, run, without_notes, PRESETS};
+use crate::common::{folder_of, linkdoze, run, share, without_notes, PRESETS};
 
 fn project(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
@@ -299,7 +299,7 @@ fn long_random_activity_on_every_preset() {
 /// So many cycles with each of two seeds, and so many in the native simulation, which is slower.
 fn random_activity(cycles: u64, native_cycles: u64) {
     let all = 2 * cycles;
-    for preset in PRESETS {
+    for preset in share(&PRESETS, 3) {
         let folder = folder_of(preset);
         let random = ["cosim", "port.toml", "--random"];
         let cycles = cycles.to_string();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
-use crate::common::{kept, quick};
+use crate::common::{kept, quick, share};
 
 /// A folder with a configuration, idle periods, and a cache of compiled models.
 fn folder() -> TempDir {
@@ -411,11 +411,12 @@ fn a_killed_run_leaves_nothing_that_the_next_one_does_not_remove() {
 #[test]
 fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
     let folder = folder();
-    for (wave, engine) in [
+    let writers = [
         ("w.fst", "verilator"),
         ("w.vcd", "verilator"),
         ("w.vcd", "native"),
-    ] {
+    ];
+    for &(wave, engine) in share(&writers, 2) {
         let arguments = ["cosim", "port.toml", "--line-rate", "--cycles", "20000"];
         let run = |limit: &str| {
             // No file may be longer than the limit, in blocks of 512 bytes: writing fails in the

@@ -5,7 +5,7 @@ use std::fs;
 
 use rayon::prelude::*;
 
-use crate::common::{linkdoze, run};
+use crate::common::{linkdoze, run, share};
 
 /// Every memory that there is: the ring, the counters and their groups of a circular histogram, the
 /// outcomes and ratios of a long history, the packets of every hop count.
@@ -61,24 +61,24 @@ fn memories_of_another_make_fit() {
     let meets = "(write_enable & (write_address == read_address)) ?";
     let makes = [
         (
+            "gives neither",
+            READS,
+            format!("    read_data <= {meets} ~write_data : words[read_address];\n"),
+            0,
+        ),
+        (
             "gives the old word",
             READS,
             "    read_data <= words[read_address];\n".to_owned(),
             0,
         ),
+        ("never writes", WRITES, String::new(), 1),
         (
             "gives the new word",
             READS,
             format!("    read_data <= {meets} write_data : words[read_address];\n"),
             0,
         ),
-        (
-            "gives neither",
-            READS,
-            format!("    read_data <= {meets} ~write_data : words[read_address];\n"),
-            0,
-        ),
-        ("never writes", WRITES, String::new(), 1),
         (
             "loses the highest bit",
             WRITES,
@@ -87,6 +87,7 @@ fn memories_of_another_make_fit() {
             1,
         ),
     ];
+    let makes = share(&makes, 2);
     makes.par_iter().for_each(|(make, from, to, status)| {
         let own = path.join(make.replace(' ', "-"));
         fs::create_dir(&own).unwrap();

@@ -103,6 +103,27 @@ fn most_faults_show() {
     );
 }
 
+/// As many faults of another module are others.
+#[test]
+fn results_of_other_faults_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path());
+    let one_of = |module: &str| {
+        let mut command = linkdoze(folder.path());
+        let few = ["--cycles", "1000", "--step", "1000", "--no-equivalence"];
+        command.args(["mutate", "port.toml", "-o", "found.json", "--json"]);
+        command.args(few).args(["--only", module]);
+        command.output().unwrap()
+    };
+    let first = one_of("idle_meter");
+    let report: serde_json::Value = serde_json::from_slice(&first.stdout).unwrap();
+    assert_eq!(report["mutants"].as_array().unwrap().len(), 1, "{report:#}");
+    let second = one_of("lpi_fsm");
+    let err = String::from_utf8_lossy(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{err}");
+    assert!(err.contains("these are results of another"), "{err}");
+}
+
 /// A solver tells that a fault is none, and does not tell so of one that is.
 #[test]
 #[ignore = "long; make test-all runs it"]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use rayon::prelude::*;
 use serde_json::Value;
 
-use crate::common::{linkdoze, run, SHORT_TIMES};
+use crate::common::{linkdoze, run, share, SHORT_TIMES};
 
 /// A port whose ends exchange messages.
 fn config_with_messages() -> String {
@@ -906,6 +906,7 @@ fn every_edit_is_found(config: &str, edits: &[Edit], cycles: &str) {
         "{reasons:?}"
     );
 
+    let edits = share(edits, 3);
     edits.par_iter().enumerate().for_each(|(index, edit)| {
         // A folder of its own: the waveform goes to the folder of the run.
         let own = path.join(format!("edit-{index}"));

@@ -151,6 +151,64 @@ fn the_reader_refuses_whole_numbers_beyond_the_ranges_of_the_schema() {
     assert!(tried >= 20, "{tried}");
 }
 
+/// What a scenario needs so that it may have this key: keys of the same table, and other tables.
+fn beside(table: &Table, key: &str) -> (&'static str, &'static str) {
+    match (table.path, table.kind, key) {
+        ("traffic", "goal", _) => ("file = \"a.goal\"\n", ""),
+        ("traffic", "skeleton", "atoms_per_rank" | "output_every") => {
+            ("program = \"lammps\"\n", "")
+        }
+        ("traffic", "skeleton", "gradients" | "gradient_bytes") => {
+            ("program = \"allreduce-ring\"\n", "")
+        }
+        ("traffic", "skeleton", "neighbours") => ("program = \"halo3d\"\n", ""),
+        ("traffic", "skeleton", "blocks") => ("program = \"sweep3d\"\n", ""),
+        ("traffic", "skeleton", _) => ("program = \"fft\"\n", ""),
+        ("traffic", "random-jobs", _) => ("", "[topology]\nkind = \"rlft\"\nradix = 16\n"),
+        ("traffic", "inactivity", _) => ("shape = \"lammps\"\n", "[run]\nduration_ns = 1000\n"),
+        ("traffic", _, _) => ("", "[run]\nduration_ns = 1000\n"),
+        ("switch", _, "select_on" | "select_off" | "select_window_ns") => (
+            "selection = \"powar\"\n",
+            "[traffic]\nfile = \"a.goal\"\n[topology]\nkind = \"rlft\"\n",
+        ),
+        ("switch", _, "escape_queues") => (
+            "queueing = \"h2lq\"\nqueue_bytes = 1000000\n",
+            "[traffic]\nfile = \"a.goal\"\n[topology]\nkind = \"dragonfly\"\n",
+        ),
+        ("switch", _, "low_lanes") => ("link_lanes = 12\n", "[traffic]\nfile = \"a.goal\"\n"),
+        _ => ("", "[traffic]\nfile = \"a.goal\"\n"),
+    }
+}
+
+/// A scenario that says what a table of keys calls the default is the same as one that leaves it out.
+#[test]
+fn the_defaults_of_a_scenario_are_those_of_the_reader() {
+    let mut tried = 0;
+    for table in scenario::TABLES.iter() {
+        for key in &table.keys {
+            let Some(default) = key.literal_default() else {
+                continue;
+            };
+            let kind = match (table.kind, key.name) {
+                ("", _) => String::new(),
+                (kind, "kind") if default != format!("\"{kind}\"") => continue,
+                (_, "kind") => String::new(),
+                (kind, _) => format!("kind = \"{kind}\"\n"),
+            };
+            let (own, others) = beside(table, key.name);
+            let without = format!("{others}[{}]\n{kind}{own}", table.path);
+            let with = format!("{without}{} = {default}\n", key.name);
+            let [without, with] = [without, with].map(|text| {
+                let parsed = scenario::Scenario::parse(&text, Path::new("s.toml"));
+                parsed.unwrap_or_else(|error| panic!("{text}\n{error}"))
+            });
+            assert_eq!(with, without, "{}.{} = {default}", table.path, key.name);
+            tried += 1;
+        }
+    }
+    assert!(tried > 80, "{tried}");
+}
+
 /// Ranges, kinds and units of some keys, by hand.
 #[test]
 fn the_schemas_have_the_ranges_of_the_reader() {

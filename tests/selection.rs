@@ -557,6 +557,7 @@ fn every_part_is_emitted() {
             "{out}"
         );
         assert!(!out.contains("smoke") && !out.contains(".core"), "{out}");
+        assert!(!path.join(part).join("testbench").exists());
         run(linkdoze(path).args(options).arg("--check"), 0);
         let icarus = Command::new("iverilog")
             .args(["-g2005", "-Wall", "-o", "out", "-c"])

@@ -1006,7 +1006,13 @@ fn too_many_samples_are_refused() {
     refused(
         "duration_ns = 3000000\nsample_ns = 1\n",
         "7:13: run.sample_ns = 1: 3000000 samples in duration_ns, at most 1000000 can be kept; the nearest \
-         length that will do is 3",
+         length that will do is 4",
+    );
+    // What is accounted reaches a cable's delay further than the duration.
+    refused(
+        "duration_ns = 3000000\nsample_ns = 3\n",
+        "sample_ns = 3 in [run]: 3000000 ns would have more than 1000000 samples; the nearest that will do \
+         is 4",
     );
     refused(
         "sample_ns = 0.1\n",

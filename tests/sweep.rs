@@ -343,6 +343,40 @@ fn digests_are_of_files() {
     assert!(page.contains(&format!("SHA-256 of its files {digest}")));
 }
 
+/// The CPU time of a send is that of each variation: of two sends of 9,600 bytes the second leaves 100 us
+/// later, or while the first is still on its way. The trace comes through a pipe, which is read once.
+#[test]
+fn overheads_are_varied_and_a_pipe_is_read_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "scenario.toml",
+        "[topology]\nnodes = 2\n[traffic]\nfile = \"/dev/stdin\"\n[power.port]\nsync = \"lpi\"\n",
+    );
+    write(
+        "sweep.toml",
+        "scenario = \"scenario.toml\"\nstates = []\n[vary]\n\
+         traffic.send_overhead_ns = [200, 100000]\n",
+    );
+    let trace = "num_ranks 2\nrank 0 {\na: send 9600b to 1\nb: send 9600b to 1\nb requires a\n}\n\
+                 rank 1 {\na: recv 9600b from 0\nb: recv 9600b from 0\nb requires a\n}\n";
+    let mut command = linkdoze(folder.path());
+    command.args(["sweep", "sweep.toml", "-o", "out"]);
+    run(command.write_stdin(trace), 0);
+    let times: Vec<f64> = rows(&folder.path().join("out"))
+        .iter()
+        .map(|row| row.measured.time_ns)
+        .collect();
+    let [short, long] = times[..] else {
+        panic!("{times:?}")
+    };
+    // Two sends: the first one's message has left when the second begins.
+    assert!(
+        long - short >= 2.0 * (100_000.0 - 200.0) - 192.0,
+        "{times:?}"
+    );
+}
+
 /// A bound that is kept and one that is not: told first, and the same as `simulate` tells. What is
 /// missing later, when the run without power saving is there already, comes out the same.
 #[test]

@@ -11,14 +11,22 @@ use crate::hdl::sim::Simulator;
 /// `make test-all` sets it.
 const ALL_CASES: &str = "LINKDOZE_ALL_CASES";
 
-/// Of so many random cases one in four; all of them with `make test-all`.
+/// Of so many random cases one in eight; all of them with `make test-all`.
 pub(crate) fn cases(all: u32) -> ProptestConfig {
-    let parts = if std::env::var_os(ALL_CASES).is_some() {
-        1
-    } else {
-        4
-    };
-    ProptestConfig::with_cases(all.div_ceil(parts))
+    ProptestConfig::with_cases(all.div_ceil(unless_all(8) as u32))
+}
+
+/// One in `step` of what is tested alike; all of it with `make test-all`.
+pub(crate) fn share<T>(all: &[T], step: usize) -> impl Iterator<Item = &T> {
+    all.iter().step_by(unless_all(step))
+}
+
+/// 1 with `make test-all`, `step` else.
+fn unless_all(step: usize) -> usize {
+    match std::env::var_os(ALL_CASES) {
+        Some(_) => 1,
+        None => step,
+    }
 }
 
 impl PortPlan {

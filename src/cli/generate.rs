@@ -118,13 +118,17 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             message += &format!("stale or missing: {}\n", stale.join(", "));
         }
         if !left.is_empty() {
-            message += &format!("of another configuration: {}\n", listed(&left));
+            message += &format!("of another configuration: {}\n", files::listed(&left));
         }
         output::message(&format!("{message}regenerate with: {again}"));
         return Ok(Outcome::CheckFailed);
     }
     files::refuse_to_replace(files.iter().map(|(path, _)| path), [&args.config])?;
-    let _locks = lock(&folders(args))?;
+    // A folder that is not there and stays empty is not made.
+    let mut folders = folders(args).to_vec();
+    let gets_files = |folder: &Path| files.iter().any(|(path, _)| path.parent() == Some(folder));
+    folders.retain(|folder| folder.is_dir() || gets_files(folder));
+    let _locks = lock(&folders)?;
     files::write_together(&files)?;
     let left = left_over(args, &files)?;
     for path in &left {
@@ -133,7 +137,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     if !left.is_empty() {
         output::note(&format!(
             "removed, of another configuration: {}",
-            listed(&left)
+            files::listed(&left)
         ));
     }
     let list: String = files
@@ -198,12 +202,4 @@ fn left_over(args: &Args, files: &[(PathBuf, &[u8])]) -> anyhow::Result<Vec<Path
         }
     }
     Ok(left.into_values().collect())
-}
-
-fn listed(paths: &[PathBuf]) -> String {
-    let names: Vec<String> = paths
-        .iter()
-        .map(|path| path.display().to_string())
-        .collect();
-    names.join(", ")
 }

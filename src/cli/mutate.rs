@@ -98,7 +98,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if let Some(path) = &args.output {
         files::refuse_to_replace([path], [&args.config])?;
     }
-    let inputs = inputs(&campaign, &config.hash(), provers.is_some());
+    let inputs = inputs(&campaign, &config.hash(), provers.as_ref())?;
     let results = match &args.output {
         Some(path) => Results::read(path, inputs)?,
         None => Results::new(inputs),
@@ -133,8 +133,8 @@ fn share(killed: usize, real: usize) -> f64 {
     }
 }
 
-/// What the results depend on.
-fn inputs(campaign: &Campaign, config: &str, asks: bool) -> String {
+/// What the results depend on: which faults there are, too.
+fn inputs(campaign: &Campaign, config: &str, provers: Option<&Provers>) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(config);
     hash.update(env!("LINKDOZE_SOURCES"));
@@ -142,10 +142,11 @@ fn inputs(campaign: &Campaign, config: &str, asks: bool) -> String {
         hash.update(name);
         hash.update(text);
     }
-    let faults = campaign.mutants.len();
+    hash.update(serde_json::to_vec(&campaign.mutants)?);
+    let solver = provers.map(|provers| &provers.induction.solver_version);
     let (cycles, seed) = (campaign.cycles, campaign.seed);
-    hash.update(format!("{faults} {cycles} {seed} {asks}"));
-    format!("{:x}", hash.finalize())
+    hash.update(format!("{cycles} {seed} {solver:?}"));
+    Ok(format!("{:x}", hash.finalize()))
 }
 
 fn emit(campaign: &Campaign, number: usize, folder: &std::path::Path) -> Result<Outcome> {

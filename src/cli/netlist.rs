@@ -38,7 +38,8 @@ pub struct Args {
     /// `cosim --rtl DIR` takes it.
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
-    /// How many seconds ABC may think about one block, at least 1.
+    /// How many seconds of processor time ABC may think about one block, at least 1; before, it looks
+    /// for what the two have in common, for half a minute and five times as long at most.
     #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = within(1..=1_000_000))]
     timeout: u64,
     #[command(flatten)]

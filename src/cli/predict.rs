@@ -15,7 +15,7 @@ use crate::cosim::open_loop::{self, Golden, OpenLoop};
 use crate::cosim::port::PortDesign;
 use crate::cosim::verilator::Compiled;
 use crate::cosim::{Design, EngineError};
-use crate::periods::{Period, Periods, PeriodsError};
+use crate::periods::{Length, Period, Periods, PeriodsError};
 use crate::reference::{Parameters, Reference};
 
 /// Clock cycles that the Verilog is clocked between two looks at the progress: a tenth of a
@@ -158,37 +158,8 @@ impl<E: OpenLoop> Predictor for open_loop::Predictor<E> {
     }
 }
 
-/// How long a list of periods is so far.
-struct Length {
-    cycles: u64,
-    clocks_per_tick: u64,
-    period_ps: u64,
-}
-
 /// More clock cycles than the answer to a period takes with the largest histogram.
 const ANSWER: u64 = 1 << 20;
-
-impl Length {
-    fn new(config: &Config) -> Length {
-        Length {
-            cycles: 0,
-            clocks_per_tick: config.clock.tick_ps / config.clock.period_ps,
-            period_ps: config.clock.period_ps,
-        }
-    }
-
-    /// Adds the period that was read last from `periods`. Beyond 2^64 cycles nothing is counted, and
-    /// some are for the answer to the last period.
-    fn add(&mut self, period: Period, periods: &Periods) -> Result<(), PeriodsError> {
-        let ticks = period.busy.checked_add(period.idle);
-        let cycles = ticks.and_then(|ticks| ticks.checked_mul(self.clocks_per_tick));
-        self.cycles = cycles
-            .and_then(|cycles| cycles.checked_add(self.cycles))
-            .filter(|cycles| cycles.checked_add(ANSWER).is_some())
-            .ok_or_else(|| periods.too_long(self.period_ps))?;
-        Ok(())
-    }
-}
 
 /// A list of periods that has no fault.
 struct Checked {
@@ -209,7 +180,8 @@ impl Checked {
         let mut list = Periods::open(path)?;
         let once = !path.is_file();
         let mut kept = Vec::new();
-        let mut length = Length::new(config);
+        let clock_ps = config.clock.period_ps;
+        let mut length = Length::new(config.clock.tick_ps / clock_ps, clock_ps, ANSWER);
         let mut count = 0;
         while let Some(period) = list.next().transpose()? {
             length.add(period, &list)?;
@@ -224,7 +196,7 @@ impl Checked {
                 false => Box::new(Periods::open(path)?),
             },
             count,
-            cycles: length.cycles,
+            cycles: length.cycles(),
         })
     }
 }

@@ -38,7 +38,7 @@ pub struct Args {
     /// The configuration file.
     config: PathBuf,
     /// Take the Verilog and the checkers in this folder, which `generate` wrote, instead of
-    /// emitting them.
+    /// emitting them; nothing is proved of two ports on a link that loses messages then.
     #[arg(long, value_name = "DIR")]
     rtl: Option<PathBuf>,
     /// The SMT solver [default: Z3 4.12 or newer, cvc5, CVC4: the first that is there].
@@ -172,9 +172,15 @@ fn tasks_of_ports(
     if args.port_only {
         tasks.retain(|task| task.top != verify::PAIR);
     }
-    // Its Verilog has other times than that of a folder.
-    if args.rtl.is_none() && !args.port_only && !args.without_faults {
-        tasks.extend(faults::task(&plan)?);
+    if !args.port_only && !args.without_faults {
+        match (faults::task(&plan)?, &args.rtl) {
+            // Its Verilog has other times than that of a folder.
+            (Some(_), Some(_)) => output::note(
+                "note: with --rtl nothing is proved about two ports whose messages are lost and that \
+                 are reset; --without-faults says so, too",
+            ),
+            (task, _) => tasks.extend(task),
+        }
     }
     Ok(tasks)
 }

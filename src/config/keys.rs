@@ -88,7 +88,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                 key(
                     "t_pdt_ns",
                     time(0, LONGEST_NS),
-                    "`100000`",
+                    "100000, or the longest that `port.time_width` holds",
                     "threshold of the policy `fixed`, in whole ticks; 0 powers down at once",
                 ),
                 key(
@@ -109,7 +109,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "hybrid_hold_ns",
                     transition(),
                     "`8000`",
-                    "time in fast wake before deep sleep, of `sleep = \"hybrid\"`",
+                    "time in fast wake before deep sleep, of `sleep = \"hybrid\"`, in whole cycles; the default is rounded up",
                 ),
                 key(
                     "sync",
@@ -122,7 +122,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                 key(
                     "sync_timeout_ns",
                     time(1, LONGEST_NS),
-                    "`10000`",
+                    "10000, or the longest that `port.time_width` holds",
                     "after this time, in whole ticks, a peer that does not answer is given up",
                 ),
                 key(
@@ -181,13 +181,13 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                         "t_w_ns",
                         transition(),
                         "`375`",
-                        "time from sleep to wake, in whole cycles",
+                        "time from sleep to wake, in whole cycles; the default is rounded up",
                     ),
                     key(
                         "t_s_ns",
                         transition(),
                         "`200`",
-                        "time from wake to sleep, in whole cycles",
+                        "time from wake to sleep, in whole cycles; the default is rounded up",
                     ),
                 ],
             ),
@@ -201,8 +201,8 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "10 % of `states.wake.power_w`",
                     "power of one end of the link",
                 ),
-                key("t_w_ns", transition(), "`4480`", "time from sleep to wake, in whole cycles"),
-                key("t_s_ns", transition(), "`2000`", "time from wake to sleep, in whole cycles"),
+                key("t_w_ns", transition(), "`4480`", "time from sleep to wake, in whole cycles; the default is rounded up"),
+                key("t_s_ns", transition(), "`2000`", "time from wake to sleep, in whole cycles; the default is rounded up"),
                 key(
                     "t_q_ns",
                     time(0, LONGEST_TRANSITION_NS),
@@ -290,7 +290,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "hop_factor",
                     Type::Fraction,
                     "computed from `bound` and `hops`",
-                    "the factor `l` itself, instead of `hops`; at most `bound`",
+                    "the factor `l` itself, instead of `hops`; at most `bound`, where that is given",
                 ),
                 key(
                     "hop_window",

@@ -404,7 +404,7 @@ impl Config {
 
     /// The guard's constants, if there is one; `budget` is the plan's.
     fn guard_plan(&self, budget: &BudgetPlan) -> Option<GuardPlan> {
-        if self.guard.burst == 0 || self.port.policy == Policy::AlwaysOn {
+        if !self.guarded() {
             return None;
         }
         let burst = self.guard.burst;
@@ -557,7 +557,13 @@ impl Config {
     /// Whether `l` governs how often packets may find their link asleep: a policy that predicts
     /// goes by it, and a guard enforces it.
     pub fn is_bounded(&self) -> bool {
-        self.predicts() || (self.guard.burst > 0 && self.port.policy != Policy::AlwaysOn)
+        self.predicts() || self.guarded()
+    }
+
+    /// Whether a guard limits how often packets find their link asleep: a port that is always on needs
+    /// none.
+    pub fn guarded(&self) -> bool {
+        self.guard.burst > 0 && self.port.policy != Policy::AlwaysOn
     }
 
     /// Whether `l` is made of the bound and of hop counts that are given.

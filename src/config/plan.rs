@@ -1,6 +1,8 @@
 //! The validated plan that the rest of the program trusts: a configuration in the units
 //! of the hardware (ticks, clock cycles, bits).
 
+use crate::input::HOP_COUNTS;
+
 /// When the port decides to power down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
@@ -456,7 +458,7 @@ impl RatePlan {
 pub const HOP_FACTOR_FRACTION: u32 = 16;
 
 /// The longest path that a port can tell of, in links.
-pub const MAX_HOPS: u32 = 63;
+pub const MAX_HOPS: u32 = HOP_COUNTS.1 as u32;
 
 /// The measured hop factor before the first full window, in units of
 /// `2^-HOP_FACTOR_FRACTION`: the smallest possible, as if every packet took [`MAX_HOPS`]

@@ -321,8 +321,7 @@ fn timing_fault(config: &Config) -> Option<String> {
 
 /// Why a configuration can have no guard, if it asks for one.
 fn guard_fault(config: &Config) -> Option<String> {
-    let guarded = config.guard.burst > 0 && config.port.policy != Policy::AlwaysOn;
-    if !guarded {
+    if !config.guarded() {
         return None;
     }
     if config.port.sync == Sync::Levels {

@@ -2,13 +2,9 @@
 
 use std::path::Path;
 
-use anyhow::{bail, Context};
-
 use super::{Activity, Stretch};
 use crate::blocks::port::pins::{Inputs, PackedOutputs};
-use crate::periods;
-
-const TOO_LONG: &str = "the periods last more than 2^64 clock cycles in all: cut the list";
+use crate::periods::{self, Length, PeriodsError};
 
 /// Busy and idle periods, one after the other, driven open loop: the port is said to hold
 /// and to send packets for the whole of a busy period, whatever its link does, and its
@@ -29,22 +25,22 @@ enum Part {
 }
 
 impl Periods {
-    /// Reads a list of periods in ticks of `clocks_per_tick` clock cycles.
+    /// Reads a list of periods in ticks of `clocks_per_tick` clock cycles of `period_ps`.
     ///
     /// # Errors
     /// If the file cannot be read, is no such list, or lasts more than 2^64 clock cycles.
-    pub fn read(path: &Path, clocks_per_tick: u64) -> anyhow::Result<Periods> {
+    pub fn read(
+        path: &Path,
+        clocks_per_tick: u64,
+        period_ps: u64,
+    ) -> Result<Periods, PeriodsError> {
+        let mut list = periods::Periods::open(path)?;
+        // The cycle that ends the last idle period.
+        let mut length = Length::new(clocks_per_tick, period_ps, 1);
         let mut periods = Vec::new();
-        let mut total = 1u64;
-        for period in periods::Periods::open(path)? {
-            let period = period?;
-            let cycles = |ticks: u64| ticks.checked_mul(clocks_per_tick);
-            let sum = |busy: u64, idle: u64| total.checked_add(busy)?.checked_add(idle);
-            let (Some(busy), Some(idle)) = (cycles(period.busy), cycles(period.idle)) else {
-                bail!("{}: {TOO_LONG}", path.display());
-            };
-            total = sum(busy, idle).with_context(|| format!("{}: {TOO_LONG}", path.display()))?;
-            periods.push((busy, idle));
+        while let Some(period) = list.next().transpose()? {
+            length.add(period, &list)?;
+            periods.push((period.busy * clocks_per_tick, period.idle * clocks_per_tick));
         }
         Ok(Periods {
             periods,
@@ -102,11 +98,11 @@ mod tests {
     use super::*;
     use crate::blocks::port::pins::Outputs;
 
-    fn read(text: &[u8], clocks_per_tick: u64) -> anyhow::Result<Periods> {
+    fn read(text: &[u8], clocks_per_tick: u64) -> Result<Periods, PeriodsError> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("periods.csv");
         std::fs::write(&path, text).unwrap();
-        Periods::read(&path, clocks_per_tick)
+        Periods::read(&path, clocks_per_tick, 1000)
     }
 
     #[test]
@@ -141,7 +137,9 @@ mod tests {
         assert!(read(text, 1).is_ok());
         for clocks_per_tick in [2, 10] {
             let error = read(text, clocks_per_tick).err().expect("an error");
-            assert!(error.to_string().contains("more than 2^64"), "{error}");
+            let line = if clocks_per_tick == 2 { 4 } else { 3 };
+            let line = format!("periods.csv:{line}: with this period");
+            assert!(error.to_string().contains(&line), "{error}");
         }
     }
 }

@@ -1223,11 +1223,14 @@ impl Activity for Scenes {
         Some(Stretch {
             software: match (self.configures_until, self.counts_until) {
                 (Some(_), _) => SoftwareMay::Configure,
-                (None, Some(end)) => match (end - self.now) * COUNTING_PARTS / self.counting.0 {
-                    0 => SoftwareMay::ClearCounts,
-                    1 => SoftwareMay::ReadCounts,
-                    _ => SoftwareMay::Nothing,
-                },
+                (None, Some(end)) => {
+                    match end.saturating_sub(self.now) * COUNTING_PARTS / self.counting.0 {
+                        // The last scene may go on beyond the end.
+                        0 => SoftwareMay::ClearCounts,
+                        1 => SoftwareMay::ReadCounts,
+                        _ => SoftwareMay::Nothing,
+                    }
+                }
                 (None, None) => SoftwareMay::Ask,
             },
             ..stretch

@@ -18,7 +18,7 @@ use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
 use crate::network::event::Replacements;
 
-/// Runs kept of all ports together before they are compared: 56 bytes each. What the
+/// Runs kept of all ports together before they are compared: some 80 bytes each. What the
 /// golden models did since they were last asked comes on top.
 const PENDING_RUNS: usize = 1 << 19;
 /// Cycles kept of all ports together: a few seconds' work, so that a sparse trace can be

@@ -1154,10 +1154,11 @@ impl Tracer {
         self.instance.shared.leap.is_some()
     }
 
-    /// Leaps over idle time: the waveform shows the cycle after it next.
+    /// Leaps over idle time: the waveform shows the cycle after it next, unless the design departs from
+    /// what the leap says of it; then nothing more comes.
     ///
     /// # Errors
-    /// If the design fails, or departs from what the leap says of it.
+    /// If the design fails.
     pub fn leap(&mut self, leap: &Leap) -> Result<(), EngineError> {
         self.instance.leap(leap).map(drop)
     }

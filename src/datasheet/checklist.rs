@@ -21,6 +21,7 @@ pub(super) fn items(source: &Source) -> Vec<String> {
         Some(_) => " of each port",
         None => "",
     };
+    let adjusts = !plan.adjustable_times().is_empty();
     let period = config.clock.period_ps;
     items.push(format!(
         "`clk` has a period of {} ({:.6} MHz), `rst` is synchronous and active high.",
@@ -62,7 +63,8 @@ pub(super) fn items(source: &Source) -> Vec<String> {
     if plan.control_pins {
         items.push(format!(
             "`link_up`{of} follows the PHY's link (block lock, no remote fault). While it is 0 nothing \
-             is sent; the link is awake {} after it rises. It stays 0 for a round trip at least.",
+             is sent; the link is awake {}{} after it rises. It stays 0 for a round trip at least.",
+            if adjusts { "at most " } else { "" },
             source.time(link_sync::longest_transitions(plan).1)
         ));
         items.push(format!(
@@ -125,7 +127,11 @@ pub(super) fn items(source: &Source) -> Vec<String> {
         }
     }
     items.push(format!(
-        "The PHY follows `power_state`{of} in the configured times ({}).",
+        "The PHY follows `power_state`{of} in the {} ({}).",
+        match adjusts {
+            true => "times that software has set; after reset in those of the configuration",
+            false => "configured times",
+        },
         states.join("; ")
     ));
     if plan.registers.is_some() {

@@ -10,7 +10,7 @@ mod wave;
 
 use crate::blocks::csr::map;
 use crate::blocks::link_sync;
-use crate::config::plan::PortPlan;
+use crate::config::plan::{LinkTime, PortPlan};
 use crate::config::Config;
 use crate::estimate::summary::{self, time};
 use crate::estimate::Estimate;
@@ -299,17 +299,44 @@ impl Source<'_> {
             );
         }
         let link = &self.plan.link;
-        let states = [
-            ("fast wake", self.uses_fast_wake(), link.fast_wake),
-            ("deep sleep", self.uses_deep_sleep(), link.deep_sleep),
-        ];
-        for (state, _, times) in states.iter().filter(|(_, used, _)| *used) {
-            row(&format!("to {state}"), times.t_s, "always");
-            row(&format!("from {state} to wake"), times.t_w, "always");
+        let adjustable = self.plan.adjustable_times();
+        let of = |time: LinkTime| {
+            let range = adjustable.iter().find(|it| it.time == time);
+            range.map_or("always".to_owned(), |range| {
+                let (least, most) = (range.least, range.most);
+                format!("after reset; software may set {least} to {most}")
+            })
+        };
+        if self.uses_fast_wake() {
+            let times = link.fast_wake;
+            row("to fast wake", times.t_s, &of(LinkTime::SleepFastWake));
+            row(
+                "from fast wake to wake",
+                times.t_w,
+                &of(LinkTime::WakeFastWake),
+            );
+        }
+        if self.uses_deep_sleep() {
+            let times = link.deep_sleep;
+            row("to deep sleep", times.t_s, &of(LinkTime::SleepDeepSleep));
+            row(
+                "from deep sleep to wake",
+                times.t_w,
+                &of(LinkTime::WakeDeepSleep),
+            );
         }
         if self.plan.control_pins {
-            let (_, t_w) = link_sync::longest_transitions(self.plan);
-            row("from `link_up` to wake", t_w, "always");
+            let states = self.plan.used_sleep_states();
+            let t_w = states.iter().map(|times| times.t_w).max().unwrap_or(0);
+            let (_, most) = link_sync::longest_transitions(self.plan);
+            row(
+                "from `link_up` to wake",
+                t_w,
+                &match adjustable.is_empty() {
+                    true => "always".to_owned(),
+                    false => format!("after reset; the longest `t_w` in force, at most {most}"),
+                },
+            );
             if let Some(sync) = self.plan.messages() {
                 let start = link_sync::start_cycles(self.plan, &sync);
                 row("from `link_up` to `tx_enable`", start, "always");
@@ -321,8 +348,9 @@ impl Source<'_> {
         ];
         let tick = self.config.clock.tick_ps;
         let ticks = |count: u64| time(u128::from(count) * u128::from(tick));
-        let longest = self.plan.longest_threshold();
         if self.plan.predicts() {
+            // Software sets the threshold of the policy fixed alone.
+            let longest = self.plan.histogram.max_value;
             // At run time the rate of the budget is rounded (docs/reference/registers.md).
             let exact = match self.plan.budget.rate {
                 None => "It, its window and its budget are exact: the integers that the formulas of the \

@@ -266,7 +266,8 @@ mod tests {
         for part in [
             "13:13",
             "4000000 samples",
-            "the nearest length that will do is 2",
+            // 2 ms and a cable's delay in a million samples.
+            "the nearest length that will do is 3",
         ] {
             assert!(error.contains(part), "{error}");
         }

@@ -12,10 +12,10 @@ use serde::Serialize;
 
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::link_sync::{longest_delay, start_cycles, wait_bound};
-use crate::blocks::lpi_fsm::wake_bound;
+use crate::blocks::lpi_fsm::{self, wake_bound};
 use crate::blocks::perfbound::halving_delay;
 use crate::blocks::port::{update_interval_at_line_rate, update_latency, SleepBound};
-use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, Sleep, SyncPlan, GENERATIONS};
+use crate::config::plan::{HistogramKind, Policy, PortPlan, Product, SyncPlan, GENERATIONS};
 use crate::config::{Config, PlanError};
 use crate::hdl::census::Census;
 use crate::rtl;
@@ -342,26 +342,14 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     let time = || "port.time_width".to_string();
     add("t_PDT", time_width, time());
     add("idle meter, the PDT timer", time_width, time());
-    let cycles = |ps: u64| ps / config.clock.period_ps;
-    let states = &config.states;
-    let fast_wake = [states.fast_wake.t_w_ps, states.fast_wake.t_s_ps];
-    let deep_sleep = [
-        states.deep_sleep.t_w_ps,
-        states.deep_sleep.t_s_ps,
-        states.refresh.map_or(0, |refresh| refresh.t_q_ps),
-        states.refresh.map_or(0, |refresh| refresh.t_r_ps),
-    ];
-    let times = match config.port.sleep {
-        Sleep::FastWake => fast_wake.to_vec(),
-        Sleep::DeepSleep => deep_sleep.to_vec(),
-        Sleep::Hybrid => [&fast_wake[..], &deep_sleep, &[config.port.hybrid_hold_ps]].concat(),
-    };
-    let longest = times.into_iter().max().map_or(0, cycles);
-    add(
-        "transition timer",
-        bits_for(longest),
-        format!("longest transition, hold or interval: {longest} clock cycles"),
-    );
+    if let Ok(plan) = plan {
+        let longest = lpi_fsm::longest_time(plan);
+        add(
+            "transition timer",
+            lpi_fsm::time_width(plan),
+            format!("longest transition, hold or interval: {longest} clock cycles"),
+        );
+    }
     if !config.predicts() {
         return registers;
     }

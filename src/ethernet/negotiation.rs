@@ -172,6 +172,12 @@ impl Receiver {
         self.rem_rx_system_value_echo = tlv.echo_receive;
     }
 
+    /// What the needs count as: the wish and the fallback.
+    fn within_reach(&self, needs: &ReceiveNeeds) -> (u16, u16) {
+        let wish = needs.wish.max(self.phy_wake_value);
+        (wish, needs.fallback.clamp(self.phy_wake_value, wish))
+    }
+
     /// examine_Rx_change: the wish, until the transmitter has answered it with less; then the
     /// fallback, even if less than that is advertised, because the transmitter may have known another
     /// fallback; and the PHY's wake value if it has answered that with less, too. Nothing tells of a
@@ -182,8 +188,7 @@ impl Receiver {
         if !self.in_sync() {
             return self.loc_rx_system_value;
         }
-        let wish = needs.wish.max(self.phy_wake_value);
-        let fallback = needs.fallback.clamp(self.phy_wake_value, wish);
+        let (wish, fallback) = self.within_reach(needs);
         let (requested, advertised) = (self.loc_rx_system_value, self.rem_tx_system_value);
         let answered_with_less = |request| requested == request && advertised < request;
         let of_these = self.refused.filter(|(of, _)| of == needs);
@@ -210,7 +215,7 @@ impl Receiver {
     /// The transitions that are due. local_system_change is set while the needs ask for another
     /// value than is requested.
     fn step(&mut self, needs: &ReceiveNeeds) {
-        self.loc_fb_system_value = needs.fallback.max(self.phy_wake_value);
+        self.loc_fb_system_value = self.within_reach(needs).1;
         let new_rx_value = self.examine(needs);
         let local_system_change = new_rx_value != self.loc_rx_system_value;
         if !local_system_change && self.rem_tx_system_value == self.temp_tx_var {

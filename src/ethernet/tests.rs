@@ -101,6 +101,7 @@ fn check_settled(from: &End, to: &End, phy: u16, transmit: TransmitNeeds, receiv
     };
     assert_eq!(to.receiver.may_take(), may_take);
     assert_eq!(from.tlv().transmit, wait);
+    assert_eq!(to.tlv().fallback_receive, fallback);
     assert!(from.transmitter.wait() >= wait);
 }
 

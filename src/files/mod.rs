@@ -18,6 +18,21 @@ use temporary::{unfinished, TemporaryFile};
 /// a device that never ends must not fill the memory.
 const LONGEST_TEXT: u64 = 16 << 20;
 
+/// The names of files, one after the other.
+pub(crate) fn listed(paths: &[PathBuf]) -> String {
+    let names: Vec<String> = paths
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    names.join(", ")
+}
+
+/// How data begin that gzip compressed (RFC 1952, 2.3.1).
+pub(crate) const GZIP: &[u8] = &[0x1f, 0x8b];
+
+/// How data begin that zstd compressed (RFC 8878, 3.1.1).
+pub(crate) const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
 /// A path as a word of a shell's command, for commands that are printed to be repeated.
 pub(crate) fn shell_word(path: &Path) -> String {
     let word = path.display().to_string();
@@ -52,6 +67,16 @@ pub enum FileError {
         path: PathBuf,
         /// The system's error.
         source: std::io::Error,
+    },
+    /// Some of several files could not take their places any more, after others had.
+    #[error("{path}: cannot write: {source}; already replaced: {}", listed(.replaced))]
+    Partly {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// The system's error.
+        source: std::io::Error,
+        /// What has been written.
+        replaced: Vec<PathBuf>,
     },
     /// The path cannot name a file.
     #[error("{path}: cannot write: {problem}; name a file to write")]
@@ -465,7 +490,8 @@ pub fn write_whole(path: &Path, content: &[u8]) -> Result<(), FileError> {
 ///
 /// # Errors
 /// If a folder or a file cannot be written, or a path names something that is not a
-/// regular file, such as a folder or a device.
+/// regular file, such as a folder or a device; [`FileError::Partly`] if that turns out only when others
+/// have taken their places.
 pub fn write_together(files: &[(PathBuf, &[u8])]) -> Result<(), FileError> {
     let mut staged = Vec::with_capacity(files.len());
     for (path, content) in files {
@@ -496,6 +522,7 @@ fn take_places(staged: Vec<Staged>) -> Result<(), FileError> {
     // No end of the process in between.
     let mut list = unfinished();
     let mut finished = Vec::with_capacity(staged.len());
+    let mut replaced = Vec::with_capacity(staged.len());
     for Staged {
         path,
         place,
@@ -504,13 +531,18 @@ fn take_places(staged: Vec<Staged>) -> Result<(), FileError> {
     {
         let (renamed, rest) = temporary.persist(&place, &mut list);
         finished.push(rest);
-        if let Err(error) = renamed {
+        if let Err(source) = renamed {
             drop(list);
-            return Err(FileError::Write {
-                path,
-                source: error,
+            return Err(match replaced.is_empty() {
+                true => FileError::Write { path, source },
+                false => FileError::Partly {
+                    path,
+                    source,
+                    replaced,
+                },
             });
         }
+        replaced.push(path);
     }
     drop(list);
     Ok(())
@@ -571,6 +603,23 @@ mod tests {
         assert_eq!(names(folder.path()), ["taken"]);
         write_together(&[(at("a"), b"1"), (at("b"), b"2")]).unwrap();
         assert_eq!(names(folder.path()), ["a", "b", "taken"]);
+    }
+
+    /// A folder appears where a file is to go after all are written.
+    #[test]
+    fn what_was_replaced_before_a_failure_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let staged =
+            ["a", "b", "c"].map(|name| stage(&at(name), |file| file.write_all(b"1")).unwrap());
+        std::fs::create_dir(at("b")).unwrap();
+        let error = take_places(staged.into()).unwrap_err().to_string();
+        let a = at("a").display().to_string();
+        assert!(
+            error.ends_with(&format!("already replaced: {a}")),
+            "{error}"
+        );
+        assert_eq!(names(folder.path()), ["a", "b"]);
     }
 
     #[test]

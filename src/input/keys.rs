@@ -152,7 +152,7 @@ pub(crate) fn or(one: Type, other: Type) -> Type {
 }
 
 /// What hop counts may be: what the controller's 6-bit pin can carry.
-pub(super) const HOP_COUNTS: (u64, u64) = (1, 63);
+pub(crate) const HOP_COUNTS: (u64, u64) = (1, 63);
 
 impl Type {
     /// What is legal, as the end of "must be ...".

@@ -25,7 +25,7 @@ pub use reader::{Reader, Section, Sections, Value, Written};
 pub use recognise::Kind;
 pub use unit::Unit;
 
-pub(crate) use keys::{choice, integer, key, list, number, or, REQUIRED};
+pub(crate) use keys::{choice, integer, key, list, number, or, HOP_COUNTS, REQUIRED};
 pub(crate) use similar::similar;
 
 use std::path::Path;

@@ -1,5 +1,7 @@
 //! Which kind of file a text is, and the command that it is for.
 
+use crate::files::{GZIP, ZSTD};
+
 /// The kinds of input files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -96,8 +98,8 @@ impl Kind {
 
 /// How files begin that hold traces: the bytes, and what they are.
 const TRACES: [(&[u8], &str); 4] = [
-    (&[0x28, 0xb5, 0x2f, 0xfd], "a file compressed with zstd"),
-    (&[0x1f, 0x8b], "a file compressed with gzip"),
+    (ZSTD, "a file compressed with zstd"),
+    (GZIP, "a file compressed with gzip"),
     (b"OTF2", "an OTF2 trace"),
     (b"num_ranks", "a trace in the format GOAL"),
 ];

@@ -31,7 +31,8 @@ use herd::Herd;
 pub const PART: usize = 200;
 
 /// How many seconds of processor time ABC may think about one fault in the module that it is in, and in
-/// the whole port.
+/// the whole port. Before, it looks for what the two have in common, for half a minute and five times as
+/// long at most.
 const ABC_TIMEOUTS: [u64; 2] = [3, 10];
 
 /// ABC is asked about the module of a fault that has not shown in the first of so many shares of the

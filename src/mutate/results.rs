@@ -23,7 +23,7 @@ pub enum Fate {
         /// What the engine says.
         why: String,
     },
-    /// Yosys proves that it is none.
+    /// ABC or an SMT solver proves that it is none.
     Equivalent,
     /// It has not shown.
     Survived,

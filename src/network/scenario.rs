@@ -216,7 +216,8 @@ fn read(
     let switch_section = tables.table("switch");
     let switch = switch(&mut reader, &switch_section);
     let devices = devices(&mut reader, &tables.table("energy"));
-    let run = run(&mut reader, &tables.table("run"));
+    let cable_ps = switch.as_ref().map_or(0, |switch| switch.cable_ps);
+    let run = run(&mut reader, &tables.table("run"), cable_ps);
     let traffic = tables.table("traffic");
     let shape = topology(&mut reader, topology_kind, tables);
     if let Some((switch, shape)) = switch.as_ref().zip(shape.as_ref()) {
@@ -260,7 +261,11 @@ struct Run {
     seed: u64,
 }
 
-fn run(reader: &mut Reader, section: &Section) -> Option<Run> {
+/// More than a clock cycle, in ps.
+const CLOCK_CYCLE_PS: u64 = 1_000_000;
+
+/// `cable_ps`: the delay of a cable.
+fn run(reader: &mut Reader, section: &Section, cable_ps: u64) -> Option<Run> {
     let number = |key, default| section.number(key).map_or(default, |written| written.value);
     let run = Run {
         duration: number("duration_ns", 0),
@@ -286,7 +291,9 @@ fn run(reader: &mut Reader, section: &Section) -> Option<Run> {
     }
     let samples = duration.checked_div(run.sample).unwrap_or(0);
     if samples > MAX_SAMPLES {
-        let nearest = duration.div_ceil(MAX_SAMPLES).div_ceil(1000);
+        // What is accounted reaches a cable's delay and a clock cycle further.
+        let accounted = duration + cable_ps + CLOCK_CYCLE_PS;
+        let nearest = accounted.div_ceil(MAX_SAMPLES).div_ceil(1000);
         reader.fault_at(
             section,
             "sample_ns",

@@ -101,6 +101,18 @@ impl Workload {
     /// # Errors
     /// If a trace cannot be used, or does not fit the network.
     pub fn of(scenario: &scenario::Scenario) -> Result<Option<Self>, Error> {
+        Self::read(scenario, &mut |file| Ok(trace::read(file)?))
+    }
+
+    /// [`Workload::of`] with traces that `read` gives; each is asked for once, and once more for every
+    /// further speed.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(
+        scenario: &scenario::Scenario,
+        read: &mut dyn FnMut(&Path) -> Result<trace::Program, Error>,
+    ) -> Result<Option<Self>, Error> {
         let scenario::Traffic::Jobs(all) = &scenario.traffic else {
             return Ok(None);
         };
@@ -112,7 +124,7 @@ impl Workload {
                     Program::Recorded(match programs.entry((file, job.cpu_speed)) {
                         Entry::Occupied(there) => Arc::clone(there.get()),
                         Entry::Vacant(place) => {
-                            let program = trace::read(file)?.at_speed(job.cpu_speed);
+                            let program = read(file)?.at_speed(job.cpu_speed);
                             Arc::clone(place.insert(program.into()))
                         }
                     })
@@ -144,7 +156,8 @@ impl Workload {
         .map(Some)
     }
 
-    /// The same programs, placed as `all` and `scenario` have it; skeletons with its seed.
+    /// The same programs, placed as `all` and `scenario` have it, with the overheads of `all`; skeletons
+    /// with the scenario's seed.
     ///
     /// # Errors
     /// If the ranks do not fit the network.
@@ -171,7 +184,7 @@ impl Workload {
         Ok(Self {
             jobs,
             nodes,
-            overheads: self.overheads,
+            overheads: all.overheads,
             source: self.source.clone(),
         })
     }

@@ -55,6 +55,14 @@ fn a_c_compiler_takes_the_header() {
             print("LINKDOZE_PORTS".into(), 16);
         }
         program.push_str("  return 0;\n}\n");
+        // What the page of registers shows to software.
+        let page = include_str!("../../docs/reference/registers.md");
+        let handler = page.split("```c\n").nth(1).unwrap();
+        let handler = handler.split("```").next().unwrap();
+        program += &format!(
+            "void handle(volatile uint32_t *port);\nvoid handle(volatile uint32_t *port) {{\n{}}}\n",
+            handler.replace("/* ... */", "(void)errors;")
+        );
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join(&name), text).unwrap();
         std::fs::write(folder.path().join("main.c"), program).unwrap();

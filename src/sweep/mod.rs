@@ -220,17 +220,9 @@ impl Prepared {
                 networks.push(network);
             }
             for job in jobs(&scenario.traffic) {
-                match &job.origin {
-                    Origin::Trace(file) if traces.iter().all(|(there, _)| there != file) => {
-                        traces.push((file.clone(), trace_digest(file)?));
-                        let digest = trace::sha256(file).map_err(network::Error::from)?;
-                        trace_files_sha256.extend(digest.map(|digest| (file.clone(), digest)));
-                    }
-                    Origin::Trace(_) => {}
-                    // The text of the scenario has all that a skeleton is made of.
-                    Origin::Skeleton(_) => {
-                        skeletons.extend(skeleton(job).filter(|it| !skeletons.contains(it)));
-                    }
+                // The text of the scenario has all that a skeleton is made of.
+                if let Origin::Skeleton(_) = &job.origin {
+                    skeletons.extend(skeleton(job).filter(|it| !skeletons.contains(it)));
                 }
             }
             for file in network::input_files(&scenario)? {
@@ -246,7 +238,16 @@ impl Prepared {
                     let there = variations.iter().find(same);
                     match there.and_then(|there| there.workload.as_ref()) {
                         Some(workload) => Some(workload.placed(all, &scenario)?),
-                        None => Workload::of(&scenario)?,
+                        None => Workload::read(&scenario, &mut |file| {
+                            let program = trace::read(file)?;
+                            if traces.iter().all(|(there, _)| there != file) {
+                                traces.push((file.to_owned(), digest_of(&program)));
+                                let digest = trace::sha256(file)?;
+                                trace_files_sha256
+                                    .extend(digest.map(|digest| (file.to_owned(), digest)));
+                            }
+                            Ok(program)
+                        })?,
                     }
                 }
             };
@@ -627,9 +628,8 @@ pub fn bounds_kept(rows: &[Row]) -> Option<String> {
 }
 
 /// Of the program that a trace holds, however many files it lies in.
-fn trace_digest(path: &Path) -> Result<String, Error> {
-    let program = trace::read(path).map_err(network::Error::from)?;
+fn digest_of(program: &trace::Program) -> String {
     let mut digest = Sha256::new();
     program.describe(|bytes| digest.update(bytes));
-    Ok(hex(&digest.finalize()))
+    hex(&digest.finalize())
 }

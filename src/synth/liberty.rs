@@ -5,9 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use super::SynthError;
-
-/// How a file that gzip compressed begins.
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+use crate::files::GZIP;
 
 /// Longest line that is looked at whole, in bytes; tables of delays are shorter.
 const LONGEST_LINE: usize = 1 << 20;
@@ -28,7 +26,7 @@ pub(super) fn check(path: &Path) -> Result<(), SynthError> {
         return Err(wrong("not a regular file".into()));
     }
     let mut reader = BufReader::new(File::open(path).map_err(unreadable)?);
-    if reader.fill_buf().map_err(unreadable)?.starts_with(&GZIP) {
+    if reader.fill_buf().map_err(unreadable)?.starts_with(GZIP) {
         return Err(wrong("compressed: unpack it first (gunzip)".into()));
     }
     contents(reader)

@@ -153,12 +153,13 @@ pub fn prove(
         let started = Instant::now();
         let verdict = match outputs.get(&claim.name) {
             None => Verdict::Missing,
-            Some(&output) => verdict(&claim.name, &run.search(&abc, output)?).ok_or_else(|| {
-                ToolError::Broken {
+            Some(&output) => match run.search(&abc, output)? {
+                None => Verdict::Unknown { cycles: 0 },
+                Some(text) => verdict(&claim.name, &text).ok_or_else(|| ToolError::Broken {
                     command: format!("pdr of {}", claim.name),
                     output: "no status".into(),
-                }
-            })?,
+                })?,
+            },
         };
         let done = decided.fetch_add(1, Ordering::Relaxed) + 1;
         tell(Attempt { all, done });

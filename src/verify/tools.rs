@@ -333,22 +333,23 @@ impl<'a> Workspace<'a> {
         Ok(std::fs::read_to_string(map)?)
     }
 
-    /// What ABC says of the question whether this output of [`Workspace::circuit`] is ever 1.
-    pub(super) fn search(&self, abc: &Abc, output: usize) -> Result<String, ToolError> {
-        let script = format!(
-            "read design.aig; cone -s -O {output}; scorr; dc2; pdr -T {}; print_status",
-            self.tools.timeout
-        );
+    /// What ABC says of the question whether this output of [`Workspace::circuit`] is ever 1; `None`
+    /// if it takes more than [`Tools::timeout`] of processor time.
+    pub(super) fn search(&self, abc: &Abc, output: usize) -> Result<Option<String>, ToolError> {
+        // ABC's own limit is in the time that passes, and would depend on what else runs.
+        let script = format!("read design.aig; cone -s -O {output}; scorr; dc2; pdr; print_status");
         let program = &abc.0;
         let mut command = tools::command(program);
         command
             .args(["-c", &script])
             .current_dir(self.folder.path());
+        tools::limit_processor_time(&mut command, self.tools.timeout);
         let output = tools::output(&mut command).map_err(|source| ToolError::Start {
             program: program.clone(),
             source,
         })?;
-        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+        let in_time = output.status.code().is_some();
+        Ok(in_time.then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
     }
 
     /// The design without the claims in `dropped`, as SMT-LIB; it lies in `design.smt2` too.
@@ -419,8 +420,13 @@ impl<'a> Workspace<'a> {
                 let _ = writeln!(text, "(assert (not (|{top}_is| s{at})))");
             }
             // An assumption that nothing satisfies would prove everything.
-            if self.ask("assumed", text.clone())? == Answer::Unsatisfiable {
-                return Err(ToolError::Contradiction(last));
+            match self.ask("assumed", text.clone())? {
+                Answer::Satisfiable => {}
+                Answer::Unsatisfiable => return Err(ToolError::Contradiction(last)),
+                Answer::Unknown => {
+                    search.gave_up = true;
+                    break;
+                }
             }
             let violated = |numbers: &[usize]| {
                 let claims = numbers

@@ -93,6 +93,15 @@ pub fn without_notes(err: &str) -> String {
     lines.filter(|line| !line.starts_with("note: ")).collect()
 }
 
+/// One in `step` of what is tested alike; all of it with `make test-all`.
+pub fn share<T>(all: &[T], step: usize) -> Vec<&T> {
+    let step = match std::env::var_os("LINKDOZE_ALL_CASES") {
+        Some(_) => 1,
+        None => step,
+    };
+    all.iter().step_by(step).collect()
+}
+
 /// Runs a command that must end with `status` and returns its standard output and error.
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let output = command.output().unwrap();

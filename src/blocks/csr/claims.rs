@@ -15,6 +15,7 @@ block! {
     pub fn new(plan: &PortPlan) {
         let time = plan.time_width;
         let adjusts = !plan.adjustable_times().is_empty();
+        let shared = !plan.per_direction();
         let guarded = plan.guard.is_some();
         let tokens = token_bits(plan);
     }
@@ -35,14 +36,14 @@ block! {
         pub in staged_max_samples: Bits(32, "staged"),
         pub in staged_bound: Bits(32, "staged"),
         pub in staged_hop_factor: Bits(32, "staged"),
-        pub in staged_backstop: Bit("staged"),
-        pub in staged_t_backstop: Bits(time, "staged"),
+        pub in staged_backstop: Bit("staged") if shared,
+        pub in staged_t_backstop: Bits(time, "staged") if shared,
         pub in enable: Bit("in force"),
         pub in policy: Bits(2, "in force"),
         pub in sleep_now: Bits(2, "in force"),
         pub in fixed_t_pdt: Bits(time, "in force"),
-        pub in backstop: Bit("in force"),
-        pub in t_backstop_now: Bits(time, "in force"),
+        pub in backstop: Bit("in force") if shared,
+        pub in t_backstop_now: Bits(time, "in force") if shared,
         pub in staged_guard_off: Bit("staged") if guarded,
         pub in staged_guard_burst: Bits(tokens, "staged") if guarded,
         pub in guard_off: Bit("in force") if guarded,
@@ -50,6 +51,7 @@ block! {
         pub in times_staged_kept: Bit("no staged time of the link has changed") if adjusts,
         pub in times_in_force_kept: Bit("none in force has") if adjusts,
         choice adjusts(adjusts), // software sets the times of the link
+        choice shared(shared), // both directions of the link sleep together
         choice guarded(guarded), // there is a guard
         local all_staged_kept: Bit(
             "no staged parameter has changed, times of the link and the guard's included"
@@ -77,8 +79,8 @@ block! {
         reg then_staged_max_samples: Bits(32, 0, "the cycle before"),
         reg then_staged_bound: Bits(32, 0, "the cycle before"),
         reg then_staged_hop_factor: Bits(32, 0, "the cycle before"),
-        reg then_staged_backstop: Bit(false, "the cycle before"),
-        reg then_staged_t_backstop: Bits(time, 0, "the cycle before"),
+        reg then_staged_backstop: Bit(false, "the cycle before") if shared,
+        reg then_staged_t_backstop: Bits(time, 0, "the cycle before") if shared,
         reg then_staged_guard_off: Bit(false, "the cycle before") if guarded,
         reg then_staged_guard_burst: Bits(tokens, 0, "the cycle before") if guarded,
         reg then_guard_off: Bit(false, "the cycle before") if guarded,
@@ -87,8 +89,8 @@ block! {
         reg then_policy: Bits(2, 0, "the cycle before"),
         reg then_sleep_now: Bits(2, 0, "the cycle before"),
         reg then_fixed_t_pdt: Bits(time, 0, "the cycle before"),
-        reg then_backstop: Bit(false, "the cycle before"),
-        reg then_t_backstop_now: Bits(time, 0, "the cycle before"),
+        reg then_backstop: Bit(false, "the cycle before") if shared,
+        reg then_t_backstop_now: Bits(time, 0, "the cycle before") if shared,
     }
 }
 
@@ -108,14 +110,10 @@ impl Logic for ParameterClaims {
         self.then_staged_max_samples.d.next = self.staged_max_samples.val();
         self.then_staged_bound.d.next = self.staged_bound.val();
         self.then_staged_hop_factor.d.next = self.staged_hop_factor.val();
-        self.then_staged_backstop.d.next = self.staged_backstop.val();
-        self.then_staged_t_backstop.d.next = self.staged_t_backstop.val();
         self.then_enable.d.next = self.enable.val();
         self.then_policy.d.next = self.policy.val();
         self.then_sleep_now.d.next = self.sleep_now.val();
         self.then_fixed_t_pdt.d.next = self.fixed_t_pdt.val();
-        self.then_backstop.d.next = self.backstop.val();
-        self.then_t_backstop_now.d.next = self.t_backstop_now.val();
         self.staged_kept.next = (self.staged_enable.val() == self.then_staged_enable.q.val())
             & (self.staged_policy.val() == self.then_staged_policy.q.val())
             & (self.staged_sleep.val() == self.then_staged_sleep.q.val())
@@ -124,15 +122,11 @@ impl Logic for ParameterClaims {
             & (self.staged_ttl.val() == self.then_staged_ttl.q.val())
             & (self.staged_max_samples.val() == self.then_staged_max_samples.q.val())
             & (self.staged_bound.val() == self.then_staged_bound.q.val())
-            & (self.staged_hop_factor.val() == self.then_staged_hop_factor.q.val())
-            & (self.staged_backstop.val() == self.then_staged_backstop.q.val())
-            & (self.staged_t_backstop.val() == self.then_staged_t_backstop.q.val());
+            & (self.staged_hop_factor.val() == self.then_staged_hop_factor.q.val());
         self.in_force_kept.next = (self.enable.val() == self.then_enable.q.val())
             & (self.policy.val() == self.then_policy.q.val())
             & (self.sleep_now.val() == self.then_sleep_now.q.val())
-            & (self.fixed_t_pdt.val() == self.then_fixed_t_pdt.q.val())
-            & (self.backstop.val() == self.then_backstop.q.val())
-            & (self.t_backstop_now.val() == self.then_t_backstop_now.q.val());
+            & (self.fixed_t_pdt.val() == self.then_fixed_t_pdt.q.val());
         self.all_staged_kept.next = self.staged_kept.val();
         self.all_in_force_kept.next = self.in_force_kept.val();
         if self.adjusts {
@@ -140,6 +134,22 @@ impl Logic for ParameterClaims {
                 self.all_staged_kept.next = false;
             }
             if !self.times_in_force_kept.val() {
+                self.all_in_force_kept.next = false;
+            }
+        }
+        if self.shared {
+            self.then_staged_backstop.d.next = self.staged_backstop.val();
+            self.then_staged_t_backstop.d.next = self.staged_t_backstop.val();
+            self.then_backstop.d.next = self.backstop.val();
+            self.then_t_backstop_now.d.next = self.t_backstop_now.val();
+            if (self.staged_backstop.val() != self.then_staged_backstop.q.val())
+                | (self.staged_t_backstop.val() != self.then_staged_t_backstop.q.val())
+            {
+                self.all_staged_kept.next = false;
+            }
+            if (self.backstop.val() != self.then_backstop.q.val())
+                | (self.t_backstop_now.val() != self.then_t_backstop_now.q.val())
+            {
                 self.all_in_force_kept.next = false;
             }
         }

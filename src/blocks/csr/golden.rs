@@ -30,7 +30,7 @@ pub struct Parameters {
     pub bound: u32,
     /// In units of `2^-31`.
     pub hop_factor: u32,
-    /// `control.backstop`.
+    /// `control.backstop`; no where each direction of the link sleeps for itself.
     pub backstop: bool,
     /// The backstop, in ticks.
     pub t_backstop: u64,
@@ -47,6 +47,8 @@ impl Parameters {
     pub fn of(plan: &PortPlan) -> Self {
         let rate = plan.budget.rate.filter(|_| plan.predicts());
         let histogram = plan.ages().then_some(plan.histogram);
+        let backstop = plan.t_backstop.unwrap_or(plan.histogram.max_value);
+        let shared = !plan.per_direction();
         Parameters {
             enable: true,
             policy: map::policy_code(plan.policy),
@@ -57,8 +59,8 @@ impl Parameters {
             max_samples: histogram.map_or(0, |histogram| histogram.max_samples),
             bound: rate.map_or(0, |rate| rate.bound),
             hop_factor: rate.map_or(0, |rate| rate.hop_factor),
-            backstop: plan.t_backstop.is_some(),
-            t_backstop: plan.t_backstop.unwrap_or(plan.histogram.max_value),
+            backstop: shared && plan.t_backstop.is_some(),
+            t_backstop: if shared { backstop } else { 0 },
             guard_off: false,
             guard_burst: plan.guard.map_or(0, |guard| guard.burst),
             times: plan.times(),
@@ -475,7 +477,7 @@ impl Csr {
                 };
             }
             "t_pdt_low" | "t_pdt_high" => self.staged.t_pdt = join(self.staged.t_pdt),
-            "t_backstop_low" | "t_backstop_high" => {
+            "t_backstop_low" | "t_backstop_high" if !self.plan.per_direction() => {
                 self.staged.t_backstop = join(self.staged.t_backstop);
             }
             "ttl_low" | "ttl_high" if ages => self.staged.ttl = join(self.staged.ttl),

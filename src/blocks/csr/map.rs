@@ -458,7 +458,7 @@ pub fn port(plan: &PortPlan) -> Map {
                 "1: the budget takes the measured hop factor, 0: hop_factor"
             );
             backstop(
-                13, 1, Staged, plan.t_backstop.is_some().into(),
+                13, shared(1), Staged, plan.t_backstop.is_some().into(),
                 "1: an idle end that did not transmit last goes down after t_backstop, or after its \
              threshold if that is longer; 0: it leaves that to the other end"
             );
@@ -500,7 +500,7 @@ pub fn port(plan: &PortPlan) -> Map {
             )
         );
         0x068 pair t_backstop(
-            time, Staged, plan.t_backstop.unwrap_or(histogram.max_value),
+            shared(time), Staged, plan.t_backstop.unwrap_or(histogram.max_value),
             "how long an idle end that did not transmit last waits at least, in ticks"
         );
         0x080 fields status("what the port does now") {

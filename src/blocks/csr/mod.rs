@@ -22,7 +22,7 @@ use self::interrupts::Interrupts;
 pub(crate) use self::layout::reset_of;
 pub use self::layout::WORD_BITS;
 use self::layout::{Layout, Request};
-use self::parameters::{AgingPins, ParameterPins, Parameters};
+use self::parameters::{AgingPins, BackstopPins, ParameterPins, Parameters};
 use self::rate::{RatePins, RateRequest};
 use self::timing::{staged_width, Timing};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
@@ -113,6 +113,7 @@ block! {
         ) if plan.guard.is_some(),
         // Parameters in force, or about to be.
         pub flat in_force: ParameterPins(time),
+        pub flat backstop: BackstopPins(time) if !plan.per_direction(),
         pub flat times: TimingOutputs(plan) if adjusts,
         pub out sync_timeout: Bits(
             staged_width(&times), "longest wait for a message: clock cycles less one"
@@ -142,7 +143,9 @@ block! {
         local is_pair: Bit("the address is one of a pair"),
         local is_counter: Bit("of a counter"),
         local present: Bits(DATA_WIDTH, "value of the register"),
-        local control: Bits(DATA_WIDTH, "control, but for the guard"),
+        local control: Bits(DATA_WIDTH, "control, but for the backstop and the guard"),
+        local of_backstop: Bits(DATA_WIDTH, "its bit for the backstop"),
+        local of_guard: Bits(DATA_WIDTH, "its bit for the guard"),
         local is_single: Bit("the address is one of a single register"),
         local seen: Bits(DATA_WIDTH, "what a read finds"),
         flat asked: Request(),
@@ -184,6 +187,7 @@ block! {
         number _lost_event(lost_event),
         number _end_of_events(events.len()),
         number _all_events(events.len() + 1),
+        choice shared(!plan.per_direction()), // both directions of the link sleep together
         choice guarded(plan.guard.is_some()), // there is a guard
         choice predicts(predicts), // the controller can predict
         choice is_map(is_map), // its histogram is a map
@@ -260,7 +264,9 @@ impl Logic for Csr {
                 self.wide.next = bit_cast(self.parameters.staged_ttl.q.val(), 64);
             }
         } else if self.asked.is_t_backstop.val() {
-            self.wide.next = bit_cast(self.parameters.staged_t_backstop.q.val(), 64);
+            if self.shared {
+                self.wide.next = bit_cast(self.parameters.staged_t_backstop.q.val(), 64);
+            }
         } else if self.pair.val() == self.layout.at_t_pdt_now.val() {
             self.wide.next = bit_cast(self.t_pdt.val(), 64);
         } else if self.pair.val() == self.layout.at_t_pb.val() {
@@ -297,6 +303,8 @@ impl Logic for Csr {
         self.is_single.next = true;
         self.present.next = 0.into();
         self.control.next = 0.into();
+        self.of_backstop.next = 0.into();
+        self.of_guard.next = 0.into();
         if self.asked.is_control.val() {
             self.control.next = bit_cast(self.parameters.staged_enable.q.val(), 32)
                 | (bit_cast(self.parameters.staged_policy.q.val(), 32)
@@ -304,16 +312,16 @@ impl Logic for Csr {
                 | (bit_cast(self.parameters.staged_sleep.q.val(), 32)
                     << self.layout.sleep_low.val())
                 | (bit_cast(self.parameters.staged_measure.q.val(), 32)
-                    << self.layout.measure_low.val())
-                | (bit_cast(self.parameters.staged_backstop.q.val(), 32)
-                    << self.layout.backstop_low.val());
-            if self.guarded {
-                self.present.next = self.control.val()
-                    | (bit_cast(self.parameters.staged_guard_off.q.val(), 32)
-                        << self.layout.guard_off_low.val());
-            } else {
-                self.present.next = self.control.val();
+                    << self.layout.measure_low.val());
+            if self.shared {
+                self.of_backstop.next = bit_cast(self.parameters.staged_backstop.q.val(), 32)
+                    << self.layout.backstop_low.val();
             }
+            if self.guarded {
+                self.of_guard.next = bit_cast(self.parameters.staged_guard_off.q.val(), 32)
+                    << self.layout.guard_off_low.val();
+            }
+            self.present.next = self.control.val() | self.of_backstop.val() | self.of_guard.val();
         } else if self.asked.is_command.val() {
             self.present.next = bit_cast(self.parameters.pending.q.val(), 32);
         } else if self.asked.is_max_samples.val() {
@@ -519,6 +527,10 @@ impl Logic for Csr {
 
         self.parameters.active.next = self.active.val();
         ParameterPins::link(&mut self.in_force, &mut self.parameters.in_force);
+        if self.shared {
+            BackstopPins::link(&mut self.backstop, &mut self.parameters.backstop_now);
+            self.parameters.backstop_low.next = self.layout.backstop_low.val();
+        }
         if self.ages {
             AgingPins::link(&mut self.aging, &mut self.parameters.aging);
         }
@@ -527,7 +539,6 @@ impl Logic for Csr {
             self.parameters.guard_off_low.next = self.layout.guard_off_low.val();
         }
         Request::link(&mut self.asked, &mut self.parameters.asked);
-        self.parameters.backstop_low.next = self.layout.backstop_low.val();
         self.parameters.measure_low.next = self.layout.measure_low.val();
         if self.adjusts {
             self.timing.word.next = self.access.word.val();
@@ -674,14 +685,16 @@ impl Logic for Csr {
         self.claims.staged_max_samples.next = self.parameters.staged_max_samples.q.val();
         self.claims.staged_bound.next = self.parameters.staged_bound.q.val();
         self.claims.staged_hop_factor.next = self.parameters.staged_hop_factor.q.val();
-        self.claims.staged_backstop.next = self.parameters.staged_backstop.q.val();
-        self.claims.staged_t_backstop.next = self.parameters.staged_t_backstop.q.val();
         self.claims.enable.next = self.parameters.enable.q.val();
         self.claims.policy.next = self.parameters.policy.q.val();
         self.claims.sleep_now.next = self.parameters.sleep_now.q.val();
         self.claims.fixed_t_pdt.next = self.parameters.fixed_t_pdt.q.val();
-        self.claims.backstop.next = self.parameters.backstop.q.val();
-        self.claims.t_backstop_now.next = self.parameters.t_backstop_now.q.val();
+        if self.shared {
+            self.claims.staged_backstop.next = self.parameters.staged_backstop.q.val();
+            self.claims.staged_t_backstop.next = self.parameters.staged_t_backstop.q.val();
+            self.claims.backstop.next = self.parameters.backstop.q.val();
+            self.claims.t_backstop_now.next = self.parameters.t_backstop_now.q.val();
+        }
         if self.guarded {
             self.claims.staged_guard_off.next = self.parameters.staged_guard_off.q.val();
             self.claims.staged_guard_burst.next = self.parameters.staged_guard_burst.q.val();

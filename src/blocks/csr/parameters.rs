@@ -18,6 +18,17 @@ bundle! {
         pub out sleep: Bits(2, "where: 0 fast wake, 1 deep sleep, 2 hybrid"),
         pub out next_policy: Bits(2, "policy in force after this cycle"),
         pub out next_t_pdt: Bits(time, "threshold of the policy fixed after this cycle"),
+    }
+}
+
+bundle! {
+    /// What they decide of an end that did not transmit last.
+    pub struct BackstopPins;
+
+    /// With times of `time` bits.
+    pub fn new(time: u32) {}
+
+    {
         pub out backstops: Bit("an end that did not transmit last powers down by itself"),
         pub out t_backstop: Bits(time, "after this time at least, in ticks"),
     }
@@ -55,6 +66,8 @@ block! {
         let ttl = histogram.ttl.unwrap_or(0);
         let bound = u128::from(page.reset_of("bound", "value"));
         let t_backstop = plan.t_backstop.unwrap_or(histogram.max_value);
+        // A direction that sleeps for itself waits for no other end.
+        let shared = !plan.per_direction();
         let guarded = plan.guard.is_some();
         let tokens = token_bits(plan);
         let burst = plan.guard.map_or(1, |guard| guard.burst);
@@ -63,16 +76,18 @@ block! {
     {
         pub in active: Bit("the port is active in this cycle"),
         pub flat in_force: ParameterPins(time),
+        pub flat backstop_now: BackstopPins(time) if shared,
         pub flat aging: AgingPins(time) if plan.ages(),
         pub flat guard: GuardParameters(tokens) if guarded,
         // What software writes.
         pub alias asked: Request(),
-        pub in backstop_low: Bits(5, "lowest bit of control.backstop"),
+        pub in backstop_low: Bits(5, "lowest bit of control.backstop") if shared,
         pub in measure_low: Bits(5, "lowest bit of control.measure"),
         pub in guard_off_low: Bits(5, "lowest bit of control.guard_off") if guarded,
         pub in ready: Bit("the rate of the staged parameters is computed"),
         choice predicts(plan.predicts()), // the controller can predict
         choice ages(plan.ages()), // its histogram ages by parameters
+        choice shared(shared), // both directions of the link sleep together
         choice guarded(guarded), // there is a guard
         pub local commits: Bit("the staged parameters come into force at the end of this cycle"),
         pub reg staged_enable: Bit(true, "staged: the port may power down by itself"),
@@ -88,8 +103,10 @@ block! {
         pub reg staged_hop_factor: Bits(
             32, page.reset_of("hop_factor", "value").into(), "staged: hop factor"
         ),
-        pub reg staged_backstop: Bit(plan.t_backstop.is_some(), "staged: there is a backstop"),
-        pub reg staged_t_backstop: Bits(time, t_backstop.into(), "staged: the backstop"),
+        pub reg staged_backstop: Bit(
+            plan.t_backstop.is_some(), "staged: there is a backstop"
+        ) if shared,
+        pub reg staged_t_backstop: Bits(time, t_backstop.into(), "staged: the backstop") if shared,
         pub reg staged_guard_off: Bit(false, "staged: the guard permits every sleep") if guarded,
         pub reg staged_guard_burst: Bits(
             tokens, burst.into(), "staged: tokens in a full bucket"
@@ -103,8 +120,10 @@ block! {
         reg max_samples_now: Bits(
             32, histogram.max_samples.into(), "in force: samples before aging"
         ),
-        pub reg backstop: Bit(plan.t_backstop.is_some(), "in force: there is a backstop"),
-        pub reg t_backstop_now: Bits(time, t_backstop.into(), "in force: the backstop"),
+        pub reg backstop: Bit(
+            plan.t_backstop.is_some(), "in force: there is a backstop"
+        ) if shared,
+        pub reg t_backstop_now: Bits(time, t_backstop.into(), "in force: the backstop") if shared,
         pub reg bound: Bits(32, bound, "in force: bound"),
         pub reg guard_off: Bit(false, "in force: the guard permits every sleep") if guarded,
         pub reg guard_burst: Bits(
@@ -126,7 +145,10 @@ impl Logic for Parameters {
             self.staged_enable.d.next = self.asked.merged.val().get_bit(0);
             self.staged_policy.d.next = self.asked.new_policy.val();
             self.staged_sleep.d.next = self.asked.new_sleep.val();
-            self.staged_backstop.d.next = self.asked.merged.val().get_bit(self.backstop_low.val());
+            if self.shared {
+                self.staged_backstop.d.next =
+                    self.asked.merged.val().get_bit(self.backstop_low.val());
+            }
             if self.predicts {
                 self.staged_measure.d.next =
                     self.asked.merged.val().get_bit(self.measure_low.val());
@@ -135,9 +157,11 @@ impl Logic for Parameters {
         if self.asked.writes.val() & self.asked.is_t_pdt.val() {
             self.staged_t_pdt.d.next = bit_cast(self.asked.merged_wide.val(), &self.staged_t_pdt);
         }
-        if self.asked.writes.val() & self.asked.is_t_backstop.val() {
-            self.staged_t_backstop.d.next =
-                bit_cast(self.asked.merged_wide.val(), &self.staged_t_backstop);
+        if self.shared {
+            if self.asked.writes.val() & self.asked.is_t_backstop.val() {
+                self.staged_t_backstop.d.next =
+                    bit_cast(self.asked.merged_wide.val(), &self.staged_t_backstop);
+            }
         }
         if self.ages {
             if self.asked.writes.val() & self.asked.is_ttl.val() {
@@ -179,8 +203,10 @@ impl Logic for Parameters {
             self.in_force.next_t_pdt.next = self.staged_t_pdt.q.val();
             self.enable.d.next = self.staged_enable.q.val();
             self.sleep_now.d.next = self.staged_sleep.q.val();
-            self.backstop.d.next = self.staged_backstop.q.val();
-            self.t_backstop_now.d.next = self.staged_t_backstop.q.val();
+            if self.shared {
+                self.backstop.d.next = self.staged_backstop.q.val();
+                self.t_backstop_now.d.next = self.staged_t_backstop.q.val();
+            }
             self.pending.d.next = false;
         }
         self.policy.d.next = self.in_force.next_policy.val();
@@ -194,8 +220,10 @@ impl Logic for Parameters {
         self.in_force.sleeps.next =
             self.enable.q.val() & (self.policy.q.val() != self.always_on.val());
         self.in_force.sleep.next = self.sleep_now.q.val();
-        self.in_force.backstops.next = self.backstop.q.val();
-        self.in_force.t_backstop.next = self.t_backstop_now.q.val();
+        if self.shared {
+            self.backstop_now.backstops.next = self.backstop.q.val();
+            self.backstop_now.t_backstop.next = self.t_backstop_now.q.val();
+        }
 
         if self.guarded {
             if self.commits.val() {

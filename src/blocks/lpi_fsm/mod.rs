@@ -60,6 +60,12 @@ pub const COPY_CODE: u32 = 2;
 
 /// Bits of the longest time that the states of `plan`'s link take, in clock cycles less one.
 pub fn time_width(plan: &PortPlan) -> u32 {
+    clog2(longest_time(plan).into())
+}
+
+/// The longest transition, hold or interval of `plan`'s link, in clock cycles: as long as software can
+/// make it.
+pub fn longest_time(plan: &PortPlan) -> u64 {
     let slowest = plan.slowest();
     let chooses = plan.registers.is_some();
     let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
@@ -72,12 +78,11 @@ pub fn time_width(plan: &PortPlan) -> u32 {
         LinkTime::SyncTimeout => false,
     };
     let times = slowest.times();
-    let longest = LinkTime::ALL
+    LinkTime::ALL
         .into_iter()
         .filter(|time| used(*time))
         .map(|time| times[time as usize])
-        .fold(1, u64::max);
-    clog2(longest.into())
+        .fold(1, u64::max)
 }
 
 block! {

@@ -358,8 +358,8 @@ impl Logic for Port {
 
         if self.registers {
             if !self.per_direction {
-                self.pdt_timer.backstops.next = self.csr.in_force.backstops.val();
-                self.pdt_timer.t_backstop.next = self.csr.in_force.t_backstop.val();
+                self.pdt_timer.backstops.next = self.csr.backstop.backstops.val();
+                self.pdt_timer.t_backstop.next = self.csr.backstop.t_backstop.val();
             }
             self.expires.next = self.pdt_timer.expired.val() & self.csr.in_force.sleeps.val();
             self.overdue.next = self.pdt_timer.overdue.val() & self.csr.in_force.sleeps.val();
@@ -815,8 +815,8 @@ impl Logic for Port {
             if self.registers {
                 self.rest_claims.sleeps.next = self.csr.in_force.sleeps.val();
                 if !self.per_direction {
-                    self.rest_claims.backstops.next = self.csr.in_force.backstops.val();
-                    self.rest_claims.t_backstop.next = self.csr.in_force.t_backstop.val();
+                    self.rest_claims.backstops.next = self.csr.backstop.backstops.val();
+                    self.rest_claims.t_backstop.next = self.csr.backstop.t_backstop.val();
                 }
             }
             if self.agrees {

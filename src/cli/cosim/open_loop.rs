@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{bail, ensure, Result};
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ pub(super) fn run<D: Design + Sync>(
     let named_cycles;
     let activity;
     if let Some(path) = &args.periods {
-        let whole = Periods::read(path, plan.clocks_per_tick)?;
+        let whole = Periods::read(path, plan.clocks_per_tick, design.period_ps())?;
         cycles = args.cycles.unwrap_or(u64::MAX).min(whole.cycles());
         named_cycles = args.cycles;
         activity = format!("periods of {}", path.display());
@@ -112,11 +112,13 @@ pub(super) fn run<D: Design + Sync>(
         Engine::Verilator => 500_000,
         Engine::Native => 1_000,
     };
-    let failed = AtomicBool::new(false);
-    let stop = || session.interrupted() || failed.load(Ordering::Relaxed);
+    // After a mismatch only what comes before it is of interest.
+    let failed = AtomicUsize::new(usize::MAX);
+    let stop = |number| session.interrupted() || failed.load(Ordering::Relaxed) < number;
     let done: Vec<JobDone> = jobs
         .par_iter()
-        .map(|job| -> Result<JobDone> {
+        .enumerate()
+        .map(|(number, job)| -> Result<JobDone> {
             let mut coverage = Coverage::new(plan);
             let mut pair = LockStep::new(design.golden(), session.hardware.instance()?);
             if leaps {
@@ -130,7 +132,7 @@ pub(super) fn run<D: Design + Sync>(
                     step.inc(tally.cycles - shown);
                     shown = tally.cycles;
                 }
-                if stop() {
+                if stop(number) {
                     ControlFlow::Break(())
                 } else {
                     ControlFlow::Continue(())
@@ -141,7 +143,7 @@ pub(super) fn run<D: Design + Sync>(
             let mut stopped = false;
             match ended {
                 Ended::Mismatch(found) => {
-                    failed.store(true, Ordering::Relaxed);
+                    failed.fetch_min(number, Ordering::Relaxed);
                     mismatch = Some(*found);
                 }
                 Ended::Stopped => stopped = true,

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Arc;
 
 use anyhow::{bail, ensure, Result};
 use rayon::prelude::*;
@@ -13,13 +14,16 @@ use super::session::Session;
 use super::{report, Args};
 use crate::blocks::port::controller::PowerController;
 use crate::cli::progress::{count, Step};
-use crate::cli::{numbers, Interrupted, Outcome};
+use crate::cli::{interrupted, numbers, Interrupted, Outcome};
 use crate::cosim::pair::{self, Disturbance, Fault, Setup, Story};
 use crate::cosim::scenario::{Bench, Results};
 use crate::cosim::{Design, Mismatch, Tally};
 
 /// Clock cycles of each end at each delay unless `--cycles` says otherwise.
 const CYCLES: u64 = 400_000;
+
+/// Most runs of one command, each of a delay and a seed.
+const MOST_RUNS: u64 = 1_000_000;
 
 /// One delay or several, both ends included, in clock cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +137,7 @@ where
         args.config.display(),
         sync.timeout,
         delays.last,
-        2 * delays.last + 1,
+        delays.last.saturating_mul(2).saturating_add(1),
         (sync.timeout - 1) / 2
     );
     ensure!(
@@ -149,6 +153,13 @@ where
         seed: seed.wrapping_mul(1_000_003).wrapping_add(delay),
         disturbance: args.peer.disturbance(),
     };
+    let runs = (delays.last - delays.first)
+        .saturating_add(1)
+        .saturating_mul(*seeds.end() - *seeds.start() + 1);
+    ensure!(
+        runs <= MOST_RUNS,
+        "--delay and --seed make {runs} runs: at most {MOST_RUNS} are made at once; give fewer of either"
+    );
     let setups: Vec<(u64, Setup)> = seeds
         .flat_map(|seed| (delays.first..=delays.last).map(move |delay| (seed, setup(seed, delay))))
         .collect();
@@ -156,8 +167,8 @@ where
     let total = (setups.len() as u64)
         .saturating_mul(2)
         .saturating_mul(cycles);
-    let step = Step::cycles("two ports on a cable", Some(total));
-    let seen = AtomicU64::new(0);
+    let step = Arc::new(Step::cycles("two ports on a cable", Some(total)));
+    let seen = Arc::new(AtomicU64::new(0));
     let failed = AtomicU64::new(u64::MAX);
     let ran = setups
         .par_iter()
@@ -167,7 +178,18 @@ where
         .filter(|(number, _)| *number as u64 <= failed.load(Ordering::Relaxed))
         .map(|(number, &(seed, setup))| {
             let engines = vec![session.hardware.instance()?, session.hardware.instance()?];
-            let mut bench = Bench::new(plan, engines, |_| ControlFlow::Continue(()));
+            let (shown, all) = (Arc::clone(&step), Arc::clone(&seen));
+            let mut told = 0;
+            let watch = move |cycles: u64| {
+                let more = cycles - told;
+                told = cycles;
+                shown.set_position(all.fetch_add(more, Ordering::Relaxed) + more);
+                match interrupted() {
+                    true => ControlFlow::Break(()),
+                    false => ControlFlow::Continue(()),
+                }
+            };
+            let mut bench = Bench::new(plan, engines, watch);
             let story = pair::run(plan, || design.golden(), setup, &mut bench);
             let Results {
                 tallies, mismatch, ..
@@ -176,7 +198,6 @@ where
             for end in &tallies {
                 tally.merge(end);
             }
-            step.set_position(seen.fetch_add(2 * cycles, Ordering::Relaxed) + 2 * cycles);
             let ran = Ran {
                 seed,
                 setup,

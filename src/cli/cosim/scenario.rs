@@ -105,6 +105,11 @@ pub(super) fn run(
     let power = SystemPower::new(link, &scenario.devices);
     let report = |summary: &RunSummary| {
         let always_on = replay(&[], &Taps::default(), &mut || ControlFlow::Continue(()))?;
+        if interrupted() {
+            bail!(Interrupted(
+                "interrupted while the same network without power saving was simulated".into()
+            ));
+        }
         Ok(switch_report(summary, &always_on, &power, &workload.source))
     };
     compare(args, design, (ports, cycles), &feed, &report, out)
@@ -186,6 +191,10 @@ pub(super) fn compare<D: Design + Sync>(
             }
         });
         feed(&mut sink)?;
+        ensure!(
+            !interrupted(),
+            "interrupted while the waveform was recorded"
+        );
         outcome
     });
     let found = mismatch.map(|(port, mismatch)| Found {

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use anyhow::{bail, ensure, Result};
@@ -64,17 +64,20 @@ pub(super) fn run(args: &Args, design: &SwitchDesign, out: &mut dyn Write) -> Re
     let started = Instant::now();
     let total = cycles.checked_mul(seeds.len() as u64);
     let step = Step::cycles(format!("{} ports", design.ports()), total);
-    let (seen, failed) = (AtomicU64::new(0), AtomicBool::new(false));
-    let stop = || orderly.interrupted() || failed.load(Ordering::Relaxed);
+    let seen = AtomicU64::new(0);
+    // After a mismatch only what comes before it is of interest.
+    let failed = AtomicUsize::new(usize::MAX);
+    let stop = |number| orderly.interrupted() || failed.load(Ordering::Relaxed) < number;
     let ran = seeds
         .par_iter()
-        .map(|&seed| -> Result<Ran> {
+        .enumerate()
+        .map(|(number, &seed)| -> Result<Ran> {
             let mut switch = SwitchLockStep::new(design, model.engine()?);
             let mut shown = 0;
             let ended = switch.drive(seed, cycles, |now| {
                 step.set_position(seen.fetch_add(now - shown, Ordering::Relaxed) + now - shown);
                 shown = now;
-                match stop() {
+                match stop(number) {
                     true => ControlFlow::Break(()),
                     false => ControlFlow::Continue(()),
                 }
@@ -82,7 +85,7 @@ pub(super) fn run(args: &Args, design: &SwitchDesign, out: &mut dyn Write) -> Re
             let (mut mismatch, mut stopped) = (None, false);
             match ended {
                 SwitchEnded::Mismatch(port, found) => {
-                    failed.store(true, Ordering::Relaxed);
+                    failed.fetch_min(number, Ordering::Relaxed);
                     mismatch = Some((port, *found));
                 }
                 SwitchEnded::Stopped => stopped = true,

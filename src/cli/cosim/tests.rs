@@ -9,6 +9,7 @@ use super::scenario::{compare, switch_report};
 use super::session::SwitchReport;
 use super::*;
 use crate::blocks::port::controller::{testing::FixedThreshold, AlwaysOn, PowerController};
+use crate::blocks::testing::share;
 use crate::config::plan::{Policy, PortPlan};
 use crate::cosim::fixture::{small_plan, Fixture};
 use crate::cosim::random::Random;
@@ -79,7 +80,7 @@ fn a_correct_design_has_no_mismatch() {
 
 #[test]
 fn an_edited_operator_is_found_shown_and_reproduced() {
-    for (from, to) in [
+    let edits = [
         ("idle_q >= t_pdt_q", "idle_q > t_pdt_q"),
         ("ended & ~left_q", "ended & left_q"),
         ("idle_q + 12'd1", "idle_q - 12'd1"),
@@ -89,7 +90,8 @@ fn an_edited_operator_is_found_shown_and_reproduced() {
         ),
         ("queue_nonempty | remote_up", "queue_nonempty ^ remote_up"),
         ("(idle_q > 12'd128)", "(idle_q >= 12'd2000)"),
-    ] {
+    ];
+    for &(from, to) in share(&edits, 3) {
         let folder = edited(from, to);
         let wave = folder.path().join("wave.vcd");
         let words = [

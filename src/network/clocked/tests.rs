@@ -13,6 +13,7 @@ use crate::blocks::port::controller::{testing::FixedThreshold, AlwaysOn};
 use crate::blocks::port::golden;
 use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
+use crate::blocks::testing::share;
 use crate::config::plan::{MessagesPlan, PortPlan, SyncPlan};
 use crate::config::Config;
 use crate::network::replay::Overheads;
@@ -499,7 +500,8 @@ fn random_programs_lose_nothing_and_repeat_exactly() {
 
 #[test]
 fn random_programs_survive_sleeping_links() {
-    for seed in 0..60 {
+    let seeds: Vec<u64> = (0..60).collect();
+    for &seed in share(&seeds, 3) {
         let program = from_text(&random_program(seed)).unwrap();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let (t_pdt, t_s, t_w) = (

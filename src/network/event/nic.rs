@@ -88,6 +88,7 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
 
     /// The traffic of a node asked to be called now.
     pub(super) fn call_traffic(&mut self, node: u32, value: u32) {
+        self.calls -= 1;
         self.tally.last_ps = self.now.0;
         if let Some(mut traffic) = self.traffic.take() {
             traffic.act(node, value, self);

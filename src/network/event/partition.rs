@@ -96,6 +96,8 @@ pub struct Partition<'a, const EXTENDED: bool> {
     pub fault: Option<(Time, RunError)>,
     /// All operations of the program have finished, and all of them here.
     pub(super) complete: bool,
+    /// Calls that the traffic has asked for and that have not come yet.
+    pub(super) calls: u64,
     pub(super) now: Time,
 }
 
@@ -175,6 +177,7 @@ impl<'a, const EXTENDED: bool> Partition<'a, EXTENDED> {
             samples,
             fault: None,
             complete: false,
+            calls: 0,
             now: Time(0),
         }
     }
@@ -303,6 +306,14 @@ impl<'a, const EXTENDED: bool> Partition<'a, EXTENDED> {
         }
     }
 
+    /// What the traffic waits for: calls here and messages that were sent here, less those that have
+    /// arrived here from anywhere. The sum over all partitions is 0 if no traffic will ever come about
+    /// any more, whatever controllers and switches go on doing.
+    pub fn awaited(&self) -> i64 {
+        let tally = &self.tally;
+        (self.calls + tally.offered_messages) as i64 - tally.messages as i64
+    }
+
     /// Ports whose packets wait for a link that sleeps; the first of them.
     pub fn stuck(&self) -> Option<usize> {
         (0..self.ends.len())
@@ -347,6 +358,7 @@ impl<const EXTENDED: bool> Host for Partition<'_, EXTENDED> {
 
     fn call(&mut self, delay: u64, node: u32, value: u32) {
         let time = self.now + delay;
+        self.calls += 1;
         self.wheel
             .schedule(event(time, EventKind::Act, node, value));
     }

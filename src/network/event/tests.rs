@@ -102,6 +102,39 @@ pub(super) fn clocked_with(
     .unwrap()
 }
 
+/// Two ranks that each receive before they send wait for ever, and a program without operations has
+/// nothing to wait for: neither is to last as long as ports that sleep refresh their links.
+#[test]
+fn ports_that_refresh_do_not_keep_a_run_alive() {
+    let text =
+        "[port]\nsleep = \"deep-sleep\"\n[states.deep-sleep]\nt_q_ns = 5000\nt_r_ns = 1000\n";
+    let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
+    let topology = SingleSwitch { nodes: 4 };
+    let plans = vec![plan; topology.classes().len()];
+    let crossed = "num_ranks 2\nrank 0 {\nc: calc 90000\na: recv 1b from 1\na requires c\n\
+                   b: send 1b to 1\nb requires a\n}\n\
+                   rank 1 {\na: recv 1b from 0\nb: send 1b to 0\nb requires a\n}\n";
+    for threads in [1, 2] {
+        let ends = |text: &str, nodes: &[u32]| {
+            let program = trace::from_text(text).unwrap();
+            let programs = [(&program).into()];
+            let settings = settings(&plans, None, threads);
+            let load = replay(&programs, nodes);
+            run(&topology, load, &settings, Replacements::new(), &mut go_on)
+        };
+        let deadlock = ends(crossed, &[0, 1]).unwrap_err().to_string();
+        assert!(
+            deadlock.contains("4 of 5 operations can never run"),
+            "{deadlock}"
+        );
+        let empty = ends("num_ranks 1\nrank 0 {\n}\n", &[0]).unwrap();
+        assert_eq!(
+            (empty.ended, empty.packets),
+            (crate::network::Ended::Complete, 0)
+        );
+    }
+}
+
 /// The engine that clocks every controller through every cycle in which anything happens, in
 /// the order of scheduling, is a different program: what both simulate is the same.
 #[test]

@@ -11,7 +11,7 @@
 //! The results are the same bytes either way.
 
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{fence, AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{fence, AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -52,6 +52,8 @@ struct Report {
     next: AtomicU64,
     /// Of the earliest event that it has for others.
     sent: AtomicU64,
+    /// [`Partition::awaited`].
+    awaited: AtomicI64,
     /// Operations of the program that it has finished, and when it did the last one.
     operations: AtomicUsize,
     last_ps: AtomicU64,
@@ -69,6 +71,8 @@ struct Reports {
     next: u64,
     /// Of the earliest of those that were sent in this step.
     sent: u64,
+    /// What the traffic of all partitions waits for.
+    awaited: i64,
     operations: usize,
     last_ps: u64,
     stop: bool,
@@ -80,7 +84,7 @@ struct Reports {
 pub enum Completed {
     /// The program has finished, and what followed within a cable's delay has happened.
     Program,
-    /// Nothing is left to happen.
+    /// Nothing of the traffic is left to happen.
     Nothing,
     /// The duration is over.
     Duration,
@@ -220,7 +224,8 @@ impl Threads {
                 }
                 return Outcome::Completed(Completed::Program);
             }
-            if next == u64::MAX {
+            // Ports that sleep may refresh for ever.
+            if next == u64::MAX || reports.awaited == 0 {
                 return Outcome::Completed(Completed::Nothing);
             }
             if self.duration_ps.is_some_and(|duration| next > duration) {
@@ -292,6 +297,7 @@ impl Threads {
         let next = partition.wheel.next_time().unwrap_or(Time::NEVER);
         report.next.store(next.0, Ordering::Relaxed);
         report.sent.store(sent, Ordering::Relaxed);
+        report.awaited.store(partition.awaited(), Ordering::Relaxed);
         let operations = partition.operations_finished();
         report.operations.store(operations, Ordering::Relaxed);
         let last_ps = partition.tally.last_ps;
@@ -313,6 +319,7 @@ impl Threads {
         let mut sum = Reports {
             next: u64::MAX,
             sent: u64::MAX,
+            awaited: 0,
             operations: 0,
             last_ps: 0,
             stop: false,
@@ -335,6 +342,7 @@ impl Threads {
             }
             sum.sent = sum.sent.min(sent);
             sum.next = sum.next.min(report.next.load(Ordering::Relaxed)).min(sent);
+            sum.awaited += report.awaited.load(Ordering::Relaxed);
             sum.operations += report.operations.load(Ordering::Relaxed);
             sum.last_ps = sum.last_ps.max(report.last_ps.load(Ordering::Relaxed));
             sum.stop |= report.stop.load(Ordering::Relaxed);

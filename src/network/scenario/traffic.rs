@@ -210,7 +210,7 @@ fn pattern(
         "hotspot" => Some(Destinations::Hotspot {
             nodes: hot_nodes(reader, section, nodes),
             // Zahn III: a quarter of the nodes sends to one.
-            senders: millionths("hot_senders", 250_000) as f64 / 1e6,
+            senders_millionths: millionths("hot_senders", 250_000),
         }),
         _ => Some(Destinations::Uniform),
     };

@@ -711,9 +711,9 @@ fn read_file(path: &Path) -> Result<Program, TraceError> {
 /// What a file holds that may be compressed, and whether it is.
 fn unpacked<'i>(mut input: impl BufRead + 'i) -> std::io::Result<(bool, Box<dyn BufRead + 'i>)> {
     let start = input.fill_buf()?;
-    let packed: Box<dyn Read> = if start.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
+    let packed: Box<dyn Read> = if start.starts_with(files::ZSTD) {
         Box::new(zstd::stream::read::Decoder::with_buffer(input)?)
-    } else if start.starts_with(&[0x1f, 0x8b]) {
+    } else if start.starts_with(files::GZIP) {
         Box::new(flate2::bufread::MultiGzDecoder::new(input))
     } else {
         return Ok((false, Box::new(input)));
@@ -975,7 +975,8 @@ fn read_plain(path: &Path, mut input: impl BufRead, most: u64) -> Result<Program
                 .into(),
         ))
     } else if json {
-        Err(whole(chakra::why_not_json(input)))
+        // A key alone may be longer than any memory.
+        Err(whole(chakra::why_not_json(input.take(MOST_UNPACKED))))
     } else {
         goal::parse(path, input)
     }

@@ -15,7 +15,7 @@
 //! collective is made of; they are those of [`collectives`](super::collectives).
 
 use std::collections::{BTreeMap, HashMap};
-use std::io::BufRead;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use super::collectives::{part, Collective};
@@ -24,6 +24,10 @@ use super::{read_failure, Builder, Format, Op, OpKind, Program, TraceError};
 
 /// From here on tags belong to collectives.
 const MAX_MESSAGES: u32 = 1 << 30;
+
+/// A line with all tasks of a communicator is longest, and has some 8 MiB; a file of another kind may have
+/// no line ends.
+const LONGEST_LINE: u64 = 1 << 24;
 
 /// Where in a line, in bytes from 0, and what.
 type Problem = (usize, String);
@@ -78,13 +82,25 @@ struct Task {
 ///
 /// # Errors
 /// As [`super::read`].
-pub(super) fn parse(path: &Path, input: impl BufRead) -> Result<Program, TraceError> {
+pub(super) fn parse(path: &Path, mut input: impl BufRead) -> Result<Program, TraceError> {
     let mut file = File::default();
     let mut last = 0;
-    for (number, line) in input.lines().enumerate() {
-        let line = line.map_err(|source| read_failure(path, source))?;
-        last = number as u64 + 1;
-        file.line(last, &line)
+    let mut line = String::new();
+    loop {
+        line.clear();
+        let read = input.by_ref().take(LONGEST_LINE).read_line(&mut line);
+        let read = read.map_err(|source| read_failure(path, source))?;
+        if read == 0 {
+            break;
+        }
+        last += 1;
+        if read as u64 == LONGEST_LINE && !line.ends_with('\n') {
+            let problem = format!("the line is longer than {LONGEST_LINE} bytes: this is no VEF");
+            return Err(text(path, last, 1, problem));
+        }
+        let line = line.strip_suffix('\n').unwrap_or(&line);
+        let line = line.strip_suffix('\r').unwrap_or(line);
+        file.line(last, line)
             .map_err(|(column, problem)| text(path, last, column + 1, problem))?;
     }
     let missing = file

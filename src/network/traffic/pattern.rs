@@ -33,8 +33,8 @@ pub enum Destinations {
     Hotspot {
         /// The hot nodes, each with the same share.
         nodes: Vec<u32>,
-        /// The part of the nodes that send to them, spread evenly over the network.
-        senders: f64,
+        /// The part of the nodes that send to them, in millionths, spread evenly over the network.
+        senders_millionths: u64,
     },
 }
 
@@ -83,11 +83,11 @@ impl Destinations {
     fn draw(&self, node: u32, nodes: u32, random: &mut Pcg64Mcg) -> u32 {
         if let Destinations::Hotspot {
             nodes: hot,
-            senders,
+            senders_millionths,
         } = self
         {
             // Node n of those that make up the part when all up to it are counted.
-            let counted = |nodes: u32| (f64::from(nodes) * senders).floor();
+            let counted = |nodes: u32| u64::from(nodes) * senders_millionths / 1_000_000;
             if counted(node + 1) > counted(node) {
                 let chosen = hot[random.random_range(0..hot.len())];
                 if chosen != node {
@@ -369,7 +369,7 @@ mod tests {
     fn a_quarter_of_the_nodes_sends_to_the_hot_one() {
         let hot = Destinations::Hotspot {
             nodes: vec![5],
-            senders: 0.25,
+            senders_millionths: 250_000,
         };
         let sent = sent(
             &pattern(hot, Arrivals::Steady { load: 0.4 }),
@@ -381,6 +381,18 @@ mod tests {
             of_node.all(|(_, _, message)| message.destination == 5)
         });
         assert_eq!(only_hot.count(), 4);
+    }
+
+    /// 0.29 * 100 is below 29 in binary.
+    #[test]
+    fn parts_of_the_nodes_are_exact() {
+        let hot = Destinations::Hotspot {
+            nodes: vec![0],
+            senders_millionths: 290_000,
+        };
+        let mut random = Pcg64Mcg::seed_from_u64(1);
+        let mut all_to_hot = |node| (0..40).all(|_| hot.draw(node, 100, &mut random) == 0);
+        assert_eq!((0..100).filter(|&node| all_to_hot(node)).count(), 29);
     }
 
     #[test]

@@ -56,7 +56,14 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
         return None;
     };
     let room = (nodes as u64 * u64::from(ranks_per_node)).min(MOST_RANKS);
-    if u64::from(least) > room {
+    // Every job has nodes of its own: where nobody says how many ranks there are, as many as have room.
+    let each = match section.has("total_ranks") {
+        true => 1,
+        false => ranks_per_node as usize,
+    };
+    let taken = |size: u32| (size as usize).next_multiple_of(each);
+    let nodes_of = |size: u32| size.div_ceil(ranks_per_node) as usize;
+    if taken(least) as u64 > room || nodes_of(least) > nodes {
         let wrong = format!(
             "the smallest job has {least} ranks, and the network has room for {room}; take smaller ones, \
              ranks_per_node = {} or a larger network",
@@ -65,23 +72,22 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
         reader.fault_at(section, "ranks", wrong);
         return None;
     }
-    // Every job has nodes of its own: where nobody says how many ranks there are, as many as have room.
-    let each = match section.has("total_ranks") {
-        true => 1,
-        false => ranks_per_node as usize,
-    };
-    let taken = |size: u32| (size as usize).next_multiple_of(each);
-    let all_taken: Vec<usize> = sizes.iter().map(|&size| taken(size)).collect();
-    let sums = sums(&all_taken, room as usize);
-    let total = total(reader, section, &sums)?;
+    let costs: Vec<[usize; 2]> = sizes
+        .iter()
+        .map(|&size| [taken(size), nodes_of(size)])
+        .collect();
+    let least_nodes = least_nodes(&costs, room as usize);
+    let total = total(reader, section, &least_nodes, nodes)?;
 
     let mut random = Pcg64Mcg::seed_from_u64(network.seed);
     let mut drawn: Vec<Parameters> = Vec::new();
-    let mut left = total;
+    let (mut left, mut free) = (total, nodes);
     while left > 0 {
         let fit = |size: &&u32| {
-            left.checked_sub(taken(**size))
-                .is_some_and(|rest| sums[rest])
+            let rest = left.checked_sub(taken(**size));
+            let free = free.checked_sub(nodes_of(**size));
+            rest.zip(free)
+                .is_some_and(|(rest, free)| least_nodes[rest] <= free)
         };
         let fitting: Vec<u32> = sizes.iter().filter(fit).copied().collect();
         let ranks = *fitting
@@ -90,6 +96,7 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
         let program = programs.choose(&mut random).expect("there is a program");
         drawn.push(Parameters::new(program, ranks));
         left -= taken(ranks);
+        free -= nodes_of(ranks);
     }
 
     let speed = cpu_speed(section);
@@ -122,40 +129,55 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
     })
 }
 
-/// Which numbers up to `most` are sums of some of the sizes, each taken any number of times.
-fn sums(sizes: &[usize], most: usize) -> Vec<bool> {
-    let mut sums = vec![false; most + 1];
-    sums[0] = true;
+/// No jobs have this number of ranks.
+const NO_JOBS: usize = usize::MAX;
+
+/// For each number of ranks up to `most` how many nodes jobs take at least that have as many together;
+/// [`NO_JOBS`] if none have. Each job has one of these sizes, given with the nodes that it takes.
+fn least_nodes(sizes: &[[usize; 2]], most: usize) -> Vec<usize> {
+    let mut least = vec![NO_JOBS; most + 1];
+    least[0] = 0;
     for sum in 1..=most {
-        sums[sum] = (sizes.iter())
-            .filter_map(|&size| sum.checked_sub(size))
-            .any(|rest| sums[rest]);
+        least[sum] = (sizes.iter())
+            .filter_map(|&[ranks, nodes]| Some((sum.checked_sub(ranks)?, nodes)))
+            .map(|(rest, nodes)| least[rest].saturating_add(nodes))
+            .min()
+            .unwrap_or(NO_JOBS);
     }
-    sums
+    least
 }
 
 /// The ranks of all jobs together: as many as there is room for, if nothing is said.
-fn total(reader: &mut Reader, section: &Section, sums: &[bool]) -> Option<usize> {
-    let largest = |below: usize| (1..=below).rev().find(|&sum| sums[sum]);
-    let room = sums.len() - 1;
+fn total(
+    reader: &mut Reader,
+    section: &Section,
+    least_nodes: &[usize],
+    nodes: usize,
+) -> Option<usize> {
+    let fits = |&sum: &usize| least_nodes[sum] <= nodes;
+    let largest = |below: usize| (1..=below).rev().find(fits);
+    let room = least_nodes.len() - 1;
     let Some(written) = section.number("total_ranks") else {
         return largest(room);
     };
     // The range of the key keeps it within a `usize`.
     let total = written.value as usize;
-    if sums.get(total) == Some(&true) {
+    if total <= room && fits(&total) {
         return Some(total);
     }
     let below = largest(total.min(room));
-    let above = (total..=room).find(|&sum| sums[sum]);
+    let above = (total..=room).find(fits);
     let nearest: Vec<String> = [below, above]
         .into_iter()
         .flatten()
         .map(|sum| sum.to_string())
         .collect();
-    let problem = match total > room {
-        true => format!("the network has room for {room}"),
-        false => "is no sum of numbers in `ranks`".to_owned(),
+    let problem = match least_nodes.get(total) {
+        None => format!("the network has room for {room}"),
+        Some(&NO_JOBS) => "is no sum of numbers in `ranks`".to_owned(),
+        Some(least) => format!(
+            "such jobs take {least} nodes at least, each its own, and the network has {nodes}"
+        ),
     };
     reader.fault_of(
         &written,
@@ -171,11 +193,14 @@ mod tests {
     #[test]
     fn sums_are_those_of_the_sizes() {
         let of = |sizes: &[usize], most| -> Vec<usize> {
-            let sums = sums(sizes, most);
-            (0..=most).filter(|&sum| sums[sum]).collect()
+            let costs: Vec<[usize; 2]> = sizes.iter().map(|&size| [size, 1]).collect();
+            let least = least_nodes(&costs, most);
+            (0..=most).filter(|&sum| least[sum] != NO_JOBS).collect()
         };
         assert_eq!(of(&[4, 6], 15), [0, 4, 6, 8, 10, 12, 14]);
         assert_eq!(of(&[3, 5], 9), [0, 3, 5, 6, 8, 9]);
         assert_eq!(of(&[7], 6), [0]);
+        // 8 ranks: twice 4, three nodes each, or 3 and 5, of two and three nodes.
+        assert_eq!(least_nodes(&[[4, 3], [3, 2], [5, 3]], 8)[8], 5);
     }
 }
