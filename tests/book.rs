@@ -22,7 +22,7 @@ use crate::common;
 const WRITE: &str = "LINKDOZE_WRITE_BOOK";
 
 /// Kinds of blocks that hold no commands.
-const KINDS: [&str; 6] = ["text", "toml", "rust", "json", "c", "csv", "bibtex"];
+const KINDS: [&str; 7] = ["text", "toml", "rust", "json", "c", "csv", "bibtex"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -20,7 +20,7 @@ const FACT_QUESTIONS: u32 = 64;
 
 /// The solver is asked so often about one fault at most. The invariants that were found took 13 questions or
 /// fewer; a fault that has none takes all of them (docs/evidence/mutation.md).
-const FAULT_QUESTIONS: u32 = 24;
+const FAULT_QUESTIONS: u32 = 16;
 
 /// Registers of so many bits, at most, are flags: each of their bits may be what it depends on whether
 /// another register matters, of the same part of the design or of one that its flags depend on.
@@ -164,24 +164,28 @@ impl Formulas<'_> {
         for state in &mut states {
             state.set(self.layout.first, 1, 0);
         }
+        // To evaluate a cycle takes longest: each state is evaluated once.
+        let mut values = self.values(&states);
         for _ in 0..cycles {
             let mut changed = states.clone();
             self.change(&mut changed, random);
-            if belief.allows(&changed) && self.values(&changed).is_some() {
-                states = changed;
+            if belief.allows(&changed) {
+                if let Some(of_changed) = self.values(&changed) {
+                    (states, values) = (changed, Some(of_changed));
+                }
             }
-            let Some(values) = self.values(&states) else {
+            let Some(present) = &values else {
                 return true;
             };
             let mut next = states.clone();
-            for (state, values) in next.iter_mut().zip(&values) {
+            for (state, values) in next.iter_mut().zip(present) {
                 values.step(state);
             }
-            if !belief.notice(&values, &next) {
+            if !belief.notice(present, &next) {
                 return false;
             }
-            if self.values(&next).is_some() {
-                states = next;
+            if let Some(of_next) = self.values(&next) {
+                (states, values) = (next, Some(of_next));
             }
         }
         true
