@@ -1,7 +1,8 @@
 # What a newcomer needs: `make demo` and `make test`. Both install what is missing.
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
-#   make test    the tests, the way CI runs them (twenty minutes on two cores with all that is built first, ten minutes after that)
+#   make test    the tests, the way CI runs them (under twenty minutes on two cores with all that is built first, nine
+#                minutes after that)
 #   make test-all  these, and those that take half a minute or more each
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
