@@ -120,6 +120,6 @@ impl<S: ByName> Rtl for Native<S> {
     }
 
     fn batch_cycles(&self) -> u64 {
-        1 << 14
+        1 << 10
     }
 }

@@ -156,6 +156,8 @@ pub struct Bench<R> {
     outcome: Result<Option<(usize, Mismatch)>, EngineError>,
     stop: Box<dyn FnMut(u64) -> ControlFlow<()> + Send>,
     stopped: bool,
+    /// Cycles of all ports together that are compared at once: fewer with an engine that is slow.
+    most_cycles: u64,
 }
 
 impl<R: Rtl + Send> Bench<R> {
@@ -166,7 +168,10 @@ impl<R: Rtl + Send> Bench<R> {
         engines: Vec<R>,
         watch: impl FnMut(u64) -> ControlFlow<()> + Send + 'static,
     ) -> Bench<R> {
+        let batches = engines.iter().map(Rtl::batch_cycles);
+        let all = batches.fold(0, u64::saturating_add);
         Bench {
+            most_cycles: all.clamp(1, PENDING_CYCLES),
             plan: *plan,
             ports: engines
                 .into_iter()
@@ -248,7 +253,7 @@ impl<R: Rtl + Send> ActivitySink for Bench<R> {
     }
 
     fn window(&mut self) -> ControlFlow<()> {
-        let full = self.pending >= PENDING_RUNS || self.pending_cycles >= PENDING_CYCLES;
+        let full = self.pending >= PENDING_RUNS || self.pending_cycles >= self.most_cycles;
         if full || self.stopped {
             return self.compare();
         }

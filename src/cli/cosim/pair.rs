@@ -214,8 +214,8 @@ where
     drop(step);
     if session.interrupted() {
         bail!(Interrupted(format!(
-            "interrupted after {} of {} runs",
-            ran.len(),
+            "interrupted after {} cycles of all ends in {} runs",
+            seen.load(Ordering::Relaxed),
             setups.len()
         )));
     }
