@@ -30,7 +30,7 @@ pub struct Parameters {
     pub bound: u32,
     /// In units of `2^-31`.
     pub hop_factor: u32,
-    /// `control.backstop`; no where each direction of the link sleeps for itself.
+    /// `control.backstop`; `false` where each direction of the link sleeps for itself.
     pub backstop: bool,
     /// The backstop, in ticks.
     pub t_backstop: u64,

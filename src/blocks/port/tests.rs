@@ -652,7 +652,7 @@ fn emitted_verilog_agrees_with_the_description() {
             }
         }
     }
-    // One in four of them has every two of these together.
+    // One in four has every policy, and every sleep state with every way to agree.
     for plan in share(&plans, 4) {
         check::agrees_with_verilog(|| super::Port::new(plan), 4000, 7).unwrap();
     }
