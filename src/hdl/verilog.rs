@@ -9,7 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::checker;
-use super::ir::{BlockId, Design, Role};
+use super::ir::{BlockId, Design, MemoryBlock, Role};
 use super::module::{push_comment, wrap, Module, COLUMNS};
 use super::names;
 use super::sim::PinDirection;
@@ -181,6 +181,8 @@ pub struct ModulePins {
     pub pins: Vec<ModulePin>,
     /// The instances in it: their names, modules and pins.
     pub inside: Vec<(String, String, Vec<ModulePin>)>,
+    /// The memories in it: the names of their instances, their module and pins.
+    pub memories: Vec<(String, String, Vec<ModulePin>)>,
 }
 
 /// Every module that is emitted, the top first.
@@ -198,9 +200,31 @@ pub fn modules(design: &Design) -> Vec<ModulePins> {
         })
         .collect()
     };
+    let memories = |id: BlockId| {
+        let memories = design.blocks[id].memories.iter();
+        let memories = memories.map(|&memory| &design.memories[memory]);
+        let live = memories.filter(|memory| design.nets[memory.read_data].live);
+        let pins = |memory: &MemoryBlock| {
+            let address = design.nets[memory.read_address].width;
+            vec![
+                ("clk".to_owned(), 1, PinDirection::Input),
+                ("write_enable".to_owned(), 1, PinDirection::Input),
+                ("write_address".to_owned(), address, PinDirection::Input),
+                ("write_data".to_owned(), memory.width, PinDirection::Input),
+                ("read_address".to_owned(), address, PinDirection::Input),
+                ("read_data".to_owned(), memory.width, PinDirection::Output),
+            ]
+        };
+        live.map(|memory| {
+            let module = names::memory_module(design);
+            (names::memory(memory), module, pins(memory))
+        })
+        .collect()
+    };
     let distinct = distinct(design, &modules).into_iter();
     distinct
         .map(|(id, module, _)| ModulePins {
+            memories: memories(id),
             module: module.to_owned(),
             pins: pins(id),
             inside: (design.blocks[id].children.iter())

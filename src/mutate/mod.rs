@@ -22,7 +22,7 @@ use crate::hdl::mutants::{choosable, mutants, Kind, Mutant};
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::Design;
 use crate::rtl;
-use crate::synth::netlist::{self, Verdict};
+use crate::synth::netlist::{self, Memories, Verdict};
 use crate::verify::equivalence::{versions_task, Known, Versions};
 use crate::verify::{ProofTask, Tools};
 use herd::Herd;
@@ -39,8 +39,9 @@ const ABC_TIMEOUTS: [u64; 2] = [3, 10];
 /// cycles.
 const FIRST_SHARE: u64 = 16;
 
-/// ABC is asked about the whole port only if it has no more bits of state. With registers it has some
-/// 4,200, and every fault takes ABC all of its time.
+/// What takes long is asked about the whole port only if it has no more bits of state. With registers
+/// it has some 4,200. There every question to ABC, and every one about several cycles, takes all of its
+/// time; and the search for what holds of the port comes to no end.
 const MOST_STATE_BITS: u64 = 3_000;
 
 /// Who says whether a fault is one.
@@ -138,7 +139,7 @@ impl Campaign {
         let mut asked = Ok(());
         pair.drive(&mut activity, self.cycles, |tally, _| {
             if let Some(provers) = yet_to_ask.take_if(|_| tally.cycles >= asked_at) {
-                asked = self.ask_modules(part, provers, &fates, stop);
+                asked = self.ask_modules(part, provers, &fates, Memories::Apart, stop);
             }
             let all = part.len() - fates.unknown().len();
             known((all - told) as u64);
@@ -155,15 +156,14 @@ impl Campaign {
         fates.check_intact()?;
         // A solver takes longer about a fault than the run about all of them.
         if let Some(provers) = provers {
+            self.ask_modules(part, provers, &fates, Memories::Inside, stop)?;
             self.ask(part, provers, &fates, stop)?;
         }
         if stop() {
             return Ok(None);
         }
         known((part.len() - fates.unknown().len() - told) as u64);
-        let census = crate::hdl::census::count(&self.design);
-        let state_bits = census.register_bits + census.memory_bits + census.memory_output_bits;
-        if let Some(provers) = provers.filter(|_| state_bits <= MOST_STATE_BITS) {
+        if let Some(provers) = provers.filter(|_| self.is_small()) {
             fates.unknown().into_par_iter().try_for_each(|at| {
                 if !stop() {
                     let prover = &provers.reachability;
@@ -178,21 +178,35 @@ impl Campaign {
             })?;
         }
         // What nobody was asked about survives.
-        if provers.is_none() || state_bits > MOST_STATE_BITS {
+        if provers.is_none() || !self.is_small() {
             known(fates.unknown().len() as u64);
         }
         Ok((!stop()).then(|| fates.take()))
     }
 
-    /// Asks ABC about every fault that has not shown whether it is none in its module alone.
+    fn is_small(&self) -> bool {
+        let census = crate::hdl::census::count(&self.design);
+        census.register_bits + census.memory_bits + census.memory_output_bits <= MOST_STATE_BITS
+    }
+
+    /// Asks ABC about every fault that has not shown whether it is none in its module alone; with the
+    /// memories inside, of those modules that have any.
     fn ask_modules(
         &self,
         part: &[Mutant],
         provers: &Provers,
         fates: &herd::Fates,
+        memories: Memories,
         stop: &(dyn Fn() -> bool + Sync),
     ) -> Result<()> {
-        fates.unknown().into_par_iter().try_for_each(|at| {
+        let modules = verilog::modules(&self.design);
+        let remembers = |name: &str| {
+            let mut modules = modules.iter();
+            modules.any(|it| it.module == name && !it.memories.is_empty())
+        };
+        let mut unknown = fates.unknown();
+        unknown.retain(|&at| memories == Memories::Apart || remembers(&part[at].module));
+        unknown.into_par_iter().try_for_each(|at| {
             if !stop() {
                 let (intact, faulty) = (self.intact(), self.verilog(&part[at]));
                 let verdict = provers.reachability.same_module(
@@ -200,6 +214,7 @@ impl Campaign {
                     &part[at].module,
                     &intact,
                     &faulty,
+                    memories,
                     ABC_TIMEOUTS[0],
                 )?;
                 if verdict == Verdict::Equal {
@@ -228,7 +243,7 @@ impl Campaign {
             &provers.induction,
             &task,
             &self.design.claims(),
-            &self.known,
+            self.is_small().then_some(&self.known),
         )?;
         unknown
             .into_par_iter()
@@ -277,8 +292,13 @@ mod tests {
         let fates = campaign.run(faults, None, &|| false, &|_| ()).unwrap();
         let tools = Tools::find(None, 15).unwrap();
         let task = campaign.versions_task(faults).unwrap();
-        let versions =
-            Versions::new(&tools, &task, &campaign.design.claims(), &campaign.known).unwrap();
+        let versions = Versions::new(
+            &tools,
+            &task,
+            &campaign.design.claims(),
+            Some(&campaign.known),
+        )
+        .unwrap();
         let mut proved = Vec::new();
         for (number, (fault, fate)) in (1..).zip(faults.iter().zip(fates.unwrap())) {
             if versions.proves(number, true).unwrap() {
@@ -308,8 +328,13 @@ mod tests {
         assert!(!faults.is_empty());
         let tools = Tools::find(None, 60).unwrap();
         let task = campaign.versions_task(faults).unwrap();
-        let versions =
-            Versions::new(&tools, &task, &campaign.design.claims(), &campaign.known).unwrap();
+        let versions = Versions::new(
+            &tools,
+            &task,
+            &campaign.design.claims(),
+            Some(&campaign.known),
+        )
+        .unwrap();
         for (number, fault) in (1..).zip(faults) {
             assert!(versions.proves(number, true).unwrap(), "{}", fault.text());
         }
@@ -319,8 +344,13 @@ mod tests {
         let mut others = super::mutants(&campaign.design);
         others.truncate(150);
         let task = campaign.versions_task(&others).unwrap();
-        let elsewhere =
-            Versions::new(&tools, &task, &campaign.design.claims(), &campaign.known).unwrap();
+        let elsewhere = Versions::new(
+            &tools,
+            &task,
+            &campaign.design.claims(),
+            Some(&campaign.known),
+        )
+        .unwrap();
         assert_eq!(elsewhere.facts_that_hold(), Some(found));
         assert!(found > 0);
     }

@@ -251,7 +251,8 @@ impl Prover {
 
     /// Whether the module `name` of the Verilog `other` does on its pins what it does in `files`, the
     /// Verilog of `design`: then no controller can tell them apart. What is inside may do anything,
-    /// so that a yes comes soon and a no says little. ABC may think about it for `timeout` seconds.
+    /// and so may its memories if they are `apart`: a yes comes soon and a no says little. ABC may think
+    /// about it for `timeout` seconds.
     ///
     /// # Errors
     /// If a tool fails.
@@ -261,18 +262,30 @@ impl Prover {
         name: &str,
         files: &[(String, String)],
         other: &[(String, String)],
+        memories: Memories,
         timeout: u64,
     ) -> Result<Verdict, SynthError> {
         let mut blocks = modules(design).into_iter();
-        let Some(block) = blocks.find(|block| block.module == name) else {
+        let Some(mut block) = blocks.find(|block| block.module == name) else {
             return Ok(Verdict::Unknown);
         };
         let work = Work::new(self)?;
         let (hide, show) = alone(&block);
+        let mut set_apart = [String::new(), String::new()];
+        if let (Memories::Apart, Some((_, module, _))) = (memories, block.memories.first()) {
+            // Yosys makes a module of each of their shapes, with the name of theirs in its name.
+            set_apart = [
+                format!("blackbox *{module}*;"),
+                format!("expose -evert t:*{module}*; opt_clean;"),
+            ];
+            block.inside.append(&mut block.memories);
+        }
+        let [apart, shown] = set_apart;
         for (version, files) in [("golden", files), ("netlist", other)] {
             // What is inside what is inside is not there any more.
-            let commands =
-                format!("{hide} hierarchy -top {name}; proc; flatten; opt_clean; {show}");
+            let commands = format!(
+                "{hide} hierarchy -top {name}; {apart} proc; flatten; opt_clean; {show} {shown}"
+            );
             work.version(version, files, name, &commands)?;
         }
         Ok(work.compare(&block, "", timeout)?.verdict)
@@ -317,6 +330,15 @@ fn alone(block: &ModulePins) -> (String, String) {
             format!("expose -evert t:{}; opt_clean;", inside.join(" t:")),
         ),
     }
+}
+
+/// What is asked of the memories of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memories {
+    /// They are part of it.
+    Inside,
+    /// What is read of them may be anything, and what is written to them has to be the same.
+    Apart,
 }
 
 /// What ABC says of two circuits.

@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::flow::{placed, readable};
+use super::netlist::Memories;
 use super::*;
 use crate::config::Config;
 use crate::hdl::{check, Design};
@@ -135,24 +136,37 @@ fn the_wrapper_connects_every_pin() {
     check::lints(&files).unwrap();
 }
 
-/// A module with others inside it, two deep: it is told to be itself, and a fault in it is none of
-/// that.
+/// A module with others inside it, two deep, and one with memories: it is told to be itself, and a
+/// fault in it is none of that. What the memories do is a part of the module only if they are inside.
 #[test]
 fn a_module_is_compared_alone() {
     let (config, design) = design();
     let files = crate::rtl::emit(&config).unwrap();
     let prover = netlist::Prover::find().unwrap();
-    let same = |other: &[(String, String)]| prover.same_module(&design, "port", &files, other, 3);
-    assert_eq!(same(&files).unwrap(), netlist::Verdict::Equal);
-    let (from, to) = ("assign power_state = ", "assign power_state = ~");
-    let wrong: Vec<(String, String)> = (files.iter())
-        .map(|(name, text)| match name.as_str() {
-            "port.v" => (name.clone(), text.replacen(from, to, 1)),
-            _ => (name.clone(), text.clone()),
-        })
-        .collect();
-    assert_ne!(wrong, files);
-    assert_ne!(same(&wrong).unwrap(), netlist::Verdict::Equal);
+    for (module, place, memories) in [
+        ("port", "assign power_state = ", Memories::Inside),
+        (
+            "counter_store",
+            "assign counters_write_data = ",
+            Memories::Apart,
+        ),
+    ] {
+        let same = |other: &[(String, String)]| {
+            let verdict = prover.same_module(&design, module, &files, other, memories, 3);
+            verdict.unwrap() == netlist::Verdict::Equal
+        };
+        let edited = |from: &str, to: &str| {
+            let edited: Vec<(String, String)> = (files.iter())
+                .map(|(name, text)| (name.clone(), text.replacen(from, to, 1)))
+                .collect();
+            assert_ne!(edited, files, "{from}");
+            edited
+        };
+        assert!(same(&files), "{module}");
+        assert!(!same(&edited(place, &format!("{place}~"))), "{module}");
+        let other_memory = edited("read_data <= words[read_address]", "read_data <= 0");
+        assert!(same(&other_memory), "{module}");
+    }
 }
 
 /// A table in logic, and a memory that is written: only the memory is left out.

@@ -35,7 +35,7 @@ pub struct Versions<'a> {
     circuit: Option<Circuit>,
     /// What holds of the design beside its claims, in this translation.
     facts: OnceLock<Facts>,
-    known: &'a Known,
+    known: Option<&'a Known>,
 }
 
 /// What is known to hold of a design beside its claims. It is looked for when it is needed first, which
@@ -63,6 +63,7 @@ pub fn versions_task(
 
 impl<'a> Versions<'a> {
     /// Translates the design of [`versions_task`], whose claims are these, and of which this is known.
+    /// Of a large design nothing can be: there is no look ahead either.
     ///
     /// # Errors
     /// If Yosys fails, or what it writes is not understood.
@@ -70,7 +71,7 @@ impl<'a> Versions<'a> {
         tools: &'a Tools,
         task: &'a ProofTask,
         claims: &[ClaimText],
-        known: &'a Known,
+        known: Option<&'a Known>,
     ) -> Result<Versions<'a>, ToolError> {
         let run = Workspace::new(tools, task)?;
         let multiplies = |claim: &ClaimText| {
@@ -106,7 +107,11 @@ impl<'a> Versions<'a> {
     /// # Errors
     /// If the solver does not start.
     pub fn proves(&self, number: u64, of_reset: bool) -> Result<bool, ToolError> {
-        for steps in STEPS {
+        let steps = match self.known {
+            Some(_) => &STEPS[..],
+            None => &STEPS[..1],
+        };
+        for &steps in steps {
             let question = self.layout.question(&self.text, number, steps, of_reset);
             match self.run.ask(&format!("version{number}"), question)? {
                 Answer::Unsatisfiable => return Ok(true),
@@ -135,7 +140,10 @@ impl<'a> Versions<'a> {
         if Pair::new(formulas, &Facts::default(), number).proves()? {
             return Ok(true);
         }
-        let facts = self.facts(formulas)?;
+        let Some(known) = self.known else {
+            return Ok(false);
+        };
+        let facts = self.facts(formulas, known)?;
         Ok(!facts.is_empty() && Pair::new(formulas, facts, number).proves()?)
     }
 
@@ -148,11 +156,11 @@ impl<'a> Versions<'a> {
         })
     }
 
-    fn facts(&self, formulas: Formulas) -> Result<&Facts, ToolError> {
+    fn facts(&self, formulas: Formulas, known: &Known) -> Result<&Facts, ToolError> {
         if let Some(facts) = self.facts.get() {
             return Ok(facts);
         }
-        let mut known = self.known.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = known.0.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
             *known = Some(Facts::find(formulas)?.named(&self.layout));
         }
@@ -167,7 +175,7 @@ impl Versions<'_> {
     /// How many facts there are in this translation, if a solver shows that all hold here.
     pub(crate) fn facts_that_hold(&self) -> Option<usize> {
         let formulas = self.formulas()?;
-        let facts = self.facts(formulas).ok()?;
+        let facts = self.facts(formulas, self.known?).ok()?;
         facts.hold(formulas).then(|| facts.count())
     }
 }
