@@ -218,9 +218,11 @@ impl SystemPower {
     }
 
     /// `P_min + (P_max - P_min) * utilisation` over `duration` ps (PerfBound 4.1), where the
-    /// utilisation of a node is the part of the time that its CPUs compute.
+    /// utilisation of a node is the part of the time that its CPUs compute: all of it, where a trace
+    /// has several computations of a CPU at a time.
     fn node_energy(&self, calc: u64, cpus: u32, duration: u64) -> Energy {
         let idle = self.node_min.over(duration);
+        let calc = calc.min(duration.saturating_mul(cpus.into()));
         let above = Power(self.node_max.0.saturating_sub(self.node_min.0)).over(calc);
         idle + Energy(above.0 / u128::from(cpus.max(1)))
     }

@@ -115,7 +115,7 @@ impl Cluster {
             .calc_ps
             .iter()
             .zip(&run.cpus)
-            .map(|(&calc, &cpus)| calc as f64 / (duration * f64::from(cpus.max(1))))
+            .map(|(&calc, &cpus)| (calc as f64 / (duration * f64::from(cpus.max(1)))).min(1.0))
             .collect();
         Self::new(&TABLE_2, &w_ports, mean(&u_cpu), duration / 1e3)
     }

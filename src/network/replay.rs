@@ -69,6 +69,14 @@ impl Source<'_> {
             Source::Skeleton(_) => 1,
         }
     }
+
+    /// Processors of a rank.
+    fn processors(self, rank: usize) -> u32 {
+        match self {
+            Source::Recorded(program) => program.processors(rank),
+            Source::Skeleton(_) => 1,
+        }
+    }
 }
 
 /// The operations of a program under way.
@@ -200,6 +208,8 @@ pub struct Replay<'p> {
     cpus: Vec<Cpu>,
     /// First of each rank's CPUs in `cpus`.
     cpu_start: Vec<u32>,
+    /// Each rank's processors.
+    processors: Vec<u32>,
     ranks: Vec<Rank>,
     /// Operations whose dependencies are met, to be started in this instant; the one that
     /// stands first in the file goes first.
@@ -265,6 +275,9 @@ impl<'p> Replay<'p> {
             overheads,
             cpus,
             cpu_start,
+            processors: (0..source.ranks())
+                .map(|rank| source.processors(rank))
+                .collect(),
             ranks: (0..source.ranks()).map(|_| Rank::default()).collect(),
             ready: BinaryHeap::new(),
             touched: Vec::new(),
@@ -480,6 +493,11 @@ impl<'p> Replay<'p> {
     /// Number of CPUs that the operations of each rank name (highest plus one).
     pub fn cpus(&self) -> impl Iterator<Item = u32> + '_ {
         self.cpu_start.windows(2).map(|pair| pair[1] - pair[0])
+    }
+
+    /// Number of processors of each rank: CPUs that compute.
+    pub fn processors(&self) -> impl Iterator<Item = u32> + '_ {
+        self.processors.iter().copied()
     }
 
     /// What keeps the program from going on when nothing is under way any more: the

@@ -208,7 +208,7 @@ pub struct RunSummary {
     pub jobs_ps: Vec<Option<u64>>,
     /// CPU time of each node's calcs, in ps, over its CPUs.
     pub calc_ps: Vec<u64>,
-    /// CPUs of each node.
+    /// Processors of each node: CPUs that compute.
     pub cpus: Vec<u32>,
     /// Switch ports first, then the NICs.
     pub ports: Vec<PortSummary>,

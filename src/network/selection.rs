@@ -348,7 +348,7 @@ impl Selector {
         let group = &mut self.groups[group];
         if group.selectable == 0 {
             group.selectable = all;
-            group.window_end = (now / thresholds.window_ps + 1) * thresholds.window_ps;
+            group.window_end = thresholds.window_ps;
         }
         if now >= group.window_end {
             let windows = (now - group.window_end) / thresholds.window_ps + 1;
@@ -382,6 +382,7 @@ mod tests {
 
     use super::*;
     use crate::blocks::port_choice::golden::{Inputs, PortChoice};
+    use crate::blocks::selectable_ports::golden::SelectablePorts;
     use crate::config::plan::{SelectionKind, SelectionPlan};
 
     const POWAR: Selection = Selection::Powar(Thresholds::DEFAULT);
@@ -537,6 +538,34 @@ mod tests {
                 circuit.clock(&inputs);
             }
             assert!((5_000..20_000).contains(&found), "{selection:?}: {found}");
+        }
+    }
+
+    /// The hardware of a switch (`blocks/selectable_ports`) counts the windows from reset on, also those
+    /// before the first packet.
+    #[test]
+    fn as_many_ports_are_selectable_as_the_hardware_says() {
+        let thresholds = Thresholds::DEFAULT;
+        for first in 0..6 {
+            let mut selector = selector(POWAR);
+            // A cycle is a tenth of a window.
+            let mut circuit = SelectablePorts::new(&SelectionPlan {
+                kind: SelectionKind::Powar,
+                ports_down: 4,
+                ports_up: 4,
+                window: 10,
+                on_millionths: thresholds.on_millionths,
+                off_millionths: thresholds.off_millionths,
+            });
+            for cycle in 0..100 {
+                let now = cycle * thresholds.window_ps / 10;
+                if cycle % 10 == 5 && cycle / 10 >= first {
+                    let chosen = selector.selectable(request(now, ALL, 1), &(4..8));
+                    assert_eq!(chosen >> 4, circuit.selectable(), "{first}, {cycle}");
+                }
+                circuit.clock(0);
+            }
+            assert_eq!(circuit.selectable(), 1);
         }
     }
 

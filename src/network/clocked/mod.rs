@@ -969,7 +969,7 @@ impl<'a> Network<'a> {
             .nodes
             .iter()
             .zip(replay.calc_times(time_ps))
-            .zip(replay.cpus())
+            .zip(replay.processors())
         {
             calc_ps[node as usize] += time;
             cpus[node as usize] += count;

@@ -138,7 +138,7 @@ impl Network<'_> {
         let first = Group {
             selectable: all.len() as u8,
             bytes: 0,
-            window: now,
+            window: 0,
         };
         let group = self.memory.groups.entry((switch, all.start));
         let group = group.or_insert(first);

@@ -8,7 +8,7 @@
 //! message of [`Parameters::control`](crate::network::parameters::Parameters::control) bytes could be
 //! there. A NIC has a queue of messages for each queue of its switch.
 
-use super::crossbar::{is_older, Candidate};
+use super::crossbar::Candidate;
 use super::events::EventKind;
 use super::link::Next;
 use super::packets::Packet;
@@ -52,7 +52,8 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
         // At equal age, that of the lower input, and there of the lower queue, goes first.
         let place = |it: &Packet| (it.input, it.lane);
         list.insert(&mut self.packets, packet, |new, other| {
-            is_older(new.age, other.age) || new.age == other.age && place(new) < place(other)
+            let (age, others) = (new.age(), other.age());
+            age.is_before(others) || age == others && place(new) < place(other)
         });
         output
     }
@@ -124,7 +125,7 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
                 packet,
                 before: behind,
                 output,
-                age: at.age,
+                age: at.age(),
             });
             break;
         }

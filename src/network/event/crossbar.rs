@@ -1,7 +1,7 @@
 //! The crossbar of a switch: which packet crosses next.
 
 use super::events::{event, EventKind};
-use super::packets::List;
+use super::packets::{Age, List};
 use super::partition::Partition;
 use super::time::Time;
 use crate::network::parameters::Aging;
@@ -15,19 +15,14 @@ pub(super) struct Candidate {
     pub(super) before: Option<u32>,
     /// Number of its output in the partition.
     pub(super) output: u32,
-    pub(super) age: u32,
+    pub(super) age: Age,
 }
 
 impl Candidate {
     /// It is older than `other`.
     pub(super) fn is_older(&self, other: &Candidate) -> bool {
-        is_older(self.age, other.age)
+        self.age.is_before(other.age)
     }
-}
-
-/// Whether one of two ages, which go round, is that of the older packet.
-pub(super) fn is_older(age: u32, other: u32) -> bool {
-    (age.wrapping_sub(other) as i32) < 0
 }
 
 impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
@@ -40,9 +35,9 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
         let crossbar = &mut self.crossbars[switch as usize];
         let header = &mut self.packets[packet];
         if self.common.parameters.aging == Aging::Switch {
-            header.age = crossbar.arrivals;
+            header.set_age(crossbar.arrivals);
         }
-        crossbar.arrivals = crossbar.arrivals.wrapping_add(1);
+        crossbar.arrivals += 1;
         if self.buffers.is_some() {
             return self.arrives_in_queue(port, packet);
         }
@@ -205,7 +200,7 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
                     packet,
                     before,
                     output,
-                    age: at.age,
+                    age: at.age(),
                 };
                 if best.is_none_or(|best| candidate.is_older(&best)) {
                     best = Some(candidate);
@@ -254,7 +249,7 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
             }
             let first = had & (1 << at.input) == 0;
             had |= 1 << at.input;
-            if first && is_older(at.age, self.packets[oldest.1].age) {
+            if first && at.age().is_before(self.packets[oldest.1].age()) {
                 oldest = (behind, packet);
             }
         }

@@ -17,7 +17,7 @@ pub(super) struct Crossbar {
     pub(super) held: u64,
     /// Next time to look again; [`Time::NEVER`]: nothing waits for time to pass.
     pub(super) arbitrates_at: Time,
-    pub(super) arrivals: u32,
+    pub(super) arrivals: u64,
 }
 
 /// A message that its NIC has not cut completely.

@@ -3,15 +3,8 @@
 use super::devices::Sending;
 use super::packets::Packet;
 use super::partition::Partition;
-use super::time::Time;
 use crate::network::parameters::AGE_PS;
 use crate::network::traffic::Outgoing;
-
-/// When a packet was due to leave its NIC, as its age: in units that wrap after 4.3 s, so that ages
-/// compare as long as no packet is 2.1 s older than another.
-fn age_of(time: Time) -> u32 {
-    (time.0 / AGE_PS) as u32
-}
 
 impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
     /// The next packet of a NIC's first message.
@@ -43,7 +36,7 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
         packet.to = message.to;
         packet.tag = message.tag;
         packet.ends_message = last;
-        packet.age = age_of(due);
+        packet.set_age(due.0 / AGE_PS);
         self.packets.add(packet)
     }
 

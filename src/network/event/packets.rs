@@ -31,9 +31,8 @@ pub struct Packet {
     pub to: u32,
     /// Its tag.
     pub tag: u32,
-    /// The lower, the older, going round: order of arrival in a switch, or when the packet was
-    /// due to leave its NIC, as [`Aging`](crate::network::parameters::Aging) has it.
-    pub age: u32,
+    /// The lower bits of [`Packet::age`].
+    age_low: u32,
     /// In a switch: the port it came in by, and the one it leaves by.
     pub input: u8,
     /// See `input`.
@@ -49,6 +48,8 @@ pub struct Packet {
     queue: u8,
     /// The last packet of its message.
     pub ends_message: bool,
+    /// The upper bits of [`Packet::age`].
+    age_high: u8,
 }
 
 const _: () = assert!(std::mem::size_of::<Packet>() == 64);
@@ -87,7 +88,7 @@ impl Packet {
             from: 0,
             to: 0,
             tag: 0,
-            age: 0,
+            age_low: 0,
             input: 0,
             output: 0,
             lane: 0,
@@ -95,7 +96,34 @@ impl Packet {
             hops,
             queue: 0,
             ends_message: false,
+            age_high: 0,
         }
+    }
+
+    /// The lower, the older: order of arrival in a switch, or when the packet was due to leave its
+    /// NIC, as [`Aging`](crate::network::parameters::Aging) has it.
+    #[inline]
+    pub fn age(&self) -> Age {
+        Age(u64::from(self.age_high) << 32 | u64::from(self.age_low))
+    }
+
+    /// Sets the age; of the order or time the lower 40 bits count.
+    #[inline]
+    pub fn set_age(&mut self, age: u64) {
+        self.age_low = age as u32;
+        self.age_high = (age >> 32) as u8;
+    }
+}
+
+/// The age of a packet, in 40 bits that go round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Age(u64);
+
+impl Age {
+    /// Whether this is that of the older packet of two, of which one has half of all ages after it.
+    #[inline]
+    pub fn is_before(self, other: Age) -> bool {
+        ((self.0.wrapping_sub(other.0) << 24) as i64) < 0
     }
 }
 
@@ -372,6 +400,23 @@ mod tests {
     use super::*;
     use rand::{Rng, SeedableRng};
     use std::collections::VecDeque;
+
+    #[test]
+    fn ages_compare_across_the_place_where_they_go_round() {
+        let of = |age: u64| {
+            let mut packet = Packet::new(0, 0, 0, 0, Time(0));
+            packet.set_age(age);
+            packet.age()
+        };
+        // 549 s in nanoseconds, less one.
+        let far = (1 << 39) - 1;
+        for age in [0, 1, 5_000_000_000, (1 << 40) - 1, 1 << 40, 1 << 41] {
+            assert!(of(age).is_before(of(age + 1)), "{age}");
+            assert!(of(age).is_before(of(age + far)), "{age}");
+            assert!(!of(age + far).is_before(of(age)), "{age}");
+            assert!(!of(age).is_before(of(age)), "{age}");
+        }
+    }
 
     #[test]
     fn queues_take_turns() {

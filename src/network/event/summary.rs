@@ -91,7 +91,7 @@ pub(super) fn summary<const EXTENDED: bool>(
             .collect();
         for ranks in &ranks {
             sizes_differ += ranks.sizes_differ();
-            for (rank, (time, count)) in ranks.calc_times_and_cpus(end_ps).enumerate() {
+            for (rank, (time, count)) in ranks.calc_times_and_processors(end_ps).enumerate() {
                 if ranks.owns(rank) {
                     calc_ps[nodes[rank] as usize] += time;
                     cpus[nodes[rank] as usize] += count;

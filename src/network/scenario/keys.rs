@@ -715,7 +715,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "seed",
                     integer(0, i64::MAX as u64, Unit::None),
                     "`1`",
-                    "for what is drawn: patterns, skeletons and random mappings",
+                    "for what is drawn: patterns, skeletons with jitter, random jobs and random mappings",
                 ),
             ],
         ),

@@ -221,6 +221,10 @@ fn jobs_are_drawn_from_the_seed() {
     assert_eq!(of_seed(1, "").iter().map(|job| job.1).sum::<u32>(), 512);
     let odd = jobs("kind = \"random-jobs\"\nranks = [17]\nranks_per_node = 2\n").unwrap();
     assert_eq!(odd.len(), 512 / 9);
+    let sizes: Vec<u32> = (1..=65).collect();
+    let refused = jobs(&format!("kind = \"random-jobs\"\nranks = {sizes:?}\n")).unwrap_err();
+    let expected = "65 numbers of ranks; at most 64 are drawn from";
+    assert!(refused.contains(expected), "{refused}");
     // A miniFE of 10.15 ms a step beside others, for as long as they all take.
     let of_time = |time: &str| of_seed(3, &format!("programs = [\"minife\", \"miniamr\"]\n{time}"));
     let steps = |program: &str, time: &str| -> Vec<u32> {

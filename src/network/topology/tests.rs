@@ -187,6 +187,21 @@ fn rlft_of_the_perfbound_paper() {
     assert_eq!(counts(&rlft), [4394, 845, 26, 26364, 2 * 4394]);
 }
 
+/// A node that is connected by as many cables as a neighbour needs 93 ports here; with one, 64.
+#[test]
+fn a_torus_has_as_many_ports_as_there_are() {
+    let parameters = |cables| {
+        [
+            dims(&[2]),
+            ("ports_per_link", n(cables)),
+            ("nodes_per_switch", n(2)),
+        ]
+    };
+    assert_eq!(shape("torus", &parameters(31)).radix(), 64);
+    assert_eq!(shape("torus", &parameters(21)).radix(), 63);
+    assert!(try_shape("torus", &parameters(32)).is_err());
+}
+
 /// PerfBound Table 7: 1000 switches, 4000 nodes, 28000 links; by its rule a radix of 24, and so
 /// three cables per neighbour.
 #[test]
@@ -810,9 +825,9 @@ fn impossible_parameters_are_refused() {
         ),
         (
             "torus",
-            vec![("ports_per_link", n(10))],
+            vec![("ports_per_link", n(11))],
             "ports_per_link",
-            "would need 70 ports",
+            "would need 67 ports",
         ),
         (
             "torus",

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::cables::Cables;
 use super::parameters::Parameters;
-use super::{Hop, ParameterError, Shape, Topology};
+use super::{Hop, ParameterError, Shape, Topology, MAX_RADIX};
 
 /// Switches at the points of a grid that closes on itself in every dimension.
 ///
@@ -32,6 +32,8 @@ impl Torus {
         // port; the others stay without a cable.
         let used = between + nodes_per_switch;
         let radix = match parameters.given("radix") {
+            // Without these others, if a switch has no room for them.
+            None if between + cables > MAX_RADIX => super::fitting_radix("ports_per_link", used),
             None => super::fitting_radix("ports_per_link", between + cables.max(nodes_per_switch)),
             asked => super::chosen_radix(asked, used, "radix"),
         }?;

@@ -431,6 +431,24 @@ impl<'a> Reader<'a> {
         Ok(self.statuses(kept)?.first().copied())
     }
 
+    /// The request that a call with a list of them completed; `MPI_UNDEFINED`, which is below 0, names
+    /// none.
+    fn chosen(&self, requests: &[i32], index: i32) -> Result<Option<i32>, Problem> {
+        let Ok(index) = usize::try_from(index) else {
+            return Ok(None);
+        };
+        match requests.get(index) {
+            Some(&request) => Ok(Some(request)),
+            None => problem(
+                self.at,
+                format!(
+                    "request {index} of a list of {} was completed",
+                    requests.len()
+                ),
+            ),
+        }
+    }
+
     fn place(&mut self) -> Result<usize, Problem> {
         let at = self.at;
         let place = self.i32()?;
@@ -458,13 +476,9 @@ impl<'a> Reader<'a> {
                 let requests = self.ints()?;
                 let index = self.i32()?;
                 let status = self.status(kept)?;
-                let request = usize::try_from(index).ok().and_then(|i| requests.get(i));
-                Call::Complete(
-                    request
-                        .map(|&request| (request, status))
-                        .into_iter()
-                        .collect(),
-                )
+                let request = self.chosen(&requests, index)?;
+                let complete = request.map(|request| (request, status));
+                Call::Complete(complete.into_iter().collect())
             }
             18 => {
                 self.i32()?;
@@ -480,12 +494,12 @@ impl<'a> Reader<'a> {
                 let count = usize::try_from(self.i32()?).unwrap_or(0);
                 let indices = self.ints()?;
                 let statuses = self.statuses(kept)?;
-                let complete = indices.iter().take(count).enumerate();
-                let complete = complete.filter_map(|(i, &index)| {
-                    let request = requests.get(usize::try_from(index).ok()?)?;
-                    Some((*request, statuses.get(i).copied()))
-                });
-                Call::Complete(complete.collect())
+                let mut complete = Vec::new();
+                for (i, &index) in indices.iter().take(count).enumerate() {
+                    let request = self.chosen(&requests, index)?;
+                    complete.extend(request.map(|request| (request, statuses.get(i).copied())));
+                }
+                Call::Complete(complete)
             }
             33 => {
                 let (mut sent, mut received) = (self.half_of_exchange()?, self.half_of_exchange()?);

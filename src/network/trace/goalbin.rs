@@ -108,6 +108,8 @@ impl Reader<'_> {
             return Err((8, "0 ranks: a program has at least 1 rank".into()));
         }
         let mut builder = Builder::new(Format::GoalBinary);
+        // Ranks and lists share no bytes: a few of them could stand for more than any memory.
+        let mut left = self.bytes.len();
         for rank in 0..ranks {
             let at = 14 + rank as usize * 16;
             let start = self.position(at, &format!("the start of rank {rank}"))?;
@@ -118,6 +120,11 @@ impl Reader<'_> {
                     format!("rank {rank} ends (byte {end}) before it starts (byte {start})"),
                 ));
             }
+            left = left.checked_sub(end - start).ok_or_else(|| {
+                let shares =
+                    format!("rank {rank} shares bytes with another rank: the file is damaged");
+                (at, shares)
+            })?;
             self.rank(&mut builder, rank, ranks, start, end)?;
         }
         Ok(builder.program)
@@ -158,6 +165,7 @@ impl Reader<'_> {
             ));
         }
         let listed = (end - appendix) / 4;
+        let mut left = listed;
 
         let mut announced = Vec::with_capacity(nodes as usize);
         let mut found = vec![0u32; nodes as usize];
@@ -181,6 +189,13 @@ impl Reader<'_> {
                         ),
                     ));
                 }
+                left = left.checked_sub(count).ok_or_else(|| {
+                    let shares = format!(
+                        "the successors of operation {node} of rank {rank} are also those of another: \
+                         the file is damaged"
+                    );
+                    (list_at, shares)
+                })?;
                 for place in first..first + count {
                     let place = appendix + place * 4;
                     let successor = self.u32(place, "a successor")?;

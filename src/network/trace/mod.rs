@@ -212,6 +212,19 @@ impl Program {
         self.format
     }
 
+    /// Processors of a rank: CPUs that compute. The delays of a VEF trace can overlap, and name CPUs
+    /// that nobody has: a task of it has one processor.
+    pub fn processors(&self, rank: usize) -> u32 {
+        let ops = self.rank_ops(rank);
+        let ops = &self.ops[ops.start as usize..ops.end as usize];
+        let calcs = ops.iter().filter(|op| op.kind == OpKind::Calc);
+        let cpus: std::collections::BTreeSet<u8> = calcs.map(|op| op.cpu).collect();
+        match self.format {
+            Format::Vef => 1,
+            _ => cpus.len().max(1) as u32,
+        }
+    }
+
     /// The file was compressed with zstd or gzip.
     pub fn compressed(&self) -> bool {
         self.compressed
@@ -794,6 +807,8 @@ struct Members {
     /// One of the others that is JSON.
     json: Option<(PathBuf, Vec<u8>)>,
     compressed: bool,
+    /// Bytes that may be unpacked from compressed members.
+    left_unpacked: u64,
 }
 
 impl Members {
@@ -805,6 +820,7 @@ impl Members {
             others: 0,
             json: None,
             compressed: false,
+            left_unpacked: MOST_UNPACKED,
         }
     }
 
@@ -821,7 +837,13 @@ impl Members {
         let (compressed, input) =
             unpacked(bytes.as_slice()).map_err(|source| read_failure(&path, source))?;
         let packed = match compressed {
-            true => Some(read_limited(&path, input, &mut self.left)?),
+            true => {
+                let most = self.left.min(self.left_unpacked);
+                let unpacked = read_limited(&path, input, &mut { most })?;
+                self.left -= unpacked.len() as u64;
+                self.left_unpacked -= unpacked.len() as u64;
+                Some(unpacked)
+            }
             false => {
                 drop(input);
                 None
@@ -869,6 +891,13 @@ impl Members {
             left.set(u64::MAX);
             let mut entry = entry.map_err(fail)?;
             let name = entry.path().map_err(fail)?.into_owned();
+            // Its holes are no bytes of the archive, and would be read without end.
+            if entry.header().entry_type() == tar::EntryType::GNUSparse {
+                return Err(TraceError::Whole {
+                    path: path.join(name),
+                    problem: "a sparse file: make the archive without `tar --sparse`".into(),
+                });
+            }
             if !entry.header().entry_type().is_file() || !members.wants(&name) {
                 std::io::copy(&mut entry, &mut std::io::sink()).map_err(fail)?;
                 continue;
@@ -967,6 +996,12 @@ fn read_plain(path: &Path, mut input: impl BufRead, most: u64) -> Result<Program
         read_members(path, Members::of_archive(path, input, most)?)
     } else if vef {
         vef::parse(path, input)
+    } else if liballprof && most < u64::MAX {
+        // The logs of the others lie beside it, each compressed for itself.
+        Err(whole(
+            "the compressed log of one rank: unpack the logs of all, and give that of rank 0"
+                .into(),
+        ))
     } else if liballprof {
         liballprof::read(path)
     } else if one_mpilog {

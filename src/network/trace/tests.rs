@@ -396,6 +396,17 @@ fn damaged_binary_never_panics() {
             let _ = goalbin::parse(path, &damaged);
         }
     }
+    // All ranks are the first one: a few bytes could stand for more than any memory.
+    let mut shared = bytes.clone();
+    for rank in 1..8 {
+        let at = 14 + 16 * rank;
+        shared.copy_within(14..30, at);
+    }
+    let message = goalbin::parse(path, &shared).unwrap_err().to_string();
+    assert!(
+        message.contains("shares bytes with another rank"),
+        "{message}"
+    );
     let mut cyclic = to_binary(
         &from_text("num_ranks 1\nrank 0 {\na: calc 1\nb: calc 1\nb requires a\n}\n").unwrap(),
     );
@@ -1000,12 +1011,40 @@ fn vef_splits_vectors_to_the_last_byte() {
 
 /// Two records after the same event, and two delays at the same time, do not add up.
 #[test]
-fn vef_delays_run_side_by_side() {
+fn vef_delays_run_side_by_side_on_one_processor() {
     let text = "VEF 2 3 1 0 0 FALSE\nC0 0 1\n\
                 0 0 1 50 0 5000 -1\n1 0 1 50 0 2000 -1\n2 0 1 50 1 1000 1\n";
     // The last message leaves after 5000 ns and 200 ns, and takes 1001 ns.
     let program = from_text(text).unwrap();
     assert_eq!(ideal_time(&program).unwrap().0, 6_201_000);
+    // The delays of task 0 name a CPU each, and a processor has one.
+    assert_eq!([0, 1].map(|rank| program.processors(rank)), [1, 1]);
+}
+
+/// A CPU that only sends or receives is none that computes (PerfBound 4.1: utilisation of a node).
+#[test]
+fn processors_are_cpus_that_compute() {
+    let text =
+        "num_ranks 3\nrank 0 {\na: calc 5 cpu 1\nb: calc 5 cpu 2\nc: send 1b to 1 cpu 0\n}\n\
+                rank 1 {\na: recv 1b from 0 cpu 0\nb: calc 5 cpu 1\n}\nrank 2 {\n}\n";
+    let program = from_text(text).unwrap();
+    assert_eq!([0, 1, 2].map(|rank| program.processors(rank)), [2, 1, 1]);
+}
+
+/// A barrier cannot meet an allreduce, nor a communicator another one.
+#[test]
+fn parts_of_vef_that_contradict_each_other_are_refused() {
+    let head = "VEF 2 0 2 1 2 FALSE\nC0 0 1\nC1 0 1\n";
+    for (first, second) in [("0 2", "0 6"), ("0 6", "1 6")] {
+        let text = format!("{head}G0 {first} 0 0 0 0 0 -1\nG0 {second} 1 0 0 0 0 -1\n");
+        let problem = from_text(&text).unwrap_err();
+        assert!(
+            problem.contains("test.goal:5:1: collective G0 is of kind 6"),
+            "{problem}"
+        );
+        let alike = format!("{head}G0 {first} 0 0 0 0 0 -1\nG0 {first} 1 0 0 0 0 -1\n");
+        assert!(from_text(&alike).is_ok());
+    }
 }
 
 #[test]
@@ -1962,6 +2001,23 @@ fn what_is_unpacked_in_memory_is_limited() {
     let nested = tar.into_inner().unwrap();
     assert!(limited(&nested, 100_000).is_err());
     assert_eq!(limited(&nested, 110_000).unwrap(), 1);
+
+    // A sparse file has holes that are no bytes of the archive.
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::GNUSparse);
+    let gnu = header.as_gnu_mut().unwrap();
+    gnu.set_real_size(1 << 32);
+    gnu.sparse[0].set_offset(1 << 32);
+    gnu.sparse[0].set_length(0);
+    header.set_size(0);
+    tar.append_data(&mut header, "notes.txt", &[][..]).unwrap();
+    let sparse = tar.into_inner().unwrap();
+    let text = limited(&sparse, u64::MAX).unwrap_err().to_string();
+    assert!(
+        text.starts_with("logs.tar/notes.txt: a sparse file"),
+        "{text}"
+    );
 
     // The name of a file, which the archive holds as a file of its own.
     let long = format!("{}/rank-0000.log", "n".repeat(1 << 17));

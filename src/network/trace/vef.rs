@@ -14,7 +14,7 @@
 //! `1 + n mod 255`. A message has its ID as tag. The file does not say which messages a
 //! collective is made of; they are those of [`collectives`](super::collectives).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::{BufRead, Read};
 use std::path::Path;
 
@@ -124,10 +124,24 @@ fn text(path: &Path, line: u64, column: usize, problem: String) -> TraceError {
     }
 }
 
+/// The tasks of a communicator.
+struct Members {
+    /// In the order of the file.
+    listed: Vec<u32>,
+    all: HashSet<u32>,
+}
+
+/// A collective: what its parts have in common, and what each task sends and receives.
+struct Parts {
+    comm: u32,
+    op: u8,
+    sizes: HashMap<u32, (u64, u64)>,
+}
+
 #[derive(Default)]
 struct File {
     tasks: Vec<Task>,
-    comms: Vec<Vec<u32>>,
+    comms: Vec<Members>,
     /// What the first line says and what was found.
     announced: [(&'static str, u64, u64); 3],
     /// The line of each message.
@@ -254,19 +268,19 @@ impl File {
         if id.parse() != Ok(self.comms.len()) {
             return problem(at, format!("expected communicator C{}", self.comms.len()));
         }
-        let mut members = Vec::new();
-        let mut listed = std::collections::HashSet::new();
+        let mut listed = Vec::new();
+        let mut all = HashSet::new();
         while !words.line[words.at..].trim().is_empty() {
             let member = self.task(words, "a task")?;
-            if !listed.insert(member) {
+            if !all.insert(member) {
                 return problem(words.at, format!("task {member} stands here twice"));
             }
-            members.push(member);
+            listed.push(member);
         }
-        if members.is_empty() {
+        if listed.is_empty() {
             return problem(words.at, "a communicator without tasks");
         }
-        self.comms.push(members);
+        self.comms.push(Members { listed, all });
         Ok(())
     }
 
@@ -345,7 +359,7 @@ impl File {
             return problem(op_at, format!("collective {op}: it is 0 to 7"));
         }
         let task = self.task(words, "a task")?;
-        if !members.contains(&task) {
+        if !members.all.contains(&task) {
             return problem(
                 comm_at,
                 format!("task {task} is not in communicator C{comm}"),
@@ -370,18 +384,33 @@ impl File {
     }
 
     fn program(self, path: &Path) -> Result<Program, TraceError> {
-        let mut sizes: HashMap<u32, HashMap<u32, (u64, u64)>> = HashMap::new();
+        let mut collectives: HashMap<u32, Parts> = HashMap::new();
         let mut order: BTreeMap<u32, u32> = BTreeMap::new();
         for (me, task) in self.tasks.iter().enumerate() {
             for record in &task.records {
                 if let Action::Collective {
-                    id, sent, received, ..
+                    id,
+                    comm,
+                    op,
+                    sent,
+                    received,
                 } = record.action
                 {
-                    let parts = sizes.entry(id).or_default();
-                    if parts.insert(me as u32, (sent, received)).is_some() {
-                        let problem = format!("task {me} takes part in collective G{id} twice");
-                        return Err(text(path, record.line, 1, problem));
+                    let fail = |problem: String| Err(text(path, record.line, 1, problem));
+                    let parts = collectives.entry(id).or_insert_with(|| Parts {
+                        comm,
+                        op,
+                        sizes: HashMap::new(),
+                    });
+                    if (parts.comm, parts.op) != (comm, op) {
+                        return fail(format!(
+                            "collective G{id} is of kind {op} on C{comm} here, and of kind {} on C{} \
+                             for another task",
+                            parts.op, parts.comm
+                        ));
+                    }
+                    if parts.sizes.insert(me as u32, (sent, received)).is_some() {
+                        return fail(format!("task {me} takes part in collective G{id} twice"));
                     }
                     order.insert(id, 0);
                 }
@@ -396,7 +425,7 @@ impl File {
         for (me, task) in self.tasks.iter().enumerate() {
             let mut writer = Writer {
                 file: &self,
-                sizes: &sizes,
+                collectives: &collectives,
                 order: &order,
                 me: me as u32,
                 rank: Rank::new(&mut builder),
@@ -416,8 +445,7 @@ impl File {
 /// Writes the operations of a task.
 struct Writer<'a> {
     file: &'a File,
-    /// What each task sends and receives in each collective.
-    sizes: &'a HashMap<u32, HashMap<u32, (u64, u64)>>,
+    collectives: &'a HashMap<u32, Parts>,
     /// The place of each collective among all.
     order: &'a BTreeMap<u32, u32>,
     me: u32,
@@ -503,9 +531,12 @@ impl Writer<'_> {
                 sent,
                 received,
             } => {
-                let members = &self.file.comms[comm as usize];
-                let parts = &self.sizes[&id];
-                if let Some(missing) = members.iter().find(|task| !parts.contains_key(task)) {
+                let members = &self.file.comms[comm as usize].listed;
+                let parts = &self.collectives[&id].sizes;
+                // Only members take part, each once.
+                if parts.len() < members.len() {
+                    let missing = members.iter().find(|task| !parts.contains_key(task));
+                    let missing = missing.expect("one more than take part");
                     return Err(format!("task {missing} has no part in collective G{id}"));
                 }
                 let collective = collective(op, members, self.me, parts, sent, received)?;

@@ -163,12 +163,11 @@ impl<'p> Ranks<'p> {
         self.jobs.iter().map(|job| job.replay.sizes_differ()).sum()
     }
 
-    /// CPU time of the calcs of each rank here until `end`, in ps, and how many CPUs its
-    /// operations name.
-    pub fn calc_times_and_cpus(&self, end: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
+    /// CPU time of the calcs of each rank here until `end`, in ps, and how many processors it has.
+    pub fn calc_times_and_processors(&self, end: u64) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.jobs
             .iter()
-            .flat_map(move |job| job.replay.calc_times(end).zip(job.replay.cpus()))
+            .flat_map(move |job| job.replay.calc_times(end).zip(job.replay.processors()))
     }
 
     /// What keeps the first program that cannot go on from doing so.

@@ -89,9 +89,14 @@ impl Destinations {
             // Node n of those that make up the part when all up to it are counted.
             let counted = |nodes: u32| u64::from(nodes) * senders_millionths / 1_000_000;
             if counted(node + 1) > counted(node) {
-                let chosen = hot[random.random_range(0..hot.len())];
-                if chosen != node {
-                    return chosen;
+                // A hot node sends to the others.
+                match hot.iter().position(|&it| it == node) {
+                    None => return hot[random.random_range(0..hot.len())],
+                    Some(own) if hot.len() > 1 => {
+                        let other = random.random_range(0..hot.len() - 1);
+                        return hot[other + usize::from(other >= own)];
+                    }
+                    Some(_) => {}
                 }
             }
         }
@@ -381,6 +386,22 @@ mod tests {
             of_node.all(|(_, _, message)| message.destination == 5)
         });
         assert_eq!(only_hot.count(), 4);
+    }
+
+    /// Also of those that are hot themselves: each sends to the others that are.
+    #[test]
+    fn senders_to_hot_nodes_send_to_no_other() {
+        let hot = Destinations::Hotspot {
+            nodes: vec![0, 3, 4],
+            senders_millionths: 1_000_000,
+        };
+        let mut random = Pcg64Mcg::seed_from_u64(1);
+        for node in 0..8 {
+            let drawn = (0..60).map(|_| hot.draw(node, 8, &mut random));
+            let drawn: std::collections::BTreeSet<u32> = drawn.collect();
+            let others = [0, 3, 4].into_iter().filter(|&it| it != node);
+            assert_eq!(drawn, others.collect(), "{node}");
+        }
     }
 
     /// 0.29 * 100 is below 29 in binary.

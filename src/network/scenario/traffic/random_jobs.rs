@@ -15,6 +15,9 @@ use crate::network::trace::TRACED_SPEED;
 /// The ranks that a job may have (Georgakoudis Table VII).
 const SIZES: [u32; 3] = [256, 512, 1024];
 
+/// Most sizes that jobs are drawn from: what fits together is worked out for each of them.
+const MOST_SIZES: usize = 64;
+
 /// Reads `[traffic]`; `None` if there are faults, here or in what it depends on.
 pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) -> Option<Jobs> {
     let (mapping, ranks_per_node) = place(reader, section, network.nodes)?;
@@ -47,6 +50,14 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
     };
     sizes.sort_unstable();
     sizes.dedup();
+    if sizes.len() > MOST_SIZES {
+        let problem = format!(
+            "{} numbers of ranks; at most {MOST_SIZES} are drawn from",
+            sizes.len()
+        );
+        reader.fault_at(section, "ranks", problem);
+        return None;
+    }
     let Some(&least) = sizes.first() else {
         reader.fault_at(
             section,
