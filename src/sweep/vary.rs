@@ -282,6 +282,14 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
     if let Some((name, _)) = NAMED.iter().find(|(_, own)| of_vary && *own == path) {
         return Some(format!("write `{name}`, which stands for it"));
     }
+    if path == "run.sample_ns" {
+        return Some(
+            "a sweep takes no samples: what a run costs and saves is the same with each".into(),
+        );
+    }
+    if path.starts_with("power.verilog.") {
+        return Some("a name in the Verilog: it changes nothing in a network".into());
+    }
     let tables = Kind::Scenario.names();
     let known: Vec<String> = tables.iter().map(|table| format!("`{table}.`")).collect();
     let known = known.join(", ");
@@ -702,6 +710,14 @@ mod tests {
             (
                 "[vary]\nrun.seed = [1]",
                 "write `seed`, which stands for it",
+            ),
+            (
+                "[vary]\nrun.sample_ns = [1, 2]",
+                "vary.run.sample_ns: a sweep takes no samples",
+            ),
+            (
+                "[vary]\npower.verilog.module_prefix = [\"a_\"]",
+                "it changes nothing in a network",
             ),
             (
                 "[vary]\npower.port.sleep = [\"hybrid\"]",
