@@ -2,22 +2,25 @@
 //! LPF for the Lattice ECP5. They find their targets by the pins' names in the Verilog.
 //!
 //! The block sits inside a switch: its pins lead to registers of the same clock, not to a
-//! board. All its outputs depend on registers alone ([`crate::blocks::port::pins`]), so no path
-//! leads from pin to pin, and what the surroundings of a pin leave of the period is the block's.
+//! board. All outputs of a port depend on registers alone ([`crate::blocks::port::pins`]), so no
+//! path leads from pin to pin, and what the surroundings of a pin leave of the period is the block's.
+//! Of some parts of a switch paths lead from pin to pin, and have surroundings at both ends.
 
 use std::fmt::Write as _;
 
 use crate::hdl::sim::{Pin, PinDirection};
 use crate::hdl::{Design, Type};
 
-/// The part of the clock period that the surroundings of the block have, before an input and
-/// behind an output; the block has the rest. **Ours:** half each, as neither side is known to
-/// need more.
-const OUTSIDE: f64 = 0.5;
+/// The clock period is shared out to so many: the surroundings before an input or behind an output,
+/// and the block. **Ours:** each has the same, as none is known to need more.
+const SHARES: u64 = 2;
 
-/// The pin that stands still while the port runs (SPEC 5); several ports have one each, with
-/// `_0`, `_1`, ... behind the name.
-const STRAP: &str = "initiator";
+/// The same where paths lead through the block, with surroundings at both ends.
+const SHARES_THROUGH: u64 = 3;
+
+/// The pins that stand still while the block runs: which end of a link this is (SPEC 5), and the place
+/// of a switch in its tree. Several ports have one each, with `_0`, `_1`, ... behind the name.
+const STRAPS: [&str; 3] = ["initiator", "minimal", "cabled"];
 
 /// Widest line, as in the Verilog.
 const COLUMNS: usize = 98;
@@ -27,6 +30,7 @@ const COLUMNS: usize = 98;
 pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String)> {
     let top = design.top();
     let pins = design.pins();
+    let leads_through = design.leads_through();
     let [emitted, hashed] = crate::files::origin(hash);
     let origin = format!("# {emitted}\n# {hashed}\n\n");
     let sdc = format!(
@@ -35,7 +39,7 @@ pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String
          # takes the unit of its cell library must be set to ns first (OpenSTA:\n\
          # set_cmd_units -time ns).\n#\n\
          {origin}{}",
-        tcl(&pins, period_ps)
+        tcl(&pins, period_ps, leads_through)
     );
     let xdc = format!(
         "# Timing of module {top} for Vivado, synthesised or placed by itself:\n\
@@ -43,7 +47,7 @@ pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String
          # Do not read it when the block is part of a larger design, which knows the clock and what\n\
          # surrounds the block.\n#\n\
          {origin}{}",
-        tcl(&pins, period_ps)
+        tcl(&pins, period_ps, leads_through)
     );
     let lpf = format!(
         "# Timing of module {top} for the Lattice ECP5 (nextpnr-ecp5 --lpf).\n#\n\
@@ -58,9 +62,31 @@ pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String
 }
 
 /// What SDC and XDC have in common.
-fn tcl(pins: &[Pin], period_ps: u64) -> String {
+fn tcl(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
     let period = period_ps as f64 / 1e3;
-    let outside = OUTSIDE * period;
+    let outside = match leads_through {
+        false => period / SHARES as f64,
+        // In whole picoseconds: the division goes on for ever.
+        true => (period_ps / SHARES_THROUGH) as f64 / 1e3,
+    };
+    let (inputs, outputs) = match leads_through {
+        false => (
+            "# Inputs come from registers of the same clock, and no path leads through the block from\n\
+             # pin to pin. Half of the period passes outside, register and wires included; the other\n\
+             # half is the block's. No input changes before the edge. rst is synchronous: an input like\n\
+             # the others, without recovery and removal.",
+            "# Outputs depend on registers of the block alone and lead to registers of the same clock,\n\
+             # through half a period of wires and logic at most, and none at least.",
+        ),
+        true => (
+            "# Inputs come from registers of the same clock, and paths lead through the block from pin to\n\
+             # pin. A third of the period passes before an input, register and wires included, a third\n\
+             # behind an output, and a third is left between two pins. No input changes before the edge.\n\
+             # rst is synchronous: an input like the others, without recovery and removal.",
+            "# Outputs lead to registers of the same clock, through a third of the period of wires and\n\
+             # logic at most, and none at least.",
+        ),
+    };
     let clock = clock(pins);
     let of = |direction: PinDirection| -> Vec<String> {
         pins.iter()
@@ -77,15 +103,11 @@ fn tcl(pins: &[Pin], period_ps: u64) -> String {
         "# The clock, with [clock] period_ps of the configuration: the block counts all times in it.\n\
          # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.\n\
          create_clock -name {clock} -period {period} [get_ports {{{clock}}}]\n\n\
-         # Inputs come from registers of the same clock, and no path leads through the block from\n\
-         # pin to pin. Half of the period passes outside, register and wires included; the other\n\
-         # half is the block's. No input changes before the edge. rst is synchronous: an input like\n\
-         # the others, without recovery and removal.\n\
+         {inputs}\n\
          set inputs [get_ports {{\n{}}}]\n\
          set_input_delay -clock {clock} -max {outside} $inputs\n\
          set_input_delay -clock {clock} -min 0 $inputs\n\n\
-         # Outputs depend on registers of the block alone and lead to registers of the same clock,\n\
-         # through half a period of wires and logic at most, and none at least.\n\
+         {outputs}\n\
          set outputs [get_ports {{\n{}}}]\n\
          set_output_delay -clock {clock} -max {outside} $outputs\n\
          set_output_delay -clock {clock} -min 0 $outputs\n",
@@ -95,9 +117,18 @@ fn tcl(pins: &[Pin], period_ps: u64) -> String {
     if !straps.is_empty() {
         let _ = write!(
             text,
-            "\n# A strap: tied high at one end of the link, low at the other. It never changes while the\n\
-             # block is out of reset, so that no register has to catch a change.\n\
+            "\n{}\n\
              set_false_path -from [get_ports {{\n{}}}]\n",
+            match straps[0].starts_with(STRAPS[0]) {
+                true => {
+                    "# A strap: tied high at one end of the link, low at the other. It never changes while the\n\
+                     # block is out of reset, so that no register has to catch a change."
+                }
+                false => {
+                    "# Straps: the place of the switch in its tree. They never change while the block is out of\n\
+                     # reset, so that no register has to catch a change."
+                }
+            },
             listed(&straps)
         );
     }
@@ -123,12 +154,14 @@ fn clock(pins: &[Pin]) -> &str {
 }
 
 fn is_strap(pin: &Pin) -> bool {
-    pin.direction == PinDirection::Input
-        && pin.name.strip_prefix(STRAP).is_some_and(|rest| {
+    let is_of = |strap: &str| {
+        pin.name.strip_prefix(strap).is_some_and(|rest| {
             rest.trim_start_matches('_')
                 .bytes()
                 .all(|b| b.is_ascii_digit())
         })
+    };
+    pin.direction == PinDirection::Input && STRAPS.into_iter().any(is_of)
 }
 
 /// The pattern that finds a pin: of a vector, its bits.

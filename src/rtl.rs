@@ -309,15 +309,16 @@ mod tests {
     /// The same as a port of Ethernet, with and without the correction and registers.
     #[test]
     fn every_port_of_ethernet_is_lint_clean() {
-        let changes: [&[(&str, &str)]; 3] = [
+        let changes: [&[(&str, &str)]; 4] = [
             &[],
             &[("policy", "\"perfbound-correct\"")],
             &[("registers", "true\ncontrol_pins = true")],
+            &[("policy", "\"always-on\"\ncontrol_pins = true")],
         ];
         let of_ethernet = |config: &Config| plan(config).unwrap().per_direction();
         let mut ports = 0;
-        for (place, found) in PRESETS.iter().enumerate() {
-            let config = preset(found.name, changes[place % changes.len()]);
+        for found in &PRESETS {
+            let config = preset(found.name, changes[ports % changes.len()]);
             if !of_ethernet(&config) {
                 continue;
             }

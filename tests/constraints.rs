@@ -117,15 +117,16 @@ fn recorded(folder: &Path, file: &str, pins: &[Pin]) -> Result<String, String> {
 }
 
 /// The constraints of a top, whose clock has `period_ns`, do what they should and no more.
-fn check(folder: &Path, top: &str, period_ns: &str, half_ns: &str) {
+fn check(folder: &Path, top: &str, period_ns: &str, outside_ns: &str) {
     let verilog = fs::read_to_string(folder.join(format!("out/{top}.v"))).unwrap();
     let pins = pins(&verilog);
     let mut expected: BTreeSet<String> = [format!("clock clk {period_ns} clk")].into();
     for pin in pins.iter().filter(|pin| pin.name != "clk") {
         let side = if pin.input { "input" } else { "output" };
-        expected.insert(format!("{side} clk -max {half_ns} {}", pin.name));
+        expected.insert(format!("{side} clk -max {outside_ns} {}", pin.name));
         expected.insert(format!("{side} clk -min 0 {}", pin.name));
-        if pin.name.starts_with("initiator") {
+        let straps = ["initiator", "minimal", "cabled"];
+        if straps.iter().any(|strap| pin.name.starts_with(strap)) {
             expected.insert(format!("false {}", pin.name));
         }
     }
@@ -179,6 +180,47 @@ fn every_pin_of_other_shapes_is_constrained_and_no_other() {
     check(registers.path(), "port", "1", "0.5");
     let several = emitted("[port]\nregisters = true\n", &["--ports", "3"]);
     check(several.path(), "switch_ports", "1", "0.5");
+}
+
+/// Where paths lead from pin to pin, a third of the period is left to them; and nowhere else, as Yosys
+/// finds them in the Verilog.
+#[test]
+fn a_third_of_the_period_is_left_to_a_path_from_pin_to_pin() {
+    let ports = ["--ports-down", "2", "--ports-up", "3"];
+    let mut through = 0;
+    for part in [
+        "round-robin",
+        "first-on",
+        "powar",
+        "alonso",
+        "selectable-ports",
+        "tree-links",
+        "lanes",
+    ] {
+        let chosen = match part {
+            "lanes" => vec!["--link-lanes", "12"],
+            part => [&["--switch-part", part][..], &ports].concat(),
+        };
+        let changes =
+            "[clock]\nperiod_ps = 1000\n[port]\npolicy = \"fixed\"\nsleep = \"fast-wake\"\n\
+                       sync = \"lpi\"\n";
+        let folder = emitted(changes, &chosen);
+        let out = folder.path().join("out");
+        let leads_through = !inputs_behind_outputs(&out).is_empty();
+        through += usize::from(leads_through);
+        let files = fs::read_dir(&out).unwrap().map(|it| it.unwrap().path());
+        let sdc = files.filter(|it| it.extension().is_some_and(|it| it == "sdc"));
+        for file in sdc {
+            let top = file.file_stem().unwrap().to_str().unwrap();
+            check(
+                folder.path(),
+                top,
+                "1",
+                if leads_through { "0.333" } else { "0.5" },
+            );
+        }
+    }
+    assert_eq!(through, 6, "all but selectable-ports");
 }
 
 /// The recorder complains of what it must.

@@ -169,6 +169,7 @@ fn rows(synthesis: &Synthesis) -> Vec<Row> {
         slack("slack, ns", |paths| Some(&paths.registers)),
         slack("  from pins", |paths| paths.inputs.as_ref()),
         slack("  to pins", |paths| paths.outputs.as_ref()),
+        slack("  from pins to pins", |paths| paths.through.as_ref()),
     ]
 }
 

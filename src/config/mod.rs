@@ -417,7 +417,12 @@ impl Config {
                 rate_bits: rate.width,
             });
         }
-        let rate = self.budget_rate();
+        // Nothing computes a rate for this policy. Where software chooses among sleep states and times,
+        // the bound holds with each of them if it is that of the longest `t_w`.
+        let rate = match self.port.registers {
+            true => self.rate_of(self.longest_t_w_ps()),
+            false => self.budget_rate(),
+        };
         Some(GuardPlan {
             burst,
             numerator: rate.numer().to_u128()?,
@@ -521,6 +526,13 @@ impl Config {
         }
     }
 
+    /// The longest `t_w` that software can choose in hardware with registers, in picoseconds.
+    pub fn longest_t_w_ps(&self) -> u64 {
+        let states = &self.states;
+        let longest = states.fast_wake.t_w_ps.max(states.deep_sleep.t_w_ps);
+        longest.saturating_mul(self.port.timing_range.into())
+    }
+
     /// The admitted degradation and `sum(p_i / h_i)` (SPEC 7.2), exactly. Measured hop
     /// counts begin with [`INITIAL_HOP_FACTOR`]; where `l` itself is given, it is the bound.
     fn bound_and_hop_factor(&self) -> (BigRational, BigRational) {
@@ -592,9 +604,12 @@ impl Config {
 
     /// `l / t_w` in packets per tick, exactly.
     pub fn budget_rate(&self) -> BigRational {
+        self.rate_of(self.t_w_ps())
+    }
+
+    fn rate_of(&self, t_w_ps: u64) -> BigRational {
         let tick = BigInt::from(self.clock.tick_ps);
-        let t_w = BigInt::from(self.t_w_ps());
-        self.degradation_factor() * BigRational::new(tick, t_w)
+        self.degradation_factor() * BigRational::new(tick, t_w_ps.into())
     }
 
     /// The whole configuration as TOML, every key with its value in a fixed order.

@@ -63,9 +63,14 @@ pub(super) fn items(source: &Source) -> Vec<String> {
     if plan.control_pins {
         items.push(format!(
             "`link_up`{of} follows the PHY's link (block lock, no remote fault). While it is 0 nothing \
-             is sent; the link is awake {}{} after it rises. It stays 0 for a round trip at least.",
+             is sent; the link is awake {}{} after it rises.{}",
             if adjusts { "at most " } else { "" },
-            source.time(link_sync::longest_transitions(plan).1)
+            source.time(link_sync::longest_transitions(plan).1),
+            // So that no message from before meets the new beginning.
+            match plan.messages() {
+                Some(_) => " It stays 0 for a round trip at least.",
+                None => "",
+            }
         ));
         items.push(format!(
             "`enable`{of} is tied to 1 and `force_wake` to 0 where nobody decides. Bounds on the time \

@@ -197,14 +197,15 @@ impl TimeToSleep {
 
 /// The guard's promise (SPEC 12): in every interval of `T` ticks the packets of an end wait for at
 /// most `B + T l / t_w` wake-ups, each of which takes `t_w`. Software that sets the bound, and hop
-/// counts that are measured, change `l`: here it is that of the configuration.
+/// counts that are measured, change `l`: here it is that of the configuration. With registers and a
+/// policy that does not predict, `t_w` is the longest that software can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GuardPromise {
     /// `B`: wake-ups that may follow each other at once.
     pub burst: u32,
     /// The time after which there may be another one, `t_w / l`.
     pub token_ns: f64,
-    /// `t_w` of the configured sleep state.
+    /// `t_w` of the configured sleep state, or the longest that software can choose.
     pub t_w_ns: f64,
     /// What `B` wake-ups take together.
     pub burst_wait_ns: f64,
@@ -216,7 +217,11 @@ impl GuardPromise {
     fn of(config: &Config, plan: &PortPlan) -> Option<GuardPromise> {
         let guard = plan.guard?;
         let share = config.degradation_factor().to_f64()?;
-        let t_w_ns = config.t_w_ps() as f64 / 1e3;
+        let t_w_ps = match plan.registers.is_some() && !guard.adjustable {
+            true => config.longest_t_w_ps(),
+            false => config.t_w_ps(),
+        };
+        let t_w_ns = t_w_ps as f64 / 1e3;
         Some(GuardPromise {
             burst: guard.burst,
             token_ns: t_w_ns / share,

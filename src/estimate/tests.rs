@@ -296,17 +296,28 @@ fn the_time_to_sleep() {
     assert_eq!(of("policy = \"always-on\"\n"), None);
 }
 
+/// A guard of three packets.
+const GUARDED: &str = "[guard]\nburst = 3\n[perfbound]\nbound = 0.01\nhops = [[2, 1.0]]\n";
+
 /// SPEC 12: l = 1 % / 2 links, t_w = 4480 ns: a wake-up every 0.896 ms, and 3 at once, 13.44 us.
 #[test]
 fn the_promise_of_a_guard() {
-    let text = "[guard]\nburst = 3\n[perfbound]\nbound = 0.01\nhops = [[2, 1.0]]\n";
-    let guarded = estimate(text);
+    let guarded = estimate(GUARDED);
     let promise = guarded.guard.unwrap();
     assert_eq!(promise.burst, 3);
     assert!((promise.token_ns - 896_000.0).abs() < 1e-6);
     assert_eq!((promise.t_w_ns, promise.burst_wait_ns), (4480.0, 13_440.0));
     assert!((promise.share - 0.005).abs() < 1e-12);
     assert_eq!(estimate("").guard, None);
+    // Software chooses among all states and up to twice their times: a policy that does not predict has
+    // no rate that follows, and the promise is that of the longest.
+    let text =
+        "[port]\npolicy = \"fixed\"\nsleep = \"fast-wake\"\nregisters = true\ntiming_range = 2\n";
+    let promise = estimate(&format!("{text}{GUARDED}")).guard.unwrap();
+    assert_eq!(
+        (promise.t_w_ns, promise.token_ns.round()),
+        (8960.0, 1_792_000.0)
+    );
 }
 
 #[test]

@@ -440,6 +440,22 @@ pub(super) fn dependencies(design: &Design) -> BTreeMap<NetId, BTreeSet<NetId>> 
     reads
 }
 
+impl Design {
+    /// Whether an output of the top depends on an input, the clock aside, within a clock cycle.
+    pub fn leads_through(&self) -> bool {
+        let reads = dependencies(self);
+        let top = &self.blocks[0].nets;
+        let of_role = |role: Role| top.iter().filter(move |&&net| self.nets[net].role == role);
+        let mut open: Vec<NetId> = of_role(Role::Output).copied().collect();
+        let mut seen: BTreeSet<NetId> = open.iter().copied().collect();
+        while let Some(net) = open.pop() {
+            let next = reads.get(&net).into_iter().flatten();
+            open.extend(next.filter(|&&net| seen.insert(net)));
+        }
+        of_role(Role::Input).any(|net| seen.contains(net) && self.nets[*net].kind != Type::Clock)
+    }
+}
+
 /// Marks what the outputs of the top depend on, and then what the claims of the blocks
 /// that are left depend on besides.
 pub(super) fn mark_live(

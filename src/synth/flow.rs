@@ -30,8 +30,14 @@ const SPEED_SCRIPT: &str =
 /// **Ours**: enough for every kind of histogram with 256 bins of 16 bits.
 const MOST_MEMORY_BITS: u64 = 1 << 14;
 
-/// What marks the parts of OpenSTA's report: paths between registers, from pins, to pins.
-const PARTS: [&str; 3] = ["between registers", "from pins", "to pins"];
+/// What marks the parts of OpenSTA's report: paths between registers, from pins, to pins, and from pins to
+/// pins.
+const PARTS: [&str; 4] = [
+    "between registers",
+    "from pins",
+    "to pins",
+    "from pins to pins",
+];
 
 /// What is synthesised.
 pub struct Subject {
@@ -423,6 +429,7 @@ impl Flow<'_> {
             "-from [all_registers -clock_pins] -to [all_registers -data_pins]",
             "-from [all_inputs] -to [all_registers -data_pins]",
             "-from [all_registers -clock_pins] -to [all_outputs]",
+            "-from [all_inputs] -to [all_outputs]",
         ];
         let reports: String = (PARTS.iter().zip(ends))
             .map(|(part, ends)| {
@@ -451,7 +458,7 @@ impl Flow<'_> {
             let (_, rest) = text.split_once(&format!("PART {part}\n"))?;
             cells::slowest(rest.split("PART ").next()?, &netlist)
         };
-        let [registers, inputs, outputs] = PARTS.map(slowest);
+        let [registers, inputs, outputs, through] = PARTS.map(slowest);
         let registers = registers.ok_or_else(|| {
             sta.unreadable("its report", crate::tools::last_lines(text.trim_end(), 5))
         })?;
@@ -472,6 +479,7 @@ impl Flow<'_> {
                 registers,
                 inputs,
                 outputs,
+                through,
             })),
         })
     }

@@ -237,6 +237,9 @@ pub struct StaticPaths {
     /// From a register to a pin; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outputs: Option<StaticPath>,
+    /// From a pin to a pin; absent if there is none, as of a port.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub through: Option<StaticPath>,
 }
 
 /// One path.

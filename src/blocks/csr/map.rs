@@ -2,6 +2,7 @@
 //! of the RTL, and the files that software reads (`registers`).
 
 use crate::blocks::histogram::Shape;
+use crate::blocks::lpi_fsm::Link;
 use crate::config::plan::{
     BinScale, HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH,
     HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
@@ -504,7 +505,10 @@ pub fn port(plan: &PortPlan) -> Map {
             "how long an idle end that did not transmit last waits at least, in ticks"
         );
         0x080 fields status("what the port does now") {
-            power_state(0, 3, Status, 0, "state of the link, as the pin power_state");
+            power_state(
+                0, 3, Status, if plan.starts_going_up() { Link::GoingUp as u32 } else { 0 },
+                "state of the link, as the pin power_state"
+            );
             active(4, 1, Status, 0, "the port is not idle");
         };
         0x084 fields errors("what went wrong since the flags were cleared") {

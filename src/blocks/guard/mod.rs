@@ -86,7 +86,10 @@ block! {
         constant fixed_gain: Bits(
             part,
             if guard.adjustable { 0 } else { guard.numerator },
-            format!("l / t_w in packets per tick, {fraction}"),
+            match set {
+                true => format!("l / t_w, of the longest t_w that software can set, {fraction}"),
+                false => format!("l / t_w in packets per tick, {fraction}"),
+            },
         ),
         constant token: Bits(part, guard.denominator, "one token"),
         constant full: Bits(tokens, guard.burst.into(), "guard.burst"),

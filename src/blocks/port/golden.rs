@@ -165,7 +165,7 @@ impl Port {
             correction: plan
                 .corrects()
                 .then(|| (MissHistory::new(&plan), Corrector::new(&plan))),
-            recovers: plan.starts_going_up(),
+            recovers: plan.control_pins,
             left_wake: false,
             hit: false,
             miss: false,

@@ -201,7 +201,7 @@ block! {
         local all_permit: Bit("control pins, and the guard or the other end, permit to sleep"),
         local state_for_guard: Bits(3, "power_state, 0 while the link recovers"),
         local awake_for_guard: Bit("nobody waits for the end of a sleep"),
-        reg recovers: Bit(!agrees, "the link was lost, or never there, and is not awake since"),
+        reg recovers: Bit(true, "the link was lost, or never there, and is not awake since"),
         local down_start: Bit("the link goes down at the end of this cycle"),
         local sync_timeout: Bits(staged_width(&times), "longest wait for a message, less one"),
         reg hit_now: Bit(false, "an idle period ended, the link stayed awake"),
@@ -748,8 +748,14 @@ impl Logic for Port {
         }
         self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
         if self.controlled {
-            comment!("From the pins once more: a wrong use of them is to be found.");
-            self.pins_permit.next = self.enable.val() & !self.force_wake.val() & self.link_up.val();
+            if self.per_direction & !self.sleeps & !self.registers {
+                comment!("Whatever the pins say: it never goes down.");
+                self.pins_permit.next = false;
+            } else {
+                comment!("From the pins once more: a wrong use of them is to be found.");
+                self.pins_permit.next =
+                    self.enable.val() & !self.force_wake.val() & self.link_up.val();
+            }
             if self.agrees {
                 self.waits_with_link.next = self.wants_awake.val() & self.link_up.val();
             } else if self.per_direction {

@@ -211,6 +211,65 @@ proptest! {
     }
 }
 
+/// What software reads of a register.
+fn read(port: &mut Port, link: &Inputs, offset: u32) -> u32 {
+    let asks = link.with(|pins| {
+        pins.s_axi_arvalid = true;
+        pins.s_axi_araddr = offset;
+    });
+    port.clock(&asks);
+    while !port.outputs().s_axi_rvalid {
+        port.clock(link);
+    }
+    let data = port.outputs().s_axi_rdata;
+    port.clock(&link.with(|pins| pins.s_axi_rready = true));
+    data
+}
+
+/// SPEC 5 and `docs/reference/registers.md`: `link_lost` is about a link that had been awake. One that was
+/// never there since reset is not lost; and after reset `status` reads as the register map says.
+#[test]
+fn a_link_is_lost_only_after_it_was_awake() {
+    for sync in [
+        SyncPlan::Levels,
+        SyncPlan::Messages(MessagesPlan { timeout: 9 }),
+        SyncPlan::Lpi,
+    ] {
+        let mut plan = register_plan(Policy::Fixed, 24);
+        plan.sync = sync;
+        plan.control_pins = true;
+        let page = map::port(&plan);
+        let [events, status] = ["events", "status"].map(|name| page.register(name).offset);
+        let lost = 1 << page.find("events", "link_lost").unwrap().low;
+        let absent = Inputs::quiet().with(|pins| {
+            pins.link_up = false;
+            pins.queue_nonempty = true;
+        });
+        let linked = absent.with(|pins| pins.link_up = true);
+
+        let mut port = Port::new(&plan);
+        let after_reset = page.reset_of("status", "power_state");
+        assert_eq!(
+            read(&mut port, &linked, status) & 7,
+            after_reset,
+            "{sync:?}"
+        );
+
+        let mut port = Port::new(&plan);
+        for _ in 0..50 {
+            port.clock(&absent);
+        }
+        assert_eq!(read(&mut port, &absent, events) & lost, 0, "{sync:?}");
+        for _ in 0..500 {
+            port.clock(&linked);
+        }
+        assert!(port.outputs().tx_enable, "{sync:?}");
+        assert_eq!(read(&mut port, &linked, events) & lost, 0, "{sync:?}");
+        port.clock(&absent);
+        assert_eq!(read(&mut port, &absent, events) & lost, lost, "{sync:?}");
+    }
+}
+
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for kind in HistogramKind::ALL {
