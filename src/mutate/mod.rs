@@ -239,12 +239,7 @@ impl Campaign {
         }
         let left: Vec<Mutant> = unknown.iter().map(|&at| part[at].clone()).collect();
         let task = self.versions_task(&left)?;
-        let versions = Versions::new(
-            &provers.induction,
-            &task,
-            &self.design.claims(),
-            self.is_small().then_some(&self.known),
-        )?;
+        let versions = self.versions(&provers.induction, &task)?;
         unknown
             .into_par_iter()
             .enumerate()
@@ -255,6 +250,12 @@ impl Campaign {
                 }
                 Ok(())
             })
+    }
+
+    /// What the solver is asked about, translated.
+    fn versions<'a>(&'a self, tools: &'a Tools, task: &'a ProofTask) -> Result<Versions<'a>> {
+        let known = self.is_small().then_some(&self.known);
+        Ok(Versions::new(tools, task, &self.design.claims(), known)?)
     }
 
     /// The design with these faults to choose from, for the solver; the first is number 1.
@@ -292,13 +293,7 @@ mod tests {
         let fates = campaign.run(faults, None, &|| false, &|_| ()).unwrap();
         let tools = Tools::find(None, 15).unwrap();
         let task = campaign.versions_task(faults).unwrap();
-        let versions = Versions::new(
-            &tools,
-            &task,
-            &campaign.design.claims(),
-            Some(&campaign.known),
-        )
-        .unwrap();
+        let versions = campaign.versions(&tools, &task).unwrap();
         let mut proved = Vec::new();
         for (number, (fault, fate)) in (1..).zip(faults.iter().zip(fates.unwrap())) {
             if versions.proves(number, true).unwrap() {
@@ -328,13 +323,7 @@ mod tests {
         assert!(!faults.is_empty());
         let tools = Tools::find(None, 60).unwrap();
         let task = campaign.versions_task(faults).unwrap();
-        let versions = Versions::new(
-            &tools,
-            &task,
-            &campaign.design.claims(),
-            Some(&campaign.known),
-        )
-        .unwrap();
+        let versions = campaign.versions(&tools, &task).unwrap();
         for (number, fault) in (1..).zip(faults) {
             assert!(versions.proves(number, true).unwrap(), "{}", fault.text());
         }
@@ -344,13 +333,7 @@ mod tests {
         let mut others = super::mutants(&campaign.design);
         others.truncate(150);
         let task = campaign.versions_task(&others).unwrap();
-        let elsewhere = Versions::new(
-            &tools,
-            &task,
-            &campaign.design.claims(),
-            Some(&campaign.known),
-        )
-        .unwrap();
+        let elsewhere = campaign.versions(&tools, &task).unwrap();
         assert_eq!(elsewhere.facts_that_hold(), Some(found));
         assert!(found > 0);
     }
