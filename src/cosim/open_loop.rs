@@ -150,7 +150,8 @@ impl<E: OpenLoop> Predictor<E> {
             let idle = period.idle.min(self.plan.max_time());
             Step {
                 t_inac: idle.min(self.plan.histogram.max_value),
-                miss: self.plan.policy != Policy::AlwaysOn && idle > period.t_pdt,
+                // The timer expires after the longest time, too, at which the meter stands.
+                miss: self.plan.policy != Policy::AlwaysOn && period.idle > period.t_pdt,
                 window,
                 budget,
                 t_pb,

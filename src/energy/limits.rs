@@ -26,6 +26,30 @@ struct State {
     /// Time to go there and back, at the power of `Wake`, in ps.
     t_s: f64,
     t_w: f64,
+    /// Ps of quiet before each refresh, and of the refresh, which saves nothing.
+    refresh: Option<(f64, f64)>,
+}
+
+impl State {
+    /// How much of the first `asleep` ps there is no refresh.
+    fn quiet(&self, asleep: f64) -> f64 {
+        match self.refresh {
+            None => asleep,
+            Some((t_q, t_r)) => {
+                let refreshed = (asleep / (t_q + t_r)).floor();
+                refreshed * t_q + (asleep - refreshed * (t_q + t_r)).min(t_q)
+            }
+        }
+    }
+
+    /// A line and how far [`State::quiet`] rises above it: the share of a long sleep that is quiet, and
+    /// ps.
+    fn mean_quiet(&self) -> (f64, f64) {
+        match self.refresh {
+            None => (1.0, 0.0),
+            Some((t_q, t_r)) => (t_q / (t_q + t_r), t_q * t_r / (t_q + t_r)),
+        }
+    }
 }
 
 /// The states that links may sleep in.
@@ -40,7 +64,6 @@ pub struct SleepStates {
 
 impl SleepStates {
     /// Those that a configuration's `port.sleep` leads to; of `hybrid` both, whichever saves more.
-    /// Refreshes count with the mean power of deep sleep.
     pub fn of(config: &Config, link: &LinkPower) -> Self {
         let states = &config.states;
         let saved = |power: Power| link.wake.0.saturating_sub(power.0) as f64;
@@ -48,33 +71,53 @@ impl SleepStates {
             saves,
             t_s: of.t_s_ps as f64,
             t_w: of.t_w_ps as f64,
+            refresh: None,
         };
-        let quiet = states.refresh.map_or(1.0, |refresh| {
-            refresh.t_q_ps as f64 / (refresh.t_q_ps + refresh.t_r_ps) as f64
-        });
+        let refresh = states.refresh.as_ref();
         let fast = state(saved(link.fast_wake), &states.fast_wake);
-        let deep = state(quiet * saved(link.deep_sleep), &states.deep_sleep);
+        let deep = State {
+            refresh: refresh.map(|refresh| (refresh.t_q_ps as f64, refresh.t_r_ps as f64)),
+            ..state(saved(link.deep_sleep), &states.deep_sleep)
+        };
         let (states, most) = match config.port.sleep {
             Sleep::FastWake => (vec![fast], fast.saves),
-            Sleep::DeepSleep => (vec![deep], saved(link.deep_sleep)),
-            Sleep::Hybrid => (vec![fast, deep], saved(link.deep_sleep).max(fast.saves)),
+            Sleep::DeepSleep => (vec![deep], deep.saves),
+            Sleep::Hybrid => (vec![fast, deep], deep.saves.max(fast.saves)),
         };
         let ends = Sleeper::of(config).ends() as f64;
         Self { states, most, ends }
     }
 
-    /// What a link, or a direction, saves if it sleeps through an idle period of so many ps and is
-    /// awake at its end, in J. The longer the period the more, and never less than in proportion:
-    /// convex.
-    fn through(&self, ps: f64) -> f64 {
-        let of = |state: &State| state.saves * (ps - state.t_s - state.t_w).max(0.0);
+    /// The most of these ps, at the power that a state saves, in J of a link or a direction.
+    fn most_of(&self, quiet: impl Fn(&State) -> f64) -> f64 {
+        let of = |state: &State| state.saves * quiet(state).max(0.0);
         self.ends / JOULE * self.states.iter().map(of).fold(0.0, f64::max)
+    }
+
+    /// What a link, or a direction, saves if it sleeps through an idle period of so many ps and is
+    /// awake at its end, in J. The longer the period the more.
+    fn through(&self, ps: f64) -> f64 {
+        self.most_of(|state| state.quiet((ps - state.t_s - state.t_w).max(0.0)))
     }
 
     /// What a link, or a direction, saves that sleeps to the end of the run, so many ps.
     fn to_the_end(&self, ps: f64) -> f64 {
-        let of = |state: &State| state.saves * (ps - state.t_s).max(0.0);
-        self.ends / JOULE * self.states.iter().map(of).fold(0.0, f64::max)
+        self.most_of(|state| state.quiet((ps - state.t_s).max(0.0)))
+    }
+
+    /// No less than the mean of [`SleepStates::through`] over periods from `shortest` to `longest`
+    /// whose mean is `mean`, all in ps.
+    fn at_most(&self, shortest: f64, mean: f64, longest: f64) -> f64 {
+        // What is convex lies below its chord.
+        let chord = |convex: &dyn Fn(f64) -> f64| {
+            let (low, high) = (convex(shortest), convex(longest));
+            low + (high - low) * (mean - shortest) / (longest - shortest)
+        };
+        // There is no refresh, or there are as many as in a long sleep but for the first quiet time.
+        let asleep = |state: &State, ps: f64| (ps - state.t_s - state.t_w).max(0.0);
+        let never = chord(&|ps| self.most_of(|state| asleep(state, ps)));
+        let ever = chord(&|ps| self.most_of(|state| state.mean_quiet().0 * asleep(state, ps)));
+        never.min(ever + self.most_of(|state| state.mean_quiet().1))
     }
 
     /// The best that a link, or a direction, can do with these idle periods and so many wake-ups.
@@ -98,11 +141,7 @@ impl SleepStates {
             let top = ((bin.ps as f64 - rest) / count).min(longest);
             let most = match periods {
                 1 => least,
-                // What is convex lies below its chord.
-                _ => {
-                    let (low, high) = (self.through(shortest), self.through(longest));
-                    low + (high - low) * (top - shortest) / (longest - shortest)
-                }
+                _ => self.at_most(shortest, top, longest),
             };
             best.saved_j += count * least;
             best.saved_j_at_most += count * most.max(least);
@@ -208,8 +247,7 @@ pub struct Scope<T = f64> {
 /// The most that links can save with a number of wake-ups (SPEC 13).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Optimum {
-    /// Against links that never sleep, in J: where it is not known which periods of a bin of
-    /// [`Lengths`] are the longest, all have its mean length.
+    /// Against links that never sleep, in J, if the periods of a bin of [`Lengths`] have its mean length.
     pub saved_j: f64,
     /// It is no more than this, whatever the lengths within the bins.
     pub saved_j_at_most: f64,
@@ -441,8 +479,27 @@ mod tests {
             refreshing.to_the_end(102_000e3),
             joules(0.75 * 21.6, 100_000.0),
         );
+        // A sleep that ends before its first refresh has none, and one that ends in it has begun it.
+        for (asleep, quiet) in [(2_000.0, 2_000.0), (3_500.0, 3_000.0), (4_100.0, 3_100.0)] {
+            close(
+                refreshing.through((6_480.0 + asleep) * 1e3),
+                joules(21.6, quiet),
+            );
+        }
         // Ideal sleep needs no refresh.
         assert_eq!(refreshing.most, 21.6e6);
+    }
+
+    /// The same with refreshes of 3 us after each 10 us of quiet.
+    fn refreshing(sleep: &str) -> SleepStates {
+        let text = format!(
+            "[port]\npolicy = \"fixed\"\nsleep = \"{sleep}\"\n\
+             [states.deep-sleep]\nt_q_ns = 10000\nt_r_ns = 3000\n"
+        );
+        SleepStates::of(
+            &Config::parse(&text, "port.toml").unwrap(),
+            &LinkPower::default(),
+        )
     }
 
     /// The most that any set of periods within the budget saves.
@@ -469,6 +526,10 @@ mod tests {
         ) {
             let states = states(sleep);
             let periods: Vec<u64> = periods.iter().map(|(ps, octave)| ps << octave).collect();
+            // With refreshes the mean of a bin does not say which of its periods have one.
+            let refreshing = refreshing(sleep);
+            let most = refreshing.best(&lengths(&periods), wake_ups).saved_j_at_most;
+            prop_assert!(brute_force(&refreshing, &periods, wake_ups) <= most * (1.0 + 1e-12));
             let all = lengths(&periods);
             let found = states.best(&all, wake_ups);
             let best = brute_force(&states, &periods, wake_ups);

@@ -585,7 +585,13 @@ fn power<'a>(
         }
     };
     if table.is_empty() {
-        return Some(Power::AlwaysOn);
+        reader.fault(
+            at,
+            "power: the table is empty: name a file with power.controller, write the tables of the \
+             port's configuration, such as [power.port], or leave [power] out for links that never \
+             sleep",
+        );
+        return None;
     }
     if table.contains_key(CONTROLLER) {
         let other = table.keys().find(|key| key.get_ref() != CONTROLLER);

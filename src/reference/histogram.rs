@@ -261,7 +261,13 @@ impl Histogram {
 
     fn count(&mut self, bin: usize) {
         let count = self.present.counts.entry(bin).or_insert(0);
-        *count = count.saturating_add(1).min(self.parameters.max_count);
+        // One of a regular histogram that is full is halved before the next sample; half of 1 may be 1,
+        // and no sample is lost.
+        let largest = match self.parameters.kind {
+            HistogramKind::Regular => u32::MAX,
+            _ => self.parameters.max_count,
+        };
+        *count = count.saturating_add(1).min(largest);
         self.highest = self.highest.max(*count);
         self.present.samples = self.present.samples.saturating_add(1);
     }

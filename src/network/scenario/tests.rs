@@ -618,6 +618,11 @@ fn errors_name_place_and_remedy() {
             "power.controller = 5: must be the name of a file, not a whole number",
         ),
         (
+            "[traffic]\nfile = \"a\"\n[power]\n",
+            "3:1",
+            "power: the table is empty: name a file with power.controller, write the tables",
+        ),
+        (
             "[traffic]\nfile = \"a\"\n[power]\ncontroller = \"p\"\nport = 1\n",
             "5:1",
             "not both",

@@ -5,15 +5,21 @@
 //! MPI_SEND       0  7397467382760060  Receiver: 1 ("Master thread" <1>), Communicator: "MPI_COMM_WORLD" <1>, Tag: 10, Length: 16384
 //! LEAVE          0  7397467382788022  Region: "MPI_Send" <193>
 //! ```
-//! Computing is the time outside of regions called `MPI_`. What a region has sent and received
-//! without a request is complete when it ends. Sizes of collectives are those that Score-P
-//! counts: of a broadcast what each receives, of a reduce what each sends, of all-reduce,
-//! all-gather and all-to-all as many times the buffer as there are members.
+//! Computing is the time outside of regions called `MPI_`, without that in which the measurement
+//! writes its buffer to disk or is turned off. What a region has sent and received without a
+//! request is complete when it ends. Sizes of collectives are those that Score-P counts: of a
+//! broadcast what each receives, of a reduce what each sends, of all-reduce, all-gather and
+//! all-to-all as many times the buffer as there are members, or one time less in place
+//! (`MPI_IN_PLACE`).
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
+
+use nix::sys::signal::Signal;
 
 use super::collectives::{split, Collective};
 use super::mpi::{Comm, Rank, Tags, MAX_RANKS};
@@ -102,7 +108,14 @@ fn shown<T>(
     let errors = errors.join().unwrap_or_default();
     match read {
         Ok(read) if status.success() => Ok(read),
-        Err(fault) if status.success() || errors.trim().is_empty() => Err(at_line(options, fault)),
+        // What it says beside a fault of ours is a warning: it ends because nobody reads on.
+        Err(fault)
+            if status.success()
+                || status.signal() == Some(Signal::SIGPIPE as i32)
+                || errors.trim().is_empty() =>
+        {
+            Err(at_line(options, fault))
+        }
         _ => {
             let first = errors.lines().find(|line| !line.trim().is_empty());
             Err(format!(
@@ -312,6 +325,10 @@ enum What {
     Received(Envelope, u64),
     Sent(u64),
     Collective(Contribution),
+    /// From here to this time the measurement writes its buffer to disk.
+    Flush(u64),
+    /// The measurement is on, or off, from here on.
+    Measures(bool),
     /// Begin or end of the program: nothing but a time.
     Time,
 }
@@ -363,6 +380,12 @@ fn events(input: &mut dyn BufRead, definitions: &Definitions) -> Result<Events, 
             "ENTER" if of_mpi => What::Enter,
             "LEAVE" if of_mpi => What::Leave,
             "PROGRAM_BEGIN" | "PROGRAM_END" | "THREAD_BEGIN" | "THREAD_END" => What::Time,
+            "BUFFER_FLUSH" => What::Flush(after(rest, "Stop Time: ").ok_or_else(odd)?),
+            "MEASUREMENT_ON_OFF" => match rest.split_whitespace().last() {
+                Some("ON") => What::Measures(true),
+                Some("OFF") => What::Measures(false),
+                _ => return Err(odd()),
+            },
             "MPI_SEND" => What::Send(envelope("Receiver: ").ok_or_else(odd)?),
             "MPI_RECV" => What::Recv(envelope("Sender: ").ok_or_else(odd)?),
             "MPI_ISEND" => What::Isend(envelope("Receiver: ").ok_or_else(odd)?, request()?),
@@ -425,6 +448,7 @@ fn program(definitions: &Definitions, events: &Events) -> Result<Program, Proble
     let mut builder = Builder::new(Format::Otf2);
     let mut tags = Tags::default();
     let mut left_out = events.left_out.clone();
+    let mut agreed = HashMap::new();
     for (me, events) in events.ranks.iter().enumerate() {
         let mut writer = Writer {
             definitions,
@@ -432,9 +456,11 @@ fn program(definitions: &Definitions, events: &Events) -> Result<Program, Proble
             me: me as u32,
             comms: HashMap::new(),
             done: HashMap::new(),
+            agreed: &mut agreed,
             requests: HashMap::new(),
             open: 0,
             left: events.first().map_or(0, |event| event.ticks),
+            measures: true,
             blocking: Vec::new(),
             rank: Rank::new(&mut builder),
             tags: &mut tags,
@@ -476,12 +502,16 @@ struct Writer<'a> {
     comms: HashMap<u64, Comm>,
     /// How many collectives of each communicator are behind.
     done: HashMap<u64, usize>,
+    /// Collectives that a rank before has met, by communicator and place.
+    agreed: &'a mut HashMap<(u64, usize), Rc<Agreed>>,
     /// The operations of the requests under way; none of a receive that never completes.
     requests: HashMap<u64, Option<u32>>,
     /// How many regions of MPI are open.
     open: u32,
-    /// When the last one ended, in ticks.
+    /// When the last one ended, in ticks, or something else that is no computing.
     left: u64,
+    /// The measurement is on.
+    measures: bool,
     /// Messages of the open region that have no request, and whether they are received.
     blocking: Vec<(bool, Envelope)>,
     rank: Rank<&'a mut Builder>,
@@ -517,13 +547,20 @@ impl Writer<'_> {
         Ok(receives)
     }
 
-    /// Computes until `ticks`, unless a region of MPI is open.
+    /// One of these is not in the program as it was.
+    fn leave_out(&mut self, what: &str) {
+        *self.left_out.entry(what.into()).or_default() += 1;
+    }
+
+    /// Computes until `ticks`, unless a region of MPI is open or nothing is measured.
     fn pass(&mut self, ticks: u64) {
-        if self.open == 0 {
-            let passed = u128::from(ticks - self.left) * 1_000_000_000;
+        if !self.measures {
+            self.left = ticks;
+        } else if self.open == 0 {
+            let passed = u128::from(ticks.saturating_sub(self.left)) * 1_000_000_000;
             let ns = passed / u128::from(self.definitions.ticks_per_second);
             self.rank.compute(u64::try_from(ns).unwrap_or(u64::MAX));
-            self.left = ticks;
+            self.left = self.left.max(ticks);
         }
     }
 
@@ -555,6 +592,18 @@ impl Writer<'_> {
                 }
             }
             What::Collective(part) => self.collective(part)?,
+            &What::Flush(end) => {
+                self.left = self.left.max(end);
+                self.leave_out("times in which the measurement wrote its buffer to disk");
+            }
+            &What::Measures(on) => {
+                self.measures = on;
+                if !on {
+                    self.leave_out(
+                        "times in which the measurement was off: what was sent then is missing",
+                    );
+                }
+            }
             What::Time => {}
         }
         if self.open == 0 {
@@ -623,6 +672,30 @@ impl Writer<'_> {
         if members.len() == 1 {
             return Ok(());
         }
+        let agreed = match self.agreed.get(&(part.comm, place)) {
+            Some(agreed) => agreed.clone(),
+            None => {
+                let agreed = Rc::new(self.agree(part, &members, place)?);
+                self.agreed.insert((part.comm, place), agreed.clone());
+                agreed
+            }
+        };
+        let comm = self.comms.get_mut(&part.comm).expect("was looked up");
+        match collective(part, &agreed, comm.me)? {
+            Some(collective) => {
+                collective.expand(comm, self.tags, &mut self.rank)?;
+                if let Some(guess) = agreed.guess {
+                    self.leave_out(guess);
+                }
+            }
+            None => self.leave_out("creations of communicators, windows and files"),
+        }
+        Ok(())
+    }
+
+    /// What all `members` do in the collective at this place of their communicator, of which one does
+    /// `part`.
+    fn agree(&self, part: &Contribution, members: &[u32], place: usize) -> Result<Agreed, String> {
         let parts = &self.collectives[&part.comm];
         let parts = members.iter().map(|member| {
             let own = parts.get(member).and_then(|parts| parts.get(place));
@@ -640,22 +713,79 @@ impl Writer<'_> {
                 )),
             }
         });
-        let parts = parts.collect::<Result<Vec<(u64, u64)>, String>>()?;
-        let comm = self.comms.get_mut(&part.comm).expect("was looked up");
-        match collective(part, &parts, comm.me)? {
-            Some(collective) => {
-                if matches!(part.operation.as_str(), "ALLTOALLV" | "ALLTOALLW") {
-                    let what = "all-to-alls split evenly: their parts are not told".to_owned();
-                    *self.left_out.entry(what).or_default() += 1;
-                }
-                collective.expand(comm, self.tags, &mut self.rank)
+        Agreed::new(&part.operation, parts.collect::<Result<_, String>>()?)
+    }
+}
+
+/// A collective in which all members agree.
+struct Agreed {
+    /// What each sends and receives.
+    parts: Vec<(u64, u64)>,
+    /// The most that one of them does.
+    most: (u64, u64),
+    /// How often a buffer is counted that Score-P counts for each member.
+    copies: u64,
+    /// What of it the archive does not tell.
+    guess: Option<&'static str>,
+}
+
+impl Agreed {
+    fn new(operation: &str, parts: Vec<(u64, u64)>) -> Result<Agreed, String> {
+        let most = parts.iter().fold((0, 0), |most, part| {
+            (most.0.max(part.0), most.1.max(part.1))
+        });
+        let mut agreed = Agreed {
+            parts,
+            most,
+            copies: 1,
+            guess: None,
+        };
+        match operation {
+            "ALLREDUCE" | "ALLGATHER" | "ALLGATHERV" | "ALLTOALL" => {
+                agreed.count_copies(operation, |&(sent, _)| sent)?;
             }
-            None => {
-                let what = "creations of communicators, windows and files".to_owned();
-                *self.left_out.entry(what).or_default() += 1;
-                Ok(())
+            "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" => {
+                agreed.count_copies(operation, |&(_, received)| received)?;
             }
+            "ALLTOALLV" | "ALLTOALLW" => {
+                agreed.guess = Some("all-to-alls split evenly: their parts are not told");
+            }
+            _ => {}
         }
+        Ok(agreed)
+    }
+
+    /// Finds out how often the buffer is in these `bytes`: once for each member, or once less in place.
+    fn count_copies(
+        &mut self,
+        operation: &str,
+        bytes: impl Fn(&(u64, u64)) -> u64,
+    ) -> Result<(), String> {
+        let members = self.parts.len() as u64;
+        // A member alone has no collective.
+        let others = (members - 1).max(1);
+        let odd = |copies: u64| {
+            let mut all = self.parts.iter().map(&bytes);
+            all.find(|bytes| bytes % copies != 0)
+        };
+        self.copies = match (odd(members), odd(others)) {
+            (None, _) => members,
+            (_, None) => others,
+            (Some(bytes), Some(_)) => {
+                return Err(format!(
+                "{operation} of {bytes} bytes in a communicator of {members}: Score-P counts the \
+                     buffer once for each member, or for each other one in place (MPI_IN_PLACE)"
+            ))
+            }
+        };
+        let none = self.parts.iter().all(|part| bytes(part) == 0);
+        if self.copies == members && odd(others).is_none() && !none {
+            self.guess = Some(
+                "collectives that may have been in place (MPI_IN_PLACE), and larger by one part in \
+                 so many as there are other members",
+            );
+        }
+        Ok(())
     }
 }
 
@@ -663,34 +793,27 @@ impl Writer<'_> {
 /// nothing where there are no messages of users.
 fn collective(
     part: &Contribution,
-    parts: &[(u64, u64)],
+    agreed: &Agreed,
     me: usize,
 ) -> Result<Option<Collective>, String> {
+    let parts = &agreed.parts;
     let name = part.operation.as_str();
     let root = || {
         let root = part.root.and_then(|root| usize::try_from(root).ok());
         root.ok_or_else(|| format!("{name} without a root"))
     };
-    let count = parts.len() as u64;
-    // A buffer that is counted once for each member.
-    let buffer = |bytes: u64| match bytes % count {
-        0 => Ok(bytes / count),
-        _ => Err(format!(
-            "{name} of {bytes} bytes in a communicator of {count}: Score-P counts the buffer once \
-             for each member"
-        )),
-    };
+    let buffer = |bytes: u64| bytes / agreed.copies;
     let sent = || parts.iter().map(|&(sent, _)| sent);
     let received = || parts.iter().map(|&(_, received)| received);
     Ok(Some(match name {
         "BARRIER" => Collective::Barrier,
         "BCAST" => Collective::Broadcast {
             root: root()?,
-            bytes: received().max().unwrap_or(0),
+            bytes: agreed.most.1,
         },
         "REDUCE" => Collective::Reduce {
             root: root()?,
-            bytes: sent().max().unwrap_or(0),
+            bytes: agreed.most.0,
         },
         "GATHER" | "GATHERV" => Collective::Gather {
             root: root()?,
@@ -701,11 +824,11 @@ fn collective(
             blocks: received().collect(),
         },
         "ALLREDUCE" => Collective::AllReduce {
-            bytes: buffer(part.sent)?,
+            bytes: buffer(part.sent),
             element: 1,
         },
         "ALLGATHER" | "ALLGATHERV" => {
-            let blocks = sent().map(buffer).collect::<Result<Vec<u64>, String>>()?;
+            let blocks: Vec<u64> = sent().map(buffer).collect();
             match blocks.iter().all(|block| *block == blocks[0]) {
                 true => Collective::AllGather { bytes: blocks[0] },
                 false => Collective::AllGatherV {
@@ -714,16 +837,14 @@ fn collective(
             }
         }
         "ALLTOALL" => Collective::AllToAll {
-            bytes: buffer(part.sent)?,
+            bytes: buffer(part.sent),
         },
         "ALLTOALLV" | "ALLTOALLW" => Collective::AllToAllV {
             to: split(part.sent, parts.len()),
             from: sent().map(|sent| split(sent, parts.len())[me]).collect(),
         },
         "REDUCE_SCATTER" | "REDUCE_SCATTER_BLOCK" => {
-            let blocks = received()
-                .map(buffer)
-                .collect::<Result<Vec<u64>, String>>()?;
+            let blocks: Vec<u64> = received().map(buffer).collect();
             let whole = blocks
                 .iter()
                 .fold(0u64, |sum, &block| sum.saturating_add(block));
@@ -751,4 +872,39 @@ fn collective(
             ))
         }
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Score-P 8.4, `SCOREP_Mpi_Coll.c`: all-reduce sends the buffer to each member, and in place to
+    /// each other one.
+    #[test]
+    fn calls_in_place_have_their_whole_size() {
+        let parts = |members: usize, bytes: u64| vec![(bytes, bytes); members];
+        let copies = |members: usize, bytes: u64| {
+            let agreed = Agreed::new("ALLREDUCE", parts(members, bytes)).unwrap();
+            (agreed.copies, agreed.guess.is_some())
+        };
+        // 8 bytes among 4 and 3 members, not in place and in place.
+        assert_eq!(copies(4, 32), (4, false));
+        assert_eq!(copies(3, 24), (3, true));
+        assert_eq!(copies(3, 16), (2, false));
+        // 24 bytes are 6 for each of four, or 8 for each of the three others.
+        assert_eq!(copies(4, 24), (4, true));
+        assert_eq!(copies(2, 15), (1, false));
+        assert_eq!(copies(4, 0), (4, false));
+        let mut uneven = parts(4, 32);
+        uneven[2].0 = 33;
+        for (parts, bytes) in [(parts(4, 22), 22), (uneven, 33)] {
+            let found = Agreed::new("ALLGATHERV", parts).err().unwrap();
+            let begins =
+                format!("ALLGATHERV of {bytes} bytes in a communicator of 4: Score-P counts");
+            assert!(
+                found.starts_with(&begins) && found.contains("MPI_IN_PLACE"),
+                "{found}"
+            );
+        }
+    }
 }

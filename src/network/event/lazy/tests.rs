@@ -65,7 +65,7 @@ fn plan() -> PortPlan {
     }
 }
 
-/// A histogram of this kind: counters that count down must not be full.
+/// A histogram of this kind.
 fn with_kind(plan: PortPlan, kind: HistogramKind, scale: BinScale) -> PortPlan {
     let histogram = HistogramPlan {
         kind,
@@ -516,6 +516,14 @@ fn predicted_thresholds_are_the_golden_ones() {
                             plan.histogram.window = CircularWindow::Elapsed;
                             plan.budget.product = None;
                             plan.time_width = [12, 14, 16, 32][seed as usize / 2 % 4];
+                            sum += run_pair(&plan, 40_000, seed);
+                            // A counter may hold all samples, and is full then.
+                            plan.histogram.window = CircularWindow::Held;
+                            let bits = [1, 2, 3][seed as usize % 3];
+                            plan.histogram.counter_bits = bits;
+                            plan.histogram.max_samples = (1 << bits) - 1;
+                            plan.budget.product = Some(Product { k: 1, s: 1 });
+                            plan.time_width = 32;
                             sum += run_pair(&plan, 40_000, seed);
                         }
                     }

@@ -555,15 +555,16 @@ impl Threshold {
             // A clear: it is alone in its histogram, and its budget is 0.
             return kind.clears().then(|| numbers.middles[bin + 1]);
         }
+        let oldest = self.leaving(numbers);
+        let gone = oldest.map(|length| numbers.bin(length));
         let count = match self.generations.front() {
             Some(present) => present.get(bin),
-            None => self.weights.get(bin),
+            None => self.weights.get(bin) - u32::from(gone == Some(bin)),
         };
         let more = match count < numbers.largest {
             true => u64::from(numbers.unit),
             false => 0,
         };
-        let oldest = self.leaving(numbers, 1);
         let window = match numbers.plan.histogram.sums_lengths() {
             true => {
                 let gained = self.stored_total + u128::from(self.length(numbers, entry));
@@ -571,7 +572,6 @@ impl Threshold {
             }
             false => self.window(numbers, entry.cycle),
         };
-        let gone = oldest.map(|length| numbers.bin(length));
         let weight = |at: usize| {
             let added = if at == bin { more } else { 0 };
             u64::from(self.weights.get(at)) + added - u64::from(gone == Some(at))
@@ -590,11 +590,10 @@ impl Threshold {
         entry.sample.ticks.min(numbers.plan.histogram.max_value)
     }
 
-    /// The length that a circular histogram gives up when so many more come.
-    fn leaving(&self, numbers: &Numbers, more: usize) -> Option<u64> {
+    /// The length that a circular histogram gives up when one more comes.
+    fn leaving(&self, numbers: &Numbers) -> Option<u64> {
         let full = numbers.kind() == HistogramKind::Circular
-            && self.stored.len() + more > numbers.plan.histogram.max_samples as usize;
-        // With one sample at most, it is the new one that leaves.
+            && self.stored.len() >= numbers.plan.histogram.max_samples as usize;
         match full {
             true => self.stored.front().copied(),
             false => None,
@@ -755,6 +754,19 @@ impl Threshold {
         {
             self.halve(numbers, entry.cycle);
         }
+        if kind == HistogramKind::Circular {
+            // The oldest leaves first: a counter that is full may count the new one.
+            if let Some(oldest) = self.leaving(numbers) {
+                self.stored.pop_front();
+                self.stored_total -= u128::from(oldest);
+                let bin = numbers.bin(oldest);
+                self.weights.set(bin, self.weights.get(bin) - 1);
+                self.found.1 -= u64::from(bin >= self.found.0);
+            }
+            let length = self.length(numbers, entry);
+            self.stored.push_back(length);
+            self.stored_total += u128::from(length);
+        }
         self.samples += 1;
         self.populated += u32::from(self.weights.get(bin) == 0);
         let present = self.generations.front_mut().unwrap_or(&mut self.weights);
@@ -768,18 +780,6 @@ impl Threshold {
             }
             if bin >= self.found.0 {
                 self.found.1 += u64::from(numbers.unit);
-            }
-        }
-        if kind == HistogramKind::Circular {
-            let length = self.length(numbers, entry);
-            self.stored.push_back(length);
-            self.stored_total += u128::from(length);
-            if let Some(oldest) = self.leaving(numbers, 0) {
-                self.stored.pop_front();
-                self.stored_total -= u128::from(oldest);
-                let bin = numbers.bin(oldest);
-                self.weights.set(bin, self.weights.get(bin) - 1);
-                self.found.1 -= u64::from(bin >= self.found.0);
             }
         }
         if let Some(correction) = &mut self.correction {
