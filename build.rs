@@ -1,8 +1,9 @@
-//! Tells the program the digest of the code that can change the result of a simulation, by which a
-//! sweep knows whether results that lie in its folder are of the same code (`src/sweep`).
+//! Tells the program two digests, by which it knows whether results that it finds are of the same code:
+//! of the code that can change the result of a simulation, for a sweep (`src/sweep`), and of all that
+//! it is made of, for `mutate`.
 //!
-//! Comments, documentation, tests and the layout of a line change nothing, nor does what reads the
-//! command line, draws, or emits Verilog.
+//! Comments, documentation, tests and the layout of a line change neither. What reads the command line,
+//! draws, or emits Verilog does not change the result of a simulation.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,19 +25,37 @@ pub const SOURCES: [&str; 9] = [
     "src/sweep",
 ];
 
+/// All that the program is made of.
+pub const PROGRAM: [&str; 9] = [
+    "Cargo.lock",
+    "src",
+    "testbench/harness.cpp",
+    "testbench/histogram.v",
+    "testbench/history.v",
+    "testbench/pair.v",
+    "testbench/pair_faults.v",
+    "testbench/recovery.v",
+    "testbench/voting.v",
+];
+
 fn main() {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={source}");
     }
     println!("cargo::rerun-if-changed=build.rs");
-    let digest = digest(Path::new("."));
-    println!("cargo::rustc-env=LINKDOZE_SOURCES={digest}");
+    for source in PROGRAM {
+        println!("cargo::rerun-if-changed={source}");
+    }
+    let root = Path::new(".");
+    let (simulation, program) = (digest(root, &SOURCES), digest(root, &PROGRAM));
+    println!("cargo::rustc-env=LINKDOZE_SOURCES={simulation}");
+    println!("cargo::rustc-env=LINKDOZE_PROGRAM={program}");
 }
 
-/// SHA-256, in hexadecimal, of the [`SOURCES`] below `root`.
-pub fn digest(root: &Path) -> String {
+/// SHA-256, in hexadecimal, of the code in `sources` below `root`.
+pub fn digest(root: &Path, sources: &[&str]) -> String {
     let mut files = Vec::new();
-    for source in SOURCES {
+    for &source in sources {
         collect(root, Path::new(source), &mut files);
     }
     files.sort();

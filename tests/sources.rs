@@ -1,5 +1,5 @@
-//! The digest of the code that a sweep's results depend on (`build.rs`): an edited comment must not
-//! cost the results of a night, and an edited formula must not pass for the old one.
+//! The digests of the code that a sweep's results depend on, and those of `mutate` (`build.rs`): an edited
+//! comment must not cost the results of a night, and an edited formula must not pass for the old one.
 
 #[path = "../build.rs"]
 #[allow(dead_code, reason = "main is the build script's")]
@@ -28,6 +28,7 @@ fn sources() -> tempfile::TempDir {
         ("src/network/checks/more.rs", "fn helper() {}\n"),
         ("src/config/preset.toml", "[port]\n"),
         ("src/cli/mod.rs", CODE),
+        ("testbench/harness.cpp", ""),
     ] {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -36,12 +37,55 @@ fn sources() -> tempfile::TempDir {
     folder
 }
 
-/// Whether the digest changes with the text of a file.
+/// Whether the digest of a simulation changes with the text of a file.
 fn changes(file: &str, text: &str) -> bool {
+    digest_changes(&build::SOURCES, file, text)
+}
+
+fn digest_changes(of: &[&str], file: &str, text: &str) -> bool {
     let folder = sources();
-    let before = build::digest(folder.path());
+    let before = build::digest(folder.path(), of);
     fs::write(folder.path().join(file), text).unwrap();
-    build::digest(folder.path()) != before
+    build::digest(folder.path(), of) != before
+}
+
+/// What `mutate` finds depends on the co-simulation, the solvers and the test bench, too.
+#[test]
+fn all_code_changes_the_digest_of_the_program() {
+    let changes = |file, text: &str| digest_changes(&build::PROGRAM, file, text);
+    assert!(changes("src/cli/mod.rs", &CODE.replace('2', "3")));
+    assert!(changes("testbench/harness.cpp", "int main() {}\n"));
+    assert!(!changes("src/cli/mod.rs", &CODE.replace("Doubles", "Adds")));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for source in build::PROGRAM {
+        assert!(root.join(source).exists(), "{source}");
+    }
+    // Files that the code has as texts lie below the root, or are named.
+    let mut texts = BTreeSet::new();
+    texts_of(&root.join("src"), &mut texts);
+    let missing: Vec<&String> = texts
+        .iter()
+        .filter(|text| !build::PROGRAM.contains(&text.as_str()))
+        .collect();
+    assert!(texts.len() > 5 && missing.is_empty(), "{missing:?}");
+}
+
+/// What of the folder `testbench` stands in the program.
+fn texts_of(folder: &Path, found: &mut BTreeSet<String>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            texts_of(&path, found);
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        for part in text.split("include_str!(\"").skip(1) {
+            let name = part.split('"').next().unwrap().trim_start_matches("../");
+            if name.starts_with("testbench/") {
+                found.insert(name.to_owned());
+            }
+        }
+    }
 }
 
 #[test]

@@ -25,8 +25,9 @@ configuration() { # configuration NAME KEY=VALUE...
     changed_preset "$linkdoze" "$out/configurations/$name.toml" bxiv3-deep-sleep "$@"
 }
 configuration registers registers=true
-# Software sets the times of the link and the guard, too. A short threshold makes the guard refuse often.
-configuration guarded 'registers=true\ntiming_range = 4' burst=4 policy='"fixed"' t_pdt_ns=1000
+# Software sets the times of the link and the guard, too. A short threshold makes the guard refuse often;
+# it gives tokens by the longest `t_w` that software can set, four times the configured one.
+configuration guarded 'registers=true\ntiming_range = 4' burst=4 policy='"fixed"' t_pdt_ns=1000 bound=0.04
 # What the registers do with hop counts is code that only a mean of measured ones reaches.
 configuration measured registers=true hops='"measured"' hop_window=256
 

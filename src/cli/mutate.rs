@@ -36,8 +36,8 @@ const LISTED: usize = 20;
 /// it does in every state that comes about.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit status: 0 at least 99 % of the faults show that are not proved to be none; 1 fewer do;
-2 bad input, or a tool is missing; 130 interrupted.")]
+Exit status: 0 at least 99 % of the faults show that are not proved to be none; 1 fewer do,
+or none is left; 2 bad input, or a tool is missing; 130 interrupted.")]
 pub struct Args {
     /// The configuration file.
     config: PathBuf,
@@ -120,32 +120,34 @@ pub fn run(args: &Args) -> Result<Outcome> {
         text(&results, args)
     };
     output::print(&text)?;
-    Ok(match share(killed, real) >= WANTED {
-        true => Outcome::Done,
-        false => Outcome::CheckFailed,
+    Ok(match share(killed, real) {
+        Some(share) if share >= WANTED => Outcome::Done,
+        _ => Outcome::CheckFailed,
     })
 }
 
-fn share(killed: usize, real: usize) -> f64 {
-    match real {
-        0 => 1.0,
-        real => killed as f64 / real as f64,
-    }
+/// The part of the faults that shows; nothing where there are none, which says nothing of the
+/// co-simulation.
+fn share(killed: usize, real: usize) -> Option<f64> {
+    (real > 0).then(|| killed as f64 / real as f64)
 }
 
 /// What the results depend on: which faults there are, too.
 fn inputs(campaign: &Campaign, config: &str, provers: Option<&Provers>) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(config);
-    hash.update(env!("LINKDOZE_SOURCES"));
+    hash.update(env!("LINKDOZE_PROGRAM"));
     for (name, text) in campaign.intact() {
         hash.update(name);
         hash.update(text);
     }
     hash.update(serde_json::to_vec(&campaign.mutants)?);
-    let solver = provers.map(|provers| &provers.induction.solver_version);
+    let tools = provers.map(|provers| {
+        let tools = &provers.induction;
+        (&tools.solver_version, &tools.yosys_version)
+    });
     let (cycles, seed) = (campaign.cycles, campaign.seed);
-    hash.update(format!("{cycles} {seed} {solver:?}"));
+    hash.update(format!("{cycles} {seed} {tools:?}"));
     Ok(format!("{:x}", hash.finalize()))
 }
 
@@ -227,16 +229,20 @@ fn test(
 /// The share that shows, module by module, and what does not.
 fn text(results: &Results, args: &Args) -> String {
     let (killed, real) = results.killed_of();
-    let mut text = format!(
-        "{}: {killed} of {real} faults show ({:.2} %); {} more are proved to be none\n",
-        if share(killed, real) >= WANTED {
-            "FOUND"
-        } else {
-            "NOT ENOUGH FOUND"
-        },
-        100.0 * share(killed, real),
-        results.tested().count() - real
-    );
+    let none = results.tested().count() - real;
+    let mut text = match share(killed, real) {
+        Some(share) => format!(
+            "{}: {killed} of {real} faults show ({:.2} %); {none} more are proved to be none\n",
+            match share >= WANTED {
+                true => "FOUND",
+                false => "NOT ENOUGH FOUND",
+            },
+            100.0 * share,
+        ),
+        None => format!(
+            "NOTHING TO FIND: all {none} that were tried are proved to be no faults; try more of them\n"
+        ),
+    };
     text += &format!(
         "activity: random, seed {}, {} clocked cycles\n\n",
         args.seed, args.cycles

@@ -399,6 +399,11 @@ impl Software {
             false => 0,
         };
         self.write(index, bin | reserved);
+        // While one is fetched no other is taken, whether there is one of that number or not.
+        if self.chance(4) {
+            let other = self.random.random_range(0..2 * bins);
+            self.write(index, other);
+        }
         let cycles = self.random.random_range(0..30);
         self.operations.push_back(Operation::Wait(cycles));
         self.read(count);

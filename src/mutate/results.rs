@@ -43,7 +43,8 @@ pub struct Tested {
 /// All that is known of a campaign.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
-    /// What they depend on: the configuration, the faults, the run, the sources of the program.
+    /// What they depend on: the configuration, the faults, the run, the sources of the program, and the
+    /// versions of the provers.
     pub inputs: String,
     /// The faults that were tried so far, part by part, each under the number of its first fault,
     /// from 0.

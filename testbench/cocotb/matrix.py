@@ -141,6 +141,9 @@ def everything(preset_names):
     for place, kind in enumerate(["clearing", "regular", "circular"]):
         tables = short(kind, "linear", "perfbound-correct", "hybrid", place, registers=True)
         yield run(f"registers-{kind}", tables, cycles=CYCLES // 8, seed=60 + place)
+    # A policy that does not predict, and a guard: its rate is that of the longest `t_w`.
+    tables = short("clearing", "linear", "fixed", "fast-wake", 2, registers=True, timing_range=4)
+    yield run("registers-fixed", tables, cycles=CYCLES // 4, seed=64)
     for ports in (1, 3):
         keys = {"registers": "true", "sync": '"levels"'}
         one = run(f"register-map-{ports}", {"preset": "bxiv3-hybrid", "keys": keys}, test="axi")

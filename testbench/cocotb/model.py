@@ -74,9 +74,12 @@ class Configuration:
         self.refresh = cycles(deep, "t_r_ns", 0)
         used = {"fast-wake": [FAST_WAKE], "deep-sleep": [DEEP_SLEEP]}
         self.sleeps = used.get(self.sleep, [FAST_WAKE, DEEP_SLEEP])
-        # SPEC 5, docs/how/link-sync.md: an end that has been reset.
-        longest = [max(times[s] for s in self.sleeps) for times in (self.t_s, self.t_w)]
-        self.start_cycles = self.sync_timeout + 3 + sum(longest)
+        # SPEC 5, docs/how/link-sync.md: an end that has been reset. Through registers, software may
+        # choose another state, and longer times.
+        chosen = [FAST_WAKE, DEEP_SLEEP] if self.registers else self.sleeps
+        longer = get("port", "timing_range", 1) if self.registers else 1
+        longest = [max(times[s] for s in chosen) for times in (self.t_s, self.t_w)]
+        self.start_cycles = longer * (self.sync_timeout + sum(longest)) + 3
 
         # SPEC 6.
         self.kind = get("histogram", "kind", "clearing")
@@ -112,6 +115,10 @@ class Configuration:
         mean = Fraction(1, 63) if self.measured else sum(Fraction(p) / h for h, p in hops)
         self.l = Fraction(get("perfbound", "hop_factor", bound * mean))
         t_w = max(self.t_w[state] for state in self.sleeps[-1:])
+        # SPEC 12, docs/how/guard.md: where nothing computes the rate anew, it is that of the longest
+        # `t_w` that software can set.
+        if self.registers and not self.predicts:
+            t_w = max(self.t_w.values()) * longer
         self.rate = self.l * self.clocks_per_tick / t_w
         self.elapsed = get("perfbound", "window", "held") == "elapsed"
 

@@ -84,7 +84,7 @@ class Software:
             value = await self.wide(name)
             if value != counts[name]:
                 return f"register {name} is {value}, not {counts[name]}"
-        if board.of.kind not in ("regular", "clearing", "circular"):
+        if not board.thresholds or board.of.kind not in ("regular", "clearing", "circular"):
             return None
         for index, count in enumerate(board.thresholds.histograms[0].counts):
             address = self.registers["port.bin_index"].absolute_address
