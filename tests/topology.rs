@@ -126,6 +126,15 @@ fn a_network_of_a_file() {
         describe(folder.path(), "network.toml")["kind"],
         "single-switch"
     );
+    // What is a parameter and a result of it stands once.
+    let (text, _) = run(
+        linkdoze(folder.path()).args(["topology", "network.toml"]),
+        0,
+    );
+    let names = text
+        .lines()
+        .filter_map(|line| line.split_whitespace().next());
+    assert_eq!(names.filter(|name| *name == "nodes").count(), 1, "{text}");
 }
 
 #[test]

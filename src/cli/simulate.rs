@@ -269,7 +269,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
 fn factors(configs: &[Config], topology: &dyn Topology) -> Vec<(String, f64)> {
     let classes = topology.classes().into_iter().zip(configs);
     let factor = |(class, config): (String, &Config)| match config.perfbound {
-        PerfBound::Factor(factor) if config.is_bounded() => Some((class, factor.to_f64())),
+        PerfBound::Factor { factor, .. } if config.is_bounded() => Some((class, factor.to_f64())),
         _ => None,
     };
     classes.filter_map(factor).collect()

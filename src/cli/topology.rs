@@ -203,7 +203,8 @@ impl Description {
         let mut row = |name: &str, value: String| {
             elements.push((name.to_owned(), value));
         };
-        for (key, value) in &self.parameters {
+        // That of a switch alone is also what comes of it.
+        for (key, value) in self.parameters.iter().filter(|(key, _)| *key != "nodes") {
             row(key, value.to_string().replace(',', ", "));
         }
         row("nodes", self.nodes.to_string());

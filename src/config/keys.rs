@@ -290,7 +290,8 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "hop_factor",
                     Type::Fraction,
                     "computed from `bound` and `hops`",
-                    "the factor `l` itself, instead of `hops`; at most `bound`, where that is given",
+                    "the factor `l` itself, instead of `hops`; at most `bound`, by which runs are \
+                     judged where it is given",
                 ),
                 key(
                     "hop_window",

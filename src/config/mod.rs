@@ -231,12 +231,27 @@ pub enum PerfBound {
         groups: Vec<(u32, Decimal)>,
     },
     /// `l` itself.
-    Factor(Decimal),
+    Factor {
+        /// `l`, a fraction.
+        factor: Decimal,
+        /// The admitted degradation that it comes from, as a fraction, where that is said.
+        bound: Option<Decimal>,
+    },
     /// The hop counts come from the hop monitor while the port runs.
     Measured {
         /// The admitted degradation as a fraction.
         bound: Decimal,
     },
+}
+
+impl PerfBound {
+    /// The admitted degradation as a fraction, where it is known.
+    fn bound(&self) -> Option<Decimal> {
+        match self {
+            PerfBound::Hops { bound, .. } | PerfBound::Measured { bound } => Some(*bound),
+            PerfBound::Factor { bound, .. } => *bound,
+        }
+    }
 }
 
 /// `[correction]` (SPEC 8).
@@ -544,7 +559,7 @@ impl Config {
                     .sum();
                 (bound.to_ratio(), inverse_hops)
             }
-            PerfBound::Factor(factor) => (factor.to_ratio(), BigRational::one()),
+            PerfBound::Factor { factor, .. } => (factor.to_ratio(), BigRational::one()),
             PerfBound::Measured { bound } => {
                 let one = BigInt::one() << HOP_FACTOR_FRACTION;
                 (
@@ -556,14 +571,9 @@ impl Config {
     }
 
     /// How much longer a run may take, as a fraction, if the policy or the guard goes by such a
-    /// bound; none where `l` itself is given, of which it is not known what it comes from.
+    /// bound; none where `l` is given without the bound that it comes from.
     pub fn bound(&self) -> Option<Decimal> {
-        match &self.perfbound {
-            PerfBound::Hops { bound, .. } | PerfBound::Measured { bound } => {
-                self.is_bounded().then_some(*bound)
-            }
-            PerfBound::Factor(_) => None,
-        }
+        self.perfbound.bound().filter(|_| self.is_bounded())
     }
 
     /// Whether `l` governs how often packets may find their link asleep: a policy that predicts
@@ -591,7 +601,10 @@ impl Config {
         if let PerfBound::Hops { bound, .. } = &self.perfbound {
             let parts = (hop_factor.clamp(0.0, 1.0) * bound.to_f64() * 1e12).round();
             let parts = parts.max(1.0) as i64;
-            config.perfbound = PerfBound::Factor(Decimal::new(parts, 12));
+            config.perfbound = PerfBound::Factor {
+                factor: Decimal::new(parts, 12),
+                bound: Some(*bound),
+            };
         }
         config
     }
@@ -614,8 +627,8 @@ impl Config {
 
     /// The whole configuration as TOML, every key with its value in a fixed order.
     ///
-    /// The same bytes for the same hardware: what was left to a default is written out,
-    /// and of `hops` and `hop_factor` (with which `bound` means nothing) the one in force.
+    /// The same bytes for the same meaning: what was left to a default is written out, and of `hops`
+    /// and `hop_factor` the one in force. Beside `hop_factor`, `bound` is there if it was given.
     /// `[verilog]` says nothing of what the hardware does: it is there if it names something. So
     /// are control pins and times that software sets: hardware without them is that of a version
     /// that did not know them.
@@ -693,10 +706,7 @@ impl Config {
             ("histogram", "ttl_ns") => ns(histogram.ttl_ps),
             ("histogram", "map_entries") => histogram.map_entries.to_string(),
             ("histogram", "max_value_ns") => ns(histogram.max_value_ps),
-            ("perfbound", "bound") => match perfbound {
-                PerfBound::Hops { bound, .. } | PerfBound::Measured { bound } => bound.to_string(),
-                PerfBound::Factor(_) => return None,
-            },
+            ("perfbound", "bound") => perfbound.bound()?.to_string(),
             ("perfbound", "hops") => match perfbound {
                 PerfBound::Hops { groups, .. } => {
                     let groups = groups
@@ -704,11 +714,11 @@ impl Config {
                         .map(|(hops, share)| format!("[{hops}, {share}]"));
                     format!("[{}]", groups.collect::<Vec<_>>().join(", "))
                 }
-                PerfBound::Factor(_) => return None,
+                PerfBound::Factor { .. } => return None,
                 PerfBound::Measured { .. } => name("measured"),
             },
             ("perfbound", "hop_factor") => match perfbound {
-                PerfBound::Factor(factor) => factor.to_string(),
+                PerfBound::Factor { factor, .. } => factor.to_string(),
                 _ => return None,
             },
             ("perfbound", "hop_window") => hop_window.to_string(),

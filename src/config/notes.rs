@@ -68,7 +68,7 @@ impl Config {
             return None;
         }
         let bound = match self.perfbound {
-            PerfBound::Factor(_) => "perfbound.hop_factor",
+            PerfBound::Factor { .. } => "perfbound.hop_factor",
             _ => "perfbound.bound",
         };
         let cannot = format!(
@@ -132,6 +132,10 @@ impl Config {
         let width = tick << ticks.ilog2();
         let bins = self.longest_needed_ps().div_ceil(width.into());
         let mend = match histogram.scale {
+            Scale::Linear if bins <= u128::from(histogram.bins) => format!(
+                "a bin_ns of {}, or bin_scale = \"log\", would have some",
+                ns(width)
+            ),
             Scale::Linear if bins <= 4096 => format!(
                 "{bins} bins of {} ns, or bin_scale = \"log\", would have some",
                 ns(width)
@@ -224,6 +228,12 @@ mod tests {
             ]
         );
         assert_eq!(notes("[histogram]\nbins = 272\nbin_ns = 8192\n"), [""; 0]);
+        // As many bins as there are would do.
+        let enough = notes("[perfbound]\nhop_factor = 0.5\n[histogram]\nbin_ns = 16384\n");
+        assert!(
+            enough[0].ends_with("; a bin_ns of 8192, or bin_scale = \"log\", would have some"),
+            "{enough:?}"
+        );
         assert_eq!(notes("[histogram]\nbin_scale = \"log\"\n"), [""; 0]);
         let log = notes("[histogram]\nbin_scale = \"log\"\nbin_ns = 16384\n");
         assert!(

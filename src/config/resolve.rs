@@ -636,7 +636,7 @@ fn perfbound(
             );
             return None;
         }
-        if let Some(bound) = bound.filter(|bound| factor.value > bound.value) {
+        if let Some(bound) = bound.as_ref().filter(|bound| factor.value > bound.value) {
             reader.fault_of(
                 &factor,
                 format!(
@@ -648,7 +648,10 @@ fn perfbound(
             );
             return None;
         }
-        return Some(PerfBound::Factor(factor.value));
+        return Some(PerfBound::Factor {
+            factor: factor.value,
+            bound: bound.map(|written| written.value),
+        });
     }
     // PerfBound 2.4 and 4: the strictest of the three bounds that were evaluated.
     let bound = bound.map_or(Decimal::new(1, 2), |w| w.value);

@@ -163,6 +163,28 @@ fn hop_factor_of_equation_1() {
     assert_eq!(config.hash(), other.hash());
 }
 
+/// `l` alone does not say which bound it comes from; with the bound beside it, a run is judged by that.
+#[test]
+fn a_bound_beside_the_factor_is_kept() {
+    let parse = |text: &str| Config::parse(text, "a").unwrap();
+    let alone = parse("[perfbound]\nhop_factor = 0.002");
+    let both = parse("[perfbound]\nhop_factor = 0.002\nbound = 0.01");
+    assert_eq!(
+        (alone.bound(), both.bound()),
+        (None, Some(Decimal::new(1, 2)))
+    );
+    assert_eq!(alone.degradation_factor(), both.degradation_factor());
+    let fixed = "[port]\npolicy = \"fixed\"\n[perfbound]\nhop_factor = 0.002\nbound = 0.01";
+    assert_eq!(parse(fixed).bound(), None);
+    // The canonical text keeps both, and says the same once more.
+    let again = parse(&both.canonical());
+    assert_eq!((again.bound(), again.hash()), (both.bound(), both.hash()));
+    assert!(!alone.canonical().contains("\nbound"));
+    // What a scenario makes of hop counts keeps its bound, too.
+    let measured = parse("[perfbound]\nbound = 0.02").with_hop_factor(0.5);
+    assert_eq!(measured.bound(), Some(Decimal::new(2, 2)));
+}
+
 /// A factor that rounds to nothing would never let a link sleep again, and has no budget.
 #[test]
 fn the_least_factor_is_not_zero() {

@@ -131,6 +131,13 @@ pub(super) fn items(source: &Source) -> Vec<String> {
             ));
         }
     }
+    if let Some(refresh) = plan.link.refresh.filter(|_| source.uses_deep_sleep()) {
+        states.push(format!(
+            "in deep sleep a refresh of {} after each {}",
+            source.time(refresh.t_r),
+            source.time(refresh.t_q)
+        ));
+    }
     items.push(format!(
         "The PHY follows `power_state`{of} in the {} ({}).",
         match adjusts {

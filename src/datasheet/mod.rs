@@ -319,11 +319,19 @@ impl Source<'_> {
         if self.uses_deep_sleep() {
             let times = link.deep_sleep;
             row("to deep sleep", times.t_s, &of(LinkTime::SleepDeepSleep));
-            row(
-                "from deep sleep to wake",
-                times.t_w,
-                &of(LinkTime::WakeDeepSleep),
-            );
+            let from = match link.refresh {
+                None => "from deep sleep to wake",
+                Some(_) => "from deep sleep or refresh to wake",
+            };
+            row(from, times.t_w, &of(LinkTime::WakeDeepSleep));
+            if let Some(refresh) = link.refresh {
+                row(
+                    "quiet in deep sleep, then a refresh",
+                    refresh.t_q,
+                    &of(LinkTime::Quiet),
+                );
+                row("a refresh", refresh.t_r, &of(LinkTime::Refresh));
+            }
         }
         if self.plan.control_pins {
             let states = self.plan.used_sleep_states();

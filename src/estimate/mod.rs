@@ -11,6 +11,7 @@ use num_traits::ToPrimitive;
 use serde::Serialize;
 
 use crate::blocks::fixed_point::Arithmetic;
+use crate::blocks::histogram::Shape;
 use crate::blocks::link_sync::{longest_delay, start_cycles, wait_bound};
 use crate::blocks::lpi_fsm::{self, wake_bound};
 use crate::blocks::perfbound::halving_delay;
@@ -358,17 +359,35 @@ fn registers(config: &Config, plan: &Result<PortPlan, PlanError>) -> Vec<Registe
     if !config.predicts() {
         return registers;
     }
-    add("window X", time_width, time());
-    add(
-        "histogram counter",
-        config.histogram.counter_bits,
-        "histogram.counter_bits".into(),
-    );
-    add(
-        "sample count",
-        bits_for(config.histogram.max_samples.into()),
-        format!("histogram.max_samples = {}", config.histogram.max_samples),
-    );
+    match config.histogram.kind {
+        // It may be passed by a tick or more before the next sample halves it.
+        HistogramKind::Regular => add(
+            "window X",
+            bits_for(2 * config.max_window() + 1),
+            "twice the window that is halved".into(),
+        ),
+        _ => add("window X", time_width, time()),
+    }
+    if let Ok(plan) = plan {
+        add(
+            "histogram counter",
+            Shape::of(plan).counter,
+            match config.histogram.kind {
+                HistogramKind::Regular => {
+                    "histogram.counter_bits, and what comes until it is halved"
+                }
+                _ => "histogram.counter_bits, or what is needed if that is less",
+            }
+            .into(),
+        );
+    }
+    if config.histogram.kind.ages() {
+        add(
+            "sample count",
+            bits_for(config.histogram.max_samples.into()),
+            format!("histogram.max_samples = {}", config.histogram.max_samples),
+        );
+    }
     if let Ok(plan) = plan {
         let budget = plan.budget;
         match budget.product {

@@ -45,8 +45,15 @@ pub fn rows(config: &Config, estimate: &Estimate) -> Vec<(&'static str, String)>
         row(
             "new threshold",
             format!(
-                "at most {} after an idle period",
-                timed(latency.update_cycles)
+                "at most {} after an idle period{}",
+                timed(latency.update_cycles),
+                match latency.halving_delay_cycles {
+                    0 => String::new(),
+                    more => format!(
+                        ", and {} more where counters are halved before",
+                        timed(more)
+                    ),
+                }
             ),
         );
         row(

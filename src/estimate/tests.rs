@@ -94,6 +94,26 @@ fn widths_of_the_default() {
     assert_eq!(bits("tick prescaler"), None);
 }
 
+/// A regular histogram counts no samples; its counters and its window have room until they are halved.
+#[test]
+fn widths_of_a_regular_histogram() {
+    let bits = |of: &Estimate, name: &str| {
+        let register = of.registers.iter().find(|register| register.name == name);
+        register.map(|register| register.bits)
+    };
+    let text = "[histogram]\nkind = \"regular\"\nbins = 4096\nbin_ns = 1024\n";
+    let config = Config::parse(text, "a").unwrap();
+    let census = census::count(&rtl::design(&config).unwrap());
+    let many = Estimate::new(&config, Some(census));
+    assert_eq!(bits(&many, "sample count"), None);
+    assert_eq!(bits(&many, "window X"), Some(33));
+    let counter = bits(&many, "histogram counter").unwrap();
+    assert!(counter > 8, "{counter}");
+    // The bound on a new threshold says what a halving adds to it.
+    let halving = many.latency.as_ref().unwrap().halving_delay_cycles;
+    assert!(halving > 4000, "{halving}");
+}
+
 #[test]
 fn json_has_the_table_and_the_census() {
     let config = Config::parse("", "a").unwrap();

@@ -398,12 +398,15 @@ impl Pen {
         axes: (Axis, Axis),
         x_lines: bool,
     ) -> Result<ChartContext<'a, D, Cartesian2d<Axis, Axis>>, Fault<D>> {
+        // Up to six digits have room beside the title of the axis.
+        let digits = axes.1.ticks.iter().map(|tick| tick.label.chars().count());
+        let wider = 9 * digits.max().unwrap_or(0).saturating_sub(6) as u32;
         let mut builder = ChartBuilder::on(area);
         builder
             .margin(self.length(8))
             .margin_right(self.length(24))
             .x_label_area_size(self.length(46))
-            .y_label_area_size(self.length(64));
+            .y_label_area_size(self.length(64 + wider));
         if !title.is_empty() {
             builder.caption(title, self.text(15));
         }

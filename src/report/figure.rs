@@ -881,15 +881,26 @@ fn load_plot(
 fn load_ticks(loads: &[f64]) -> Vec<Tick> {
     let least = loads.first().copied().unwrap_or(0.0);
     let most = loads.last().copied().unwrap_or(1.0);
-    let step = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1]
+    // A single load has ticks like those of twice as many.
+    let rough = (if most > least { most - least } else { most }) / 6.0;
+    let power = rough.log10().floor() as i32;
+    // 3 * 0.1 is 0.30000000000000004: the loads are whole numbers of a unit.
+    let unit = |number: f64| match power {
+        0.. => number * 10_f64.powi(power),
+        _ => number / 10_f64.powi(-power),
+    };
+    let factors = [1.0, 2.0, 5.0];
+    let factor = factors
         .into_iter()
-        .find(|step| most - least <= 6.0 * step)
-        .unwrap_or(0.2);
-    let (first, last) = ((least / step).floor(), (most / step - 1e-9).ceil());
+        .find(|factor| unit(*factor) >= rough * (1.0 - 1e-9));
+    let factor = factor.unwrap_or(10.0);
+    let (first, last) = (
+        (least / unit(factor)).floor(),
+        (most / unit(factor) - 1e-9).ceil(),
+    );
     (first as u32..=last as u32)
         .map(|number| {
-            // 3 * 0.1 is 0.30000000000000004.
-            let at = (f64::from(number) * step * 1e6).round() / 1e6;
+            let at = unit(f64::from(number) * factor);
             Tick {
                 at,
                 label: at.to_string(),
@@ -1122,6 +1133,22 @@ mod tests {
             Spread::of([Some(0.3)].into_iter()),
             Some(Spread::exactly(0.3))
         );
+    }
+
+    #[test]
+    fn loads_have_round_ticks() {
+        let labels = |loads: &[f64]| {
+            let ticks = load_ticks(loads);
+            ticks.into_iter().map(|tick| tick.label).collect::<Vec<_>>()
+        };
+        let tenths = ["0", "0.2", "0.4", "0.6", "0.8", "1"];
+        assert_eq!(labels(&[0.05, 0.5, 1.0]), tenths);
+        assert_eq!(labels(&[0.1, 0.3]), ["0.1", "0.15", "0.2", "0.25", "0.3"]);
+        assert_eq!(labels(&[0.4]), ["0.4"]);
+        let small = [
+            "0", "0.000002", "0.000004", "0.000006", "0.000008", "0.00001",
+        ];
+        assert_eq!(labels(&[0.000_001, 0.000_01]), small);
     }
 
     /// Settings that another one beats, or equals at a lower cost, are not on the front.

@@ -114,6 +114,12 @@ fn changed(power: &Power, base: &str, keys: &Keys) -> Result<toml::Table, Experi
     Config::parse(base, &name)?;
     let mut tables: toml::Table = base.parse().expect("a configuration is TOML");
     for (path, value) in keys {
+        if path == "perfbound.hop_factor" {
+            // `l` itself takes the place of the hop counts.
+            if let Some(perfbound) = tables.get_mut("perfbound") {
+                perfbound.as_table_mut().map(|table| table.remove("hops"));
+            }
+        }
         scenario::insert(&mut tables, path, value.clone());
     }
     if !keys.is_empty() {
@@ -221,6 +227,15 @@ mod tests {
         assert_eq!((preset.histogram.bins, own.histogram.bins), (64, 32));
         assert_eq!(preset.histogram.counter_bits, 8);
         assert_ne!(preset.hash(), own.hash());
+        // `l` itself takes the place of hop counts.
+        let base = "[port]\npolicy = \"fixed\"\n[perfbound]\nhops = [[4, 1.0]]\n";
+        let keys = vec![("perfbound.hop_factor".into(), toml::Value::Float(0.001))];
+        let tables = changed(&Power::AlwaysOn, base, &keys).unwrap();
+        let varied = checked(&tables).unwrap().canonical();
+        assert!(
+            varied.contains("hop_factor = 0.001") && !varied.contains("hops ="),
+            "{varied}"
+        );
         // A bound would change nothing.
         let base = "[perfbound]\nhop_factor = 0.001\n".parse().unwrap();
         let power = Power::Inline(String::new());

@@ -290,6 +290,12 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
     if path.starts_with("power.verilog.") {
         return Some("a name in the Verilog: it changes nothing in a network".into());
     }
+    if path == "power.port.triple_redundancy" {
+        return Some("only the hardware has it: it changes nothing in a network".into());
+    }
+    if path == "power.perfbound.hops" {
+        return Some("the hop counts of a network come from its routing: vary its topology".into());
+    }
     let tables = Kind::Scenario.names();
     let known: Vec<String> = tables.iter().map(|table| format!("`{table}.`")).collect();
     let known = known.join(", ");
@@ -714,6 +720,14 @@ mod tests {
             (
                 "[vary]\nrun.sample_ns = [1, 2]",
                 "vary.run.sample_ns: a sweep takes no samples",
+            ),
+            (
+                "[vary]\npower.port.triple_redundancy = [true, false]",
+                "vary.power.port.triple_redundancy: only the hardware has it",
+            ),
+            (
+                "[vary]\npower.perfbound.hops = [[[2, 1.0]], [[60, 1.0]]]",
+                "vary.power.perfbound.hops: the hop counts of a network come from its routing",
             ),
             (
                 "[vary]\npower.verilog.module_prefix = [\"a_\"]",
