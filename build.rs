@@ -39,10 +39,8 @@ pub const PROGRAM: [&str; 9] = [
 ];
 
 fn main() {
-    for source in SOURCES {
-        println!("cargo::rerun-if-changed={source}");
-    }
     println!("cargo::rerun-if-changed=build.rs");
+    // The code of a simulation is a part of it.
     for source in PROGRAM {
         println!("cargo::rerun-if-changed={source}");
     }

@@ -292,3 +292,14 @@ fn text(results: &Results, args: &Args) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Faults that are all proved to be none say nothing of the co-simulation.
+    #[test]
+    fn nothing_found_of_nothing_is_no_success() {
+        assert_eq!((share(0, 0), share(99, 100)), (None, Some(0.99)));
+    }
+}

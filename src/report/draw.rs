@@ -10,7 +10,9 @@ use plotters::style::register_font;
 use plotters::style::text_anchor::VPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
-use super::figure::{Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Tick, Trades};
+use super::figure::{
+    round_step, Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Tick, Trades,
+};
 use crate::sweep::Spread;
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
@@ -201,14 +203,8 @@ impl Axis {
 
 /// Four to eight ticks at multiples of 1, 2 or 5 times a power of ten.
 pub fn round_ticks(low: f64, high: f64) -> Vec<Tick> {
-    let rough = (high - low) / 8.0;
-    let power = rough.log10().floor() as i32;
-    let unit = 10_f64.powi(power);
-    let factor = [1.0, 2.0, 5.0, 10.0]
-        .into_iter()
-        .find(|factor| factor * unit >= rough)
-        .unwrap_or(10.0);
-    let step = factor * unit;
+    let (factor, power) = round_step((high - low) / 8.0);
+    let step = factor * 10_f64.powi(power);
     let decimals = (-step.log10().floor()).max(0.0) as usize;
     let first = (low / step).ceil() as i64;
     let last = (high / step).floor() as i64;

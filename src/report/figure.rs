@@ -877,23 +877,27 @@ fn load_plot(
     })
 }
 
+/// A factor of 1, 2, 5 or 10 and a power of ten whose product is `least` or the next above it.
+pub fn round_step(least: f64) -> (f64, i32) {
+    let power = least.log10().floor() as i32;
+    let unit = 10_f64.powi(power);
+    let mut factors = [1.0, 2.0, 5.0].into_iter();
+    let factor = factors.find(|factor| factor * unit >= least);
+    (factor.unwrap_or(10.0), power)
+}
+
 /// Ticks of round loads around those that were run.
 fn load_ticks(loads: &[f64]) -> Vec<Tick> {
     let least = loads.first().copied().unwrap_or(0.0);
     let most = loads.last().copied().unwrap_or(1.0);
-    // A single load has ticks like those of twice as many.
-    let rough = (if most > least { most - least } else { most }) / 6.0;
-    let power = rough.log10().floor() as i32;
-    // 3 * 0.1 is 0.30000000000000004: the loads are whole numbers of a unit.
+    let span = if most > least { most - least } else { most };
+    // Six steps of 0.1 are not to be less than 0.6.
+    let (factor, power) = round_step(span / 6.0 * (1.0 - 1e-9));
+    // A division, as 3 * 0.1 is 0.30000000000000004.
     let unit = |number: f64| match power {
         0.. => number * 10_f64.powi(power),
         _ => number / 10_f64.powi(-power),
     };
-    let factors = [1.0, 2.0, 5.0];
-    let factor = factors
-        .into_iter()
-        .find(|factor| unit(*factor) >= rough * (1.0 - 1e-9));
-    let factor = factor.unwrap_or(10.0);
     let (first, last) = (
         (least / unit(factor)).floor(),
         (most / unit(factor) - 1e-9).ceil(),

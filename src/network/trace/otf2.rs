@@ -773,9 +773,9 @@ impl Agreed {
             (_, None) => others,
             (Some(bytes), Some(_)) => {
                 return Err(format!(
-                "{operation} of {bytes} bytes in a communicator of {members}: Score-P counts the \
-                     buffer once for each member, or for each other one in place (MPI_IN_PLACE)"
-            ))
+                    "{operation} of {bytes} bytes in a communicator of {members}: Score-P counts \
+                     the buffer once for each member, or for each other one in place (MPI_IN_PLACE)"
+                ))
             }
         };
         let none = self.parts.iter().all(|part| bytes(part) == 0);
@@ -878,8 +878,8 @@ fn collective(
 mod tests {
     use super::*;
 
-    /// Score-P 8.4, `SCOREP_Mpi_Coll.c`: all-reduce sends the buffer to each member, and in place to
-    /// each other one.
+    /// Score-P's sources (`scorep_mpi_coll_bytes_*`): all-reduce sends the buffer to each member, and in
+    /// place to each other one.
     #[test]
     fn calls_in_place_have_their_whole_size() {
         let parts = |members: usize, bytes: u64| vec![(bytes, bytes); members];
