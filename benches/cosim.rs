@@ -112,7 +112,7 @@ struct Record {
 impl Rtl for &mut Record {
     fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
         for run in runs {
-            let packed = run.packed_inputs();
+            let packed = run.inputs.pack();
             for _ in 0..run.cycles {
                 self.inputs.extend_from_slice(&packed[..self.words]);
             }

@@ -125,7 +125,7 @@ impl<R: Rtl> Rtl for Recorded<R> {
             list.number(step[0].cycles);
             for (port, run) in step.iter().enumerate() {
                 if self.ports > 0 {
-                    list.changes(port * PLACES, &run.packed_inputs());
+                    list.changes(port * PLACES, &run.inputs.pack());
                 }
                 list.changes(port * PLACES + OUTPUTS, &outputs(run));
             }

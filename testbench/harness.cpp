@@ -24,8 +24,8 @@
 // the clock rises.
 
 #include <cstdint>
+#include <cstring>
 #include <exception>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -42,7 +42,6 @@
 #if defined(LINKDOZE_TRACE_FST) || defined(LINKDOZE_TRACE_VCD)
 #define LINKDOZE_TRACE
 #include <cerrno>
-#include <cstring>
 #include <fcntl.h>
 #include <unistd.h>
 #endif
@@ -228,13 +227,11 @@ int guarded(Instance* instance, Body body) {
 
 // Whether the runs of all ports have the inputs of others.
 bool same_inputs(const Run* runs, const Run* others) {
-    uint64_t differing = 0;
+    bool same = true;
     for (int port = 0; port < PORTS; ++port) {
-        for (size_t word = 0; word < std::size(runs->inputs); ++word) {
-            differing |= runs[port].inputs[word] ^ others[port].inputs[word];
-        }
+        same &= std::memcmp(&runs[port].inputs, &others[port].inputs, sizeof(Inputs)) == 0;
     }
-    return differing == 0;
+    return same;
 }
 
 // Why the last instance of this thread could not be made.
@@ -254,7 +251,7 @@ LINKDOZE_EXPORT void* linkdoze_create() {
         Model& model = *instance->model;
         Root& root = *model.rootp;
         Run reset[PORTS] = {};
-        reset[0].inputs[0] = 1;  // rst
+        reset[0].inputs.rst = 1;
         drive(root, reset);
         root.clk = 0;
         model.eval();
@@ -283,7 +280,7 @@ LINKDOZE_EXPORT int linkdoze_choose(void* handle, uint64_t number) {
         Root& root = *model.rootp;
         choose(root, number);
         Run reset[PORTS] = {};
-        reset[0].inputs[0] = 1;  // rst
+        reset[0].inputs.rst = 1;
         drive(root, reset);
         settle_inputs(model, root);
         for (int i = 0; i < 2; ++i) clock_edge(model, root);

@@ -64,40 +64,36 @@ step() { # step NAME WHAT COMMAND...
 # The line of a step's log that says how it went.
 result() { # result NAME
     case $1 in
-    cosim-* | switch) tail -n 1 "$out/$1.log" ;;
-    matrix) tail -n 1 "$out/$1.log" ;;
-    mutants) tail -n 1 "$out/$1.log" ;;
-    verify) echo "$(grep -c '^PROVED' "$out/$1.log") configurations proved, $(grep -c 'not proved, as it should be' "$out/$1.log") wrong edits not proved" ;;
     netlists) echo "$(grep -c '^EQUAL' "$out/$1.log") netlists equal, $(grep -c 'DIFFERENT' "$out/$1.log") wrong one found" ;;
     coverage-*) awk '$3 == "of" && $6 == "of" { all += $7; reached += $5 } END { print reached " of " all " branches" }' "$out/$1.log" ;;
     *) tail -n 1 "$out/$1.log" ;;
     esac | cut -c1-90
 }
 
+# Two steps at a time, where one alone does not keep two processors busy. The proofs run alone: their
+# limits are seconds of a solver, and their own time is to be seen.
+step switch '1 co-simulation, 16 ports' "$linkdoze" cosim \
+    "$out/configurations/bxiv3-deep-sleep.toml" --random --ports 16 --cycles 6M --all-corners &
+beside=$!
 for name in $presets registers guarded; do
     step "cosim-$name" "1 co-simulation, $name" "$linkdoze" cosim \
         "$out/configurations/$name.toml" --random --cycles 20M --all-corners
 done
-step switch '1 co-simulation, 16 ports' "$linkdoze" cosim \
-    "$out/configurations/bxiv3-deep-sleep.toml" --random --ports 16 --cycles 6M --all-corners
+wait $beside
 step matrix '1 co-simulation, every kind and scale' env MATRIX_OUT="$out/matrix" \
     sh tools/matrix.sh "$linkdoze" 2000000 1
-# Neither mutation nor proofs keep two processors busy: some questions take long and come one after the
-# other. So they run beside each other, and the rest after the first of them. `make mutants` tries all
-# faults.
-{
-    step mutants '2 mutation, every module, one in four or five' env MUTANTS_OUT="$out/mutants" \
-        sh tools/mutants.sh "$linkdoze" 4
-    step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
-    for name in bxiv3-deep-sleep bxiv3-hybrid measured; do
-        step "coverage-$name" "5 coverage, $name" "$linkdoze" cosim \
-            "$out/configurations/$name.toml" --random --cycles 20M --code-coverage --all
-    done
-} &
-others=$!
 step verify '3 proofs' sh tools/verify.sh "$linkdoze"
+# `make mutants` tries all faults.
+step mutants '2 mutation, every module, one in four or five' env MUTANTS_OUT="$out/mutants" \
+    sh tools/mutants.sh "$linkdoze" 4 &
+beside=$!
+step netlists '4 netlists' sh tools/netlists.sh "$linkdoze"
+for name in bxiv3-deep-sleep bxiv3-hybrid measured; do
+    step "coverage-$name" "5 coverage, $name" "$linkdoze" cosim \
+        "$out/configurations/$name.toml" --random --cycles 20M --code-coverage --all
+done
 step cocotb '6 client in Python' sh tools/cocotb.sh "$linkdoze"
-wait $others
+wait $beside
 
 echo
 {

@@ -166,7 +166,7 @@ impl Coverage {
     }
 
     fn observe_one(&mut self, run: &Run) {
-        let inputs = run.inputs();
+        let inputs = run.inputs;
         let state = run.power_state();
         if let Some(registers) = &mut self.registers {
             let configured = registers.configured();
@@ -186,7 +186,7 @@ impl Coverage {
                 self.reach(Corner::HopWindow);
             }
         }
-        let before = self.last.map(|last| (last.inputs(), last.power_state()));
+        let before = self.last.map(|last| (last.inputs, last.power_state()));
         if let Some(arrived) = self.arrived.take() {
             if arrived != state && arrived == PowerState::GoingDown {
                 self.reach(Corner::ArriveGoingDownLast);
@@ -526,7 +526,7 @@ impl Coverage {
             }
         }
         let error = run.expected(Pin::SyncError) == 1;
-        let clears = self.last.is_some_and(|last| last.inputs().clear_error);
+        let clears = self.last.is_some_and(|last| last.inputs.clear_error);
         if self.plan.control_pins && clears && error != exchange.error {
             self.reach(match error {
                 true => Corner::ErrorKept,

@@ -329,11 +329,13 @@ pub(super) fn pins_header(
         pins.ports
     );
     for top in &pins.inputs {
-        let (word, low, mask) = (top.pin.word, top.pin.low, top.pin.mask());
         let _ = writeln!(
             text,
-            "    root.{} = runs[{}].inputs[{word}] >> {low} & {mask:#x}u;",
-            top.name, top.port
+            "    root.{} = runs[{}].inputs.{} & {:#x}u;",
+            top.name,
+            top.port,
+            top.pin.name,
+            top.pin.mask()
         );
     }
     text +=

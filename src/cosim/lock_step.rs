@@ -240,7 +240,6 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
             };
             let mut rest = stretch.cycles;
             let mut leapt = 0;
-            let inputs = stretch.inputs.pack();
             while rest > 0 && left > 0 {
                 let is_long = self.leaps && rest >= LEAST_LEAP + 2 * CLOCKED_AROUND;
                 let leap = match is_long {
@@ -254,7 +253,7 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
                     _ => CLOCKED_AROUND.min(left),
                 };
                 let at = self.batch.len();
-                self.batch.push(Run::packed(inputs, outputs));
+                self.batch.push(Run::one_cycle(stretch.inputs, outputs));
                 let clocked = (self.golden).advance_from(&mut outputs, &stretch.inputs, most);
                 let run = &mut self.batch[at];
                 run.cycles = clocked;

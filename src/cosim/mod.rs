@@ -42,7 +42,7 @@ pub use crate::blocks::port::model::Model;
 use std::ops::ControlFlow;
 
 use crate::blocks::port::pins::{
-    InputPin, Inputs, Outputs, PackedOutputs, Pin, PinValue, Place, PowerState, Values,
+    Inputs, Outputs, PackedOutputs, Pin, PinValue, Place, PowerState, Values,
 };
 use crate::config::plan::PortPlan;
 
@@ -81,8 +81,8 @@ pub trait Design {
 pub struct Run {
     /// At least 1.
     pub cycles: u64,
-    /// [`Inputs::pack`].
-    inputs: [u64; Inputs::WORDS],
+    /// The input pins.
+    pub inputs: Inputs,
     /// [`Outputs::pack`].
     bits: u64,
     words: [u64; Outputs::WORDS],
@@ -90,6 +90,7 @@ pub struct Run {
 
 /// `run.h`, what crosses the border between Rust ([`Run`], [`Difference`]) and the harness.
 pub fn run_header() -> String {
+    let inputs = Inputs::PINS.map(|pin| format!("    uint{}_t {};", 8 * pin.bytes, pin.name));
     let (mut bits, mut words) = (Vec::new(), Vec::new());
     for pin in Pin::ALL {
         let name = pin.name();
@@ -103,17 +104,20 @@ pub fn run_header() -> String {
     format!(
         "// Generated from the pins of the port (src/blocks/port/pins.rs) by src/cosim/mod.rs.\n\
          #pragma once\n\n#include <cstdint>\n\n\
+         // The input pins.\nstruct Inputs {{\n{}\n}};\n\n\
          // Consecutive cycles with the same inputs and the same expected outputs.\n\
-         struct Run {{\n    uint64_t cycles;\n    uint64_t inputs[{}];  // Inputs::pack\n{}\n    \
-         uint64_t bits;\n{}\n    uint64_t words[{}];\n}};\n\n\
+         struct Run {{\n    uint64_t cycles;\n    Inputs inputs;\n{}\n    \
+         uint64_t bits;\n{}\n    uint64_t words[{}];\n}};\n\
+         static_assert(sizeof(Run) == {}, \"as large as in Rust\");\n\n\
          // Where and how the model departs from what was expected.\n\
          struct Difference {{\n    uint64_t run;    // index of the run\n    \
          uint64_t cycle;  // cycle within the run\n    \
          uint64_t actual[{}];  // by pin, in the order of Pin::ALL\n}};\n",
-        Inputs::WORDS,
+        inputs.join("\n"),
         bits.join("\n"),
         words.join("\n"),
         Outputs::WORDS,
+        size_of::<Run>(),
         Pin::COUNT
     )
 }
@@ -122,12 +126,12 @@ impl Run {
     /// A run of `cycles` cycles.
     #[inline]
     pub fn new(cycles: u64, inputs: &Inputs, expected: &Outputs) -> Run {
-        Run::packed(inputs.pack(), expected.pack()).with_cycles(cycles)
+        Run::one_cycle(*inputs, expected.pack()).with_cycles(cycles)
     }
 
-    /// A run of one cycle with these packed pins.
+    /// A run of one cycle.
     #[inline]
-    fn packed(inputs: [u64; Inputs::WORDS], expected: PackedOutputs) -> Run {
+    fn one_cycle(inputs: Inputs, expected: PackedOutputs) -> Run {
         let PackedOutputs { bits, words } = expected;
         Run {
             cycles: 1,
@@ -153,21 +157,6 @@ impl Run {
     /// Whether inputs and outputs are those of `other`.
     pub fn same_pins(&self, other: &Run) -> bool {
         self.with_cycles(other.cycles) == *other
-    }
-
-    /// The input pins, as [`Inputs::pack`] lays them out.
-    pub fn packed_inputs(&self) -> [u64; Inputs::WORDS] {
-        self.inputs
-    }
-
-    /// The value of an input pin.
-    pub fn input(&self, pin: &InputPin) -> u64 {
-        self.inputs().value(pin)
-    }
-
-    /// The input pins.
-    pub fn inputs(&self) -> Inputs {
-        Inputs::unpack(self.inputs)
     }
 
     /// The expected value of an output pin.
@@ -395,12 +384,20 @@ mod tests {
             let (_, rest) = header.split_once(what).expect(what);
             rest[..rest.find(']').unwrap()].parse().unwrap()
         };
-        let (inputs, words) = (count("uint64_t inputs["), count("uint64_t words["));
-        let actual = count("uint64_t actual[");
-        assert_eq!(size_of::<Run>(), 8 * (1 + inputs + 1 + words));
+        let (words, actual) = (count("uint64_t words["), count("uint64_t actual["));
+        let after_inputs = (8 + size_of::<Inputs>()).next_multiple_of(8);
+        assert_eq!(size_of::<Run>(), after_inputs + 8 * (1 + words));
         assert_eq!(size_of::<Difference>(), 8 + 8 + 8 * actual);
         for pin in Pin::ALL {
             assert!(header.contains(pin.name()), "{}", pin.name());
+        }
+        let (_, inputs) = header.split_once("struct Inputs {\n").unwrap();
+        let fields: Vec<&str> = inputs.lines().take_while(|line| *line != "};").collect();
+        assert_eq!(fields.len(), Inputs::PINS.len());
+        for (pin, field) in Inputs::PINS.iter().zip(fields) {
+            assert!(pin.width as usize <= 8 * pin.bytes, "{}", pin.name);
+            let of_type = format!("    uint{}_t {};", 8 * pin.bytes, pin.name);
+            assert_eq!(field, of_type);
         }
     }
 
@@ -465,7 +462,7 @@ mod tests {
             s_axi_rdata: 0xfeed_f00d,
         };
         let run = Run::new(3, &inputs, &outputs);
-        assert_eq!(run.inputs(), inputs);
+        assert_eq!(run.inputs, Inputs::unpack(inputs.pack()));
         for sync in [
             SyncPlan::Levels,
             SyncPlan::Messages(MessagesPlan { timeout: 1 }),
@@ -477,7 +474,6 @@ mod tests {
                 words[pin.word] = pin.mask() << pin.low;
                 let alone = Inputs::unpack(words);
                 assert_eq!(alone.value(&pin), pin.mask(), "{}", pin.name);
-                assert_eq!(run.input(&pin), inputs.value(&pin), "{}", pin.name);
             }
         }
         for pin in Pin::ALL {

@@ -81,7 +81,7 @@ impl<S: ByName> Native<S> {
     fn drive(&mut self, run: &Run) -> Result<(), EngineError> {
         for pin in &self.pins.inputs {
             self.simulation
-                .set(pin.name, run.input(pin).into())
+                .set(pin.name, run.inputs.value(pin).into())
                 .map_err(failed)?;
         }
         Ok(())

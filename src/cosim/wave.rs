@@ -331,12 +331,13 @@ impl NativeTrace {
 
     fn run(&mut self, run: &Run, first_cycle: u64, period_ps: u64) -> anyhow::Result<()> {
         for pin in &self.pins.inputs {
-            self.simulation.set(pin.name, run.input(pin).into())?;
+            self.simulation
+                .set(pin.name, run.inputs.value(pin).into())?;
         }
         for cycle in first_cycle..first_cycle + run.cycles {
             if let Some(writer) = &mut self.writer {
                 let mut values = vec![1, cycle, 0];
-                values.extend(self.pins.inputs.iter().map(|pin| run.input(pin)));
+                values.extend(self.pins.inputs.iter().map(|pin| run.inputs.value(pin)));
                 let mut differs = false;
                 for pin in &self.pins.outputs {
                     let value = u64::try_from(self.simulation.get(pin.name)?)?;

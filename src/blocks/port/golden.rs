@@ -312,16 +312,21 @@ impl Port {
         self.expiry().is_some_and(|expiry| expiry <= self.now)
     }
 
+    /// The timer of an idle port expires in this cycle; what expired while the control pins kept the
+    /// link awake counts afterwards.
+    #[inline]
+    fn expires(&self) -> bool {
+        match self.plan.control_pins {
+            true => self.overdue(),
+            false => self.next_expiry() == Some(self.now),
+        }
+    }
+
     /// What the inputs mean, of which link synchronisation, if there is any, sees `view`.
     #[inline(always)]
     fn look(&self, inputs: &Inputs, view: Option<&View>) -> Cycle {
         let active = self.active(inputs);
         let controls = self.controls(inputs);
-        let expired = || match self.plan.control_pins {
-            // What expired while the pins kept the link awake counts afterwards.
-            true => !active && self.overdue(),
-            false => !active && self.next_expiry() == Some(self.now),
-        };
         let permits = || (self.guard.as_ref()).is_none_or(|guard| guard.permits(self.now));
         let (down_start, up_start) = match (&self.sync, view) {
             (Some(sync), Some(view)) => sync.starts(self.now, view),
@@ -332,7 +337,7 @@ impl Port {
             _ => (
                 controls.has_link
                     && controls.may_sleep
-                    && ((inputs.sleep_permit && expired())
+                    && ((inputs.sleep_permit && !active && self.expires())
                         || (inputs.remote_down && !inputs.transmitting)),
                 inputs.queue_nonempty || inputs.remote_up || controls.wakes,
             ),
@@ -378,24 +383,31 @@ impl Port {
         }
     }
 
+    /// As it was when it was made.
+    #[cold]
+    fn reset(&mut self) {
+        let access = match &self.registers {
+            Some(Registers {
+                requests: Requests::Shared(_),
+                ..
+            }) => Access::Shared,
+            _ => Access::AxiLite,
+        };
+        *self = Port::with_access(&self.plan, access);
+    }
+
     /// The clock edge at the end of the present cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
         if inputs.rst {
-            let access = match &self.registers {
-                Some(Registers {
-                    requests: Requests::Shared(_),
-                    ..
-                }) => Access::Shared,
-                _ => Access::AxiLite,
-            };
-            *self = Port::with_access(&self.plan, access);
+            self.reset();
             return;
         }
         let now = self.now;
         let view = self.view(inputs);
         let cycle = self.look(inputs, view.as_ref());
         let leaves = cycle.down_start && self.fsm.state() == PowerState::Wake;
-        let events = self.events(inputs, &cycle, view.as_ref(), leaves);
+        let events = (self.registers.as_ref())
+            .map(|registers| self.events(registers, inputs, &cycle, view.as_ref(), leaves));
         let bin_count = self.bin_count();
         let t_pdt = self.t_pdt(cycle.active);
         let ended = cycle.sample.map(|ticks| Sample {
@@ -440,16 +452,17 @@ impl Port {
         self.now += 1;
     }
 
-    /// What the registers see of the port in this cycle; `None` if there are none.
-    #[inline]
+    /// What the registers see of the port in this cycle. Out of line: a port without registers is not
+    /// to pay for it.
+    #[inline(never)]
     fn events(
         &self,
+        registers: &Registers,
         inputs: &Inputs,
         cycle: &Cycle,
         view: Option<&View>,
         leaves: bool,
-    ) -> Option<csr::Port> {
-        let registers = self.registers.as_ref()?;
+    ) -> csr::Port {
         let now = self.now;
         let fails = |(sync, view): (&LinkSync, _)| sync.fails(now, view);
         let hops = self.hops.as_ref();
@@ -492,7 +505,7 @@ impl Port {
                     !perfbound.searches() && !histogram.taken(now, cycle.sample.is_some());
             }
         }
-        Some(events)
+        events
     }
 
     /// The bin that a read for the registers finds in this cycle.

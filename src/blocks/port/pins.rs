@@ -150,6 +150,8 @@ pub struct InputPin {
     pub low: u32,
     /// Its width in bits.
     pub width: u32,
+    /// Bytes of its field in [`Inputs`].
+    pub bytes: usize,
 }
 
 impl InputPin {
@@ -159,18 +161,19 @@ impl InputPin {
     }
 }
 
-/// Places the pins of these names and widths side by side, the first one lowest; what does not fit
-/// into a word goes to the next.
-const fn side_by_side<const N: usize>(pins: [(&'static str, u32); N]) -> [InputPin; N] {
+/// Places the pins of these names, widths and bytes side by side, the first one lowest; what does not
+/// fit into a word goes to the next.
+const fn side_by_side<const N: usize>(pins: [(&'static str, u32, usize); N]) -> [InputPin; N] {
     let mut placed = [InputPin {
         name: "",
         word: 0,
         low: 0,
         width: 0,
+        bytes: 0,
     }; N];
     let (mut word, mut low, mut pin) = (0, 0, 0);
     while pin < N {
-        let (name, width) = pins[pin];
+        let (name, width, bytes) = pins[pin];
         if low + width > u64::BITS {
             word += 1;
             low = 0;
@@ -180,6 +183,7 @@ const fn side_by_side<const N: usize>(pins: [(&'static str, u32); N]) -> [InputP
             word,
             low,
             width,
+            bytes,
         };
         low += width;
         pin += 1;
@@ -187,14 +191,29 @@ const fn side_by_side<const N: usize>(pins: [(&'static str, u32); N]) -> [InputP
     placed
 }
 
+/// What no bit set means.
+macro_rules! zero {
+    (bool) => {
+        false
+    };
+    ($number:ident) => {
+        0
+    };
+}
+
 /// Declares the input pins: field, type, width in bits, and which controllers have it.
 macro_rules! input_pins {
-    ($($(#[$doc:meta])* $field:ident: $type:ty, $width:expr, if $present:expr;)*) => {
-        /// The inputs of one clock cycle, `clk` left out.
+    ($($(#[$doc:meta])* $field:ident: $type:ident, $width:expr, if $present:expr;)*) => {
+        /// The inputs of one clock cycle, `clk` left out; laid out as the harness of the
+        /// co-simulation is told ([`crate::cosim::run_header`]).
+        #[repr(C)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub struct Inputs {
             $($(#[$doc])* pub $field: $type,)*
         }
+
+        /// The harness compares inputs byte by byte: each byte is of a pin.
+        const _: () = assert!(size_of::<Inputs>() == 0 $(+ size_of::<$type>())*);
 
         /// The places of the pins among those of the word.
         #[allow(non_camel_case_types)]
@@ -205,7 +224,7 @@ macro_rules! input_pins {
         impl Inputs {
             /// Every input pin that a controller can have.
             pub const PINS: [InputPin; [$(InputNumber::$field as usize),*].len()] =
-                side_by_side([$((stringify!($field), $width)),*]);
+                side_by_side([$((stringify!($field), $width, size_of::<$type>())),*]);
 
             /// The input pins that the controller of `plan` has.
             pub fn pins(plan: &PortPlan) -> Vec<InputPin> {
@@ -239,6 +258,11 @@ macro_rules! input_pins {
                     words[PIN.word] |= (self.$field.encode() & PIN.mask()) << PIN.low;
                 })*
                 words
+            }
+
+            /// All pins 0.
+            const fn zero() -> Inputs {
+                Inputs { $($field: zero!($type),)* }
             }
 
             /// The pins that [`Inputs::pack`] put into these words.
@@ -327,7 +351,7 @@ impl Default for Inputs {
         Inputs {
             enable: true,
             link_up: true,
-            ..Inputs::unpack([0; Inputs::WORDS])
+            ..Inputs::zero()
         }
     }
 }

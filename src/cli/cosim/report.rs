@@ -63,7 +63,7 @@ pub(super) fn mismatch(found: &Mismatch, plan: &PortPlan, port: Option<usize>) -
         events.add_row([
             cycle.to_string(),
             run.cycles.to_string(),
-            inputs_text(&run.inputs()),
+            inputs_text(&run.inputs),
             outputs_text(&pins, run, earlier),
         ]);
         earlier = Some(run);

@@ -151,7 +151,7 @@ impl Corners {
         if changes && sleeping > 0 && sleeping < self.ports {
             self.reach(None, "mixed");
         }
-        let (run, inputs) = (&step[0], step[0].inputs());
+        let (run, inputs) = (&step[0], step[0].inputs);
         if inputs.rst {
             if self.transfers.forget() {
                 self.reach(None, "reset-asked");

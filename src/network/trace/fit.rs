@@ -114,7 +114,7 @@ pub struct RankFit {
     pub period: usize,
     /// Steps that were found.
     pub steps: usize,
-    /// Computing of a step.
+    /// Computing of a step; 2^64 - 1 ns, 584 years, stands for all that is longer.
     pub calc_ns: Times,
     /// Messages to each other rank in a step, collectives left out.
     pub neighbours: Vec<Neighbour>,
@@ -310,7 +310,11 @@ fn rank_fit(rank: usize, of: &[Communication], steps: Option<&Steps>) -> RankFit
     let step = |start: &usize| &of[*start..*start + period];
     let mut times: Vec<u64> = starts
         .iter()
-        .map(|start| step(start).iter().map(|one| one.calc_ns).sum())
+        .map(|start| {
+            step(start)
+                .iter()
+                .fold(0, |sum: u64, one| sum.saturating_add(one.calc_ns))
+        })
         .collect();
     (fit.period, fit.steps) = (*period, starts.len());
     fit.calc_ns = Times::of(&mut times);
@@ -618,4 +622,28 @@ fn communications(program: &Program, rank: usize, collectives: &Named) -> Vec<Co
         });
     }
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log may say of every call that 2^64 - 1 ns of computing come before it.
+    #[test]
+    fn computing_of_a_step_that_overflows_is_the_longest_time() {
+        let barrier = Communication {
+            key: Key::Collective {
+                what: "barrier",
+                bytes: 0,
+            },
+            bytes: 0,
+            calc_ns: u64::MAX,
+        };
+        let steps = Steps {
+            period: 2,
+            starts: vec![0, 2],
+        };
+        let fit = rank_fit(0, &[barrier; 4], Some(&steps));
+        assert_eq!(fit.calc_ns.median, u64::MAX);
+    }
 }
