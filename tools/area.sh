@@ -9,7 +9,9 @@ set -eu
 linkdoze=$1
 seeds=${SEEDS:-5}
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT INT TERM
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT TERM
+failed=0
 . "$(dirname "$0")/changed-preset.sh"
 
 row() { # row NAME KEY=VALUE...
@@ -20,6 +22,7 @@ row() { # row NAME KEY=VALUE...
         if ! "$linkdoze" synth "$work/port.toml" --target $target --seeds "$seeds" --json \
             >"$work/$target.json" 2>"$work/error"; then
             printf '%s: %s\n' "$name" "$(cat "$work/error")" >&2
+            failed=1
             echo null >"$work/$target.json"
         fi
     done
@@ -68,3 +71,4 @@ echo '| --- | --- | --- | --- | --- |'
     row '24-bit times' $base 'time_width=24' 'ttl_ns=10000000' 'sync_timeout_ns=10000'
     row '48-bit times' $base 'time_width=48'
 }
+exit $failed

@@ -98,7 +98,8 @@ row() { # row NAME PRESET [--ports N] [KEY=VALUE...]
     echo "$row_version" >"$out/$name.version"
 }
 
-for preset in $("$linkdoze" presets | cut -d' ' -f1); do
+presets=$("$linkdoze" presets)
+for preset in $(echo "$presets" | cut -d' ' -f1); do
     row "$preset" "$preset"
 done
 # shellcheck disable=SC2086 # a list of changes
@@ -150,10 +151,14 @@ END
 [ -n "$names" ] || { echo "asic: no row is called $only" >&2; exit 2; }
 fo4=0
 [ -n "${LIBERTY:-}" ] || fo4=$(fo4)
+if [ -z "${LIBERTY:-}" ] && [ "$fo4" = 0 ]; then
+    echo "asic: $sta tells no delay of an inverter: see $out/fo4.tcl" >&2
+    exit 1
+fi
 
 echo
 # shellcheck disable=SC2086 # a list of names
-python3 - "$out" "$fo4" $names <<'PYTHON' | tee "$out/table.txt"
+python3 - "$out" "$fo4" $names >"$out/table.txt" <<'PYTHON'
 import json
 import sys
 
@@ -209,3 +214,4 @@ print("\nFor speed; `with`: with memories made of flip-flops. "
       f"{found['gate']['area']:g} um2. FO4: {fo4 * 1e3:.0f} ps. {found['yosys']}, "
       f"{logic['timing']['tool']}.")
 PYTHON
+cat "$out/table.txt"

@@ -57,7 +57,9 @@ predicted perfbound-correct fast-wake circular
 predicted perfbound-correct hybrid clearing
 
 # The guard needs the messages between the ends, which no other row has.
-choice=$(($(part powar) + $(part selectable-ports)))
+powar=$(part powar)
+selectable=$(part selectable-ports)
+choice=$((powar + selectable))
 for policy in fixed perfbound-correct; do
     alone=$(port $policy deep-sleep)
     messages=$(port $policy deep-sleep 'sync="messages"')
@@ -67,7 +69,11 @@ for policy in fixed perfbound-correct; do
     row "POWAR, $policy, deep-sleep" $((alone + choice))
     row "LPI, $policy, deep-sleep" "$(port $policy deep-sleep 'sync="lpi"')"
 done
-row 'POWAR, fixed, fast-wake' $(($(port fixed fast-wake) + choice))
+alone=$(port fixed fast-wake)
+row 'POWAR, fixed, fast-wake' $((alone + choice))
 row 'LPI, fixed, fast-wake' "$(port fixed fast-wake 'sync="lpi"')"
 row 'lanes' "$(luts '--link-lanes 12' 'policy="fixed"' 'sleep="fast-wake"' 'sync="lpi"' t_w_ns=10000 t_s_ns=10000)"
-row 'Alonso' $(($(port fixed deep-sleep 'sync="lpi"') + $(part alonso) + $(part tree-links)))
+alone=$(port fixed deep-sleep 'sync="lpi"')
+alonso=$(part alonso)
+links=$(part tree-links)
+row 'Alonso' $((alone + alonso + links))

@@ -23,6 +23,7 @@ while [ "$round" -le "$rounds" ]; do
         echo "== round $round of $rounds: passed before"
     else
         echo "== round $round of $rounds"
+        rm -f "$out/round-$round.version"
         MATRIX_OUT=$folder MATRIX_SEED=$((1000 * round)) \
             sh "$(dirname "$0")/matrix.sh" "$linkdoze" "$cycles"
         # Idle cycles that were not clocked, of every combination.
@@ -39,6 +40,9 @@ done
 round=1
 while [ "$round" -le "$rounds" ]; do
     folder=$out/round-$round
+    for part in table leapt; do
+        [ -s "$folder/$part" ] || { echo "long: $folder/$part is missing: remove $folder and run this again" >&2; exit 1; }
+    done
     awk '{ print "row", $1, $10, $11, $12, $13 }' "$folder/table"
     awk '{ kind = $1; sub(/-.*/, "", kind); print "leapt", kind, $2 }' "$folder/leapt"
     round=$((round + 1))
@@ -60,4 +64,5 @@ done | awk '
         }
         printf form, "all", all_runs, sprintf("%.0f", all_cycles), sprintf("%.0f", all_leapt), \
             sprintf("%.0f", all_hits), sprintf("%.0f", all_misses), sprintf("%.0f", all_wrong)
-    }' | tee "$out/table.txt"
+    }' >"$out/table.txt"
+cat "$out/table.txt"

@@ -13,7 +13,6 @@ set -eu
 linkdoze=$1
 step=${2:-1}
 out=${MUTANTS_OUT:-target/mutants}
-version=$(sha256sum "$linkdoze" | cut -c1-16)
 mkdir -p "$out"
 
 # A port with short times, so that few cycles reach everything.
@@ -62,8 +61,15 @@ END
 try() { # name cycles modules [step]
     echo "== $1: $3"
     status=0
+    # All that the results depend on.
+    key=$({
+        sha256sum <"$linkdoze"
+        cat "$out/$1.toml"
+        echo "$2 $3 ${4:-$step}"
+        { z3 --version; yosys -V; verilator --version; } 2>&1
+    } | sha256sum | cut -c1-16)
     "$linkdoze" mutate "$out/$1.toml" --cycles "$2" ${3:+--only "$3"} --step "${4:-$step}" \
-        -o "$out/$1-$version-${4:-$step}.json" --json >"$out/$1.found" || status=$?
+        -o "$out/$1-$key.json" --json >"$out/$1.found" || status=$?
     # Too few that show are for the table to say.
     [ "$status" -le 1 ] || exit "$status"
 }

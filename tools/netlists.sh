@@ -9,12 +9,14 @@ linkdoze=$1
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM HUP
 compare() { # compare WHAT TARGET
     echo "== $1, $2"
     "$linkdoze" netlist "$folder/port.toml" --target "$2"
 }
 
-for preset in $("$linkdoze" presets | cut -d' ' -f1); do
+presets=$("$linkdoze" presets)
+for preset in $(echo "$presets" | cut -d' ' -f1); do
     "$linkdoze" init --preset "$preset" -o "$folder/port.toml" --force >/dev/null 2>&1
     for target in generic ice40; do
         compare "$preset" "$target"

@@ -12,6 +12,7 @@ linkdoze=$1
 every=${2:-1}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM HUP
 
 pair() { # pair DELAYS
     if ! "$linkdoze" cosim "$folder/port.toml" --pair --peer "$peer" --json --delay "$1" \
@@ -24,7 +25,8 @@ pair() { # pair DELAYS
 row='%-23s %-8s %6s %11s %9s %7s %7s %4s %7s %7s %10s %6s\n'
 # shellcheck disable=SC2059 # the format of every row
 printf "$row" preset peer delays cycles packets down up skew wait bound mismatches broken
-for preset in $("$linkdoze" presets | cut -d' ' -f1 | sed 'p;s/$/+guard/'); do
+presets=$("$linkdoze" presets)
+for preset in $(echo "$presets" | cut -d' ' -f1 | sed 'p;s/$/+guard/'); do
     "$linkdoze" init --preset "${preset%+guard}" -o "$folder/port.toml" --force >/dev/null 2>&1
     # The ports of Ethernet agree about nothing by themselves.
     sed -i 's/^sync = "lpi"/sync = "messages"/' "$folder/port.toml"

@@ -14,6 +14,7 @@ linkdoze=$1
 periods=${2:-1000000}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM HUP
 
 # A generator of its own (Park and Miller), so that every awk makes the same periods.
 awk -v periods="$periods" '

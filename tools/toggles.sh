@@ -25,7 +25,8 @@ row() { # row NAME PRESET SED
 
 echo '| controller | register bits | change in a cycle awake | asleep | of all | which, asleep |'
 echo '| --- | --- | --- | --- | --- | --- |'
-for preset in $("$linkdoze" presets | cut -d' ' -f1); do
+presets=$("$linkdoze" presets)
+for preset in $(echo "$presets" | cut -d' ' -f1); do
     row "\`$preset\`" "$preset" ''
 done
 row 'guard of 4 packets' bxiv3-deep-sleep 's/^burst = 0/burst = 4/'

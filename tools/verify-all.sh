@@ -8,14 +8,21 @@ set -eu
 linkdoze=$1
 . "$(dirname "$0")/changed-preset.sh"
 out=${VERIFY_ALL_OUT:-target/verify-all}
-version=$(sha256sum "$linkdoze" | cut -d' ' -f1)
 mkdir -p "$out/configurations"
 began=$(date +%s)
 
 # The proofs of `mutate` and `verify` take Z3, which Debian has too old.
 PATH="$(sh tools/z3.sh):$PATH"
 
-presets=$("$linkdoze" presets | cut -d' ' -f1)
+# All that the steps depend on: the program, these scripts, the client, the tools.
+version=$({
+    sha256sum <"$linkdoze"
+    find tools testbench -type f ! -name '*.pyc' -print0 | sort -z | xargs -0 sha256sum
+    { z3 --version; yosys -V; verilator --version; iverilog -V | head -n 1; } 2>&1
+} | sha256sum | cut -d' ' -f1)
+
+presets=$("$linkdoze" presets)
+presets=$(echo "$presets" | cut -d' ' -f1)
 for preset in $presets; do
     "$linkdoze" init --preset "$preset" -o "$out/configurations/$preset.toml" --force >/dev/null 2>&1
 done
@@ -42,6 +49,7 @@ step() { # step NAME WHAT COMMAND...
     fi
     echo "== $what"
     begin=$(date +%s) status=0
+    rm -f "$out/$name.version" "$out/$name.row"
     # What a step prints is kept; every half minute shows that it goes on.
     "$@" >"$out/$name.log" 2>&1 &
     running=$!

@@ -18,7 +18,10 @@ if [ "${2:-}" = prove ]; then
     echo "== begins: $what" >&2
     set --
     if [ -e "$folder/wrong" ]; then
-        "$linkdoze" generate "$folder/port.toml" -o "$folder/rtl" >/dev/null 2>&1
+        "$linkdoze" generate "$folder/port.toml" -o "$folder/rtl" >"$folder/log" 2>&1 || {
+            cat "$folder/log"
+            exit 255
+        }
         python3 - "$folder" <<'PYTHON' || exit 255
 import pathlib
 import sys
@@ -33,12 +36,15 @@ path.write_text(text.replace(old, new))
 PYTHON
         set -- --rtl "$folder/rtl" --depth 3
     fi
-    status=0
     # What it says of its progress comes at once, the answer when it is there.
     # shellcheck disable=SC2046
-    { "$linkdoze" verify "$folder/port.toml" --traces "$folder" $(cat "$folder/options") "$@" \
-        2>&1 >"$folder/report" || echo $? >"$folder/status"; } | sed -u "s/^/$what: /" >&2
-    [ ! -e "$folder/status" ] || status=$(cat "$folder/status")
+    {
+        status=0
+        "$linkdoze" verify "$folder/port.toml" --traces "$folder" $(cat "$folder/options") "$@" \
+            2>&1 >"$folder/report" || status=$?
+        echo $status >"$folder/status"
+    } | sed -u "s/^/$what: /" >&2
+    status=$(cat "$folder/status")
     {
         echo "== $what"
         cat "$folder/report"
@@ -58,7 +64,10 @@ PYTHON
         fi
     fi
     cat "$folder/log"
-    [ "$status" = 0 ] || exit 255
+    if [ "$status" != 0 ]; then
+        echo "$what" >"$folder/failed"
+        exit 255
+    fi
     exit 0
 fi
 
@@ -66,6 +75,8 @@ PATH="$(sh tools/z3.sh):$PATH"
 
 all=$(mktemp -d)
 trap 'rm -rf "$all"' EXIT
+# The proofs that are under way are told, too.
+trap 'trap "" TERM; kill 0; exit 130' INT TERM HUP
 
 # Adds the configuration in `$port` to those to be proved; the longest proofs come first.
 port=$all/port.toml
@@ -92,14 +103,18 @@ add_wrong() { # add_wrong WHAT CLAIM FILE FROM TO
 }
 
 preset() { # preset NAME
-    "$linkdoze" init --preset "$1" -o "$port" --force >/dev/null 2>&1
+    "$linkdoze" init --preset "$1" -o "$port" --force >/dev/null 2>"$all/error" || {
+        cat "$all/error"
+        exit 1
+    }
 }
 guarded() { # guarded NAME
     preset "$1"
     sed -i 's/^burst = 0/burst = 4/' "$port"
     grep -q '^burst = 4' "$port"
 }
-presets=$("$linkdoze" presets | cut -d' ' -f1)
+presets=$("$linkdoze" presets)
+presets=$(echo "$presets" | cut -d' ' -f1)
 
 # A small port, whose counters are in the proof, with every kind of histogram: the correction, and
 # registers, beside one of them.
@@ -193,7 +208,13 @@ add_wrong 'a register that a refused write changes' u_csr.staged_by_writes \
     csr.v '(|write_strobe) & (verdict == OKAY)' '(|write_strobe)'
 
 began=$(date +%s)
-find "$all" -mindepth 1 -maxdepth 1 -type d | sort |
-    xargs -P "${VERIFY_JOBS:-$(nproc)}" -n 1 sh "$0" "$linkdoze" prove
+status=0
+find "$all" -mindepth 1 -maxdepth 1 -type d -print0 | sort -z |
+    xargs -0 -P "${VERIFY_JOBS:-$(nproc)}" -n 1 sh "$0" "$linkdoze" prove &
+wait $! || status=$?
+if [ $status != 0 ]; then
+    echo "verify: FAILED: $(cat "$all"/*/failed 2>/dev/null | paste -sd';')"
+    exit 1
+fi
 wrong=$(find "$all" -name wrong | wc -l)
 echo "$((number - 100 - wrong)) configurations proved, $wrong wrong edits not, in $((($(date +%s) - began) / 60)) minutes"

@@ -7,6 +7,7 @@ client are what they were. Two runs at a time. Exit status 1 if the Verilog diff
 specification anywhere, or if a wrong edit of it is not found."""
 
 import argparse
+import contextlib
 import functools
 import hashlib
 import json
@@ -105,9 +106,11 @@ def make(linkdoze, run, work):
         path.write_text(before.replace(edit["from"], edit["to"], 1))
     key, result = digest(run, folder), folder / "result.json"
     if result.exists():
-        kept = json.loads(result.read_text())
-        if kept.get("digest") == key:
-            return kept
+        # One that was cut off while it was written is none.
+        with contextlib.suppress(json.JSONDecodeError):
+            kept = json.loads(result.read_text())
+            if kept.get("digest") == key:
+                return kept
         result.unlink()
     traffic = {"packet_cycles": packet_cycles(json.loads(estimate)), **run["run"]}
     build = folder / "build"
@@ -133,13 +136,16 @@ def make(linkdoze, run, work):
     )
     if alone:
         total, failed = get_results(report)
+        if not total:
+            raise Fault(f"{log}: no test of the registers ran")
         outcome = dict.fromkeys(COLUMNS, "-") | {"difference": None}
-        if failed or not total:
+        if failed:
             outcome["difference"] = f"{failed} of {total} tests of the registers fail"
         result.write_text(json.dumps(outcome))
-    if not result.exists():
-        raise Fault(f"{log}:\n{log.read_text()[-3000:]}")
-    outcome = json.loads(result.read_text())
+    try:
+        outcome = json.loads(result.read_text())
+    except (FileNotFoundError, json.JSONDecodeError):
+        raise Fault(f"{log}:\n{log.read_text()[-3000:]}") from None
     outcome |= {"digest": key, "seconds": round(time.monotonic() - started, 1)}
     result.write_text(json.dumps(outcome))
     return outcome
@@ -195,6 +201,15 @@ def summary(done):
     return "\n".join(lines)
 
 
+def until_interrupted(pool, under_way):
+    """The runs as they end; after an interruption none is begun."""
+    try:
+        yield from as_completed(under_way)
+    except KeyboardInterrupt:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("linkdoze", type=Path, help="the program")
@@ -217,7 +232,7 @@ def main():
     done, failed = [], 0
     with ThreadPoolExecutor(max_workers=2) as pool:
         under_way = {pool.submit(make, linkdoze, run, work): run for run in runs}
-        for future in as_completed(under_way):
+        for future in until_interrupted(pool, under_way):
             run = under_way[future]
             try:
                 result = future.result()

@@ -29,7 +29,16 @@ WHOLE = [
 ]
 
 # Blocks that no port has: the co-simulation does not see them.
-NOT_IN_A_PORT = ["lpi_rx", "lpi_tx", "mii"]
+NOT_IN_A_PORT = [
+    "ethernet_port",
+    "lane_controller",
+    "lpi_rx",
+    "lpi_tx",
+    "mii",
+    "port_choice",
+    "selectable_ports",
+    "tree_links",
+]
 
 # Files of which items are taken: what stands before them, and how they begin.
 PARTS = {
@@ -43,16 +52,25 @@ PARTS = {
         "use super::Shape;\nuse crate::config::plan::PortPlan;\n",
         ["pub fn halving_cycles"],
     ),
+    "src/blocks/lpi_fsm/mod.rs": (
+        "pub use crate::blocks::port::pins::PowerState as Link;\n",
+        ["pub const COPY_CODE"],
+    ),
+    "src/blocks/perfbound/budget.rs": (
+        "use crate::config::plan::PortPlan;\n",
+        ["pub const DIGIT", "pub fn multiply_cycles"],
+    ),
     "src/blocks/perfbound/mod.rs": ("pub use self::latency::update_latency;\n", []),
-    "src/blocks/perfbound/budget.rs": ("", ["pub const MULTIPLY_CYCLES"]),
     "src/blocks/port/mod.rs": ("", ["pub enum Access"]),
     "src/hdl/mod.rs": ("pub use self::values::{clog2, MAX_WIDTH};\n", []),
     "src/hdl/values.rs": ("", ["pub const MAX_WIDTH", "pub fn clog2"]),
+    "src/input/keys.rs": ("", ["pub(crate) const HOP_COUNTS"]),
+    "src/input/mod.rs": ("pub(crate) use self::keys::HOP_COUNTS;\n", []),
     "src/cosim/mod.rs": (
         "pub use self::lock_step::{Ended, LockStep};\n"
         "pub use crate::blocks::port::model::Model;\n"
         "use crate::blocks::port::pins::{Inputs, Outputs, Pin, PinValue, Place, PowerState, Values};\n"
-        "use crate::blocks::port::pins::{InputPin, PackedOutputs};\n"
+        "use crate::blocks::port::pins::PackedOutputs;\n"
         "#[derive(Default)]\npub struct CodeCoverage;\n"
         "#[derive(Debug)]\npub struct EngineError {\n"
         "    pub engine: &'static str,\n    pub message: String,\n}\n",
@@ -66,6 +84,7 @@ PARTS = {
             "impl EngineError",
             "pub struct Stretch",
             "impl Stretch",
+            "pub enum SoftwareMay",
             "pub trait Activity",
         ],
     ),
@@ -132,7 +151,7 @@ def plans(runs, names):
     """What is told of the runs as Rust: what `{:?}` prints of a plan is an expression."""
     entries = "".join(f'("{name}", {(runs / (name + ".rs")).read_text().strip()}),\n' for name in names)
     return f"""use crate::config::plan::{{BinScale::*, CircularWindow::*, HistogramKind::*, MissUnit::*}};
-use crate::config::plan::{{Policy::*, Sleep::*, *}};
+use crate::config::plan::{{Policy::*, Sleep::*, SyncPlan::*, *}};
 
 /// A run: its name, its plan, the registers that count time, and which of them cannot be left out.
 type Told = (&'static str, PortPlan, &'static [&'static str], &'static [&'static [&'static str]]);

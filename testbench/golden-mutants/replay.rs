@@ -9,7 +9,9 @@
 
 use crate::blocks::port::golden::Port;
 use crate::blocks::port::model::Model;
-use crate::blocks::port::pins::{Inputs, OutputPin, Outputs, Pin, Place, TopPins, Values};
+use crate::blocks::port::pins::{
+    Inputs, OutputPin, Outputs, PackedOutputs, Pin, Place, TopPins, Values,
+};
 use crate::blocks::switch_ports::golden::SwitchPorts;
 use crate::config::plan::PortPlan;
 use crate::cosim::{
@@ -96,7 +98,7 @@ fn output(words: &[u64], pin: Pin) -> u64 {
 struct Recorded(List);
 
 impl Activity for Recorded {
-    fn next(&mut self, _: &Outputs) -> Option<Stretch> {
+    fn next(&mut self, _: &PackedOutputs) -> Option<Stretch> {
         let cycles = self.0.number()?;
         let until_change = self.0.number()? == 1;
         let words = self.0.changes(0, Inputs::WORDS)?;
