@@ -209,7 +209,10 @@ fn a_third_of_the_period_is_left_to_a_path_from_pin_to_pin() {
         let leads_through = !inputs_behind_outputs(&out).is_empty();
         through += usize::from(leads_through);
         let files = fs::read_dir(&out).unwrap().map(|it| it.unwrap().path());
-        let sdc = files.filter(|it| it.extension().is_some_and(|it| it == "sdc"));
+        let sdc: Vec<_> = files
+            .filter(|it| it.extension().is_some_and(|it| it == "sdc"))
+            .collect();
+        assert_eq!(sdc.len(), 1, "{part}");
         for file in sdc {
             let top = file.file_stem().unwrap().to_str().unwrap();
             check(

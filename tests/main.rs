@@ -14,6 +14,7 @@ mod dependencies;
 mod end_to_end;
 mod ethernet;
 mod fuzz;
+mod golden_mutants;
 mod handover;
 mod hardware;
 mod hostile;

@@ -116,7 +116,7 @@ fn lines_of_progress_tell_the_share_done_and_the_time_left() {
 }
 
 #[test]
-fn progress_comes_after_ten_seconds_and_not_before() {
+fn progress_does_not_come_at_once_and_its_wait_is_a_number() {
     let folder = folder();
     let mut command = linkdoze(folder.path());
     command

@@ -1,5 +1,6 @@
 //! `linkdoze simulate`, as a user runs it.
 
+use std::io::BufRead;
 use std::path::Path;
 
 use serde_json::Value;
@@ -440,21 +441,28 @@ fn ctrl_c_says_how_far_it_came_and_writes_nothing() {
     // Hours of work.
     let long = written(folder.path(), "long.toml", &uniform(1_000_000_000_000));
     for threads in ["1", "2"] {
-        let child = std::process::Command::new(env!("CARGO_BIN_EXE_linkdoze"))
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_linkdoze"))
             .current_dir(folder.path())
             .args(["simulate", &long, "-o", "out", "--threads", threads])
+            .env("LINKDOZE_PROGRESS", "0.05")
             .stdout(std::process::Stdio::piped())
             .stderr(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        std::thread::sleep(std::time::Duration::from_secs(1));
+        // Until the run is under way.
+        let progress = |line: &String| line.starts_with("simulate: links always on");
+        let mut lines = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
+        lines.by_ref().map(Result::unwrap).find(progress).unwrap();
         let sent = std::time::Instant::now();
         let kill = std::process::Command::new("kill")
             .args(["-INT", &child.id().to_string()])
             .status();
         assert!(kill.unwrap().success());
         let output = child.wait_with_output().unwrap();
-        let text = String::from_utf8(output.stderr).unwrap();
+        let rest = lines
+            .map(Result::unwrap)
+            .filter(|line| !line.starts_with("simulate: "));
+        let text: String = rest.map(|line| line + "\n").collect();
         assert_eq!(output.status.code(), Some(130), "{text}");
         assert!(sent.elapsed() < std::time::Duration::from_secs(30));
         assert_eq!(output.stdout, b"");
@@ -827,7 +835,9 @@ fn idle_periods_and_models_of_two_messages() {
         assert!(number(&found, &format!("/latency_ns/{what}")) > 0.0);
     }
     assert_eq!(number(&found, "/latency_ns/packets"), 2.0);
-    let (table, _) = run(linkdoze(folder.path()).args(["simulate", &warming]), 0);
+    let (table, notes) = run(linkdoze(folder.path()).args(["simulate", &warming]), 0);
+    let note = "no packet that was handed over after run.warm_up_ns = 1000000 has arrived";
+    assert!(notes.contains(note), "{notes}");
     let row = |line: &str| {
         line.trim()
             .strip_prefix("latency, mean, ns")

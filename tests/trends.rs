@@ -234,8 +234,10 @@ fn modes_of_georgakoudis() {
         (saved, time)
     };
     let [fast, hybrid, deep] = ["fast-wake", "hybrid", "deep-sleep"].map(run);
-    assert!((0.0..=40.0).contains(&fast.0), "{fast:?}");
-    assert!((0.0..=90.0).contains(&deep.0), "{deep:?}");
+    // Their links draw 0.6 and 0.1 of full power asleep, so that 40 and 90 % is the most; they communicate
+    // seldom (docs/evidence/georgakoudis.md).
+    assert!((39.0..=40.0).contains(&fast.0), "{fast:?}");
+    assert!((88.0..=90.0).contains(&deep.0), "{deep:?}");
     assert!(
         fast.0 < hybrid.0 && hybrid.0 < deep.0,
         "{fast:?} {hybrid:?} {deep:?}"

@@ -246,8 +246,16 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let Measured {
         pauses,
         pauses_asleep,
+        delivered_bytes,
+        latency_packets,
         ..
     } = report.found.measured;
+    if scenario.warm_up_ps > 0 && delivered_bytes > 0 && latency_packets == 0 {
+        output::note(&format!(
+            "note: no packet that was handed over after run.warm_up_ns = {} has arrived: there is no latency",
+            ns(scenario.warm_up_ps)
+        ));
+    }
     if pauses_asleep > 0 {
         output::note(&format!(
             "note: {pauses_asleep} of {pauses} pause frames passed over a direction of a link that \

@@ -540,7 +540,8 @@ fn synthesis_finds_block_ram() {
         .output()
         .unwrap();
     let report = String::from_utf8_lossy(&output.stdout);
-    let cells = report.rsplit("Number of cells").next().unwrap_or_default();
+    assert!(output.status.success(), "{report}");
+    let (_, cells) = report.rsplit_once("Number of cells").unwrap();
     assert!(cells.contains("SB_RAM40_4K"), "{cells}");
 }
 

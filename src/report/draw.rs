@@ -353,33 +353,41 @@ impl Pen {
             Marker::Circle => area.draw(&Circle::new((x, y), size, style)),
             Marker::Square => {
                 let half = size - size / 6;
-                let corners = [
-                    (x - half, y - half),
-                    (x + half, y - half),
-                    (x + half, y + half),
-                    (x - half, y + half),
-                ];
-                self.polygon(area, &corners, mark.pale, style)
+                let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
+                self.polygon(area, (x, y), &corners, mark.pale, style)
+            }
+            Marker::Diamond => {
+                let half = size + size / 6;
+                let corners = [(0, -half), (half, 0), (0, half), (-half, 0)];
+                self.polygon(area, (x, y), &corners, mark.pale, style)
             }
             Marker::Triangle => {
                 let half = size + size / 6;
-                let corners = [(x, y - half), (x + half, y + size), (x - half, y + size)];
-                self.polygon(area, &corners, mark.pale, style)
+                let corners = [(0, -half), (half, size), (-half, size)];
+                self.polygon(area, (x, y), &corners, mark.pale, style)
+            }
+            Marker::TriangleDown => {
+                let half = size + size / 6;
+                let corners = [(-half, -size), (half, -size), (0, half)];
+                self.polygon(area, (x, y), &corners, mark.pale, style)
             }
         }
     }
 
+    /// A polygon by its corners, which are relative to `(x, y)`.
     fn polygon<D: DrawingBackend>(
         &self,
         area: &Area<D>,
+        (x, y): (i32, i32),
         corners: &[(i32, i32)],
         outline: bool,
         style: ShapeStyle,
     ) -> Result<(), Fault<D>> {
+        let mut corners: Vec<_> = corners.iter().map(|(dx, dy)| (x + dx, y + dy)).collect();
         match outline {
             true => {
-                let closed = corners.iter().chain(&corners[..1]).copied();
-                area.draw(&PathElement::new(closed.collect::<Vec<_>>(), style))
+                corners.push(corners[0]);
+                area.draw(&PathElement::new(corners, style))
             }
             false => area.draw(&Polygon::new(corners, style)),
         }

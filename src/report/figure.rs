@@ -104,12 +104,23 @@ pub enum Marker {
     Circle,
     Triangle,
     Square,
+    Diamond,
+    TriangleDown,
 }
 
 impl Marker {
-    /// The shape of a series by its number.
+    /// The shapes of series, in their order.
+    const OF_SERIES: [Marker; 5] = [
+        Marker::Circle,
+        Marker::Triangle,
+        Marker::Square,
+        Marker::Diamond,
+        Marker::TriangleDown,
+    ];
+
+    /// The shape of a series by its number; after the fifth they begin again.
     pub fn of(number: usize) -> Self {
-        [Marker::Circle, Marker::Triangle, Marker::Square][number % 3]
+        Marker::OF_SERIES[number % Marker::OF_SERIES.len()]
     }
 }
 
@@ -1137,6 +1148,15 @@ mod tests {
             Spread::of([Some(0.3)].into_iter()),
             Some(Spread::exactly(0.3))
         );
+    }
+
+    /// Five bounds beside each other have five shapes.
+    #[test]
+    fn series_can_be_told_by_their_shapes() {
+        let shapes = [0, 1, 2, 3, 4].map(Marker::of);
+        for (number, shape) in shapes.iter().enumerate() {
+            assert!(!shapes[..number].contains(shape), "{number}");
+        }
     }
 
     #[test]
