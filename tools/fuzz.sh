@@ -150,13 +150,13 @@ esac
 all=${1:-10000000}
 control
 rm -f "$out"/*.log "$out"/*.process "$out/stop"
-# What was counted for another program counts no longer.
+# What was counted for another program counts no longer, nor what failed. What failed with this one is told
+# again: the target goes on, and could end without it.
 version=$(sha256sum "$fuzzer" | cut -d' ' -f1)
 if [ "$(cat "$out/version" 2>/dev/null)" != "$version" ]; then
     rm -f "$out"/*.executions "$out"/failures/*
     echo "$version" >"$out/version"
 fi
-# What failed before is told again; the target goes on, and could end without it.
 echo "$targets" | while read -r name share; do
     echo "$name $((all * share / 1000))"
 done | xargs -P "${FUZZ_JOBS:-$(nproc)}" -L 1 sh "$0" target &

@@ -36,13 +36,22 @@ while [ "$round" -le "$rounds" ]; do
     round=$((round + 1))
 done
 
+# A part that is missing is not to be left out of the sum.
+round=1
+while [ "$round" -le "$rounds" ]; do
+    for part in "$out/round-$round/table" "$out/round-$round/leapt"; do
+        if [ ! -s "$part" ]; then
+            echo "long: $part is missing: remove $out/round-$round.version and run this again" >&2
+            exit 1
+        fi
+    done
+    round=$((round + 1))
+done
+
 # Kinds in the order of the matrix; times at 1 ns a cycle.
 round=1
 while [ "$round" -le "$rounds" ]; do
     folder=$out/round-$round
-    for part in table leapt; do
-        [ -s "$folder/$part" ] || { echo "long: $folder/$part is missing: remove $folder and run this again" >&2; exit 1; }
-    done
     awk '{ print "row", $1, $10, $11, $12, $13 }' "$folder/table"
     awk '{ kind = $1; sub(/-.*/, "", kind); print "leapt", kind, $2 }' "$folder/leapt"
     round=$((round + 1))
