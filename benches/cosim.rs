@@ -1,6 +1,6 @@
 //! What checking costs: cycles per second of a checked co-simulation (hardware and golden
-//! model, every output compared in every cycle, on one thread) against the same hardware,
-//! compiled with the same flags, in a plain C++ loop that checks nothing
+//! model, every output compared in every cycle, on one thread, and on two as `cosim` runs one seed where it can)
+//! against the same hardware, compiled with the same flags, in a plain C++ loop that checks nothing
 //! (`testbench/plain_loop.cpp`). The plain loop calls the model's `eval()` twice a cycle, as
 //! everyone does; the harness runs the model's regions itself, so the ratio can exceed 1.
 //! Both run alternately in one process; medians.
@@ -24,11 +24,13 @@ use linkdoze::cosim::port::PortDesign;
 use linkdoze::cosim::random::Random;
 use linkdoze::cosim::verilator::{Compiled, Toolchain, COMPILER_FLAGS};
 use linkdoze::cosim::{
-    Activity, Design, Difference, Ended, EngineError, LockStep, Rtl, Run, Stretch,
+    Activity, Design, Difference, Ended, EngineError, LockStep, Rtl, Run, Stretch, Tally,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// Columns of the table.
+const COLUMNS: usize = 9;
 /// Repetitions of each, alternating.
 const REPETITIONS: usize = 7;
 const CYCLES: u64 = 4_000_000;
@@ -206,6 +208,23 @@ fn plain_loop(design: &impl Design, folder: &std::path::Path) -> Result<Library>
     Ok(unsafe { Library::new(folder.join("plain.so")) }?)
 }
 
+/// Seconds of each way to clock the same cycles.
+struct Times {
+    plain: f64,
+    checked: f64,
+    on_two: f64,
+    counted: f64,
+    counted_on_two: f64,
+    golden: f64,
+}
+
+/// Seconds that it takes, and what it gives.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(f64, T)> {
+    let start = Instant::now();
+    let given = work()?;
+    Ok((start.elapsed().as_secs_f64(), given))
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -231,7 +250,7 @@ impl Measured {
     }
 
     /// A row of the table: so many cycles of an activity.
-    fn row(&self, name: &str, cycles: u64, make: Make) -> Result<[String; 7]> {
+    fn row(&self, name: &str, cycles: u64, make: Make) -> Result<[String; COLUMNS]> {
         let Measured { design, model, .. } = self;
         let plan = design.plan();
         let make = || make(plan, cycles);
@@ -250,55 +269,68 @@ impl Measured {
                 ControlFlow::Continue(())
             },
         )?;
-        let (mut plain_rates, mut checked_rates) = (Vec::new(), Vec::new());
-        let (mut ratios, mut golden_rates) = (Vec::new(), Vec::new());
-        let mut counted_rates = Vec::new();
+        let go_on = |_: &Tally, _: &[Run]| ControlFlow::Continue(());
+        let mut times: Vec<Times> = Vec::new();
         for _ in 0..REPETITIONS {
-            let start = Instant::now();
             // SAFETY: the array holds the words of `cycles` cycles.
-            let sum = unsafe { plain(record.inputs.as_ptr(), cycles) };
-            let plain_seconds = start.elapsed().as_secs_f64();
+            let (plain, sum) = timed(|| Ok(unsafe { plain(record.inputs.as_ptr(), cycles) }))?;
             std::hint::black_box(sum);
 
-            let start = Instant::now();
             let mut pair = LockStep::new(design.golden(), model.engine()?);
-            let ended = pair.drive(make().as_mut(), cycles, |_, _| ControlFlow::Continue(()))?;
-            let checked_seconds = start.elapsed().as_secs_f64();
+            let (checked, ended) = timed(|| Ok(pair.drive(make().as_mut(), cycles, go_on)?))?;
             ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
 
-            let start = Instant::now();
-            let mut coverage = Coverage::new(plan);
             let mut pair = LockStep::new(design.golden(), model.engine()?);
-            pair.drive(make().as_mut(), cycles, |_, batch| {
+            let (on_two, ended) =
+                timed(|| Ok(pair.drive_on_two_threads(make().as_mut(), cycles, go_on)?))?;
+            ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
+
+            let mut coverage = Coverage::new(plan);
+            let count = |_: &Tally, batch: &[Run]| {
                 coverage.observe(batch);
                 ControlFlow::Continue(())
-            })?;
-            counted_rates.push(cycles as f64 / start.elapsed().as_secs_f64());
+            };
+            let mut pair = LockStep::new(design.golden(), model.engine()?);
+            let (counted, _) = timed(|| Ok(pair.drive(make().as_mut(), cycles, count)?))?;
 
-            let start = Instant::now();
-            let mut alone = LockStep::new(design.golden(), Nothing);
-            alone.drive(make().as_mut(), cycles, |_, _| ControlFlow::Continue(()))?;
-            golden_rates.push(cycles as f64 / start.elapsed().as_secs_f64());
+            let mut coverage = Coverage::new(plan);
+            let count = |_: &Tally, batch: &[Run]| {
+                coverage.observe(batch);
+                ControlFlow::Continue(())
+            };
+            let mut pair = LockStep::new(design.golden(), model.engine()?);
+            let (counted_on_two, _) =
+                timed(|| Ok(pair.drive_on_two_threads(make().as_mut(), cycles, count)?))?;
 
-            plain_rates.push(cycles as f64 / plain_seconds);
-            checked_rates.push(cycles as f64 / checked_seconds);
-            ratios.push(plain_seconds / checked_seconds);
+            let mut pair = LockStep::new(design.golden(), Nothing);
+            let (golden, _) = timed(|| Ok(pair.drive(make().as_mut(), cycles, go_on)?))?;
+            times.push(Times {
+                plain,
+                checked,
+                on_two,
+                counted,
+                counted_on_two,
+                golden,
+            });
         }
-        let million = |rates| format!("{:.1} M/s", median(rates) / 1e6);
+        let of = |part: fn(&Times) -> f64| median(times.iter().map(part).collect());
+        let rate = |seconds: f64| format!("{:.1} M/s", cycles as f64 / seconds / 1e6);
         Ok([
             name.to_owned(),
-            million(plain_rates),
-            million(checked_rates),
-            format!("{:.2}", median(ratios)),
-            million(counted_rates),
-            million(golden_rates),
+            rate(of(|it| it.plain)),
+            rate(of(|it| it.checked)),
+            format!("{:.2}", of(|it| it.plain / it.checked)),
+            format!("{:.2}", of(|it| it.plain / it.on_two)),
+            rate(of(|it| it.counted)),
+            rate(of(|it| it.counted_on_two)),
+            rate(of(|it| it.golden)),
             format!("1 per {:.1} cycles", cycles as f64 / runs as f64),
         ])
     }
 }
 
 /// Makes an activity of so many cycles.
-type Make = fn(&PortPlan, u64) -> Box<dyn Activity>;
+type Make = fn(&PortPlan, u64) -> Box<dyn Activity + Send>;
 
 /// What is measured of a controller without registers and of one with them.
 const ACTIVITIES: [(bool, &[(&str, Make)]); 2] = [
@@ -314,7 +346,7 @@ const ACTIVITIES: [(bool, &[(&str, Make)]); 2] = [
 ];
 
 /// Random activity, with software that asks the registers where there are any.
-fn random(plan: &PortPlan, cycles: u64) -> Box<dyn Activity> {
+fn random(plan: &PortPlan, cycles: u64) -> Box<dyn Activity + Send> {
     Box::new(Random::new(plan, 1, cycles, false))
 }
 
@@ -336,7 +368,9 @@ fn main() -> Result<()> {
         "plain C++ loop",
         "checked",
         "ratio",
-        "and corners counted",
+        "ratio on two threads",
+        "corners counted",
+        "on two threads",
         "golden alone",
         "runs",
     ]);
@@ -354,13 +388,13 @@ fn main() -> Result<()> {
         } = measured.model;
         made_with = Some(format!("{version}, clocked by {clocking}"));
     }
-    for column in 1..7 {
+    for column in 1..COLUMNS {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
     println!(
-        "{PRESET}, {}; {cycles} cycles, {REPETITIONS} repetitions, medians, one thread\n{table}",
+        "{PRESET}, {}; {cycles} cycles, {REPETITIONS} repetitions, medians, one thread if not said otherwise\n{table}",
         made_with.context("no activity has this name")?
     );
     Ok(())

@@ -156,6 +156,8 @@ impl Periods {
             reader: ReaderBuilder::new()
                 .has_headers(false)
                 .flexible(true)
+                // A quotation mark that is never closed would take the rest of the file.
+                .quoting(false)
                 .from_reader(Lines {
                     inner: file,
                     length: 0,
@@ -164,7 +166,7 @@ impl Periods {
             any: false,
         };
         let header = periods.read()?;
-        if !header || periods.record != ["busy", "idle"][..] {
+        if !header || !periods.record.iter().map(unquoted).eq(["busy", "idle"]) {
             let found: Vec<&str> = periods.record.iter().collect();
             return Err(PeriodsError::Header {
                 path: path.into(),
@@ -214,7 +216,7 @@ impl Periods {
         }
         let ticks = |name: &str, field: &str| {
             let shown: String = field.chars().take(40).collect();
-            match field.parse::<u64>() {
+            match unquoted(field).parse::<u64>() {
                 Ok(ticks) if ticks >= 1 => Ok(ticks),
                 _ => Err(self.fault(
                     line,
@@ -230,6 +232,12 @@ impl Periods {
             idle: ticks("idle", &self.record[1])?,
         })
     }
+}
+
+/// A field without the quotation marks that some programs write around each.
+fn unquoted(field: &str) -> &str {
+    let inner = field.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+    inner.unwrap_or(field)
 }
 
 impl Iterator for Periods {
@@ -277,6 +285,8 @@ mod tests {
             [period(3, 4), period(5, u64::MAX)]
         );
         assert_eq!(read(b"busy,idle\n1,2").unwrap(), [period(1, 2)]);
+        let quoted = b"\"busy\",\"idle\"\n\"1\",2\n";
+        assert_eq!(read(quoted).unwrap(), [period(1, 2)]);
     }
 
     #[test]
@@ -290,7 +300,12 @@ mod tests {
 
     #[test]
     fn faults_name_the_line() {
-        let cases: [(&[u8], &str); 10] = [
+        let cases: [(&[u8], &str); 11] = [
+            // What a quotation mark opens ends with the line.
+            (
+                b"busy,idle\n1,\"2\n3,4\n",
+                "p.csv:2: idle = \"\"2\" must be a whole number",
+            ),
             (b"", "p.csv:1: the first line must be \"busy,idle\""),
             (b"idle,busy\n1,2\n", "p.csv:1: the first line"),
             (b"busy, idle\n1,2\n", "p.csv:1: the first line"),

@@ -271,6 +271,7 @@ pub fn emit_block(config: &Config, block: &Design) -> Emitted {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::testing::share;
     use crate::config::PRESETS;
     use crate::hdl::check::{self, VerilogSimulator};
 
@@ -372,8 +373,12 @@ mod tests {
         ];
         let guarded = [("burst", "65535"), ("policy", "\"perfbound-correct\"")];
         let awake = [("policy", "\"always-on\"")];
-        for changes in [&narrow[..], &coarse, &wide, &refreshing, &guarded, &awake] {
-            for name in ["bxiv3-deep-sleep", "bxiv3-hybrid"] {
+        let shapes = [&narrow[..], &coarse, &wide, &refreshing, &guarded, &awake];
+        for (number, changes) in shapes.into_iter().enumerate() {
+            // One preset and the other in turn.
+            let mut presets = ["bxiv3-deep-sleep", "bxiv3-hybrid"];
+            presets.rotate_left(number % 2);
+            for name in share(&presets, 2) {
                 let files = with_checkers(&preset(name, changes));
                 if let Err(error) = check::lints(&files) {
                     panic!("{name} with {changes:?}: {error}");

@@ -2,8 +2,8 @@
 //! ends it.
 
 use std::io;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -179,10 +179,22 @@ pub(crate) fn start(command: &mut Command) -> io::Result<(Child, Running)> {
 /// Lets a program that is yet to be started take so many seconds of processor time: then the system
 /// ends it with SIGXCPU.
 pub(crate) fn limit_processor_time(command: &mut Command, seconds: u64) {
-    use nix::sys::resource::{setrlimit, Resource};
-    let limit = move || Ok(setrlimit(Resource::RLIMIT_CPU, seconds, seconds + 1)?);
-    // SAFETY: between fork and exec; a call of the system, without memory of its own.
+    use nix::sys::resource::{getrlimit, setrlimit, Resource};
+    let limit = move || {
+        // Who may run less is not allowed to ask for more.
+        let (_, most) = getrlimit(Resource::RLIMIT_CPU)?;
+        let hard = seconds.saturating_add(1).min(most);
+        // SIGXCPU comes before the end.
+        let soft = seconds.min(hard.saturating_sub(1));
+        Ok(setrlimit(Resource::RLIMIT_CPU, soft, hard)?)
+    };
+    // SAFETY: between fork and exec; two calls of the system, without memory of their own.
     unsafe { command.pre_exec(limit) };
+}
+
+/// Whether a program was ended because it took more processor time than it may.
+pub(crate) fn took_too_long(status: ExitStatus) -> bool {
+    status.signal() == Some(Signal::SIGXCPU as i32)
 }
 
 /// Runs a program to its end: how it ended, and what it printed.
@@ -197,8 +209,6 @@ pub(crate) fn output(command: &mut Command) -> io::Result<Output> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::process::ExitStatusExt;
-
     use super::*;
 
     #[test]
@@ -207,8 +217,20 @@ mod tests {
         endless.arg("echo begun; while :; do :; done");
         limit_processor_time(&mut endless, 1);
         let output = output(&mut endless).unwrap();
-        assert_eq!(output.status.signal(), Some(Signal::SIGXCPU as i32));
+        assert!(took_too_long(output.status));
         assert_eq!(&*output.stdout, &b"begun\n"[..]);
+    }
+
+    /// Who is limited already cannot be allowed more, and need not be.
+    #[test]
+    fn a_limit_of_the_system_stays() {
+        let mut program = command("sh -c");
+        program.arg("ulimit -St; ulimit -Ht; while :; do :; done");
+        limit_processor_time(&mut program, 1);
+        limit_processor_time(&mut program, 1000);
+        let output = output(&mut program).unwrap();
+        assert_eq!(&*output.stdout, &b"1\n2\n"[..]);
+        assert!(took_too_long(output.status));
     }
 
     #[test]

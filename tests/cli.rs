@@ -578,4 +578,23 @@ fn doctor_tells_what_is_missing() {
     let yosys = programs.iter().find(|it| it["program"] == "Yosys").unwrap();
     assert_eq!(yosys["version"], "Yosys 9.9 of nobody");
     assert_eq!(report["missing"].as_array().unwrap().len(), 12);
+
+    // A Z3 that `verify` does not take stands for no solver, and does not replace the others.
+    for (version, missing) in [("4.8.12", 13), ("4.13.0", 10)] {
+        let program = folder.path().join("z3");
+        fs::write(
+            &program,
+            format!("#!/bin/sh\necho Z3 version {version} - 64 bit\n"),
+        )
+        .unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&program, executable).unwrap();
+        let mut old = linkdoze(folder.path());
+        old.arg("doctor")
+            .env("PATH", folder.path())
+            .env_remove("CXX");
+        let (text, _) = run(&mut old, 1);
+        let says = format!("MISSING: {missing} of 13 programs\n");
+        assert!(text.starts_with(&says), "{text}");
+    }
 }

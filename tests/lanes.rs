@@ -205,17 +205,20 @@ fn every_fault_shows() {
     let design = rtl::lane_controller(&SHORT).unwrap();
     let cycles = activity(&SHORT);
     let verilog = |design: &Design| verilog::print(design, &header());
-    let shows = |files: &[(String, String)]| match check::first_difference(
+    let shows = |files: &[(String, String)], cycles: &[(Pins, Pins)]| match check::first_difference(
         files,
         &design.pins(),
-        &cycles,
+        cycles,
     ) {
         // What a simulator warns of is found.
         Err(check::CheckError::Complaint { .. }) => true,
         found => found.unwrap().is_some(),
     };
     let intact = verilog(&design);
-    assert!(!shows(&intact));
+    assert!(!shows(&intact, &cycles));
+    // Most show soon.
+    let shows =
+        |files: &[(String, String)]| shows(files, &cycles[..3_000]) || shows(files, &cycles);
     let all = mutants::mutants(&design);
     let hidden: Vec<String> = all
         .par_iter()

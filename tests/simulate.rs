@@ -1063,3 +1063,49 @@ fn switches_and_nics_take_their_time() {
         "{error}"
     );
 }
+
+/// The example of `linkdoze::experiment`, as its documentation has it.
+#[test]
+fn an_experiment_is_run_by_the_library() -> Result<(), Box<dyn std::error::Error>> {
+    use std::path::Path;
+
+    use linkdoze::experiment;
+    use linkdoze::network::scenario::Scenario;
+
+    let text = r#"
+        [topology]
+        nodes = 4
+        [traffic]
+        kind = "uniform"
+        load = 0.01
+        [power.port]
+        policy = "fixed"
+        t_pdt_ns = 100
+        [run]
+        duration_ns = "200 us"
+    "#;
+    let scenario = Scenario::parse(text, Path::new("example.toml"))?;
+    let result = experiment::run(&scenario, 1)?;
+    let saved = result.against.energy_links_saved_percent.unwrap_or(0.0);
+    println!(
+        "{} packets; the links draw {saved:.1} % less",
+        result.run.measured.packets
+    );
+    assert!(saved > 0.0);
+
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let source = include_str!("../src/experiment/mod.rs");
+    let shown = source.split("//! ```").nth(1).unwrap();
+    let shown = words(&shown.replace("//!", ""));
+    let shown = shown.strip_prefix("no_run ").unwrap();
+    let (shown, _) = shown.split_once(" # Ok").unwrap();
+    let own = words(include_str!("simulate.rs"));
+    // rustfmt breaks lines, and puts a comma behind the last argument.
+    let plain = |text: &str| {
+        text.replace(", )", ")")
+            .replace("( ", "(")
+            .replace(" )", ")")
+    };
+    assert!(plain(&own).contains(&plain(shown)), "{shown}");
+    Ok(())
+}

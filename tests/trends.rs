@@ -178,9 +178,7 @@ fn links_that_switches_turn_off_and_on() {
     let outcome = experiment::run(&scenario, 2).unwrap();
     let series = outcome.run.summary.series.as_ref().unwrap();
     // A link that is off draws nothing, on its way up or down as much as awake (Alonso 4.3).
-    let power = |from_us: u64, until_us: u64| {
-        let samples = (from_us * 1_000_000 / series.sample_ps) as usize
-            ..(until_us * 1_000_000 / series.sample_ps) as usize;
+    let of_samples = |samples: std::ops::Range<usize>| {
         let (mut slept, mut all) = (0, 0);
         for class in &series.classes {
             for sample in samples.clone() {
@@ -190,6 +188,10 @@ fn links_that_switches_turn_off_and_on() {
         }
         1.0 - slept as f64 / all as f64
     };
+    let power = |from_us: u64, until_us: u64| {
+        let sample = |us: u64| (us * 1_000_000 / series.sample_ps) as usize;
+        of_samples(sample(from_us)..sample(until_us))
+    };
     // Low until 96 us, high from 144 to 240 us, low again from 288 us on.
     let phases = [power(20, 96), power(160, 240), power(310, 380)];
     println!("power of the links: {phases:?}");
@@ -197,10 +199,8 @@ fn links_that_switches_turn_off_and_on() {
         assert!((0.62..0.68).contains(&low), "{phases:?}");
     }
     assert!(phases[1] == 1.0, "{phases:?}");
-    let least = (0..series.classes[0].slept.len() as u64 - 1).map(|sample| {
-        let us = sample * series.sample_ps / 1_000_000;
-        power(us, us + series.sample_ps.div_ceil(1_000_000))
-    });
+    let every = 0..series.classes[0].slept.len();
+    let least = every.map(|sample| of_samples(sample..sample + 1));
     assert!(least.fold(1.0, f64::min) >= 0.4375);
     let latency = outcome.against.latency_mean_overhead_percent.unwrap();
     assert!((0.0..3.0).contains(&latency), "{latency}");

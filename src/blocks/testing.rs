@@ -38,11 +38,14 @@ impl PortPlan {
 }
 
 /// A block under simulation, just after reset.
-pub(crate) struct Bench<B: Block>(Simulator<B>);
+pub(crate) struct Bench(Simulator);
 
-impl<B: Block> Bench<B> {
-    pub(crate) fn new(block: B) -> Self {
-        let mut simulator = Simulator::new(block).unwrap();
+impl Bench {
+    pub(crate) fn new(block: impl Block + Send + 'static) -> Self {
+        Self::reset(Simulator::new(block).unwrap())
+    }
+
+    fn reset(mut simulator: Simulator) -> Self {
         simulator.set("rst", 1).unwrap();
         simulator.settle().unwrap();
         simulator.rising_edge().unwrap();

@@ -5,6 +5,7 @@ use serde_json::json;
 use super::output::{self, table, trimmed};
 use super::Outcome;
 use crate::tools::{candidates, first_working};
+use crate::verify::takes_z3;
 
 /// Print which programs of others are there, in which version, what each is for, and how to
 /// install what is missing.
@@ -151,7 +152,11 @@ impl Program {
             .and_then(|variable| std::env::var(variable).ok());
         let (_, text) = first_working(&candidates(named, self.usual), self.argument)?;
         let line = text.lines().find(|line| !line.trim().is_empty());
-        Ok(line.unwrap_or("no version told").trim().to_owned())
+        let line = line.unwrap_or("no version told").trim();
+        match self.name == "Z3" && !takes_z3(line) {
+            true => Err(format!("`z3`: \"{line}\" is not 4.12 or newer")),
+            false => Ok(line.to_owned()),
+        }
     }
 }
 

@@ -144,7 +144,8 @@ fn inputs(campaign: &Campaign, config: &str, provers: Option<&Provers>) -> Resul
     hash.update(serde_json::to_vec(&campaign.mutants)?);
     let tools = provers.map(|provers| {
         let tools = &provers.induction;
-        (&tools.solver_version, &tools.yosys_version)
+        let abc = provers.reachability.abc_version();
+        (&tools.solver_version, &tools.yosys_version, abc)
     });
     let (cycles, seed) = (campaign.cycles, campaign.seed);
     hash.update(format!("{cycles} {seed} {tools:?}"));

@@ -387,7 +387,7 @@ impl Loops {
                 cpu_seconds: run.cpu_seconds,
             },
             // Hardware that departs can break the rules.
-            Err(error) if departed => Self {
+            Err(error) if departed && !error.is::<Interrupted>() => Self {
                 ports,
                 same_run: false,
                 failure: Some(format!("{error:#}")),

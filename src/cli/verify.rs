@@ -102,9 +102,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let reports = prove_all(&tasks, &tools, args.depth)?;
     let seconds = started.elapsed().as_secs_f64();
-    for report in &reports {
-        write_traces(args, report)?;
-    }
     let proved = reports.iter().all(TaskReport::proved);
     let text = if args.json {
         let report = json!({
@@ -120,7 +117,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         text(&reports, seconds, &tools, args)
     };
+    // Before the waveforms: the verdict is not to be lost with a folder that cannot be written.
     output::print(&text)?;
+    for report in &reports {
+        write_traces(args, report)?;
+    }
     Ok(match proved {
         true => Outcome::Done,
         false => Outcome::CheckFailed,
@@ -291,6 +292,7 @@ fn claims_table<'a>(findings: impl Iterator<Item = &'a Finding>) -> String {
             Verdict::Reached { cycle } => format!("POSSIBLE, in cycle {cycle}"),
             Verdict::Unreachable => "FAILED: never comes about".into(),
             Verdict::Failed { cycle } => format!("FAILED in cycle {cycle}"),
+            Verdict::Unknown { cycles: 0 } => "UNKNOWN".to_owned(),
             Verdict::Unknown { cycles } => format!("UNKNOWN, true for {cycles} cycles"),
             Verdict::Missing => "FAILED: not in the Verilog".into(),
         };

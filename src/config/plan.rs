@@ -745,20 +745,24 @@ impl PortPlan {
         self.predicts() && self.histogram.kind == HistogramKind::Regular
     }
 
+    /// Whether the link can go to fast wake; software, where there is any, can choose either state.
+    pub fn uses_fast_wake(&self) -> bool {
+        self.registers.is_some() || self.sleep != Sleep::DeepSleep
+    }
+
+    /// Whether the link can go to deep sleep.
+    pub fn uses_deep_sleep(&self) -> bool {
+        self.registers.is_some() || self.sleep != Sleep::FastWake
+    }
+
     /// The transition times of the sleep states that the port goes to, at least one.
     pub fn used_sleep_states(&self) -> Vec<SleepTimes> {
-        let LinkPlan {
-            fast_wake,
-            deep_sleep,
-            ..
-        } = self.link;
-        match self.sleep {
-            // Software can choose either.
-            _ if self.registers.is_some() => vec![fast_wake, deep_sleep],
-            Sleep::FastWake => vec![fast_wake],
-            Sleep::DeepSleep => vec![deep_sleep],
-            Sleep::Hybrid => vec![fast_wake, deep_sleep],
-        }
+        let states = [
+            (self.uses_fast_wake(), self.link.fast_wake),
+            (self.uses_deep_sleep(), self.link.deep_sleep),
+        ];
+        let used = states.into_iter().filter(|(used, _)| *used);
+        used.map(|(_, times)| times).collect()
     }
 
     /// The times of the link, 1 for those that mean nothing.

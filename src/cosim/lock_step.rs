@@ -2,198 +2,35 @@
 
 use std::ops::ControlFlow;
 
-use super::{Activity, CodeCoverage, EngineError, Leap, LeapDifference, Model, Rtl, Run};
-use crate::blocks::port::model::Refreshes;
-use crate::blocks::port::pins::{Inputs, Pin, PowerState, Values};
+use super::predictor::{Predictor, BATCH_RUNS};
+use super::scoreboard::{Ended, Scoreboard, Tally};
+use super::two_threads::on_two_threads;
+use super::{Activity, CodeCoverage, EngineError, Model, Rtl, Run};
 
-/// Runs handed to the engine at once: enough that the call costs nothing, few enough to
-/// stay in the first-level cache, together with those before them.
-const BATCH_RUNS: usize = 128;
-
-/// Idle time shorter than this is clocked.
-const LEAST_LEAP: u64 = 64;
-
-/// So many cycles at each end of a leap are clocked: what a change leads to shows, and what ends
-/// the idle time is not missed.
-const CLOCKED_AROUND: u64 = 6;
-
-/// The last events before a mismatch that are kept for the report.
-pub(super) const HISTORY: usize = 24;
-
-/// What a port did in the cycles that were compared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
-    /// Cycles compared.
-    pub cycles: u64,
-    /// Idle cycles besides that were not clocked ([`super::Leap`]).
-    pub leapt: u64,
-    /// Idle periods that the link spent awake.
-    pub hits: u64,
-    /// Idle periods in which the link left `Wake`.
-    pub misses: u64,
-    /// Recomputed thresholds.
-    pub updates: u64,
-    /// Cycles in each state, in the order of [`PowerState::ALL`].
-    pub state_cycles: [u64; 6],
-}
-
-impl Tally {
-    /// Takes in runs that were compared.
-    pub fn add(&mut self, runs: &[Run]) {
-        let (mut cycles, mut hits, mut misses, mut updates) = (0, 0, 0, 0);
-        // A link seldom changes its state: the cycles in one are added up, then written down.
-        let (mut state, mut in_state) = (PowerState::default(), 0);
-        for run in runs {
-            cycles += run.cycles;
-            hits += run.cycles * run.expected(Pin::Hit);
-            misses += run.cycles * run.expected(Pin::Miss);
-            updates += run.cycles * run.expected(Pin::Update);
-            if run.power_state() != state {
-                self.state_cycles[state as usize] += in_state;
-                (state, in_state) = (run.power_state(), 0);
-            }
-            in_state += run.cycles;
-        }
-        self.state_cycles[state as usize] += in_state;
-        self.cycles += cycles;
-        self.hits += hits;
-        self.misses += misses;
-        self.updates += updates;
-    }
-
-    /// Takes in idle time that was not clocked; `refreshing`: so much of a link that sleeps deeply is
-    /// quiet, and so much is refresh.
-    pub fn add_leapt(&mut self, run: &Run, refreshing: Option<[u64; 2]>) {
-        let compared = self.cycles;
-        let states = self.state_cycles;
-        self.add(&[*run]);
-        self.leapt += self.cycles - compared;
-        self.cycles = compared;
-        if let Some([quiet, refresh]) = refreshing {
-            self.state_cycles = states;
-            self.state_cycles[PowerState::DeepSleep as usize] += quiet;
-            self.state_cycles[PowerState::Refresh as usize] += refresh;
-        }
-    }
-
-    /// Adds the tally of another port or seed.
-    pub fn merge(&mut self, other: &Tally) {
-        self.cycles += other.cycles;
-        self.leapt += other.leapt;
-        self.hits += other.hits;
-        self.misses += other.misses;
-        self.updates += other.updates;
-        for (sum, cycles) in self.state_cycles.iter_mut().zip(other.state_cycles) {
-            *sum += cycles;
-        }
-    }
-
-    /// Cycles that passed, clocked or not.
-    pub fn passed(&self) -> u64 {
-        self.cycles + self.leapt
-    }
-
-    /// Cycles in one state.
-    pub fn in_state(&self, state: PowerState) -> u64 {
-        self.state_cycles[state as usize]
-    }
-}
-
-/// The first cycle in which hardware and golden model differ.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    /// Counted from the first cycle after reset, idle cycles that were not clocked among them.
-    pub cycle: u64,
-    /// Inputs and expected outputs of that cycle.
-    pub expected: Run,
-    /// The hardware's outputs.
-    pub actual: Values,
-    /// The register that counts time in which they differ, where that is found before a pin shows
-    /// it: its name, what it holds, and what it should.
-    pub register: Option<(&'static str, u64, u64)>,
-    /// The runs before it, oldest first, each with its first cycle.
-    pub history: Vec<(u64, Run)>,
-}
-
-impl Mismatch {
-    /// Puts the report of an engine together: `runs` are those it was given, the first of
-    /// them beginning in `first_cycle`; `earlier` are those it was given before.
-    pub(super) fn new(
-        difference: &super::Difference,
-        first_cycle: u64,
-        runs: &[Run],
-        earlier: &[Run],
-    ) -> Mismatch {
-        let at = difference.run as usize;
-        let mut start = first_cycle + runs[..at].iter().map(|run| run.cycles).sum::<u64>();
-        let cycle = start + difference.cycle;
-        let mut history = vec![(start, runs[at].with_cycles(difference.cycle + 1))];
-        for run in runs[..at].iter().rev().chain(earlier.iter().rev()) {
-            start -= run.cycles;
-            let full = history.len() == HISTORY;
-            match history.last_mut() {
-                Some((first, later)) if later.same_pins(run) => {
-                    *first = start;
-                    later.cycles += run.cycles;
-                }
-                _ if full => break,
-                _ => history.push((start, *run)),
-            }
-        }
-        history.reverse();
-        Mismatch {
-            cycle,
-            expected: runs[at],
-            actual: difference.actual,
-            register: None,
-            history,
-        }
-    }
-}
-
-/// How a lock-step run ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// All cycles that were asked for are compared and equal.
-    Complete,
-    /// The activity was over before; all its cycles are compared and equal.
-    ActivityOver,
-    /// The observer asked to stop; what was compared is equal.
-    Stopped,
-    /// A difference.
-    Mismatch(Box<Mismatch>),
-}
+/// Runs handed to the engine at once where it has a thread of its own: waking the other thread
+/// takes some microseconds, and these take a hundred.
+const THREAD_BATCH_RUNS: usize = 8 * BATCH_RUNS;
 
 /// A golden model and an engine of the same controller, both just after reset.
 pub struct LockStep<M, R> {
-    golden: M,
-    rtl: R,
-    batch: Vec<Run>,
-    earlier: Vec<Run>,
-    tally: Tally,
-    /// The names of the registers that count time.
-    time_registers: Vec<&'static str>,
-    leaps: bool,
+    predictor: Predictor<M>,
+    scoreboard: Scoreboard<R>,
 }
 
 impl<M: Model, R: Rtl> LockStep<M, R> {
     /// Takes both at their first cycle after reset.
     pub fn new(golden: M, rtl: R) -> LockStep<M, R> {
-        let time_registers = golden.time_registers();
+        let registers = golden.time_registers().into_iter();
+        let names = registers.map(|(name, _)| name).collect();
         LockStep {
-            time_registers: time_registers.into_iter().map(|(name, _)| name).collect(),
-            leaps: false,
-            golden,
-            rtl,
-            batch: Vec::with_capacity(BATCH_RUNS),
-            earlier: Vec::with_capacity(BATCH_RUNS),
-            tally: Tally::default(),
+            predictor: Predictor::new(golden, rtl.batch_cycles()),
+            scoreboard: Scoreboard::new(rtl, names),
         }
     }
 
     /// What was compared so far.
     pub fn tally(&self) -> &Tally {
-        &self.tally
+        self.scoreboard.tally()
     }
 
     /// What the engine has reached so far ([`Rtl::code_coverage`]).
@@ -201,24 +38,25 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
     /// # Errors
     /// If the engine fails.
     pub fn code_coverage(&mut self) -> Result<CodeCoverage, EngineError> {
-        self.rtl.code_coverage()
+        self.scoreboard.code_coverage()
     }
 
-    /// Leaps over idle time where the engine can ([`Leap`]), instead of clocking it.
+    /// Leaps over idle time where the engine can ([`super::Leap`]), instead of clocking it.
     #[must_use]
     pub fn leaping(mut self) -> Self {
-        self.leaps = self.rtl.leaps() && !self.time_registers.is_empty();
+        self.predictor.leaps = self.scoreboard.leaps();
         self
     }
 
     /// Whether idle time is leapt over.
     pub fn leaps(&self) -> bool {
-        self.leaps
+        self.predictor.leaps
     }
 
-    /// Clocks both with `activity` for at most `cycles` further cycles; idle time that the engine
-    /// leaps over does not count. `observe` sees every batch of runs that was compared and equal,
-    /// with the tally so far, and may stop the run.
+    /// Clocks both with `activity` for at most `cycles` cycles; idle time that the engine leaps over
+    /// does not count. `observe` sees all runs that are equal as a whole, some at a time, with the
+    /// tally so far, and may stop the run. Once stopped, or after a difference, the pair is not to be
+    /// driven further: the golden model is ahead.
     ///
     /// # Errors
     /// If the engine fails.
@@ -228,171 +66,301 @@ impl<M: Model, R: Rtl> LockStep<M, R> {
         cycles: u64,
         mut observe: impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
     ) -> Result<Ended, EngineError> {
-        let most_cycles = self.rtl.batch_cycles();
-        let mut left = cycles;
-        let mut batch_cycles = 0;
-        let mut outputs = self.golden.outputs().pack();
-        while left > 0 {
-            // Looked at where it lies: copying what was just written takes its time.
-            let next = activity.next(&outputs);
-            let Some(stretch) = &next else {
-                return Ok(self.compare(&mut observe)?.unwrap_or(Ended::ActivityOver));
-            };
-            let mut rest = stretch.cycles;
-            let mut leapt = 0;
-            while rest > 0 && left > 0 {
-                let is_long = self.leaps && rest >= LEAST_LEAP + 2 * CLOCKED_AROUND;
-                let leap = match is_long {
-                    true => self.possible_leap(&stretch.inputs, rest),
-                    false => 0,
-                };
-                let most = match (leap, is_long) {
-                    (0, false) => rest.min(left).min(most_cycles),
-                    // Something is under way yet.
-                    (0, true) => LEAST_LEAP.min(left),
-                    _ => CLOCKED_AROUND.min(left),
-                };
-                let at = self.batch.len();
-                self.batch.push(Run::one_cycle(stretch.inputs, outputs));
-                let clocked = (self.golden).advance_from(&mut outputs, &stretch.inputs, most);
-                let run = &mut self.batch[at];
-                run.cycles = clocked;
-                let ends = stretch.until_change && !run.expects(&outputs);
-                batch_cycles += clocked;
-                left -= clocked;
-                rest -= clocked;
-                let leap = if clocked == CLOCKED_AROUND { leap } else { 0 };
-                if self.batch.len() >= BATCH_RUNS || batch_cycles >= most_cycles || leap > 0 {
-                    batch_cycles = 0;
-                    if let Some(ended) = self.compare(&mut observe)? {
-                        return Ok(ended);
-                    }
-                }
-                if ends {
-                    break;
-                }
-                if leap > 0 {
-                    if let Some(ended) = self.leap(&stretch.inputs, leap, &mut observe)? {
-                        return Ok(ended);
-                    }
-                    rest -= leap;
-                    leapt += leap;
-                }
-            }
-            // What went wrong since is to show before the next sample hides it.
-            if leapt > 0 && self.golden.quiet(&stretch.inputs) > 0 {
-                batch_cycles = 0;
-                if let Some(ended) = self.compare(&mut observe)? {
-                    return Ok(ended);
-                }
-                if let Some(ended) = self.leap(&stretch.inputs, 0, &mut observe)? {
-                    return Ok(ended);
-                }
-            }
-            activity.passed(stretch.cycles - rest, leapt);
-        }
-        Ok(self.compare(&mut observe)?.unwrap_or(Ended::Complete))
-    }
-
-    /// How many idle cycles may be leapt over after [`CLOCKED_AROUND`] more are clocked, of `rest`
-    /// with these inputs; 0 if it is not worth it.
-    fn possible_leap(&self, inputs: &Inputs, rest: u64) -> u64 {
-        let within = |quiet: u64| quiet.min(rest).saturating_sub(2 * CLOCKED_AROUND);
-        let quiet = within(self.golden.quiet(inputs));
-        // From one refresh to another in the same place, over those between.
-        let refreshes = self.golden.refreshes(inputs).map_or(0, |it| {
-            let period = it.period();
-            within(it.cycles) / period * period
+        let scoreboard = &mut self.scoreboard;
+        let flow = (self.predictor).predict(activity, cycles, BATCH_RUNS, |expected| {
+            scoreboard.compare(expected, &mut observe)
         });
-        match quiet.max(refreshes) {
-            short if short < LEAST_LEAP => 0,
-            cycles => cycles,
+        match flow {
+            ControlFlow::Continue(over) => Ok(Ended::all_equal(over)),
+            ControlFlow::Break(ended) => ended,
         }
     }
 
-    /// Leaps over `cycles` idle cycles; over none, the registers are compared.
-    fn leap(
+    /// The same, the golden model and its activity in a thread of their own. Engine and observer stay in
+    /// this one.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub fn drive_on_two_threads<A: Activity + Send + ?Sized>(
         &mut self,
-        inputs: &Inputs,
+        activity: &mut A,
         cycles: u64,
-        observe: &mut impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
-    ) -> Result<Option<Ended>, EngineError> {
-        let values = |golden: &M| -> Vec<u64> {
-            let registers = golden.time_registers();
-            registers.into_iter().map(|(_, value)| value).collect()
-        };
-        let run = Run::new(cycles, inputs, &self.golden.outputs());
-        let before = values(&self.golden);
-        let mut refreshing = None;
-        let refreshes = self.golden.refreshes(inputs);
-        match refreshes.filter(|_| cycles > self.golden.quiet(inputs)) {
-            Some(refreshes) => {
-                let periods = cycles / refreshes.period();
-                self.golden.pass_refreshes(inputs, periods);
-                let Refreshes { times, .. } = refreshes;
-                refreshing = Some([periods * times.t_q, periods * times.t_r]);
+        mut observe: impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
+    ) -> Result<Ended, EngineError>
+    where
+        M: Send,
+    {
+        let LockStep {
+            predictor,
+            scoreboard,
+        } = self;
+        let flow = on_two_threads(
+            |give| predictor.predict(activity, cycles, THREAD_BATCH_RUNS, give),
+            |expected| scoreboard.compare(expected, &mut observe),
+        );
+        match flow {
+            ControlFlow::Break(ended) => ended,
+            ControlFlow::Continue(ControlFlow::Continue(over)) => Ok(Ended::all_equal(over)),
+            ControlFlow::Continue(ControlFlow::Break(())) => {
+                unreachable!("a prediction is told to end by a verdict alone")
             }
-            None if cycles > 0 => {
-                self.golden.advance(inputs, cycles);
-            }
-            None => {}
         }
-        let leap = Leap {
-            run,
-            before,
-            after: values(&self.golden),
-        };
-        let first_cycle = self.tally.passed();
-        if let Some(found) = self.rtl.leap(&leap)? {
-            let mut difference = super::Difference::default();
-            let mut register = None;
-            match found {
-                LeapDifference::Pins(actual) => difference.actual = actual,
-                LeapDifference::Register(at, actual) => {
-                    difference.actual = run.expected_values();
-                    register = Some((self.time_registers[at], actual, leap.before[at]));
-                }
-            }
-            let mismatch = Mismatch::new(&difference, first_cycle, &[run], &self.earlier);
-            return Ok(Some(Ended::Mismatch(Box::new(Mismatch {
-                register,
-                ..mismatch
-            }))));
-        }
-        if cycles == 0 {
-            return Ok(None);
-        }
-        self.tally.add_leapt(&run, refreshing);
-        let flow = observe(&self.tally, &[run]);
-        self.earlier.push(run);
-        Ok(flow.is_break().then_some(Ended::Stopped))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::port::golden;
+    use crate::blocks::port::pins::{Inputs, PackedOutputs, Values};
+    use crate::cosim::fixture::small_plan;
+    use crate::cosim::line_rate::LineRate;
+    use crate::cosim::random::Random;
+    use crate::cosim::{Difference, Leap, LeapDifference, Stretch};
+
+    const CYCLES: u64 = 100_000;
+
+    /// What the engine is to do, up to which cycle.
+    #[derive(Clone, Copy, PartialEq)]
+    enum Does {
+        Agree,
+        /// Of a leap over this cycle, a register, or else a pin.
+        Differ(u64, bool),
+        /// A register, in the first comparison after idle time that comes after this cycle.
+        DifferAfter(u64),
+        Fail(u64),
     }
 
-    fn compare(
-        &mut self,
-        observe: &mut impl FnMut(&Tally, &[Run]) -> ControlFlow<()>,
-    ) -> Result<Option<Ended>, EngineError> {
-        let first_cycle = self.tally.passed();
-        if let Some(difference) = self.rtl.run(&self.batch)? {
-            let mismatch = Mismatch::new(&difference, first_cycle, &self.batch, &self.earlier);
-            let at = difference.run as usize;
-            self.tally.add(&self.batch[..at]);
-            self.tally
-                .add(&[self.batch[at].with_cycles(difference.cycle)]);
-            self.batch.clear();
-            return Ok(Some(Ended::Mismatch(Box::new(mismatch))));
-        }
-        self.tally.add(&self.batch);
-        let flow = observe(&self.tally, &self.batch);
-        if self.batch.len() >= HISTORY {
-            std::mem::swap(&mut self.batch, &mut self.earlier);
-            self.batch.clear();
-        } else {
-            self.earlier.append(&mut self.batch);
-            if self.earlier.len() > 2 * BATCH_RUNS {
-                self.earlier.drain(..BATCH_RUNS);
+    /// An engine that does with a golden model of its own what it is given, up to a cycle, and writes it
+    /// down.
+    struct Scripted {
+        does: Does,
+        golden: golden::Port,
+        runs: Vec<Run>,
+        leaps: Vec<(u64, Leap)>,
+        passed: u64,
+    }
+
+    impl Scripted {
+        fn new(does: Does, golden: golden::Port) -> Scripted {
+            Scripted {
+                does,
+                golden,
+                runs: Vec::new(),
+                leaps: Vec::new(),
+                passed: 0,
             }
         }
-        Ok(flow.is_break().then_some(Ended::Stopped))
+
+        fn registers(&self) -> Vec<u64> {
+            let registers = self.golden.time_registers().into_iter();
+            registers.map(|(_, value)| value).collect()
+        }
+
+        fn clock(&mut self, inputs: &Inputs, cycles: u64) {
+            let mut left = cycles;
+            while left > 0 {
+                left -= self.golden.advance(inputs, left);
+            }
+            self.passed += cycles;
+        }
+    }
+
+    impl Rtl for &mut Scripted {
+        fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+            for (index, run) in runs.iter().enumerate() {
+                let end = self.passed + run.cycles;
+                match self.does {
+                    Does::Differ(at, _) if at < end => {
+                        return Ok(Some(Difference {
+                            run: index as u64,
+                            cycle: at - self.passed,
+                            actual: Values::default(),
+                        }));
+                    }
+                    Does::Fail(at) if at < end => {
+                        return Err(EngineError::new("scripted", "fails"))
+                    }
+                    _ => {}
+                }
+                assert!(run.expects(&self.golden.outputs().pack()));
+                self.clock(&run.inputs, run.cycles);
+                self.runs.push(*run);
+            }
+            Ok(None)
+        }
+
+        fn leaps(&self) -> bool {
+            true
+        }
+
+        fn leap(&mut self, leap: &Leap) -> Result<Option<LeapDifference>, EngineError> {
+            let register = LeapDifference::Register(0, WRONG);
+            match self.does {
+                Does::Differ(at, register_first) if at < self.passed + leap.run.cycles => {
+                    return Ok(Some(match register_first {
+                        true => register,
+                        false => LeapDifference::Pins(Values::default()),
+                    }))
+                }
+                Does::DifferAfter(at) if at < self.passed && leap.run.cycles == 0 => {
+                    return Ok(Some(register))
+                }
+                Does::Fail(at) if at < self.passed + leap.run.cycles => {
+                    return Err(EngineError::new("scripted", "fails"))
+                }
+                _ => {}
+            }
+            // What the leap says is what clocking it comes to.
+            assert!(leap.run.expects(&self.golden.outputs().pack()));
+            assert_eq!(self.registers(), leap.before);
+            self.clock(&leap.run.inputs, leap.run.cycles);
+            assert_eq!(self.registers(), leap.after);
+            self.leaps.push((self.passed, leap.clone()));
+            Ok(None)
+        }
+    }
+
+    /// What no register that counts time holds.
+    const WRONG: u64 = 1 << 40;
+
+    /// How a run ended, what the engine was given, and what was observed.
+    type Course = (Result<Ended, String>, Tally, Vec<Run>, Vec<(u64, Leap)>);
+
+    /// A run on one thread or two; the observer stops it in cycle `stop`.
+    fn course(
+        does: Does,
+        leaps: bool,
+        two_threads: bool,
+        stop: u64,
+        activity: &mut (dyn Activity + Send),
+    ) -> Course {
+        let plan = small_plan();
+        let mut engine = Scripted::new(does, golden::Port::new(&plan));
+        let mut pair = LockStep::new(golden::Port::new(&plan), &mut engine);
+        if leaps {
+            pair = pair.leaping();
+        }
+        assert_eq!(pair.leaps(), leaps);
+        let (mut observed, mut in_order) = (0, true);
+        let observe = |tally: &Tally, runs: &[Run]| {
+            observed += runs.iter().map(|run| run.cycles).sum::<u64>();
+            in_order &= observed == tally.passed();
+            match tally.passed() >= stop {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        };
+        let ended = match two_threads {
+            true => pair.drive_on_two_threads(activity, CYCLES, observe),
+            false => pair.drive(activity, CYCLES, observe),
+        };
+        let tally = *pair.tally();
+        assert!(in_order);
+        let ended = ended.map_err(|error| error.to_string());
+        (ended, tally, engine.runs, engine.leaps)
+    }
+
+    fn random(leaps: bool) -> Random {
+        Random::new(&small_plan(), 7, CYCLES, leaps)
+    }
+
+    #[test]
+    fn two_threads_compare_what_one_does() {
+        for leaps in [false, true] {
+            let all = u64::MAX;
+            let one = course(Does::Agree, leaps, false, all, &mut random(leaps));
+            let two = course(Does::Agree, leaps, true, all, &mut random(leaps));
+            assert_eq!(one, two);
+            let (ended, tally, runs, leapt) = one;
+            assert_eq!(ended, Ok(Ended::Complete));
+            assert_eq!(tally.cycles, CYCLES);
+            assert!(runs.len() > 4 * THREAD_BATCH_RUNS, "{}", runs.len());
+            assert_eq!(tally.leapt > 0, leaps);
+            // With leaps over no cycle, in which the registers are compared.
+            let idle: u64 = leapt.iter().map(|(_, leap)| leap.run.cycles).sum();
+            assert_eq!(idle, tally.leapt);
+            assert_eq!(leapt.iter().any(|(_, it)| it.run.cycles == 0), leaps);
+        }
+    }
+
+    #[test]
+    fn a_difference_is_the_same_on_two_threads() {
+        for leaps in [false, true] {
+            let passes = course(Does::Agree, leaps, false, u64::MAX, &mut random(leaps));
+            let (_, tally, ..) = passes;
+            let mut of_registers = 0;
+            for part in 0..40 {
+                let at = part * tally.passed() / 40;
+                let does = Does::Differ(at, part % 2 == 0);
+                let one = course(does, leaps, false, u64::MAX, &mut random(leaps));
+                let two = course(does, leaps, true, u64::MAX, &mut random(leaps));
+                assert_eq!(one, two);
+                let Ok(Ended::Mismatch(found)) = one.0 else {
+                    panic!("no mismatch in cycle {at}");
+                };
+                // A leap is compared in its first cycle.
+                assert!(found.cycle <= at);
+                match found.register {
+                    None => assert!(found.cycle == at || leaps),
+                    Some((_, actual, _)) => {
+                        assert_eq!(actual, WRONG);
+                        of_registers += 1;
+                    }
+                }
+                assert_eq!(one.1.passed(), found.cycle);
+                // What came before it ends with it, without a gap.
+                let mut next = found.history[0].0;
+                for (first, run) in &found.history {
+                    assert_eq!(*first, next);
+                    next += run.cycles;
+                }
+                assert_eq!(next, found.cycle + 1);
+                assert!(at == 0 || found.history.len() > 5);
+            }
+            assert_eq!(of_registers > 0, leaps);
+        }
+        // After idle time the registers are compared once more.
+        let does = Does::DifferAfter(CYCLES);
+        let one = course(does, true, false, u64::MAX, &mut random(true));
+        assert_eq!(one, course(does, true, true, u64::MAX, &mut random(true)));
+        let Ok(Ended::Mismatch(found)) = one.0 else {
+            panic!("no mismatch after idle time");
+        };
+        let (_, actual, expected) = found.register.unwrap();
+        assert!(actual == WRONG && expected < WRONG);
+        assert_eq!(found.cycle, one.1.passed());
+    }
+
+    #[test]
+    fn a_failure_and_an_end_come_back_from_two_threads() {
+        for two_threads in [false, true] {
+            for leaps in [false, true] {
+                let fails = Does::Fail(CYCLES / 2);
+                let (ended, ..) = course(fails, leaps, two_threads, u64::MAX, &mut random(leaps));
+                assert_eq!(ended, Err("the scripted engine failed: fails".to_owned()));
+            }
+
+            let stop = CYCLES / 3;
+            let (ended, tally, ..) =
+                course(Does::Agree, false, two_threads, stop, &mut random(false));
+            assert_eq!(ended, Ok(Ended::Stopped));
+            assert!(tally.passed() >= stop && tally.passed() < CYCLES);
+
+            let mut short = Short(LineRate::new(1), 30);
+            let (ended, tally, ..) = course(Does::Agree, false, two_threads, u64::MAX, &mut short);
+            assert_eq!(ended, Ok(Ended::ActivityOver));
+            assert!(tally.cycles >= 30 && tally.cycles < 1000);
+        }
+    }
+
+    /// An activity that ends after some stretches.
+    struct Short(LineRate, u64);
+
+    impl Activity for Short {
+        fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
+            self.1 = self.1.checked_sub(1)?;
+            self.0.next(outputs)
+        }
     }
 }

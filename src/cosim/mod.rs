@@ -23,11 +23,14 @@ pub mod pair;
 pub mod peer;
 pub mod periods;
 pub mod port;
+mod predictor;
 pub mod random;
 pub mod scenario;
+mod scoreboard;
 pub mod software;
 pub mod switch;
 mod transfers;
+mod two_threads;
 mod upsets;
 pub mod verilator;
 pub mod wave;
@@ -35,7 +38,8 @@ pub mod wave;
 mod lock_step;
 
 use code_coverage::CodeCoverage;
-pub use lock_step::{Ended, LockStep, Mismatch, Tally};
+pub use lock_step::LockStep;
+pub use scoreboard::{Ended, Mismatch, Tally};
 
 pub use crate::blocks::port::model::Model;
 
@@ -259,6 +263,8 @@ pub struct Leap {
     pub before: Vec<u64>,
     /// The same in the cycle after it.
     pub after: Vec<u64>,
+    /// Of a link that sleeps deeply and refreshes meanwhile: so many cycles are quiet, so many refresh.
+    pub refreshing: Option<[u64; 2]>,
 }
 
 /// Where an engine departs from what a [`Leap`] says of the cycle in which it begins.

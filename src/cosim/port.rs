@@ -68,7 +68,7 @@ impl Design for PortDesign {
     }
 }
 
-impl ByName for Simulator<Port> {
+impl ByName for Simulator {
     fn set(&mut self, pin: &str, value: u128) -> anyhow::Result<()> {
         Ok(Simulator::set(self, pin, value)?)
     }

@@ -1320,6 +1320,7 @@ impl Scenes {
 mod tests {
     use super::*;
     use crate::blocks::port::golden;
+    use crate::blocks::testing::share;
     use crate::config::plan::{
         BudgetPlan, GuardPlan, HistogramKind, MessagesPlan, RefreshPlan, Sleep, SyncPlan,
     };
@@ -1388,7 +1389,7 @@ mod tests {
                 small.with(|plan| plan.policy = Policy::AlwaysOn),
             ),
         ] {
-            for seed in 1..=3 {
+            for &seed in share(&[1, 2, 3], 3) {
                 let coverage = coverage(golden::Port::new(&plan), plan, seed, 400_000);
                 let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();
                 assert!(missed.is_empty(), "{name}, seed {seed}: {missed:?}");
@@ -1431,7 +1432,7 @@ mod tests {
                     plan.sleep = sleep;
                     plan.sync = SyncPlan::Messages(MessagesPlan { timeout });
                 });
-                for seed in 1..=3 {
+                for &seed in share(&[1, 2, 3], 3) {
                     let golden = golden::Port::new(&plan);
                     let coverage = coverage(golden, plan, seed, 1_500_000);
                     let missed: Vec<_> = coverage.missed().iter().map(|c| c.name()).collect();

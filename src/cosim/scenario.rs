@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::coverage::Coverage;
-use super::lock_step::HISTORY;
+use super::scoreboard::HISTORY;
 use super::{ActivitySink, EngineError, Mismatch, Model, Rtl, Run, Tally};
 use crate::blocks::port::controller::PowerController;
 use crate::blocks::port::pins::{Inputs, Outputs};

@@ -120,8 +120,16 @@ pub(super) fn items(source: &Source) -> Vec<String> {
     }
     let mut states = Vec::new();
     for (used, name, times) in [
-        (source.uses_fast_wake(), "fast wake", plan.link.fast_wake),
-        (source.uses_deep_sleep(), "deep sleep", plan.link.deep_sleep),
+        (
+            source.plan.uses_fast_wake(),
+            "fast wake",
+            plan.link.fast_wake,
+        ),
+        (
+            source.plan.uses_deep_sleep(),
+            "deep sleep",
+            plan.link.deep_sleep,
+        ),
     ] {
         if used {
             states.push(format!(
@@ -131,7 +139,7 @@ pub(super) fn items(source: &Source) -> Vec<String> {
             ));
         }
     }
-    if let Some(refresh) = plan.link.refresh.filter(|_| source.uses_deep_sleep()) {
+    if let Some(refresh) = plan.link.refresh.filter(|_| source.plan.uses_deep_sleep()) {
         states.push(format!(
             "in deep sleep a refresh of {} after each {}",
             source.time(refresh.t_r),
@@ -164,8 +172,8 @@ pub(super) fn items(source: &Source) -> Vec<String> {
         ));
     }
     items.push(format!(
-        "Timing constraints: `{top}.sdc`, `.xdc` or `.lpf`. They give half of the period to what \
-         surrounds the block."
+        "Timing constraints: `{top}.sdc`, `.xdc` or `.lpf`. The first two give half of the \
+         period to what surrounds the block; the last has the clock alone."
     ));
     if config.verilog.module_prefix.is_empty() {
         items.push(

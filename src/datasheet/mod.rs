@@ -307,7 +307,7 @@ impl Source<'_> {
                 format!("after reset; software may set {least} to {most}")
             })
         };
-        if self.uses_fast_wake() {
+        if self.plan.uses_fast_wake() {
             let times = link.fast_wake;
             row("to fast wake", times.t_s, &of(LinkTime::SleepFastWake));
             row(
@@ -316,7 +316,7 @@ impl Source<'_> {
                 &of(LinkTime::WakeFastWake),
             );
         }
-        if self.uses_deep_sleep() {
+        if self.plan.uses_deep_sleep() {
             let times = link.deep_sleep;
             row("to deep sleep", times.t_s, &of(LinkTime::SleepDeepSleep));
             let from = match link.refresh {
@@ -397,16 +397,6 @@ impl Source<'_> {
             estimate.max_time.exact_seconds
         )));
         blocks
-    }
-
-    fn uses_fast_wake(&self) -> bool {
-        use crate::config::plan::Sleep;
-        self.plan.registers.is_some() || self.plan.sleep != Sleep::DeepSleep
-    }
-
-    fn uses_deep_sleep(&self) -> bool {
-        use crate::config::plan::Sleep;
-        self.plan.registers.is_some() || self.plan.sleep != Sleep::FastWake
     }
 
     fn area(&self) -> Vec<Block> {

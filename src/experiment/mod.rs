@@ -2,7 +2,7 @@
 //!
 //! `simulate`, `sweep` and programs that use this library run the same thing:
 //!
-//! ```
+//! ```no_run
 //! use std::path::Path;
 //!
 //! use linkdoze::experiment;

@@ -260,8 +260,18 @@ fn has_origin(text: &str) -> bool {
     })
 }
 
+/// Whether a file says that `generate` has written it. What cannot be read does not.
+fn is_emitted(path: &Path) -> bool {
+    let mut start = Vec::new();
+    let read = std::fs::File::open(path)
+        .and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut start));
+    read.is_ok() && has_origin(&String::from_utf8_lossy(&start))
+}
+
 /// The files in `folder` that `generate` has written, by their names and headers, sorted; none
-/// if there is no such folder. Links and what cannot be read are left alone.
+/// if there is no such folder. A list of files has no header: `NAME.f` is one if it has `NAME.v` and
+/// nothing but such files, and `NAME_checkers.f` if it has nothing but such files of a folder below.
+/// Links and what cannot be read are left alone.
 ///
 /// # Errors
 /// If the folder cannot be read.
@@ -279,14 +289,24 @@ pub fn emitted_in(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
         let entry = entry.map_err(read_error)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        let ours = EMITTED_NAMES.iter().any(|end| name.ends_with(end));
-        if !ours || !entry.file_type().is_ok_and(|kind| kind.is_file()) {
+        if !entry.file_type().is_ok_and(|kind| kind.is_file()) {
             continue;
         }
-        let mut start = Vec::new();
-        let read = std::fs::File::open(entry.path())
-            .and_then(|file| file.take(LONGEST_HEADER).read_to_end(&mut start));
-        if read.is_ok() && has_origin(&String::from_utf8_lossy(&start)) {
+        let is_list = |stem: &str| {
+            let text = read_text(&entry.path()).unwrap_or_default();
+            let as_emitted = match stem.ends_with("_checkers") {
+                true => !text.is_empty() && text.lines().all(|name| name.contains('/')),
+                false => text.lines().any(|name| name == format!("{stem}.v")),
+            };
+            as_emitted && text.lines().all(|name| is_emitted(&folder.join(name)))
+        };
+        let ours = match name.strip_suffix(".f") {
+            Some(stem) => is_list(stem),
+            None => {
+                EMITTED_NAMES.iter().any(|end| name.ends_with(end)) && is_emitted(&entry.path())
+            }
+        };
+        if ours {
             found.push(entry.path());
         }
     }
@@ -692,14 +712,26 @@ mod tests {
         write("g.v", &format!("// {emitted}\n//\n"));
         write("README.md", &format!("{emitted}\n{hashed}\n"));
         write("port.f", &format!("{emitted}\n{hashed}\n"));
+        // Lists: of emitted files alone; with one made by hand; put together by hand.
+        std::fs::create_dir(folder.path().join("below")).unwrap();
+        write("below/a.sv", &format!("// {emitted}\n// {hashed}\n"));
+        write("a.f", "a.v\na_checker.sv\n");
+        write("a_checkers.f", "below/a.sv\n");
+        write("b_checkers.f", "a.v\nbelow/a.sv\n");
+        write("e.f", "a.v\ne.v\n");
+        write("simulation.f", "a.v\nbelow/a.sv\n");
+        write("c.f", "");
+        write("c_checkers.f", "");
         std::os::unix::fs::symlink("a.v", folder.path().join("link.v")).unwrap();
         let found = emitted_in(folder.path()).unwrap();
         let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap()).collect();
         assert_eq!(
             names,
             [
+                "a.f",
                 "a.v",
                 "a_checker.sv",
+                "a_checkers.f",
                 "b.core",
                 "b.sdc",
                 "c_registers.h",

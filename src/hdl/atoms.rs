@@ -96,7 +96,7 @@ pub(crate) fn take_violations() -> Vec<String> {
 }
 
 /// Runs `block.connect_all()` and ties the signals with these ids to their cells.
-pub(crate) fn connect_with_pins(block: &mut impl Block, pins: HashMap<usize, Arc<PinCell>>) {
+pub(crate) fn connect_with_pins(block: &mut dyn Block, pins: HashMap<usize, Arc<PinCell>>) {
     PINS.with(|cell| cell.replace(pins));
     block.connect_all();
     PINS.with(|cell| cell.take());

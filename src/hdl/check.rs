@@ -11,6 +11,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rust_hdl_core::block::Block;
 
+use super::ir::Design;
 use super::sim::{Pin, PinDirection, SimError, Simulator};
 use super::values::{mask, Type};
 use super::verilog::{self, Header};
@@ -114,7 +115,7 @@ impl std::fmt::Display for VerilogSimulator {
 /// # Errors
 /// The first difference with the cycles that led to it, or what kept the comparison from
 /// being made.
-pub fn agrees_with_verilog<B: Block>(
+pub fn agrees_with_verilog<B: Block + Send + 'static>(
     make_block: impl Fn() -> B,
     cycles: usize,
     seed: u64,
@@ -126,13 +127,13 @@ pub fn agrees_with_verilog<B: Block>(
 ///
 /// # Errors
 /// As there.
-pub fn agrees_with<B: Block>(
+pub fn agrees_with<B: Block + Send + 'static>(
     engine: VerilogSimulator,
     make_block: impl Fn() -> B,
     cycles: usize,
     seed: u64,
 ) -> Result<(), CheckError> {
-    compare(engine, make_block, cycles, seed, Claims::Checked(&[]))
+    compare(engine, make_block(), cycles, seed, Claims::Checked(&[]))
 }
 
 /// [`agrees_with`] for a block whose claims rest on what surrounds it in a port, to which random
@@ -140,13 +141,13 @@ pub fn agrees_with<B: Block>(
 ///
 /// # Errors
 /// As there.
-pub fn outputs_agree<B: Block>(
+pub fn outputs_agree<B: Block + Send + 'static>(
     engine: VerilogSimulator,
     make_block: impl Fn() -> B,
     cycles: usize,
     seed: u64,
 ) -> Result<(), CheckError> {
-    compare(engine, make_block, cycles, seed, Claims::Ignored)
+    compare(engine, make_block(), cycles, seed, Claims::Ignored)
 }
 
 /// [`agrees_with_verilog`] for a block of whose claims those that say this rest on what surrounds it;
@@ -154,14 +155,14 @@ pub fn outputs_agree<B: Block>(
 ///
 /// # Errors
 /// As there.
-pub fn agrees_but<B: Block>(
+pub fn agrees_but<B: Block + Send + 'static>(
     broken: &'static [&'static str],
     make_block: impl Fn() -> B,
     cycles: usize,
     seed: u64,
 ) -> Result<(), CheckError> {
     let claims = Claims::Checked(broken);
-    compare(VerilogSimulator::Icarus, make_block, cycles, seed, claims)
+    compare(VerilogSimulator::Icarus, make_block(), cycles, seed, claims)
 }
 
 /// Whether the claims of a block are to hold under random inputs.
@@ -172,21 +173,37 @@ enum Claims {
     Ignored,
 }
 
-fn compare<B: Block>(
+fn compare(
     engine: VerilogSimulator,
-    make_block: impl Fn() -> B,
+    block: impl Block + Send + 'static,
     cycles: usize,
     seed: u64,
     claims: Claims,
 ) -> Result<(), CheckError> {
-    let block = make_block();
     let design = elaborate(&block)?;
+    compare_with(
+        engine,
+        &design,
+        Simulator::new(block)?,
+        cycles,
+        seed,
+        claims,
+    )
+}
+
+fn compare_with(
+    engine: VerilogSimulator,
+    design: &Design,
+    mut simulator: Simulator,
+    cycles: usize,
+    seed: u64,
+    claims: Claims,
+) -> Result<(), CheckError> {
     let header = Header::for_tests();
-    let mut files = verilog::print(&design, &header);
+    let mut files = verilog::print(design, &header);
     if claims == Claims::Checked(&[]) {
-        files.extend(verilog::checkers(&design, &header));
+        files.extend(verilog::checkers(design, &header));
     }
-    let mut simulator = Simulator::new(block)?;
     let pins = simulator.pins().to_vec();
     let stimulus = stimulus(&pins, cycles, seed);
     let mut native = Vec::with_capacity(cycles);

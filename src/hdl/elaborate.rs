@@ -20,7 +20,7 @@ use super::walk::{collect, Walk};
 ///
 /// # Errors
 /// The first thing found that is wrong with the description.
-pub fn elaborate(top: &impl RustBlock) -> Result<Design> {
+pub fn elaborate(top: &dyn RustBlock) -> Result<Design> {
     let mut walk = Walk::default();
     top.accept("top", &mut walk);
     let root = walk.root.ok_or_else(|| ElabError::Unsupported {

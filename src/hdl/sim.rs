@@ -96,9 +96,8 @@ pub struct PinIndex(usize);
 ///
 /// The clock is the input `clk`. One cycle: set inputs, [`settle`](Self::settle), read
 /// the outputs, [`rising_edge`](Self::rising_edge).
-#[derive(Debug)]
-pub struct Simulator<B: Block> {
-    block: B,
+pub struct Simulator {
+    block: Box<dyn Block + Send>,
     pins: Vec<Pin>,
     cells: Vec<Arc<PinCell>>,
     by_name: HashMap<String, usize>,
@@ -149,12 +148,16 @@ impl Probe for TopPins {
     }
 }
 
-impl<B: Block> Simulator<B> {
+impl Simulator {
     /// Takes a block over and settles it with all inputs 0.
     ///
     /// # Errors
     /// If it does not settle.
-    pub fn new(mut block: B) -> Result<Self, SimError> {
+    pub fn new(block: impl Block + Send + 'static) -> Result<Self, SimError> {
+        Self::of(Box::new(block))
+    }
+
+    fn of(mut block: Box<dyn Block + Send>) -> Result<Self, SimError> {
         let mut probe = TopPins::default();
         block.accept("top", &mut probe);
         let mut cells = Vec::new();
@@ -168,7 +171,7 @@ impl<B: Block> Simulator<B> {
             by_name.insert(pin.name.clone(), index);
             pins.push(pin);
         }
-        connect_with_pins(&mut block, attached);
+        connect_with_pins(&mut *block, attached);
         let clock = by_name
             .get("clk")
             .copied()
@@ -187,11 +190,6 @@ impl<B: Block> Simulator<B> {
     /// Every pin in the order of declaration, the clock included.
     pub fn pins(&self) -> &[Pin] {
         &self.pins
-    }
-
-    /// The block, to read signals that are not pins.
-    pub fn block(&self) -> &B {
-        &self.block
     }
 
     /// Finds a pin.

@@ -7,7 +7,7 @@ use super::prelude::*;
 use super::sim::{SimError, Simulator};
 use super::verilog::{self, Header};
 
-fn files<B: Block>(block: &B) -> Vec<(String, String)> {
+fn files(block: &dyn Block) -> Vec<(String, String)> {
     let design = elaborate(block).unwrap_or_else(|error| panic!("{error}"));
     let header = Header::for_tests();
     let mut files = verilog::print(&design, &header);
@@ -16,12 +16,12 @@ fn files<B: Block>(block: &B) -> Vec<(String, String)> {
 }
 
 /// The Verilog of all modules.
-fn text<B: Block>(block: &B) -> String {
+fn text(block: &dyn Block) -> String {
     files(block).into_iter().map(|(_, text)| text).collect()
 }
 
 /// Both simulations agree and the lint tools are silent.
-fn check_block<B: Block>(make: impl Fn() -> B, cycles: usize) {
+fn check_block<B: Block + Send + 'static>(make: impl Fn() -> B, cycles: usize) {
     let files = files(&make());
     let all: String = files.iter().map(|(_, text)| text.as_str()).collect();
     lints(&files).unwrap_or_else(|error| panic!("{error}\n{all}"));

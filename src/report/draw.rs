@@ -11,14 +11,14 @@ use plotters::style::text_anchor::VPos;
 use plotters_backend::{BackendColor, BackendCoord, BackendTextStyle, DrawingErrorKind};
 
 use super::figure::{
-    round_step, Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Tick, Trades,
+    round_step, Bars, Counts, Front, Lines, Mark, Marker, Panel, Plot, Tick, Trades, MOST_COLOURS,
 };
 use crate::sweep::Spread;
 
 /// Text and axes: a colour that occurs nowhere else, so that a page can put its own there.
 pub const INK: RGBColor = RGBColor(0x1F, 0x29, 0x33);
 /// Of series, told apart on white and on black.
-const COLOURS: [RGBColor; 5] = [
+pub const COLOURS: [RGBColor; MOST_COLOURS] = [
     RGBColor(0x3B, 0x82, 0xC4),
     RGBColor(0xE0, 0x7B, 0x39),
     RGBColor(0x2E, 0x9E, 0x6B),

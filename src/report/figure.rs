@@ -1033,7 +1033,7 @@ fn correction(rows: &[Row]) -> Figure {
 }
 
 /// Series that are told apart by their colours.
-const MOST_COLOURS: usize = 5;
+pub const MOST_COLOURS: usize = 5;
 
 /// The policies, in the order of their colours or shapes.
 const POLICIES: [&str; 3] = ["fixed", "perfbound", "perfbound-correct"];

@@ -14,7 +14,7 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::record::Field;
 use parquet::schema::types::Type;
 
-use super::draw::round_ticks;
+use super::draw::{round_ticks, COLOURS};
 use super::figure::{Figure, Lines, Mark, Marker, Panel, Plot, Table};
 use crate::energy::series::{PowerSeries, Row};
 use crate::sweep::Spread;
@@ -376,8 +376,8 @@ fn over_time(id: &str, title: &str, source: &'static str, y_label: &str, lines: 
     let mut rows = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         let mark = Mark {
-            pale: number >= COLOURS,
-            ..Mark::series(number % COLOURS, Marker::Line)
+            pale: number >= COLOURS.len(),
+            ..Mark::series(number % COLOURS.len(), Marker::Line)
         };
         let strokes = line.strokes(unit);
         if strokes.is_empty() {
@@ -408,9 +408,6 @@ fn over_time(id: &str, title: &str, source: &'static str, y_label: &str, lines: 
         },
     }
 }
-
-/// Colours of figures, after which pale ones follow.
-const COLOURS: usize = 5;
 
 /// The largest unit of which a time in ns has two at least: its ns, and its name.
 fn unit(ns: f64) -> (f64, &'static str) {

@@ -339,7 +339,9 @@ impl Flow<'_> {
         )?;
         let (found, _) = self.statistics("gate.json")?;
         let area = cells::chip_area(&read(self.folder, "gate.txt")?);
-        Ok(match (found.into_iter().next(), area) {
+        // Several cells, such as AND and inverter, are no gate to count by.
+        let alone = (found.len() == 1).then(|| found.into_iter().next());
+        Ok(match (alone.flatten(), area) {
             (Some((cell, 1)), Some(area)) if area > 0.0 => Some(Gate { cell, area }),
             _ => None,
         })

@@ -213,6 +213,11 @@ impl Prover {
         })
     }
 
+    /// What ABC calls itself.
+    pub fn abc_version(&self) -> &str {
+        &self.abc.version
+    }
+
     /// Compares one block with its netlist.
     fn block(
         &self,

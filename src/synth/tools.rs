@@ -1,10 +1,7 @@
 //! The programs that synthesise, place and time.
 
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::Command;
-
-use nix::sys::signal::Signal;
 
 use super::SynthError;
 use crate::tools::{self, candidates, command, first_working, last_lines};
@@ -154,7 +151,7 @@ impl Tool {
         })?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned()
             + &String::from_utf8_lossy(&output.stderr);
-        let too_long = output.status.signal() == Some(Signal::SIGXCPU as i32);
+        let too_long = tools::took_too_long(output.status);
         if output.status.success() || (seconds.is_some() && too_long) {
             return Ok((text, !too_long));
         }

@@ -20,7 +20,7 @@ use crate::config::plan::{
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::{self, Claim, ClaimText};
 
-const TEXT: &str = include_str!("../../testbench/pair_faults.v");
+pub(super) const TEXT: &str = include_str!("../../testbench/pair_faults.v");
 
 /// The module at the top of [`task`].
 pub const TOP: &str = "pair_faults";

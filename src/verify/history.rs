@@ -5,15 +5,12 @@ use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::miss_history::STAGES;
+use crate::blocks::miss_history::{LONGEST_REGISTER, STAGES};
 use crate::config::plan::PortPlan;
 use crate::hdl::{clog2, ClaimText, Design};
 
 /// Most bits of all ratios that a proof still knows one by one.
 const MOST_BITS: u32 = 48;
-
-/// The longest history that is a register, as [`crate::blocks::miss_history`] has it.
-const LONGEST: u32 = 128;
 
 /// The claims that are wanted for themselves; the others make them inductive.
 pub(super) const PROPERTIES: [&str; 3] = ["misses_counted", "queue_follows", "ratios_summed"];
@@ -30,7 +27,7 @@ pub(super) fn task(
     design: &Design,
     files: &[(String, String)],
 ) -> Result<Option<ProofTask>, ToolError> {
-    if !plan.corrects() || plan.correction.history > LONGEST {
+    if !plan.corrects() || plan.correction.history > LONGEST_REGISTER {
         return Ok(None);
     }
     let numbers = Arithmetic::new(plan);

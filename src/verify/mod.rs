@@ -30,7 +30,7 @@ use claims::shown;
 pub use pair::TOP as PAIR;
 pub use task::ProofTask;
 use tools::{asserted, Answer, Scope, Violation, Workspace};
-pub use tools::{Solver, ToolError, Tools};
+pub use tools::{takes_z3, Solver, ToolError, Tools};
 
 use crate::config::plan::PortPlan;
 use crate::hdl::{Claim, Design};
@@ -63,7 +63,7 @@ pub enum Verdict {
     /// Neither proved nor refuted: it holds for some cycles after power-up, but does not
     /// follow from the claims that were proved.
     Unknown {
-        /// Cycles after power-up for which it holds.
+        /// Cycles after power-up for which it holds; 0 where that was not found out either.
         cycles: u32,
     },
     /// The Verilog does not make this claim, so there was nothing to prove.

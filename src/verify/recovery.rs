@@ -4,7 +4,7 @@ use super::bound::insert;
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
-use crate::config::plan::{PortPlan, Sleep};
+use crate::config::plan::PortPlan;
 use crate::hdl::{ClaimText, Design};
 
 /// The claims that are wanted for themselves: all of them.
@@ -55,9 +55,7 @@ pub(super) fn task(
 
 /// What is put into the module.
 fn inside(plan: &PortPlan, design: &Design) -> Result<String, ToolError> {
-    let chooses = plan.registers.is_some();
-    let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
-    let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
+    let (uses_fast_wake, uses_deep_sleep) = (plan.uses_fast_wake(), plan.uses_deep_sleep());
     let (fast_wake, deep_sleep) = (plan.link.fast_wake, plan.link.deep_sleep);
     let refresh = plan.link.refresh.filter(|_| uses_deep_sleep);
     let cycles = design

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{bound, histogram, history, pair, recovery, voting, Claim};
+use super::{bound, faults, histogram, history, pair, recovery, voting, Claim};
 use crate::config::plan::HistogramKind;
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
@@ -152,6 +152,27 @@ fn checkers_are_put_where_they_are_bound() {
         let error = bound(&files(&wrong), "top").unwrap_err().to_string();
         assert!(error.contains("cannot be understood"), "{error}");
     }
+}
+
+/// A claim of `pair_faults.v` that is declared in another way would be lost.
+#[test]
+fn every_claim_about_two_ports_with_faults_is_found() {
+    let (both, each) = faults::TEXT.split_once("module fault_end").unwrap();
+    let named = |text: &str| {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let claims = words.filter(|it| {
+            let rest = it.strip_prefix("broken_").or(it.strip_prefix("reached_"));
+            rest.is_some_and(|rest| rest != "X")
+        });
+        claims.map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let of_an_end = named(each);
+    let ends = ["u_end_a.", "u_end_b."].into_iter();
+    let ends = ends.flat_map(|end| of_an_end.iter().map(move |name| format!("{end}{name}")));
+    let written: BTreeSet<String> = named(both).into_iter().chain(ends).collect();
+    let found: BTreeSet<String> = faults::claims().into_iter().map(|it| it.name).collect();
+    assert_eq!(found, written);
+    assert!(of_an_end.len() > 5 && found.len() > 20);
 }
 
 /// A claim of `pair.v` that is written in another way would be lost.

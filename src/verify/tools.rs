@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use super::task::ProofTask;
 use crate::files::TemporaryFolder;
@@ -124,10 +124,38 @@ impl Solver {
 
     /// What the program calls itself, if it is there.
     fn version(self) -> Option<String> {
-        let output = tools::output(Command::new(self.name()).arg("--version")).ok()?;
-        let text = String::from_utf8_lossy(&output.stdout);
+        let program = [self.name().to_owned()];
+        let (_, text) = tools::first_working(&program, "--version").ok()?;
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
     }
+
+    /// What it says, by the output of [`Solver::command`].
+    fn answer(self, command: &Command, output: &Output) -> Result<Answer, ToolError> {
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let broken = || ToolError::Broken {
+            command: format!("{command:?}"),
+            output: last_lines(output),
+        };
+        match printed.lines().map(str::trim).find(|line| !line.is_empty()) {
+            Some("sat") => Ok(Answer::Satisfiable),
+            Some("unsat") => Ok(Answer::Unsatisfiable),
+            Some(line) if line.contains("error") => Err(broken()),
+            Some("unknown") => Ok(Answer::Unknown),
+            // cvc5 and CVC4 say themselves that their time is over, and abort then.
+            _ if tools::took_too_long(output.status)
+                || last_lines(output).contains("interrupted by timeout") =>
+            {
+                Ok(Answer::Unknown)
+            }
+            _ => Err(broken()),
+        }
+    }
+}
+
+/// Whether Z3, by the line in which it tells its version, is one that [`Tools::find`] takes of its own
+/// accord: 4.12 or newer.
+pub fn takes_z3(version: &str) -> bool {
+    z3_version(version) >= Some(Z3)
 }
 
 /// The version number in what Z3 prints: `Z3 version 4.13.0 - 64 bit`.
@@ -169,7 +197,7 @@ impl Tools {
         let found = match wanted {
             Some(solver) => usable(solver).ok_or(ToolError::NoSuchSolver(solver.name()))?,
             None => usable(Solver::Z3)
-                .filter(|(_, version)| z3_version(version) >= Some(Z3))
+                .filter(|(_, version)| takes_z3(version))
                 .or_else(|| usable(Solver::Cvc5))
                 .or_else(|| usable(Solver::Cvc4))
                 .ok_or(ToolError::NoSolver)?,
@@ -348,8 +376,16 @@ impl<'a> Workspace<'a> {
             program: program.clone(),
             source,
         })?;
-        let in_time = output.status.code().is_some();
-        Ok(in_time.then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
+        if tools::took_too_long(output.status) {
+            return Ok(None);
+        }
+        match output.status.success() {
+            true => Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned())),
+            false => Err(ToolError::Broken {
+                command: format!("{command:?}"),
+                output: last_lines(&output),
+            }),
+        }
     }
 
     /// The design without the claims in `dropped`, as SMT-LIB; it lies in `design.smt2` too.
@@ -512,21 +548,14 @@ impl<'a> Workspace<'a> {
     fn answer(&self, name: &str, text: &str) -> Result<(Answer, String), ToolError> {
         let file = self.folder.path().join(format!("{name}.smt2"));
         std::fs::write(&file, text)?;
-        let mut command = self.tools.solver.command(self.tools.timeout);
-        let output = tools::output(command.arg(&file))?;
+        let solver = self.tools.solver;
+        let mut command = solver.command(self.tools.timeout);
+        let output = tools::output(command.arg(&file)).map_err(|source| ToolError::Start {
+            program: solver.name().into(),
+            source,
+        })?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        let answer = match printed.lines().map(str::trim).find(|line| !line.is_empty()) {
-            Some("sat") => Answer::Satisfiable,
-            Some("unsat") => Answer::Unsatisfiable,
-            Some(line) if line.contains("error") => {
-                return Err(ToolError::Broken {
-                    command: format!("{command:?}"),
-                    output: last_lines(&output),
-                })
-            }
-            _ => Answer::Unknown,
-        };
-        Ok((answer, printed))
+        Ok((solver.answer(&command, &output)?, printed))
     }
 
     /// Violations in the cycle `step` after power-up, with waveforms.
@@ -575,7 +604,7 @@ pub(super) fn asserted(design: &str) -> BTreeMap<String, usize> {
         .collect()
 }
 
-fn last_lines(output: &std::process::Output) -> String {
+fn last_lines(output: &Output) -> String {
     let text = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
@@ -632,4 +661,46 @@ pub(super) fn read(text: &str, folder: &Path) -> Option<Search> {
         _ => false,
     };
     understood.then_some(search)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a solver says that does this.
+    fn says(script: &str) -> Result<Answer, ToolError> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        let output = tools::output(&mut command).unwrap();
+        Solver::Cvc5.answer(&command, &output)
+    }
+
+    #[test]
+    fn a_solver_that_dies_is_not_one_that_does_not_know() {
+        assert_eq!(says("echo; echo unsat").unwrap(), Answer::Unsatisfiable);
+        assert_eq!(
+            says("echo sat; echo '((x #b1))'").unwrap(),
+            Answer::Satisfiable
+        );
+        for script in [
+            "echo unknown",
+            "kill -XCPU $$",
+            "echo cvc5 interrupted by timeout. >&2; kill -ABRT $$",
+        ] {
+            assert_eq!(says(script).unwrap(), Answer::Unknown, "{script}");
+        }
+        for script in [
+            "kill -SEGV $$",
+            "kill -KILL $$",
+            "echo no such option >&2; exit 1",
+            "echo '(error \"no\")'",
+            "true",
+        ] {
+            let error = says(script).unwrap_err().to_string();
+            assert!(
+                error.contains("came to no end it should come to"),
+                "{error}"
+            );
+        }
+    }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::golden::{self, Answer, Inputs, Outputs, Request};
 use super::AxiLite;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
 
 /// The pins of a manager's cycle.
@@ -45,7 +45,7 @@ fn maybe<T: Clone + std::fmt::Debug + 'static>(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(180))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -11,7 +11,7 @@ use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
 use crate::blocks::miss_history::golden::{self as history, Sample};
 use crate::blocks::miss_history::tests::{plan, samples};
 use crate::blocks::miss_history::MissHistory;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{BinScale, MissUnit, PortPlan};
 use crate::hdl::check;
 
@@ -22,7 +22,7 @@ struct Pair {
     now: u64,
     history: history::MissHistory,
     corrector: golden::Corrector,
-    described: (Bench<MissHistory>, Bench<Corrector>),
+    described: (Bench, Bench),
 }
 
 impl Pair {
@@ -117,7 +117,7 @@ fn plans() -> impl Strategy<Value = PortPlan> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(cases(450))]
 
     #[test]
     fn descriptions_and_golden_models_agree(

@@ -233,14 +233,14 @@ fn pins(request: Option<Request>, cycles: u8) -> [(&'static str, u64); 6] {
 }
 
 /// A request from its address to its answer.
-fn ask(bench: &mut Bench<Csr>, request: Request) {
+fn ask(bench: &mut Bench, request: Request) {
     for cycles in [2, 1, 0] {
         bench.drive(&pins(Some(request), cycles));
         bench.clock();
     }
 }
 
-fn drive(bench: &mut Bench<Csr>, plan: &PortPlan, port: &golden::Port) {
+fn drive(bench: &mut Bench, plan: &PortPlan, port: &golden::Port) {
     bench.drive(&[
         ("active", port.active.into()),
         ("hit", port.hit.into()),
@@ -460,7 +460,7 @@ fn reset_values_and_reserved_bits_are_those_of_the_map() {
         ("t_pb", plan.t_pdt_init),
         ("hop_factor", INITIAL_HOP_FACTOR),
     ]);
-    let read = |bench: &mut Bench<Csr>, word| {
+    let read = |bench: &mut Bench, word| {
         ask(bench, Request::Read { word });
         bench.get("read_data") as u32
     };
@@ -558,7 +558,7 @@ fn registers_that_wait_for_the_port_are_steady() {
 }
 
 /// The answer to a write, and what is read afterwards.
-fn write_and_read(bench: &mut Bench<Csr>, word: u32, data: u32) -> (u64, u64) {
+fn write_and_read(bench: &mut Bench, word: u32, data: u32) -> (u64, u64) {
     ask(
         bench,
         Request::Write {

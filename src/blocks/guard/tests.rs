@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{golden, Guard};
 use crate::blocks::lpi_fsm::tests::timed_plan;
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{GuardPlan, PortPlan};
 use crate::hdl::check;
 
@@ -48,6 +48,8 @@ fn keeps_its_bound(woken: &[u64], burst: u32, rate: u128, clocks_per_tick: u64) 
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         burst in 1u32..6,
@@ -93,6 +95,8 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     /// Software switches the guard off and on, and makes the bucket smaller and larger again, in any
     /// cycle.
     #[test]

@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use rust_hdl_core::block::Block;
 
 use super::circular::CircularHistogram;
 use super::clearing::ClearingHistogram;
@@ -13,7 +12,7 @@ use super::regular::RegularHistogram;
 use super::{FoundPins, ReadPins, Shape};
 use crate::blocks::histogram::bin_meter::tests::scales;
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{BinScale, CircularWindow, HistogramKind, HistogramPlan, PortPlan};
 use crate::hdl::check;
 use crate::hdl::prelude::*;
@@ -54,15 +53,14 @@ prop_compose! {
     }
 }
 
-fn agree<B: Block>(
+fn agree(
     plan: &PortPlan,
-    block: B,
+    mut bench: Bench,
     window: &str,
     samples: Vec<Sample>,
 ) -> Result<(), TestCaseError> {
     let shape = Shape::of(plan);
     let mut golden = Histogram::new(plan);
-    let mut bench = Bench::new(block);
     let groups = u64::from(plan.histogram.bins.div_ceil(shape.group_size()));
     // More than any budget: where counters and sums may stop, unless samples are taken out.
     let enough = match plan.histogram.kind {
@@ -139,9 +137,11 @@ fn agree<B: Block>(
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn regular_agrees(plan in plan(HistogramKind::Regular), samples in samples()) {
-        agree(&plan, RegularHistogram::new(&plan), "window", samples)?;
+        agree(&plan, Bench::new(RegularHistogram::new(&plan)), "window", samples)?;
     }
 
     /// Few bins, samples for two of them: counters are halved again and again.
@@ -155,17 +155,17 @@ proptest! {
         let mut plan = plan;
         plan.histogram.bins = bins;
         plan.histogram.counter_bits = counter_bits;
-        agree(&plan, RegularHistogram::new(&plan), "window", samples)?;
+        agree(&plan, Bench::new(RegularHistogram::new(&plan)), "window", samples)?;
     }
 
     #[test]
     fn clearing_agrees(plan in plan(HistogramKind::Clearing), samples in samples()) {
-        agree(&plan, ClearingHistogram::new(&plan), "age", samples)?;
+        agree(&plan, Bench::new(ClearingHistogram::new(&plan)), "age", samples)?;
     }
 
     #[test]
     fn circular_agrees(plan in plan(HistogramKind::Circular), samples in samples()) {
-        agree(&plan, CircularHistogram::new(&plan), "window", samples)?;
+        agree(&plan, Bench::new(CircularHistogram::new(&plan)), "window", samples)?;
     }
 
     #[test]
@@ -173,12 +173,12 @@ proptest! {
         let mut plan = plan;
         plan.histogram.window = CircularWindow::Elapsed;
         plan.time_width = 9;
-        agree(&plan, CircularHistogram::new(&plan), "window", samples)?;
+        agree(&plan, Bench::new(CircularHistogram::new(&plan)), "window", samples)?;
     }
 
     #[test]
     fn decaying_agrees(plan in plan(HistogramKind::Decaying), samples in samples()) {
-        agree(&plan, DecayingHistogram::new(&plan), "window", samples)?;
+        agree(&plan, Bench::new(DecayingHistogram::new(&plan)), "window", samples)?;
     }
 }
 

@@ -3,11 +3,11 @@
 use proptest::prelude::*;
 
 use super::{golden, HopMonitor};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(cases(180))]
 
     #[test]
     fn description_and_golden_model_agree(

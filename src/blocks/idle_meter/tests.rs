@@ -4,11 +4,13 @@ use proptest::prelude::*;
 
 use super::{golden, IdleMeter};
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::PortPlan;
 use crate::hdl::check;
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         stretches in prop::collection::vec((any::<bool>(), prop_oneof![1u64..4, 1u64..700]), 1..30),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::golden::{self, Lanes};
 use super::LaneController;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::LanePlan;
 use crate::hdl::check;
 
@@ -40,7 +40,7 @@ fn activity() -> impl Strategy<Value = Vec<(u32, u64, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(600))]
 
     #[test]
     fn description_and_golden_model_agree(plan in plans(), activity in activity()) {

@@ -13,7 +13,7 @@ use crate::blocks::lpi_fsm::golden::LpiFsm;
 use crate::blocks::lpi_fsm::tests::timed_plan;
 use crate::blocks::port::pins::{Message, PowerState};
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{LinkTime, MessagesPlan, PortPlan, Sleep, SyncPlan};
 use crate::hdl::check;
 
@@ -83,7 +83,7 @@ impl Peer {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(cases(450))]
 
     #[test]
     fn description_and_golden_model_agree(

@@ -67,9 +67,7 @@ pub fn time_width(plan: &PortPlan) -> u32 {
 /// make it.
 pub fn longest_time(plan: &PortPlan) -> u64 {
     let slowest = plan.slowest();
-    let chooses = plan.registers.is_some();
-    let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
-    let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
+    let (uses_fast_wake, uses_deep_sleep) = (plan.uses_fast_wake(), plan.uses_deep_sleep());
     let used = |time: LinkTime| match time {
         LinkTime::SleepFastWake | LinkTime::WakeFastWake => uses_fast_wake,
         LinkTime::SleepDeepSleep | LinkTime::WakeDeepSleep => uses_deep_sleep,
@@ -94,8 +92,7 @@ block! {
     pub fn new(plan: &PortPlan) {
         let link = &plan.link;
         let chooses = plan.registers.is_some();
-        let uses_fast_wake = chooses || plan.sleep != Sleep::DeepSleep;
-        let uses_deep_sleep = chooses || plan.sleep != Sleep::FastWake;
+        let (uses_fast_wake, uses_deep_sleep) = (plan.uses_fast_wake(), plan.uses_deep_sleep());
         let hybrid = uses_fast_wake && uses_deep_sleep;
         let refresh = link.refresh.filter(|_| uses_deep_sleep);
         // Each duration with whether this configuration has it.
@@ -240,9 +237,8 @@ block! {
 pub fn wake_bound(plan: &PortPlan) -> u64 {
     let link = plan.slowest().link;
     let times = |uses: bool, times: SleepTimes| if uses { times.t_s + times.t_w } else { 0 };
-    let chooses = plan.registers.is_some();
-    let fast_wake = times(chooses || plan.sleep != Sleep::DeepSleep, link.fast_wake);
-    let deep_sleep = times(chooses || plan.sleep != Sleep::FastWake, link.deep_sleep);
+    let fast_wake = times(plan.uses_fast_wake(), link.fast_wake);
+    let deep_sleep = times(plan.uses_deep_sleep(), link.deep_sleep);
     fast_wake.max(deep_sleep)
 }
 

@@ -5,13 +5,15 @@ use proptest::prelude::*;
 use super::{golden, LpiFsm};
 use crate::blocks::port::pins::PowerState;
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{
     LinkTime, MessagesPlan, PortPlan, RefreshPlan, RegistersPlan, Sleep, SyncPlan,
 };
 use crate::hdl::check;
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         stretches in prop::collection::vec(
@@ -62,6 +64,8 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     /// Sleep state and times are set anew in any cycle: the link takes those of the cycle in which
     /// a transition, a hold, quiet or refresh begins.
     #[test]

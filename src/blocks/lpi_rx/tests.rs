@@ -6,7 +6,7 @@ use super::{golden, LpiRx};
 use crate::blocks::mii::golden::{Character, Lanes};
 use crate::blocks::mii::testing::{check_edits, items, sampled, words, Edit, Emitted, Item, Pins};
 use crate::blocks::mii::{Mii, ERROR, IDLE, LPI};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
 
 /// The pins of a cycle.
@@ -29,7 +29,7 @@ fn output_pins(golden: &golden::LpiRx) -> Pins {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn description_and_golden_model_agree(

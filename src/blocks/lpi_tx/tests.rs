@@ -8,7 +8,7 @@ use super::{golden, LpiTx};
 use crate::blocks::mii::golden::{Character, Lanes};
 use crate::blocks::mii::testing::{check_edits, items, sampled, words, Edit, Emitted, Item, Pins};
 use crate::blocks::mii::{Mii, IDLE, LPI, SEQUENCE};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::hdl::check;
 
 /// Width of the times in the tests, in bits.
@@ -40,7 +40,7 @@ fn output_pins(golden: &golden::LpiTx, inputs: &golden::Inputs) -> Pins {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn description_and_golden_model_agree(

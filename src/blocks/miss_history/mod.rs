@@ -12,7 +12,7 @@ use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
 /// The longest history that is a register; a longer one is a memory.
-const LONGEST_REGISTER: u32 = 128;
+pub const LONGEST_REGISTER: u32 = 128;
 
 /// Samples are under way for so many cycles: through the logarithm, the difference, and
 /// two steps of the sum.

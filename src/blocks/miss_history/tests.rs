@@ -6,7 +6,7 @@ use super::golden::{self, Sample};
 use super::{MissHistory, STAGES};
 use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::PortPlan;
 use crate::hdl::check;
 use crate::hdl::prelude::*;
@@ -47,7 +47,7 @@ pub(crate) fn stored(history: &golden::MissHistory, numbers: &Arithmetic) -> u64
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(120))]
+    #![proptest_config(cases(360))]
 
     #[test]
     fn description_and_golden_model_agree(

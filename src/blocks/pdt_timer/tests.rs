@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{golden, PdtTimer};
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::PortPlan;
 use crate::hdl::check;
 
@@ -13,6 +13,8 @@ fn plan(t_backstop: Option<u64>) -> PortPlan {
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         t_backstop in prop::option::of(0u64..50),

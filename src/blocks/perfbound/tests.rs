@@ -10,7 +10,7 @@ use crate::blocks::histogram::bin_meter::tests::scales;
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::histogram::Shape;
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{
     BinScale, CircularWindow, HistogramKind, HistogramPlan, PortPlan, Product,
 };
@@ -184,6 +184,8 @@ fn the_search_agrees_with_a_plain_scan() {
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         samples in prop::collection::vec((2u64..60, 0u64..200), 1..120),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{golden, PortChoice};
 use crate::blocks::selectable_ports::tests::{plan, plans};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{SelectionKind, SelectionPlan};
 use crate::hdl::check;
 
@@ -43,7 +43,7 @@ fn inputs() -> impl Strategy<Value = golden::Inputs> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn description_and_golden_model_agree(

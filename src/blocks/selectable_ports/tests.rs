@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{golden, SelectablePorts};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{SelectionKind, SelectionPlan};
 use crate::hdl::check;
 
@@ -43,7 +43,7 @@ pub(crate) fn loads() -> impl Strategy<Value = Vec<(u64, u64)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn description_and_golden_model_agree(plan in plans(SelectionKind::Powar), loads in loads()) {

@@ -7,13 +7,13 @@ use crate::blocks::testing::Bench;
 use crate::config::plan::{HistogramKind, MessagesPlan, Policy, SyncPlan};
 use crate::hdl::check;
 
-fn bench(ports: u32) -> Bench<SwitchPorts> {
+fn bench(ports: u32) -> Bench {
     let mut bench = Bench::new(SwitchPorts::new(&plan(Policy::PerfBound, 24), ports));
     bench.drive(&[("s_axi_bready", 1), ("s_axi_rready", 1)]);
     bench
 }
 
-impl Bench<SwitchPorts> {
+impl Bench {
     fn next(&mut self, pins: &[(&str, u64)]) {
         self.clock();
         self.drive(pins);

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::{golden, TreeLinks};
 use crate::blocks::selectable_ports::tests::{plan, plans};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::SelectionKind;
 use crate::hdl::check;
 
@@ -30,7 +30,7 @@ fn inputs() -> impl Strategy<Value = golden::Inputs> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn description_and_golden_model_agree(

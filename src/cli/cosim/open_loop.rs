@@ -18,7 +18,7 @@ use crate::cosim::peer::WithPeer;
 use crate::cosim::periods::Periods;
 use crate::cosim::random::{affords, Random};
 use crate::cosim::wave::Window;
-use crate::cosim::{Activity, Design, Ended, LockStep, Mismatch, Tally};
+use crate::cosim::{Activity, Design, Ended, LockStep, Mismatch, Run, Tally};
 use crate::files;
 
 /// Cycles of `--random` and `--line-rate` unless `--cycles` says otherwise.
@@ -26,7 +26,7 @@ const RANDOM_CYCLES: u64 = 1_000_000;
 /// The same for the native engine, which is some hundred times slower.
 const NATIVE_CYCLES: u64 = 50_000;
 /// One activity of an open-loop run, for an engine that leaps over idle time or one that does not.
-type MakeActivity<'a> = Box<dyn Fn(bool) -> Box<dyn Activity> + Sync + 'a>;
+type MakeActivity<'a> = Box<dyn Fn(bool) -> Box<dyn Activity + Send> + Sync + 'a>;
 
 struct Job<'a> {
     make: MakeActivity<'a>,
@@ -115,6 +115,7 @@ pub(super) fn run<D: Design + Sync>(
     // After a mismatch only what comes before it is of interest.
     let failed = AtomicUsize::new(usize::MAX);
     let stop = |number| session.interrupted() || failed.load(Ordering::Relaxed) < number;
+    let two_threads = 2 * jobs.len() <= rayon::current_num_threads();
     let done: Vec<JobDone> = jobs
         .par_iter()
         .enumerate()
@@ -126,7 +127,7 @@ pub(super) fn run<D: Design + Sync>(
             }
             let mut activity = (job.make)(leaps);
             let mut shown = 0;
-            let ended = pair.drive(activity.as_mut(), cycles, |tally, runs| {
+            let observe = |tally: &Tally, runs: &[Run]| {
                 coverage.observe(runs);
                 if tally.cycles - shown >= told_at_once {
                     step.inc(tally.cycles - shown);
@@ -137,7 +138,11 @@ pub(super) fn run<D: Design + Sync>(
                 } else {
                     ControlFlow::Continue(())
                 }
-            })?;
+            };
+            let ended = match two_threads {
+                true => pair.drive_on_two_threads(activity.as_mut(), cycles, observe)?,
+                false => pair.drive(activity.as_mut(), cycles, observe)?,
+            };
             step.inc(pair.tally().cycles - shown);
             let mut mismatch = None;
             let mut stopped = false;

@@ -7,9 +7,10 @@ use std::ops::ControlFlow;
 
 pub use self::corners::{Corner, Corners};
 
-use super::lock_step::HISTORY;
 use super::random::port_of_switch;
+use super::scoreboard::HISTORY;
 use super::software::Software;
+use super::two_threads::on_two_threads;
 use super::verilator::{BuildError, Compiled, WaveFormat};
 use super::{Activity, EngineError, Mismatch, Rtl, Run, Stretch, Tally};
 use crate::blocks::port::pins::{Inputs, Outputs, TopPins};
@@ -161,17 +162,14 @@ pub enum SwitchEnded {
     Mismatch(usize, Box<Mismatch>),
 }
 
+/// How the comparison goes on: at its end there is a verdict, or the engine has failed.
+type Flow = ControlFlow<Result<SwitchEnded, EngineError>>;
+
 /// Golden model and engine of the ports of a switch, both just after reset.
 pub struct SwitchLockStep<R> {
     design: SwitchDesign,
-    pins: TopPins,
     golden: SwitchPorts,
-    rtl: R,
-    /// One run for each port, then those of the next step.
-    batch: Vec<Run>,
-    earlier: Vec<Run>,
-    tallies: Vec<Tally>,
-    corners: Corners,
+    scoreboard: Scoreboard<R>,
 }
 
 impl<R: Rtl> SwitchLockStep<R> {
@@ -179,33 +177,29 @@ impl<R: Rtl> SwitchLockStep<R> {
     pub fn new(design: &SwitchDesign, rtl: R) -> SwitchLockStep<R> {
         SwitchLockStep {
             design: design.clone(),
-            pins: design.pins(),
             golden: SwitchPorts::new(&design.plan, design.ports),
-            rtl,
-            batch: Vec::new(),
-            earlier: Vec::new(),
-            tallies: vec![Tally::default(); design.ports as usize],
-            corners: Corners::new(&design.plan, design.ports),
+            scoreboard: Scoreboard {
+                pins: design.pins(),
+                rtl,
+                earlier: Vec::new(),
+                tallies: vec![Tally::default(); design.ports as usize],
+                corners: Corners::new(&design.plan, design.ports),
+            },
         }
     }
 
     /// What every port did so far.
     pub fn tallies(&self) -> &[Tally] {
-        &self.tallies
+        &self.scoreboard.tallies
     }
 
     /// Which corners were reached.
     pub fn into_corners(self) -> Corners {
-        self.corners
+        self.scoreboard.corners
     }
 
-    /// Cycles compared so far, of every port.
-    pub fn cycles(&self) -> u64 {
-        self.tallies[0].cycles
-    }
-
-    /// Clocks both with the activity of `seed` for `cycles` cycles. `observe` is told the cycles
-    /// compared so far now and then, and may stop the run.
+    /// Clocks both with the activity of `seed` for `cycles` cycles, the golden models in a thread of
+    /// their own, which costs nothing where there are as many seeds as processors. `observe` is told the cycles compared so far now and then, and may stop the run.
     ///
     /// # Errors
     /// If the engine fails.
@@ -215,73 +209,117 @@ impl<R: Rtl> SwitchLockStep<R> {
         cycles: u64,
         mut observe: impl FnMut(u64) -> ControlFlow<()>,
     ) -> Result<SwitchEnded, EngineError> {
-        let mut activity = SwitchActivity::new(&self.design, seed, cycles);
-        let mut outputs = self.golden.outputs();
-        let (mut left, mut batch_cycles) = (cycles, 0);
-        while left > 0 {
-            let Some((inputs, most)) = activity.next(&outputs) else {
-                break;
-            };
-            let clocked = self
-                .golden
-                .advance(inputs, most.min(left).min(BATCH_CYCLES));
-            let runs = inputs.iter().zip(&outputs);
-            self.batch
-                .extend(runs.map(|(inputs, outputs)| Run::new(clocked, inputs, outputs)));
-            activity.passed(clocked);
-            self.golden.outputs_into(&mut outputs);
-            left -= clocked;
-            batch_cycles += clocked;
-            let is_full = self.batch.len() >= BATCH_STEPS * outputs.len();
-            if is_full || batch_cycles >= BATCH_CYCLES || left == 0 {
-                batch_cycles = 0;
-                if let Some((port, mismatch)) = self.compare()? {
-                    return Ok(SwitchEnded::Mismatch(port, Box::new(mismatch)));
-                }
-                if observe(self.cycles()).is_break() {
-                    return Ok(SwitchEnded::Stopped);
-                }
-            }
+        let SwitchLockStep {
+            design,
+            golden,
+            scoreboard,
+        } = self;
+        let flow = on_two_threads(
+            |give| predict(design, golden, seed, cycles, give),
+            |batch| scoreboard.compare(batch, &mut observe),
+        );
+        match flow {
+            ControlFlow::Break(ended) => ended,
+            ControlFlow::Continue(_) => Ok(SwitchEnded::Complete),
         }
-        Ok(SwitchEnded::Complete)
     }
+}
 
-    fn compare(&mut self) -> Result<Option<(usize, Mismatch)>, EngineError> {
+/// Clocks the golden models with the activity of `seed` for `cycles` cycles. `give` gets what the ports
+/// did: a run of each, then those of the next step. It leaves an empty batch, and may ask for no more.
+fn predict(
+    design: &SwitchDesign,
+    golden: &mut SwitchPorts,
+    seed: u64,
+    cycles: u64,
+    give: &mut dyn FnMut(&mut Vec<Run>) -> ControlFlow<()>,
+) -> ControlFlow<()> {
+    let mut activity = SwitchActivity::new(design, seed, cycles);
+    let mut outputs = golden.outputs();
+    let mut batch = Vec::new();
+    let (mut left, mut batch_cycles) = (cycles, 0);
+    while left > 0 {
+        let Some((inputs, most)) = activity.next(&outputs) else {
+            break;
+        };
+        let clocked = golden.advance(inputs, most.min(left).min(BATCH_CYCLES));
+        let runs = inputs.iter().zip(&outputs);
+        batch.extend(runs.map(|(inputs, outputs)| Run::new(clocked, inputs, outputs)));
+        activity.passed(clocked);
+        golden.outputs_into(&mut outputs);
+        left -= clocked;
+        batch_cycles += clocked;
+        if batch.len() >= BATCH_STEPS * outputs.len() || batch_cycles >= BATCH_CYCLES {
+            batch_cycles = 0;
+            give(&mut batch)?;
+        }
+    }
+    give(&mut batch)
+}
+
+/// An engine of all ports, and what was compared so far.
+struct Scoreboard<R> {
+    pins: TopPins,
+    rtl: R,
+    /// The runs before those that are compared, for the report of a mismatch.
+    earlier: Vec<Run>,
+    tallies: Vec<Tally>,
+    corners: Corners,
+}
+
+impl<R: Rtl> Scoreboard<R> {
+    /// Lets the engine do what is expected, compares, and leaves the batch empty.
+    fn compare(
+        &mut self,
+        batch: &mut Vec<Run>,
+        observe: &mut impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Flow {
+        if batch.is_empty() {
+            return Flow::Continue(());
+        }
         let ports = self.tallies.len();
-        let found = self.rtl.run(&self.batch)?;
+        let cycles = self.tallies[0].cycles;
         let of_port = |runs: &[Run], port: usize| -> Vec<Run> {
             runs.iter().skip(port).step_by(ports).copied().collect()
+        };
+        let found = match self.rtl.run(batch) {
+            Ok(found) => found,
+            Err(error) => return Flow::Break(Err(error)),
         };
         if let Some(mut difference) = found {
             let at = difference.run as usize;
             let (step, port) = (at / ports, at % ports);
-            let runs = of_port(&self.batch, port);
+            let runs = of_port(batch, port);
             let mut actual = runs[step].expected_values();
             for top in self.pins.outputs.iter().filter(|top| top.port == port) {
                 actual[top.pin.pin] = difference.actual[top.pin.pin];
             }
             (difference.run, difference.actual) = (step as u64, actual);
             let earlier = of_port(&self.earlier, port);
-            let mismatch = Mismatch::new(&difference, self.cycles(), &runs, &earlier);
+            let mismatch = Mismatch::new(&difference, cycles, &runs, &earlier);
             for (port, tally) in self.tallies.iter_mut().enumerate() {
-                let runs = of_port(&self.batch, port);
+                let runs = of_port(batch, port);
                 tally.add(&runs[..step]);
                 tally.add(&[runs[step].with_cycles(difference.cycle)]);
             }
-            return Ok(Some((port, mismatch)));
+            let ended = SwitchEnded::Mismatch(port, Box::new(mismatch));
+            return Flow::Break(Ok(ended));
         }
-        for step in self.batch.chunks(ports) {
+        for step in batch.chunks(ports) {
             for (tally, run) in self.tallies.iter_mut().zip(step) {
                 tally.add(std::slice::from_ref(run));
             }
             self.corners.observe(step);
         }
-        if self.batch.len() >= HISTORY * ports {
-            std::mem::swap(&mut self.batch, &mut self.earlier);
-            self.batch.clear();
+        if batch.len() >= HISTORY * ports {
+            std::mem::swap(batch, &mut self.earlier);
+            batch.clear();
         } else {
-            self.earlier.append(&mut self.batch);
+            self.earlier.append(batch);
         }
-        Ok(None)
+        match observe(self.tallies[0].cycles) {
+            ControlFlow::Continue(()) => Flow::Continue(()),
+            ControlFlow::Break(()) => Flow::Break(Ok(SwitchEnded::Stopped)),
+        }
     }
 }

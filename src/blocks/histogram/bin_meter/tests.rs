@@ -6,7 +6,7 @@ use super::golden::Edges;
 use super::BinMeter;
 use crate::blocks::histogram::bin_of;
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{BinScale, HistogramPlan, PortPlan};
 use crate::hdl::check;
 
@@ -19,6 +19,8 @@ pub(crate) fn scales(mantissa_bits: u32) -> impl Strategy<Value = BinScale> {
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         scale in scales(6),

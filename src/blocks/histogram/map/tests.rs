@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::{MapHistogram, Shape};
 use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::port::tests::small_plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cases, Bench};
 use crate::config::plan::{BudgetPlan, HistogramKind, HistogramPlan, PortPlan};
 use crate::hdl::check;
 
@@ -22,6 +22,8 @@ fn plan(change: impl FnOnce(&mut HistogramPlan)) -> PortPlan {
 }
 
 proptest! {
+    #![proptest_config(cases(400))]
+
     #[test]
     fn description_and_golden_model_agree(
         samples in prop::collection::vec((2u64..6, any::<u64>(), any::<u64>()), 1..300),
