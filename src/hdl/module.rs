@@ -1,6 +1,6 @@
 //! The text of one module: of a block, or of the checker beside it.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Write;
 
 use super::ir::{
@@ -927,13 +927,19 @@ impl<'a> Module<'a> {
                 pins.filter(|&&net| self.has(net) && self.design.nets[net].role == Role::Output),
             );
         }
-        let mut lines = Vec::new();
-        for net in candidates {
+        let missing = candidates.into_iter().filter_map(|net| {
+            let read = self.used.get(&net).copied().unwrap_or(0);
+            let missing = mask(self.design.nets[net].width) & !read;
+            (missing != 0).then_some((net, missing))
+        });
+        let missing: Vec<_> = missing.collect();
+        if missing.is_empty() {
+            return;
+        }
+        let taken = self.taken();
+        out.push_str("\n  // What this configuration leaves unread.\n");
+        for (net, missing) in missing {
             let declared = &self.design.nets[net];
-            let missing = mask(declared.width) & !self.used.get(&net).copied().unwrap_or(0);
-            if missing == 0 {
-                continue;
-            }
             let name = self.name(net);
             let parts = ranges(missing, declared.width)
                 .into_iter()
@@ -948,32 +954,28 @@ impl<'a> Module<'a> {
                 })
                 .collect::<Vec<_>>()
                 .join(", ");
-            lines.push(format!("  wire {} = &{{1'b0, {parts}}};", self.free(&name)));
-        }
-        if !lines.is_empty() {
-            out.push_str("\n  // What this configuration leaves unread.\n");
-            for line in lines {
-                out.push_str(&line);
-                out.push('\n');
+            let mut free = format!("{UNUSED}{name}");
+            while taken.contains(&free) {
+                free.push_str("_bits");
             }
+            let _ = writeln!(out, "  wire {free} = &{{1'b0, {parts}}};");
         }
     }
 
-    /// `unused_<name>`, made longer while something else is called so.
-    fn free(&self, name: &str) -> String {
-        let mut free = format!("unused_{name}");
-        while self
-            .design
-            .nets
-            .iter()
-            .enumerate()
-            .any(|(net, declared)| declared.live && self.name(net) == free)
-        {
-            free.push_str("_bits");
-        }
-        free
+    /// What is called as a wire of [`Module::unused`] might be.
+    fn taken(&self) -> HashSet<String> {
+        let nets = self.design.nets.iter().enumerate();
+        let alike = nets.filter(|(_, net)| {
+            // A pin of a block below has its instance's name in front.
+            let begins = |name: &str| name.starts_with(UNUSED.trim_end_matches('_'));
+            net.live && (begins(&net.printed) || begins(&self.design.blocks[net.block].name))
+        });
+        alike.map(|(net, _)| self.name(net)).collect()
     }
 }
+
+/// How the names of wires begin that read what nothing else does.
+const UNUSED: &str = "unused_";
 
 /// Whether `a op b op c` means the same in both groupings and needs no brackets.
 fn chains(op: Operator) -> bool {
