@@ -26,6 +26,9 @@ WHOLE = [
     "src/blocks/queue.rs",
     "src/config/plan.rs",
     "src/cosim/lock_step.rs",
+    "src/cosim/predictor.rs",
+    "src/cosim/scoreboard.rs",
+    "src/cosim/two_threads.rs",
 ]
 
 # Blocks that no port has: the co-simulation does not see them.
@@ -67,7 +70,8 @@ PARTS = {
     "src/input/keys.rs": ("", ["pub(crate) const HOP_COUNTS"]),
     "src/input/mod.rs": ("pub(crate) use self::keys::HOP_COUNTS;\n", []),
     "src/cosim/mod.rs": (
-        "pub use self::lock_step::{Ended, LockStep};\n"
+        "pub use self::lock_step::LockStep;\n"
+        "pub use self::scoreboard::Ended;\n"
         "pub use crate::blocks::port::model::Model;\n"
         "use crate::blocks::port::pins::{Inputs, Outputs, Pin, PinValue, Place, PowerState, Values};\n"
         "use crate::blocks::port::pins::PackedOutputs;\n"
