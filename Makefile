@@ -9,8 +9,8 @@
 #   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram
 #   make verify-all  co-simulation, mutation, proofs, netlists, coverage, the client in Python; goes
 #                on where it was interrupted, and ends with a table (an hour and a half)
-#   make long    10^10 compared clock cycles over the matrix (half an hour); goes on where it was
-#                interrupted
+#   make long    10^10 compared clock cycles over the matrix (three quarters of an hour); goes on where
+#                it was interrupted
 #   make configurations  5,000 random legal configurations: each is built and linted
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make mutants  some 3,000 single faults in all modules: how many the co-simulation finds

@@ -6,7 +6,7 @@
 #
 #     tools/long.sh LINKDOZE [ROUNDS [CYCLES]]
 #
-# Seven rounds of 24 million cycles of each of the 60 combinations, half an hour on two cores.
+# Seven rounds of 24 million cycles of each of the 60 combinations, three quarters of an hour on two cores.
 set -eu
 
 linkdoze=$1
