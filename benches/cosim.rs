@@ -1,6 +1,6 @@
 //! What checking costs: cycles per second of a checked co-simulation (hardware and golden
-//! model, every output compared in every cycle, on one thread, and on two as `cosim` runs one seed of which it clocks every cycle)
-//! against the same hardware, compiled with the same flags, in a plain C++ loop that checks nothing
+//! model, every output compared in every cycle, on one thread, and on two as `cosim` runs one seed of
+//! which it clocks every cycle) against the same hardware, compiled with the same flags, in a plain C++ loop that checks nothing
 //! (`testbench/plain_loop.cpp`). The plain loop calls the model's `eval()` twice a cycle, as
 //! everyone does; the harness runs the model's regions itself, so the ratio can exceed 1.
 //! Both run alternately in one process; medians.
