@@ -43,8 +43,11 @@
 
 CARGO ?= cargo
 LINKDOZE = target/release/linkdoze
-# Cargo with Z3 at hand, and what Verilator compiles kept where it was compiled before.
-TESTED = OBJCACHE="$$(command -v ccache)" PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO)
+# Cargo with Z3 at hand, models compiled quickly rather than well (unless CXX says by what) and kept for all
+# tests, and what Verilator's own makefiles compile kept where it was compiled before.
+TESTED = CXX="$${CXX:-$(CURDIR)/tests/common/quick-c++}" COMPILED_HEADERS="$(CURDIR)/target/tmp/headers" \
+	LINKDOZE_CACHE="$(CURDIR)/target/tmp/linkdoze-cache" \
+	OBJCACHE="$$(command -v ccache)" PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO)
 
 .PHONY: demo test test-all style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
 

@@ -8,7 +8,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::{linkdoze, run};
+use crate::common::{every_case, linkdoze, run};
 
 const LIBRARY: &str = "/usr/share/qflow/tech/osu018/osu018_stdcells.lib";
 
@@ -165,7 +165,8 @@ fn area_and_slack_of_an_open_library_can_be_recomputed() {
 fn a_period_that_the_library_cannot_keep_is_told_first() {
     both_are_there();
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("port.toml"), configuration(1)).unwrap();
+    let fixed = configuration(1).replace("\"perfbound\"", "\"fixed\"");
+    fs::write(folder.path().join("port.toml"), fixed).unwrap();
     let target = format!("liberty:{LIBRARY}");
     let synth = ["synth", "port.toml", "--target", &target];
     let (out, _) = run(linkdoze(folder.path()).args(synth), 0);
@@ -259,10 +260,12 @@ fn few_registers_change_while_a_link_sleeps() {
         (1.9..2.2).contains(&asleep) && awake > asleep,
         "{awake} {asleep}"
     );
-    let [clearing_bits, _, clearing] = changes(folder.path(), "clearing", 30_000).unwrap();
-    assert!(clearing > asleep + 4.0, "{clearing} {asleep}");
-    assert!(bits > clearing_bits && clearing < 0.05 * clearing_bits);
+    if every_case() {
+        let [clearing_bits, _, clearing] = changes(folder.path(), "clearing", 30_000).unwrap();
+        assert!(clearing > asleep + 4.0, "{clearing} {asleep}");
+        assert!(bits > clearing_bits && clearing < 0.05 * clearing_bits);
+    }
     // A link that is never seen asleep has no row.
-    let error = changes(folder.path(), "clearing", 500).unwrap_err();
+    let error = changes(folder.path(), "circular", 500).unwrap_err();
     assert!(error.contains("not seen both awake and asleep"), "{error}");
 }

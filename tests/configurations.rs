@@ -17,7 +17,7 @@ use rayon::prelude::*;
 /// How many configurations the tests build, and every how many of them is linted: switches, too, which are
 /// every seventh of them.
 const COUNT: usize = 100;
-const EVERY: usize = 24;
+const EVERY: usize = 45;
 
 /// Why a drawn configuration may be refused: limits that depend on several keys at once, so
 /// that it is simpler to draw again. Each is documented where it is refused.

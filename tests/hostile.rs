@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
-use crate::common::{kept, quick, share};
+use crate::common::{kept, share};
 
 /// A folder with a configuration, idle periods, and a cache of compiled models.
 fn folder() -> TempDir {
@@ -32,7 +32,6 @@ fn linkdoze(folder: &Path) -> Command {
     command
         .current_dir(folder)
         .env("LINKDOZE_CACHE", folder.join("cache"))
-        .envs(quick())
         // A compiler that is one process can be seen to end with its caller.
         .env_remove("COMPILED_HEADERS")
         .stdin(Stdio::null());
@@ -433,7 +432,6 @@ fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
                 .args(arguments)
                 .args(["--engine", engine, "--wave", wave])
                 .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
-                .envs(quick())
                 .output()
                 .unwrap()
         };

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::{kept, quick};
+use crate::common::kept;
 
 /// One combination of twelve: each kind of histogram once, on both scales, with both policies.
 const EVERY: &str = "12";
@@ -18,7 +18,6 @@ fn a_slice_of_the_matrix() {
         .args([env!("CARGO_BIN_EXE_linkdoze"), &CYCLES.to_string(), EVERY])
         .env("MATRIX_OUT", folder.path().join("matrix"))
         .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
-        .envs(quick())
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{linkdoze, run};
+use crate::common::{linkdoze, run, share};
 
 /// A configuration of five blocks with short times. What its timer and its states count is narrow.
 const CONFIG: &str = "\
@@ -84,7 +84,7 @@ fn every_block_s_netlist_does_what_its_verilog_does() {
 #[test]
 fn a_netlist_of_other_verilog_differs_in_the_block_that_was_edited() {
     let folder = folder();
-    for (file, from, to) in [
+    let edits = [
         ("idle_meter.v", "~active & seen_active_q", "~active"),
         (
             "link_sync.v",
@@ -96,7 +96,8 @@ fn a_netlist_of_other_verilog_differs_in_the_block_that_was_edited() {
             ".active    (active)",
             ".active    (queue_nonempty)",
         ),
-    ] {
+    ];
+    for &(file, from, to) in share(&edits, 2) {
         edited(folder.path(), file, from, to);
         let report = netlist(folder.path(), "generic", &["--rtl", "rtl"], 1);
         for (block, verdict) in verdicts(&report) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::common::{linkdoze, run};
+use crate::common::{linkdoze, run, share};
 
 fn written(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
@@ -633,7 +633,7 @@ fn what_cannot_be_simulated_is_said_to_be_so() {
 #[test]
 fn overload_does_not_stop_a_network() {
     let folder = tempfile::tempdir().unwrap();
-    for (kind, least) in [
+    let networks = [
         ("dragonfly", 0.3),
         ("torus", 0.4),
         ("megafly\"\nradix = 8\ngroups = 9\n#", 0.4),
@@ -643,7 +643,8 @@ fn overload_does_not_stop_a_network() {
              selection = \"round-robin\"\nqueue_bytes = 98304\n#",
             0.4,
         ),
-    ] {
+    ];
+    for &(kind, least) in share(&networks, 3) {
         let delivered = |duration: f64| {
             let text = format!(
                 "[topology]\nkind = \"{kind}\"\n[traffic]\nkind = \"uniform\"\nload = 1\n\

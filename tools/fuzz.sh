@@ -17,21 +17,21 @@ fuzzer=$out/build/$triple/release/linkdoze-fuzz
 limits='-max_len=8192 -timeout=20 -rss_limit_mb=3000'
 
 # What is fuzzed, and the part of all executions that it gets, in thousandths: what is fast gets more.
-targets='goal 140
-goal-binary 140
-dumpi 140
-vef 100
-liballprof 80
+targets='goal 160
+goal-binary 160
+dumpi 160
+vef 110
+liballprof 90
 chakra 80
-otf2 60
-sweep 80
-mpilog 60
+otf2 70
+mpilog 70
 archive 20
+sweep 20
+scenario 20
+configuration 20
 periods 10
 simulation 5
-axi 5
-scenario 40
-configuration 40'
+axi 5'
 
 # Executions of a target so far, those of the run under way included.
 executed() { # executed NAME

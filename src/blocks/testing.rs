@@ -11,9 +11,14 @@ use crate::hdl::sim::Simulator;
 /// `make test-all` sets it.
 const ALL_CASES: &str = "LINKDOZE_ALL_CASES";
 
-/// Of so many random cases one in eight; all of them with `make test-all`.
+/// Of so many random cases one in twelve; all of them with `make test-all`.
 pub(crate) fn cases(all: u32) -> ProptestConfig {
-    ProptestConfig::with_cases(all.div_ceil(unless_all(8) as u32))
+    ProptestConfig::with_cases(all.div_ceil(unless_all(12) as u32))
+}
+
+/// A third of so many clock cycles of a large design; all of them with `make test-all`.
+pub(crate) fn cycles(all: usize) -> usize {
+    all.div_ceil(unless_all(3))
 }
 
 /// One in `step` of what is tested alike; all of it with `make test-all`.

@@ -46,10 +46,10 @@ pub const VERILATOR_FLAGS: [&str; 8] = [
     "--no-timing",
 ];
 
-/// The C++ compiler's flags, likewise. Runs of unit tests are too short for optimisation to pay.
+/// The C++ compiler's flags, likewise.
 pub const COMPILER_FLAGS: [&str; 6] = [
     "-std=gnu++17",
-    if cfg!(test) { "-O1" } else { "-O3" },
+    "-O3",
     "-fPIC",
     "-fvisibility=hidden",
     "-pthread",

@@ -131,9 +131,6 @@ name = "golden-mutants"
 version = "0.0.0"
 edition = "2021"
 
-[dependencies]
-fixed = "1"
-
 [workspace]
 
 # As the program: an overflow is no panic. But compiled in seconds.

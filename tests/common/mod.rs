@@ -55,8 +55,7 @@ pub fn linkdoze(folder: &Path) -> Command {
     command
         .current_dir(folder)
         .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
-        .env("LINKDOZE_PROGRESS", "1e6")
-        .envs(quick());
+        .env("LINKDOZE_PROGRESS", "1e6");
     command
 }
 
@@ -73,20 +72,6 @@ pub fn kept(name: &str) -> PathBuf {
     [env!("CARGO_TARGET_TMPDIR"), name].iter().collect()
 }
 
-/// Variables for models that are compiled quickly, unless `CXX` says by what.
-pub fn quick() -> Vec<(&'static str, PathBuf)> {
-    match std::env::var_os("CXX") {
-        Some(_) => Vec::new(),
-        None => vec![
-            (
-                "CXX",
-                concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/quick-c++").into(),
-            ),
-            ("COMPILED_HEADERS", kept("headers")),
-        ],
-    }
-}
-
 /// Standard error without what a configuration is told before all else (SPEC 6).
 pub fn without_notes(err: &str) -> String {
     let lines = err.split_inclusive('\n');
@@ -95,11 +80,13 @@ pub fn without_notes(err: &str) -> String {
 
 /// One in `step` of what is tested alike; all of it with `make test-all`.
 pub fn share<T>(all: &[T], step: usize) -> Vec<&T> {
-    let step = match std::env::var_os("LINKDOZE_ALL_CASES") {
-        Some(_) => 1,
-        None => step,
-    };
+    let step = if every_case() { 1 } else { step };
     all.iter().step_by(step).collect()
+}
+
+/// Whether this is `make test-all`, which leaves out no case.
+pub fn every_case() -> bool {
+    std::env::var_os("LINKDOZE_ALL_CASES").is_some()
 }
 
 /// Runs a command that must end with `status` and returns its standard output and error.
@@ -122,7 +109,6 @@ pub fn part_of(name: &str) -> String {
         .arg(format!("tools/{name}.sh"))
         .arg(env!("CARGO_BIN_EXE_linkdoze"))
         .args([&format!("target/{name}/part"), "--part"])
-        .envs(quick())
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .unwrap();

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use fixed::types::I64F64;
-
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::miss_history::golden::{floor_to, line, units, MissHistory};
+use crate::blocks::miss_history::golden::{
+    floor_to, line, units, Fixed, MissHistory, FRACTION, ONE,
+};
 use crate::config::plan::PortPlan;
 
 /// The computation of a factor that is under way.
@@ -13,7 +13,7 @@ use crate::config::plan::PortPlan;
 struct Run {
     /// Its first cycle.
     begun: u64,
-    sum: I64F64,
+    sum: Fixed,
     misses: usize,
 }
 
@@ -36,9 +36,9 @@ pub struct Corrector {
     /// The history has changed since the last run began.
     stale: bool,
     run: Option<Run>,
-    log2_cf: I64F64,
+    log2_cf: Fixed,
     /// `cf` as a mantissa, 1 or more and less than 2, and a power of two.
-    factor: (I64F64, i64),
+    factor: (Fixed, i64),
     waiting: Option<Waiting>,
     /// The result of the multiplication under way, and its last cycle.
     product: Option<(u64, u64)>,
@@ -55,8 +55,8 @@ impl Corrector {
             max_value: plan.histogram.max_value,
             stale: false,
             run: None,
-            log2_cf: I64F64::ZERO,
-            factor: (I64F64::ONE, 0),
+            log2_cf: 0,
+            factor: (ONE, 0),
             waiting: None,
             product: None,
             t_pdt: plan.t_pdt_init,
@@ -79,7 +79,7 @@ impl Corrector {
     /// `log2 cf` as the pin shows it: two's complement, `fraction` fraction bits.
     #[inline]
     pub fn log2_cf(&self) -> u64 {
-        let units = self.log2_cf.to_bits() >> (I64F64::FRAC_NBITS - self.numbers.fraction);
+        let units = self.log2_cf >> (FRACTION - self.numbers.fraction);
         (units & ((1 << self.numbers.log2_cf_bits()) - 1)) as u64
     }
 
@@ -181,32 +181,32 @@ impl Corrector {
     }
 
     /// `log2 cf`, 0 without misses.
-    fn logarithm(&self, run: &Run) -> I64F64 {
+    fn logarithm(&self, run: &Run) -> Fixed {
         if run.misses == 0 {
-            return I64F64::ZERO;
+            return 0;
         }
         let fraction = self.numbers.fraction;
-        let mean = I64F64::from_bits(run.sum.to_bits().div_euclid(run.misses as i128));
+        let mean = run.sum.div_euclid(run.misses as Fixed);
         floor_to(mean, fraction) + units(self.numbers.rate[run.misses], fraction)
     }
 
     /// `cf`, or 1 where there is no correction.
-    fn power(&self, run: &Run) -> (I64F64, i64) {
+    fn power(&self, run: &Run) -> (Fixed, i64) {
         if run.misses == 0 || (self.at_least_one && self.log2_cf < 0) {
-            return (I64F64::ONE, 0);
+            return (ONE, 0);
         }
         let numbers = &self.numbers;
         let slope_bits = numbers.mantissa - numbers.power.segment_bits;
-        let (whole, part) = (self.log2_cf.floor(), self.log2_cf.frac());
+        let (whole, part) = (self.log2_cf >> FRACTION, self.log2_cf & (ONE - 1));
         let mantissa = line(&numbers.power, part, numbers.mantissa, slope_bits);
-        (mantissa, whole.to_num())
+        (mantissa, whole as i64)
     }
 
     /// `min(t_pb * cf, h_maxval)`, to the nearest tick.
     pub fn times(&self, t_pb: u64) -> u64 {
         let (mantissa, exponent) = self.factor;
         let bits = self.numbers.mantissa;
-        let mantissa = (mantissa.to_bits() >> (I64F64::FRAC_NBITS - bits)) as u128;
+        let mantissa = (mantissa >> (FRACTION - bits)) as u128;
         // At most 64 + 37 bits.
         let product = u128::from(t_pb) * mantissa;
         let up = exponent - i64::from(bits);

@@ -3,12 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use fixed::types::I64F64;
 use proptest::prelude::*;
 
 use super::{golden, Corrector};
 use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
-use crate::blocks::miss_history::golden::{self as history, Sample};
+use crate::blocks::miss_history::golden::{self as history, Fixed, Sample};
 use crate::blocks::miss_history::tests::{plan, samples};
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::testing::{cases, Bench};
@@ -330,13 +329,13 @@ struct Alike {
 }
 
 /// All misses that there are, so many of them at a time, by the sum that the history makes of them.
-fn all_sums(plan: &PortPlan, misses: u32) -> BTreeMap<I64F64, Alike> {
+fn all_sums(plan: &PortPlan, misses: u32) -> BTreeMap<Fixed, Alike> {
     let sum = |samples: &[Sample]| {
         let mut history = history::MissHistory::new(plan);
         samples.iter().for_each(|sample| history.settle(sample));
         history.sum()
     };
-    let mut ones: BTreeMap<I64F64, Alike> = BTreeMap::new();
+    let mut ones: BTreeMap<Fixed, Alike> = BTreeMap::new();
     for ticks in 1..=plan.max_time() {
         for t_pdt in 1..ticks.min(plan.histogram.max_value + 1) {
             let samples = vec![Sample {
@@ -354,9 +353,9 @@ fn all_sums(plan: &PortPlan, misses: u32) -> BTreeMap<I64F64, Alike> {
             alike.greatest = alike.greatest.max(real);
         }
     }
-    let mut sums: BTreeMap<I64F64, Alike> = BTreeMap::new();
+    let mut sums: BTreeMap<Fixed, Alike> = BTreeMap::new();
     sums.insert(
-        I64F64::ZERO,
+        0,
         Alike {
             samples: Vec::new(),
             least: 0.0,
@@ -364,7 +363,7 @@ fn all_sums(plan: &PortPlan, misses: u32) -> BTreeMap<I64F64, Alike> {
         },
     );
     for _ in 0..misses {
-        let mut more: BTreeMap<I64F64, Alike> = BTreeMap::new();
+        let mut more: BTreeMap<Fixed, Alike> = BTreeMap::new();
         for (before, alike) in &sums {
             for (ratio, one) in &ones {
                 let (least, greatest) = (alike.least + one.least, alike.greatest + one.greatest);

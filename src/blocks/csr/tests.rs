@@ -7,7 +7,7 @@ use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::link_sync::golden::Counted;
 use crate::blocks::port::pins::PowerState;
-use crate::blocks::testing::{cases, share, Bench};
+use crate::blocks::testing::{cases, cycles, share, Bench};
 use crate::config::plan::*;
 use crate::config::Config;
 use crate::hdl::check;
@@ -402,7 +402,7 @@ const OF_THE_AXI_PORT: [&str; 4] = [
 fn emitted_verilog_agrees_with_the_description() {
     for policy in [Policy::PerfBound, Policy::Fixed] {
         for plan in [plan(policy, 24), plan(policy, 40), timed_plan(policy, 32)] {
-            check::agrees_but(&OF_THE_AXI_PORT, || Csr::new(&plan), 4000, 1).unwrap();
+            check::agrees_but(&OF_THE_AXI_PORT, || Csr::new(&plan), cycles(4000), 1).unwrap();
         }
     }
 }

@@ -3,30 +3,37 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use fixed::types::I64F64;
-
 use crate::blocks::fixed_point::{Arithmetic, Lines, ARRIVAL_CYCLES};
 use crate::config::plan::PortPlan;
 
+/// A fixed-point number: a multiple of 2^-64.
+pub type Fixed = i128;
+
+/// Fraction bits of a [`Fixed`].
+pub const FRACTION: u32 = 64;
+
+/// The [`Fixed`] that is 1.
+pub const ONE: Fixed = 1 << FRACTION;
+
 /// The largest multiple of `2^-bits` that is not above `value`.
-pub fn floor_to(value: I64F64, bits: u32) -> I64F64 {
-    let dropped = I64F64::FRAC_NBITS - bits;
-    I64F64::from_bits(value.to_bits() >> dropped << dropped)
+pub fn floor_to(value: Fixed, bits: u32) -> Fixed {
+    let dropped = FRACTION - bits;
+    value >> dropped << dropped
 }
 
 /// `count` times `2^-bits`.
-pub fn units(count: i64, bits: u32) -> I64F64 {
-    I64F64::from_bits(i128::from(count) << (I64F64::FRAC_NBITS - bits))
+pub fn units(count: i64, bits: u32) -> Fixed {
+    Fixed::from(count) << (FRACTION - bits)
 }
 
 /// The value of a line at `argument` (from 0, below 1), and how fast it rises there, for
 /// offsets and slopes in these many fraction bits.
-pub fn line(lines: &Lines, argument: I64F64, offset_bits: u32, slope_bits: u32) -> I64F64 {
-    let segment = (argument << lines.segment_bits).to_num::<usize>();
+pub fn line(lines: &Lines, argument: Fixed, offset_bits: u32, slope_bits: u32) -> Fixed {
+    let segment = (argument >> (FRACTION - lines.segment_bits)) as usize;
     let rest = argument - units(segment as i64, lines.segment_bits);
     let alike = segment >> (lines.segment_bits - lines.slope_index_bits);
     let (offset, slope) = (lines.offsets[segment], lines.slopes[alike]);
-    let rise = units(slope as i64, slope_bits) * rest;
+    let rise = Fixed::from(slope) * rest >> slope_bits;
     units(offset as i64, offset_bits) + floor_to(rise, offset_bits)
 }
 
@@ -47,12 +54,12 @@ pub struct MissHistory {
     numbers: Arc<Arithmetic>,
     /// Idle periods on their way into the history: the cycle in which each ended, and its
     /// ratio if it was a miss.
-    under_way: VecDeque<(u64, Option<I64F64>)>,
+    under_way: VecDeque<(u64, Option<Fixed>)>,
     /// Oldest first; at most `n_R`.
     outcomes: VecDeque<bool>,
     /// Logarithms of the ratios of the misses among them, oldest first.
-    ratios: VecDeque<I64F64>,
-    sum: I64F64,
+    ratios: VecDeque<Fixed>,
+    sum: Fixed,
 }
 
 impl MissHistory {
@@ -63,12 +70,12 @@ impl MissHistory {
             under_way: VecDeque::new(),
             outcomes: VecDeque::new(),
             ratios: VecDeque::new(),
-            sum: I64F64::ZERO,
+            sum: 0,
         }
     }
 
     /// Sum of the logarithms of the misses' ratios.
-    pub fn sum(&self) -> I64F64 {
+    pub fn sum(&self) -> Fixed {
         self.sum
     }
 
@@ -128,7 +135,7 @@ impl MissHistory {
     }
 
     /// The logarithm of the ratio of a miss.
-    fn ratio(&self, sample: &Sample) -> Option<I64F64> {
+    fn ratio(&self, sample: &Sample) -> Option<Fixed> {
         let ratio = || {
             let ratio = self.logarithm(sample.ticks) - self.logarithm(sample.t_pdt);
             floor_to(ratio, self.numbers.ratio_fraction)
@@ -149,15 +156,15 @@ impl MissHistory {
     }
 
     /// `log2` of a time, and a constant; 0 counts as 1.
-    fn logarithm(&self, ticks: u64) -> I64F64 {
+    fn logarithm(&self, ticks: u64) -> Fixed {
         let ticks = ticks.max(1);
         let whole = ticks.ilog2();
         // What follows the highest 1, as a fraction.
-        let mantissa = I64F64::from_bits(((u128::from(ticks) << 64 >> whole) - (1 << 64)) as i128);
+        let mantissa = (u128::from(ticks) << FRACTION >> whole) as Fixed - ONE;
         let lines = &self.numbers.logarithm;
         let bits = lines.segment_bits + lines.rest_bits;
         let slope_bits = lines.shift + self.numbers.fraction - bits;
         let fraction = floor_to(mantissa, bits);
-        I64F64::from_num(whole) + line(lines, fraction, self.numbers.fraction, slope_bits)
+        (Fixed::from(whole) << FRACTION) + line(lines, fraction, self.numbers.fraction, slope_bits)
     }
 }

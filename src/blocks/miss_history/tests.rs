@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::golden::{self, Sample};
+use super::golden::{self, Sample, ONE};
 use super::{MissHistory, STAGES};
 use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
 use crate::blocks::port::tests::small_plan;
@@ -41,7 +41,7 @@ pub(crate) fn samples(time_width: u32) -> impl Strategy<Value = Vec<(u64, Sample
 
 /// The golden sum as the pin has it: every ratio `2^exponent_bits` too high.
 pub(crate) fn stored(history: &golden::MissHistory, numbers: &Arithmetic) -> u64 {
-    let units = history.sum().to_bits() >> (64 - numbers.ratio_fraction);
+    let units = history.sum() >> (64 - numbers.ratio_fraction);
     let bias = 1i128 << (numbers.exponent_bits + numbers.ratio_fraction);
     u64::try_from(units + bias * history.misses() as i128).unwrap()
 }
@@ -104,7 +104,7 @@ fn a_miss_leaves_with_its_ratio() {
             history.clock(now, (cycle == 0).then_some(ended));
             now += 1;
         }
-        (history.misses(), history.sum().to_num::<f64>())
+        (history.misses(), history.sum() as f64 / ONE as f64)
     };
     assert_eq!(sample(16, true), (1, 1.0));
     assert_eq!(sample(9, false), (1, 1.0));

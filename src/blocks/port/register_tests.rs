@@ -15,7 +15,7 @@ use crate::blocks::csr::map;
 use crate::blocks::csr::tests::{
     guarded_plan, plan as register_plan, request, timed_guarded_plan, timed_plan,
 };
-use crate::blocks::testing::{cases, Bench};
+use crate::blocks::testing::{cases, cycles, Bench};
 use crate::config::plan::*;
 use crate::hdl::check;
 
@@ -276,16 +276,16 @@ fn emitted_verilog_agrees_with_the_description() {
         let mut plan = register_plan(Policy::PerfBound, 24);
         plan.histogram.kind = kind;
         plan.histogram.ttl = plan.histogram.ttl.filter(|_| kind.ages());
-        check::agrees_with_verilog(|| super::Port::new(&plan), 3000, 7).unwrap();
+        check::agrees_with_verilog(|| super::Port::new(&plan), cycles(3000), 7).unwrap();
     }
     let guarded = guarded_plan(Policy::PerfBoundCorrect, 24);
-    check::agrees_with_verilog(|| super::Port::new(&guarded), 3000, 7).unwrap();
+    check::agrees_with_verilog(|| super::Port::new(&guarded), cycles(3000), 7).unwrap();
     let mut plan = register_plan(Policy::PerfBound, 24);
     plan.registers = None;
     if let Some(rate) = &mut plan.budget.rate {
         rate.measures = true;
     }
-    check::agrees_with_verilog(|| super::Port::new(&plan), 3000, 7).unwrap();
+    check::agrees_with_verilog(|| super::Port::new(&plan), cycles(3000), 7).unwrap();
 }
 
 /// Measured hop counts without registers: the golden model follows in every cycle.

@@ -3,7 +3,7 @@
 use super::SwitchPorts;
 use crate::blocks::csr::map;
 use crate::blocks::csr::tests::plan;
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{cycles, Bench};
 use crate::config::plan::{HistogramKind, MessagesPlan, Policy, SyncPlan};
 use crate::hdl::check;
 
@@ -78,18 +78,18 @@ fn every_address_reaches_its_port_alone() {
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     let mut plan = plan(Policy::PerfBound, 24);
-    check::agrees_with_verilog(|| SwitchPorts::new(&plan, 2), 2000, 5).unwrap();
+    check::agrees_with_verilog(|| SwitchPorts::new(&plan, 2), cycles(2000), 5).unwrap();
     plan.sync = SyncPlan::Messages(MessagesPlan { timeout: 50 });
     plan.histogram.kind = HistogramKind::Decaying;
-    check::agrees_with_verilog(|| SwitchPorts::new(&plan, 3), 1000, 5).unwrap();
+    check::agrees_with_verilog(|| SwitchPorts::new(&plan, 3), cycles(1000), 5).unwrap();
 }
 
 #[test]
 fn emitted_verilog_is_lint_clean() {
     for (ports, sync) in [
         (1, SyncPlan::Levels),
-        (5, SyncPlan::Messages(MessagesPlan { timeout: 50 })),
-        (4, SyncPlan::Lpi),
+        (3, SyncPlan::Messages(MessagesPlan { timeout: 50 })),
+        (2, SyncPlan::Lpi),
     ] {
         let mut plan = plan(Policy::PerfBound, 40);
         plan.sync = sync;

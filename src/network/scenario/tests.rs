@@ -202,9 +202,9 @@ fn jobs_are_drawn_from_the_seed() {
     };
     let mut programs = std::collections::BTreeMap::new();
     let mut sizes = std::collections::BTreeMap::new();
-    for seed in 0..200 {
+    assert_eq!(of_seed(5, ""), of_seed(5, ""));
+    for seed in 0..100 {
         let drawn = of_seed(seed, "total_ranks = 496\n");
-        assert_eq!(drawn, of_seed(seed, "total_ranks = 496\n"));
         assert_eq!(drawn.iter().map(|job| job.1).sum::<u32>(), 496);
         for (program, ranks, _) in drawn {
             *programs.entry(program).or_insert(0) += 1;
@@ -216,7 +216,7 @@ fn jobs_are_drawn_from_the_seed() {
     let (least, most) = (programs.values().min(), programs.values().max());
     assert!(4 * least.unwrap() > 3 * most.unwrap(), "{programs:?}");
     assert_eq!(sizes.keys().copied().collect::<Vec<_>>(), [16, 32, 64]);
-    assert!(sizes.values().all(|count| *count > 500), "{sizes:?}");
+    assert!(sizes.values().all(|count| *count > 250), "{sizes:?}");
     // All of the network, if nothing is said. Jobs of 17 ranks take nine nodes of two ranks each.
     assert_eq!(of_seed(1, "").iter().map(|job| job.1).sum::<u32>(), 512);
     let odd = jobs("kind = \"random-jobs\"\nranks = [17]\nranks_per_node = 2\n").unwrap();
