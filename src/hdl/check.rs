@@ -467,6 +467,13 @@ pub(crate) fn run(
             output: both(&output),
         });
     }
+    // A claim may be broken at the last clock edge, after all that is compared.
+    if !output.status.success() {
+        return Err(CheckError::Complaint {
+            command: text_of(&program),
+            output: both(&output),
+        });
+    }
     Ok(lines)
 }
 

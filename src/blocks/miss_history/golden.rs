@@ -33,7 +33,7 @@ pub fn line(lines: &Lines, argument: Fixed, offset_bits: u32, slope_bits: u32) -
     let rest = argument - units(segment as i64, lines.segment_bits);
     let alike = segment >> (lines.segment_bits - lines.slope_index_bits);
     let (offset, slope) = (lines.offsets[segment], lines.slopes[alike]);
-    let rise = Fixed::from(slope) * rest >> slope_bits;
+    let rise = (Fixed::from(slope) * rest) >> slope_bits;
     units(offset as i64, offset_bits) + floor_to(rise, offset_bits)
 }
 

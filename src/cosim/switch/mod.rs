@@ -323,3 +323,120 @@ impl<R: Rtl> Scoreboard<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::port::pins::Pin;
+    use crate::cosim::Difference;
+
+    const PORTS: usize = 3;
+    const CYCLES: u64 = 100_000;
+
+    fn design() -> SwitchDesign {
+        let text = "[port]\npolicy = \"fixed\"\nsleep = \"deep-sleep\"\nt_pdt_init_ns = 200\n\
+            sync = \"messages\"\nsync_timeout_ns = 60\n\
+            [states.deep-sleep]\nt_w_ns = 90\nt_s_ns = 60\n";
+        let config = Config::parse(text, "port.toml").unwrap();
+        SwitchDesign::new(&config, PORTS as u32).unwrap()
+    }
+
+    /// An engine that has another `tx_enable` at a port in a cycle, or fails there if no port is named.
+    struct Scripted {
+        cycle: u64,
+        port: Option<usize>,
+        passed: u64,
+    }
+
+    impl Scripted {
+        fn new(cycle: u64, port: Option<usize>) -> Scripted {
+            Scripted {
+                cycle,
+                port,
+                passed: 0,
+            }
+        }
+    }
+
+    impl Rtl for Scripted {
+        fn run(&mut self, runs: &[Run]) -> Result<Option<Difference>, EngineError> {
+            for (step, of_all) in runs.chunks(PORTS).enumerate() {
+                let end = self.passed + of_all[0].cycles;
+                if self.cycle < end {
+                    let Some(port) = self.port else {
+                        return Err(EngineError::new("scripted", "fails"));
+                    };
+                    let mut actual = of_all[port].expected_values();
+                    actual[Pin::TxEnable] ^= 1;
+                    // The switch does not have this pin: whatever stands there is not compared.
+                    actual[Pin::Window] = 77;
+                    return Ok(Some(Difference {
+                        run: (step * PORTS + port) as u64,
+                        cycle: self.cycle - self.passed,
+                        actual,
+                    }));
+                }
+                self.passed = end;
+            }
+            Ok(None)
+        }
+    }
+
+    #[test]
+    fn a_difference_is_told_of_its_port_and_its_cycle() {
+        let design = design();
+        for (port, cycle) in [(0, 0), (2, 1), (1, 12_345), (2, CYCLES - 1)] {
+            let mut pair = SwitchLockStep::new(&design, Scripted::new(cycle, Some(port)));
+            let ended = pair
+                .drive(1, CYCLES, |_| ControlFlow::Continue(()))
+                .unwrap();
+            let SwitchEnded::Mismatch(at, mismatch) = ended else {
+                panic!("{ended:?}");
+            };
+            assert_eq!((at, mismatch.cycle), (port, cycle));
+            let expected = mismatch.expected.expected_values();
+            let wrong = Pin::ALL.into_iter();
+            let wrong = wrong.filter(|pin| mismatch.actual[*pin] != expected[*pin]);
+            assert_eq!(wrong.collect::<Vec<_>>(), [Pin::TxEnable]);
+            // The runs before it, without a gap, and the cycle itself.
+            let mut next = mismatch.history[0].0;
+            for (start, run) in &mismatch.history {
+                assert_eq!(*start, next);
+                next += run.cycles;
+            }
+            assert_eq!(next, cycle + 1);
+            for tally in pair.tallies() {
+                assert_eq!(tally.cycles, cycle);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_ends_where_it_is_to_end() {
+        let design = design();
+        let never = || Scripted::new(CYCLES, Some(0));
+        let mut pair = SwitchLockStep::new(&design, never());
+        let ended = pair
+            .drive(1, CYCLES, |_| ControlFlow::Continue(()))
+            .unwrap();
+        assert_eq!(ended, SwitchEnded::Complete);
+        let compared = |pair: &SwitchLockStep<Scripted>| -> Vec<u64> {
+            pair.tallies().iter().map(|tally| tally.cycles).collect()
+        };
+        assert_eq!(compared(&pair), [CYCLES; PORTS]);
+
+        let mut pair = SwitchLockStep::new(&design, never());
+        let mut told = 0;
+        let stop = |cycles| {
+            told = cycles;
+            ControlFlow::Break(())
+        };
+        assert_eq!(pair.drive(1, CYCLES, stop).unwrap(), SwitchEnded::Stopped);
+        assert!(0 < told && told < CYCLES, "{told}");
+        assert_eq!(compared(&pair), [told; PORTS]);
+
+        let mut pair = SwitchLockStep::new(&design, Scripted::new(500, None));
+        let failed = pair.drive(1, CYCLES, |_| ControlFlow::Continue(()));
+        assert_eq!(failed.unwrap_err().message, "fails");
+    }
+}
