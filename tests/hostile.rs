@@ -411,8 +411,8 @@ fn a_killed_run_leaves_nothing_that_the_next_one_does_not_remove() {
 fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
     let folder = folder();
     let writers = [
-        ("w.fst", "verilator"),
         ("w.vcd", "verilator"),
+        ("w.fst", "verilator"),
         ("w.vcd", "native"),
     ];
     for &(wave, engine) in share(&writers, 2) {

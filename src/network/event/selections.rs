@@ -8,6 +8,7 @@ use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
 use super::*;
 use crate::blocks::port::controller::{AlwaysOn, PowerController};
 use crate::blocks::port::golden::Port;
+use crate::blocks::testing::share;
 use crate::config::Config;
 use crate::network::clocked::NoSink;
 use crate::network::parameters::Queueing;
@@ -382,20 +383,15 @@ fn what_switches_cannot_turn_is_refused() {
 /// awake, and programs take no longer for it.
 #[test]
 fn links_sleep_longer_where_packets_are_gathered() {
-    for topology in [
-        tree(),
-        shape(
-            "torus",
-            &[
-                ("dims", Value::List(vec![4, 4])),
-                ("ports_per_link", Value::Number(4)),
-                ("nodes_per_switch", Value::Number(1)),
-            ],
-        ),
-    ] {
+    let torus = [
+        ("dims", Value::List(vec![4, 4])),
+        ("ports_per_link", Value::Number(4)),
+        ("nodes_per_switch", Value::Number(1)),
+    ];
+    for topology in share(&[tree(), shape("torus", &torus)], 2) {
         let plan = plan(10_000, "lpi");
         let run = |selection| {
-            let run = with(&*topology, selection, &lammps(), Some(plan), None, 2);
+            let run = with(&**topology, selection, &lammps(), Some(plan), None, 2);
             let wake = |port: &PortSummary| port.cycles.states[0];
             let awake: u64 = run.ports.iter().map(wake).sum();
             (awake as f64 / run.cycles as f64, run.time_ps as f64)
