@@ -1,10 +1,9 @@
 # What a newcomer needs: `make demo` and `make test`. Both install what is missing.
 #
 #   make demo    the main job on real input: configuration -> Verilog -> co-simulation
-#   make test    the tests, the way CI runs them (a quarter of an hour on two cores with all that is built first,
-#                seven minutes after that)
-#   make style   rustfmt and Clippy, before every commit (two and a half minutes the first time)
-#   make test-all  all of this, and the tests that take half a minute or more each
+#   make test    the tests, the way CI runs them (17 minutes on two cores with all that is built first, eight
+#                minutes after that)
+#   make test-all  these, and those that take half a minute or more each
 #   make matrix  the long co-simulation matrix: every histogram, scale, policy, sleep state
 #   make verify  proofs: every claim about every preset, and about its links
 #   make netlists  what Yosys synthesises does what the Verilog does: every preset and histogram
@@ -50,7 +49,7 @@ TESTED = CXX="$${CXX:-$(CURDIR)/tests/common/quick-c++}" COMPILED_HEADERS="$(CUR
 	LINKDOZE_CACHE="$(CURDIR)/target/tmp/linkdoze-cache" \
 	OBJCACHE="$$(command -v ccache)" PATH="$$(sh tools/z3.sh):$$PATH" $(CARGO)
 
-.PHONY: demo test test-all format style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
+.PHONY: demo test test-all style matrix long configurations verify netlists verify-all predict mutants golden-mutants pair bench fuzz sanitize cocotb ethernet handover schema lint area asic toggles directions rtl reference book setup build clean
 
 setup:
 	@sh tools/setup.sh
@@ -61,26 +60,19 @@ build: setup
 demo: build
 	@sh tools/demo.sh $(LINKDOZE)
 
-test: setup format
+test: setup style
 	$(TESTED) test --release --locked
 
 test-all: setup style
 	LINKDOZE_ALL_CASES=1 $(TESTED) test --release --locked -- --include-ignored
 
-# A minimal Rust has no rustfmt and Clippy; the tests do not need them.
-format:
-	@if $(CARGO) fmt --version >/dev/null 2>&1; then \
-	  set -x; $(CARGO) fmt --check && $(CARGO) fmt --check --manifest-path fuzz/Cargo.toml; \
+# A minimal Rust has no rustfmt and clippy; the tests do not need them.
+style:
+	@if $(CARGO) fmt --version >/dev/null 2>&1 && $(CARGO) clippy --version >/dev/null 2>&1; then \
+	  set -x; $(CARGO) fmt --check && $(CARGO) fmt --check --manifest-path fuzz/Cargo.toml && \
+	  $(CARGO) clippy --release --locked --all-targets -- -D warnings; \
 	else \
-	  echo 'format: not checked; rustup component add rustfmt'; \
-	fi
-
-# Clippy looks at all crates that are used, too, as long as a seventh of `make test` takes.
-style: format
-	@if $(CARGO) clippy --version >/dev/null 2>&1; then \
-	  set -x; $(CARGO) clippy --release --locked --all-targets -- -D warnings; \
-	else \
-	  echo 'style: not checked; rustup component add clippy'; \
+	  echo 'style: not checked; rustup component add rustfmt clippy'; \
 	fi
 
 matrix: build

@@ -152,7 +152,6 @@ fn commands_that_are_shown_run() {
                 .args(["-eu", "-c", &block.text])
                 .current_dir(folder.path())
                 .env("PATH", &path)
-                .env("LINKDOZE_CACHE", common::kept("linkdoze-cache"))
                 .output()
                 .unwrap();
             assert!(
@@ -529,7 +528,7 @@ fn keys_of_the_json_are_explained() {
         "estimate guarded.toml --json",
         "cosim port.toml --engine native --random --cycles 2000 --json",
         "cosim pair.toml --engine native --pair --delay 1 --cycles 2000 --json",
-        "verify fixed.toml --port-only --json",
+        "verify fixed.toml --json",
         "netlist fixed.toml --target ice40 --json",
         "synth fixed.toml --target ice40 --seeds 1 --json",
         "doctor --json",

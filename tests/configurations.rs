@@ -14,10 +14,14 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
+use crate::common::every_case;
+
 /// How many configurations the tests build, and every how many of them is linted: switches, too, which are
 /// every seventh of them.
 const COUNT: usize = 100;
 const EVERY: usize = 45;
+/// The same with `make test-all`.
+const EVERY_OF_ALL: usize = 24;
 
 /// Why a drawn configuration may be refused: limits that depend on several keys at once, so
 /// that it is simpler to draw again. Each is documented where it is refused.
@@ -227,7 +231,11 @@ fn random_legal_configurations_can_be_built() {
     let count = asked.as_deref().map_or(COUNT, |count| {
         count.parse().expect("CONFIGURATIONS is a number")
     });
-    let every = if asked.is_some() { 1 } else { EVERY };
+    let every = match asked {
+        Some(_) => 1,
+        None if every_case() => EVERY_OF_ALL,
+        None => EVERY,
+    };
     let began = Instant::now();
     let done = AtomicUsize::new(0);
     let met = Mutex::new(BTreeMap::<String, usize>::new());

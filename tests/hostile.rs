@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{Flock, FlockArg};
 use tempfile::TempDir;
 
-use crate::common::{kept, share};
+use crate::common::share;
 
 /// A folder with a configuration, idle periods, and a cache of compiled models.
 fn folder() -> TempDir {
@@ -431,7 +431,6 @@ fn a_waveform_that_does_not_fit_on_the_disk_is_an_error_and_leaves_nothing() {
                 .arg(env!("CARGO_BIN_EXE_linkdoze"))
                 .args(arguments)
                 .args(["--engine", engine, "--wave", wave])
-                .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
                 .output()
                 .unwrap()
         };

@@ -3,8 +3,6 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::common::kept;
-
 /// One combination of twelve: each kind of histogram once, on both scales, with both policies.
 const EVERY: &str = "12";
 const CYCLES: u64 = 500_000;
@@ -17,7 +15,6 @@ fn a_slice_of_the_matrix() {
         .arg(script)
         .args([env!("CARGO_BIN_EXE_linkdoze"), &CYCLES.to_string(), EVERY])
         .env("MATRIX_OUT", folder.path().join("matrix"))
-        .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
         .output()
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();

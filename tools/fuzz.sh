@@ -98,14 +98,19 @@ trap interrupted INT TERM HUP
 # from the kept traces.
 control() {
     for name in control-bytes control-text; do
-        rm -rf "$out/$name"
-        mkdir -p "$out/$name/corpus"
         seeds=
         [ $name = control-bytes ] || seeds=fuzz/corpus/goal
-        status=0
-        # shellcheck disable=SC2086
-        LINKDOZE_FUZZ=$name "$fuzzer" $limits -seed=1 -runs=2000000 -print_final_stats=1 \
-            -artifact_prefix="$out/$name/" "$out/$name/corpus" $seeds >"$out/$name/log" 2>&1 || status=$?
+        # What a run keeps decides what it tries next, and differs from run to run even with one seed: several
+        # short runs find the fault more surely than a long one.
+        for seed in 1 2 3 4 5 6 7 8; do
+            rm -rf "$out/$name"
+            mkdir -p "$out/$name/corpus"
+            status=0
+            # shellcheck disable=SC2086
+            LINKDOZE_FUZZ=$name "$fuzzer" $limits -seed=$seed -runs=250000 -print_final_stats=1 \
+                -artifact_prefix="$out/$name/" "$out/$name/corpus" $seeds >"$out/$name/log" 2>&1 || status=$?
+            [ $status = 0 ] || break
+        done
         if [ $status = 0 ] || ! grep -q 'put in on purpose' "$out/$name/log"; then
             echo "fuzz: the fault of $name, put in on purpose, is not found: $out/$name/log" >&2
             exit 1

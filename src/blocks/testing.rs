@@ -27,7 +27,7 @@ pub(crate) fn share<T>(all: &[T], step: usize) -> impl Iterator<Item = &T> {
 }
 
 /// 1 with `make test-all`, `step` else.
-fn unless_all(step: usize) -> usize {
+pub(crate) fn unless_all(step: usize) -> usize {
     match std::env::var_os(ALL_CASES) {
         Some(_) => 1,
         None => step,

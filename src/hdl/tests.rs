@@ -1,7 +1,7 @@
 //! Small blocks that exercise every construct, in both simulations and in the lint tools.
 
 use super::census::{self, Storage};
-use super::check::{agrees_with, agrees_with_verilog, lints, CheckError, VerilogSimulator};
+use super::check::{self, agrees_with, agrees_with_verilog, lints, CheckError, VerilogSimulator};
 use super::elaborate;
 use super::prelude::*;
 use super::sim::{SimError, Simulator};
@@ -1678,6 +1678,34 @@ fn claims_are_in_checkers() {
         .map(|(name, text)| format!("==> {name}\n{text}"))
         .collect();
     is_as_expected(&all, "claims.txt");
+}
+
+/// What a bench prints is whole, and yet the claim is told that is broken at its last clock edge.
+#[test]
+fn a_claim_that_is_broken_at_the_last_edge_is_told() {
+    let mut files = files(&Watch::new());
+    let mut checkers = files.iter_mut();
+    let checker = checkers.find(|(name, _)| name.ends_with("watch_checker.sv"));
+    let (_, text) = checker.unwrap();
+    assert_eq!(text.matches("MOST = 4'd9").count(), 1);
+    *text = text.replace("MOST = 4'd9", "MOST = 4'd3");
+    let pins = Simulator::new(Watch::new()).unwrap().pins().to_vec();
+    let run = |cycles: usize| {
+        let value = |name: &str, cycle: usize| u128::from(name != "rst" || cycle < 2);
+        let cycles = (0..cycles).map(|cycle| pins.iter().map(move |pin| value(&pin.name, cycle)));
+        let stimulus: Vec<Vec<u128>> = cycles.map(Iterator::collect).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let verilator = VerilogSimulator::Verilator;
+        check::run(verilator, folder.path(), &files, &pins, &stimulus)
+    };
+    // Two cycles of reset, one until it counts.
+    assert_eq!(run(7).unwrap().last().unwrap(), "0011");
+    match run(8) {
+        Err(CheckError::Complaint { output, .. }) => {
+            assert!(output.contains("bounded"), "{output}");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 wrong! { a_child_called_as_the_checker, Bad {

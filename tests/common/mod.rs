@@ -1,6 +1,6 @@
 //! What the black-box tests share.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use assert_cmd::Command;
 use tempfile::TempDir;
@@ -47,15 +47,11 @@ max_value_ns = 1536
 hop_factor = 0.1
 ";
 
-/// The binary, in `folder`. Compiled models are kept under `target`, so that they survive
-/// from run to run and go with `cargo clean`. However busy the machine is, no line of progress
-/// comes between what a test expects.
+/// The binary, in `folder`. However busy the machine is, no line of progress comes between what a
+/// test expects. The Makefile says where models are kept, and how they are compiled.
 pub fn linkdoze(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_linkdoze"));
-    command
-        .current_dir(folder)
-        .env("LINKDOZE_CACHE", kept("linkdoze-cache"))
-        .env("LINKDOZE_PROGRESS", "1e6");
+    command.current_dir(folder).env("LINKDOZE_PROGRESS", "1e6");
     command
 }
 
@@ -65,11 +61,6 @@ pub fn folder_of(preset: &str) -> TempDir {
     let init = ["init", "--preset", preset, "-o", "port.toml"];
     run(linkdoze(folder.path()).args(init), 0);
     folder
-}
-
-/// A folder under `target`.
-pub fn kept(name: &str) -> PathBuf {
-    [env!("CARGO_TARGET_TMPDIR"), name].iter().collect()
 }
 
 /// Standard error without what a configuration is told before all else (SPEC 6).

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{EventCounters, PLACES};
-use crate::blocks::testing::{cases, Bench};
+use crate::blocks::testing::{cases, cycles, Bench};
 use crate::hdl::check;
 
 /// Counters at these places.
@@ -100,7 +100,7 @@ proptest! {
         let places: Vec<u32> = (0..super::MOST_VISITED).collect();
         let ask = |cycle: usize| cycle.is_multiple_of(every).then_some(asked);
         let last = (0..30).flat_map(|counter| [(u32::MAX, Some(counter), false), (0, None, false)]);
-        agree(&places, (0..800).map(|cycle| (u32::MAX, ask(cycle), false)).chain(last))?;
+        agree(&places, (0..cycles(2000)).map(|cycle| (u32::MAX, ask(cycle), false)).chain(last))?;
     }
 }
 
