@@ -14,7 +14,7 @@
 #   make configurations  5,000 random legal configurations: each is built and linted
 #   make predict a million idle periods per histogram, golden model against Verilog
 #   make mutants  some 3,000 single faults in all modules: how many the co-simulation finds
-#   make golden-mutants  some 1,400 single faults in the golden models, the same question; cargo-mutants
+#   make golden-mutants  some 1,800 single faults in the golden models, the same question; cargo-mutants
 #                from crates.io makes them (two hours); goes on where it was interrupted
 #   make pair    two ports on a cable: every preset, every delay from 0 to 2000 cycles
 #   make bench   speed of the checked co-simulation against a plain Verilator loop

@@ -294,8 +294,8 @@ fn main() -> Result<()> {
     }
     let bytes = [&head.bytes[..], &stretches.bytes, &list.bytes].concat();
     std::fs::write(format!("{out}.run"), bytes).with_context(|| format!("{out}.run"))?;
-    let found = format!("{found:?}").replace('[', "&[");
-    let text = format!("{plan:?}, &{names:?}, {found}\n");
+    let found: Vec<String> = found.iter().map(|set| format!("&{set:?}")).collect();
+    let text = format!("{plan:?}, &{names:?}, &[{}]\n", found.join(", "));
     std::fs::write(format!("{out}.rs"), text)?;
     println!("{out}: {cycles} cycles, leaps: {leaps}");
     Ok(())

@@ -38,3 +38,4 @@ pub mod synth;
 mod tools;
 pub mod usage;
 pub mod verify;
+mod words;

@@ -93,6 +93,13 @@ fn init_names_the_nearest_preset_and_overwrites_nothing() {
         .assert()
         .code(2)
         .stderr(predicate::str::contains("exists already"));
+    linkdoze(folder.path())
+        .args([&init[..4], &["."]].concat())
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains(
+            ".: is a folder; name a file in it",
+        ));
     let content = || fs::read_to_string(folder.path().join("port.toml")).unwrap();
     assert_eq!(content(), "mine");
     linkdoze(folder.path())

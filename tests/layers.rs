@@ -9,10 +9,11 @@ use petgraph::graphmap::DiGraphMap;
 
 /// The top folders and files of `src`, each with those that it may import.
 /// `docs/contributing/layers.md` says why.
-const LAYERS: [(&str, &[&str]); 28] = [
+const LAYERS: [(&str, &[&str]); 29] = [
     ("files", &[]),
     ("tools", &[]),
     ("usage", &[]),
+    ("words", &[]),
     ("periods", &["files"]),
     ("ethernet", &[]),
     ("hdl", &["files"]),
@@ -44,7 +45,10 @@ const LAYERS: [(&str, &[&str]); 28] = [
         &["config", "constraints", "files", "hdl", "rtl", "tools"],
     ),
     ("verify", &["blocks", "config", "files", "hdl", "tools"]),
-    ("network", &["blocks", "config", "files", "input", "tools"]),
+    (
+        "network",
+        &["blocks", "config", "files", "input", "tools", "words"],
+    ),
     ("energy", &["blocks", "config", "network"]),
     (
         "cosim",
@@ -70,6 +74,7 @@ const LAYERS: [(&str, &[&str]); 28] = [
             "input",
             "network",
             "usage",
+            "words",
         ],
     ),
     (

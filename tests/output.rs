@@ -158,6 +158,12 @@ fn quiet_leaves_errors_alone_on_standard_error() {
     assert!(err.starts_with("stale or missing: rtl/port.v"), "{err}");
     let (_, err) = run(linkdoze(folder.path()).args(["-q", "estimate", "none"]), 2);
     assert!(err.starts_with("error: none: cannot read"), "{err}");
+    // Corners are those of random activity.
+    for activity in [&["--line-rate"][..], &["--pair", "--delay", "1"]] {
+        let cosim = ["cosim", "port.toml", "--engine", "native", "--all-corners"];
+        let (_, err) = run(linkdoze(folder.path()).args(cosim).args(activity), 2);
+        assert!(err.contains("cannot be used with"), "{err}");
+    }
     let both = ["-q", "-v", "estimate", "port.toml"];
     let (_, err) = run(linkdoze(folder.path()).args(both), 2);
     assert!(err.contains("cannot be used with"), "{err}");

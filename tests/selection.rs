@@ -598,7 +598,22 @@ fn every_part_is_emitted() {
     ];
     assert!(refused(&part[..4]).contains("--ports-up"));
     assert!(refused(&["--ports-down", "4"]).contains("--switch-part"));
-    assert!(refused(&[&part[..], &["--ports", "2"]].concat()).contains("cannot be used with"));
+    // What one of them requires is refused with the others, too.
+    let lanes = ["--link-lanes", "4"];
+    for options in [
+        [&part[..], &["--ports", "2"]].concat(),
+        [&part[..], &["--low-lanes", "2"]].concat(),
+        [&part[..], &["--mac-latency", "2"]].concat(),
+        [&lanes[..], &part[2..]].concat(),
+        [&lanes[..], &["--mac-latency", "2"]].concat(),
+        ["--ports", "2", "--low-lanes", "2"].to_vec(),
+        ["--ports", "2", "--mac-latency", "2"].to_vec(),
+        ["--ports", "2", "--select-on", "0.9"].to_vec(),
+        ["--ethernet", "xgmii64", "--ports-up", "4"].to_vec(),
+    ] {
+        let err = refused(&options);
+        assert!(err.contains("cannot be used with"), "{options:?}: {err}");
+    }
     let err = refused(&[&part[..], &["--select-off", "0.3"]].concat());
     assert!(
         err.contains("--select-off 0.3") && err.contains("twice T_off"),

@@ -699,7 +699,7 @@ fn a_saturated_network_says_so() {
         told.contains("note: ") && told.contains("the network is saturated"),
         "{told}"
     );
-    let (waiting, told) = with("0.1", "0.000001");
+    let (waiting, told) = with("0.1", "0.0625");
     assert!(waiting < 0.02, "{waiting}");
     assert!(!told.contains("saturated"), "{told}");
 }
@@ -722,7 +722,7 @@ fn messages_of_another_size_than_their_receive_are_told() {
     let found = json(folder.path(), &["simulate", &scenario, "--json"]);
     assert_eq!(number(&found, "/sizes_differ"), 1.0);
     let (table, _) = run(linkdoze(folder.path()).args(["simulate", &scenario]), 0);
-    assert!(table.contains("1 messages had another size"), "{table}");
+    assert!(table.contains("1 message had another size"), "{table}");
 }
 
 #[test]
@@ -1016,14 +1016,17 @@ fn too_many_samples_are_refused() {
     };
     refused(
         "duration_ns = 3000000\nsample_ns = 1\n",
-        "7:13: run.sample_ns = 1: 3000000 samples in duration_ns, at most 1000000 can be kept; the nearest \
-         length that will do is 4",
+        "samples in duration_ns and a cable's delay, at most 1000000 can be kept; the nearest length that \
+         will do is 3.002",
     );
     // What is accounted reaches a cable's delay further than the duration.
     refused(
         "duration_ns = 3000000\nsample_ns = 3\n",
-        "sample_ns = 3 in [run]: 3000000 ns would have more than 1000000 samples; the nearest that will do \
-         is 4",
+        "7:13: run.sample_ns = 3: ",
+    );
+    refused(
+        "duration_ns = 3000000\nsample_ns = 3\n",
+        "the nearest length that will do is 3.002",
     );
     refused(
         "sample_ns = 0.1\n",

@@ -464,6 +464,72 @@ fn the_verdict_comes_first() {
         0,
     );
     assert_eq!(rows(&at("later")), found);
+
+    // A fixed threshold has a bound where a guard enforces one.
+    let guarded = format!("{}[power.guard]\nburst = 64\n", scenario(0.00001));
+    write("guarded.toml", &guarded);
+    write(
+        "guard.toml",
+        "scenario = \"guarded.toml\"\nstates = [\"fast-wake\"]\n[fixed]\nt_pdt_ns = [0]\n\
+         [perfbound]\npolicies = []\n",
+    );
+    let args = ["sweep", "guard.toml", "-o", "guarded"];
+    let (text, _) = run(linkdoze(folder.path()).args(args), 0);
+    let verdict = "BOUND NOT KEPT in 1 of 1 experiment that has one: fixed-fast-wake-0ns.\n";
+    assert!(text.starts_with(verdict), "{text}");
+    let row = &rows(&at("guarded"))[1];
+    assert_eq!(
+        (row.setting.bound, row.bound_configured),
+        (None, Some(1e-5))
+    );
+    assert_eq!(row.bound_kept, Some(false));
+    let fixed = "policy = \"fixed\"\nt_pdt_ns = 0";
+    write(
+        "single.toml",
+        &guarded.replace("policy = \"perfbound\"", fixed),
+    );
+    let args = ["simulate", "single.toml", "--json"];
+    let (text, _) = run(linkdoze(folder.path()).args(args), 0);
+    let single: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(single["bound"]["configured"], 1e-5);
+    assert_eq!(single["bound"]["kept"], false);
+}
+
+/// What a run is compared with may change after it was made: the report of a sweep that has not ended
+/// goes by the sweep's file, not by what was written with the run.
+#[test]
+fn an_unfinished_sweep_compares_as_its_file_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(
+        at("scenario.toml"),
+        "[topology]\nkind = \"single-switch\"\nnodes = 4\n[traffic]\nkind = \"uniform\"\n\
+         [run]\nduration_ns = 20000\n",
+    )
+    .unwrap();
+    let sweep = |base: &str| {
+        let text = format!(
+            "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\nt_pdt_ns = [100]\n\
+             [perfbound]\npolicies = []\n[configurations.a]\n[configurations.b]\n{base}"
+        );
+        std::fs::write(at("sweep.toml"), text).unwrap();
+        let args = ["sweep", "sweep.toml", "-o", "out"];
+        run(linkdoze(folder.path()).args(args), 0);
+    };
+    let compared = |rows: Vec<Row>| -> Vec<Option<String>> {
+        let settings = rows.into_iter().map(|row| row.setting);
+        settings.map(|setting| setting.compared_with).collect()
+    };
+    sweep("");
+    let apart = compared(rows(&at("out")));
+    sweep("based_on = \"a\"\n");
+    let based = compared(rows(&at("out")));
+    assert_ne!(apart, based);
+    for file in ["results.parquet", "idle-periods.json"] {
+        std::fs::remove_file(at("out").join(file)).unwrap();
+    }
+    let unfinished = linkdoze::sweep::Results::read(&at("out")).unwrap();
+    assert_eq!(compared(unfinished.rows), based);
 }
 
 /// Loads, seeds and mappings: every run is the one that `simulate` makes of a scenario with these

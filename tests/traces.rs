@@ -184,7 +184,10 @@ fn message_without_receive() {
     Folder::new().refuses(
         text.as_bytes(),
         "",
-        &["rank 1 from rank 0 with tag 8", "no message"],
+        &[
+            "rank 1: 1 receive from rank 0 with tag 8",
+            "without a message",
+        ],
     );
 }
 

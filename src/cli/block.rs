@@ -64,6 +64,23 @@ impl BlockArgs {
     }
 }
 
+/// The options of a part of a switch, and of a lane controller. What excludes one excludes all: an
+/// option that another one requires may stand alone where that one cannot be given.
+const PART_OPTIONS: [&str; 6] = [
+    "switch_part",
+    "ports_down",
+    "ports_up",
+    "select_on",
+    "select_off",
+    "select_window_ns",
+];
+const LANE_OPTIONS: [&str; 4] = ["link_lanes", "low_lanes", "link_gbps", "queue_bytes"];
+
+/// All options of blocks in the place of a controller.
+pub(super) fn block_options() -> impl Iterator<Item = &'static str> {
+    PART_OPTIONS.into_iter().chain(LANE_OPTIONS)
+}
+
 /// A part of a switch.
 #[derive(clap::Args)]
 struct PartArgs {
@@ -71,7 +88,8 @@ struct PartArgs {
     /// function (round-robin, first-on, powar, alonso), what says how many ports the load needs, or
     /// what turns the links of a fat tree's switch on and off.
     #[arg(
-        long, value_name = "PART", requires_all = ["ports_down", "ports_up"], value_parser = part()
+        long, value_name = "PART", requires_all = ["ports_down", "ports_up"],
+        conflicts_with_all = LANE_OPTIONS, value_parser = part()
     )]
     switch_part: Option<Part>,
     /// Ports of that switch that lead down.
@@ -168,7 +186,7 @@ struct LaneArgs {
     /// link on while that is idle, and sends by them. Its times are those of fast wake, and its threshold
     /// is t_pdt_ns; it needs policy = "fixed", sleep = "fast-wake" and sync = "lpi".
     #[arg(
-        long, value_name = "N", conflicts_with = "switch_part", value_parser = within_u32(2..=64)
+        long, value_name = "N", conflicts_with_all = PART_OPTIONS, value_parser = within_u32(2..=64)
     )]
     link_lanes: Option<u32>,
     /// Lanes that stay on.

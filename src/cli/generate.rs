@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::block::BlockArgs;
+use super::block::{block_options, BlockArgs};
 use super::numbers::within_u32;
 use super::{output, Outcome};
 use crate::blocks::mii::Mii;
@@ -34,21 +34,22 @@ pub struct Args {
     constraints: Option<PathBuf>,
     /// Emit the controllers of so many ports, behind one AXI4-Lite port for their registers.
     #[arg(
-        long, value_name = "N", conflicts_with_all = ["switch_part", "link_lanes"],
+        long, value_name = "N", conflicts_with_all = block_options(),
         value_parser = within_u32(1..=MAX_PORTS)
     )]
     ports: Option<u32>,
     /// Emit a port of Ethernet on this interface: the controller, and the shims for low power
     /// idle between its MAC and its PHY. It needs port.sync = "lpi".
     #[arg(
-        long, value_name = "INTERFACE", conflicts_with_all = ["ports", "switch_part", "link_lanes"],
-        value_parser = interface()
+        long, value_name = "INTERFACE", conflicts_with_all = block_options(),
+        conflicts_with = "ports", value_parser = interface()
     )]
     ethernet: Option<Mii>,
     /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
     /// to hold frames back, it may still start one.
     #[arg(
         long, value_name = "N", requires = "ethernet", default_value = "16",
+        conflicts_with_all = block_options(), conflicts_with = "ports",
         value_parser = within_u32(0..=MAX_MAC_LATENCY)
     )]
     mac_latency: u32,

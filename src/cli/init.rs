@@ -30,6 +30,9 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         output::print(preset.text)?;
         return Ok(Outcome::Done);
     };
+    if path.is_dir() {
+        bail!("{}: is a folder; name a file in it", path.display());
+    }
     if path.symlink_metadata().is_ok() && !args.force {
         bail!(
             "{}: exists already; name another file, or replace it with --force",

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap_mangen::Man;
 
 use super::{output, Outcome};
@@ -30,8 +29,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     let mut pages = Vec::new();
     collect(&command, &mut pages)?;
-    std::fs::create_dir_all(folder)
-        .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    files::make_folder(folder)?;
     let files: Vec<(PathBuf, &[u8])> = pages
         .iter()
         .map(|(name, page)| (folder.join(name), page.as_slice()))

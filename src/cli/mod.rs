@@ -102,7 +102,9 @@ enum Command {
     /// Run a scenario with many settings of its ports. After an interruption the same command
     /// goes on where it stopped.
     Sweep(sweep::Args),
-    /// Draw the results of a sweep: a page, and a PNG file of each figure.
+    /// Draw the results of a sweep, or of a run over time: a page, and a PNG file of each figure.
+    ///
+    /// Of a sweep that has not ended, what is there is drawn. The page needs no other file.
     Report(report::Args),
     /// Look into the trace of an application.
     Trace(trace::Args),

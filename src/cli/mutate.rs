@@ -160,7 +160,7 @@ fn emit(campaign: &Campaign, number: usize, folder: &std::path::Path) -> Result<
             campaign.mutants.len()
         );
     };
-    std::fs::create_dir_all(folder)?;
+    files::make_folder(folder)?;
     let files = campaign.verilog(mutant);
     let paths: Vec<(PathBuf, &[u8])> = files
         .iter()

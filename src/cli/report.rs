@@ -9,8 +9,6 @@ use super::progress::Step;
 use super::Outcome;
 use crate::report;
 
-/// Draw the results of a sweep, of one that has not ended those that are there, or a simulation's samples over time: an HTML page that needs no
-/// other file, and a PNG file of each figure beside it.
 #[derive(clap::Args)]
 pub struct Args {
     /// The folder of a sweep, or of `simulate -o` of a scenario with sample_ns in [run].

@@ -203,8 +203,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     json["notes"] = json!(notes);
     let json = serde_json::to_string_pretty(&json)? + "\n";
     if let Some(folder) = &args.out {
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make the folder {}", folder.display()))?;
+        files::make_folder(folder)?;
         let (ports, idle) = (report.ports()?, report.idle_periods()?);
         let series = report.series()?;
         let mut files = vec![
@@ -265,7 +264,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     output::print(&if args.json {
         json
     } else {
-        report.text(args.all)
+        report.text(args.all, args.out.as_deref())
     })?;
     Ok(match &report.loops {
         Some(loops) if !loops.equal() => Outcome::CheckFailed,

@@ -11,6 +11,7 @@ use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
 use super::Outcome;
 use crate::sweep::{bounds_kept, contests, Prepared, Progress, Row, LIMITS, RESULTS};
+use crate::words::counted;
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -70,12 +71,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
     output::print(&match args.json {
         true => serde_json::to_string_pretty(&rows)? + "\n",
         false => format!(
-            "{}{}{}: {} experiments
+            "{}{}{}: {}
 {}",
             best(&rows),
             bounds_kept(&rows).map_or(String::new(), |verdict| wrapped(&verdict, 2)),
             args.out.join(RESULTS).display(),
-            rows.len(),
+            counted(rows.len(), "experiment", "experiments"),
             text(&rows)
         ),
     })?;
@@ -140,7 +141,7 @@ fn text(rows: &[Row]) -> String {
         let against = &row.against;
         figures.add_row([
             row.setting.experiment.clone(),
-            match (row.setting.bound, row.bound_kept) {
+            match (row.bound_configured, row.bound_kept) {
                 (None, _) => "-",
                 (_, None) => "not judged",
                 (_, Some(true)) => "kept",

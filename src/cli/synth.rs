@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::block::BlockArgs;
+use super::block::{block_options, BlockArgs};
 use super::completions::suggested;
 use super::numbers::within_u32;
 use super::output::{self, table, trimmed, wrapped};
@@ -33,7 +33,7 @@ pub struct Args {
     target: Target,
     /// Synthesise the controllers of so many ports, behind one AXI4-Lite port for their registers.
     #[arg(
-        long, value_name = "N", conflicts_with_all = ["switch_part", "link_lanes"],
+        long, value_name = "N", conflicts_with_all = block_options(),
         value_parser = within_u32(1..=MAX_PORTS)
     )]
     ports: Option<u32>,

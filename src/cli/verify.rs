@@ -8,7 +8,7 @@ use anyhow::bail;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::block::BlockArgs;
+use super::block::{block_options, BlockArgs};
 use super::numbers::{within, within_u32};
 use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
@@ -55,10 +55,10 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = ".")]
     traces: PathBuf,
     /// Prove what holds of one port whatever the other end does, not what holds of two on a cable.
-    #[arg(long, conflicts_with_all = ["switch_part", "link_lanes"])]
+    #[arg(long, conflicts_with_all = block_options())]
     port_only: bool,
     /// Leave out two ports with short times on a link that loses messages, whose ends are reset.
-    #[arg(long, conflicts_with_all = ["switch_part", "link_lanes"])]
+    #[arg(long, conflicts_with_all = block_options())]
     without_faults: bool,
     /// Prove this claim only, by its name in the table of `--all`; several may be named. The other
     /// claims about the same ports are taken as given.

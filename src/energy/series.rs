@@ -265,9 +265,9 @@ mod tests {
         let error = refused("[run]\nduration_ns = 2000000\nsample_ns = 0.5\n");
         for part in [
             "13:13",
-            "4000000 samples",
-            // 2 ms and a cable's delay in a million samples.
-            "the nearest length that will do is 3",
+            "samples in duration_ns and a cable's delay",
+            // 2 ms, and a cable's delay and a clock cycle of 1 us and a little, in a million samples.
+            "the nearest length that will do is 2.002",
         ] {
             assert!(error.contains(part), "{error}");
         }

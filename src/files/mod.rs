@@ -371,16 +371,7 @@ impl FolderLock {
     /// # Errors
     /// If another process has it, or it cannot be made.
     pub fn new(folder: &Path) -> Result<FolderLock, FileError> {
-        if folder.exists() && !folder.is_dir() {
-            return Err(FileError::NotAFolder {
-                path: folder.into(),
-            });
-        }
-        std::fs::create_dir_all(folder).map_err(|source| FileError::Folder {
-            path: folder.into(),
-            folder: folder.into(),
-            source,
-        })?;
+        make_folder(folder)?;
         let file = std::fs::File::open(folder).map_err(|source| FileError::Read {
             path: folder.into(),
             source,
@@ -397,6 +388,23 @@ impl FolderLock {
         remove_left_files(folder);
         Ok(FolderLock { _lock: lock })
     }
+}
+
+/// Makes a folder to write to, and those above it, where they are missing.
+///
+/// # Errors
+/// If it cannot be made, or something else has its name.
+pub fn make_folder(folder: &Path) -> Result<(), FileError> {
+    if folder.exists() && !folder.is_dir() {
+        return Err(FileError::NotAFolder {
+            path: folder.into(),
+        });
+    }
+    std::fs::create_dir_all(folder).map_err(|source| FileError::Folder {
+        path: folder.into(),
+        folder: folder.into(),
+        source,
+    })
 }
 
 /// A file under a temporary name beside its place.

@@ -122,10 +122,14 @@ impl FromStr for Decimal {
             _ => (false, text),
         };
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
-            Some((mantissa, exponent)) => (
-                mantissa,
-                exponent.parse::<i64>().map_err(|_| DecimalError::TooFine)?,
-            ),
+            Some((mantissa, exponent)) => {
+                let digits = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+                if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                    return Err(DecimalError::NoNumber);
+                }
+                let exponent = exponent.parse::<i64>().map_err(|_| DecimalError::TooFine)?;
+                (mantissa, exponent)
+            }
             None => (unsigned, 0),
         };
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -216,7 +220,7 @@ mod tests {
         assert_eq!(text("1e99999999999999999999"), Err(DecimalError::TooFine));
         assert_eq!(text("inf"), Err(DecimalError::NotFinite));
         assert_eq!(text("nan"), Err(DecimalError::NotFinite));
-        for wrong in ["", "4-5", "1.2.3", "."] {
+        for wrong in ["", "4-5", "1.2.3", ".", "1e", "1e+", "1e5e3", "1e +3"] {
             assert_eq!(text(wrong), Err(DecimalError::NoNumber), "{wrong}");
         }
     }

@@ -942,14 +942,15 @@ fn decimal_of(value: &DeValue) -> Result<Decimal, String> {
 /// What is legal, and that this has another type.
 fn not(of: &Type, value: &DeValue) -> String {
     let unit = of.unit();
-    let units = match (value, unit.example()) {
+    let legal = of.legal();
+    match (value, unit.example()) {
         (DeValue::String(_), Some(example)) => format!(
-            ", as a number, or in quotes with a unit such as \"{example}\" ({})",
+            "must be {legal}, as a number, or in quotes with a unit such as \"{example}\" ({}); this is \
+             neither",
             unit.symbols().join(", ")
         ),
-        _ => String::new(),
-    };
-    format!("must be {}{units}, not {}", of.legal(), type_name(value))
+        _ => format!("must be {legal}, not {}", type_name(value)),
+    }
 }
 
 /// Where a key stands, in brackets.
@@ -1003,7 +1004,7 @@ fn type_name(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
         DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a point",
+        DeValue::Float(_) => "a number with a point or an exponent",
         DeValue::Boolean(_) => "true or false",
         DeValue::Datetime(_) => "a date",
         DeValue::Array(_) => "a list",

@@ -149,15 +149,15 @@ fn values_may_carry_their_units() {
             "states.fast-wake",
             "t_w_ns = \"4.5 parsecs\"",
             "must be a time from 0.001 to 1000000000 ns in whole picoseconds, as a number, or in \
-             quotes with a unit such as \"4.5 us\" (ps, ns, us, µs, ms, s), not a string",
+             quotes with a unit such as \"4.5 us\" (ps, ns, us, µs, ms, s); this is neither",
         ),
-        ("states.fast-wake", "t_w_ns = \"4500\"", "not a string"),
+        ("states.fast-wake", "t_w_ns = \"4500\"", "this is neither"),
         (
             "states.fast-wake",
             "t_w_ns = \"2 s\"",
             "the nearest legal value is 1000000000",
         ),
-        ("states.fast-wake", "t_w_ns = \"us\"", "not a string"),
+        ("states.fast-wake", "t_w_ns = \"us\"", "this is neither"),
         (
             "clock",
             "period_ps = \"0.8005 ns\"",

@@ -289,19 +289,21 @@ fn run(reader: &mut Reader, section: &Section, cable_ps: u64) -> Option<Run> {
             ),
         );
     }
-    let samples = duration.checked_div(run.sample).unwrap_or(0);
-    if samples > MAX_SAMPLES {
+    if duration > 0 && run.sample > 0 {
         // What is accounted reaches a cable's delay and a clock cycle further.
         let accounted = duration + cable_ps + CLOCK_CYCLE_PS;
-        let nearest = accounted.div_ceil(MAX_SAMPLES).div_ceil(1000);
-        reader.fault_at(
-            section,
-            "sample_ns",
-            format!(
-                "{samples} samples in duration_ns, at most {MAX_SAMPLES} can be kept; the nearest \
-                 length that will do is {nearest}"
-            ),
-        );
+        let samples = accounted.div_ceil(run.sample);
+        if samples > MAX_SAMPLES {
+            reader.fault_at(
+                section,
+                "sample_ns",
+                format!(
+                    "{samples} samples in duration_ns and a cable's delay, at most {MAX_SAMPLES} can be \
+                     kept; the nearest length that will do is {}",
+                    ns(accounted.div_ceil(MAX_SAMPLES))
+                ),
+            );
+        }
     }
     Some(run)
 }

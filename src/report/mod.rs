@@ -194,6 +194,7 @@ mod tests {
             scenario_sha256: "0".repeat(64),
             network: "2 nodes".into(),
             experiments: Vec::new(),
+            compared_with: Vec::new(),
             traces: vec![("a.goal".into(), "1".repeat(64))],
             skeletons: vec!["lammps, 2 ranks, 1 step".into()],
             trace_files_sha256: vec![("a.goal".into(), "2".repeat(64))],
@@ -333,6 +334,8 @@ mod tests {
         );
         let contest = report(&contest, |_| ()).1;
         assert!(contest.contains("<section id=\"a_mmwwmmww-contest\">"));
+        let told = "of a configuration that is based on another one, in the network of that one.";
+        assert!(contest.contains(told) && !html.contains(told));
         html += &contest;
         let number = |text: &str, key: &str| -> f64 {
             let value = text.split(&format!(" {key}=\"")).nth(1).unwrap();
@@ -494,6 +497,7 @@ mod tests {
     fn what_is_missing_is_said() {
         let cut = |row: &mut Row| {
             row.measured.ended = "duration".into();
+            row.measured.time_ns = 1e9;
             row.measured.operations = 0;
             row.against.time_overhead_percent = None;
         };
@@ -502,6 +506,30 @@ mod tests {
         assert!(html.contains("energies are those of the same time"));
         assert_eq!(html.matches("<svg ").count(), 11);
         assert_eq!(html.matches("No values").count(), 2);
+        // Patterns, programs that are cut, and programs that are not.
+        let mixed = |row: &mut Row| {
+            match row.setting.workload.as_deref() {
+                Some("pattern") => row.measured.operations = 0,
+                Some("program") => row.measured.operations = 9,
+                _ => return,
+            }
+            row.measured.ended = "duration".into();
+            row.measured.time_ns = 1e9;
+        };
+        let workloads = "[perfbound]\npolicies = []\n[workloads.whole]\n[workloads.pattern]\n\
+                         [workloads.program]\n";
+        let html = report(workloads, mixed).1;
+        let notes = [
+            ("energies are those of the same time", 19),
+            ("no energies: a slower run has done less", 19),
+        ];
+        for (energies, count) in notes {
+            let note = format!(
+                "{count} of 57 runs were cut after 1 s: there are no execution times to compare, and \
+                 {energies}."
+            );
+            assert!(html.contains(&note), "{note}");
+        }
         assert_eq!(files.len(), 1 + 11);
         // Only the runs with power saving.
         let late = |row: &mut Row| {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::figure::{cell, Figure, Table};
+use crate::config::plan::Policy;
 use crate::experiment::Measured;
 use crate::sweep::{self, contests, percent_label, time_label, Description, Row, Spread, LIMITS};
 
@@ -43,9 +44,15 @@ pub fn html(
         escaped(&description.network),
         rows.len(),
         escaped(&description.linkdoze),
-        match rows.iter().any(|row| !row.setting.variation().is_empty()) {
-            true => ", with the same values of what varies",
-            false => "",
+        match (
+            rows.iter().any(is_based_on_another),
+            rows.iter().any(|row| !row.setting.variation().is_empty())
+        ) {
+            (true, _) =>
+                ", with the same values of what varies; of a configuration that is based on another \
+                 one, in the network of that one",
+            (false, true) => ", with the same values of what varies",
+            (false, false) => "",
         },
     ));
     let seeds: BTreeSet<u64> = rows.iter().filter_map(|row| row.setting.seed).collect();
@@ -66,16 +73,8 @@ pub fn html(
             rows.len()
         )),
     }
-    if let Some(cut) = rows.iter().find(|row| row.measured.ended != "complete") {
-        // A pattern never ends, and offers the same in the same time.
-        let compared = match cut.measured.operations {
-            0 => "no execution times to compare, and energies are those of the same time",
-            _ => "no execution times to compare, and no energies: a slower run has done less",
-        };
-        put(format_args!(
-            "<p class=\"note\">Runs were cut after {}: there are {compared}.</p>\n",
-            time_label(cut.measured.time_ns)
-        ));
+    for note in cut(rows) {
+        put(format_args!("<p class=\"note\">{note}</p>\n"));
     }
     let best = best(rows);
     if !best.rows.is_empty() {
@@ -95,8 +94,9 @@ pub fn html(
              <p class=\"source\">The execution time decides whether a bound was kept. The budget of \
              a port is the time that its packets may wait for its link, l times the run (PerfBound 2.4). \
              Optimum: the longest idle periods of links that never sleep, slept through with as \
-             many wake-ups as the bound admits, or as the run had. Score: what the run saved, \
-             divided by that. Ideal: links that sleep whenever they are idle, for nothing.</p>\n\
+             many wake-ups as the bound admits, or as the run had. Score: what the run saved against \
+             links that never sleep in its own network, divided by that. Ideal: links that sleep \
+             whenever they are idle, for nothing.</p>\n\
              <details>\n<summary>Table</summary>\n{}</details>\n</section>\n",
             table(&judged)
         ));
@@ -142,6 +142,41 @@ pub fn html(
          settings is that of its section 4.3.</p>\n</section>\n</main>\n</body>\n</html>\n"
     ));
     page
+}
+
+/// It is compared with a run in the network of another configuration, its own run without power saving
+/// being compared, too.
+fn is_based_on_another(row: &Row) -> bool {
+    row.setting.policy == Policy::AlwaysOn.name() && row.setting.compared_with.is_some()
+}
+
+/// What there is not, because runs did not come to their end: a sentence for patterns, and one for
+/// programs.
+fn cut(rows: &[Row]) -> Vec<String> {
+    let cut = rows.iter().filter(|row| row.measured.ended != "complete");
+    // A pattern never ends, and offers the same in the same time.
+    let (patterns, programs): (Vec<&Row>, Vec<&Row>) =
+        cut.partition(|row| row.measured.operations == 0);
+    let kinds = [
+        (patterns, "energies are those of the same time"),
+        (programs, "no energies: a slower run has done less"),
+    ];
+    let kinds = kinds.into_iter().filter(|(of, _)| !of.is_empty());
+    kinds
+        .map(|(of, energies)| {
+            let which = match of.len() {
+                count if count == rows.len() => "Runs were".to_owned(),
+                1 => format!("1 of {} runs was", rows.len()),
+                count => format!("{count} of {} runs were", rows.len()),
+            };
+            let time = of[0].measured.time_ns;
+            let when = match of.iter().all(|row| row.measured.time_ns == time) {
+                true => format!(" after {}", time_label(time)),
+                false => String::new(),
+            };
+            format!("{which} cut{when}: there are no execution times to compare, and {energies}.")
+        })
+        .collect()
 }
 
 /// The page of one run over time.
@@ -335,7 +370,7 @@ fn verdicts(rows: &[Row]) -> Table {
         let over = measured.ports_over_budget.map(|over| over.to_string());
         let mut cells: Vec<String> = names(row).into();
         cells.push(
-            match (row.setting.bound, row.bound_kept) {
+            match (row.bound_configured, row.bound_kept) {
                 (None, _) => NONE,
                 (_, None) => "not judged",
                 (_, Some(true)) => "kept",

@@ -28,6 +28,9 @@ pub struct Description {
     /// The experiments, by name.
     #[serde(default)]
     pub experiments: Vec<String>,
+    /// The run that each of them is compared with, by name (`Setting::compared_with`).
+    #[serde(default)]
+    pub compared_with: Vec<Option<String>>,
     /// Each trace's file and the program that was read from it.
     pub traces: Vec<(PathBuf, String)>,
     /// Each skeleton in a few words.
@@ -112,6 +115,7 @@ mod tests {
             scenario_sha256: "x".into(),
             network: String::new(),
             experiments: Vec::new(),
+            compared_with: Vec::new(),
             trace_files_sha256: Vec::new(),
             traces: vec![("t".into(), "y".into())],
             skeletons: Vec::new(),

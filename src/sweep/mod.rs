@@ -50,10 +50,7 @@ use crate::network::scenario::{Job, Jobs, Mapping, Origin, Scenario, Traffic, Va
 use crate::network::topology::Topology;
 use crate::network::{self, trace, Progress as RunProgress, Workload};
 use crate::usage;
-
-fn counted(number: usize, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
-}
+use crate::words::counted;
 
 /// A sweep, with everything read that it needs.
 pub struct Prepared {
@@ -267,17 +264,22 @@ impl Prepared {
             scenario: sweep.scenario.clone(),
             scenario_sha256: hex(&Sha256::digest(&text)),
             experiments: sweep.names().collect(),
+            compared_with: Vec::new(),
             network: networks.join("; "),
             traces,
             skeletons,
             trace_files_sha256,
             ports_sha256: bases,
         };
-        Ok(Self {
+        let mut prepared = Self {
             inputs,
             description,
             variations,
-        })
+        };
+        let points = prepared.points().into_iter();
+        prepared.description.compared_with =
+            points.map(|point| point.setting().compared_with).collect();
+        Ok(prepared)
     }
 
     /// All runs: those of the first variation, then those of the next. Each variation begins with
@@ -463,6 +465,7 @@ impl Prepared {
                 .digest(&point.varied.variation, point.config),
             setting: point.setting(),
             measured,
+            bound_configured: point.config.bound().map(|bound| bound.to_f64()),
             potential,
             idle_periods,
         };
@@ -622,8 +625,8 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
 /// What the experiments of a sweep did with their bounds ([`experiment::summary`]).
 pub fn bounds_kept(rows: &[Row]) -> Option<String> {
     experiment::summary(rows.iter().map(|row| {
-        let setting = &row.setting;
-        (&*setting.experiment, setting.bound, row.bound_kept)
+        let name = &*row.setting.experiment;
+        (name, row.bound_configured, row.bound_kept)
     }))
 }
 

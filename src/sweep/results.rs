@@ -35,6 +35,9 @@ pub(super) struct Stored {
     pub(super) inputs_sha256: String,
     pub(super) setting: Setting,
     pub(super) measured: Measured,
+    /// The degradation by which it is judged (`Config::bound`).
+    #[serde(default)]
+    pub(super) bound_configured: Option<f64>,
     /// What could have been saved.
     pub(super) potential: Potential,
     /// Of the run without power saving.
@@ -84,10 +87,15 @@ impl Results {
     fn read_unfinished(folder: &Path) -> Result<Self, Error> {
         let description: Description = read_json(&folder.join(DESCRIPTION))?;
         let mut all: Vec<Stored> = Vec::new();
-        for experiment in &description.experiments {
+        for (place, experiment) in description.experiments.iter().enumerate() {
             let path = result_path(folder, experiment);
             if path.exists() {
-                all.push(read_json(&path)?);
+                let mut stored: Stored = read_json(&path)?;
+                // What a run is compared with may have changed since it was made.
+                if let Some(against) = description.compared_with.get(place) {
+                    stored.setting.compared_with.clone_from(against);
+                }
+                all.push(stored);
             }
         }
         let idle = all.iter().find_map(|stored| stored.idle_periods.clone());
@@ -140,7 +148,8 @@ impl Stored {
     /// As a row of the table.
     pub(super) fn row(&self, setting: Setting, against: Against) -> Row {
         Row {
-            bound_kept: Verdict::new(setting.bound, &self.measured, &against).kept,
+            bound_configured: self.bound_configured,
+            bound_kept: Verdict::new(self.bound_configured, &self.measured, &against).kept,
             setting,
             measured: self.measured.clone(),
             against,

@@ -61,7 +61,10 @@ pub struct Row {
     /// What governed the ports.
     #[serde(flatten)]
     pub setting: Setting,
-    /// The run took no longer than the bound admits; none without a bound, or without execution
+    /// The degradation by which it is judged, as a fraction: that of a predicting policy, or of a
+    /// fixed threshold whose guard enforces one.
+    pub bound_configured: Option<f64>,
+    /// The run took no longer than that admits; none without such a bound, or without execution
     /// times to compare.
     pub bound_kept: Option<bool>,
     /// What was measured.
@@ -145,7 +148,7 @@ impl Setting {
 }
 
 /// The columns of the file: the fields of [`Row`]. Each may hold nulls.
-const COLUMNS: [(&str, Kind); 86] = [
+const COLUMNS: [(&str, Kind); 87] = [
     ("experiment", Kind::Text),
     ("policy", Kind::Text),
     ("state", Kind::Text),
@@ -160,6 +163,7 @@ const COLUMNS: [(&str, Kind); 86] = [
     ("configuration", Kind::Text),
     ("varied", Kind::Text),
     ("compared_with", Kind::Text),
+    ("bound_configured", Kind::Real),
     ("bound_kept", Kind::Flag),
     ("ended", Kind::Text),
     ("time_ns", Kind::Real),
@@ -395,8 +399,10 @@ pub(crate) mod tests {
 
     /// A row of plausible figures, some of which differ with `seed`.
     pub(crate) fn row(experiment: &Experiment, seed: f64) -> Row {
+        let setting = Setting::new(experiment, &Variation::default(), &Variation::default());
         Row {
-            setting: Setting::new(experiment, &Variation::default(), &Variation::default()),
+            bound_configured: setting.bound,
+            setting,
             bound_kept: None,
             measured: plausible(seed),
             against: Against {

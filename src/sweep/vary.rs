@@ -437,6 +437,16 @@ pub(super) fn variations<'t>(
         );
         reader.fault(places.of_problem("").unwrap_or(vary.at), problem);
     }
+    let too_long = all.iter().find(|(it, _)| name(it).len() > LONGEST_NAME);
+    if let Some((variation, places)) = too_long.filter(|_| !reader.has_faults()) {
+        let name = name(variation);
+        let problem = format!(
+            "{name:?} would be part of file names, and may have {LONGEST_NAME} letters, not {}: give \
+             the values a name of their own in [configurations]",
+            name.len()
+        );
+        reader.fault(places.of_problem("").unwrap_or(vary.at), problem);
+    }
     let against: Vec<usize> = (0..all.len())
         .map(|number| against(&all, number, &axes.configurations).unwrap_or(number))
         .collect();
@@ -517,6 +527,10 @@ fn each<T: Copy>(
     }
     with
 }
+
+/// Most letters of the name of a variation: that of an experiment stands in front of it and what a
+/// figure shows behind it, and a file's name has at most 255.
+const LONGEST_NAME: usize = 150;
 
 /// A name that two have.
 fn twice(all: &[(Variation, Places)]) -> Option<(String, &Places)> {
@@ -696,6 +710,22 @@ mod tests {
         let fault = |at| sweep.fault(Path::new("s"), at, "no".into()).to_string();
         assert_eq!([fault((0, 1)), fault((2, 1))], ["s:4:13: no", "s:9:19: no"]);
         assert_eq!(fault((5, 2)), "s:4:17: no");
+    }
+
+    /// The names of results, and of figures, are names of files.
+    #[test]
+    fn a_name_is_not_too_long() {
+        let nodes = |count: u32| {
+            let nodes: Vec<String> = (0..count).map(|node| node.to_string()).collect();
+            format!(
+                "[vary]\ntraffic.hot_nodes = [[0], [{}]]\n",
+                nodes.join(", ")
+            )
+        };
+        assert!(parse(&nodes(50)).is_ok());
+        let error = parse(&nodes(72)).unwrap_err();
+        assert!(error.contains("sweep.toml:3:27: "), "{error}");
+        assert!(error.contains("may have 150 letters, not "), "{error}");
     }
 
     #[test]

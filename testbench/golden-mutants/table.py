@@ -1,9 +1,10 @@
-"""What became of the faults in the golden models: a table, and those that survive.
+"""What became of the faults in the golden models.
 
-    table.py CRATE RESULTS
+    table.py table CRATE RESULTS    a table, and those that survive
+    table.py left CRATE RESULTS     those that survive, as a key of cargo-mutants' configuration
 
-Those that listed.txt gives a reason for are counted apart. Ends with status 1 if fewer than 99 of 100
-others are found.
+Those that listed.txt gives a reason for are counted apart. The table ends with status 1 if fewer than
+99 of 100 others are found. RESULTS has a folder for each round, and in it one for each of its pieces.
 """
 
 import json
@@ -42,30 +43,49 @@ def told(crate, mutant):
     return f"{what}: {line[:first].lstrip()}[{line[first:last]}]{line[last:]}"
 
 
-def main(crate, results):
+def outcomes(results):
+    """What became of each fault in the end, by what cargo-mutants calls it: its outcome, and what was
+    printed in all rounds."""
+    found = {}
+    rounds = sorted((path for path in results.iterdir() if path.is_dir()), key=lambda path: int(path.name))
+    for path in (path for folder in rounds for path in sorted(folder.glob("*/mutants.out/outcomes.json"))):
+        for outcome in json.loads(path.read_text())["outcomes"]:
+            if outcome["scenario"] != "Baseline":
+                log = (path.parent / outcome["log_path"]).read_text(errors="replace")
+                name = outcome["scenario"]["Mutant"]["name"]
+                found[name] = (outcome, found.get(name, ({}, ""))[1] + log)
+    return found
+
+
+def left(results):
+    """Tells cargo-mutants to make those faults only that were not found."""
+    missed = [
+        name for name, (outcome, _) in outcomes(results).items() if FATES[outcome["summary"]] == "left"
+    ]
+    # One that names no fault, so that an empty list does not mean all.
+    print("examine_re = " + json.dumps([f"^{re.escape(name)}$" for name in missed] or ["^$"]))
+
+
+def table(crate, results):
     models, by_run, endless, survivors = {}, {}, 0, []
     listed = reasons()
-    for path in sorted(results.glob("*/mutants.out/outcomes.json")):
-        for outcome in json.loads(path.read_text())["outcomes"]:
-            if outcome["scenario"] == "Baseline":
-                continue
-            mutant = outcome["scenario"]["Mutant"]
-            name = told(crate, mutant)
-            fate = FATES[outcome["summary"]]
-            log = (path.parent / outcome["log_path"]).read_text(errors="replace")
-            if fate == "left":
-                why = listed.get(name)
-                fate = "listed" if why else "left"
-                unsettled = re.findall(r"^unsettled: (\S+), (.*)$", log, re.M)
-                survivors.append((why or "", name, unsettled))
-            elif fate == "found":
-                first = re.search(r"differs: (\S+),", log)
-                # The limit of time ends it with a signal.
-                endless += not first and "panicked" not in log
-                by = first.group(1) if first else "a panic, or no end"
-                by_run[by] = by_run.get(by, 0) + 1
-            counts = models.setdefault(name.split(":")[0], {})
-            counts[fate] = counts.get(fate, 0) + 1
+    for outcome, log in outcomes(results).values():
+        mutant = outcome["scenario"]["Mutant"]
+        name = told(crate, mutant)
+        fate = FATES[outcome["summary"]]
+        if fate == "left":
+            why = listed.get(name)
+            fate = "listed" if why else "left"
+            unsettled = re.findall(r"^unsettled: (\S+), (.*)$", log, re.M)
+            survivors.append((why or "", name, unsettled))
+        elif fate == "found":
+            first = re.search(r"differs: (\S+),", log)
+            # The limit of time ends it with a signal.
+            endless += not first and "panicked" not in log
+            by = first.group(1) if first else "a panic, or no end"
+            by_run[by] = by_run.get(by, 0) + 1
+        counts = models.setdefault(name.split(":")[0], {})
+        counts[fate] = counts.get(fate, 0) + 1
 
     def line(model, counts):
         of = [counts.get(fate, 0) for fate in ("found", "unviable", "listed", "left")]
@@ -98,4 +118,8 @@ def main(crate, results):
     sys.exit(found < 0.99 * (found + left))
 
 
-main(pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]))
+crate, results = pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+if sys.argv[1] == "left":
+    left(results)
+else:
+    table(crate, results)

@@ -110,7 +110,8 @@ pub struct Args {
     all: bool,
 
     /// End with exit status 1 if --random does not reach every corner that the configuration has
-    #[arg(long, requires = "random")]
+    #[arg(long, requires = "random",
+          conflicts_with_all = ["line_rate", "periods", "scenario", "pair"])]
     all_corners: bool,
 
     /// Count which lines, branches and bits of the Verilog are reached, module by module; with

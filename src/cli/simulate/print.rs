@@ -1,15 +1,19 @@
 //! What `linkdoze simulate` prints.
 
+use std::path::Path;
+
 use super::{accepted, ns, offered, Found, Loops, Report};
 use crate::cli::output::{table, trimmed, wrapped};
 use crate::energy::limits::{Limits, Optimum};
 use crate::experiment::Potential;
+use crate::files;
 use crate::network::event::idle::IdleTable;
 use crate::network::event::link_idle::Sleeper;
 use crate::network::topology::Topology;
 use crate::network::Ended;
 use crate::report::series::SERIES;
 use crate::usage;
+use crate::words::counted;
 
 impl Loops {
     pub(super) fn text(&self) -> String {
@@ -38,17 +42,19 @@ impl Loops {
 }
 
 impl Report<'_> {
-    /// The answers; `all`: then everything else.
-    pub(super) fn text(&self, all: bool) -> String {
+    /// The answers; `all`: then everything else. `out` is the folder of its files, if it has any.
+    pub(super) fn text(&self, all: bool, out: Option<&Path>) -> String {
+        let more = match out {
+            Some(folder) => format!("those of every port are in {}", folder.display()),
+            None => "-o DIR keeps those of every port".to_owned(),
+        };
         match all {
-            true => format!("{}\n{}", self.summary(), self.details()),
-            false => {
-                self.summary() + "--all prints all figures; -o DIR keeps those of every port\n"
-            }
+            true => format!("{}\n{}", self.summary(out), self.details()),
+            false => self.summary(out) + &format!("--all prints all figures; {more}\n"),
         }
     }
 
-    fn summary(&self) -> String {
+    fn summary(&self, out: Option<&Path>) -> String {
         let topology: &dyn Topology = &*self.scenario.topology;
         let run = &self.found.run.summary;
         let mut text = String::new();
@@ -65,11 +71,11 @@ impl Report<'_> {
         };
         text += &wrapped(
             &format!(
-                "{}: {} nodes, {} switches, {} links{ended}",
+                "{}: {}, {}, {}{ended}",
                 self.scenario.path.display(),
-                topology.nodes(),
-                topology.switches(),
-                topology.links()
+                counted(topology.nodes(), "node", "nodes"),
+                counted(topology.switches(), "switch", "switches"),
+                counted(topology.links(), "link", "links")
             ),
             2,
         );
@@ -89,17 +95,26 @@ impl Report<'_> {
         }
         if run.sizes_differ > 0 {
             text += &format!(
-                "{} messages had another size than their receives\n",
-                run.sizes_differ
+                "{} had another size than the receive\n",
+                counted(run.sizes_differ as usize, "message", "messages")
             );
         }
         if let Some((series, ps)) = self.found.series.as_ref().zip(self.scenario.sample_ps) {
             text += &wrapped(
                 &format!(
-                    "over time: {} samples of {} ns; `-o DIR` keeps them in {SERIES}, and \
-                     `linkdoze report DIR` draws them",
-                    series.len(),
-                    ns(ps)
+                    "over time: {} of {} ns{}",
+                    counted(series.len(), "sample", "samples"),
+                    ns(ps),
+                    match out {
+                        Some(folder) => format!(
+                            " in {}; `linkdoze report {}` draws them",
+                            folder.join(SERIES).display(),
+                            files::shell_word(folder)
+                        ),
+                        None => format!(
+                            "; `-o DIR` keeps them in {SERIES}, and `linkdoze report DIR` draws them"
+                        ),
+                    }
                 ),
                 2,
             );
@@ -132,9 +147,9 @@ impl Report<'_> {
         }
         if let Some(bytes) = usage::peak_bytes() {
             text += &format!(
-                "memory: {:.1} MiB at most, {} threads\n",
+                "memory: {:.1} MiB at most, {}\n",
                 bytes as f64 / f64::from(1 << 20),
-                self.threads
+                counted(self.threads, "thread", "threads")
             );
         }
         text

@@ -146,9 +146,8 @@ fn check_samples(topology: &dyn Topology, settings: &Settings) -> Result<(), Run
     let (duration, most) = (settings.duration_ps, most_sampled(settings));
     if let Some((duration, _)) = duration.zip(most).filter(|(ps, most)| ps > most) {
         // Room for what most_sampled leaves out.
-        let nearest = (duration + settings.switch.cable_ps + settings.power.clock_ps)
-            .div_ceil(MAX_SAMPLES)
-            .next_multiple_of(1000);
+        let accounted = duration + settings.switch.cable_ps + settings.power.clock_ps;
+        let nearest = accounted.div_ceil(MAX_SAMPLES);
         return unfit(format!(
             "sample_ns = {} in [run]: {} ns would have more than {MAX_SAMPLES} samples; the nearest \
              that will do is {}",

@@ -897,6 +897,22 @@ fn every_pattern() {
         error.contains(":3:20: ") && error.contains("node 0 is listed twice"),
         "{error}"
     );
+    // Of 8 nodes the eighth part is one, the last: it sends to no other hot node if it is the hot one.
+    for (hot, senders) in [(0, 0.1249), (7, 0.125)] {
+        let nodes = "[topology]\nkind = \"single-switch\"\nnodes = 8\n";
+        let hotspot = |senders: f64| {
+            parse(&format!(
+                "[traffic]\nkind = \"hotspot\"\nhot_nodes = [{hot}]\nhot_senders = {senders}\n\
+                 [run]\nduration_ns = 1000\n{nodes}"
+            ))
+        };
+        let error = hotspot(senders).unwrap_err().to_string();
+        assert!(
+            error.contains(":4:15: ") && error.contains("take 0.25 or more"),
+            "{error}"
+        );
+        assert!(hotspot(0.25).is_ok());
+    }
     // 2^40 bytes in packets of 9,600 at 1 Gb/s: 8,796 s and more.
     let long = "message_bytes = 1099511627776\n[switch]\nlink_gbps = 1\n";
     let error = refused(&format!("kind = \"uniform\"\n{long}"));

@@ -207,13 +207,23 @@ fn pattern(
     let load_millionths = millionths("load", 100_000);
     let load = load_millionths as f64 / 1e6;
     let destinations = match kind {
-        "hotspot" => Some(Destinations::Hotspot {
+        "hotspot" => Destinations::Hotspot {
             nodes: hot_nodes(reader, section, nodes),
             // Zahn III: a quarter of the nodes sends to one.
             senders_millionths: millionths("hot_senders", 250_000),
-        }),
-        _ => Some(Destinations::Uniform),
+        },
+        _ => Destinations::Uniform,
     };
+    let sends_to_hot = |node| destinations.sends_to_hot(node);
+    if kind == "hotspot" && !section.is_faulty() && !(0..nodes as u32).any(sends_to_hot) {
+        let enough = 2_000_000_u64.div_ceil(nodes as u64);
+        let wrong = format!(
+            "so small a part of {nodes} nodes that none sends to another one that is hot: take {} or \
+             more",
+            Decimal::scaled(enough, 6).plain()
+        );
+        reader.fault_at(section, "hot_senders", wrong);
+    }
     let message_bytes = section.number("message_bytes").map(|it| it.value);
     if section.is_faulty() {
         return None;
@@ -251,7 +261,7 @@ fn pattern(
         _ => Some(Arrivals::Steady { load }),
     };
     Some(Pattern {
-        destinations: destinations?,
+        destinations,
         arrivals: arrivals?,
         message_bytes,
         message_ps,

@@ -46,14 +46,13 @@ impl Dragonfly {
         let global_ports = parameters.number("global_ports");
         let switches = rows * columns;
         let Some(global) = GlobalLinks::new(groups, switches, global_ports) else {
+            let remedy = super::remedy("global_ports", (groups - 1).div_ceil(switches));
             return Err(ParameterError {
                 key: "groups",
                 problem: format!(
                     "groups is {groups}: a group of {switches} switches with {global_ports} \
-                     global ports each has cables for at most {} groups; {groups} take \
-                     global_ports = {}",
-                    switches * global_ports + 1,
-                    (groups - 1).div_ceil(switches)
+                     global ports each has cables for at most {} groups; {groups} take {remedy}",
+                    switches * global_ports + 1
                 ),
             });
         };

@@ -24,15 +24,15 @@ impl Megafly {
         let half = parameters.half_radix()?;
         let Some(global) = GlobalLinks::new(groups, half, half) else {
             let least = (1..).find(|half| half * half + 1 >= groups).unwrap_or(half);
+            let remedy = super::remedy("radix", 2 * least);
             return Err(ParameterError {
                 key: "groups",
                 problem: format!(
                     "groups is {groups}: a group of switches of radix {} has {} cables to other \
-                     groups, which connect at most {} groups; {groups} take radix = {}",
+                     groups, which connect at most {} groups; {groups} take {remedy}",
                     2 * half,
                     half * half,
-                    half * half + 1,
-                    2 * least
+                    half * half + 1
                 ),
             });
         };

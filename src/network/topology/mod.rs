@@ -205,6 +205,16 @@ fn fitting_radix(key: &'static str, ports: usize) -> Result<usize, ParameterErro
     })
 }
 
+/// A value of a parameter that would do, if a switch can have that many ports.
+fn remedy(key: &str, value: usize) -> String {
+    match value {
+        0..=MAX_RADIX => format!("{key} = {value}"),
+        _ => format!(
+            "{key} = {value}, and a switch can have at most {MAX_RADIX} ports: take fewer groups"
+        ),
+    }
+}
+
 /// The radix that is asked for, or as many ports as are used.
 fn chosen_radix(
     asked: Option<usize>,

@@ -803,6 +803,12 @@ fn impossible_parameters_are_refused() {
         ),
         (
             "megafly",
+            vec![("groups", n(2000))],
+            "groups",
+            "radix = 90, and a switch can have at most 64 ports: take fewer groups",
+        ),
+        (
+            "megafly",
             vec![("radix", n(15))],
             "radix",
             "the nearest are 14 and 16",
@@ -841,6 +847,12 @@ fn impossible_parameters_are_refused() {
             vec![("groups", n(34))],
             "groups",
             "34 take global_ports = 5",
+        ),
+        (
+            "dragonfly",
+            vec![("groups", n(1000))],
+            "groups",
+            "global_ports = 125, and a switch can have at most 64 ports: take fewer groups",
         ),
         (
             "dragonfly",

@@ -95,11 +95,17 @@ pub fn info(program: &Program) -> Result<TraceInfo, String> {
             rank,
             ..Default::default()
         };
+        let mut calc_ps = 0_u64;
         for op in program.rank_ops(rank) {
             let op = &program.ops()[op as usize];
             one.cpus = one.cpus.max(u32::from(op.cpu) + 1);
             let (count, sum, what) = match op.kind {
-                OpKind::Calc => (&mut one.calcs, &mut one.calc_ns, "calcs"),
+                OpKind::Calc => {
+                    one.calcs += 1;
+                    // Too much of it is refused below.
+                    calc_ps = calc_ps.saturating_add(program.calc_ps(rank, op.size));
+                    continue;
+                }
                 OpKind::Send => {
                     sizes.push(op.size);
                     (&mut one.sends, &mut one.bytes_sent, "messages")
@@ -114,6 +120,7 @@ pub fn info(program: &Program) -> Result<TraceInfo, String> {
                 .checked_add(op.size)
                 .ok_or_else(|| too_large(what, rank))?;
         }
+        one.calc_ns = calc_ps / 1000;
         per_rank.push(one);
     }
     let total = |value: fn(&RankInfo) -> u64| {

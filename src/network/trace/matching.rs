@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{is_wildcard, wildcards, OpKind, Program, ANY, ANY_OF_USERS};
+use crate::words::counted;
 
 /// Checks that the messages and the receives of every rank can be paired.
 ///
@@ -46,9 +47,9 @@ fn destination(channels: &[(u32, u32, u32, i64)]) -> Result<(), String> {
             takers.entry((from, tag)).or_default().receives -= surplus;
         } else if surplus < 0 {
             return Err(format!(
-                "{} receives of rank {to} from rank {from} with tag {tag} have no message: \
-                 rank {from} sends fewer than rank {to} receives",
-                -surplus
+                "rank {to}: {} from rank {from} with tag {tag} without a message: rank {from} sends \
+                 fewer than rank {to} receives",
+                counted(-surplus as usize, "receive", "receives")
             ));
         }
     }
@@ -67,7 +68,8 @@ fn destination(channels: &[(u32, u32, u32, i64)]) -> Result<(), String> {
         }
         if !taken {
             return Err(format!(
-                "{surplus} messages of rank {from} to rank {to} with tag {tag} have no receive"
+                "rank {from}: {} to rank {to} with tag {tag} without a receive",
+                counted(surplus as usize, "message", "messages")
             ));
         }
         left += surplus;

@@ -217,15 +217,19 @@ fn messages_and_receives_must_pair() {
         (
             send,
             "",
-            "1 messages of rank 0 to rank 1 with tag 3 have no receive",
+            "rank 0: 1 message to rank 1 with tag 3 without a receive",
         ),
         (
             "",
             "recv 4b from 0 tag 3",
-            "1 receives of rank 1 from rank 0 with tag 3 have no message",
+            "rank 1: 1 receive from rank 0 with tag 3 without a message",
         ),
-        (send, "recv 4b from 0 tag 4", "with tag 4 have no message"),
-        (send, "recv 4b from -1 tag 4", "with tag 3 have no receive"),
+        (send, "recv 4b from 0 tag 4", "with tag 4 without a message"),
+        (
+            send,
+            "recv 4b from -1 tag 4",
+            "with tag 3 without a receive",
+        ),
         (
             send,
             "recv 4b from -1 tag 3\nrecv 4b from -1 tag 3",
@@ -241,7 +245,7 @@ fn messages_and_receives_must_pair() {
             "recv 4b from -1 tag 3\nrecv 4b from -1 tag -1",
             "2 receives",
         ),
-        (send, "recv 4b from 1 tag -1", "no receive"),
+        (send, "recv 4b from 1 tag -1", "without a receive"),
     ] {
         let message = error(&two(a, b));
         assert!(message.contains(what), "{a} / {b}: {message}");
@@ -999,6 +1003,15 @@ fn vef_records_wait_for_their_events() {
     assert_eq!(ideal_time(&program).unwrap().0, answer);
 }
 
+/// A replay is what is counted: its computing takes as long as its processors do.
+#[test]
+fn computing_is_counted_at_the_speed_of_the_replay() {
+    let program = from_text("num_ranks 1\nrank 0 {\na: calc 1001\nb: calc 2\nb requires a\n}\n");
+    let found = info(&program.unwrap().at_speed(10_000_000)).unwrap();
+    assert_eq!((found.calcs, found.calc_total_ns), (2, 100));
+    assert_eq!(found.ideal_time_ns, 100.3);
+}
+
 /// By hand: eight bytes of each of three tasks in parts of 3, 3 and 2, of which a task keeps its own.
 #[test]
 fn vef_splits_vectors_to_the_last_byte() {
@@ -1582,13 +1595,13 @@ fn faults_of_chakra_are_found_where_they_stand() {
             changed(&|nodes| {
                 nodes.remove(2);
             }),
-            "1 receives of rank 1 from rank 0 with tag 0 have no message",
+            "rank 1: 1 receive from rank 0 with tag 0 without a message",
         ),
     ] {
         assert!(text.contains(what), "{what}: {text}");
         let place = "run.0.et: at byte ";
         let place = text.contains(place) || text.contains("run.1.et: at byte ");
-        assert!(place || what.contains("no message"), "{text}");
+        assert!(place || what.contains("without a message"), "{text}");
     }
 
     let path = chakra_trace(folder.path(), &[example(0), example(1)]);

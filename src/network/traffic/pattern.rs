@@ -80,29 +80,39 @@ pub enum Arrivals {
 }
 
 impl Destinations {
-    fn draw(&self, node: u32, nodes: u32, random: &mut Pcg64Mcg) -> u32 {
-        if let Destinations::Hotspot {
-            nodes: hot,
-            senders_millionths,
-        } = self
-        {
-            // Node n of those that make up the part when all up to it are counted.
-            let counted = |nodes: u32| u64::from(nodes) * senders_millionths / 1_000_000;
-            if counted(node + 1) > counted(node) {
-                // A hot node sends to the others.
-                match hot.iter().position(|&it| it == node) {
-                    None => return hot[random.random_range(0..hot.len())],
-                    Some(own) if hot.len() > 1 => {
-                        let other = random.random_range(0..hot.len() - 1);
-                        return hot[other + usize::from(other >= own)];
-                    }
-                    Some(_) => {}
-                }
+    /// Whether this node is one of those that send to hot nodes, and another node is hot.
+    pub fn sends_to_hot(&self, node: u32) -> bool {
+        match self {
+            Destinations::Uniform => false,
+            Destinations::Hotspot {
+                nodes: hot,
+                senders_millionths,
+            } => {
+                // Node n of those that make up the part when all up to it are counted.
+                let counted = |nodes: u32| u64::from(nodes) * senders_millionths / 1_000_000;
+                counted(node + 1) > counted(node) && hot[..] != [node]
             }
         }
-        // All but the node itself.
-        let other = random.random_range(0..nodes - 1);
-        other + u32::from(other >= node)
+    }
+
+    fn draw(&self, node: u32, nodes: u32, random: &mut Pcg64Mcg) -> u32 {
+        match self {
+            Destinations::Hotspot { nodes: hot, .. } if self.sends_to_hot(node) => {
+                match hot.iter().position(|&it| it == node) {
+                    None => hot[random.random_range(0..hot.len())],
+                    // A hot node sends to the others.
+                    Some(own) => {
+                        let other = random.random_range(0..hot.len() - 1);
+                        hot[other + usize::from(other >= own)]
+                    }
+                }
+            }
+            // All but the node itself.
+            _ => {
+                let other = random.random_range(0..nodes - 1);
+                other + u32::from(other >= node)
+            }
+        }
     }
 }
 
