@@ -121,11 +121,10 @@ small clearing fixed fast-wake levels false "$factor" 0 |
 and() { # keys of the port
     sed "s/^registers = .*/&\n$1/"
 }
-small clearing perfbound-correct deep-sleep lpi true "$measured" 2 |
-    and 'control_pins = true' | configure lpi
 # The last group of bins is not full.
-small map perfbound deep-sleep lpi false "$factor" 0 |
-    with 'bins = 30' 'max_value_ns = 1440' | configure lpi-map
+small clearing perfbound-correct deep-sleep lpi true "$measured" 2 |
+    with 'bins = 30' 'max_value_ns = 1440' | and 'control_pins = true' | configure lpi
+small map perfbound deep-sleep lpi false "$factor" 0 | configure lpi-map
 small clearing fixed hybrid lpi false "$factor" 2 | and 'control_pins = true' | configure lpi-fixed
 small circular perfbound-correct hybrid messages true "$measured" 2 |
     and 'control_pins = true\ntiming_range = 4\ntriple_redundancy = true' | configure controls
@@ -135,6 +134,8 @@ small decaying perfbound deep-sleep levels true "$factor" 0 |
     and 'control_pins = true' | configure controls-levels
 small clearing fixed hybrid levels false "$factor" 0 |
     and 'control_pins = true\ntriple_redundancy = true' | sed '/^t_[qr]_ns/d' | configure controls-fixed
+# Ports whose flags are in the upper word of all.
+small clearing fixed fast-wake messages true "$factor" 0 | configure many
 # More bins than counters are compared.
 small clearing perfbound fast-wake levels false "$factor" 0 |
     with 'bins = 2048' 'bin_ns = 3' 'max_value_ns = 6144' | configure bins
@@ -167,6 +168,7 @@ decaying-registers decaying-registers 1000000 1 random
 map-registers map-registers 1000000 1 random
 fixed-registers fixed-registers 1000000 1 random
 switch registers 300000 1 ports=3
+many-ports many 60000 1 ports=34
 wide wide 1000000 1 random
 narrow narrow 500000 1 random
 fixed-narrow fixed-narrow 500000 1 random

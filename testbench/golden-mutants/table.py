@@ -53,7 +53,10 @@ def outcomes(results):
             if outcome["scenario"] != "Baseline":
                 log = (path.parent / outcome["log_path"]).read_text(errors="replace")
                 name = outcome["scenario"]["Mutant"]["name"]
-                found[name] = (outcome, found.get(name, ({}, ""))[1] + log)
+                before, logs = found.get(name, (outcome, ""))
+                # What was found once is found.
+                is_left = FATES[before["summary"]] == "left"
+                found[name] = (outcome if is_left else before, logs + log)
     return found
 
 
