@@ -235,7 +235,8 @@ results=$out/results-$key
 mkdir -p "$results"
 
 # The pieces of a round, so that little is lost by an interruption. The first round has a share of all
-# faults, a later one what that share left.
+# faults, a later one what the shares so far have left: end all shares of the first round before records
+# are added. What a later share leaves after that is not tried with them, and counts as left.
 pieces_of() { # round
     if [ "$1" = 1 ]; then
         pieces=48
