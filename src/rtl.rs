@@ -176,8 +176,8 @@ pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emit
     Ok(handed_over(config, Some(&plan), &design, None))
 }
 
-/// What belongs to a design; the `plan` is that of a controller, if it is one.
-fn handed_over(
+/// What belongs to a design of `config`; the `plan` is that of a controller, if it is one.
+pub(crate) fn handed_over(
     config: &Config,
     plan: Option<&PortPlan>,
     design: &Design,

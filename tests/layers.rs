@@ -38,7 +38,15 @@ const LAYERS: [(&str, &[&str]); 29] = [
     ("estimate", &["blocks", "config", "hdl", "rtl"]),
     (
         "datasheet",
-        &["blocks", "config", "estimate", "hdl", "registers", "rtl"],
+        &[
+            "blocks",
+            "config",
+            "estimate",
+            "hdl",
+            "registers",
+            "rtl",
+            "words",
+        ],
     ),
     (
         "synth",
@@ -86,6 +94,7 @@ const LAYERS: [(&str, &[&str]); 29] = [
             "files",
             "network",
             "sweep",
+            "words",
         ],
     ),
     ("cli", &["*"]),

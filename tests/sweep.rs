@@ -226,8 +226,9 @@ fn an_unfinished_sweep_is_reported_as_what_it_is() {
     let whole = sweep(folder.path(), "out", "1");
     assert_eq!(whole.len(), 3);
     let report = |status| run(linkdoze(folder.path()).args(["report", "out"]), status);
-    let (out, _) = report(0);
+    let (out, err) = report(0);
     assert!(!out.contains("UNFINISHED"), "{out}");
+    assert!(!err.contains("earlier report"), "{err}");
     // The rows of the table of all experiments but that of the run without power saving.
     let fixed = |page: &str| -> Vec<String> {
         let all = page.split("<section id=\"all\">").nth(1).unwrap();
@@ -245,7 +246,13 @@ fn an_unfinished_sweep_is_reported_as_what_it_is() {
     std::fs::remove_file(at("out/experiments/fixed-fast-wake-1000ns.json")).unwrap();
     let sentence = "UNFINISHED: 2 of 3 experiments are done; the sweep goes on with the command \
                     that began it.";
-    let (out, _) = report(0);
+    // Figures that an earlier report had are not taken for those of this one.
+    std::fs::write(at("out/report-of-before.png"), "").unwrap();
+    std::fs::write(at("out/reports.png"), "").unwrap();
+    let (out, err) = report(0);
+    let note = "note: figures of an earlier report, which this one does not have: \
+                out/report-of-before.png\n";
+    assert!(err.ends_with(note), "{err}");
     assert_eq!(out.lines().next(), Some(sentence));
     assert!(out
         .lines()
@@ -904,6 +911,15 @@ fn any_key_varies_and_configurations_have_names() {
         (
             "power.histogram.bins.most = [2]",
             "sweep.toml:10:30: histogram.bins",
+        ),
+        // The same in another unit is the same.
+        (
+            "switch.mtu_bytes = [4096, 1024, \"4 KiB\"]",
+            "sweep.toml:10:33: vary.switch.mtu_bytes, \"4 KiB\": is the same as 4096",
+        ),
+        (
+            "power.port.sync_timeout_ns = [20000, \"20 us\"]\nswitch.mtu_bytes = [1024, 4096]",
+            "sweep.toml:10:38: vary.power.port.sync_timeout_ns, \"20 us\": is the same as 20000",
         ),
     ] {
         write(

@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::output;
 use super::progress::Step;
 use super::Outcome;
-use crate::report;
+use crate::{files, report};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -30,8 +30,14 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let step = Step::new("drawing");
     let written = report::write(&args.folder, &page)?;
     drop(step);
-    let files = written.files.iter().map(|file| file.display().to_string());
-    let lines: Vec<String> = written.unfinished.into_iter().chain(files).collect();
+    let names = written.files.iter().map(|file| file.display().to_string());
+    let lines: Vec<String> = written.unfinished.into_iter().chain(names).collect();
     output::print(&(lines.join("\n") + "\n"))?;
+    if !written.left.is_empty() {
+        output::note(&format!(
+            "note: figures of an earlier report, which this one does not have: {}",
+            files::listed(&written.left)
+        ));
+    }
     Ok(Outcome::Done)
 }

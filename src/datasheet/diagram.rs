@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::document::escaped;
 use super::{first_sentence, Block, PinGroup};
 use crate::hdl::{Outline, PinDirection};
+use crate::words::escaped;
 
 /// Sizes in the drawing: a line of pins, a block, how far one stands in another, the frame.
 const PIN: usize = 19;

@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use crate::words::escaped;
+
 const STYLE: &str = include_str!("page.css");
 
 /// A part of a document.
@@ -172,14 +174,6 @@ fn inline(text: &str) -> String {
         }
     }
     html
-}
-
-/// A text as the content of an element or of an attribute.
-pub(super) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

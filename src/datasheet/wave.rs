@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 
 use serde_json::{json, Value};
 
-use super::document::escaped;
 use super::link::Stretch;
 use crate::blocks::port::pins::Message;
+use crate::words::escaped;
 
 /// A pin in a diagram.
 struct Lane {

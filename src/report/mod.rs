@@ -43,6 +43,9 @@ pub enum Error {
 pub struct Written {
     /// The page, and the files beside it.
     pub files: Vec<PathBuf>,
+    /// Files beside it that are named like a figure of this page and were not written: of an earlier
+    /// report with other figures.
+    pub left: Vec<PathBuf>,
     /// That the sweep has not ended, if it has not, as a sentence.
     pub unfinished: Option<String>,
 }
@@ -56,13 +59,41 @@ pub struct Written {
 pub fn write(folder: &Path, page: &Path) -> Result<Written, Error> {
     let results = [RESULTS, DESCRIPTION, IDLE_PERIODS, SERIES, SERIES_ALWAYS_ON];
     files::refuse_to_replace([page], results.map(|name| folder.join(name)))?;
-    match folder.join(SERIES).exists() && !folder.join(RESULTS).exists() {
-        true => Ok(Written {
-            files: write_run(folder, page)?,
-            unfinished: None,
-        }),
-        false => write_sweep(folder, page),
-    }
+    let (files, unfinished) = match folder.join(SERIES).exists() && !folder.join(RESULTS).exists() {
+        true => (write_run(folder, page)?, None),
+        false => write_sweep(folder, page)?,
+    };
+    Ok(Written {
+        left: left_over(page, &files),
+        files,
+        unfinished,
+    })
+}
+
+/// What the name of a figure's file begins with: that of its page.
+fn figure_stem(page: &Path) -> String {
+    format!(
+        "{}-",
+        page.file_stem().unwrap_or_default().to_string_lossy()
+    )
+}
+
+/// Files that are named like figures of the page, and are not among those of its report.
+fn left_over(page: &Path, written: &[PathBuf]) -> Vec<PathBuf> {
+    let folder = page.parent().unwrap_or(Path::new(""));
+    // The empty path is that of this folder, which cannot be read under that name.
+    let there = match folder.as_os_str().is_empty() {
+        true => std::fs::read_dir("."),
+        false => std::fs::read_dir(folder),
+    };
+    let stem = figure_stem(page);
+    let names = there.into_iter().flatten().flatten();
+    let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let figures = names.filter(|name| name.starts_with(&stem) && name.ends_with(".png"));
+    let mut left: Vec<PathBuf> = figures.map(|name| folder.join(name)).collect();
+    left.retain(|path| !written.contains(path));
+    left.sort();
+    left
 }
 
 /// The report of a run over time.
@@ -91,8 +122,8 @@ fn command(folder: &Path, page: &Path) -> String {
     format!("linkdoze report {folder} -o {page}")
 }
 
-/// The report of a sweep.
-fn write_sweep(folder: &Path, page: &Path) -> Result<Written, Error> {
+/// The report of a sweep; with the sentence that it has not ended, if it has not.
+fn write_sweep(folder: &Path, page: &Path) -> Result<(Vec<PathBuf>, Option<String>), Error> {
     let results = Results::read(folder)?;
     let missing = results.missing();
     let Results {
@@ -122,7 +153,7 @@ fn write_sweep(folder: &Path, page: &Path) -> Result<Written, Error> {
         ];
         page::html(&rows, &description, unfinished.as_deref(), drawn, &commands)
     })?;
-    Ok(Written { files, unfinished })
+    Ok((files, unfinished))
 }
 
 /// Draws the figures and writes them, with the page that `html` makes of them.
@@ -131,7 +162,7 @@ fn write_page(
     figures: Vec<Figure>,
     html: impl FnOnce(&[(Figure, Option<String>)]) -> String,
 ) -> Result<Vec<PathBuf>, Error> {
-    let stem = page.file_stem().unwrap_or_default().to_string_lossy();
+    let stem = figure_stem(page);
     let mut files = Vec::new();
     let mut drawn = Vec::new();
     for figure in figures {
@@ -142,10 +173,7 @@ fn write_page(
         let svg = match &figure.plot {
             Some(plot) => {
                 let png = draw::png(plot).map_err(fault)?;
-                files.push((
-                    page.with_file_name(format!("{stem}-{}.png", figure.id)),
-                    png,
-                ));
+                files.push((page.with_file_name(format!("{stem}{}.png", figure.id)), png));
                 Some(draw::svg(plot).map_err(fault)?)
             }
             None => None,

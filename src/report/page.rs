@@ -7,6 +7,7 @@ use super::figure::{cell, Figure, Table};
 use crate::config::plan::Policy;
 use crate::experiment::Measured;
 use crate::sweep::{self, contests, percent_label, time_label, Description, Row, Spread, LIMITS};
+use crate::words::escaped;
 
 /// In the place of a figure that there is not.
 const NONE: &str = "\u{2013}";
@@ -503,13 +504,6 @@ fn table(table: &Table) -> String {
         "<div class=\"wide\"><table>\n<thead>{}</thead>\n<tbody>\n{rows}</tbody>\n</table></div>\n",
         line(&table.header, "th").trim_end()
     )
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

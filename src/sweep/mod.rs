@@ -199,6 +199,9 @@ impl Prepared {
         for (number, scenario) in scenarios.iter().enumerate() {
             experiments.push(ports.experiments(number, &scenario.power)?);
         }
+        if let Some((number, problem)) = same_value(&sweep, &scenarios, &experiments) {
+            return Err(sweep.variation_fault(path, number, false, problem).into());
+        }
         // The base that the scenario itself has, by state.
         let mut bases = BTreeMap::new();
         for state in (0..scenarios.len()).flat_map(|number| states(&sweep, number)) {
@@ -620,6 +623,35 @@ fn varied(sweep: &Sweep, path: &Path, text: &str) -> Result<Vec<Scenario>, Error
         return Err(fault.into());
     }
     Ok(scenarios)
+}
+
+/// A value of `[vary]` that means what another one of its key does, as 8192 and "8 KiB": every run
+/// with it would be made twice. With the number of its variation.
+fn same_value(
+    sweep: &Sweep,
+    scenarios: &[Scenario],
+    experiments: &[Arc<Experiments>],
+) -> Option<(usize, String)> {
+    let first = &sweep.variations[0];
+    first.keys.iter().enumerate().find_map(|(at, (path, _))| {
+        // Those in which only this key is another one.
+        let of_key: Vec<usize> = (0..scenarios.len())
+            .filter(|&number| {
+                let mut like_first = sweep.variations[number].clone();
+                like_first.keys[at] = first.keys[at].clone();
+                like_first == *first
+            })
+            .collect();
+        of_key.iter().enumerate().find_map(|(place, &number)| {
+            let same = |&&other: &&usize| {
+                scenarios[other] == scenarios[number] && experiments[other] == experiments[number]
+            };
+            let &other = of_key[..place].iter().find(same)?;
+            let [value, other] = [number, other].map(|number| &sweep.variations[number].keys[at].1);
+            let problem = format!("vary.{path}, {value}: is the same as {other}: every value once");
+            Some((number, problem))
+        })
+    })
 }
 
 /// What the experiments of a sweep did with their bounds ([`experiment::summary`]).

@@ -53,9 +53,9 @@ impl Subject {
     /// # Errors
     /// If the configuration has no hardware.
     pub fn controller(config: &Config, ports: Option<u32>) -> Result<Subject, RtlError> {
-        let (config, _, design) = rtl::elaborated(config, ports)?;
+        let (config, plan, design) = rtl::elaborated(config, ports)?;
         Ok(Subject {
-            files: rtl::emit_all(&config, ports)?.sources,
+            files: rtl::handed_over(&config, Some(&plan), &design, ports).sources,
             config,
             ports,
             design,

@@ -360,6 +360,8 @@ pub(super) fn check_wave(args: &Args) -> Result<()> {
                 folder.display()
             );
         }
+        // What cannot be written is told before the run, not after it.
+        files::Staged::new(path, "")?;
     }
     Ok(())
 }

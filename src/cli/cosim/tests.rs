@@ -157,6 +157,25 @@ fn a_waveform_is_written_without_a_mismatch_too() {
         let name = entry.unwrap().file_name();
         assert!(["a.fst", "b.vcd", "c.vcd"].contains(&name.to_str().unwrap()));
     }
+    // One that cannot be written ends the command before anything is clocked.
+    let taken = folder.path().join("d.vcd");
+    std::fs::create_dir(&taken).unwrap();
+    let path = taken.to_str().unwrap();
+    let without_end = "1000000000000000";
+    let error = run(&[
+        "--random",
+        "--cycles",
+        without_end,
+        "--engine",
+        "native",
+        "--wave",
+        path,
+    ]);
+    let error = format!("{:#}", error.unwrap_err());
+    assert!(
+        error.contains("d.vcd: cannot write: it is a folder"),
+        "{error}"
+    );
 }
 
 #[test]
