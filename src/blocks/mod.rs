@@ -33,3 +33,15 @@ pub mod switch_ports;
 #[cfg(test)]
 pub(crate) mod testing;
 pub mod tree_links;
+
+use crate::config::plan::{MemoryCode, PortPlan};
+use crate::hdl::Code;
+
+/// The code of the memories of a port of `plan`.
+fn memory_code(plan: &PortPlan) -> Option<Code> {
+    match plan.memory_code {
+        MemoryCode::None => None,
+        MemoryCode::Parity => Some(Code::Parity),
+        MemoryCode::Secded => Some(Code::Secded),
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::plan::{CircularWindow, HistogramKind, MissUnit, Policy, Sleep};
+use super::plan::{CircularWindow, HistogramKind, MemoryCode, MissUnit, Policy, Sleep};
 use super::{CorrectionMode, Scale, Sync};
 use crate::input::{choice, integer, key, number, or, schema, Kind, Table, Type, Unit};
 
@@ -140,6 +140,14 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "the registers that decide whether the link is awake, those of `lpi_fsm` and \
                      `link_sync`, are kept in three copies, of which two outvote a third that an \
                      upset has changed; pins `inject_upset` and `upset`",
+                ),
+                key(
+                    "memory_code",
+                    choice(MemoryCode::ALL.map(MemoryCode::name)),
+                    "`\"none\"`",
+                    "the words of all memories have a bit of `parity`, by which a wrong bit is found, or \
+                     the check bits of `secded`, by which a single wrong bit is put right and two \
+                     are found; pin `memory_upset`",
                 ),
                 key(
                     "registers",

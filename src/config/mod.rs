@@ -30,8 +30,8 @@ pub use presets::{Preset, PRESETS};
 
 use plan::{
     BinScale, BudgetPlan, CircularWindow, CorrectionPlan, GuardPlan, HistogramKind, HistogramPlan,
-    LinkPlan, MessagesPlan, MissUnit, Policy, PortPlan, RefreshPlan, RegistersPlan, Sleep,
-    SleepTimes, SyncPlan, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
+    LinkPlan, MemoryCode, MessagesPlan, MissUnit, Policy, PortPlan, RefreshPlan, RegistersPlan,
+    Sleep, SleepTimes, SyncPlan, HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
 
 /// A validated configuration in physical units. Every time is a whole number of the
@@ -110,6 +110,8 @@ pub struct Port {
     pub control_pins: bool,
     /// The registers that decide whether the link is awake are kept in three copies.
     pub triple_redundancy: bool,
+    /// The code of the words of all memories.
+    pub memory_code: MemoryCode,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: bool,
     /// By which factor software may lengthen and shorten the times of the link; 1: not at all.
@@ -382,6 +384,7 @@ impl Config {
             },
             control_pins: self.port.control_pins,
             triple_redundancy: self.port.triple_redundancy,
+            memory_code: self.port.memory_code,
             registers: self.port.registers.then(|| RegistersPlan {
                 config_hash: self.hash_word(),
                 period_ps: self.clock.period_ps,
@@ -685,6 +688,10 @@ impl Config {
             ("port", "control_pins") => return port.control_pins.then(|| "true".into()),
             ("port", "triple_redundancy") => {
                 return port.triple_redundancy.then(|| "true".into());
+            }
+            ("port", "memory_code") => {
+                let code = port.memory_code;
+                return (code != MemoryCode::None).then(|| name(code.name()));
             }
             ("port", "registers") => port.registers.to_string(),
             ("port", "timing_range") => {

@@ -112,6 +112,31 @@ impl HistogramKind {
     }
 }
 
+/// The code of the words of all memories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryCode {
+    /// None.
+    None,
+    /// One bit: a wrong bit is told.
+    Parity,
+    /// An extended Hamming code: a single wrong bit is put right, two are told.
+    Secded,
+}
+
+impl MemoryCode {
+    /// Every value, in the order in which messages list them.
+    pub const ALL: [MemoryCode; 3] = [MemoryCode::None, MemoryCode::Parity, MemoryCode::Secded];
+
+    /// The value as a configuration writes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            MemoryCode::None => "none",
+            MemoryCode::Parity => "parity",
+            MemoryCode::Secded => "secded",
+        }
+    }
+}
+
 /// What the window `X` of a circular histogram is (SPEC 7.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CircularWindow {
@@ -693,6 +718,8 @@ pub struct PortPlan {
     pub control_pins: bool,
     /// The registers that decide whether the link is awake are kept in three copies.
     pub triple_redundancy: bool,
+    /// The code of the words of its memories.
+    pub memory_code: MemoryCode,
     /// Run-time parameters and counters behind an AXI4-Lite port.
     pub registers: Option<RegistersPlan>,
     /// The histogram of idle periods, for the predicting policies.
@@ -878,6 +905,13 @@ impl PortPlan {
     /// Whether the threshold that the histogram gives is corrected (SPEC 8).
     pub fn corrects(&self) -> bool {
         self.policy == Policy::PerfBoundCorrect
+    }
+
+    /// Whether memories have a code: there is one, and there are memories whose words matter.
+    pub fn codes_memories(&self) -> bool {
+        let keeps_words = self.predicts() && self.histogram.kind != HistogramKind::Map;
+        self.memory_code != MemoryCode::None
+            && (keeps_words || self.corrects() || self.registers.is_some())
     }
 
     /// The same controller with a link that goes down and up in a clock cycle each, and

@@ -5,7 +5,7 @@ use num_traits::One;
 use toml::de::DeTable;
 
 use super::keys::{LONGEST_NS, TABLES};
-use super::plan::{CircularWindow, HistogramKind, MissUnit, Policy, Sleep};
+use super::plan::{CircularWindow, HistogramKind, MemoryCode, MissUnit, Policy, Sleep};
 use super::{
     ns, Clock, Config, Correction, CorrectionMode, Guard, Histogram, PerfBound, Port, Refresh,
     Scale, SleepState, States, Sync, Verilog,
@@ -67,6 +67,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
     let control_pins = written.switch("control_pins");
     let triple_redundancy = written.switch("triple_redundancy");
+    let memory_code = written.choice("memory_code", &MemoryCode::ALL.map(|v| (v.name(), v)));
     let registers = written.switch("registers");
     let timing_range = written.number("timing_range");
     let sync_timeout = written.number("sync_timeout_ns");
@@ -231,6 +232,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         sync: sync.map_or(Sync::Messages, |w| w.value),
         control_pins: control_pins.is_some_and(|w| w.value),
         triple_redundancy: triple_redundancy.is_some_and(|w| w.value),
+        memory_code: memory_code.map_or(MemoryCode::None, |w| w.value),
         registers: registers.is_some_and(|w| w.value),
         timing_range: small(timing_range.clone(), 1),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),

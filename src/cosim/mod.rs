@@ -457,6 +457,7 @@ mod tests {
             message_out: Message::Sync,
             sync_error: true,
             upset: true,
+            memory_upset: 2,
             irq: true,
             s_axi_awready: true,
             s_axi_wready: false,

@@ -91,6 +91,12 @@ pub(super) fn items(source: &Source) -> Vec<String> {
             "`upset`{of} is counted, or told to software, where upsets are to be known of."
         ));
     }
+    if plan.codes_memories() {
+        items.push(format!(
+            "`memory_upset`{of} is counted, or told to software, where wrong bits in memories are to be \
+             known of."
+        ));
+    }
     match estimate.wait {
         Some(wait) => {
             items.push(format!(

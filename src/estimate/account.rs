@@ -67,6 +67,8 @@ struct Group {
     purpose: String,
     words: u64,
     width: u32,
+    /// Of a memory with a code, besides.
+    check_bits: u32,
 }
 
 impl Account {
@@ -95,9 +97,12 @@ impl Account {
         let groups = groups(census);
         let mut hardware = 0;
         let mut outputs = 0;
+        let mut checks = 0;
         for group in &groups {
             let bits = group.words * u64::from(group.width);
-            hardware += bits;
+            let check = group.words * u64::from(group.check_bits);
+            hardware += bits + check;
+            checks += check;
             if group.storage == Storage::MemoryOutput {
                 outputs += bits;
                 continue;
@@ -117,6 +122,11 @@ impl Account {
             "memory outputs",
             outputs as i64,
             "output registers of the memories; a block RAM contains them".into(),
+        );
+        account.differ(
+            "check bits",
+            checks as i64,
+            "of the words of memories, and of their output registers".into(),
         );
         account.hardware_bits = Some(hardware);
         account
@@ -236,8 +246,9 @@ fn groups(census: &Census) -> Vec<Group> {
     let mut places = BTreeMap::new();
     for entry in census.entries.iter().filter(|entry| within(&entry.block)) {
         let is_output = entry.storage == Storage::MemoryOutput;
+        let width = entry.width - entry.check_bits;
         let place = *places
-            .entry((&entry.name, is_output, entry.width))
+            .entry((&entry.name, is_output, width))
             .or_insert(groups.len());
         if place == groups.len() {
             groups.push(Group {
@@ -245,7 +256,8 @@ fn groups(census: &Census) -> Vec<Group> {
                 storage: entry.storage,
                 purpose: entry.purpose.clone(),
                 words: 0,
-                width: entry.width,
+                width,
+                check_bits: entry.check_bits,
             });
         }
         groups[place].words += entry.depth as u64;

@@ -22,6 +22,7 @@ use rust_hdl_core::synth::VCDValue;
 use rust_hdl_core::type_descriptor::{TypeDescriptor, TypeKind};
 use serde::{Deserialize, Serialize};
 
+use super::code::Code;
 use super::values::{clog2, mask, Bit, Bits, State, Type, Value, Width};
 
 /// What an atom tells elaboration beyond rust_hdl's `Atom` trait. It travels as JSON in
@@ -39,7 +40,11 @@ pub(crate) enum Meta {
         votes: bool,
     },
     /// The surrounding scope is a memory of `depth` words.
-    Memory { doc: String, depth: usize },
+    Memory {
+        doc: String,
+        depth: usize,
+        code: Option<Code>,
+    },
 }
 
 /// What a claim about a block is there for.
@@ -622,6 +627,10 @@ impl<T: Value> Block for Reg<T> {
 /// or an address at or above `depth`: there is no reset, and there are no initial contents. In
 /// Verilog such words are unknown. The native simulation returns the complement of the old
 /// word where a read meets a write; it starts with zeros, and reads zeros beyond the depth.
+///
+/// With a code the words have check bits besides, and there are two more signals. The description says
+/// in which cycles `read_data` is a word that it has written (`read_valid`), and is told of wrong bits
+/// in those (`upset`). In the native simulation no bit is ever wrong.
 #[derive(Debug)]
 pub struct Memory {
     /// The clock, connected by `clock!`.
@@ -636,16 +645,23 @@ pub struct Memory {
     pub write_address: Signal<In, Bits>,
     /// The word to write.
     pub write_data: Signal<In, Bits>,
+    /// Of a memory with a code: 1 in a cycle in which `read_data` is a word that was written, and not
+    /// while it was read. Wherever the word is used, it must be 1.
+    pub read_valid: Signal<In, Bit>,
+    /// Of a memory with a code, two bits, in a cycle with `read_valid`: 1, a wrong bit of the word was put
+    /// right; 2, what is wrong could not be put right.
+    pub upset: Signal<Out, Bits>,
     words: Vec<u128>,
     depth: usize,
     width: u32,
+    code: Option<Code>,
     doc: String,
 }
 
 impl Memory {
-    /// `depth` words (at least 2) of `width` bits (1 to 128); `doc` is printed beside its
-    /// declaration.
-    pub fn new(depth: usize, width: u32, doc: impl Into<String>) -> Self {
+    /// `depth` words (at least 2) of `width` bits (1 to 128), with a code or without; `doc` is
+    /// printed beside its declaration.
+    pub fn new(depth: usize, width: u32, code: Option<Code>, doc: impl Into<String>) -> Self {
         let address = clog2(depth as u128);
         Self {
             clock: Signal::clock(""),
@@ -654,9 +670,12 @@ impl Memory {
             write_enable: Signal::bit("write at the next clock edge"),
             write_address: Signal::bits(address, "word to write"),
             write_data: Signal::bits(width, "what to write"),
+            read_valid: Signal::bit("the word read is one that was written"),
+            upset: Signal::bits(2, "1: a wrong bit of it was put right; 2: it is wrong"),
             words: Vec::new(),
             depth,
             width,
+            code,
             doc: doc.into(),
         }
     }
@@ -695,6 +714,7 @@ impl Logic for Memory {
 impl Block for Memory {
     fn connect_all(&mut self) {
         self.read_data.connect();
+        self.upset.connect();
     }
     fn update_all(&mut self) {
         self.update();
@@ -704,6 +724,8 @@ impl Block for Memory {
         self.write_enable.update_all();
         self.write_address.update_all();
         self.write_data.update_all();
+        self.read_valid.update_all();
+        self.upset.update_all();
     }
     fn has_changed(&self) -> bool {
         self.clock.changed
@@ -712,6 +734,8 @@ impl Block for Memory {
             || self.write_enable.changed
             || self.write_address.changed
             || self.write_data.changed
+            || self.read_valid.changed
+            || self.upset.changed
     }
     fn accept(&self, name: &str, probe: &mut dyn Probe) {
         probe.visit_start_scope(name, self);
@@ -721,6 +745,7 @@ impl Block for Memory {
                 meta: Meta::Memory {
                     doc: self.doc.clone(),
                     depth: self.depth,
+                    code: self.code,
                 },
                 width: self.width,
                 value: 0,
@@ -732,6 +757,10 @@ impl Block for Memory {
         self.write_enable.accept("write_enable", probe);
         self.write_address.accept("write_address", probe);
         self.write_data.accept("write_data", probe);
+        if self.code.is_some() {
+            self.read_valid.accept("read_valid", probe);
+            self.upset.accept("upset", probe);
+        }
         probe.visit_end_scope(name, self);
     }
 }

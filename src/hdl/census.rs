@@ -29,8 +29,10 @@ pub struct Entry {
     pub storage: Storage,
     /// Words; 1 for registers.
     pub depth: usize,
-    /// Bits per word.
+    /// Bits per word, those of a code among them.
     pub width: u32,
+    /// How many of these are of the memory's code.
+    pub check_bits: u32,
     /// `depth * width`.
     pub bits: u64,
 }
@@ -52,17 +54,20 @@ pub struct Census {
 /// constant, is not there.
 pub fn count(design: &Design) -> Census {
     let mut entries = Vec::new();
-    let mut push = |block: usize, name: &str, purpose: &str, storage, depth: usize, width: u32| {
-        entries.push(Entry {
-            block: design.blocks[block].path.clone(),
-            name: name.into(),
-            purpose: purpose.into(),
-            storage,
-            depth,
-            width,
-            bits: depth as u64 * u64::from(width),
-        });
-    };
+    let mut push =
+        |block: usize, name: &str, purpose: &str, storage, depth: usize, width, check| {
+            let stored: u32 = width + check;
+            entries.push(Entry {
+                block: design.blocks[block].path.clone(),
+                name: name.into(),
+                purpose: purpose.into(),
+                storage,
+                depth,
+                width: stored,
+                check_bits: check,
+                bits: depth as u64 * u64::from(stored),
+            });
+        };
     for (id, block) in design.blocks.iter().enumerate() {
         let copies = design.voter(id).map_or(1, |_| 3);
         for &register in &block.registers {
@@ -70,21 +75,18 @@ pub fn count(design: &Design) -> Census {
             let q = &design.nets[register.q];
             if q.live && !q.formal && q.value.is_none() && !register.votes {
                 let (name, purpose) = (&register.name, &register.doc);
-                push(id, name, purpose, Storage::Register, 1, copies * q.width);
+                push(id, name, purpose, Storage::Register, 1, copies * q.width, 0);
             }
         }
         for &memory in &block.memories {
             let memory = &design.memories[memory];
             if design.nets[memory.read_data].live {
                 let MemoryBlock {
-                    name,
-                    doc,
-                    depth,
-                    width,
-                    ..
+                    name, doc, depth, ..
                 } = memory;
-                push(id, name, doc, Storage::Memory, *depth, *width);
-                push(id, name, doc, Storage::MemoryOutput, 1, *width);
+                let (width, check) = (memory.width, memory.check_bits());
+                push(id, name, doc, Storage::Memory, *depth, width, check);
+                push(id, name, doc, Storage::MemoryOutput, 1, width, check);
             }
         }
     }

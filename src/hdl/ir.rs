@@ -1,6 +1,7 @@
 //! The elaborated design: every expression has one width, every name is resolved.
 
 use super::atoms::Claim;
+use super::code::Code;
 use super::sim::{Pin, PinDirection};
 use super::values::{mask, Type};
 
@@ -188,7 +189,42 @@ pub(crate) struct MemoryBlock {
     pub write_enable: NetId,
     pub write_address: NetId,
     pub write_data: NetId,
+    pub checks: Option<Checks>,
     pub doc: String,
+}
+
+/// What a memory with a code has besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Checks {
+    pub code: Code,
+    pub read_valid: NetId,
+    pub upset: NetId,
+}
+
+impl MemoryBlock {
+    /// What comes out of it.
+    pub(crate) fn outputs(&self) -> impl Iterator<Item = NetId> {
+        let upset = self.checks.map(|checks| checks.upset);
+        std::iter::once(self.read_data).chain(upset)
+    }
+
+    /// What goes into it, but for the clock.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = NetId> {
+        let used = self.checks.map(|checks| checks.read_valid);
+        let always = [
+            self.read_address,
+            self.write_enable,
+            self.write_address,
+            self.write_data,
+        ];
+        always.into_iter().chain(used)
+    }
+
+    /// Bits of a word besides its data.
+    pub(crate) fn check_bits(&self) -> u32 {
+        let bits = |checks: Checks| checks.code.check_bits(self.width);
+        self.checks.map_or(0, bits)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

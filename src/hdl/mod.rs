@@ -73,6 +73,7 @@ pub mod census;
 pub mod check;
 mod checker;
 mod claims;
+mod code;
 mod elaborate;
 mod error;
 mod ir;
@@ -91,6 +92,7 @@ mod walk;
 
 pub use atoms::{About, Claim, Constant, Memory, Reg, Signal};
 pub use claims::ClaimText;
+pub use code::Code;
 pub use elaborate::elaborate;
 pub use error::ElabError;
 pub use ir::Design;
@@ -106,6 +108,7 @@ pub use values::{
 /// Everything that a block's description and rust_hdl's macros need.
 pub mod prelude {
     pub use super::atoms::{About, Constant, Memory, Reg, Signal};
+    pub use super::code::Code;
     pub use super::logic;
     pub use super::part::{Optional, OptionalBlock};
     pub use super::table::Table;

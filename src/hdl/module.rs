@@ -169,10 +169,7 @@ impl<'a> Module<'a> {
             let memory = &self.design.memories[memory];
             if self.has(memory.read_data) {
                 memory.clock.into_iter().for_each(&mut whole);
-                whole(memory.read_address);
-                whole(memory.write_enable);
-                whole(memory.write_address);
-                whole(memory.write_data);
+                memory.inputs().for_each(&mut whole);
             }
         }
         if self.formal {
@@ -213,7 +210,7 @@ impl<'a> Module<'a> {
         let registers = self.block.registers.iter();
         let registers = registers.map(|&register| self.design.registers[register].q);
         let memories = self.block.memories.iter();
-        let memories = memories.map(|&memory| self.design.memories[memory].read_data);
+        let memories = memories.flat_map(|&memory| self.design.memories[memory].outputs());
         self.block
             .nets
             .iter()
@@ -455,13 +452,7 @@ impl<'a> Module<'a> {
             if !self.has(memory.read_data) {
                 continue;
             }
-            for net in [
-                memory.read_data,
-                memory.read_address,
-                memory.write_enable,
-                memory.write_address,
-                memory.write_data,
-            ] {
+            for net in memory.outputs().chain(memory.inputs()) {
                 let doc = &self.design.nets[net].doc;
                 rows.push(self.declaration(self.storage(net), net, self.name(net), doc));
             }
@@ -876,32 +867,33 @@ impl<'a> Module<'a> {
             out.push('\n');
             push_comment(out, "  ", &format!("Memory: {}.", memory.doc));
             let address = self.design.nets[memory.read_address].width;
-            let module = names::memory_module(self.design);
+            let module = names::module_of(self.design, memory);
             let _ = writeln!(out, "  {module} #(");
             let number = |name: &str, value: u64| (name.to_owned(), value.to_string());
-            connect(
-                out,
-                "      ",
-                &[
-                    number("WIDTH", memory.width.into()),
-                    number("DEPTH", memory.depth as u64),
-                    number("ADDRESS_WIDTH", address.into()),
-                ],
-            );
+            let mut parameters = vec![
+                number("WIDTH", memory.width.into()),
+                number("DEPTH", memory.depth as u64),
+                number("ADDRESS_WIDTH", address.into()),
+            ];
+            if memory.checks.is_some() {
+                parameters.insert(1, number("CHECK", memory.check_bits().into()));
+            }
+            connect(out, "      ", &parameters);
             let _ = writeln!(out, "  ) {} (", names::memory(memory));
             let pin = |name: &str, net| (name.to_owned(), self.name(net));
-            connect(
-                out,
-                "      ",
-                &[
-                    pin("clk", clock),
-                    pin("write_enable", memory.write_enable),
-                    pin("write_address", memory.write_address),
-                    pin("write_data", memory.write_data),
-                    pin("read_address", memory.read_address),
-                    pin("read_data", memory.read_data),
-                ],
-            );
+            let mut pins = vec![
+                pin("clk", clock),
+                pin("write_enable", memory.write_enable),
+                pin("write_address", memory.write_address),
+                pin("write_data", memory.write_data),
+                pin("read_address", memory.read_address),
+                pin("read_data", memory.read_data),
+            ];
+            if let Some(checks) = memory.checks {
+                pins.push(pin("read_valid", checks.read_valid));
+                pins.push(pin("upset", checks.upset));
+            }
+            connect(out, "      ", &pins);
             out.push_str("  );\n");
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use super::code::Code;
 use super::error::ElabError;
 use super::ir::{for_each_expr, Block, Design, Expr, MemoryBlock, Net, NetId, Role, Statement};
 use super::values::Type;
@@ -65,9 +66,22 @@ pub(crate) fn seen(design: &Design, block: usize, net: NetId) -> String {
     }
 }
 
-/// The module of all memories.
+/// The module of all memories, those inside the memories with a code among them.
 pub(crate) fn memory_module(design: &Design) -> String {
     format!("{}ram_1r1w", design.prefix)
+}
+
+/// The module of all memories with a code.
+pub(crate) fn coded_module(design: &Design, code: Code) -> String {
+    format!("{}{}", design.prefix, code.module())
+}
+
+/// The module that a memory is an instance of.
+pub(crate) fn module_of(design: &Design, memory: &MemoryBlock) -> String {
+    match memory.checks {
+        Some(checks) => coded_module(design, checks.code),
+        None => memory_module(design),
+    }
 }
 
 /// The module of all registers that are kept in copies.

@@ -535,12 +535,9 @@ fn follow(
             }
             Role::MemoryOut(memory) => {
                 let memory = &design.memories[memory];
-                work.extend([
-                    memory.read_address,
-                    memory.write_enable,
-                    memory.write_address,
-                    memory.write_data,
-                ]);
+                work.extend(memory.inputs());
+                // A memory has all of its pins.
+                work.extend(memory.outputs());
                 work.extend(memory.clock);
             }
             _ => {}

@@ -469,7 +469,7 @@ block! {
         in from: Bits(3, "where to read"),
         in data: Bits(5, "what"),
         out out: Bits(5, "the word that was read, 0 if never written"),
-        memory words: Memory(8, 5, "the words"),
+        memory words: Memory(8, 5, None, "the words"),
         reg written: Bits(8, 0, "which words have been written"),
         reg valid: Bit(false, "the word that was read had been written, and was not just then"),
     }
@@ -526,7 +526,7 @@ fn synthesis_finds_block_ram() {
             in from: Bits(8, "where to read"),
             in data: Bits(16, "what"),
             out out: Bits(16, "the word that was read"),
-            memory words: Memory(200, 16, "the words"),
+            memory words: Memory(200, 16, None, "the words"),
         }
     }
 
@@ -571,7 +571,7 @@ block! {
         in write: Bit("write"),
         in at: Bits(3, "where"),
         out out: Bits(5, "whatever was there"),
-        memory words: Memory(8, 5, "the words"),
+        memory words: Memory(8, 5, None, "the words"),
     }
 }
 
@@ -1168,7 +1168,7 @@ fn registers_and_memories_without_a_clock() {
         {
             in a: Bits(2, "a"),
             out y: Bits(4, "y"),
-            memory m: Memory(4, 4, "m"),
+            memory m: Memory(4, 4, None, "m"),
         }
     }
 
@@ -1193,7 +1193,7 @@ fn registers_and_memories_without_a_clock() {
 }
 
 wrong! { a_memory_of_one_word, Bad {
-    memory m: Memory(1, 4, "m"),
+    memory m: Memory(1, 4, None, "m"),
 } #[hdl_gen] fn update(&mut self)
 { self.y.next = self.a.val(); }
 => "the memory `m` has a depth of 1" }

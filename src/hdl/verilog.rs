@@ -9,6 +9,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::checker;
+use super::code::Code;
 use super::ir::{BlockId, Design, MemoryBlock, Role};
 use super::module::{push_comment, wrap, Module, COLUMNS};
 use super::names;
@@ -52,6 +53,21 @@ const RAM_SAYS: &str = "A memory with one write port and one read port, both syn
     There is no reset, and the first contents may be anything. No one uses a word that was not \
     written before, nor an address of DEPTH or more.";
 
+/// The modules of memories with a code, as they are printed; the same for every design.
+const PARITY_RAM: &str = include_str!("parity_ram_1r1w.v");
+const SECDED_RAM: &str = include_str!("secded_ram_1r1w.v");
+
+/// What the module of memories with parity promises.
+const PARITY_SAYS: &str =
+    "A memory whose words have a bit of parity: if an odd number of bits of a word \
+    is wrong when it is used, upset tells. The word is given out as it is.";
+
+/// What the module of memories with an extended Hamming code promises.
+const SECDED_SAYS: &str = "A memory whose words have an extended Hamming code: a single wrong bit is put \
+    right, two are told. Of three and more some are told, and others are taken for a single one. What \
+    is put right is right where it comes out; the memory has the right word again when it is next \
+    written.";
+
 /// The module of all registers that are kept in copies, as it is printed; the same for every design.
 const VOTED: &str = include_str!("voted_register.v");
 
@@ -89,10 +105,26 @@ pub fn print(design: &Design, header: &Header) -> Vec<(String, String)> {
         text.push_str(&body(design, id, name, &|child| modules[&child].clone()));
         files.push((format!("{name}.v"), text));
     }
-    if has_memories(design) {
+    if live_memories(design).next().is_some() {
         let name = names::memory_module(design);
         let body = RAM.replace("module ram_1r1w ", &format!("module {name} "));
         let text = head(&name, &[RAM_SAYS, ""], header) + "\n" + &body;
+        files.push((format!("{name}.v"), text));
+    }
+    for code in codes(design) {
+        let (text, says) = match code {
+            Code::Parity => (PARITY_RAM, PARITY_SAYS),
+            Code::Secded => (SECDED_RAM, SECDED_SAYS),
+        };
+        let name = names::coded_module(design, code);
+        let inside = names::memory_module(design);
+        let body = text
+            .replace("\n  ram_1r1w #", &format!("\n  {inside} #"))
+            .replace(
+                &format!("module {} ", code.module()),
+                &format!("module {name} "),
+            );
+        let text = head(&name, &[says, ""], header) + "\n" + &body;
         files.push((format!("{name}.v"), text));
     }
     if has_copies(design) {
@@ -111,10 +143,21 @@ fn has_copies(design: &Design) -> bool {
     live.into_iter().any(|block| design.voter(block).is_some())
 }
 
-/// Something reads a memory of the design.
-fn has_memories(design: &Design) -> bool {
-    let mut memories = design.memories.iter();
-    memories.any(|memory| design.nets[memory.read_data].live)
+/// The memories of the design that something reads.
+fn live_memories(design: &Design) -> impl Iterator<Item = &MemoryBlock> {
+    let memories = design.memories.iter();
+    memories.filter(|memory| design.nets[memory.read_data].live)
+}
+
+/// The codes that memories of the design have, each once.
+fn codes(design: &Design) -> Vec<Code> {
+    let mut codes = Vec::new();
+    for checks in live_memories(design).filter_map(|memory| memory.checks) {
+        if !codes.contains(&checks.code) {
+            codes.push(checks.code);
+        }
+    }
+    codes
 }
 
 /// The checkers of a design, which are no hardware: in [`CHECKERS`] one file per module that
@@ -206,17 +249,22 @@ pub fn modules(design: &Design) -> Vec<ModulePins> {
         let live = memories.filter(|memory| design.nets[memory.read_data].live);
         let pins = |memory: &MemoryBlock| {
             let address = design.nets[memory.read_address].width;
-            vec![
+            let mut pins = vec![
                 ("clk".to_owned(), 1, PinDirection::Input),
                 ("write_enable".to_owned(), 1, PinDirection::Input),
                 ("write_address".to_owned(), address, PinDirection::Input),
                 ("write_data".to_owned(), memory.width, PinDirection::Input),
                 ("read_address".to_owned(), address, PinDirection::Input),
                 ("read_data".to_owned(), memory.width, PinDirection::Output),
-            ]
+            ];
+            if memory.checks.is_some() {
+                pins.push(("read_valid".to_owned(), 1, PinDirection::Input));
+                pins.push(("upset".to_owned(), 2, PinDirection::Output));
+            }
+            pins
         };
         live.map(|memory| {
-            let module = names::memory_module(design);
+            let module = names::module_of(design, memory);
             (names::memory(memory), module, pins(memory))
         })
         .collect()

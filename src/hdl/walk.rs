@@ -9,7 +9,7 @@ use rust_hdl_core::probe::Probe;
 
 use super::atoms::Meta;
 use super::error::{ElabError, Result};
-use super::ir::{Block, BlockId, Design, MemoryBlock, Net, NetId, Register, Role};
+use super::ir::{Block, BlockId, Checks, Design, MemoryBlock, Net, NetId, Register, Role};
 use super::part::Space;
 use super::values::{mask, Type, MAX_WIDTH};
 
@@ -266,7 +266,7 @@ pub(super) fn collect(
                 });
                 design.blocks[id].registers.push(index);
             }
-            Some((Meta::Memory { doc, depth }, width, _)) => {
+            Some((Meta::Memory { doc, depth, code }, width, _)) => {
                 if depth < 2 {
                     return Err(ElabError::Unsupported {
                         block: path,
@@ -280,7 +280,7 @@ pub(super) fn collect(
                 for atom in child.atoms {
                     let role = match atom.name.as_str() {
                         "clock" => Role::MemoryClock(index),
-                        "read_data" => Role::MemoryOut(index),
+                        "read_data" | "upset" => Role::MemoryOut(index),
                         _ => Role::MemoryIn(index),
                     };
                     let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
@@ -298,6 +298,11 @@ pub(super) fn collect(
                     write_enable: sides["write_enable"],
                     write_address: sides["write_address"],
                     write_data: sides["write_data"],
+                    checks: code.map(|code| Checks {
+                        code,
+                        read_valid: sides["read_valid"],
+                        upset: sides["upset"],
+                    }),
                     doc,
                 });
                 design.blocks[id].memories.push(index);

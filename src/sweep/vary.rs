@@ -290,7 +290,7 @@ fn refused(path: &str, of_vary: bool) -> Option<String> {
     if path.starts_with("power.verilog.") {
         return Some("a name in the Verilog: it changes nothing in a network".into());
     }
-    if path == "power.port.triple_redundancy" {
+    if ["power.port.triple_redundancy", "power.port.memory_code"].contains(&path) {
         return Some("only the hardware has it: it changes nothing in a network".into());
     }
     if path == "power.perfbound.hops" {
@@ -754,6 +754,10 @@ mod tests {
             (
                 "[vary]\npower.port.triple_redundancy = [true, false]",
                 "vary.power.port.triple_redundancy: only the hardware has it",
+            ),
+            (
+                "[vary]\npower.port.memory_code = [\"parity\", \"secded\"]",
+                "vary.power.port.memory_code: only the hardware has it",
             ),
             (
                 "[vary]\npower.perfbound.hops = [[[2, 1.0]], [[60, 1.0]]]",

@@ -15,7 +15,7 @@ use crate::blocks::link_sync;
 use crate::blocks::port::pins::PowerState;
 use crate::blocks::port::Port;
 use crate::config::plan::{
-    LinkPlan, MessagesPlan, Policy, PortPlan, RefreshPlan, Sleep, SleepTimes, SyncPlan,
+    LinkPlan, MemoryCode, MessagesPlan, Policy, PortPlan, RefreshPlan, Sleep, SleepTimes, SyncPlan,
 };
 use crate::hdl::verilog::{self, Header};
 use crate::hdl::{self, Claim, ClaimText};
@@ -51,6 +51,8 @@ fn with_short_times(plan: &PortPlan) -> PortPlan {
         registers: None,
         // Copies of a register are one register (`voting.v`).
         triple_redundancy: false,
+        // There is no memory.
+        memory_code: MemoryCode::None,
         guard: plan.guard.map(|mut guard| {
             guard.adjustable = false;
             guard

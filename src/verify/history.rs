@@ -35,7 +35,9 @@ pub(super) fn task(
     let module = format!("{prefix}miss_history");
     let mut all = files.to_vec();
     insert(&mut all, &module, &outcomes(&numbers))?;
-    let few = words(&numbers).saturating_mul(numbers.ratio_bits()) <= MOST_BITS;
+    // That a memory with a code is a memory is proved by itself (`coding.v`).
+    let few =
+        !plan.codes_memories() && words(&numbers).saturating_mul(numbers.ratio_bits()) <= MOST_BITS;
     if few {
         let memory = ("ratios", words(&numbers), numbers.ratio_bits());
         let text = ratios(&numbers);

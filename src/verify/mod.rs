@@ -6,6 +6,7 @@
 mod bound;
 mod circuit;
 mod claims;
+mod coding;
 pub mod equivalence;
 pub mod faults;
 mod histogram;
@@ -190,6 +191,7 @@ pub fn proof_tasks(
     let tasks = tasks.chain(history::task(plan, design, &files)?);
     let tasks = tasks.chain([recovery::task(plan, design, &files)?]);
     let tasks = tasks.chain(voting::task(plan, design, &files)?);
+    let tasks = tasks.chain(coding::task(plan, design, &files)?);
     Ok(tasks.chain(pair::part(plan, design, &files)).collect())
 }
 

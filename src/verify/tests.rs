@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::tools::{asserted, read, z3_version, Search, Violation};
-use super::{bound, faults, histogram, history, pair, recovery, voting, Claim};
+use super::{bound, coding, faults, histogram, history, pair, recovery, voting, Claim};
 use crate::config::plan::HistogramKind;
 
 fn violation(name: &str, step: u32, trace: Option<&str>) -> Violation {
@@ -235,6 +235,16 @@ fn claims_of_voting_are_read() {
     assert!(claims.iter().all(|claim| claim.kind == Claim::Property));
     assert!(claims.iter().all(|claim| !claim.says.is_empty()));
     assert_eq!(claims.len(), voting::PROPERTIES.len());
+}
+
+/// So would one of `coding.v`.
+#[test]
+fn claims_of_coding_are_read() {
+    let claims = coding::claims(&[(4, 4), (64, 8)]);
+    assert_eq!(claims.len(), 2 * coding::TEXT.matches("assert (").count());
+    assert!(claims.iter().all(|claim| claim.kind == Claim::Property));
+    assert!(claims.iter().all(|claim| claim.says.ends_with('.')));
+    assert_eq!(claims.len(), 2 * coding::PROPERTIES.len());
 }
 
 /// So would one of `recovery.v`.

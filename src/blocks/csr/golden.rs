@@ -105,6 +105,8 @@ pub struct Port {
     pub link_lost: bool,
     /// A copy of a register differs from the others.
     pub upset: bool,
+    /// Wrong bits in words of memories: 1, put right; 2, not.
+    pub memory_upset: u8,
     /// Threshold in force, in ticks.
     pub t_pdt: u64,
     /// Whole tokens in the guard's bucket.
@@ -172,6 +174,8 @@ pub struct Csr {
     sync_flag: bool,
     map_flag: bool,
     upset_flag: bool,
+    /// As `errors.memory_corrected` and `errors.memory_wrong`: 1 and 2.
+    memory_flags: u8,
     bin_index: u32,
     fetch: Fetch,
     bin_count: u64,
@@ -231,6 +235,7 @@ impl Csr {
             sync_flag: false,
             map_flag: false,
             upset_flag: false,
+            memory_flags: 0,
             bin_index: 0,
             fetch: Fetch::Done,
             bin_count: 0,
@@ -364,6 +369,8 @@ impl Csr {
                 field("sync", self.sync_flag.into())
                     | field("map_overflow", self.map_flag.into())
                     | field("upset", self.upset_flag.into())
+                    | field("memory_corrected", (self.memory_flags & 1).into())
+                    | field("memory_wrong", (self.memory_flags >> 1).into())
             }
             "events" => self.flags(),
             "interrupt_enable" => self.interrupt_enable,
@@ -569,6 +576,10 @@ impl Csr {
         self.map_flag = self.maps() && (self.map_flag && ones & 2 == 0 || port.map_overflow);
         self.upset_flag =
             self.plan.triple_redundancy && (self.upset_flag && ones & 4 == 0 || port.upset);
+        if self.plan.codes_memories() {
+            let cleared = (ones >> 3) as u8;
+            self.memory_flags = self.memory_flags & !cleared | port.memory_upset;
+        }
         let happened = [
             ("applied", before.commits(port.active)),
             ("waited", begins_to_wait),
@@ -694,7 +705,7 @@ impl Csr {
 
     /// An error flag is set.
     pub fn error_flag(&self) -> bool {
-        self.sync_flag || self.map_flag || self.upset_flag
+        self.sync_flag || self.map_flag || self.upset_flag || self.memory_flags != 0
     }
 
     /// The rate of the budget.

@@ -16,7 +16,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0006;
+pub const VERSION: u32 = 0x0001_0007;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -369,6 +369,7 @@ pub fn port(plan: &PortPlan) -> Map {
     let agreed = |width: u32| if plan.messages().is_some() { width } else { 0 };
     let shared = |width: u32| if plan.per_direction() { 0 } else { width };
     let copied = |width: u32| if plan.triple_redundancy { width } else { 0 };
+    let coded = |width: u32| if plan.codes_memories() { width } else { 0 };
     let controlled = |width: u32| if plan.control_pins { width } else { 0 };
     let times = plan.adjustable_times();
     let histogram = &plan.histogram;
@@ -515,6 +516,10 @@ pub fn port(plan: &PortPlan) -> Map {
             sync(0, 1, Flag, 0, "the other end of the link did not answer in time");
             map_overflow(1, mapped(1), Flag, 0, "a map histogram ran out of entries");
             upset(2, copied(1), Flag, 0, "a copy of a register differed, and was outvoted");
+            memory_corrected(3, coded(1), Flag, 0, "a wrong bit of a memory was put right");
+            memory_wrong(
+                4, coded(1), Flag, 0, "a word of a memory was wrong, and was not put right"
+            );
         };
         0x088 pair t_pdt_now(time, Status, plan.t_pdt_init, "threshold in force, in ticks");
         0x090 pair t_pb(

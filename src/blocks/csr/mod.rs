@@ -29,6 +29,7 @@ use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
 use crate::blocks::event_counters::EventCounters;
 use crate::blocks::guard::{token_bits, GuardParameters};
 use crate::blocks::lpi_fsm::TimingOutputs;
+use crate::blocks::memory_code;
 use crate::config::plan::{
     HistogramKind, PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
 };
@@ -66,6 +67,7 @@ block! {
         let lost_event = refusal_event + usize::from(plan.guard.is_some());
         let guard_tokens = token_bits(plan);
         let burst = plan.guard.map_or(1, |guard| guard.burst);
+        let code = memory_code(plan);
     }
 
     about(
@@ -107,6 +109,10 @@ block! {
         pub in upset: Bit(
             "a copy of a register differed from the others"
         ) if plan.triple_redundancy,
+        pub in memory_upset: Bits(
+            2, "wrong bits in words of a memory: 1, put right; 2, not"
+        ) if code.is_some(),
+        pub out counters_upset: Bits(2, "the same, of the counters here") if code.is_some(),
         pub in t_pdt: Bits(time, "threshold in force, in ticks"),
         pub in guard_tokens: Bits(
             guard_tokens, "whole tokens in the guard's bucket"
@@ -168,8 +174,12 @@ block! {
         reg upset_flag: Bit(
             false, "a copy of a register differed from the others"
         ) if plan.triple_redundancy,
+        reg corrected_flag: Bit(false, "a wrong bit of a memory was put right") if code.is_some(),
+        reg wrong_flag: Bit(false, "a word of a memory was wrong") if code.is_some(),
         local flags: Bits(3, "the register errors"),
+        local all_flags: Bits(5, "the same with the flags of memories"),
         choice votes(plan.triple_redundancy), // registers are kept in three copies
+        choice coded(code.is_some()), // the memories have a code
         section interrupts: Interrupts(&page),
         local events[_ in 0..events.len() + 1]: Bits(
             interrupts::width(&page), "the register events, found so far"
@@ -177,7 +187,7 @@ block! {
         local all_events: Bits(interrupts::width(&page), "the register events"),
         section bins: Bins(plan) if readable,
         reg hop_index_now: Bits(HOPS_WIDTH, 0, "packet count to read"),
-        child event_counters: EventCounters(&counters),
+        child event_counters: EventCounters(&counters, code),
         section waits: Waits(),
         choice agrees(agrees), // the ends agree by messages
         number _backstops(backstops),
@@ -232,7 +242,14 @@ impl Logic for Csr {
         } else {
             self.flags.next = bit_cast(self.sync_flag.q.val(), &self.flags);
         }
-        self.error_flag.next = self.flags.val().any();
+        if self.coded {
+            self.all_flags.next = bit_cast(self.flags.val(), &self.all_flags)
+                | (bit_cast(self.corrected_flag.q.val(), &self.all_flags) << 3)
+                | (bit_cast(self.wrong_flag.q.val(), &self.all_flags) << 4);
+            self.error_flag.next = self.all_flags.val().any();
+        } else {
+            self.error_flag.next = self.flags.val().any();
+        }
         self.events[0].next = bit_cast(self.error_flag.val(), &self.events[0]);
         for i in 0..self._end_of_events {
             self.events[i + 1].next = self.events[i].val();
@@ -344,7 +361,11 @@ impl Logic for Csr {
             self.present.next = bit_cast(self.power_state.val(), 32)
                 | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
         } else if self.asked.is_errors.val() {
-            self.present.next = bit_cast(self.flags.val(), 32);
+            if self.coded {
+                self.present.next = bit_cast(self.all_flags.val(), 32);
+            } else {
+                self.present.next = bit_cast(self.flags.val(), 32);
+            }
         } else if self.asked.is_events.val() {
             self.present.next = bit_cast(self.all_events.val(), 32);
         } else if self.asked.is_interrupt_enable.val() {
@@ -604,6 +625,23 @@ impl Logic for Csr {
             if self.upset.val() {
                 self.upset_flag.d.next = true;
             }
+        }
+        if self.coded {
+            if self.asked.writes.val() & self.asked.is_errors.val() {
+                if self.asked.set_bits.val().get_bit(3) {
+                    self.corrected_flag.d.next = false;
+                }
+                if self.asked.set_bits.val().get_bit(4) {
+                    self.wrong_flag.d.next = false;
+                }
+            }
+            if self.memory_upset.val().get_bit(0) {
+                self.corrected_flag.d.next = true;
+            }
+            if self.memory_upset.val().get_bit(1) {
+                self.wrong_flag.d.next = true;
+            }
+            self.counters_upset.next = self.event_counters.memory_upset.val();
         }
 
         if self.readable {

@@ -37,12 +37,13 @@ pub(crate) fn guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(policy, time_width, "sync_timeout_ns = 40", 3)
 }
 
-/// Both, control pins, and registers in copies.
+/// Both, control pins, registers in copies, and memories with a code.
 pub(crate) fn timed_guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     built(
         policy,
         time_width,
-        "sync_timeout_ns = 40\ntiming_range = 3\ncontrol_pins = true\ntriple_redundancy = true",
+        "sync_timeout_ns = 40\ntiming_range = 3\ncontrol_pins = true\ntriple_redundancy = true\n\
+         memory_code = \"secded\"",
         3,
     )
 }
@@ -81,6 +82,7 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         guard_refuses: few(7, 3),
         link_lost: few(0, 9),
         upset: few(1, 11),
+        memory_upset: if few(2, 9) { bits[4] as u8 & 3 } else { 0 },
         queue_nonempty: few(6, 3),
         guard_tokens: bits[0] & 3,
         t_pdt: bits[1] & time,
@@ -286,6 +288,9 @@ fn drive(bench: &mut Bench, plan: &PortPlan, port: &golden::Port) {
     }
     if plan.triple_redundancy {
         bench.drive(&[("upset", port.upset.into())]);
+    }
+    if plan.codes_memories() {
+        bench.drive(&[("memory_upset", port.memory_upset.into())]);
     }
     if plan.messages().is_some() {
         bench.drive(&[

@@ -30,6 +30,7 @@ block! {
         let corrects = plan.corrects();
         let controlled = plan.control_pins;
         let votes = plan.triple_redundancy;
+        let coded = plan.codes_memories();
         let numbers = Arithmetic::new(plan);
     }
 
@@ -77,6 +78,9 @@ block! {
             format!("log2 of the correction factor, two's complement, {} fraction bits", numbers.fraction),
         ) if corrects,
         pub out upset: Bit("a copy of a register was outvoted") if votes,
+        pub out memory_upset: Bits(
+            2, "wrong bits in words of a memory: 1, put right; 2, not"
+        ) if coded,
         pub out irq: Bit("an event that software has enabled has happened") if registers,
         pub out transmitting: Bit("the word to the PHY has a frame, or a part of one"),
         pub out lpi_active: Bit("the word to the PHY is LPI in the place of idle"),
@@ -88,6 +92,7 @@ block! {
         pub pins s_axi: AxiPins(map::PAGE_BITS) if registers,
         choice registers(registers), // software sets the parameters
         choice votes(votes), // registers are kept in three copies
+        choice coded(coded), // memories have a code
         choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
@@ -107,6 +112,9 @@ impl Logic for EthernetPort {
         if self.votes {
             self.port.inject_upset.next = self.inject_upset.val();
             self.upset.next = self.port.upset.val();
+        }
+        if self.coded {
+            self.memory_upset.next = self.port.memory_upset.val();
         }
         self.port.queue_nonempty.next = self.queue_nonempty.val();
         self.port.transmitting.next = self.lpi_tx.transmitting.val();

@@ -83,6 +83,9 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
     if plan.triple_redundancy {
         pins.push(("upset", port.upset.into()));
     }
+    if plan.codes_memories() {
+        pins.push(("memory_upset", port.memory_upset.into()));
+    }
     if plan.predicts() {
         pins.extend([
             ("update", port.update.encode()),

@@ -37,11 +37,11 @@ block! {
     pub struct EventCounters(clk, rst);
 
     /// Counters at these places in the memory (below [`PLACES`]), which follow each other but for
-    /// gaps, the last place before the first; each with what it counts.
+    /// gaps, the last place before the first; each with what it counts. The memory has `code`.
     ///
     /// # Panics
     /// If there are none, or they span more than [`MOST_VISITED`] places.
-    pub fn new(counters: &[(u32, String)]) {
+    pub fn new(counters: &[(u32, String)], code: Option<Code>) {
         let count = counters.len();
         let (first, places) = span(counters);
         let last = (first + places - 1) % PLACES;
@@ -64,13 +64,17 @@ block! {
         pub out count: Bits(
             WIDTH, "the counter asked for two cycles ago, as it was before the cycle in between"
         ),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if code.is_some(),
+        choice coded(code.is_some()), // the memory has a code
         pub reg low[counter in counters.iter()]: Bits(
             LOW, 0, format!("low bits of the counter: {}", counter.1)
         ),
         reg known[counter in counters.iter()]: Bit(
             false, format!("its word means anything: {}", counter.1)
         ),
-        memory counts: Memory(PLACES as usize, WIDTH, "the counters as they were last visited"),
+        memory counts: Memory(
+            PLACES as usize, WIDTH, code, "the counters as they were last visited"
+        ),
         constant place_of[counter in counters.iter()]: Bits(
             PLACE, counter.0.into(), format!("place of the counter: {}", counter.1)
         ),
@@ -203,6 +207,10 @@ impl Logic for EventCounters {
         self.counts.write_enable.next = self.visiting.q.val();
         self.counts.write_address.next = self.at.q.val();
         self.counts.write_data.next = self.count.val();
+        if self.coded {
+            self.counts.read_valid.next = self.known_then.q.val();
+            self.memory_upset.next = self.counts.upset.val();
+        }
 
         for i in 0..self._count {
             if self.clear.val() {

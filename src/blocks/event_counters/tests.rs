@@ -49,7 +49,7 @@ fn agree(
     places: &[u32],
     cycles: impl IntoIterator<Item = (u32, Option<usize>, bool)>,
 ) -> Result<(), TestCaseError> {
-    let mut bench = Bench::new(EventCounters::new(&counters(places)));
+    let mut bench = Bench::new(EventCounters::new(&counters(places), None));
     let mut golden = Golden {
         counts: vec![0; places.len()],
         before: vec![0; places.len()],
@@ -107,15 +107,15 @@ proptest! {
 #[test]
 #[should_panic = "31 places to visit"]
 fn more_places_are_refused() {
-    EventCounters::new(&counters(&(0..31).collect::<Vec<_>>()));
+    EventCounters::new(&counters(&(0..31).collect::<Vec<_>>()), None);
 }
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    check::agrees_with_verilog(|| EventCounters::new(&counters(&SPREAD)), 4000, 1).unwrap();
+    check::agrees_with_verilog(|| EventCounters::new(&counters(&SPREAD), None), 4000, 1).unwrap();
 }
 
 #[test]
 fn emitted_verilog_is_lint_clean() {
-    check::lint_block(&EventCounters::new(&counters(&SPREAD))).unwrap();
+    check::lint_block(&EventCounters::new(&counters(&SPREAD), None)).unwrap();
 }

@@ -24,8 +24,8 @@ block! {
     pub struct HopMonitor(clk, rst);
 
     /// A monitor whose factor is the mean over `2^window_log2` packets, with counters of
-    /// `counter_width` bits.
-    pub fn new(window_log2: u32, counter_width: u32) {
+    /// `counter_width` bits in memories with `code`.
+    pub fn new(window_log2: u32, counter_width: u32, code: Option<Code>) {
         let factor = HOP_FACTOR_FRACTION + 1;
         let sum = factor + window_log2;
         let hop_counts = MAX_HOPS + 1;
@@ -51,6 +51,8 @@ block! {
         pub out count: Bits(counter_width, "the counter asked for the cycle before"),
         pub out factor: Bits(factor, "hop factor of the last full window"),
         pub out measured: Bit("factor is new"),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if code.is_some(),
+        choice coded(code.is_some()), // the memories have a code
         // The factor.
         child hop_reciprocal: Table(
             About::new(
@@ -69,9 +71,11 @@ block! {
         reg measured_now: Bit(false, "factor is new"),
         constant window_log2: Number(window_log2, "log2 of the packets in a window"),
         // The counters.
-        memory counts: Memory(hop_counts as usize, counter_width, "packets per hop count"),
+        memory counts: Memory(
+            hop_counts as usize, counter_width, code, "packets per hop count"
+        ),
         memory counts_to_read: Memory(
-            hop_counts as usize, counter_width, "the same, for whoever reads"
+            hop_counts as usize, counter_width, code, "the same, for whoever reads"
         ),
         reg populated: Bits(hop_counts, 0, "which words of the memories mean anything"),
         reg counting: Bit(false, "there was a packet the cycle before"),
@@ -154,6 +158,15 @@ impl Logic for HopMonitor {
             self.count.next = self.counts_to_read.read_data.val();
         } else {
             self.count.next = 0.into();
+        }
+
+        if self.coded {
+            comment!("Which of the words read were written, and not while they were read");
+            self.counts.read_valid.next = self.populated.q.val().get_bit(self.hops.q.val())
+                & !(self.counted.q.val() & (self.last_hops.q.val() == self.hops.q.val()));
+            self.counts_to_read.read_valid.next =
+                self.read_populated.q.val() & !self.read_written.q.val();
+            self.memory_upset.next = self.counts.upset.val() | self.counts_to_read.upset.val();
         }
     }
 }

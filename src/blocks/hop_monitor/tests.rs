@@ -20,7 +20,7 @@ proptest! {
         ),
     ) {
         let mut golden = golden::HopMonitor::new(window_log2, counter_width);
-        let mut bench = Bench::new(HopMonitor::new(window_log2, counter_width));
+        let mut bench = Bench::new(HopMonitor::new(window_log2, counter_width, None));
         let mut count = 0;
         for (valid, hops, clear, read) in cycles {
             bench.drive(&[
@@ -63,7 +63,7 @@ fn before_the_first_window_every_packet_is_taken_to_travel_farthest() {
 #[test]
 fn a_full_counter_stays_full() {
     let mut golden = golden::HopMonitor::new(4, 3);
-    let mut bench = Bench::new(HopMonitor::new(4, 3));
+    let mut bench = Bench::new(HopMonitor::new(4, 3, None));
     for packets in 0..20 {
         for _ in 0..2 {
             bench.drive(&[
@@ -83,10 +83,10 @@ fn a_full_counter_stays_full() {
 
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
-    check::agrees_with_verilog(|| HopMonitor::new(3, 2), 4000, 1).unwrap();
+    check::agrees_with_verilog(|| HopMonitor::new(3, 2, None), 4000, 1).unwrap();
 }
 
 #[test]
 fn emitted_verilog_is_lint_clean() {
-    check::lint_block(&HopMonitor::new(12, 32)).unwrap();
+    check::lint_block(&HopMonitor::new(12, 32, None)).unwrap();
 }

@@ -8,6 +8,7 @@ pub(crate) mod tests;
 use self::outcomes::Outcomes;
 use crate::blocks::fixed_point::{Arithmetic, ARRIVAL_CYCLES};
 use crate::blocks::logarithm::{self, Logarithm};
+use crate::blocks::memory_code;
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
@@ -38,6 +39,7 @@ block! {
         let logarithm = numbers.exponent_bits + 1 + numbers.fraction;
         let ratio = numbers.ratio_bits();
         let count = numbers.count_bits();
+        let code = memory_code(plan);
     }
 
     about(
@@ -65,6 +67,8 @@ block! {
         pub out under_way: Bits(
             STAGES, "idle periods that sum and misses do not cover yet, the youngest lowest"
         ),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if code.is_some(),
+        choice coded(code.is_some()), // the memories have a code
         child logarithm: Logarithm(plan),
         constant upper_from: Number(
             logarithm::upper_from(plan), "lowest of the upper half of a time's bits"
@@ -91,10 +95,10 @@ block! {
         // The outcomes, and the ratios of the misses among them.
         choice long(long), // the outcomes are a memory
         reg outcomes: Bits(outcomes, 0, "1 is a miss; the oldest is highest"),
-        child long_outcomes: Outcomes(history.max(2)) if long,
+        child long_outcomes: Outcomes(history.max(2), code) if long,
         constant oldest_at: Number(outcomes - 1, "place of the oldest outcome"),
         local oldest: Bit("the oldest idle period was a miss"),
-        memory ratios: Memory(places as usize, ratio, "the ratios of the misses"),
+        memory ratios: Memory(places as usize, ratio, code, "the ratios of the misses"),
         reg head: Bits(address, 0, "place of the oldest ratio"),
         reg tail: Bits(address, 0, "place of the next ratio"),
         // The last place is not the last address.
@@ -193,5 +197,15 @@ impl Logic for MissHistory {
         }
         self.sum.next = self.sum_now.q.val();
         self.misses.next = self.misses_now.q.val();
+        if self.coded {
+            comment!("A ratio that is taken out was written before it was read.");
+            self.ratios.read_valid.next = self.oldest.val();
+            if self.long {
+                self.memory_upset.next =
+                    self.ratios.upset.val() | self.long_outcomes.memory_upset.val();
+            } else {
+                self.memory_upset.next = self.ratios.upset.val();
+            }
+        }
     }
 }

@@ -34,6 +34,7 @@ use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::{self, LinkSync};
 use crate::blocks::lpi_fsm::{LpiFsm, TimingOutputs, COPY_CODE};
+use crate::blocks::memory_code;
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
 use crate::blocks::perfbound::{self, PerfBound};
@@ -82,6 +83,7 @@ block! {
         let levels = plan.sync == SyncPlan::Levels;
         let per_direction = plan.per_direction();
         let controlled = plan.control_pins;
+        let coded = plan.codes_memories();
         let sync_error = if controlled {
             "the other end did not answer in time, once since the error was cleared"
         } else {
@@ -120,6 +122,9 @@ block! {
         pub out upset: Bit(
             "a copy of a register differed from the two others, which outvoted it"
         ) if plan.triple_redundancy,
+        pub out memory_upset: Bits(
+            2, "one cycle after words of memories with wrong bits were read: 1, put right; 2, not"
+        ) if coded,
         pub out tx_enable: Bit("the port may start a packet"),
         pub out power_state: Bits(
             3, "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up"
@@ -169,7 +174,9 @@ block! {
         constant place_bits: Number(shape.place, "bits of a bin's place in its group"),
         child axi_lite: AxiLite(map::PAGE_BITS) if own_axi,
         child csr: Csr(plan) if registers,
-        child hop_monitor: HopMonitor(plan.hop_window_log2, HOP_COUNTER_WIDTH) if registers || plan.measures(),
+        child hop_monitor: HopMonitor(
+            plan.hop_window_log2, HOP_COUNTER_WIDTH, memory_code(plan)
+        ) if registers || plan.measures(),
         child budget_rate: BudgetRate(&rate, rate_reset) for rate in (rate),
         local read_group: Bits(shape.group, "group of bins to read"),
         local read_place: Bits(shape.place, "bin in it to read"),
@@ -187,6 +194,11 @@ block! {
         choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice per_direction(per_direction), // the direction sent on sleeps for itself
         choice votes(plan.triple_redundancy), // registers are kept in three copies
+        choice coded(coded), // memories have a code
+        local histogram_upset: Bits(2, "wrong bits in the words of the histogram"),
+        local history_upset: Bits(2, "in those of the history of misses"),
+        local registers_upset: Bits(2, "in those of counters that software reads"),
+        reg memory_upset_now: Bits(2, 0, "wrong bits in words of a memory") if coded,
         constant fixed_t_pdt: Bits(width, plan.t_pdt_init.into(), "the threshold, in ticks"),
         local active: Bit("the port is active"),
         local expires: Bit("the power-down timer of a port that sleeps expires"),
@@ -498,6 +510,34 @@ impl Logic for Port {
             if self.registers {
                 self.csr.upset.next = self.upset.val();
             }
+        }
+        if self.coded {
+            comment!("Wrong bits in the words of any memory");
+            self.histogram_upset.next = 0.into();
+            if self.predicts {
+                if self.is_circular {
+                    self.histogram_upset.next = self.circular.memory_upset.val();
+                } else if self.is_decaying {
+                    self.histogram_upset.next = self.decaying.memory_upset.val();
+                } else if self.is_regular {
+                    self.histogram_upset.next = self.regular.memory_upset.val();
+                } else if !self.is_map {
+                    self.histogram_upset.next = self.clearing.memory_upset.val();
+                }
+            }
+            self.history_upset.next = 0.into();
+            if self.corrects {
+                self.history_upset.next = self.miss_history.memory_upset.val();
+            }
+            self.registers_upset.next = 0.into();
+            if self.registers {
+                self.registers_upset.next =
+                    self.hop_monitor.memory_upset.val() | self.csr.counters_upset.val();
+                self.csr.memory_upset.next = self.memory_upset_now.q.val();
+            }
+            self.memory_upset_now.d.next =
+                self.histogram_upset.val() | self.history_upset.val() | self.registers_upset.val();
+            self.memory_upset.next = self.memory_upset_now.q.val();
         }
         self.lpi_fsm.down_start.next = self.down_start.val();
         self.power_state.next = self.lpi_fsm.power_state.val();

@@ -729,6 +729,8 @@ output_pins! {
     SyncError sync_error: bool, Size::Bits(1), if |plan| plan.messages().is_some();
     /// A copy of a register differed from the two others (registers in three copies only).
     Upset upset: bool, Size::Bits(1), if |plan| plan.triple_redundancy;
+    /// Wrong bits in words of a memory: 1, put right; 2, not (memories with a code only).
+    MemoryUpset memory_upset: u8, Size::Bits(2), if PortPlan::codes_memories;
     /// An event that software has enabled has happened (registers only, as are all that follow).
     Irq irq: bool, Size::Bits(1), if has_registers;
     /// A write address is taken.

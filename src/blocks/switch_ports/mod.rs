@@ -99,6 +99,9 @@ block! {
         pub out upset[port in 0..ports]: Bit(
             format!("port {port}: a copy of a register was outvoted")
         ) if plan.triple_redundancy,
+        pub out memory_upset[port in 0..ports]: Bits(
+            2, format!("port {port}: wrong bits in words of a memory: 1, put right; 2, not")
+        ) if plan.codes_memories(),
         pub out irq: Bit("one cycle after a port has raised its interrupt"),
         pub out tx_enable[port in 0..ports]: Bit(format!("port {port}: it may start a packet")),
         pub out power_state[port in 0..ports]: Bits(3, format!("port {port}: state of the link")),
@@ -113,6 +116,7 @@ block! {
         choice agrees(agrees), // the ends agree by messages
         choice controlled(plan.control_pins), // the ports have control pins
         choice votes(plan.triple_redundancy), // registers are kept in three copies
+        choice coded(plan.codes_memories()), // memories have a code
         choice per_direction(per_direction), // each direction of a link sleeps for itself
         local page: Bits(number, "page of the request"),
         local place: Bits(WORD_BITS, "word in that page"),
@@ -231,6 +235,9 @@ impl Logic for SwitchPorts {
             if self.votes {
                 self.port[i].inject_upset.next = self.inject_upset[i].val();
                 self.upset[i].next = self.port[i].upset.val();
+            }
+            if self.coded {
+                self.memory_upset[i].next = self.port[i].memory_upset.val();
             }
             self.tx_enable[i].next = self.port[i].tx_enable.val();
             self.power_state[i].next = self.port[i].power_state.val();

@@ -3,6 +3,7 @@
 use super::store::CounterStore;
 use super::window::Window;
 use super::{FoundPins, ReadPins, Shape};
+use crate::blocks::memory_code;
 use crate::config::plan::{BinScale, PortPlan};
 use crate::hdl::prelude::*;
 
@@ -30,6 +31,7 @@ block! {
         let depth = samples.max(2) as usize;
         let place = clog2(depth as u128);
         let sums = histogram.sums_lengths();
+        let code = memory_code(plan);
     }
 
     about(
@@ -59,6 +61,8 @@ block! {
         ),
         pub out step: Bit("the window grows by a tick") if !sums,
         pub flat found: FoundPins(&shape, ""),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if code.is_some(),
+        choice coded(code.is_some()), // the memories have a code
         // The length of the sample.
         // An idle period may be longer than what is recorded.
         choice clamps(plan.max_time() > max_value),
@@ -70,10 +74,12 @@ block! {
         memory lengths: Memory(
             depth,
             word,
+            code,
             if logarithmic { "ring of lengths, above each its bin" } else { "ring of lengths" },
         ),
         reg head: Bits(place, 0, "place of the oldest sample, and of the next"),
         reg full: Bit(false, "the ring is full"),
+        reg oldest_read: Bit(false, "the word read is the oldest sample") if code.is_some(),
         constant last_place: Bits(place, u128::from(samples) - 1, "last place in the ring"),
         local at_end: Bit("the head is there"),
         local oldest: Bits(length, "length of the oldest sample, or 0"),
@@ -192,5 +198,11 @@ impl Logic for CircularHistogram {
         }
         ReadPins::link(&mut self.read, &mut self.store.read);
         FoundPins::link(&mut self.found, &mut self.store.found);
+        if self.coded {
+            comment!("Not while the head moves: the place was written in the cycle of the sample.");
+            self.oldest_read.d.next = self.full.q.val() & !self.ended.val();
+            self.lengths.read_valid.next = self.oldest_read.q.val();
+            self.memory_upset.next = self.lengths.upset.val() | self.store.memory_upset.val();
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::store::CounterStore;
 use super::window::Window;
 use super::{FoundPins, ReadPins, Shape};
+use crate::blocks::memory_code;
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
@@ -34,6 +35,8 @@ block! {
         pub out age: Bits(plan.time_width, "ticks since the clear, one cycle late"),
         pub out step: Bit("the age grows by a tick"),
         pub flat found: FoundPins(&shape, ""),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if memory_code(plan).is_some(),
+        choice coded(memory_code(plan).is_some()), // the memories have a code
         choice adjustable(adjustable), // software decides when it is due
         child window: Window(plan),
         child store: CounterStore(plan),
@@ -59,5 +62,8 @@ impl Logic for ClearingHistogram {
         self.store.bin.next = self.sample_bin.val();
         ReadPins::link(&mut self.read, &mut self.store.read);
         FoundPins::link(&mut self.found, &mut self.store.found);
+        if self.coded {
+            self.memory_upset.next = self.store.memory_upset.val();
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::store::CounterStore;
 use super::window::Window;
 use super::{FoundPins, ReadPins, Shape};
+use crate::blocks::memory_code;
 use crate::config::plan::{PortPlan, GENERATIONS};
 use crate::hdl::prelude::*;
 
@@ -44,6 +45,8 @@ block! {
         pub out renewed: Bit("a new generation begins") if adjustable,
         pub out window: Bits(time, "ticks of all generations, weighed, one cycle late"),
         pub flat found: FoundPins(&shape, ", in eighths"),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if memory_code(plan).is_some(),
+        choice coded(memory_code(plan).is_some()), // the memories have a code
         reg present: Bits(2, 0, "store of the present generation"),
         reg present_then: Bits(2, 0, "the same the cycle before"),
         reg present_at_read: Bits(2, 0, "the same two cycles before"),
@@ -134,5 +137,11 @@ impl Logic for DecayingHistogram {
         self.found.group_sum.next = self.sums[4].val();
         self.found.bin_count.next = self.counts[4].val();
         self.found.arrived.next = self.stores[0].found.arrived.val();
+        if self.coded {
+            self.memory_upset.next = self.stores[0].memory_upset.val()
+                | self.stores[1].memory_upset.val()
+                | self.stores[2].memory_upset.val()
+                | self.stores[3].memory_upset.val();
+        }
     }
 }

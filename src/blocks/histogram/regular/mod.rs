@@ -2,6 +2,7 @@
 
 use super::store::CounterStore;
 use super::{FoundPins, ReadPins, Shape};
+use crate::blocks::memory_code;
 use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
@@ -43,6 +44,8 @@ block! {
         pub out halved: Bit("counters and window are halved before this sample"),
         pub out window: Bits(plan.time_width, "ticks of the window, one cycle late"),
         pub flat found: FoundPins(&shape, ""),
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if memory_code(plan).is_some(),
+        choice coded(memory_code(plan).is_some()), // the memories have a code
         // The window.
         reg running: Bit(false, "reset is over"),
         reg prescaler: Bits(prescaler_width, 0, "clock cycles into the present tick"),
@@ -140,5 +143,8 @@ impl Logic for RegularHistogram {
         }
         ReadPins::link(&mut self.read, &mut self.store.read);
         FoundPins::link(&mut self.found, &mut self.store.found);
+        if self.coded {
+            self.memory_upset.next = self.store.memory_upset.val();
+        }
     }
 }

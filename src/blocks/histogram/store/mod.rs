@@ -1,6 +1,7 @@
 //! The counters of a histogram, in two levels (`docs/how/controller.md`).
 
 use super::{FoundPins, ReadPins, Shape};
+use crate::blocks::memory_code;
 use crate::config::plan::{HistogramKind, PortPlan};
 use crate::hdl::prelude::*;
 
@@ -18,6 +19,7 @@ block! {
         let word = size + shape.sum;
         let removes = plan.histogram.kind == HistogramKind::Circular;
         let halves = plan.histogram.kind == HistogramKind::Regular;
+        let code = memory_code(plan);
         let full_count = if halves { u64::MAX >> (64 - plan.histogram.counter_bits) } else { 0 };
     }
 
@@ -45,6 +47,7 @@ block! {
         pub flat read: ReadPins(&shape),
         pub flat found: FoundPins(&shape, ""),
         pub out full: Bit("a counter is written that has no room for another sample") if halves,
+        pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if code.is_some(),
         choice removes(removes), // samples are taken out again
         choice halves(halves), // counters are halved
         choice every_cycle(removes || halves), // changes come in successive cycles
@@ -111,12 +114,15 @@ block! {
         reg last_word: Bits(word, 0, "word of its group that was written"),
         reg last_count: Bits(shape.counter, 0, "counter of that bin that was written"),
         reg populated: Bits(groups, 0, "which groups hold samples"),
-        memory counters: Memory(1 << shape.index(), shape.counter, "samples per bin"),
+        memory counters: Memory(1 << shape.index(), shape.counter, code, "samples per bin"),
         memory groups: Memory(
             groups as usize,
             word,
+            code,
             "per group: sum of its counters, below it a bit per bin that has a counter",
         ),
+        choice coded(code.is_some()), // the memories have a code
+        local counter_stands: Bit("the bin has a counter, written before this cycle"),
         // For the proofs (docs/evidence/proofs.md).
         invariant changes_apart(
             "Two changes are two cycles apart at least."
@@ -287,6 +293,19 @@ impl Logic for CounterStore {
         }
         self.here.d.next = self.at.q.val();
         self.writing.d.next = self.changing.q.val();
+        if self.coded {
+            comment!("Which of the words read were written, and not while they were read");
+            self.groups.read_valid.next = self.valid.val() & !self.same_group.val();
+            if self.every_cycle {
+                self.counter_stands.next = self.counted.d.val()
+                    & !(self.writing.q.val() & (self.here.q.val() == self.at.q.val()));
+            } else {
+                self.counter_stands.next = self.counted.d.val();
+            }
+            self.counters.read_valid.next = self.counter_stands.val()
+                & !(self.wrote.q.val() & (self.last.q.val() == self.at.q.val()));
+            self.memory_upset.next = self.counters.upset.val() | self.groups.upset.val();
+        }
 
         if !self.every_cycle {
             self.changes_apart.d.next = !(self.changing.q.val() & self.writing.q.val());

@@ -8,7 +8,8 @@ use crate::blocks::port::model::Model;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::{
     BinScale, BudgetPlan, CircularWindow, CorrectionPlan, GuardPlan, HistogramKind, HistogramPlan,
-    LinkPlan, MessagesPlan, MissUnit, Product, RefreshPlan, Sleep, SleepTimes, SyncPlan,
+    LinkPlan, MemoryCode, MessagesPlan, MissUnit, Product, RefreshPlan, Sleep, SleepTimes,
+    SyncPlan,
 };
 use crate::network::event::controller::{awake_pair, Controller};
 use crate::network::event::time::Cycle;
@@ -34,6 +35,7 @@ fn plan() -> PortPlan {
         sync: SyncPlan::Messages(MessagesPlan { timeout: 60 }),
         control_pins: false,
         triple_redundancy: false,
+        memory_code: MemoryCode::None,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,
