@@ -26,9 +26,10 @@ pub const SOURCES: [&str; 9] = [
 ];
 
 /// All that the program is made of.
-pub const PROGRAM: [&str; 9] = [
+pub const PROGRAM: [&str; 10] = [
     "Cargo.lock",
     "src",
+    "testbench/coding.v",
     "testbench/harness.cpp",
     "testbench/histogram.v",
     "testbench/history.v",

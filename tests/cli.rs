@@ -586,6 +586,13 @@ fn doctor_tells_what_is_missing() {
     assert_eq!(yosys["version"], "Yosys 9.9 of nobody");
     assert_eq!(report["missing"].as_array().unwrap().len(), 12);
 
+    // To install what a variable keeps from being found would not help.
+    let mut gone = linkdoze(folder.path());
+    gone.arg("doctor").env("YOSYS", "/gone/yosys");
+    let (text, _) = run(&mut gone, 1);
+    let says = "Yosys: mend or unset the environment variable YOSYS (tried `/gone/yosys`";
+    assert!(text.contains(says), "{text}");
+
     // A Z3 that `verify` does not take stands for no solver, and does not replace the others.
     for (version, missing) in [("4.8.12", 13), ("4.13.0", 10)] {
         let program = folder.path().join("z3");

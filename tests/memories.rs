@@ -255,7 +255,7 @@ fn wrong_bits_of_every_memory_are_told() {
     }
     share(&cases, 7)
         .par_iter()
-        .for_each(|&(code, shape, bits, told)| {
+        .for_each(|&&(code, shape, bits, told)| {
             let (words, width) = shape;
             let own = format!("{code}-{words}-{width}-{bits}");
             edited(path, code, &own, &wrong_bits(bits, Some(shape)));
@@ -272,7 +272,9 @@ fn words_that_are_used_are_checked_and_no_others() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let kinds = ["circular", "regular", "clearing", "decaying", "map"];
-    let mut cases: Vec<(&str, Option<(&str, &str)>, bool)> = Vec::new();
+    // A kind, and what of which file says too much (`true`) or too little.
+    type Case<'a> = (&'a str, Option<(&'a str, &'a str)>, bool);
+    let mut cases: Vec<Case> = Vec::new();
     for kind in kinds {
         let config = format!("{kind}.toml");
         fs::write(path.join(&config), coded("secded", kind)).unwrap();
@@ -291,28 +293,30 @@ fn words_that_are_used_are_checked_and_no_others() {
     ] {
         cases.extend([false, true].map(|says| ("circular", Some((file, signal)), says)));
     }
-    share(&cases, 7).par_iter().for_each(|&(kind, edit, says)| {
-        let mut edits = vec![spoiled_unless_valid()];
-        if let Some((file, signal)) = edit {
-            let from = format!("  assign {signal} = ");
-            let to = match says {
-                true => format!("{from}1'b1 | "),
-                false => format!("{from}1'b0 & "),
-            };
-            edits.push((file, from, to));
-        }
-        let own = format!(
-            "{kind}-{}-{says}",
-            edit.map_or("as-it-is".to_owned(), |(file, signal)| format!(
-                "{file}-{signal}"
-            ))
-        );
-        edited(path, kind, &own, &edits);
-        let found = cosim(path, &format!("{kind}.toml"), &own);
-        assert_eq!(
-            found["mismatches"],
-            u64::from(edit.is_some()),
-            "{own}: {found}"
-        );
-    });
+    share(&cases, 7)
+        .par_iter()
+        .for_each(|&&(kind, edit, says)| {
+            let mut edits = vec![spoiled_unless_valid()];
+            if let Some((file, signal)) = edit {
+                let from = format!("  assign {signal} = ");
+                let to = match says {
+                    true => format!("{from}1'b1 | "),
+                    false => format!("{from}1'b0 & "),
+                };
+                edits.push((file, from, to));
+            }
+            let own = format!(
+                "{kind}-{}-{says}",
+                edit.map_or("as-it-is".to_owned(), |(file, signal)| format!(
+                    "{file}-{signal}"
+                ))
+            );
+            edited(path, kind, &own, &edits);
+            let found = cosim(path, &format!("{kind}.toml"), &own);
+            assert_eq!(
+                found["mismatches"],
+                u64::from(edit.is_some()),
+                "{own}: {found}"
+            );
+        });
 }

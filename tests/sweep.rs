@@ -192,6 +192,24 @@ fn other_inputs_are_refused() {
         let same = first.iter().find(|row| row.setting.experiment == name);
         assert_eq!(narrow, [first[0].clone(), same.unwrap().clone()]);
     }
+
+    // A configuration of the same name that is another one: what is there stays as it is.
+    let named = |nodes: u32| {
+        format!(
+            "scenario = \"scenario.toml\"\nstates = [\"fast-wake\"]\n[fixed]\nt_pdt_ns = [0]\n\
+             [perfbound]\nbounds = []\n[configurations.one]\ntopology.kind = \"single-switch\"\n\
+             topology.nodes = {nodes}\n"
+        )
+    };
+    write("sweep.toml", &named(16));
+    sweep(folder.path(), "named", "1");
+    let report = || run(linkdoze(folder.path()).args(["report", "named"]), 0);
+    let (before, _) = report();
+    write("sweep.toml", &named(17));
+    let args = ["sweep", "sweep.toml", "-o", "named"];
+    let (_, err) = run(linkdoze(folder.path()).args(args), 2);
+    assert!(err.contains("other inputs for always-on_one"), "{err}");
+    assert_eq!(report().0, before);
 }
 
 #[test]

@@ -74,7 +74,7 @@ module counter_store (
   wire  [7:0] new_count;               // samples in the bin after the change
   wire  [7:0] new_sum;                 // samples in the group after the change
   wire [23:0] new_word;                // word of the group after the change
-  wire  [3:0] last_group;              // its group
+  wire  [3:0] last_group;              // the group of that bin
   wire  [7:0] counters_read_data;      // the word read at the last clock edge
   wire  [7:0] counters_read_address;   // word to read
   wire        counters_write_enable;   // write at the next clock edge

@@ -77,7 +77,7 @@ module link_sync (
   wire        refuses;        // this end does not accept a REQ_DOWN
   wire        timed_out;      // the wait for a message ends with this cycle
   wire        asks_down;      // time to ask to go down, or to ask again
-  reg         gives_up;       // and it has not come
+  reg         gives_up;       // the wait ends, and the message has not come
   reg         stays_unheard;  // no answer has come since reset
   reg         up_now;         // the agreed time of the start up, or no more waiting for it
   wire [14:0] half;           // half a round trip

@@ -74,7 +74,7 @@ module counter_store (
   wire  [6:0] new_count;               // samples in the bin after the change
   wire  [6:0] new_sum;                 // samples in the group after the change
   wire [14:0] new_word;                // word of the group after the change
-  wire  [2:0] last_group;              // its group
+  wire  [2:0] last_group;              // the group of that bin
   wire  [6:0] counters_read_data;      // the word read at the last clock edge
   wire  [5:0] counters_read_address;   // word to read
   wire        counters_write_enable;   // write at the next clock edge

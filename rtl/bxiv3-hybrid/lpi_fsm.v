@@ -16,7 +16,7 @@ module lpi_fsm (
     input  wire       rst,          // synchronous reset
     input  wire       down_start,   // go down at the end of this cycle
     input  wire       up_start,     // go up at the end of this cycle, or of the transition down
-    output wire       tx_enable,    // the port may start a packet
+    output wire       tx_enable,    // the link is awake
     output wire       leaving,      // the link leaves Wake at the end of this cycle
     output wire       asleep,       // the link sleeps or is on the way down
     output wire       may_go_down,  // the link is in a state with a way down

@@ -111,7 +111,7 @@ module port (
   wire [31:0] pdt_timer_t_pdt_in_force;  // threshold of this idle period, or the next
   wire        pdt_timer_expired;         // the timer expires at the end of this cycle
   wire        pdt_timer_overdue;         // it expired earlier in this idle period
-  wire        lpi_fsm_tx_enable;         // the port may start a packet
+  wire        lpi_fsm_tx_enable;         // the link is awake
   wire        lpi_fsm_leaving;           // the link leaves Wake at the end of this cycle
   wire        lpi_fsm_asleep;            // the link sleeps or is on the way down
   wire        lpi_fsm_may_go_down;       // the link is in a state with a way down

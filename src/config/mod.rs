@@ -691,7 +691,7 @@ impl Config {
             }
             ("port", "memory_code") => {
                 let code = port.memory_code;
-                return (code != MemoryCode::None).then(|| name(code.name()));
+                return (code != MemoryCode::Plain).then(|| name(code.name()));
             }
             ("port", "registers") => port.registers.to_string(),
             ("port", "timing_range") => {

@@ -116,7 +116,7 @@ impl HistogramKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryCode {
     /// None.
-    None,
+    Plain,
     /// One bit: a wrong bit is told.
     Parity,
     /// An extended Hamming code: a single wrong bit is put right, two are told.
@@ -125,12 +125,12 @@ pub enum MemoryCode {
 
 impl MemoryCode {
     /// Every value, in the order in which messages list them.
-    pub const ALL: [MemoryCode; 3] = [MemoryCode::None, MemoryCode::Parity, MemoryCode::Secded];
+    pub const ALL: [MemoryCode; 3] = [MemoryCode::Plain, MemoryCode::Parity, MemoryCode::Secded];
 
     /// The value as a configuration writes it.
     pub fn name(self) -> &'static str {
         match self {
-            MemoryCode::None => "none",
+            MemoryCode::Plain => "none",
             MemoryCode::Parity => "parity",
             MemoryCode::Secded => "secded",
         }
@@ -910,7 +910,7 @@ impl PortPlan {
     /// Whether memories have a code: there is one, and there are memories whose words matter.
     pub fn codes_memories(&self) -> bool {
         let keeps_words = self.predicts() && self.histogram.kind != HistogramKind::Map;
-        self.memory_code != MemoryCode::None
+        self.memory_code != MemoryCode::Plain
             && (keeps_words || self.corrects() || self.registers.is_some())
     }
 

@@ -232,7 +232,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         sync: sync.map_or(Sync::Messages, |w| w.value),
         control_pins: control_pins.is_some_and(|w| w.value),
         triple_redundancy: triple_redundancy.is_some_and(|w| w.value),
-        memory_code: memory_code.map_or(MemoryCode::None, |w| w.value),
+        memory_code: memory_code.map_or(MemoryCode::Plain, |w| w.value),
         registers: registers.is_some_and(|w| w.value),
         timing_range: small(timing_range.clone(), 1),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),

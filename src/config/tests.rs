@@ -520,8 +520,8 @@ fn arbitrary_numbers_are_no_panic() {
 fn the_canonical_text_has_every_key() {
     let text = |perfbound| {
         format!(
-            "[port]\ncontrol_pins = true\ntriple_redundancy = true\nregisters = true\n\
-             timing_range = 2\n[verilog]\nmodule_prefix = \"a_\"\n\
+            "[port]\ncontrol_pins = true\ntriple_redundancy = true\n\
+             memory_code = \"parity\"\nregisters = true\ntiming_range = 2\n[verilog]\nmodule_prefix = \"a_\"\n\
              [perfbound]\n{perfbound}"
         )
     };

@@ -120,8 +120,10 @@ pub(super) fn items(source: &Source) -> Vec<String> {
              (IEEE 802.3 clause 78)."
         )),
         None => items.push(format!(
-            "`sleep_permit`{of} is 1 while the other end has nothing to send, `remote_down` when it \
-             has begun to go down, `remote_up` while it wants the link awake."
+            "`sleep_permit`{of} is 1 while the other end has an empty queue, does not transmit, and \
+             nothing is on its way from there; `remote_down` while it goes down or sleeps and its last \
+             packet has arrived; `remote_up` while it has a packet and one of the ends is not awake. A \
+             packet begins only while `tx_enable` of both ends is 1."
         )),
     }
     let mut states = Vec::new();

@@ -250,11 +250,9 @@ impl Source<'_> {
                 wait.answered_cycles,
                 "at most, if the other end answers at once",
             );
-            row(
-                "",
-                wait.round_trip_100_cycles,
-                "at most, over a round trip of 100 cycles",
-            );
+            if let Some(cycles) = wait.round_trip_100_cycles {
+                row("", cycles, "at most, over a round trip of 100 cycles");
+            }
             row(
                 "",
                 wait.unanswered_cycles,

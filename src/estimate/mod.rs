@@ -130,6 +130,8 @@ pub struct Memory {
     pub map: Size,
     /// `w_counter * n_bins + s_elem * h_maxN`.
     pub circular: Size,
+    /// `4 generations * w_counter * n_bins`.
+    pub decaying: Size,
     /// PerfBoundCorrect: `n_R` bits and `n_R` ratios.
     pub correction: Size,
     /// `n_R`.
@@ -161,7 +163,7 @@ pub struct Wait {
     /// If the other end answers over a cable without delay.
     pub answered_cycles: u64,
     /// The same over a cable of a round trip of 100 cycles.
-    pub round_trip_100_cycles: u64,
+    pub round_trip_100_cycles: Option<u64>,
     /// If the other end never answers, or sends anything at any time.
     pub unanswered_cycles: u64,
     /// After reset, in which a port sends nothing.
@@ -241,7 +243,9 @@ impl Wait {
         let longest = longest_delay(plan, &plan.messages()?);
         Some(Wait {
             answered_cycles: wait_bound(plan, Some(0))?,
-            round_trip_100_cycles: wait_bound(plan, Some(100))?,
+            round_trip_100_cycles: (2 * longest >= 100)
+                .then(|| wait_bound(plan, Some(100)))
+                .flatten(),
             unanswered_cycles: wait_bound(plan, None)?,
             start_cycles: start_cycles(plan, &plan.messages()?),
             longest_delay_cycles: longest,
@@ -462,6 +466,7 @@ fn memory(config: &Config) -> Memory {
         populated_bins: Size::of(w_counter * bins.min(samples)),
         map,
         circular,
+        decaying,
         correction: Size::of(history + history * u64::from(ratio_bits)),
         n_r: config.correction.history,
         ratio_bits,

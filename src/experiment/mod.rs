@@ -51,7 +51,7 @@ use crate::network::scenario::Scenario;
 use crate::network::topology::Topology;
 use crate::network::{self, Progress, RunSummary, Workload};
 
-/// Clock period of controllers that do nothing, in ps.
+/// Clock period of controllers that do nothing, in ps, unless a packet is shorter.
 const IDLE_CLOCK_PS: u64 = 1000;
 
 /// An experiment that is not possible.
@@ -263,8 +263,10 @@ impl<'a> Experiment<'a> {
         watch: Watch,
     ) -> Result<RunSummary, Error> {
         let clock = self.config.map(|config| config.clock.period_ps);
+        let switch = &self.scenario.switch;
+        let shortest = switch.link_time(switch.min_packet);
         let power = event::Power {
-            clock_ps: clock.unwrap_or(IDLE_CLOCK_PS),
+            clock_ps: clock.unwrap_or(IDLE_CLOCK_PS.min(shortest)),
             plans,
             metered,
         };

@@ -112,7 +112,7 @@ fn write_run(folder: &Path, page: &Path) -> Result<Vec<PathBuf>, Error> {
             ),
             command(folder, page),
         ];
-        page::of_run(&run.scenario, run.len(), drawn, &commands)
+        page::of_run(&run.version, &run.scenario, run.len(), drawn, &commands)
     })
 }
 

@@ -180,8 +180,9 @@ fn cut(rows: &[Row]) -> Vec<String> {
         .collect()
 }
 
-/// The page of one run over time.
+/// The page of one run over time, which that version of linkdoze made.
 pub fn of_run(
+    version: &str,
     scenario: &str,
     samples: usize,
     figures: &[(Figure, Option<String>)],
@@ -196,7 +197,7 @@ pub fn of_run(
          <section id=\"sources\">\n<h2>Made by</h2>\n<pre>{}</pre>\n</section>\n</main>\n</body>\n\
          </html>\n",
         begin(&format!("{scenario}: over time")),
-        env!("CARGO_PKG_VERSION"),
+        escaped(version),
         sections(figures, "no packet has arrived"),
         escaped(&commands.join("\n")),
     )

@@ -24,7 +24,9 @@ pub const SERIES: &str = "series.parquet";
 /// Those of the run with links always on, where there is one beside.
 pub const SERIES_ALWAYS_ON: &str = "series-always-on.parquet";
 
-/// The key of the scenario's name in the file's metadata.
+/// The key of the version in the file's metadata.
+const VERSION: &str = "linkdoze";
+/// The key of the scenario's name in it.
 const SCENARIO: &str = "scenario";
 /// The key of the names of the classes of link ends, separated by line ends, in the order of their
 /// columns.
@@ -33,6 +35,8 @@ const CLASSES: &str = "classes";
 /// The samples of a run as columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Columns {
+    /// The version of linkdoze that made the run.
+    pub version: String,
     /// The scenario's file.
     pub scenario: String,
     /// The names of the classes of link ends.
@@ -123,6 +127,7 @@ impl Columns {
             ]);
         }
         Self {
+            version: env!("CARGO_PKG_VERSION").into(),
             scenario: scenario.display().to_string(),
             classes: series.classes.clone(),
             columns,
@@ -165,7 +170,7 @@ impl Columns {
             .build()?;
         let pair = |key: &str, value: String| KeyValue::new(key.into(), value);
         let properties = WriterProperties::builder().set_key_value_metadata(Some(vec![
-            pair("linkdoze", env!("CARGO_PKG_VERSION").into()),
+            pair(VERSION, self.version.clone()),
             pair(SCENARIO, self.scenario.clone()),
             pair(CLASSES, self.classes.join("\n")),
         ]));
@@ -210,10 +215,12 @@ impl Columns {
             let value = pairs.find(|pair| pair.key == key)?.value.clone();
             value.filter(|value| !value.is_empty())
         };
+        let version = value(VERSION).ok_or_else(|| lacks(VERSION))?;
         let scenario = value(SCENARIO).ok_or_else(|| lacks(SCENARIO))?;
         let classes = value(CLASSES).ok_or_else(|| lacks(CLASSES))?;
         let columns = metadata.schema_descr().columns().iter();
         let mut found = Self {
+            version,
             scenario,
             classes: classes.lines().map(str::to_owned).collect(),
             columns: columns

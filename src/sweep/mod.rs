@@ -323,11 +323,14 @@ impl Prepared {
         let outputs = results.chain(tables);
         files::refuse_to_replace(outputs, &self.inputs)?;
         let _lock = lock(folder)?;
-        let description = self.claim(folder)?;
+        let description = self.description_for(folder)?;
         let mut results = Vec::new();
         for point in &points {
             results.push(self.stored(folder, point)?);
         }
+        // Nothing in the folder speaks against it.
+        files::write_whole(&folder.join(DESCRIPTION), &description)?;
+        let description = hex(&Sha256::digest(&description));
         let missing: Vec<usize> = (0..results.len())
             .filter(|&place| results[place].is_none())
             .collect();
@@ -405,7 +408,7 @@ impl Prepared {
 
     /// Makes sure that the folder holds results of the same inputs only; returns the digest of
     /// the description that is there now.
-    fn claim(&self, folder: &Path) -> Result<String, Error> {
+    fn description_for(&self, folder: &Path) -> Result<Vec<u8>, Error> {
         let path = folder.join(DESCRIPTION);
         let mut description = self.description.clone();
         if path.exists() {
@@ -419,9 +422,7 @@ impl Prepared {
             // Results of states that this sweep leaves out may lie there still.
             description.ports_sha256.extend(there.ports_sha256);
         }
-        let text = json(&description);
-        files::write_whole(&path, &text)?;
-        Ok(hex(&Sha256::digest(&text)))
+        Ok(json(&description))
     }
 
     /// The result that lies in the folder.

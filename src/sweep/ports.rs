@@ -151,10 +151,16 @@ fn config(
         } => {
             let perfbound = base.get("perfbound").and_then(toml::Value::as_table);
             if perfbound.is_some_and(|it| it.contains_key("hop_factor")) {
-                let problem =
-                    "perfbound.hop_factor gives l itself, which no bound of the sweep changes: \
-                               give hops in its place, or leave it out";
-                return Err(ExperimentError::Setting(problem.into()));
+                let is_varied = keys.iter().any(|(path, _)| path == "perfbound.hop_factor");
+                let remedy = match is_varied {
+                    true => {
+                        "leave it out, or the predicted thresholds (`policies = []` of [perfbound])"
+                    }
+                    false => "give hops in its place, or leave it out",
+                };
+                return Err(ExperimentError::Setting(format!(
+                    "perfbound.hop_factor gives l itself, which no bound of the sweep changes: {remedy}"
+                )));
             }
             set("histogram.kind", histogram.name().into());
             set("perfbound.bound", bound.into());

@@ -47,10 +47,14 @@ pub(super) struct Places {
 impl Places {
     /// Where the value is that a problem names, or else the first.
     pub(super) fn of_problem(&self, problem: &str) -> Place {
-        let is_named = |(path, _): &&(String, usize)| {
-            problem.contains(path.strip_prefix("power.").unwrap_or(path))
-        };
-        let named = self.of.iter().find(is_named);
+        let name = |path: &str| path.strip_prefix("power.").unwrap_or(path).to_owned();
+        let is_named = |(path, _): &&(String, usize)| problem.contains(&name(path));
+        // One path may begin another.
+        let named = self
+            .of
+            .iter()
+            .filter(is_named)
+            .max_by_key(|(path, _)| path.len());
         named.or(self.of.first()).map(|(_, place)| *place)
     }
 
@@ -626,6 +630,16 @@ mod tests {
         };
         assert!(place("switch.mtu_bytes = 8: no").starts_with("s:3:27: "));
         assert!(place("histogram.bins = 32: no").starts_with("s:7:9: "));
+        let both =
+            "[configurations.x]\npower.port.sync = \"lpi\"\npower.port.sync_timeout_ns = 0.5\n";
+        let both = parse(both).unwrap();
+        let fault = both.variation_fault(
+            Path::new("s"),
+            0,
+            false,
+            "port.sync_timeout_ns = 0.5".into(),
+        );
+        assert!(fault.to_string().starts_with("s:4:12: "), "{fault}");
         assert!(place("no").starts_with("s:3:27: "));
     }
 

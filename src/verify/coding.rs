@@ -29,7 +29,7 @@ pub(super) fn task(
     files: &[(String, String)],
 ) -> Result<Option<ProofTask>, ToolError> {
     let code = match plan.memory_code {
-        MemoryCode::None => return Ok(None),
+        MemoryCode::Plain => return Ok(None),
         MemoryCode::Parity => "parity_ram_1r1w",
         MemoryCode::Secded => "secded_ram_1r1w",
     };

@@ -52,7 +52,7 @@ fn with_short_times(plan: &PortPlan) -> PortPlan {
         // Copies of a register are one register (`voting.v`).
         triple_redundancy: false,
         // There is no memory.
-        memory_code: MemoryCode::None,
+        memory_code: MemoryCode::Plain,
         guard: plan.guard.map(|mut guard| {
             guard.adjustable = false;
             guard

@@ -143,7 +143,8 @@ impl Solver {
             Some("sat") => Ok(Answer::Satisfiable),
             Some("unsat") => Ok(Answer::Unsatisfiable),
             Some(line) if line.contains("error") => Err(broken()),
-            Some("unknown") => Ok(Answer::Unknown),
+            // Z3 says `timeout` where it notices in time that its time is over.
+            Some("unknown" | "timeout") => Ok(Answer::Unknown),
             // cvc5 and CVC4 say themselves that their time is over, and abort then.
             _ if tools::took_too_long(output.status)
                 || last_lines(output).contains("interrupted by timeout") =>
@@ -689,6 +690,7 @@ mod tests {
         );
         for script in [
             "echo unknown",
+            "echo timeout",
             "kill -XCPU $$",
             "echo cvc5 interrupted by timeout. >&2; kill -ABRT $$",
         ] {

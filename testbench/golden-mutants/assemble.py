@@ -151,7 +151,7 @@ runner = ["sh", "-c", 'ulimit -t 90; exec "$0" "$@"']
 def plans(runs, names):
     """What is told of the runs as Rust: what `{:?}` prints of a plan is an expression."""
     entries = "".join(f'("{name}", {(runs / (name + ".rs")).read_text().strip()}),\n' for name in names)
-    return f"""use crate::config::plan::{{BinScale::*, CircularWindow::*, HistogramKind::*, MissUnit::*}};
+    return f"""use crate::config::plan::{{BinScale::*, CircularWindow::*, HistogramKind::*, MemoryCode::*, MissUnit::*}};
 use crate::config::plan::{{Policy::*, Sleep::*, SyncPlan::*, *}};
 
 /// A run: its name, its plan, the registers that count time, and which of them cannot be left out.

@@ -13,7 +13,7 @@ module counter_store_checker (
     input wire        rst,         // synchronous reset
     input wire  [3:0] here_place,  // its place in the group
     input wire [15:0] mask,        // which bins of the group have counters
-    input wire  [3:0] last_group,  // its group
+    input wire  [3:0] last_group,  // the group of that bin
     input wire        changing_q,  // a change has read it
     input wire        writing_q,   // a change is being written back
     input wire        counted_q,   // the bin has a counter

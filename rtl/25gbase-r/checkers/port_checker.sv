@@ -17,7 +17,7 @@ module port_checker (
     input wire [31:0] u_idle_meter_count_q,        // whole ticks idle, saturating
     input wire [31:0] u_pdt_timer_in_force_q,      // threshold that stood when the idle period began
     input wire        u_pdt_timer_passed_q,        // this idle period is longer than the threshold
-    input wire        lpi_fsm_tx_enable,           // the port may start a packet
+    input wire        lpi_fsm_tx_enable,           // the link is awake
     input wire [31:0] u_perfbound_threshold_now_q  // the threshold
 );
 

@@ -12,7 +12,7 @@ module lpi_fsm_checker (
     input wire        clk,        // clock
     input wire        rst,        // synchronous reset
     input wire        up_start,   // go up at the end of this cycle, or of the transition down
-    input wire        tx_enable,  // the port may start a packet
+    input wire        tx_enable,  // the link is awake
     input wire        over,       // the state has lasted its time
     input wire  [2:0] state_d,    // next value of state_q
     input wire  [2:0] state_q,    // state of the link

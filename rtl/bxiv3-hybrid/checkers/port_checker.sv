@@ -21,7 +21,7 @@ module port_checker (
     input wire        u_pdt_timer_last_sender_q,      // this port transmitted last, or never was active
     input wire        u_pdt_timer_passed_q,           // this idle period is longer than the threshold
     input wire        u_pdt_timer_backstop_passed_q,  // this idle period is longer than the backstop
-    input wire        lpi_fsm_tx_enable,              // the port may start a packet
+    input wire        lpi_fsm_tx_enable,              // the link is awake
     input wire        lpi_fsm_asleep,                 // the link sleeps or is on the way down
     input wire        lpi_fsm_may_go_down,            // the link is in a state with a way down
     input wire  [2:0] u_lpi_fsm_state_q,              // state of the link

@@ -42,7 +42,7 @@ block! {
     )
 
     {
-        pub in queue_nonempty: Bit("a frame waits to be sent"),
+        pub in queue_nonempty: Bit("a frame waits, or is in the MAC: until transmitting is 1"),
         pub in packet_valid: Bit("one cycle per frame sent"),
         pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that frame"),
         pub in mac_tx_data: Bits(data, "bytes of the word that the MAC sends, lane 0 lowest"),

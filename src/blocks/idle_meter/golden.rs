@@ -71,23 +71,24 @@ impl IdleMeter {
         now.saturating_add(self.clocks_per_tick - 1 - into)
     }
 
-    /// Nothing but the passing of time happens while `active` holds.
+    /// Nothing but the passing of time happens while `active` and `has_link` hold.
     #[inline]
-    pub fn steady(&self, now: u64, active: bool) -> bool {
+    pub fn steady(&self, now: u64, active: bool, has_link: bool) -> bool {
         if active {
-            self.idle_since == now && self.seen_active && !self.in_period
+            self.idle_since == now && (self.seen_active || !has_link) && !self.in_period
         } else {
             self.in_period == self.seen_active
         }
     }
 
-    /// The clock edge at the end of cycle `now`.
+    /// The clock edge at the end of cycle `now`. A port without a link counts as active, and has seen
+    /// no activity for it.
     #[inline]
-    pub fn clock(&mut self, now: u64, active: bool) {
+    pub fn clock(&mut self, now: u64, active: bool, has_link: bool) {
         self.in_period = !active && self.seen_active;
         if active {
             self.idle_since = now + 1;
-            self.seen_active = true;
+            self.seen_active |= has_link;
         }
     }
 

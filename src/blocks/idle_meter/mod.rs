@@ -27,7 +27,7 @@ block! {
 
     {
         pub in active: Bit("the port is active in this cycle"),
-        pub in link_up: Bit("there is a link: an idle period that ends now is one") if plan.control_pins,
+        pub in link_up: Bit("there is a link: activity, and an idle period that ends, are some") if plan.control_pins,
         pub out ended: Bit("an idle period ends in this cycle: its length is ticks"),
         pub out tick: Bit("this idle cycle completes a tick"),
         pub out ticks: Bits(width, "whole ticks idle before this cycle"),
@@ -55,8 +55,15 @@ block! {
 impl Logic for IdleMeter {
     #[hdl_gen]
     fn update(&mut self) {
-        if self.active.val() {
-            self.seen_active.d.next = true;
+        if self.controlled {
+            comment!("A port without a link counts as active, which is no activity.");
+            if self.active.val() & self.link_up.val() {
+                self.seen_active.d.next = true;
+            }
+        } else {
+            if self.active.val() {
+                self.seen_active.d.next = true;
+            }
         }
         self.in_period.d.next = !self.active.val() & self.seen_active.q.val();
         if self.controlled {

@@ -168,7 +168,7 @@ block! {
         local refuses: Bit("this end does not accept a REQ_DOWN"),
         local timed_out: Bit("the wait for a message ends with this cycle"),
         local asks_down: Bit("time to ask to go down, or to ask again"),
-        local gives_up: Bit("and it has not come"),
+        local gives_up: Bit("the wait ends, and the message has not come"),
         local stays_unheard: Bit("no answer has come since reset"),
         local up_now: Bit("the agreed time of the start up, or no more waiting for it"),
         local half: Bits(width, "half a round trip"),

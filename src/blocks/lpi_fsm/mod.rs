@@ -147,7 +147,7 @@ block! {
         pub in sleep: Bits(2, "where to: 0 fast wake, 1 deep sleep, 2 hybrid") if chooses,
         pub flat timing: TimingPins(plan) if adjusts,
         pub flat upsets: UpsetPins(COPY_CODE) if plan.triple_redundancy,
-        pub out tx_enable: Bit("the port may start a packet"),
+        pub out tx_enable: Bit("the link is awake"),
         pub out leaving: Bit("the link leaves Wake at the end of this cycle"),
         pub out asleep: Bit("the link sleeps or is on the way down"),
         pub out may_go_down: Bit("the link is in a state with a way down"),

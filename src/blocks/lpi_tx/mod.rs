@@ -134,8 +134,9 @@ impl Logic for LpiTx {
                 }
             }
             _ => {
-                comment!("No such state: frames may pass.");
-                self.state.d.next = Tx::Open;
+                comment!("No such state: the other end may be asleep.");
+                self.state.d.next = Tx::Waking;
+                self.cycles.d.next = self.t_w_sys.val();
             }
         }
 

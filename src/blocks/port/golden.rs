@@ -448,7 +448,8 @@ impl Port {
             Some(events) => self.control(inputs, events, bin_count),
             None => self.measure(inputs),
         }
-        self.meter.clock(now, cycle.active);
+        let has_link = self.controls(inputs).has_link;
+        self.meter.clock(now, cycle.active, has_link);
         self.now += 1;
     }
 
@@ -657,7 +658,9 @@ impl Port {
             && predictor_is_steady
             && self.control_is_steady(inputs)
             && correction_is_steady
-            && self.meter.steady(self.now, active)
+            && self
+                .meter
+                .steady(self.now, active, self.controls(inputs).has_link)
             && timer.steady(active, self.sends_last(inputs), self.t_pdt(active))
     }
 

@@ -105,9 +105,9 @@ block! {
         pub in receiving: Bit("a packet is arriving over the link") if !per_direction,
         pub in packet_valid: Bit("one cycle per packet sent"),
         pub in packet_hops: Bits(HOPS_WIDTH, "hop count of that packet"),
-        pub in sleep_permit: Bit("the other end has nothing to send") if levels,
-        pub in remote_down: Bit("the other end has begun to go down") if levels,
-        pub in remote_up: Bit("the other end wants the link awake") if levels,
+        pub in sleep_permit: Bit("the other end is idle, and nothing is on its way from there") if levels,
+        pub in remote_down: Bit("the other end goes down or sleeps, its last packet is here") if levels,
+        pub in remote_up: Bit("the other end has a packet, and an end is not awake") if levels,
         pub in initiator: Bit("strap, 1 at one end: its request goes on if two cross") if agrees,
         pub in message_in: Bits(
             pins::MESSAGE_WIDTH, "0 none, 1 REQ_DOWN, 2 REQ_UP, 3 ACK, 4 NACK, 5 SYNC"

@@ -29,7 +29,7 @@ pub(crate) fn small_plan() -> PortPlan {
         sync: SyncPlan::Levels,
         control_pins: false,
         triple_redundancy: false,
-        memory_code: MemoryCode::None,
+        memory_code: MemoryCode::Plain,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,

@@ -70,13 +70,13 @@ block! {
             HOPS_WIDTH, format!("port {port}: hop count of that packet")
         ),
         pub in sleep_permit[port in 0..ports]: Bit(
-            format!("port {port}: the other end has nothing to send")
+            format!("port {port}: the other end is idle, and nothing is on its way from there")
         ) if levels,
         pub in remote_down[port in 0..ports]: Bit(
-            format!("port {port}: the other end has begun to go down")
+            format!("port {port}: the other end goes down or sleeps, its last packet is here")
         ) if levels,
         pub in remote_up[port in 0..ports]: Bit(
-            format!("port {port}: the other end wants the link awake")
+            format!("port {port}: the other end has a packet, and an end is not awake")
         ) if levels,
         pub in initiator[port in 0..ports]: Bit(
             format!("port {port}: strap, 1 at one end of the link")

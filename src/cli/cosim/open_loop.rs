@@ -102,7 +102,6 @@ pub(super) fn run<D: Design + Sync>(
             let plan = *plan;
             Box::new(move |corner| affords(&plan, cycles, leaps, corner))
         }
-        (_, true) => Box::new(|corner| corner == Corner::Hardest),
         _ => Box::new(|_| true),
     };
     let all = cycles.checked_mul(jobs.len() as u64);

@@ -212,7 +212,8 @@ where
         })
         .collect::<Result<Vec<Ran>>>()?;
     drop(step);
-    if session.interrupted() {
+    // What was found is told, whatever came after it.
+    if session.interrupted() && !ran.iter().any(Ran::failed) {
         bail!(Interrupted(format!(
             "interrupted after {} cycles of all ends in {} runs",
             seen.load(Ordering::Relaxed),

@@ -108,7 +108,7 @@ impl fmt::Display for Details<'_> {
         )?;
         let mut sizes = table(&["what", "formula", "bits", "bytes"], 2..4);
         let mut add = |what: &str, formula: &str, size: Size| {
-            let chosen = if what == estimate.histogram_kind {
+            let chosen = if what == estimate.histogram_kind && estimate.histogram.is_some() {
                 format!("{what} (chosen)")
             } else {
                 what.to_string()
@@ -132,6 +132,11 @@ impl fmt::Display for Details<'_> {
             "circular",
             "w_counter * n_bins + s_elem * h_maxN",
             memory.circular,
+        );
+        add(
+            "decaying",
+            "4 generations * w_counter * n_bins",
+            memory.decaying,
         );
         add(
             "miss history",
@@ -240,12 +245,15 @@ impl fmt::Display for Details<'_> {
             writeln!(
                 f,
                 "\nA packet waits for its link for at most {} clock cycles if the other end answers\n\
-                 at once ({} over a round trip of 100 cycles), for at most {} whatever the other\n\
+                 at once{}, for at most {} whatever the other\n\
                  end does; after reset, for {}.\n\
                  The time-out allows a delay of {} cycles one way, PHYs included; that is a cable of\n\
                  {:.1} m (5 ns/m) if there is nothing else.",
                 wait.answered_cycles,
-                wait.round_trip_100_cycles,
+                wait.round_trip_100_cycles
+                    .map_or(String::new(), |cycles| format!(
+                        " ({cycles} over a round trip of 100 cycles)"
+                    )),
                 wait.unanswered_cycles,
                 wait.start_cycles,
                 wait.longest_delay_cycles,

@@ -34,6 +34,7 @@ mod summary;
 mod tally;
 mod threads;
 mod time;
+mod unfinished;
 mod wheel;
 
 use std::collections::BTreeMap;

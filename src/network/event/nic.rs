@@ -56,7 +56,12 @@ impl<const EXTENDED: bool> Partition<'_, EXTENDED> {
             tally.latency_sum += u128::from(latency);
             tally.latency_max = tally.latency_max.max(latency);
         }
-        if packet.ends_message {
+        let is_whole = match self.unfinished.as_mut() {
+            Some(unfinished) => unfinished.arrives(&packet),
+            // The last one that was cut is the last one to arrive.
+            None => packet.ends_message,
+        };
+        if is_whole {
             let message = Outgoing {
                 destination: packet.destination,
                 bytes: packet.message_bytes,

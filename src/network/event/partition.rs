@@ -19,6 +19,7 @@ use super::rounds::Rounds;
 use super::series::Samples;
 use super::tally::Tally;
 use super::time::{Cycle, Time};
+use super::unfinished::Unfinished;
 use super::wheel::{Event, Wheel};
 use crate::network::parameters::{Lanes, Parameters, MAX_RADIX};
 use crate::network::queueing::Queues;
@@ -78,6 +79,8 @@ pub struct Partition<'a, const EXTENDED: bool> {
     pub(super) crossbars: Vec<Crossbar>,
     /// What chooses among several ports, if the routing function does not.
     pub(super) selector: Extension<Selector, EXTENDED>,
+    /// Messages of which packets are missing, if packets may overtake each other.
+    pub(super) unfinished: Extension<Unfinished, EXTENDED>,
     /// What a queueing scheme makes of the buffers, if there is one.
     pub(super) buffers: Extension<Buffers<'a>, EXTENDED>,
     /// What turns links on and off, if their switches do.
@@ -129,6 +132,12 @@ impl<'a, const EXTENDED: bool> Partition<'a, EXTENDED> {
             })
             .collect::<Vec<_>>();
         assert_eq!(ends.len(), count);
+        let selector = Selector::new(
+            common.parameters.selection,
+            switches,
+            radix,
+            common.parameters.byte_ps,
+        );
         Self {
             common,
             numbering,
@@ -149,12 +158,8 @@ impl<'a, const EXTENDED: bool> Partition<'a, EXTENDED> {
                 };
                 switches
             ],
-            selector: Extension::new(Selector::new(
-                common.parameters.selection,
-                switches,
-                radix,
-                common.parameters.byte_ps,
-            )),
+            unfinished: Extension::new(selector.as_ref().map(|_| Unfinished::default())),
+            selector: Extension::new(selector),
             buffers: Extension::new(common.queues.map(|queues| {
                 let to_node = |index: usize| {
                     let peer = topology.peer(numbering.number(number, index));

@@ -18,7 +18,7 @@ const LONGEST_NS: u64 = 10_000_000_000_000;
 /// The largest message or vector: 1 TiB.
 const MOST_BYTES: u64 = 1 << 40;
 /// The most ranks of a node: more processors hardly share a NIC.
-const MOST_RANKS_PER_NODE: u64 = 1024;
+pub(super) const MOST_RANKS_PER_NODE: u64 = 1024;
 /// The most ranks of all jobs that are drawn.
 pub(super) const MOST_RANKS: u64 = 1 << 22;
 /// Largest power of a device: 1 MW, in uW.

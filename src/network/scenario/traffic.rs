@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use super::files::{ns, Files};
-use super::keys::LONGEST_PS;
+use super::keys::{LONGEST_PS, MOST_RANKS_PER_NODE};
 use crate::input::{Decimal, Reader, Section, Value, Written};
 use crate::network::parameters::Parameters;
 use crate::network::replay::Overheads;
@@ -138,7 +138,7 @@ impl Jobs {
                 if needed > free.len() {
                     let remedy = match free.len() {
                         0 => String::new(),
-                        free => format!(", ranks_per_node = {} or more", ranks.div_ceil(free)),
+                        free => with_ranks_per_node(ranks.div_ceil(free) as u64, ", ", " or more"),
                     };
                     return Err(format!(
                         "{} has {ranks} ranks, and {} of the network's {nodes} nodes are free: \
@@ -503,6 +503,14 @@ fn place(reader: &mut Reader, section: &Section, nodes: Option<usize>) -> Option
         }
     };
     Some((mapping, each))
+}
+
+/// The remedy of so many ranks of a node between two texts; none if a node may not have so many.
+fn with_ranks_per_node(ranks: u64, before: &str, behind: &str) -> String {
+    match ranks <= MOST_RANKS_PER_NODE {
+        true => format!("{before}ranks_per_node = {ranks}{behind}"),
+        false => String::new(),
+    }
 }
 
 /// How fast the nodes of a job compute, in millionths.

@@ -1,6 +1,6 @@
 //! What a trace holds, in figures.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
@@ -176,6 +176,7 @@ pub fn ideal_time<'p>(source: impl Into<Source<'p>>) -> Result<(u64, u64), Strin
     let mut network = Ideal {
         now: 0,
         queue: EventQueue::default(),
+        last: HashMap::new(),
     };
     replay.start(&mut network);
     while let Some((now, event)) = network.queue.pop() {
@@ -233,6 +234,8 @@ enum Event {
 struct Ideal {
     now: u64,
     queue: EventQueue<Event>,
+    /// When the last message of each sender to each receiver arrives: none overtakes it.
+    last: HashMap<(u32, u32), u64>,
 }
 
 impl Host for Ideal {
@@ -245,7 +248,9 @@ impl Host for Ideal {
     }
 
     fn send(&mut self, message: Message) {
-        let at = self.now + IDEAL_LATENCY_PS + message.bytes * IDEAL_BYTE_PS;
-        self.queue.schedule(at, Event::Deliver(message));
+        let soonest = self.now + IDEAL_LATENCY_PS + message.bytes * IDEAL_BYTE_PS;
+        let last = self.last.entry((message.from, message.to)).or_insert(0);
+        *last = soonest.max(*last);
+        self.queue.schedule(*last, Event::Deliver(message));
     }
 }

@@ -212,12 +212,14 @@ impl Program {
         self.format
     }
 
-    /// Processors of a rank: CPUs that compute. The delays of a VEF trace can overlap, and name CPUs
-    /// that nobody has: a task of it has one processor.
+    /// Processors of a rank: CPUs that compute; operations that take no time only order others. The
+    /// delays of a VEF trace can overlap, and name CPUs that nobody has: a task of it has one processor.
     pub fn processors(&self, rank: usize) -> u32 {
         let ops = self.rank_ops(rank);
         let ops = &self.ops[ops.start as usize..ops.end as usize];
-        let calcs = ops.iter().filter(|op| op.kind == OpKind::Calc);
+        let calcs = ops
+            .iter()
+            .filter(|op| op.kind == OpKind::Calc && op.size > 0);
         let cpus: std::collections::BTreeSet<u8> = calcs.map(|op| op.cpu).collect();
         match self.format {
             Format::Vef => 1,
@@ -898,7 +900,16 @@ impl Members {
                     problem: "a sparse file: make the archive without `tar --sparse`".into(),
                 });
             }
-            if !entry.header().entry_type().is_file() || !members.wants(&name) {
+            let kind = entry.header().entry_type();
+            if (kind.is_hard_link() || kind.is_symlink()) && is_member(&name) {
+                return Err(TraceError::Whole {
+                    path: path.join(name),
+                    problem: "a link to another file: make the archive with `tar -h \
+                              --hard-dereference`"
+                        .into(),
+                });
+            }
+            if !kind.is_file() || !members.wants(&name) {
                 std::io::copy(&mut entry, &mut std::io::sink()).map_err(fail)?;
                 continue;
             }

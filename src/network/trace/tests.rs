@@ -1042,6 +1042,21 @@ fn processors_are_cpus_that_compute() {
                 rank 1 {\na: recv 1b from 0 cpu 0\nb: calc 5 cpu 1\n}\nrank 2 {\n}\n";
     let program = from_text(text).unwrap();
     assert_eq!([0, 1, 2].map(|rank| program.processors(rank)), [2, 1, 1]);
+    // What takes no time is there for the order alone, as behind the collectives of Chakra.
+    let text = "num_ranks 1\nrank 0 {\na: calc 5 cpu 1\nb: calc 0 cpu 0\nb requires a\n}\n";
+    assert_eq!(from_text(text).unwrap().processors(0), 1);
+}
+
+/// On the ideal network, too, messages of one sender to one receiver do not overtake each other: a
+/// wildcard takes the first one, however short the second one is.
+#[test]
+fn messages_do_not_overtake_on_the_ideal_network() {
+    let text = "num_ranks 2\nrank 0 {\na: send 1000000b to 1 tag 1\nb: send 8b to 1 tag 2\n\
+                b requires a\n}\nrank 1 {\na: recv 1000000b from 0 tag -1\n\
+                b: recv 8b from 0 tag 2\nb requires a\n}\n";
+    let program = from_text(text).unwrap();
+    let (_, sizes_differ) = ideal_time(&program).unwrap();
+    assert_eq!(sizes_differ, 0);
 }
 
 /// A barrier cannot meet an allreduce, nor a communicator another one.
@@ -2070,6 +2085,20 @@ fn what_is_unpacked_in_memory_is_limited() {
     let text = limited(&sparse, u64::MAX).unwrap_err().to_string();
     assert!(
         text.starts_with("logs.tar/notes.txt: a sparse file"),
+        "{text}"
+    );
+
+    // A second name of a file holds nothing: the trace of an accelerator would be missing.
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut header = tar::Header::new_gnu();
+    header.set_entry_type(tar::EntryType::Link);
+    header.set_size(0);
+    tar.append_link(&mut header, "run.1.et", "run.0.et")
+        .unwrap();
+    let linked = tar.into_inner().unwrap();
+    let text = limited(&linked, u64::MAX).unwrap_err().to_string();
+    assert!(
+        text.starts_with("logs.tar/run.1.et: a link to another file"),
         "{text}"
     );
 

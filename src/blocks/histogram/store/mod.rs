@@ -108,7 +108,7 @@ block! {
         local new_word: Bits(word, "word of the group after the change"),
         // Fourth cycle: what was written, for a reader who came too early to find it.
         reg last: Bits(shape.index(), 0, "bin read three cycles before"),
-        local last_group: Bits(shape.group, "its group"),
+        local last_group: Bits(shape.group, "the group of that bin"),
         reg wrote: Bit(false, "it was written the cycle before"),
         reg clearing: Bit(false, "all samples before the present change are forgotten"),
         reg last_word: Bits(word, 0, "word of its group that was written"),

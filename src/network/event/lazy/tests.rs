@@ -35,7 +35,7 @@ fn plan() -> PortPlan {
         sync: SyncPlan::Messages(MessagesPlan { timeout: 60 }),
         control_pins: false,
         triple_redundancy: false,
-        memory_code: MemoryCode::None,
+        memory_code: MemoryCode::Plain,
         registers: None,
         histogram: HistogramPlan {
             kind: HistogramKind::Clearing,

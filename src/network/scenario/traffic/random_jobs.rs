@@ -5,7 +5,7 @@ use rand::seq::IndexedRandom;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 
-use super::{cpu_speed, overheads, place, Job, Jobs, Network, Origin};
+use super::{cpu_speed, overheads, place, with_ranks_per_node, Job, Jobs, Network, Origin};
 use crate::input::{Reader, Section};
 use crate::network::scenario::keys::MOST_RANKS;
 use crate::network::skeleton::program::Parameters;
@@ -77,8 +77,8 @@ pub(super) fn read(reader: &mut Reader, section: &Section, network: &Network) ->
     if taken(least) as u64 > room || nodes_of(least) > nodes {
         let wrong = format!(
             "the smallest job has {least} ranks, and the network has room for {room}; take smaller ones, \
-             ranks_per_node = {} or a larger network",
-            u64::from(least).div_ceil(nodes as u64)
+             {}a larger network",
+            with_ranks_per_node(u64::from(least).div_ceil(nodes as u64), "", " or ")
         );
         reader.fault_at(section, "ranks", wrong);
         return None;

@@ -1,6 +1,6 @@
 //! `[traffic] kind = "skeleton"`.
 
-use super::{cpu_speed, overheads, place, tables, Job, Jobs, Mapping, Origin};
+use super::{cpu_speed, overheads, place, tables, with_ranks_per_node, Job, Jobs, Mapping, Origin};
 use crate::input::{Reader, Section};
 use crate::network::skeleton::divisors_near;
 use crate::network::skeleton::program::{Gradients, Kind, Parameters, PROGRAMS};
@@ -213,8 +213,8 @@ fn ranks(
             Some(_) => format!("the mapping places {most}"),
             None => format!(
                 "the network has {nodes} nodes with ranks_per_node = {ranks_per_node}; take \
-                 ranks_per_node = {} or a larger network",
-                ranks.div_ceil(nodes as u64)
+                 {}a larger network",
+                with_ranks_per_node(ranks.div_ceil(nodes as u64), "", " or ")
             ),
         };
         let wrong = format!("{room}; the nearest legal value is {most}");
