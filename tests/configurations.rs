@@ -154,6 +154,7 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
     let registers = rng.random_bool(0.3);
     let control_pins = rng.random_bool(0.3);
     let triple_redundancy = rng.random_bool(0.2);
+    let memory_code = *["none", "none", "parity", "secded"].choose(rng).unwrap();
     let timing_range = match registers && rng.random_bool(0.4) {
         true => rng.random_range(2..=16),
         false => 1,
@@ -167,6 +168,7 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
          timing_range = {timing_range}\n\
          control_pins = {control_pins}\n\
          triple_redundancy = {triple_redundancy}\n\
+         memory_code = \"{memory_code}\"\n\
          [states.fast-wake]\nt_w_ns = {}\nt_s_ns = {}\n\
          [states.deep-sleep]\nt_w_ns = {}\nt_s_ns = {}\n{refresh}\
          [histogram]\nkind = \"{kind}\"\nbin_scale = \"{scale}\"\nbins = {bins}\nbin_ns = {}\n\
@@ -271,6 +273,7 @@ fn random_legal_configurations_can_be_built() {
                     "registers",
                     "control_pins",
                     "triple_redundancy",
+                    "memory_code",
                     "mode",
                     "miss_unit",
                 ]
@@ -298,7 +301,12 @@ fn random_legal_configurations_can_be_built() {
     println!("{count} configurations built, {refused} drawn ones refused");
     let met = met.into_inner().unwrap();
     // Five kinds, two scales, four policies, three ways to agree, with registers and without, with
-    // control pins and without, in copies and without, two modes, two units, with a guard and without.
-    assert_eq!(met.len(), 5 + 2 + 4 + 3 + 2 + 2 + 2 + 2 + 2 + 2, "{met:?}");
+    // control pins and without, in copies and without, two codes and none, two modes, two units, with a guard
+    // and without.
+    assert_eq!(
+        met.len(),
+        5 + 2 + 4 + 3 + 2 + 2 + 2 + 3 + 2 + 2 + 2,
+        "{met:?}"
+    );
     assert!(refused < count, "{refused} refused for {count}");
 }

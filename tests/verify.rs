@@ -525,6 +525,69 @@ fn copies_outvote_an_upset() {
     }
 }
 
+/// What a memory with a code says of wrong bits holds for words of each width, and wrong edits of the
+/// code are not proved.
+#[test]
+fn a_code_tells_of_wrong_bits() {
+    const CLAIMS: [&str; 5] = [
+        "whole_word_is_read",
+        "wrong_bit_is_told",
+        "two_wrong_bits_are_told",
+        "zeros_are_told",
+        "nothing_told_of_others",
+    ];
+    let config = |code: &str| {
+        let keys = format!("[port]\nregisters = true\nmemory_code = \"{code}\"\n");
+        CONFIG.replace("[port]\n", &keys)
+    };
+    // The counters of packets, and those of events.
+    let names: Vec<String> = ["u_32", "u_64"]
+        .iter()
+        .flat_map(|word| CLAIMS.map(|claim| format!("{word}.{claim}")))
+        .collect();
+    let mut arguments = vec!["--port-only"];
+    arguments.extend(names.iter().flat_map(|name| ["--claim", name.as_str()]));
+    for code in ["parity", "secded"] {
+        let folder = folder(&config(code));
+        let report = verify(folder.path(), &arguments, 0);
+        let proved: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "proved")).collect();
+        assert_eq!(verdicts(&report, "coding"), proved, "{code}");
+    }
+    for (code, from, to, claim) in [
+        (
+            "secded",
+            "(odd & (place == OWN_PLACE[PLACE-1:0]))",
+            "1'b0",
+            "wrong_bit_is_told",
+        ),
+        (
+            "secded",
+            "{wrong, odd & ~wrong}",
+            "{odd & wrong, odd}",
+            "two_wrong_bits_are_told",
+        ),
+        (
+            "secded",
+            "(check < 2) ? 1'b1",
+            "1'b0 ? 1'b1",
+            "zeros_are_told",
+        ),
+        ("secded", "read_valid ?", "1'b1 ?", "nothing_told_of_others"),
+        (
+            "parity",
+            "assign read_data = stored",
+            "assign read_data = ~stored",
+            "whole_word_is_read",
+        ),
+    ] {
+        let claim = format!("u_32.{claim}");
+        let file = format!("{code}_ram_1r1w.v");
+        let arguments = ["--port-only", "--claim", claim.as_str()];
+        let (_, report) = edited(&config(code), &file, from, to, &arguments);
+        assert_not_proved_of(&report, "coding", &claim);
+    }
+}
+
 /// What the control pins say holds, and wrong edits of it are not proved.
 #[test]
 #[ignore = "long; make test-all runs it"]
