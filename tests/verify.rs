@@ -541,9 +541,9 @@ fn a_code_tells_of_wrong_bits() {
         CONFIG.replace("[port]\n", &keys)
     };
     // The counters of packets, and those of events.
-    let names: Vec<String> = ["u_32", "u_64"]
+    let names: Vec<String> = CLAIMS
         .iter()
-        .flat_map(|word| CLAIMS.map(|claim| format!("{word}.{claim}")))
+        .flat_map(|claim| ["u_32", "u_64"].map(|word| format!("{word}.{claim}")))
         .collect();
     let mut arguments = vec!["--port-only"];
     arguments.extend(names.iter().flat_map(|name| ["--claim", name.as_str()]));

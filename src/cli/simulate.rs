@@ -88,12 +88,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         files::refuse_to_replace(outputs, input_files(&scenario)?)?;
     }
     let config = scenario.power.config()?;
-    let notes = config.as_ref().map_or_else(Vec::new, Config::notes);
-    super::print_notes(&notes);
     // Before the run: files may change while it lasts.
     let inputs = inputs(&scenario, config.as_ref())?;
     let experiment = Experiment::new(&scenario, workload.as_ref(), config.as_ref())?;
     let topology: &dyn Topology = &*scenario.topology;
+    let notes = experiment::notes(&experiment.configs, &topology.classes());
+    super::print_notes(&notes);
     let factors = match config.as_ref().is_some_and(Config::computes_hop_factor) {
         true => factors(&experiment.configs, topology),
         false => Vec::new(),

@@ -68,7 +68,7 @@ impl Config {
             return None;
         }
         let bound = match self.perfbound {
-            PerfBound::Factor { .. } => "perfbound.hop_factor",
+            PerfBound::Factor { bound: None, .. } => "perfbound.hop_factor",
             _ => "perfbound.bound",
         };
         let cannot = format!(

@@ -32,6 +32,8 @@ const PAPER_EXAMPLE_SAMPLES: u64 = 20_000;
 pub struct Estimate {
     /// SHA-256 of the canonical configuration.
     pub configuration_sha256: String,
+    /// `clock.period_ps`: the length of all cycles here.
+    pub clock_period_ps: u64,
     /// `port.policy` as the configuration writes it.
     pub policy: &'static str,
     /// `port.sleep` as the configuration writes it.
@@ -271,6 +273,7 @@ impl Estimate {
         let plan = config.plan();
         Estimate {
             configuration_sha256: config.hash(),
+            clock_period_ps: config.clock.period_ps,
             policy: config.port.policy.name(),
             sleep: config.port.sleep.name(),
             histogram_kind: config.histogram.kind.name(),

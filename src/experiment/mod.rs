@@ -51,6 +51,22 @@ use crate::network::scenario::Scenario;
 use crate::network::topology::Topology;
 use crate::network::{self, Progress, RunSummary, Workload};
 
+/// What the controllers of a network cannot do ([`Config::notes`]), each line once. `configs` are those of
+/// the classes of ports; a line that is not true of all has its class in front.
+pub fn notes(configs: &[Config], classes: &[String]) -> Vec<String> {
+    let of_each: Vec<Vec<String>> = configs.iter().map(Config::notes).collect();
+    if of_each.windows(2).all(|pair| pair[0] == pair[1]) {
+        return of_each.into_iter().next().unwrap_or_default();
+    }
+    let with_class = classes.iter().zip(of_each);
+    with_class
+        .flat_map(|(class, notes)| {
+            let notes = notes.into_iter();
+            notes.map(move |note| format!("{class}: {note}"))
+        })
+        .collect()
+}
+
 /// Clock period of controllers that do nothing, in ps, unless a packet is shorter.
 const IDLE_CLOCK_PS: u64 = 1000;
 

@@ -45,7 +45,7 @@ use crate::experiment::{self, Measured, Measurement, Potential};
 use crate::files;
 use crate::input::{self, InputError};
 use crate::network::event::idle::IdleTable;
-use crate::network::event::Replacements;
+use crate::network::event::{self, Replacements};
 use crate::network::scenario::{Job, Jobs, Mapping, Origin, Scenario, Traffic, Variation};
 use crate::network::topology::Topology;
 use crate::network::{self, trace, Progress as RunProgress, Workload};
@@ -94,16 +94,34 @@ struct Point<'a> {
 }
 
 impl Prepared {
-    /// What the ports' configurations cannot do ([`Config::notes`]), each line once.
+    /// What the ports' configurations cannot do in their networks ([`experiment::notes`]), each line once.
     pub fn notes(&self) -> Vec<String> {
         let mut notes: Vec<String> = Vec::new();
-        // Variations with the same ports share them.
-        let mut all: Vec<_> = self.variations.iter().map(|of| &of.experiments).collect();
-        all.dedup_by(|one, other| Arc::ptr_eq(one, other));
-        let all = all.into_iter().flat_map(|of| &**of);
-        for note in all.flat_map(|(_, config)| config.notes()) {
-            if !notes.contains(&note) {
-                notes.push(note);
+        for (number, varied) in self.variations.iter().enumerate() {
+            // Most variations have ports and network in common with an earlier one.
+            let topology = &varied.scenario.topology;
+            let same = |there: &Varied| {
+                Arc::ptr_eq(&there.experiments, &varied.experiments)
+                    && there.scenario.topology == *topology
+            };
+            let predicting = || {
+                let all = varied.experiments.iter();
+                all.filter(|(experiment, _)| matches!(experiment, Experiment::Predicted { .. }))
+            };
+            if self.variations[..number].iter().any(same) || predicting().next().is_none() {
+                continue;
+            }
+            let (factors, classes) = (event::factors_of(&**topology), topology.classes());
+            for (_, config) in predicting() {
+                let configs = match config.computes_hop_factor() {
+                    true => event::with_factors(config, &factors),
+                    false => vec![config.clone()],
+                };
+                for note in experiment::notes(&configs, &classes) {
+                    if !notes.contains(&note) {
+                        notes.push(note);
+                    }
+                }
             }
         }
         notes

@@ -271,6 +271,9 @@ fn conclude<D: Design + Sync>(
             "largest_skew_cycles": story.skew,
             "longest_wait_cycles": story.longest_wait,
             "wait_bound_cycles": story.wait_bound,
+            "hits": tally.hits,
+            "misses": tally.misses,
+            "updates": tally.updates,
             "state_cycles": report::states_json(&tally),
             "notes": session.design.notes(),
         });

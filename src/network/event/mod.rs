@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::topology::hop_counts::by_class;
+use super::topology::hop_counts::{by_class, HopCounts};
 use super::topology::Topology;
 use super::traffic::pattern::Sources;
 use super::traffic::{Ranks, Traffic};
@@ -72,10 +72,21 @@ pub fn configs_of(config: &Config, topology: &dyn Topology) -> Vec<Config> {
     if !(config.is_bounded() && config.computes_hop_factor()) {
         return vec![config.clone(); topology.classes().len()];
     }
-    by_class(topology)
-        .iter()
-        .map(|counts| match counts.factor() {
-            Some(factor) => config.with_hop_factor(factor),
+    with_factors(config, &factors_of(topology))
+}
+
+/// `sum(p_i / h_i)` of the packets that ports of each class send under uniform traffic; none of a class
+/// that sends none.
+pub fn factors_of(topology: &dyn Topology) -> Vec<Option<f64>> {
+    by_class(topology).iter().map(HopCounts::factor).collect()
+}
+
+/// The configuration with each of these factors.
+pub fn with_factors(config: &Config, factors: &[Option<f64>]) -> Vec<Config> {
+    let factors = factors.iter();
+    factors
+        .map(|factor| match factor {
+            Some(factor) => config.with_hop_factor(*factor),
             None => config.clone(),
         })
         .collect()

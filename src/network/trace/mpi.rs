@@ -250,7 +250,10 @@ impl<S: Sink> Rank<S> {
 
     /// What follows waits for the end of `op`.
     pub(in crate::network) fn wait(&mut self, op: u32) {
-        self.after.retain(|&(other, _)| other != op);
+        // Only the newest operation can be there already, with its start, and in the first place.
+        if self.after.first() == Some(&(op, true)) {
+            self.after.remove(0);
+        }
         self.after.push((op, false));
     }
 
