@@ -11,7 +11,7 @@ use linkdoze::verify::{faults, ProofTask, Tools, Verdict};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{every_case, linkdoze, run};
+use crate::common::{every_case, linkdoze, run, share};
 
 /// Times so short that a search sees several transitions.
 const CONFIG: &str = "\
@@ -537,13 +537,16 @@ fn a_code_tells_of_wrong_bits() {
         "nothing_told_of_others",
     ];
     let config = |code: &str| {
-        let keys = format!("[port]\nregisters = true\nmemory_code = \"{code}\"\n");
-        CONFIG.replace("[port]\n", &keys)
+        let keys = format!("[port]\nmemory_code = \"{code}\"\n");
+        let config = CONFIG.replace("[port]\n", &keys);
+        let predicting = config.replace("\"fixed\"", "\"perfbound\"");
+        assert_ne!(predicting, config);
+        predicting + "[histogram]\nbins = 16\ncounter_bits = 4\nmax_samples = 12\n"
     };
-    // The counters of packets, and those of events.
+    // The counters of bins, and the words of groups of them.
     let names: Vec<String> = CLAIMS
         .iter()
-        .flat_map(|claim| ["u_32", "u_64"].map(|word| format!("{word}.{claim}")))
+        .flat_map(|claim| ["u_4", "u_8"].map(|word| format!("{word}.{claim}")))
         .collect();
     let mut arguments = vec!["--port-only"];
     arguments.extend(names.iter().flat_map(|name| ["--claim", name.as_str()]));
@@ -553,7 +556,7 @@ fn a_code_tells_of_wrong_bits() {
         let proved: Vec<(&str, &str)> = names.iter().map(|name| (&**name, "proved")).collect();
         assert_eq!(verdicts(&report, "coding"), proved, "{code}");
     }
-    for (code, from, to, claim) in [
+    let edits = [
         (
             "secded",
             "(odd & (place == OWN_PLACE[PLACE-1:0]))",
@@ -579,10 +582,11 @@ fn a_code_tells_of_wrong_bits() {
             "assign read_data = ~stored",
             "whole_word_is_read",
         ),
-    ] {
-        let claim = format!("u_32.{claim}");
+    ];
+    for &(code, from, to, claim) in share(&edits, 3) {
+        let claim = format!("u_4.{claim}");
         let file = format!("{code}_ram_1r1w.v");
-        let arguments = ["--port-only", "--claim", claim.as_str()];
+        let arguments = ["--port-only", "--depth", "1", "--claim", claim.as_str()];
         let (_, report) = edited(&config(code), &file, from, to, &arguments);
         assert_not_proved_of(&report, "coding", &claim);
     }
