@@ -38,7 +38,7 @@ use crate::config::plan::{MemoryCode, PortPlan};
 use crate::hdl::Code;
 
 /// The code of the memories of a port of `plan`.
-fn memory_code(plan: &PortPlan) -> Option<Code> {
+pub(crate) fn memory_code(plan: &PortPlan) -> Option<Code> {
     match plan.memory_code {
         MemoryCode::Plain => None,
         MemoryCode::Parity => Some(Code::Parity),

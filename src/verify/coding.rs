@@ -3,9 +3,10 @@
 use super::claims::{asserted, claims_in};
 use super::task::ProofTask;
 use super::tools::ToolError;
-use crate::config::plan::{MemoryCode, PortPlan};
+use crate::blocks::memory_code;
+use crate::config::plan::PortPlan;
 use crate::hdl::census::{self, Storage};
-use crate::hdl::{ClaimText, Design};
+use crate::hdl::{ClaimText, Code, Design};
 
 /// The claims that are wanted for themselves: all of them.
 pub(super) const PROPERTIES: [&str; 5] = [
@@ -28,17 +29,15 @@ pub(super) fn task(
     design: &Design,
     files: &[(String, String)],
 ) -> Result<Option<ProofTask>, ToolError> {
-    let code = match plan.memory_code {
-        MemoryCode::Plain => return Ok(None),
-        MemoryCode::Parity => "parity_ram_1r1w",
-        MemoryCode::Secded => "secded_ram_1r1w",
+    let Some(code) = memory_code(plan) else {
+        return Ok(None);
     };
     let widths = widths(design);
     if widths.is_empty() {
         return Ok(None);
     }
     let prefix = design.top().strip_suffix("port").unwrap_or_default();
-    let module = format!("{prefix}{code}");
+    let module = format!("{prefix}{}", code.module());
     let file = format!("{module}.v");
     let found = files.iter().find(|(name, _)| *name == file);
     let (name, text) = found.ok_or_else(|| {
@@ -47,7 +46,7 @@ pub(super) fn task(
     let bench = TEXT
         .replace("coded_ram #", &format!("{module} #"))
         .replace("module ram_1r1w #", &format!("module {prefix}ram_1r1w #"));
-    let corrects = plan.memory_code == MemoryCode::Secded;
+    let corrects = code == Code::Secded;
     Ok(Some(ProofTask {
         top: "coding".into(),
         says: format!(

@@ -159,6 +159,31 @@ fn both_engines_choose_the_same_ports() {
     assert!(powar < round_robin, "{used:?}");
 }
 
+/// A short packet overtakes the long ones before it by another port: the message has arrived when they
+/// have, in both engines.
+#[test]
+fn a_message_is_complete_with_its_last_packet_to_arrive() {
+    let mut text = "num_ranks 16\n".to_owned();
+    for rank in 0..16 {
+        let op = match rank {
+            0 => "s: send 30000b to 5\n",
+            5 => "r: recv 30000b from 0\n",
+            _ => "",
+        };
+        let _ = writeln!(text, "rank {rank} {{\n{op}}}");
+    }
+    let program = trace::from_text(&text).unwrap();
+    let (topology, nodes) = (tree(), (0..16).collect::<Vec<u32>>());
+    let network = (&*topology, &program, &nodes[..]);
+    let always_on = |_| -> Box<dyn PowerController + Send> { Box::new(AlwaysOn) };
+    for selection in [Selection::RoundRobin, POWAR] {
+        let run = with(&*topology, selection, &program, None, None, 1);
+        assert_eq!(run.delivered_bytes, 30_000, "{selection:?}");
+        let clocked = clocked_with(switch(selection), network, None, always_on, &mut NoSink);
+        assert_eq!(run.time_ps, clocked.time_ps, "{selection:?}");
+    }
+}
+
 /// Ports whose links their switches turn on and off.
 fn turned() -> PortPlan {
     let text = "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nt_pdt_ns = 0\ncontrol_pins = true\n";
