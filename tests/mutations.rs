@@ -467,26 +467,26 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "the hop factor is not loaded",
         "budget_rate.v",
-        "low_d = {33'd0, hop_factor};",
-        "low_d = low_q;",
+        "accumulator_d = {hop_factor, 34'd0};",
+        "accumulator_d = 66'd0;",
     ),
     edit(
         "the rate is rounded down",
         "budget_rate.v",
-        "(|high_q) | (|(low_q & ~QUOTIENT))",
-        "1'b0",
+        "entered = {64'd0, rounds, 1'b0};",
+        "entered = 66'd0;",
     ),
     edit(
         "t_w goes once too often into the rate",
         "budget_rate.v",
-        "operand = ~{25'd0, t_w_last};",
-        "operand = -{25'd0, t_w_last};",
+        "+ ~{2'd0, t_w_last}",
+        "- {2'd0, t_w_last}",
     ),
     edit(
         "a tick counts as a clock cycle in the rate",
         "budget_rate.v",
-        "operand = {2'd0, SCALE};",
-        "operand = 34'd1;",
+        "* SCALE",
+        "* 34'd1",
     ),
     // port
     edit(
@@ -542,8 +542,8 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "a register that has not come around carries",
         "event_counters.v",
-        "low_then_q < stored[5:0]",
-        "low_then_q <= stored[5:0]",
+        "low_then_q < counts_read_data[5:0]",
+        "low_then_q <= counts_read_data[5:0]",
     ),
     edit(
         "a word is read while it is written",

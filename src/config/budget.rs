@@ -123,8 +123,8 @@ impl BudgetPlan {
             .ok_or_else(too_fine)?
             .max(product.k);
         let width = 128 - largest.leading_zeros();
-        // The quotient takes the place of the product.
-        if width > bits {
+        // The quotient takes the place of the product, and is doubled once to be rounded.
+        if width >= bits {
             return Err(too_fine());
         }
         let most = BigInt::from(largest) * largest_window;

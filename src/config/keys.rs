@@ -266,7 +266,7 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "ttl_ns",
                     time(0, LONGEST_NS),
                     "`1000000000`, or `0` where `port.time_width` cannot count it",
-                    "`TTL_hist`, in whole ticks; 0 is for ever",
+                    "`TTL_hist`, in whole ticks; 0 is the longest that `port.time_width` counts",
                 ),
                 key(
                     "map_entries",

@@ -521,10 +521,14 @@ impl Config {
             .fold(0, |word, byte| word << 8 | u32::from(*byte))
     }
 
-    /// `TTL_hist` in ticks where it has a meaning; `None` is for ever.
+    /// `TTL_hist` in ticks where it has a meaning. 0 is the longest time that is counted: `X` would
+    /// stop there, and must not while counters go on (SPEC 7).
     fn time_to_live(&self) -> Option<u64> {
-        let ticks = self.histogram.ttl_ps / self.clock.tick_ps;
-        (self.histogram.kind.ages() && ticks > 0).then_some(ticks)
+        let ticks = match self.histogram.ttl_ps / self.clock.tick_ps {
+            0 => self.max_window(),
+            ticks => ticks,
+        };
+        self.histogram.kind.ages().then_some(ticks)
     }
 
     /// Whether the threshold comes from the histogram.

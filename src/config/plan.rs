@@ -296,7 +296,7 @@ pub struct HistogramPlan {
     pub counter_bits: u32,
     /// `h_maxN`: samples before the histogram is cleared, at least 1.
     pub max_samples: u32,
-    /// `TTL_hist` in ticks; `None` is for ever.
+    /// `TTL_hist` in ticks; `None` for a histogram that does not age.
     pub ttl: Option<u64>,
     /// `h_maxval` in ticks: longest value recorded and longest threshold.
     pub max_value: u64,
@@ -467,9 +467,9 @@ pub struct RatePlan {
 }
 
 impl RatePlan {
-    /// Bits of `bound * hop_factor * scale`, at most, and at least 64.
+    /// Bits of `bound * hop_factor * scale`, at most, and one to round: at least 65.
     pub fn product_bits(&self) -> u32 {
-        63 + self.scale.ilog2() + 1
+        64 + self.scale.ilog2() + 1
     }
 
     /// Bits of the product, one after the other, by which the division goes on: with fraction bits

@@ -24,7 +24,7 @@ pub struct HistogramParameters {
     pub max_count: u32,
     /// `h_maxN`.
     pub max_samples: u32,
-    /// `TTL_hist`; `None` is for ever.
+    /// `TTL_hist`; `None` is as long as a window can be.
     pub ttl: Option<u64>,
     /// `h_maxval`.
     pub max_value: u64,
@@ -292,7 +292,7 @@ impl Histogram {
     fn is_due(&self) -> bool {
         let Generation { samples, ticks, .. } = self.present;
         samples >= self.parameters.max_samples
-            || self.parameters.ttl.is_some_and(|ttl| ticks >= ttl)
+            || ticks >= self.parameters.ttl.unwrap_or(self.parameters.max_window)
     }
 
     /// The counts of all bins.

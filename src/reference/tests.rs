@@ -278,18 +278,30 @@ fn middle_of_a_bin_of_one_tick() {
 }
 
 #[test]
-fn window_and_counters_saturate() {
+fn counters_saturate() {
     let mut parameters = parameters(HistogramKind::Clearing);
     parameters.histogram.max_samples = 100;
     parameters.histogram.max_count = 1;
-    // l = 1/1000: N = 1 with the saturated window of 1000 ticks.
-    parameters.budget_rate = BigRational::new(1.into(), 1000.into());
-    let steps = run(parameters, &[(900, 5), (u64::MAX, 5), (u64::MAX, u64::MAX)]);
+    // l = 1/900: N = 1 with a window of 905 and of 990 ticks.
+    parameters.budget_rate = BigRational::new(1.into(), 900.into());
+    let steps = run(parameters, &[(900, 5), (80, 5)]);
     let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
-    assert_eq!(windows, [905, 1000, 1000]);
+    assert_eq!(windows, [905, 990]);
     // Two samples in bin 0 count as 1: within N = 1.
     assert_eq!(steps[1].t_pb, 4);
-    assert_eq!(steps[2].t_pb, 12);
+}
+
+/// SPEC 7: `X` never stops while counters go on. Without a time to live the histogram begins anew at the
+/// longest window there is, here of 1000 ticks.
+#[test]
+fn no_window_is_longer_than_is_counted() {
+    let mut parameters = parameters(HistogramKind::Clearing);
+    parameters.histogram.max_samples = 100;
+    parameters.histogram.ttl = None;
+    let steps = run(parameters, &[(900, 5), (93, 1), (0, 1), (0, u64::MAX)]);
+    let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
+    // 905, 905 + 94 = 999, 999 + 1 is too long, and so is what has no end.
+    assert_eq!(windows, [905, 999, 0, 0]);
 }
 
 /// SPEC 6: counters up to 3, windows up to 100.

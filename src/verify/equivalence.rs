@@ -21,7 +21,7 @@ const MULTIPLYING: [&str; 7] = [
     "packets_taken",
     "search_allows",
     "search_taken",
-    "product_of_digits",
+    "product_of_bits",
     "budget_is_product",
     "guard_kept",
 ];

@@ -89,7 +89,7 @@ class Configuration:
         assert self.bin & (self.bin - 1) == 0, "bin_ns is a power of two ticks"
         self.counter_max = 2 ** get("histogram", "counter_bits", 8) - 1
         self.max_samples = get("histogram", "max_samples", 250)
-        self.ttl = whole(get("histogram", "ttl_ns", 10**9), tick)
+        self.ttl = whole(get("histogram", "ttl_ns", 10**9), tick) or self.longest
         self.map_entries = get("histogram", "map_entries", min(64, self.bins))
         longest = 10**9 if self.log_scale else self.bins * self.bin * tick
         self.h_maxval = whole(get("histogram", "max_value_ns", longest), tick)
@@ -193,7 +193,7 @@ class Histogram:
                 self.counts[self.held.popleft()[1]] -= 1
         else:
             age = self.ticks_since(self.began, cycle)
-            due = self.samples >= of.max_samples or (of.ttl and age >= of.ttl)
+            due = self.samples >= of.max_samples or age >= of.ttl
             if of.kind == "map" and not due and self.counts[index] == 0:
                 if sum(count > 0 for count in self.counts) == of.map_entries:
                     due, self.overflows = True, self.overflows + 1
@@ -229,7 +229,7 @@ class Histogram:
 
     def duration(self, cycle):
         """Ticks that the present generation of a decaying histogram has lasted."""
-        return min(self.ticks_since(self.began, cycle), self.of.ttl or self.of.longest)
+        return min(self.ticks_since(self.began, cycle), self.of.ttl)
 
     def window(self, cycle):
         """The window `X` at the beginning of `cycle`."""

@@ -59,10 +59,6 @@ PARTS = {
         "pub use crate::blocks::port::pins::PowerState as Link;\n",
         ["pub const COPY_CODE"],
     ),
-    "src/blocks/perfbound/budget.rs": (
-        "use crate::config::plan::PortPlan;\n",
-        ["pub const DIGIT", "pub fn multiply_cycles"],
-    ),
     "src/blocks/perfbound/mod.rs": ("pub use self::latency::update_latency;\n", []),
     "src/blocks/port/mod.rs": ("", ["pub enum Access"]),
     "src/hdl/mod.rs": ("pub use self::values::{clog2, MAX_WIDTH};\n", []),

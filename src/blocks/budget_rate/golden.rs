@@ -64,11 +64,9 @@ impl BudgetRate {
     }
 
     /// Clock edges from the one that takes the operands to the one that delivers the rate: one for
-    /// each bit of the factors and of the quotient, and one to round.
+    /// each of the hop factor's 32 bits and of the quotient's, and one to round.
     fn duration(plan: &RatePlan) -> u32 {
-        let bits = plan.product_bits();
-        let factors = if plan.scale == 1 { bits } else { 2 * bits };
-        factors + plan.quotient_steps() + 1
+        32 + plan.quotient_steps() + 1
     }
 
     /// The clock edge at the end of a cycle in which a computation is started or not.

@@ -14,9 +14,8 @@ states! {
     /// What the computation of a rate does.
     pub enum Stage {
         Waiting = "nothing",
-        Product = "multiplies the hop factor by the bound",
-        Scaling = "multiplies the product by the odd part of the clock cycles in a tick",
-        Quotient = "divides it by t_w",
+        Product = "multiplies the bound by the hop factor",
+        Quotient = "divides the product by t_w",
         Rounding = "rounds the quotient up",
     }
 }
@@ -33,17 +32,21 @@ block! {
         let scales = plan.scale > 1;
         let product = plan.product_bits();
         let steps = plan.quotient_steps();
-        // Bits of the largest of what is added or subtracted.
-        let operand = FRACTION_WIDTH.max(plan.t_w_bits).max(clog2(u128::from(plan.scale) + 1));
-        let step = clog2(product.max(steps).into());
+        let multiplicand = FRACTION_WIDTH + if scales { plan.scale.ilog2() + 1 } else { 0 };
+        let step = clog2(steps.max(FRACTION_WIDTH).into());
         let last = |steps: u32| u128::from(steps) - 1;
         // Bits of the product that do not come to be divided.
         let rest = product.saturating_sub(steps);
-        let scaling = if scales {
-            "\n\
-             and by the odd part of the clock cycles in a tick, then divided by t_w.\n"
+        let multiplicand_is = if scales {
+            "bound and the odd part\n\
+             of the clock cycles in a tick"
         } else {
-            ", then divided\nby t_w. "
+            "bound"
+        };
+        let or_rest = if rest > 0 {
+            ", or of the\nproduct that was not divided,"
+        } else {
+            ""
         };
     }
 
@@ -51,7 +54,12 @@ block! {
         "budget_rate",
         format!(
             "Rate of the packet budget: bound * hop_factor / t_w, as a fraction, rounded up.\n\
-             One bit per cycle: the hop factor is multiplied by the bound{scaling}\
+             \n\
+             One bit per cycle, the highest first: accumulator is doubled, and takes the\n\
+             {multiplicand_is} for each 1 of the hop factor, whose bits leave it at\n\
+             the top. Then the bits of the product leave it there, to be divided by t_w,\n\
+             and those of the quotient enter at the bottom. If anything is left{or_rest}\n\
+             the quotient is rounded up.\n\
              bound and t_w_last must hold from start to done.",
         ),
     )
@@ -65,95 +73,100 @@ block! {
         pub out rate: Bits(plan.width, "the rate"),
         reg stage: Stage(Stage::Waiting, "what the computation does"),
         reg left: Bits(step, 0, "steps left of it, less one"),
-        reg high: Bits(operand, 0, "upper part of the product so far, or what is left to divide"),
-        reg low: Bits(product, 0, "bits of the factor to come behind those of the product, or of the \
-            product before those of the quotient"),
+        reg accumulator: Bits(product, 0, "bits of the hop factor to come above the product so far, \
+            or bits of the product to come above the quotient so far"),
+        reg scaled_bound: Bits(
+            multiplicand, 0, "bound times the odd part of the clock cycles in a tick"
+        ) if scales,
+        reg remainder: Bits(plan.t_w_bits, 0, "what is left of the product so far, below t_w"),
         reg done_now: Bit(false, "rate is new"),
         reg rate_now: Bits(plan.width, initial, "the rate"),
-        local divides: Bit("a step of the division"),
-        local present: Bits(operand + 2, "what a step adds to, or subtracts from"),
-        local operand: Bits(operand + 2, "what it adds"),
-        local sum: Bits(operand + 2, "the two together; below 0: t_w goes into it no more"),
-        local fits: Bit("t_w goes into it"),
+        local top: Bit("the bit that leaves the accumulator"),
+        local multiplicand: Bits(multiplicand, "what the hop factor is multiplied by"),
+        local added: Bits(product, "what a step of the multiplication adds"),
+        local divided: Bits(plan.t_w_bits + 2, "what is left, and the next bit of the product"),
+        local difference: Bits(plan.t_w_bits + 2, "the same less t_w; below 0: it is less than t_w"),
+        local fits: Bit("t_w goes into it: the next bit of the quotient"),
+        local rounds: Bit("something is left: the quotient is rounded up"),
+        local entered: Bits(product, "what the division and rounding add"),
+        local sum: Bits(product, "the accumulator after the step"),
         choice scales(scales), // a tick is not 2^n clock cycles
         choice drops(rest > 0), // the last bits of the product are not divided
-        constant scale: Bits(operand, plan.scale.into(), "odd part of the clock cycles in a tick"),
-        constant last_product: Bits(step, last(product), "steps of a product, less one"),
-        constant last_quotient: Bits(step, last(steps), "steps of the quotient, less one"),
-        constant one: Bits(product, 1, "one bit"),
-        constant top_of_low: Bits(clog2(product.into()), u128::from(product) - 1, "highest bit of low"),
-        constant sign: Bits(clog2(u128::from(operand) + 2), u128::from(operand) + 1, "sign of sum"),
-        constant quotient: Bits(product, u128::MAX >> (128 - (product - rest)), "bits of the quotient"),
+        constant scale: Bits(
+            multiplicand, plan.scale.into(), "odd part of the clock cycles in a tick"
+        ) if scales,
+        constant last_product: Bits(step, last(FRACTION_WIDTH), "bits of the hop factor, less one"),
+        constant last_quotient: Bits(step, last(steps), "bits of the quotient, less one"),
+        constant below_factor: Number(product - FRACTION_WIDTH, "bits below the hop factor"),
+        constant below_top: Number(product - 1, "bits below the highest of the accumulator"),
+        constant sign: Number(plan.t_w_bits + 1, "sign of the difference"),
+        constant quotient: Number(steps.min(product), "bits of the quotient"),
     }
 }
 
 /// Clock cycles from `start` to `done`: a bit each, one to begin, one to round.
 pub fn latency(plan: &RatePlan) -> u64 {
-    let products = if plan.scale > 1 { 2 } else { 1 };
-    u64::from(products * plan.product_bits() + plan.quotient_steps()) + 2
+    u64::from(FRACTION_WIDTH + plan.quotient_steps()) + 2
 }
 
 impl Logic for BudgetRate {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("A product grows from its lowest bit, a quotient from its highest.");
-        self.divides.next = self.stage.q.val() == Stage::Quotient;
-        self.present.next = bit_cast(self.high.q.val(), &self.present);
-        self.operand.next = 0.into();
-        if self.divides.val() {
-            self.present.next = (bit_cast(self.high.q.val(), &self.present) << 1)
-                | bit_cast(
-                    self.low.q.val().get_bit(self.top_of_low.val()),
-                    &self.present,
-                );
-            comment!("-t_w is the complement of t_w - 1.");
-            self.operand.next = !bit_cast(self.t_w_last.val(), &self.operand);
-        } else if self.low.q.val().get_bit(0) {
-            self.operand.next = bit_cast(self.bound.val(), &self.operand);
-            if self.scales {
-                if self.stage.q.val() == Stage::Scaling {
-                    self.operand.next = bit_cast(self.scale.val(), &self.operand);
-                }
-            }
+        self.top.next = self.accumulator.q.val().get_bit(self.below_top.val());
+        if self.scales {
+            self.scaled_bound.d.next =
+                bit_cast(self.bound.val(), &self.scaled_bound) * self.scale.val();
+            self.multiplicand.next = self.scaled_bound.q.val();
+        } else {
+            self.multiplicand.next = self.bound.val();
         }
-        self.sum.next = self.present.val() + self.operand.val();
-        self.fits.next = !self.sum.val().get_bit(self.sign.val());
+        self.added.next = 0.into();
+        if (self.stage.q.val() == Stage::Product) & self.top.val() {
+            self.added.next = bit_cast(self.multiplicand.val(), &self.added);
+        }
+
+        comment!("-t_w is the complement of t_w - 1.");
+        self.divided.next = (bit_cast(self.remainder.q.val(), &self.divided) << 1)
+            | bit_cast(self.top.val(), &self.divided);
+        self.difference.next =
+            self.divided.val() + !bit_cast(self.t_w_last.val(), &self.difference);
+        self.fits.next = !self.difference.val().get_bit(self.sign.val());
+        if self.drops {
+            self.rounds.next = self.remainder.q.val().any()
+                | (self.accumulator.q.val() >> self.quotient.val()).any();
+        } else {
+            self.rounds.next = self.remainder.q.val().any();
+        }
+        self.entered.next = 0.into();
+        if self.stage.q.val() == Stage::Quotient {
+            self.entered.next = bit_cast(self.fits.val(), &self.entered);
+        }
+        if self.stage.q.val() == Stage::Rounding {
+            comment!("The quotient is doubled once more, and so is what rounds it up.");
+            self.entered.next = bit_cast(self.rounds.val(), &self.entered) << 1;
+        }
+        self.sum.next = (self.accumulator.q.val() << 1) + (self.added.val() | self.entered.val());
 
         self.done_now.d.next = false;
         self.left.d.next = self.left.q.val() - 1;
-        if self.divides.val() {
-            self.high.d.next = bit_cast(self.present.val(), &self.high);
+        self.accumulator.d.next = self.sum.val();
+        self.remainder.d.next = 0.into();
+        if self.stage.q.val() == Stage::Quotient {
+            self.remainder.d.next = bit_cast(self.divided.val(), &self.remainder);
             if self.fits.val() {
-                self.high.d.next = bit_cast(self.sum.val(), &self.high);
+                self.remainder.d.next = bit_cast(self.difference.val(), &self.remainder);
             }
-            self.low.d.next = (self.low.q.val() << 1) | bit_cast(self.fits.val(), &self.low);
-        } else {
-            self.high.d.next = bit_cast(self.sum.val() >> 1, &self.high);
-            self.low.d.next = (self.low.q.val() >> 1)
-                | (bit_cast(self.sum.val().get_bit(0), &self.low) << self.top_of_low.val());
         }
         match self.stage.q.val() {
             Stage::Waiting => {
-                self.high.d.next = 0.into();
-                self.low.d.next = bit_cast(self.hop_factor.val(), &self.low);
+                self.accumulator.d.next =
+                    bit_cast(self.hop_factor.val(), &self.accumulator) << self.below_factor.val();
                 self.left.d.next = self.last_product.val();
                 if self.start.val() {
                     self.stage.d.next = Stage::Product;
                 }
             }
             Stage::Product => {
-                if self.left.q.val() == 0 {
-                    comment!("The product fits into low: high is 0.");
-                    if self.scales {
-                        self.stage.d.next = Stage::Scaling;
-                        self.left.d.next = self.last_product.val();
-                    } else {
-                        self.stage.d.next = Stage::Quotient;
-                        self.left.d.next = self.last_quotient.val();
-                    }
-                }
-            }
-            Stage::Scaling => {
                 if self.left.q.val() == 0 {
                     self.stage.d.next = Stage::Quotient;
                     self.left.d.next = self.last_quotient.val();
@@ -167,19 +180,7 @@ impl Logic for BudgetRate {
             Stage::Rounding => {
                 self.stage.d.next = Stage::Waiting;
                 self.done_now.d.next = true;
-                if self.drops {
-                    comment!("Before the quotient in low: the bits that were not divided.");
-                    self.rate_now.d.next =
-                        bit_cast(self.low.q.val() & self.quotient.val(), &self.rate_now)
-                            + bit_cast(
-                                self.high.q.val().any()
-                                    | (self.low.q.val() & !self.quotient.val()).any(),
-                                &self.rate_now,
-                            );
-                } else {
-                    self.rate_now.d.next = bit_cast(self.low.q.val(), &self.rate_now)
-                        + bit_cast(self.high.q.val().any(), &self.rate_now);
-                }
+                self.rate_now.d.next = bit_cast(self.sum.val() >> 1, &self.rate_now);
             }
             _ => {
                 self.stage.d.next = Stage::Waiting;

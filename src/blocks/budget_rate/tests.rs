@@ -23,7 +23,7 @@ fn of_scale(scale: u64, exponent: i32) -> RatePlan {
         width: 1,
     };
     // The largest product, divided by the shortest t_w that the tests have.
-    plan.width = (plan.quotient_steps() - 2).min(plan.product_bits());
+    plan.width = (plan.quotient_steps() - 3).min(plan.product_bits() - 1);
     plan
 }
 

@@ -22,7 +22,7 @@ pub struct Parameters {
     pub measure: bool,
     /// Threshold of the policy fixed, in ticks.
     pub t_pdt: u64,
-    /// Time to live of the histogram, in ticks; 0 is for ever.
+    /// Time to live of the histogram, in ticks; 0 is the longest that is counted.
     pub ttl: u64,
     /// Samples after which the histogram ages.
     pub max_samples: u32,
@@ -194,7 +194,7 @@ pub struct Csr {
 
 /// The event counters by the names of their registers; the times in the states are in the
 /// order of [`PowerState::ALL`].
-const EVENTS: [&str; 18] = [
+const EVENTS: [&str; 19] = [
     "wake",
     "going_down",
     "fast_wake",
@@ -213,6 +213,7 @@ const EVENTS: [&str; 18] = [
     "time_outs",
     "backstops",
     "guard_refusals",
+    "map_overflows",
 ];
 
 impl Csr {
@@ -626,6 +627,7 @@ impl Csr {
             port.sync_error && self.plan.messages().is_some(),
             port.backstop_expires && !self.plan.per_direction(),
             port.guard_refuses && self.plan.guard.is_some(),
+            port.map_overflow && self.maps(),
         ];
         for (count, happened) in self.counts[6..].iter_mut().zip(happened) {
             *count += u64::from(happened);

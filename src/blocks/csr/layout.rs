@@ -9,7 +9,7 @@ use crate::hdl::prelude::*;
 pub const WORD_BITS: u32 = map::PAGE_BITS - 2;
 
 /// Registers at the beginning of the page that never change.
-const IDENTITY: usize = 9;
+pub(super) const IDENTITY: usize = 9;
 
 /// What a register that never changes holds.
 pub(crate) fn reset_of(register: &map::Register) -> Constant<Bits> {
@@ -68,6 +68,7 @@ block! {
         pub constant last_counter: at_pair("time_outs_low"),
         pub constant at_backstops: at_pair("backstops_low"),
         pub constant at_guard_refusals: at_pair("guard_refusals_low"),
+        pub constant at_map_overflows: at_pair("map_overflows_low"),
         pub constant policy_low: low("control", "policy"),
         pub constant sleep_low: low("control", "sleep"),
         pub constant measure_low: low("control", "measure"),
@@ -92,7 +93,7 @@ bundle! {
 
     {
         pub local merged: Bits(DATA_WIDTH, "what a write makes of it"),
-        pub local merged_wide: Bits(64, "what a write makes of the pair"),
+        pub local upper: Bit("the upper word of a pair"),
         pub local set_bits: Bits(DATA_WIDTH, "ones that are written"),
         pub local is_t_pdt: Bit("t_pdt"),
         pub local is_ttl: Bit("ttl"),
@@ -116,6 +117,7 @@ bundle! {
         pub local new_index: Bits(13, "the bin index written"),
         pub local illegal: Bit("the register does not take the value"),
         pub local verdict: Bits(2, "the answer"),
-        pub local writes: Bit("a register is written"),
+        pub local accepted: Bit("a register is written, if it takes the value"),
+        pub local writes: Bit("and it does"),
     }
 }

@@ -16,7 +16,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0007;
+pub const VERSION: u32 = 0x0001_0008;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -480,7 +480,7 @@ pub fn port(plan: &PortPlan) -> Map {
         0x048 pair t_pdt(time, Staged, built.t_pdt, "threshold of the policy fixed, in ticks");
         0x050 pair ttl(
             aging(time), Staged, histogram.ttl.unwrap_or(0),
-            "time to live of the histogram, in ticks; 0 is for ever"
+            "time to live of the histogram, in ticks; 0 is the longest"
         );
         0x058 word max_samples(
             aging(32), Staged, histogram.max_samples,
@@ -627,6 +627,9 @@ pub fn port(plan: &PortPlan) -> Map {
         );
         0x248 pair guard_refusals(
             guarded(64), Status, 0, "times that the guard kept a link awake whose timer expired"
+        );
+        0x250 pair map_overflows(
+            mapped(64), Status, 0, "idle periods that found no free entry in a map histogram"
         );
     }
     Map { registers: page.0 }

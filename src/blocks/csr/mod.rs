@@ -35,6 +35,18 @@ use crate::config::plan::{
 };
 use crate::hdl::prelude::*;
 
+/// Pairs of registers whose lower word is asked for by itself.
+const PAIRS: [&str; 8] = [
+    "t_pdt",
+    "ttl",
+    "t_backstop",
+    "t_pdt_now",
+    "t_pb",
+    "window",
+    "budget",
+    "a counter",
+];
+
 block! {
     /// The registers of a port, in the layout of [`map::port`].
     ///
@@ -68,6 +80,7 @@ block! {
         let guard_tokens = token_bits(plan);
         let burst = plan.guard.map_or(1, |guard| guard.burst);
         let code = memory_code(plan);
+        let samples_bits = clog2(u128::from(histogram.max_samples) + 1);
     }
 
     about(
@@ -142,17 +155,54 @@ block! {
         section layout: Layout(plan),
         // The request.
         local pair: Bits(word - 1, "address in pairs of words"),
-        local upper: Bit("the upper word of a pair"),
         local lanes[byte in 0..4]: Bits(DATA_WIDTH, format!("bits of byte {byte} to write")),
         local mask: Bits(DATA_WIDTH, "bits to write"),
-        local wide: Bits(64, "value of the pair of registers"),
-        local is_pair: Bit("the address is one of a pair"),
+        local at_t_pdt_now: Bit("the address is one of t_pdt_now"),
+        local at_t_pb: Bit("of t_pb"),
+        local at_window: Bit("of window"),
+        local at_budget: Bit("of budget"),
         local is_counter: Bit("of a counter"),
-        local present: Bits(DATA_WIDTH, "value of the register"),
-        local control: Bits(DATA_WIDTH, "control, but for the backstop and the guard"),
+        local is_latched: Bit("of one of these"),
+        local at_status: Bit("of status"),
+        local at_hop_factor_now: Bit("of hop_factor_now"),
+        local at_guard_tokens: Bit("of guard_tokens"),
+        local at_bin_count: Bit("of bin_count"),
+        local at_hop_count: Bit("of hop_count"),
+        local is_identity: Bit("of a register that never changes"),
+        local is_register: Bit("of any register"),
+        // What is found, of each register nothing unless it is asked for.
+        local is_lower[pair in PAIRS.iter()]: Bit(format!("the lower word is asked for: {pair}")),
+        local of_t_pdt: Bits(DATA_WIDTH, "lower word of t_pdt"),
+        local of_ttl: Bits(DATA_WIDTH, "lower word of ttl"),
+        local of_t_backstop: Bits(DATA_WIDTH, "lower word of t_backstop"),
+        local of_upper: Bits(DATA_WIDTH, "upper word of one of these"),
+        local of_control: Bits(DATA_WIDTH, "control, but for the backstop and the guard"),
         local of_backstop: Bits(DATA_WIDTH, "its bit for the backstop"),
         local of_guard: Bits(DATA_WIDTH, "its bit for the guard"),
-        local is_single: Bit("the address is one of a single register"),
+        local of_max_samples: Bits(DATA_WIDTH, "max_samples"),
+        local of_bound: Bits(DATA_WIDTH, "bound"),
+        local of_hop_factor: Bits(DATA_WIDTH, "hop_factor"),
+        local of_guard_burst: Bits(DATA_WIDTH, "guard_burst"),
+        local of_interrupt_enable: Bits(DATA_WIDTH, "interrupt_enable"),
+        local of_bin_index: Bits(DATA_WIDTH, "bin_index"),
+        local of_hop_index: Bits(DATA_WIDTH, "hop_index"),
+        local of_parameters: Bits(DATA_WIDTH, "one of those from of_t_pdt on"),
+        local kept: Bits(DATA_WIDTH, "what a write of some bytes leaves of the others"),
+        local of_t_pdt_now: Bits(DATA_WIDTH, "lower word of t_pdt_now"),
+        local of_t_pb: Bits(DATA_WIDTH, "lower word of t_pb"),
+        local of_window: Bits(DATA_WIDTH, "lower word of window"),
+        local of_budget: Bits(DATA_WIDTH, "lower word of budget"),
+        local of_counter: Bits(DATA_WIDTH, "lower word of a counter"),
+        local of_upper_word: Bits(DATA_WIDTH, "upper word of the pair last read"),
+        local of_command: Bits(DATA_WIDTH, "command"),
+        local of_status: Bits(DATA_WIDTH, "status"),
+        local of_errors: Bits(DATA_WIDTH, "errors"),
+        local of_events: Bits(DATA_WIDTH, "events"),
+        local of_hop_factor_now: Bits(DATA_WIDTH, "hop_factor_now"),
+        local of_guard_tokens: Bits(DATA_WIDTH, "guard_tokens"),
+        local of_bin_count: Bits(DATA_WIDTH, "bin_count"),
+        local of_hop_count: Bits(DATA_WIDTH, "hop_count"),
+        local of_identity: Bits(DATA_WIDTH, "one of the registers that never change"),
         local seen: Bits(DATA_WIDTH, "what a read finds"),
         flat asked: Request(),
         local clears: Bit("the counters become 0"),
@@ -178,6 +228,8 @@ block! {
         reg wrong_flag: Bit(false, "a word of a memory was wrong") if code.is_some(),
         local flags: Bits(3, "the register errors"),
         local all_flags: Bits(5, "the same with the flags of memories"),
+        choice has_upper(time > DATA_WIDTH), // a time has an upper word
+        choice wide_budget(predicts && plan.budget.width > DATA_WIDTH), // so has the budget
         choice votes(plan.triple_redundancy), // registers are kept in three copies
         choice coded(code.is_some()), // the memories have a code
         section interrupts: Interrupts(&page),
@@ -192,6 +244,7 @@ block! {
         choice agrees(agrees), // the ends agree by messages
         number _backstops(backstops),
         number _guard_refusals(backstops + usize::from(!plan.per_direction())),
+        number _map_overflows(counters.len() - usize::from(is_map)),
         number _end_of_counters(counters.len()),
         number _refusal_event(refusal_event),
         number _lost_event(lost_event),
@@ -205,8 +258,11 @@ block! {
         choice adjusts(adjusts), // software sets the times of the link
         choice readable(readable), // its histogram has a counter for every bin
         constant no_sleep: Bits(2, 3, "no sleep state"),
-        constant most_samples: Bits(32, histogram.max_samples.into(), "largest max_samples"),
-        constant one_hop: Bits(32, 1 << 31, "hop factor of one link"),
+        constant most_samples: Bits(
+            samples_bits, histogram.max_samples.into(), "largest max_samples"
+        ),
+        constant samples_bits: Bits(6, samples_bits.into(), "its bits"),
+        constant below_one: Bits(32, (1 << 31) - 1, "bits of a hop factor below that of 1"),
         constant most_tokens: Bits(32, burst.into(), "largest guard_burst"),
         constant end_of_bins: Bits(13, histogram.bins.into(), "number of bins"),
         // For the proofs (docs/evidence/proofs.md).
@@ -216,10 +272,7 @@ block! {
         constant refused: Bits(2, response::SLVERR.into(), "the register refuses"),
         constant no_register: Bits(2, response::DECERR.into(), "there is no register"),
         constant upper_bits: Bits(6, DATA_WIDTH.into(), "bits of a word"),
-        constant lower_half: Bits(64, u32::MAX.into(), "the lower word of a pair"),
-        constant upper_half: Bits(
-            64, u128::from(u32::MAX) << DATA_WIDTH, "the upper word of a pair"
-        ),
+        constant end_of_identity: Bits(word, layout::IDENTITY as u128, "number of them"),
         constant factor_shift: Bits(
             4, (31 - HOP_FACTOR_FRACTION).into(), "from the hop monitor's units to 2^-31"
         ),
@@ -264,45 +317,24 @@ impl Logic for Csr {
 
         comment!("Values of 64 bits, in two registers");
         self.pair.next = bit_cast(self.access.word.val() >> 1, &self.pair);
-        self.upper.next = self.access.word.val().get_bit(0);
+        self.asked.upper.next = self.access.word.val().get_bit(0);
         self.asked.is_t_pdt.next = self.pair.val() == self.layout.at_t_pdt.val();
         self.asked.is_ttl.next = self.pair.val() == self.layout.at_ttl.val();
         self.asked.is_t_backstop.next = self.pair.val() == self.layout.at_t_backstop.val();
         self.is_counter.next = ((self.pair.val() >= self.layout.first_counter.val())
             & (self.pair.val() <= self.layout.last_counter.val()))
             | (self.pair.val() == self.layout.at_backstops.val())
-            | (self.pair.val() == self.layout.at_guard_refusals.val());
-        self.is_pair.next = true;
-        self.wide.next = 0.into();
-        if self.asked.is_t_pdt.val() {
-            self.wide.next = bit_cast(self.parameters.staged_t_pdt.q.val(), 64);
-        } else if self.asked.is_ttl.val() {
-            if self.ages {
-                self.wide.next = bit_cast(self.parameters.staged_ttl.q.val(), 64);
-            }
-        } else if self.asked.is_t_backstop.val() {
-            if self.shared {
-                self.wide.next = bit_cast(self.parameters.staged_t_backstop.q.val(), 64);
-            }
-        } else if self.pair.val() == self.layout.at_t_pdt_now.val() {
-            self.wide.next = bit_cast(self.t_pdt.val(), 64);
-        } else if self.pair.val() == self.layout.at_t_pb.val() {
-            if self.predicts {
-                self.wide.next = bit_cast(self.t_pb.val(), 64);
-            }
-        } else if self.pair.val() == self.layout.at_window.val() {
-            if self.predicts {
-                self.wide.next = bit_cast(self.window.val(), 64);
-            }
-        } else if self.pair.val() == self.layout.at_budget.val() {
-            if self.predicts {
-                self.wide.next = bit_cast(self.budget.val(), 64);
-            }
-        } else if self.is_counter.val() {
-            self.wide.next = self.event_counters.count.val();
-        } else {
-            self.is_pair.next = false;
-        }
+            | (self.pair.val() == self.layout.at_guard_refusals.val())
+            | (self.pair.val() == self.layout.at_map_overflows.val());
+        self.at_t_pdt_now.next = self.pair.val() == self.layout.at_t_pdt_now.val();
+        self.at_t_pb.next = self.pair.val() == self.layout.at_t_pb.val();
+        self.at_window.next = self.pair.val() == self.layout.at_window.val();
+        self.at_budget.next = self.pair.val() == self.layout.at_budget.val();
+        self.is_latched.next = self.at_t_pdt_now.val()
+            | self.at_t_pb.val()
+            | self.at_window.val()
+            | self.at_budget.val()
+            | self.is_counter.val();
 
         comment!("Single registers");
         self.asked.is_control.next = self.access.word.val() == self.layout.at_control.val();
@@ -317,87 +349,20 @@ impl Logic for Csr {
             self.access.word.val() == self.layout.at_interrupt_enable.val();
         self.asked.is_bin_index.next = self.access.word.val() == self.layout.at_bin_index.val();
         self.asked.is_hop_index.next = self.access.word.val() == self.layout.at_hop_index.val();
-        self.is_single.next = true;
-        self.present.next = 0.into();
-        self.control.next = 0.into();
-        self.of_backstop.next = 0.into();
-        self.of_guard.next = 0.into();
-        if self.asked.is_control.val() {
-            self.control.next = bit_cast(self.parameters.staged_enable.q.val(), 32)
-                | (bit_cast(self.parameters.staged_policy.q.val(), 32)
-                    << self.layout.policy_low.val())
-                | (bit_cast(self.parameters.staged_sleep.q.val(), 32)
-                    << self.layout.sleep_low.val())
-                | (bit_cast(self.parameters.staged_measure.q.val(), 32)
-                    << self.layout.measure_low.val());
-            if self.shared {
-                self.of_backstop.next = bit_cast(self.parameters.staged_backstop.q.val(), 32)
-                    << self.layout.backstop_low.val();
-            }
-            if self.guarded {
-                self.of_guard.next = bit_cast(self.parameters.staged_guard_off.q.val(), 32)
-                    << self.layout.guard_off_low.val();
-            }
-            self.present.next = self.control.val() | self.of_backstop.val() | self.of_guard.val();
-        } else if self.asked.is_command.val() {
-            self.present.next = bit_cast(self.parameters.pending.q.val(), 32);
-        } else if self.asked.is_max_samples.val() {
-            if self.ages {
-                self.present.next = self.parameters.staged_max_samples.q.val();
-            }
-        } else if self.asked.is_bound.val() {
-            if self.predicts {
-                self.present.next = self.parameters.staged_bound.q.val();
-            }
-        } else if self.asked.is_hop_factor.val() {
-            if self.predicts {
-                self.present.next = self.parameters.staged_hop_factor.q.val();
-            }
-        } else if self.asked.is_guard_burst.val() {
-            if self.guarded {
-                self.present.next = bit_cast(self.parameters.staged_guard_burst.q.val(), 32);
-            }
-        } else if self.access.word.val() == self.layout.at_status.val() {
-            self.present.next = bit_cast(self.power_state.val(), 32)
-                | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
-        } else if self.asked.is_errors.val() {
-            if self.coded {
-                self.present.next = bit_cast(self.all_flags.val(), 32);
-            } else {
-                self.present.next = bit_cast(self.flags.val(), 32);
-            }
-        } else if self.asked.is_events.val() {
-            self.present.next = bit_cast(self.all_events.val(), 32);
-        } else if self.asked.is_interrupt_enable.val() {
-            self.present.next = bit_cast(self.interrupts.enabled.q.val(), 32);
-        } else if self.access.word.val() == self.layout.at_hop_factor_now.val() {
-            self.present.next = self.measured_wide.val();
-        } else if self.access.word.val() == self.layout.at_guard_tokens.val() {
-            if self.guarded {
-                self.present.next = bit_cast(self.guard_tokens.val(), 32);
-            }
-        } else if self.asked.is_bin_index.val() {
-            if self.readable {
-                self.present.next = bit_cast(self.bins.bin_index.q.val(), 32)
-                    | (bit_cast(self.bins.bin_busy.q.val(), 32) << self.layout.busy_low.val());
-            }
-        } else if self.access.word.val() == self.layout.at_bin_count.val() {
-            if self.readable {
-                self.present.next = bit_cast(self.bins.bin_value.q.val(), 32);
-            }
-        } else if self.asked.is_hop_index.val() {
-            self.present.next = bit_cast(self.hop_index_now.q.val(), 32);
-        } else if self.access.word.val() == self.layout.at_hop_count.val() {
-            self.present.next = bit_cast(self.hop_count.val(), 32);
-        } else {
-            self.is_single.next = false;
-        }
-        for i in 0..9 {
-            if self.access.word.val() == i {
-                self.present.next = self.layout.identity[i].val();
-                self.is_single.next = true;
-            }
-        }
+        self.at_status.next = self.access.word.val() == self.layout.at_status.val();
+        self.at_hop_factor_now.next = self.access.word.val() == self.layout.at_hop_factor_now.val();
+        self.at_guard_tokens.next = self.access.word.val() == self.layout.at_guard_tokens.val();
+        self.at_bin_count.next = self.access.word.val() == self.layout.at_bin_count.val();
+        self.at_hop_count.next = self.access.word.val() == self.layout.at_hop_count.val();
+        self.is_identity.next = self.access.word.val() < self.end_of_identity.val();
+        self.asked.staged.next = self.asked.is_t_pdt.val()
+            | self.asked.is_ttl.val()
+            | self.asked.is_t_backstop.val()
+            | self.asked.is_control.val()
+            | self.asked.is_max_samples.val()
+            | self.asked.is_bound.val()
+            | self.asked.is_hop_factor.val()
+            | self.asked.is_guard_burst.val();
         if self.adjusts {
             self.asked.is_time.next = false;
             self.time_staged.next = 0.into();
@@ -412,43 +377,278 @@ impl Logic for Csr {
                 }
             }
             if self.asked.is_time.val() {
-                self.present.next = bit_cast(self.time_staged.val(), 32);
-                self.is_single.next = true;
-            }
-        }
-
-        comment!(
-            "What a read finds: a counter's upper word is the one that its lower word latched."
-        );
-        self.asked.staged.next = self.asked.is_t_pdt.val()
-            | self.asked.is_ttl.val()
-            | self.asked.is_t_backstop.val()
-            | self.asked.is_control.val()
-            | self.asked.is_max_samples.val()
-            | self.asked.is_bound.val()
-            | self.asked.is_hop_factor.val()
-            | self.asked.is_guard_burst.val();
-        if self.adjusts {
-            if self.asked.is_time.val() {
                 self.asked.staged.next = true;
             }
         }
-        if !self.is_pair.val() {
-            self.seen.next = self.present.val();
-        } else if !self.upper.val() {
-            self.seen.next = bit_cast(self.wide.val(), 32);
-        } else if self.asked.staged.val() {
-            self.seen.next = bit_cast(self.wide.val() >> self.upper_bits.val(), 32);
-        } else {
-            self.seen.next = self.upper_word.q.val();
+        self.asked.writable.next = self.asked.staged.val()
+            | self.asked.is_command.val()
+            | self.asked.is_errors.val()
+            | self.asked.is_events.val()
+            | self.asked.is_interrupt_enable.val()
+            | self.asked.is_bin_index.val()
+            | self.asked.is_hop_index.val();
+        self.is_register.next = self.asked.writable.val()
+            | self.is_latched.val()
+            | self.is_identity.val()
+            | self.at_status.val()
+            | self.at_hop_factor_now.val()
+            | self.at_guard_tokens.val()
+            | self.at_bin_count.val()
+            | self.at_hop_count.val();
+
+        comment!(
+            "What a write of some bytes leaves of the others. Of all these values but the one"
+        );
+        comment!("asked for nothing is found, so that they can be joined.");
+        self.is_lower[0].next = self.asked.is_t_pdt.val() & !self.asked.upper.val();
+        self.is_lower[1].next = self.asked.is_ttl.val() & !self.asked.upper.val();
+        self.is_lower[2].next = self.asked.is_t_backstop.val() & !self.asked.upper.val();
+        self.is_lower[3].next = self.at_t_pdt_now.val() & !self.asked.upper.val();
+        self.is_lower[4].next = self.at_t_pb.val() & !self.asked.upper.val();
+        self.is_lower[5].next = self.at_window.val() & !self.asked.upper.val();
+        self.is_lower[6].next = self.at_budget.val() & !self.asked.upper.val();
+        self.is_lower[7].next = self.is_counter.val() & !self.asked.upper.val();
+        self.of_t_pdt.next = 0.into();
+        self.of_ttl.next = 0.into();
+        self.of_t_backstop.next = 0.into();
+        if self.is_lower[0].val() {
+            self.of_t_pdt.next = bit_cast(self.parameters.staged_t_pdt.q.val(), 32);
         }
+        if self.ages {
+            if self.is_lower[1].val() {
+                self.of_ttl.next = bit_cast(self.parameters.staged_ttl.q.val(), 32);
+            }
+        }
+        if self.shared {
+            if self.is_lower[2].val() {
+                self.of_t_backstop.next = bit_cast(self.parameters.staged_t_backstop.q.val(), 32);
+            }
+        }
+        self.of_upper.next = 0.into();
+        if self.has_upper {
+            if self.asked.is_t_pdt.val() & self.asked.upper.val() {
+                self.of_upper.next = bit_cast(
+                    self.parameters.staged_t_pdt.q.val() >> self.upper_bits.val(),
+                    32,
+                );
+            }
+            if self.ages {
+                if self.asked.is_ttl.val() & self.asked.upper.val() {
+                    self.of_upper.next = bit_cast(
+                        self.parameters.staged_ttl.q.val() >> self.upper_bits.val(),
+                        32,
+                    );
+                }
+            }
+            if self.shared {
+                if self.asked.is_t_backstop.val() & self.asked.upper.val() {
+                    self.of_upper.next = bit_cast(
+                        self.parameters.staged_t_backstop.q.val() >> self.upper_bits.val(),
+                        32,
+                    );
+                }
+            }
+        }
+        self.of_control.next = 0.into();
+        self.of_backstop.next = 0.into();
+        self.of_guard.next = 0.into();
+        if self.asked.is_control.val() {
+            self.of_control.next = bit_cast(self.parameters.staged_enable.q.val(), 32)
+                | (bit_cast(self.parameters.staged_policy.q.val(), 32)
+                    << self.layout.policy_low.val())
+                | (bit_cast(self.parameters.staged_sleep.q.val(), 32)
+                    << self.layout.sleep_low.val())
+                | (bit_cast(self.parameters.staged_measure.q.val(), 32)
+                    << self.layout.measure_low.val());
+            if self.shared {
+                self.of_backstop.next = bit_cast(self.parameters.staged_backstop.q.val(), 32)
+                    << self.layout.backstop_low.val();
+            }
+            if self.guarded {
+                self.of_guard.next = bit_cast(self.parameters.staged_guard_off.q.val(), 32)
+                    << self.layout.guard_off_low.val();
+            }
+        }
+        self.of_max_samples.next = 0.into();
+        if self.ages {
+            if self.asked.is_max_samples.val() {
+                self.of_max_samples.next = self.parameters.staged_max_samples.q.val();
+            }
+        }
+        self.of_bound.next = 0.into();
+        self.of_hop_factor.next = 0.into();
+        if self.predicts {
+            if self.asked.is_bound.val() {
+                self.of_bound.next = self.parameters.staged_bound.q.val();
+            }
+            if self.asked.is_hop_factor.val() {
+                self.of_hop_factor.next = self.parameters.staged_hop_factor.q.val();
+            }
+        }
+        self.of_guard_burst.next = 0.into();
+        if self.guarded {
+            if self.asked.is_guard_burst.val() {
+                self.of_guard_burst.next = bit_cast(self.parameters.staged_guard_burst.q.val(), 32);
+            }
+        }
+        self.of_interrupt_enable.next = 0.into();
+        if self.asked.is_interrupt_enable.val() {
+            self.of_interrupt_enable.next = bit_cast(self.interrupts.enabled.q.val(), 32);
+        }
+        self.of_bin_index.next = 0.into();
+        if self.readable {
+            if self.asked.is_bin_index.val() {
+                self.of_bin_index.next = bit_cast(self.bins.bin_index.q.val(), 32)
+                    | (bit_cast(self.bins.bin_busy.q.val(), 32) << self.layout.busy_low.val());
+            }
+        }
+        self.of_hop_index.next = 0.into();
+        if self.asked.is_hop_index.val() {
+            self.of_hop_index.next = bit_cast(self.hop_index_now.q.val(), 32);
+        }
+        self.of_parameters.next = self.of_t_pdt.val()
+            | self.of_ttl.val()
+            | self.of_t_backstop.val()
+            | self.of_upper.val()
+            | self.of_control.val()
+            | self.of_backstop.val()
+            | self.of_guard.val()
+            | self.of_max_samples.val()
+            | self.of_bound.val()
+            | self.of_hop_factor.val()
+            | self.of_guard_burst.val()
+            | self.of_interrupt_enable.val()
+            | self.of_bin_index.val()
+            | self.of_hop_index.val();
+        if self.adjusts {
+            self.kept.next = self.of_parameters.val() | bit_cast(self.time_staged.val(), 32);
+        } else {
+            self.kept.next = self.of_parameters.val();
+        }
+
+        comment!("What else a read finds");
+        self.of_t_pdt_now.next = 0.into();
+        self.of_t_pb.next = 0.into();
+        self.of_window.next = 0.into();
+        self.of_budget.next = 0.into();
+        self.of_counter.next = 0.into();
+        if self.is_lower[3].val() {
+            self.of_t_pdt_now.next = bit_cast(self.t_pdt.val(), 32);
+        }
+        if self.predicts {
+            if self.is_lower[4].val() {
+                self.of_t_pb.next = bit_cast(self.t_pb.val(), 32);
+            }
+            if self.is_lower[5].val() {
+                self.of_window.next = bit_cast(self.window.val(), 32);
+            }
+            if self.is_lower[6].val() {
+                self.of_budget.next = bit_cast(self.budget.val(), 32);
+            }
+        }
+        if self.is_lower[7].val() {
+            self.of_counter.next = bit_cast(self.event_counters.count.val(), 32);
+        }
+        self.of_upper_word.next = 0.into();
+        if self.is_latched.val() & self.asked.upper.val() {
+            self.of_upper_word.next = self.upper_word.q.val();
+        }
+        self.of_command.next = 0.into();
+        if self.asked.is_command.val() {
+            self.of_command.next = bit_cast(self.parameters.pending.q.val(), 32);
+        }
+        self.of_status.next = 0.into();
+        if self.at_status.val() {
+            self.of_status.next = bit_cast(self.power_state.val(), 32)
+                | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
+        }
+        self.of_errors.next = 0.into();
+        if self.asked.is_errors.val() {
+            if self.coded {
+                self.of_errors.next = bit_cast(self.all_flags.val(), 32);
+            } else {
+                self.of_errors.next = bit_cast(self.flags.val(), 32);
+            }
+        }
+        self.of_events.next = 0.into();
+        if self.asked.is_events.val() {
+            self.of_events.next = bit_cast(self.all_events.val(), 32);
+        }
+        self.of_hop_factor_now.next = 0.into();
+        if self.at_hop_factor_now.val() {
+            self.of_hop_factor_now.next = self.measured_wide.val();
+        }
+        self.of_guard_tokens.next = 0.into();
+        if self.guarded {
+            if self.at_guard_tokens.val() {
+                self.of_guard_tokens.next = bit_cast(self.guard_tokens.val(), 32);
+            }
+        }
+        self.of_bin_count.next = 0.into();
+        if self.readable {
+            if self.at_bin_count.val() {
+                self.of_bin_count.next = bit_cast(self.bins.bin_value.q.val(), 32);
+            }
+        }
+        self.of_hop_count.next = 0.into();
+        if self.at_hop_count.val() {
+            self.of_hop_count.next = self.hop_count.val();
+        }
+        self.of_identity.next = 0.into();
+        for i in 0..9 {
+            if self.access.word.val() == i {
+                self.of_identity.next = self.layout.identity[i].val();
+            }
+        }
+        self.seen.next = self.kept.val()
+            | self.of_t_pdt_now.val()
+            | self.of_t_pb.val()
+            | self.of_window.val()
+            | self.of_budget.val()
+            | self.of_counter.val()
+            | self.of_upper_word.val()
+            | self.of_command.val()
+            | self.of_status.val()
+            | self.of_errors.val()
+            | self.of_events.val()
+            | self.of_hop_factor_now.val()
+            | self.of_guard_tokens.val()
+            | self.of_bin_count.val()
+            | self.of_hop_count.val()
+            | self.of_identity.val();
+        comment!("Reading the lower word latches the upper one.");
         if self.access.request.val()
             & !self.access.write.val()
-            & self.is_pair.val()
-            & !self.upper.val()
-            & !self.asked.staged.val()
+            & self.is_latched.val()
+            & !self.asked.upper.val()
         {
-            self.upper_word.d.next = bit_cast(self.wide.val() >> self.upper_bits.val(), 32);
+            self.upper_word.d.next = 0.into();
+            if self.is_counter.val() {
+                self.upper_word.d.next =
+                    bit_cast(self.event_counters.count.val() >> self.upper_bits.val(), 32);
+            }
+            if self.has_upper {
+                if self.at_t_pdt_now.val() {
+                    self.upper_word.d.next =
+                        bit_cast(self.t_pdt.val() >> self.upper_bits.val(), 32);
+                }
+                if self.predicts {
+                    if self.at_t_pb.val() {
+                        self.upper_word.d.next =
+                            bit_cast(self.t_pb.val() >> self.upper_bits.val(), 32);
+                    }
+                    if self.at_window.val() {
+                        self.upper_word.d.next =
+                            bit_cast(self.window.val() >> self.upper_bits.val(), 32);
+                    }
+                }
+            }
+            if self.wide_budget {
+                if self.at_budget.val() {
+                    self.upper_word.d.next =
+                        bit_cast(self.budget.val() >> self.upper_bits.val(), 32);
+                }
+            }
         }
 
         comment!("What a write makes of it, byte by byte");
@@ -470,23 +670,9 @@ impl Logic for Csr {
         self.mask.next =
             self.lanes[0].val() | self.lanes[1].val() | self.lanes[2].val() | self.lanes[3].val();
         self.asked.set_bits.next = self.access.write_data.val() & self.mask.val();
-        self.asked.merged.next = (self.seen.val() & !self.mask.val()) | self.asked.set_bits.val();
-        if self.upper.val() {
-            self.asked.merged_wide.next = (self.wide.val() & self.lower_half.val())
-                | (bit_cast(self.asked.merged.val(), 64) << self.upper_bits.val());
-        } else {
-            self.asked.merged_wide.next =
-                (self.wide.val() & self.upper_half.val()) | bit_cast(self.asked.merged.val(), 64);
-        }
+        self.asked.merged.next = (self.kept.val() & !self.mask.val()) | self.asked.set_bits.val();
 
         comment!("Whether it may");
-        self.asked.writable.next = self.asked.staged.val()
-            | self.asked.is_command.val()
-            | self.asked.is_errors.val()
-            | self.asked.is_events.val()
-            | self.asked.is_interrupt_enable.val()
-            | self.asked.is_bin_index.val()
-            | self.asked.is_hop_index.val();
         self.asked.new_policy.next =
             bit_cast(self.asked.merged.val() >> self.layout.policy_low.val(), 2);
         self.asked.new_sleep.next =
@@ -499,10 +685,13 @@ impl Logic for Csr {
         }
         if self.ages & self.asked.is_max_samples.val() {
             self.asked.illegal.next = (self.asked.merged.val() == 0)
-                | (self.asked.merged.val() > self.most_samples.val());
+                | (self.asked.merged.val() >> self.samples_bits.val()).any()
+                | (bit_cast(self.asked.merged.val(), &self.most_samples) > self.most_samples.val());
         }
         if self.predicts & self.asked.is_hop_factor.val() {
-            self.asked.illegal.next = self.asked.merged.val() > self.one_hop.val();
+            comment!("No more than 1, in units of 2^-31");
+            self.asked.illegal.next = self.asked.merged.val().get_bit(31)
+                & (self.asked.merged.val() & self.below_one.val()).any();
         }
         if self.guarded & self.asked.is_guard_burst.val() {
             self.asked.illegal.next =
@@ -518,7 +707,7 @@ impl Logic for Csr {
             self.asked.illegal.next =
                 self.bins.bin_busy.q.val() | (self.asked.new_index.val() >= self.end_of_bins.val());
         }
-        if !(self.is_pair.val() | self.is_single.val()) {
+        if !self.is_register.val() {
             self.asked.verdict.next = self.no_register.val();
         } else if self.access.write.val()
             & (!self.asked.writable.val()
@@ -529,17 +718,18 @@ impl Logic for Csr {
         } else {
             self.asked.verdict.next = self.okay.val();
         }
-        self.asked.writes.next = self.access.request.val()
+        self.asked.accepted.next = self.access.request.val()
             & self.access.write.val()
             & self.access.write_strobe.val().any()
-            & (self.asked.verdict.val() == self.okay.val());
+            & !(self.asked.staged.val() & self.parameters.pending.q.val());
+        self.asked.writes.next = self.asked.accepted.val() & !self.asked.illegal.val();
 
         comment!("Without a request both are 0, so that the answers of many ports can be joined.");
         self.read_now.d.next = 0.into();
         self.answer_now.d.next = 0.into();
         if self.access.request.val() {
             self.answer_now.d.next = self.asked.verdict.val();
-            if !self.access.write.val() & (self.is_pair.val() | self.is_single.val()) {
+            if !self.access.write.val() {
                 self.read_now.d.next = self.seen.val();
             }
         }
@@ -595,7 +785,7 @@ impl Logic for Csr {
         }
 
         comment!("Error flags");
-        if self.asked.writes.val()
+        if self.asked.accepted.val()
             & self.asked.is_errors.val()
             & self.asked.set_bits.val().get_bit(0)
         {
@@ -605,7 +795,7 @@ impl Logic for Csr {
             self.sync_flag.d.next = true;
         }
         if self.is_map {
-            if self.asked.writes.val()
+            if self.asked.accepted.val()
                 & self.asked.is_errors.val()
                 & self.asked.set_bits.val().get_bit(1)
             {
@@ -616,7 +806,7 @@ impl Logic for Csr {
             }
         }
         if self.votes {
-            if self.asked.writes.val()
+            if self.asked.accepted.val()
                 & self.asked.is_errors.val()
                 & self.asked.set_bits.val().get_bit(2)
             {
@@ -627,7 +817,7 @@ impl Logic for Csr {
             }
         }
         if self.coded {
-            if self.asked.writes.val() & self.asked.is_errors.val() {
+            if self.asked.accepted.val() & self.asked.is_errors.val() {
                 if self.asked.set_bits.val().get_bit(3) {
                     self.corrected_flag.d.next = false;
                 }
@@ -648,13 +838,13 @@ impl Logic for Csr {
             BinPins::link(&mut self.fetch, &mut self.bins.fetch);
             Request::link(&mut self.asked, &mut self.bins.asked);
         }
-        if self.asked.writes.val() & self.asked.is_hop_index.val() {
+        if self.asked.accepted.val() & self.asked.is_hop_index.val() {
             self.hop_index_now.d.next = bit_cast(self.asked.merged.val(), &self.hop_index_now);
         }
         self.hop_index.next = self.hop_index_now.q.val();
 
         comment!("Counters");
-        self.clears.next = self.asked.writes.val()
+        self.clears.next = self.asked.accepted.val()
             & self.asked.is_command.val()
             & self.asked.set_bits.val().get_bit(1);
         self.clear_counts.next = self.clears.val();
@@ -681,8 +871,11 @@ impl Logic for Csr {
         for i in self._backstops..self._guard_refusals {
             self.event_counters.happens[i].next = self.backstop_expires.val();
         }
-        for i in self._guard_refusals..self._end_of_counters {
+        for i in self._guard_refusals..self._map_overflows {
             self.event_counters.happens[i].next = self.guard_refuses.val();
+        }
+        for i in self._map_overflows..self._end_of_counters {
+            self.event_counters.happens[i].next = self.map_overflow.val();
         }
 
         comment!("Events that raise the interrupt");

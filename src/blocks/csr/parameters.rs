@@ -2,6 +2,7 @@
 
 use super::layout::Request;
 use super::map;
+use crate::blocks::axi_lite::DATA_WIDTH;
 use crate::blocks::guard::{token_bits, GuardParameters};
 use crate::config::plan::{Policy, PortPlan};
 use crate::hdl::prelude::*;
@@ -42,7 +43,7 @@ bundle! {
     pub fn new(time: u32) {}
 
     {
-        pub out ttl: Bits(time, "time to live of the histogram, in ticks; 0: for ever"),
+        pub out ttl: Bits(time, "time to live of the histogram, in ticks; 0: the longest"),
         pub out max_samples: Bits(32, "samples after which the histogram ages"),
         pub out restart: Bit("the next sample finds the histogram empty"),
         pub in restarted: Bit("the histogram has been cleared"),
@@ -89,6 +90,19 @@ block! {
         choice ages(plan.ages()), // its histogram ages by parameters
         choice shared(shared), // both directions of the link sleep together
         choice guarded(guarded), // there is a guard
+        choice has_upper(time > DATA_WIDTH), // a time has an upper word
+        local writes_lower: Bit("a word is written that is not the upper one of a pair"),
+        local writes_upper: Bit("the upper word of a pair is written") if time > DATA_WIDTH,
+        local upper_written: Bits(time, "it, in its place") if time > DATA_WIDTH,
+        constant word_bits: Bits(6, DATA_WIDTH.into(), "bits of a word"),
+        constant lower_half: Bits(
+            time, (u64::MAX >> (64 - time) & u64::from(u32::MAX)).into(), "the lower word of a time"
+        ),
+        constant upper_half: Bits(
+            time,
+            (u64::MAX >> (64 - time) & !u64::from(u32::MAX)).into(),
+            "the upper word of a time"
+        ),
         pub local commits: Bit("the staged parameters come into force at the end of this cycle"),
         pub reg staged_enable: Bit(true, "staged: the port may power down by itself"),
         pub reg staged_policy: Bits(2, policy, "staged: when"),
@@ -154,19 +168,47 @@ impl Logic for Parameters {
                     self.asked.merged.val().get_bit(self.measure_low.val());
             }
         }
-        if self.asked.writes.val() & self.asked.is_t_pdt.val() {
-            self.staged_t_pdt.d.next = bit_cast(self.asked.merged_wide.val(), &self.staged_t_pdt);
+        self.writes_lower.next = self.asked.accepted.val() & !self.asked.upper.val();
+        if self.writes_lower.val() & self.asked.is_t_pdt.val() {
+            self.staged_t_pdt.d.next = (self.staged_t_pdt.q.val() & self.upper_half.val())
+                | bit_cast(self.asked.merged.val(), &self.staged_t_pdt);
         }
         if self.shared {
-            if self.asked.writes.val() & self.asked.is_t_backstop.val() {
-                self.staged_t_backstop.d.next =
-                    bit_cast(self.asked.merged_wide.val(), &self.staged_t_backstop);
+            if self.writes_lower.val() & self.asked.is_t_backstop.val() {
+                self.staged_t_backstop.d.next = (self.staged_t_backstop.q.val()
+                    & self.upper_half.val())
+                    | bit_cast(self.asked.merged.val(), &self.staged_t_backstop);
             }
         }
         if self.ages {
-            if self.asked.writes.val() & self.asked.is_ttl.val() {
-                self.staged_ttl.d.next = bit_cast(self.asked.merged_wide.val(), &self.staged_ttl);
+            if self.writes_lower.val() & self.asked.is_ttl.val() {
+                self.staged_ttl.d.next = (self.staged_ttl.q.val() & self.upper_half.val())
+                    | bit_cast(self.asked.merged.val(), &self.staged_ttl);
             }
+        }
+        if self.has_upper {
+            self.writes_upper.next = self.asked.accepted.val() & self.asked.upper.val();
+            self.upper_written.next =
+                bit_cast(self.asked.merged.val(), &self.upper_written) << self.word_bits.val();
+            if self.writes_upper.val() & self.asked.is_t_pdt.val() {
+                self.staged_t_pdt.d.next =
+                    (self.staged_t_pdt.q.val() & self.lower_half.val()) | self.upper_written.val();
+            }
+            if self.shared {
+                if self.writes_upper.val() & self.asked.is_t_backstop.val() {
+                    self.staged_t_backstop.d.next = (self.staged_t_backstop.q.val()
+                        & self.lower_half.val())
+                        | self.upper_written.val();
+                }
+            }
+            if self.ages {
+                if self.writes_upper.val() & self.asked.is_ttl.val() {
+                    self.staged_ttl.d.next = (self.staged_ttl.q.val() & self.lower_half.val())
+                        | self.upper_written.val();
+                }
+            }
+        }
+        if self.ages {
             if self.asked.writes.val() & self.asked.is_max_samples.val() {
                 self.staged_max_samples.d.next = self.asked.merged.val();
             }
@@ -182,7 +224,7 @@ impl Logic for Parameters {
             }
         }
         if self.predicts {
-            if self.asked.writes.val() & self.asked.is_bound.val() {
+            if self.asked.accepted.val() & self.asked.is_bound.val() {
                 self.staged_bound.d.next = self.asked.merged.val();
             }
             if self.asked.writes.val() & self.asked.is_hop_factor.val() {
@@ -211,7 +253,7 @@ impl Logic for Parameters {
         }
         self.policy.d.next = self.in_force.next_policy.val();
         self.fixed_t_pdt.d.next = self.in_force.next_t_pdt.val();
-        if self.asked.writes.val()
+        if self.asked.accepted.val()
             & self.asked.is_command.val()
             & self.asked.set_bits.val().get_bit(0)
         {

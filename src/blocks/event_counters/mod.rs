@@ -102,7 +102,6 @@ block! {
         pub reg at: Bits(PLACE, 0, "its place"),
         reg low_then: Bits(LOW, 0, "its register, as it was"),
         reg known_then: Bit(false, "its word means anything"),
-        local stored: Bits(WIDTH, "its word"),
         local around: Bit("its register came around since"),
         local high: Bits(WIDTH - LOW, "its bits above the register"),
         // For the proofs (docs/evidence/proofs.md).
@@ -195,13 +194,15 @@ impl Logic for EventCounters {
         }
 
         comment!("All its bits, which go back into the memory");
-        self.stored.next = 0.into();
+        self.around.next =
+            self.low_then.q.val() < bit_cast(self.counts.read_data.val(), &self.low_then);
+        self.high.next = 0.into();
         if self.known_then.q.val() {
-            self.stored.next = self.counts.read_data.val();
+            self.high.next = bit_cast(
+                self.counts.read_data.val() >> self.low_bits.val(),
+                &self.high,
+            ) + bit_cast(self.around.val(), &self.high);
         }
-        self.around.next = self.low_then.q.val() < bit_cast(self.stored.val(), &self.low_then);
-        self.high.next = bit_cast(self.stored.val() >> self.low_bits.val(), &self.high)
-            + bit_cast(self.around.val(), &self.high);
         self.count.next = (bit_cast(self.high.val(), 64) << self.low_bits.val())
             | bit_cast(self.low_then.q.val(), 64);
         self.counts.write_enable.next = self.visiting.q.val();

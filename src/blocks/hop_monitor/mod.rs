@@ -85,6 +85,7 @@ block! {
         reg last_count: Bits(counter_width, 0, "what its counter became"),
         local place: Bits(hop_counts, "the bit of hops in populated"),
         local without_this: Bits(counter_width, "the counter without this packet"),
+        local gains: Bit("it counts further"),
         local with_this: Bits(counter_width, "the counter with this packet"),
         reg read_populated: Bit(false, "the word that was read means something"),
         reg read_written: Bit(false, "it was written while it was read"),
@@ -127,11 +128,8 @@ impl Logic for HopMonitor {
         } else {
             self.without_this.next = self.counts.read_data.val();
         }
-        if self.without_this.val().all() {
-            self.with_this.next = self.without_this.val();
-        } else {
-            self.with_this.next = self.without_this.val() + 1;
-        }
+        self.gains.next = !self.without_this.val().all();
+        self.with_this.next = self.without_this.val() + bit_cast(self.gains.val(), &self.with_this);
         self.counted.d.next = self.counting.q.val();
         self.last_hops.d.next = self.hops.q.val();
         self.last_count.d.next = self.with_this.val();

@@ -4,14 +4,6 @@
 use crate::config::plan::{PortPlan, Product};
 use crate::hdl::prelude::*;
 
-/// Bits of the window that are multiplied in a clock cycle.
-pub const DIGIT: u32 = 2;
-
-/// Clock cycles of the multiplication.
-pub fn multiply_cycles(plan: &PortPlan) -> u32 {
-    plan.time_width.div_ceil(DIGIT)
-}
-
 block! {
     /// The budget of a window that only grows: every tick adds to it.
     pub struct AccumulatedBudget;
@@ -82,8 +74,8 @@ impl Logic for AccumulatedBudget {
 }
 
 block! {
-    /// The budget of any window: the window times the rate, when a search begins. The search
-    /// loads the factors and counts the digits.
+    /// The budget of any window: the window times the rate, one bit of the window per clock cycle,
+    /// when a search begins. The search loads the factors and counts the bits.
     pub struct MultipliedBudget;
 
     /// The budget of `plan`.
@@ -92,9 +84,8 @@ block! {
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
         let rate = rate_width(plan);
-        let digits = multiply_cycles(plan);
-        let window = DIGIT * digits;
-        let product = (budget + s).clamp(DIGIT, 128);
+        let window = plan.time_width;
+        let product = (budget + s).min(128);
     }
 
     {
@@ -106,17 +97,17 @@ block! {
         ),
         pub reg rate_taken: Bits(rate, k, "rate when the multiplication began"),
         local factor: Bits(product, "the rate, as wide as the product"),
-        pub reg digits_left: Bits(clog2(digits.into()), 0, "digits left, less one"),
-        pub reg multiplicand: Bits(window, 0, "window, the next digit of it on top"),
-        pub reg product: Bits(product, 0, "rate times the digits so far"),
-        pub local next_product: Bits(product, "and times the next digit"),
-        pub constant last_digit: Bits(
-            clog2(digits.into()),
-            u128::from(digits) - 1,
-            "digits of the window, less one",
+        pub reg bits_left: Bits(clog2(window.into()), 0, "bits of the window left, less one"),
+        pub reg multiplicand: Bits(window, 0, "window, the next bit of it on top"),
+        pub reg product: Bits(product, 0, "rate times the bits so far"),
+        local row: Bits(product, "rate times the next bit"),
+        pub local next_product: Bits(product, "rate times the bits so far, and the next"),
+        pub constant last_bit: Bits(
+            clog2(window.into()),
+            u128::from(window) - 1,
+            "bits of the window, less one",
         ),
-        pub constant digit_bits: Number(DIGIT, "bits of a digit"),
-        constant lower_digits: Number(window - DIGIT, "bits of all digits but the highest"),
+        constant below_top: Number(window - 1, "bits of the window but the highest"),
         constant rate_fraction: Number(s, "fraction bits of rate"),
         pub local multiplied: Bits(budget, "the whole packets of it"),
     }
@@ -132,18 +123,17 @@ pub fn rate_width(plan: &PortPlan) -> u32 {
 impl Logic for MultipliedBudget {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("The window times l / t_w, a digit of the window per cycle, the highest first.");
+        comment!("The window times l / t_w, a bit of the window per cycle, the highest first.");
         if self.adjustable {
             self.factor.next = bit_cast(self.rate_taken.q.val(), &self.factor);
         } else {
             self.factor.next = self.fixed_rate.val();
         }
-        self.next_product.next = (self.product.q.val() << self.digit_bits.val())
-            + (self.factor.val()
-                * bit_cast(
-                    self.multiplicand.q.val() >> self.lower_digits.val(),
-                    &self.product,
-                ));
+        self.row.next = 0.into();
+        if self.multiplicand.q.val().get_bit(self.below_top.val()) {
+            self.row.next = self.factor.val();
+        }
+        self.next_product.next = (self.product.q.val() << 1) + self.row.val();
         self.multiplied.next = bit_cast(
             self.next_product.val() >> self.rate_fraction.val(),
             &self.multiplied,

@@ -1,7 +1,7 @@
 //! What the search promises, and what follows of its state (`docs/evidence/proofs.md`): sections
 //! of [`PerfBound`](super::PerfBound) that are no hardware.
 
-use super::budget::{multiply_cycles, rate_width, DIGIT};
+use super::budget::rate_width;
 use super::state::Search;
 use crate::blocks::histogram::Shape;
 use crate::config::plan::{HistogramKind, PortPlan, Product};
@@ -127,10 +127,9 @@ block! {
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
         let rate = rate_width(plan);
-        let cycles = multiply_cycles(plan);
-        let window = DIGIT * cycles;
-        let product = (budget + s).clamp(DIGIT, 128);
-        let digits = clog2(cycles.into());
+        let window = plan.time_width;
+        let product = (budget + s).min(128);
+        let place = clog2(window.into());
     }
 
     {
@@ -138,10 +137,10 @@ block! {
         pub in cleared: Bit("the histogram is cleared, and with it the window"),
         pub in halved: Bit("counters and window are halved before that sample"),
         pub in rate_taken: Bits(rate, "rate when the multiplication began"),
-        pub in digits_left: Bits(digits, "digits left, less one"),
-        pub in multiplicand: Bits(window, "window, the next digit of it on top"),
-        pub in product: Bits(product, "rate times the digits so far"),
-        pub in window_now: Bits(plan.time_width, "window of the search"),
+        pub in bits_left: Bits(place, "bits of the window left, less one"),
+        pub in multiplicand: Bits(window, "window, the next bit of it on top"),
+        pub in product: Bits(product, "rate times the bits so far"),
+        pub in window_now: Bits(window, "window of the search"),
         pub in budget_now: Bits(budget, "budget of the search"),
         choice clears(plan.histogram.kind.clears()), // the histogram is cleared from time to time
         choice halves_counts(plan.histogram.kind == HistogramKind::Regular), // the counters are halved
@@ -149,19 +148,17 @@ block! {
         property budget_is_product(
             "The budget that comes out is the rate times the window, its fraction cut off."
         ),
-        invariant digits_of_window("The digits that are left are those of the window."),
-        invariant product_of_digits("The product is the rate times the digits so far."),
-        reg sum: Bits(product, 0, "rate times the digits so far"),
+        invariant bits_of_window("The bits that are left are those of the window."),
+        invariant product_of_bits("The product is the rate times the bits so far."),
+        reg sum: Bits(product, 0, "rate times the bits so far"),
         reg budget_then: Bits(budget, 0, "the whole packets of it"),
-        local next_sum: Bits(product, "and times the next digit"),
-        local to_come: Bits(window, "window without the digits so far"),
+        local next_sum: Bits(product, "rate times the bits so far, and the next"),
+        local to_come: Bits(window, "window without the bits so far"),
         constant claimed_rate: Bits(product, if adjustable { 0 } else { k }, "the rate"),
         local claimed_factor: Bits(product, "the rate, as wide as the product"),
-        constant one_digit: Number(DIGIT, "bits of a digit"),
-        constant lower_digits: Number(window - DIGIT, "bits of all digits but the highest"),
-        constant first_digit: Bits(digits, u128::from(cycles) - 1, "digits, less one"),
-        constant digit_size: Bits(digits + DIGIT, DIGIT.into(), "bits of a digit"),
-        local bits_taken: Bits(digits + DIGIT, "bits of the digits so far"),
+        constant lower_bits: Number(window - 1, "bits of the window but the highest"),
+        constant first_bit: Bits(place, u128::from(window) - 1, "bits of the window, less one"),
+        local bits_taken: Bits(place, "the bits so far"),
         constant sum_fraction: Number(s, "fraction bits of the rate"),
     }
 }
@@ -174,15 +171,12 @@ impl Logic for MultipliedClaims {
         } else {
             self.claimed_factor.next = self.claimed_rate.val();
         }
-        self.next_sum.next = (self.sum.q.val() << self.one_digit.val())
+        self.next_sum.next = (self.sum.q.val() << 1)
             + (self.claimed_factor.val()
-                * bit_cast(
-                    self.multiplicand.val() >> self.lower_digits.val(),
-                    &self.sum,
-                ));
+                * bit_cast(self.multiplicand.val() >> self.lower_bits.val(), &self.sum));
         if self.multiplies.val() {
             self.sum.d.next = self.next_sum.val();
-            if self.digits_left.val() == 0 {
+            if self.bits_left.val() == 0 {
                 self.budget_then.d.next = bit_cast(
                     self.next_sum.val() >> self.sum_fraction.val(),
                     &self.budget_then,
@@ -201,15 +195,12 @@ impl Logic for MultipliedClaims {
                 self.budget_then.d.next = self.budget_then.q.val();
             }
         }
-        self.bits_taken.next = bit_cast(
-            self.first_digit.val() - self.digits_left.val(),
-            &self.bits_taken,
-        ) * self.digit_size.val();
-        self.to_come.next = bit_cast(self.window_now.val(), &self.to_come) << self.bits_taken.val();
-        self.digits_of_window.d.next = !self.multiplies.val()
-            | ((self.digits_left.val() <= self.first_digit.val())
+        self.bits_taken.next = self.first_bit.val() - self.bits_left.val();
+        self.to_come.next = self.window_now.val() << self.bits_taken.val();
+        self.bits_of_window.d.next = !self.multiplies.val()
+            | ((self.bits_left.val() <= self.first_bit.val())
                 & (self.multiplicand.val() == self.to_come.val()));
-        self.product_of_digits.d.next =
+        self.product_of_bits.d.next =
             !self.multiplies.val() | (self.product.val() == self.sum.q.val());
         self.budget_is_product.d.next = self.budget_now.val() == self.budget_then.q.val();
     }

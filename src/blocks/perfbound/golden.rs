@@ -4,9 +4,6 @@ use crate::blocks::histogram::golden::Histogram;
 use crate::blocks::queue::Queue;
 use crate::config::plan::PortPlan;
 
-/// Bits of the window that are multiplied into the budget in a clock cycle.
-const BITS_PER_CYCLE: u32 = 2;
-
 /// Where the search stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Search {
@@ -204,8 +201,8 @@ impl PerfBound {
                 self.window = histogram.window(now);
                 self.rate_taken = self.rate;
                 if self.plan.budget.product.is_some() {
-                    let cycles = self.plan.time_width.div_ceil(BITS_PER_CYCLE);
-                    self.search = Search::Multiply(cycles);
+                    // A bit of the window in each cycle.
+                    self.search = Search::Multiply(self.plan.time_width);
                 } else {
                     self.begin(histogram);
                 }

@@ -1,6 +1,5 @@
 //! How long the search takes.
 
-use super::budget;
 use crate::blocks::histogram::regular::halving_cycles;
 use crate::blocks::histogram::Shape;
 use crate::config::plan::{HistogramKind, PortPlan};
@@ -18,10 +17,10 @@ fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
     (cycles_of(groups) + 3) + (cycles_of(bins) + 3)
 }
 
-/// Clock cycles that the budget takes.
+/// Clock cycles that the budget takes: one for each bit of the window, if it is multiplied.
 fn multiply_cycles(plan: &PortPlan) -> u64 {
     match plan.budget.product {
-        Some(_) => budget::multiply_cycles(plan).into(),
+        Some(_) => plan.time_width.into(),
         None => 0,
     }
 }

@@ -213,9 +213,8 @@ impl Logic for PerfBound {
                         }
                     } else {
                         self.state.d.next = Search::Multiply;
-                        self.computed.digits_left.d.next = self.computed.last_digit.val();
-                        self.computed.multiplicand.d.next =
-                            bit_cast(self.live_window.val(), &self.computed.multiplicand);
+                        self.computed.bits_left.d.next = self.computed.last_bit.val();
+                        self.computed.multiplicand.d.next = self.live_window.val();
                         self.computed.product.d.next = 0.into();
                         if self.adjustable {
                             self.computed.rate_taken.d.next = self.rate.val();
@@ -228,11 +227,10 @@ impl Logic for PerfBound {
                     comment!("Not used in this configuration.");
                     self.state.d.next = Search::Idle;
                 } else {
-                    self.computed.digits_left.d.next = self.computed.digits_left.q.val() - 1;
-                    self.computed.multiplicand.d.next =
-                        self.computed.multiplicand.q.val() << self.computed.digit_bits.val();
+                    self.computed.bits_left.d.next = self.computed.bits_left.q.val() - 1;
+                    self.computed.multiplicand.d.next = self.computed.multiplicand.q.val() << 1;
                     self.computed.product.d.next = self.computed.next_product.val();
-                    if self.computed.digits_left.q.val() == 0 {
+                    if self.computed.bits_left.q.val() == 0 {
                         self.budget_now.d.next = self.computed.multiplied.val();
                         if self.reads {
                             self.state.d.next = Search::Groups;
@@ -376,7 +374,7 @@ impl Logic for PerfBound {
                 self.computed_claims.halved.next = self.halved.val();
             }
             self.computed_claims.rate_taken.next = self.computed.rate_taken.q.val();
-            self.computed_claims.digits_left.next = self.computed.digits_left.q.val();
+            self.computed_claims.bits_left.next = self.computed.bits_left.q.val();
             self.computed_claims.multiplicand.next = self.computed.multiplicand.q.val();
             self.computed_claims.product.next = self.computed.product.q.val();
             self.computed_claims.window_now.next = self.window_now.q.val();

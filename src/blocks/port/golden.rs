@@ -595,8 +595,12 @@ impl Port {
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.set_rate(rate);
             if self.plan.ages() {
-                let ttl = Some(self.parameters.ttl).filter(|ttl| *ttl > 0);
-                histogram.set_parameters(now, self.parameters.max_samples, ttl, csr.restart());
+                let ttl = match self.parameters.ttl {
+                    0 => self.plan.max_time(),
+                    ttl => ttl,
+                };
+                let samples = self.parameters.max_samples;
+                histogram.set_parameters(now, samples, Some(ttl), csr.restart());
             }
         }
         self.set_guard_rate(rate);

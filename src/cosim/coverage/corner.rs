@@ -208,6 +208,7 @@ corners! {
     TimeOutsRead = "time-outs-read", "read of time-outs that were counted", Messages;
     BackstopsRead = "backstops-read", "read of expired backstops that were counted";
     RefusalsRead = "guard-refusals-read", "read of the guard's refusals that were counted", Guarded;
+    OverflowsRead = "map-overflows-read", "read of a map's overflows that were counted", Map;
     PeriodsMany = "periods-many", "read of a counter past its low bits: idle periods", Awake;
     HitsMany = "hits-many", "read of a counter past its low bits: idle periods that were hits", Awake;
     MissesMany = "misses-many", "read of a counter past its low bits: idle periods that were misses";
@@ -226,6 +227,7 @@ corners! {
     TimeOutsMany = "time-outs-many", "read of a counter past its low bits: time-outs", Messages;
     BackstopsMany = "backstops-many", "read of a counter past its low bits: expired backstops";
     RefusalsMany = "guard-refusals-many", "read of a counter past its low bits: the guard's refusals", Guarded;
+    OverflowsMany = "map-overflows-many", "read of a counter past its low bits: a map's overflows", Map;
     UpperRead = "upper-word-read", "read of a counter past 32 bits, its upper word", Awake;
     BinRead = "bin-read", "read of a bin that holds samples", Bins;
     HopsRead = "hops-read", "read of a hop count that packets had", Awake;
@@ -346,7 +348,7 @@ impl Corner {
 
     /// Whether many events have to happen without a reset: these stand together in the list.
     pub fn counts_many(self) -> bool {
-        (Corner::PeriodsMany..=Corner::RefusalsMany).contains(&self)
+        (Corner::PeriodsMany..=Corner::OverflowsMany).contains(&self)
     }
 
     /// Whether software has to ask for it: these stand together in the list.
@@ -476,7 +478,9 @@ impl Corner {
             Corner::ReceiveOnly if plan.t_backstop.is_some_and(|ticks| ticks <= 1) => {
                 Some("the backstop is no longer than any threshold")
             }
-            Corner::MapOverflow if !map::Shape::of(plan).overflows => {
+            Corner::MapOverflow | Corner::OverflowsRead | Corner::OverflowsMany
+                if !map::Shape::of(plan).overflows =>
+            {
                 Some("there are entries enough")
             }
             Corner::MapSaturated if map::Shape::of(plan).entry.largest_count.is_none() => {

@@ -23,7 +23,7 @@ pub(super) struct Registers {
     interrupted: bool,
     /// The event counters, lower words, each with the corners that it is to read what it counted, and to
     /// read more than its low bits hold.
-    counters: [(u32, Corner, Corner); 18],
+    counters: [(u32, Corner, Corner); 19],
     transfers: Transfers,
     configured: bool,
     /// The register `control`, its flag that switches the guard off, and the size of the guard's
@@ -82,6 +82,11 @@ impl Registers {
                 "guard_refusals_low",
                 Corner::RefusalsRead,
                 Corner::RefusalsMany,
+            ),
+            (
+                "map_overflows_low",
+                Corner::OverflowsRead,
+                Corner::OverflowsMany,
             ),
         ];
         let events = [

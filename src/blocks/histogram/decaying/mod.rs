@@ -39,7 +39,7 @@ block! {
         pub in ended: Bit("a sample: an idle period ended"),
         pub in sample_bin: Bits(shape.index(), "bin of the sample"),
         pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
-        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: for ever") if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
         pub in renew: Bit("it is due at once") if adjustable,
         pub flat read: ReadPins(&shape),
         pub out renewed: Bit("a new generation begins") if adjustable,

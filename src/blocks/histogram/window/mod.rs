@@ -36,7 +36,7 @@ block! {
         pub in ended: Bit("a sample: an idle period ended"),
         pub in restart: Bit("the window begins anew, with that sample"),
         pub in max_samples: Bits(32, "samples that fill the window") if adjustable,
-        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: for ever") if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
         pub in renew: Bit("the window is to end") if adjustable,
         pub out due: Bit("the next sample is to begin a new window"),
         pub out age: Bits(plan.time_width, "ticks since it began, one cycle late"),
@@ -116,9 +116,14 @@ impl Logic for Window {
             self.full.d.next = self.samples.q.val() == self.samples_wanted.val();
         }
         if self.adjustable {
+            comment!(
+                "The window also ends at the largest age: it must not stop while counters go on."
+            );
             self.old.next = self.stands.val()
+                | self.over.q.val()
                 | (self.step.val()
-                    & ((bit_cast(self.ticks.q.val(), &self.ttl) + 1) == self.ttl.val()));
+                    & (self.last_tick.q.val()
+                        | ((bit_cast(self.ticks.q.val(), &self.ttl) + 1) == self.ttl.val())));
             self.due.next = self.full.q.val() | self.old.val() | self.renew.val();
         } else {
             if self.ages {
