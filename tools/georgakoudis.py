@@ -24,7 +24,7 @@ def mode(row):
 
 
 def network(row):
-    return row["configuration"].removesuffix("-hybrid")
+    return row["configuration"].partition("-hybrid")[0]
 
 
 def time(row):

@@ -35,18 +35,6 @@ use crate::config::plan::{
 };
 use crate::hdl::prelude::*;
 
-/// Pairs of registers whose lower word is asked for by itself.
-const PAIRS: [&str; 8] = [
-    "t_pdt",
-    "ttl",
-    "t_backstop",
-    "t_pdt_now",
-    "t_pb",
-    "window",
-    "budget",
-    "a counter",
-];
-
 block! {
     /// The registers of a port, in the layout of [`map::port`].
     ///
@@ -170,8 +158,15 @@ block! {
         local at_hop_count: Bit("of hop_count"),
         local is_identity: Bit("of a register that never changes"),
         local is_register: Bit("of any register"),
-        // What is found, of each register nothing unless it is asked for.
-        local is_lower[pair in PAIRS.iter()]: Bit(format!("the lower word is asked for: {pair}")),
+        // Values of registers, each 0 unless it is asked for.
+        local lower_t_pdt: Bit("the lower word of t_pdt is asked for"),
+        local lower_ttl: Bit("of ttl"),
+        local lower_t_backstop: Bit("of t_backstop"),
+        local lower_t_pdt_now: Bit("of t_pdt_now"),
+        local lower_t_pb: Bit("of t_pb"),
+        local lower_window: Bit("of window"),
+        local lower_budget: Bit("of budget"),
+        local lower_counter: Bit("of a counter"),
         local of_t_pdt: Bits(DATA_WIDTH, "lower word of t_pdt"),
         local of_ttl: Bits(DATA_WIDTH, "lower word of ttl"),
         local of_t_backstop: Bits(DATA_WIDTH, "lower word of t_backstop"),
@@ -397,30 +392,30 @@ impl Logic for Csr {
             | self.at_hop_count.val();
 
         comment!(
-            "What a write of some bytes leaves of the others. Of all these values but the one"
+            "What software has written. Each value is 0 unless it is asked for, so that all can be"
         );
-        comment!("asked for nothing is found, so that they can be joined.");
-        self.is_lower[0].next = self.asked.is_t_pdt.val() & !self.asked.upper.val();
-        self.is_lower[1].next = self.asked.is_ttl.val() & !self.asked.upper.val();
-        self.is_lower[2].next = self.asked.is_t_backstop.val() & !self.asked.upper.val();
-        self.is_lower[3].next = self.at_t_pdt_now.val() & !self.asked.upper.val();
-        self.is_lower[4].next = self.at_t_pb.val() & !self.asked.upper.val();
-        self.is_lower[5].next = self.at_window.val() & !self.asked.upper.val();
-        self.is_lower[6].next = self.at_budget.val() & !self.asked.upper.val();
-        self.is_lower[7].next = self.is_counter.val() & !self.asked.upper.val();
+        comment!("joined; a write of some bytes keeps the others.");
+        self.lower_t_pdt.next = self.asked.is_t_pdt.val() & !self.asked.upper.val();
+        self.lower_ttl.next = self.asked.is_ttl.val() & !self.asked.upper.val();
+        self.lower_t_backstop.next = self.asked.is_t_backstop.val() & !self.asked.upper.val();
+        self.lower_t_pdt_now.next = self.at_t_pdt_now.val() & !self.asked.upper.val();
+        self.lower_t_pb.next = self.at_t_pb.val() & !self.asked.upper.val();
+        self.lower_window.next = self.at_window.val() & !self.asked.upper.val();
+        self.lower_budget.next = self.at_budget.val() & !self.asked.upper.val();
+        self.lower_counter.next = self.is_counter.val() & !self.asked.upper.val();
         self.of_t_pdt.next = 0.into();
         self.of_ttl.next = 0.into();
         self.of_t_backstop.next = 0.into();
-        if self.is_lower[0].val() {
+        if self.lower_t_pdt.val() {
             self.of_t_pdt.next = bit_cast(self.parameters.staged_t_pdt.q.val(), 32);
         }
         if self.ages {
-            if self.is_lower[1].val() {
+            if self.lower_ttl.val() {
                 self.of_ttl.next = bit_cast(self.parameters.staged_ttl.q.val(), 32);
             }
         }
         if self.shared {
-            if self.is_lower[2].val() {
+            if self.lower_t_backstop.val() {
                 self.of_t_backstop.next = bit_cast(self.parameters.staged_t_backstop.q.val(), 32);
             }
         }
@@ -532,21 +527,21 @@ impl Logic for Csr {
         self.of_window.next = 0.into();
         self.of_budget.next = 0.into();
         self.of_counter.next = 0.into();
-        if self.is_lower[3].val() {
+        if self.lower_t_pdt_now.val() {
             self.of_t_pdt_now.next = bit_cast(self.t_pdt.val(), 32);
         }
         if self.predicts {
-            if self.is_lower[4].val() {
+            if self.lower_t_pb.val() {
                 self.of_t_pb.next = bit_cast(self.t_pb.val(), 32);
             }
-            if self.is_lower[5].val() {
+            if self.lower_window.val() {
                 self.of_window.next = bit_cast(self.window.val(), 32);
             }
-            if self.is_lower[6].val() {
+            if self.lower_budget.val() {
                 self.of_budget.next = bit_cast(self.budget.val(), 32);
             }
         }
-        if self.is_lower[7].val() {
+        if self.lower_counter.val() {
             self.of_counter.next = bit_cast(self.event_counters.count.val(), 32);
         }
         self.of_upper_word.next = 0.into();

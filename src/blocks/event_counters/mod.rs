@@ -11,6 +11,9 @@ pub const WIDTH: u32 = 64;
 /// The low bits of a counter, which are a register.
 pub const LOW: u32 = 6;
 
+/// Bits of the lower of a counter's two words.
+const WORD: u32 = 32;
+
 /// Bits of a counter's place in the memory.
 pub const PLACE: u32 = 5;
 
@@ -81,6 +84,7 @@ block! {
         constant first_place: Bits(PLACE, first.into(), "place of the first counter"),
         constant last_place: Bits(PLACE, last.into(), "place of the last counter"),
         constant low_bits: Number(LOW, "bits of the register of a counter"),
+        constant word_bits: Number(WORD, "bits of its lower word"),
         number _count(count),
         number _end(count + 1),
         // First cycle: what to visit, and its register.
@@ -103,7 +107,11 @@ block! {
         reg low_then: Bits(LOW, 0, "its register, as it was"),
         reg known_then: Bit(false, "its word means anything"),
         local around: Bit("its register came around since"),
-        local high: Bits(WIDTH - LOW, "its bits above the register"),
+        local middle_then: Bits(WORD - LOW, "the bits of its lower word above the register, as stored"),
+        local upper_then: Bits(WIDTH - WORD, "its upper word, as stored"),
+        local carries: Bit("the lower word came around, too"),
+        local middle: Bits(WORD - LOW, "the bits of its lower word above the register"),
+        local upper: Bits(WIDTH - WORD, "its upper word"),
         // For the proofs (docs/evidence/proofs.md).
         property no_carry_lost(
             "Every counter is visited before its register can come around twice."
@@ -196,14 +204,24 @@ impl Logic for EventCounters {
         comment!("All its bits, which go back into the memory");
         self.around.next =
             self.low_then.q.val() < bit_cast(self.counts.read_data.val(), &self.low_then);
-        self.high.next = 0.into();
+        comment!("The carry into the upper word is found beside the sum of the lower one.");
+        self.middle_then.next = bit_cast(
+            self.counts.read_data.val() >> self.low_bits.val(),
+            &self.middle_then,
+        );
+        self.upper_then.next = bit_cast(
+            self.counts.read_data.val() >> self.word_bits.val(),
+            &self.upper_then,
+        );
+        self.carries.next = self.around.val() & self.middle_then.val().all();
+        self.middle.next = 0.into();
+        self.upper.next = 0.into();
         if self.known_then.q.val() {
-            self.high.next = bit_cast(
-                self.counts.read_data.val() >> self.low_bits.val(),
-                &self.high,
-            ) + bit_cast(self.around.val(), &self.high);
+            self.middle.next = self.middle_then.val() + bit_cast(self.around.val(), &self.middle);
+            self.upper.next = self.upper_then.val() + bit_cast(self.carries.val(), &self.upper);
         }
-        self.count.next = (bit_cast(self.high.val(), 64) << self.low_bits.val())
+        self.count.next = (bit_cast(self.upper.val(), 64) << self.word_bits.val())
+            | (bit_cast(self.middle.val(), 64) << self.low_bits.val())
             | bit_cast(self.low_then.q.val(), 64);
         self.counts.write_enable.next = self.visiting.q.val();
         self.counts.write_address.next = self.at.q.val();
