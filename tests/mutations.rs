@@ -479,8 +479,8 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "t_w goes once too often into the rate",
         "budget_rate.v",
-        "+ ~{2'd0, t_w_last}",
-        "- {2'd0, t_w_last}",
+        "+ ~{1'b0, t_w_last}",
+        "- {1'b0, t_w_last}",
     ),
     edit(
         "a tick counts as a clock cycle in the rate",

@@ -983,6 +983,12 @@ fn the_registers_follow_the_rules_of_axi4_lite() {
             "turn_d = turn_q + 5'd3",
             "u_csr.u_event_counters.no_carry_lost",
         ),
+        (
+            "event_counters.v",
+            "carries = around & (&middle_then)",
+            "carries = around & (|middle_then)",
+            "u_csr.u_event_counters.carry_reaches_all",
+        ),
     ] {
         let (_, report) = edited(&config, file, from, to, &BRIEFLY);
         assert_not_proved(&report, claim);

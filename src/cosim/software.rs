@@ -377,9 +377,22 @@ impl Software {
         if self.chance(2) {
             self.operations.push_back(Operation::Wait(0));
         }
-        if self.chance(4) {
+        match self.random.random_range(0..12) {
             // The lower word of a parameter leaves the upper one as it is.
-            self.read(self.address("t_pdt_low"));
+            0..3 => self.read(self.address("t_pdt_low")),
+            // So does a write that is refused.
+            3 => {
+                let other = self.any_count();
+                let data = self.random.random();
+                self.write(other, data);
+            }
+            // The lower word of another value takes its place.
+            4 => {
+                let other = self.address("t_pdt_now_low");
+                self.read(other);
+                return self.read(other + 4);
+            }
+            _ => {}
         }
         self.read(low + 4);
     }
@@ -550,16 +563,19 @@ impl Software {
             1 => ("ttl_low", time),
             2 => ("t_backstop_low", time),
             3 => {
-                // 0 and one too many are refused.
+                // 0, one too many and what has a bit too many are refused.
                 let most = histogram.max_samples.max(1);
-                let samples = match self.random.random_range(0..8) {
+                let samples = match self.random.random_range(0..9) {
                     0 => 0,
                     1 => most.saturating_add(1),
+                    2 => self.random.random_range(1..=most) | 1 << self.random.random_range(0..32),
                     _ => self.random.random_range(1..=most),
                 };
                 ("max_samples", samples)
             }
             4 => ("bound", any >> (any % 8)),
+            // The largest and one more
+            5 if any % 16 < 2 => ("hop_factor", (1 << 31) + any % 2),
             5 => ("hop_factor", any >> (1 + any % 4)),
             6 => {
                 let registers: Vec<&map::Register> =

@@ -84,8 +84,8 @@ block! {
         local top: Bit("the bit that leaves the accumulator"),
         local multiplicand: Bits(multiplicand, "what the hop factor is multiplied by"),
         local added: Bits(product, "what a step of the multiplication adds"),
-        local divided: Bits(plan.t_w_bits + 2, "what is left, and the next bit of the product"),
-        local difference: Bits(plan.t_w_bits + 2, "the same less t_w; below 0: it is less than t_w"),
+        local divided: Bits(plan.t_w_bits + 1, "what is left, and the next bit of the product"),
+        local difference: Bits(plan.t_w_bits + 1, "the same less t_w; below 0: it is less than t_w"),
         local fits: Bit("t_w goes into it: the next bit of the quotient"),
         local rounds: Bit("something is left: the quotient is rounded up"),
         local entered: Bits(product, "what the division and rounding add"),
@@ -99,7 +99,7 @@ block! {
         constant last_quotient: Bits(step, last(steps), "bits of the quotient, less one"),
         constant below_factor: Number(product - FRACTION_WIDTH, "bits below the hop factor"),
         constant below_top: Number(product - 1, "bits below the highest of the accumulator"),
-        constant sign: Number(plan.t_w_bits + 1, "sign of the difference"),
+        constant sign: Number(plan.t_w_bits, "sign of the difference"),
         constant quotient: Number(steps.min(product), "bits of the quotient"),
     }
 }

@@ -116,6 +116,9 @@ block! {
         property no_carry_lost(
             "Every counter is visited before its register can come around twice."
         ),
+        property carry_reaches_all(
+            "The bits above the register grow by one if it came around, whatever words they are in."
+        ),
         property no_word_read_while_written("No word is read in the cycle that writes it."),
         invariant turn_in_span("The turn goes to places from the first to the last."),
         invariant asks_apart("A counter that was asked for is not the one that is visited."),
@@ -125,6 +128,8 @@ block! {
         reg since[counter in counters.iter()]: Bits(
             SINCE, 0, format!("cycles since the visit: {}", counter.1)
         ),
+        local high_then: Bits(WIDTH - LOW, "the bits above the register, as stored"),
+        local high: Bits(WIDTH - LOW, "the same, as they go back"),
         local turn_from_first: Bits(PLACE, "places from the first to the turn"),
         local turns_taken: Bits(SINCE, "the same"),
         local turns_left[_ in 0..count]: Bits(SINCE, "turns before its own"),
@@ -245,6 +250,13 @@ impl Logic for EventCounters {
             }
         }
 
+        self.high_then.next = bit_cast(
+            self.counts.read_data.val() >> self.low_bits.val(),
+            &self.high_then,
+        );
+        self.high.next = bit_cast(self.count.val() >> self.low_bits.val(), &self.high);
+        self.carry_reaches_all.d.next = !self.known_then.q.val()
+            | (self.high.val() == (self.high_then.val() + bit_cast(self.around.val(), &self.high)));
         self.turn_from_first.next = self.turn.q.val() - self.first_place.val();
         self.turns_taken.next = bit_cast(self.turn_from_first.val(), &self.places);
         self.turn_in_span.d.next = self.turns_taken.val() < self.places.val();
