@@ -183,7 +183,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         let ttl_ps = match ttl {
             Some(ttl) if ttl.value == 0 => 0,
             // PerfBound 3.3: "a sensible period, like one second"; where the time width cannot
-            // count it, the default is never to clear by time.
+            // count it, the default is the longest time that it counts.
             None if longest < SECOND_PS.div_ceil(clock.tick_ps) => 0,
             ttl => whole(reader, ttl, ticks, (SECOND_PS, 1, longest), &fits),
         };
