@@ -565,17 +565,19 @@ impl Software {
             3 => {
                 // 0, one too many and what has a bit too many are refused.
                 let most = histogram.max_samples.max(1);
-                let samples = match self.random.random_range(0..9) {
+                let bits = u32::BITS - most.leading_zeros();
+                let samples = match self.random.random_range(0..8) {
                     0 => 0,
                     1 => most.saturating_add(1),
-                    2 => self.random.random_range(1..=most) | 1 << self.random.random_range(0..32),
+                    2 => self.random.random_range(1..=most) | 1 << bits.min(31),
+                    3 => self.random.random_range(1..=most) | 1 << self.random.random_range(0..32),
                     _ => self.random.random_range(1..=most),
                 };
                 ("max_samples", samples)
             }
             4 => ("bound", any >> (any % 8)),
             // The largest and one more
-            5 if any % 16 < 2 => ("hop_factor", (1 << 31) + any % 2),
+            5 if any % 8 < 2 => ("hop_factor", (1 << 31) + any % 2),
             5 => ("hop_factor", any >> (1 + any % 4)),
             6 => {
                 let registers: Vec<&map::Register> =
