@@ -772,6 +772,11 @@ impl PortPlan {
         self.predicts() && self.histogram.kind == HistogramKind::Regular
     }
 
+    /// Whether the thresholds come from a map, which can run out of entries.
+    pub fn maps(&self) -> bool {
+        self.predicts() && self.histogram.kind == HistogramKind::Map
+    }
+
     /// Whether the link can go to fast wake; software, where there is any, can choose either state.
     pub fn uses_fast_wake(&self) -> bool {
         self.registers.is_some() || self.sleep != Sleep::DeepSleep

@@ -302,6 +302,8 @@ fn no_window_is_longer_than_is_counted() {
     let windows: Vec<u64> = steps.iter().map(|s| s.window).collect();
     // 905, 905 + 94 = 999, 999 + 1 is too long, and so is what has no end.
     assert_eq!(windows, [905, 999, 0, 0]);
+    // Alone, with N = 0, each makes the threshold the middle of the bin above it, or the longest.
+    assert_eq!((steps[2].t_pb, steps[3].t_pb), (12, 32));
 }
 
 /// SPEC 6: counters up to 3, windows up to 100.

@@ -2,7 +2,7 @@
 
 use super::map::Map;
 use crate::blocks::event_counters::PLACES;
-use crate::config::plan::{HistogramKind, PortPlan};
+use crate::config::plan::PortPlan;
 use crate::hdl::prelude::*;
 
 /// The counters that every port has, by the names of their registers.
@@ -40,7 +40,7 @@ pub(super) fn of(plan: &PortPlan, page: &Map) -> Vec<(u32, String)> {
     if plan.guard.is_some() {
         names.push("guard_refusals");
     }
-    if plan.predicts() && plan.histogram.kind == HistogramKind::Map {
+    if plan.maps() {
         names.push("map_overflows");
     }
     let counters = names.into_iter().map(|name| {

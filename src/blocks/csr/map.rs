@@ -360,10 +360,7 @@ pub fn port(plan: &PortPlan) -> Map {
     // What only a predicting controller has is reserved in the others.
     let predicted = |width: u32| if plan.predicts() { width } else { 0 };
     let readable = |width: u32| if plan.reads_bins() { width } else { 0 };
-    let mapped = |width: u32| match (plan.predicts(), plan.histogram.kind) {
-        (true, HistogramKind::Map) => width,
-        _ => 0,
-    };
+    let mapped = |width: u32| if plan.maps() { width } else { 0 };
     let aging = |width: u32| if plan.ages() { width } else { 0 };
     let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
     let agreed = |width: u32| if plan.messages().is_some() { width } else { 0 };

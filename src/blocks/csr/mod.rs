@@ -30,9 +30,7 @@ use crate::blocks::event_counters::EventCounters;
 use crate::blocks::guard::{token_bits, GuardParameters};
 use crate::blocks::lpi_fsm::TimingOutputs;
 use crate::blocks::memory_code;
-use crate::config::plan::{
-    HistogramKind, PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION,
-};
+use crate::config::plan::{PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION};
 use crate::hdl::prelude::*;
 
 block! {
@@ -50,7 +48,7 @@ block! {
     pub fn new(plan: &PortPlan) {
         let page = map::port(plan);
         let predicts = plan.predicts();
-        let is_map = predicts && plan.histogram.kind == HistogramKind::Map;
+        let is_map = plan.maps();
         let ages = plan.ages();
         let readable = plan.reads_bins();
         let times = plan.adjustable_times();

@@ -383,7 +383,7 @@ impl Corner {
     pub fn impossible(self, plan: &PortPlan) -> Option<&'static str> {
         let predicts = plan.predicts();
         let clears = plan.histogram.kind.clears();
-        let maps = predicts && plan.histogram.kind == HistogramKind::Map;
+        let maps = plan.maps();
         let missing = match self.needs() {
             _ if !plan.control_pins && self.is_of_control_pins() => {
                 Some("there are no control pins")
