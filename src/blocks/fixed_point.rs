@@ -6,6 +6,7 @@
 
 use std::f64::consts::LN_2;
 
+use crate::blocks::digit_step::STEP_BITS;
 use crate::blocks::perfbound::update_latency;
 use crate::config::plan::{BinScale, PortPlan};
 use crate::hdl::{clog2, MAX_WIDTH};
@@ -411,7 +412,7 @@ impl Arithmetic {
     /// Why there is no hardware for this arithmetic, in terms of the configuration; `None`
     /// if there is.
     pub fn too_wide(&self) -> Option<String> {
-        let bits = self.factor_bits() + DIGIT_BITS;
+        let bits = self.factor_bits() + STEP_BITS;
         (bits > MAX_WIDTH).then(|| {
             format!(
                 "the correction multiplies in {bits} bits, and no vector is wider than \
@@ -435,10 +436,6 @@ impl Arithmetic {
         above.max(below)
     }
 }
-
-/// Bits that a step of the multiplication needs beside the factor's: the product is below 8/3
-/// of it, with a sign, and there is one for the carry.
-pub const DIGIT_BITS: u32 = 4;
 
 /// Clock cycles from the first active cycle after an idle period to the first in which the
 /// history covers it.

@@ -8,6 +8,7 @@ pub mod axi_lite;
 pub mod budget_rate;
 pub mod corrector;
 pub mod csr;
+pub mod digit_step;
 pub mod ethernet_port;
 pub mod event_counters;
 pub mod fixed_point;

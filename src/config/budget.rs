@@ -123,8 +123,8 @@ impl BudgetPlan {
             .ok_or_else(too_fine)?
             .max(product.k);
         let width = 128 - largest.leading_zeros();
-        // The quotient takes the place of the product, and is doubled once to be rounded.
-        if width >= bits {
+        // The quotient takes the place of the product, and is doubled twice to be rounded.
+        if width + 2 > bits {
             return Err(too_fine());
         }
         let most = BigInt::from(largest) * largest_window;

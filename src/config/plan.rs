@@ -467,9 +467,9 @@ pub struct RatePlan {
 }
 
 impl RatePlan {
-    /// Bits of `bound * hop_factor * scale`, at most, and one to round: at least 65.
+    /// Bits of `bound * hop_factor * scale`, at most, and two to round: at least 66.
     pub fn product_bits(&self) -> u32 {
-        64 + self.scale.ilog2() + 1
+        64 + self.scale.ilog2() + 2
     }
 
     /// Bits of the product, one after the other, by which the division goes on: with fraction bits

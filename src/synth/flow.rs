@@ -22,9 +22,9 @@ use crate::rtl::{self, RtlError};
 const NO_SCOPES: &str = "delete t:$scopeinfo";
 
 /// ABC's commands for standard cells when speed counts: as Yosys' own, with buffers and
-/// the sizing of gates behind the mapping.
-const SPEED_SCRIPT: &str =
-    "+strash;ifraig;scorr;dc2;dch,-f;map,-B,0.9;topo;buffer,-c;upsize;dnsize";
+/// the sizing of gates behind the mapping, and without `dc2`. That looks for fewer gates and finds
+/// them in carries: it makes a chain of each tree that Yosys built for an adder.
+const SPEED_SCRIPT: &str = "+strash;ifraig;scorr;dch,-f;map,-B,0.9;topo;buffer,-c;upsize;dnsize";
 
 /// So many bits of memory are made of flip-flops at most, so that Yosys takes minutes at the longest.
 /// **Ours**: enough for every kind of histogram with 256 bins of 16 bits.

@@ -16,12 +16,13 @@ const STEPS: [u32; 3] = [0, 2, 5];
 
 /// Claims that multiply. They say nothing about which states come about that others do not, and a
 /// solver takes long over them.
-const MULTIPLYING: [&str; 7] = [
+const MULTIPLYING: [&str; 8] = [
     "window_allows",
     "packets_taken",
     "search_allows",
     "search_taken",
-    "product_of_bits",
+    "digit_added",
+    "product_of_digits",
     "budget_is_product",
     "guard_kept",
 ];

@@ -46,6 +46,7 @@ NOT_IN_A_PORT = [
 # Files of which items are taken: what stands before them, and how they begin.
 PARTS = {
     "src/blocks/axi_lite/mod.rs": ("", ["pub const DATA_WIDTH", "pub mod response"]),
+    "src/blocks/digit_step.rs": ("", ["pub const STEP_BITS"]),
     "src/blocks/histogram/mod.rs": (
         "use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan, GENERATIONS};\n"
         "use crate::hdl::clog2;\n",

@@ -64,9 +64,10 @@ impl BudgetRate {
     }
 
     /// Clock edges from the one that takes the operands to the one that delivers the rate: one for
-    /// each of the hop factor's 32 bits and of the quotient's, and one to round.
+    /// each of the hop factor's 32 bits and of the quotient's, one to see whether anything is left, and one
+    /// to round.
     fn duration(plan: &RatePlan) -> u32 {
-        32 + plan.quotient_steps() + 1
+        32 + plan.quotient_steps() + 2
     }
 
     /// The clock edge at the end of a cycle in which a computation is started or not.

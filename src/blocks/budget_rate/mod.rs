@@ -16,6 +16,7 @@ states! {
         Waiting = "nothing",
         Product = "multiplies the bound by the hop factor",
         Quotient = "divides the product by t_w",
+        Rest = "sees whether anything is left",
         Rounding = "rounds the quotient up",
     }
 }
@@ -27,8 +28,9 @@ block! {
     /// Rounding up keeps `(X * K) >> S` from missing a whole number that `l * X / t_w` reaches.
     pub struct BudgetRate(clk, rst);
 
-    /// The computation of `plan`; `initial` is `K` before the first.
-    pub fn new(plan: &RatePlan, initial: u128) {
+    /// The computation of `plan`. If it `holds` the rate, that stands until the next is computed,
+    /// and is `initial` before the first; if not, it stands from `done` to the next `start`.
+    pub fn new(plan: &RatePlan, initial: u128, holds: bool) {
         let scales = plan.scale > 1;
         let product = plan.product_bits();
         let steps = plan.quotient_steps();
@@ -70,7 +72,10 @@ block! {
         pub in hop_factor: Bits(FRACTION_WIDTH, "mean of 1/hops, times 2^31"),
         pub in t_w_last: Bits(plan.t_w_bits, "t_w in clock cycles, less one"),
         pub out done: Bit("rate is new"),
-        pub out rate: Bits(plan.width, "the rate"),
+        pub out rate: Bits(
+            plan.width,
+            if holds { "the rate" } else { "the rate, from done to the next start" },
+        ),
         reg stage: Stage(Stage::Waiting, "what the computation does"),
         reg left: Bits(step, 0, "steps left of it, less one"),
         reg accumulator: Bits(product, 0, "bits of the hop factor to come above the product so far, \
@@ -79,16 +84,20 @@ block! {
             multiplicand, 0, "bound times the odd part of the clock cycles in a tick"
         ) if scales,
         reg remainder: Bits(plan.t_w_bits, 0, "what is left of the product so far, below t_w"),
+        reg round_up: Bit(false, "something is left"),
         reg done_now: Bit(false, "rate is new"),
-        reg rate_now: Bits(plan.width, initial, "the rate"),
+        choice holds(holds), // the rate stands while the next is computed
+        reg rate_now: Bits(plan.width, initial, "the rate") if holds,
         local top: Bit("the bit that leaves the accumulator"),
         local multiplicand: Bits(multiplicand, "what the hop factor is multiplied by"),
-        local added: Bits(product, "what a step of the multiplication adds"),
+        local added: Bits(multiplicand, "what a step of the multiplication or the rounding adds"),
+        local lower: Bits(multiplicand + 1, "lower part of the accumulator, doubled"),
+        local lower_sum: Bits(multiplicand + 2, "with what is added"),
+        local upper: Bits(product - multiplicand - 1, "upper part of the accumulator, doubled, with its carry"),
         local divided: Bits(plan.t_w_bits + 1, "what is left, and the next bit of the product"),
         local difference: Bits(plan.t_w_bits + 1, "the same less t_w; below 0: it is less than t_w"),
         local fits: Bit("t_w goes into it: the next bit of the quotient"),
         local rounds: Bit("something is left: the quotient is rounded up"),
-        local entered: Bits(product, "what the division and rounding add"),
         local sum: Bits(product, "the accumulator after the step"),
         choice scales(scales), // a tick is not 2^n clock cycles
         choice drops(rest > 0), // the last bits of the product are not divided
@@ -100,13 +109,14 @@ block! {
         constant below_factor: Number(product - FRACTION_WIDTH, "bits below the hop factor"),
         constant below_top: Number(product - 1, "bits below the highest of the accumulator"),
         constant sign: Number(plan.t_w_bits, "sign of the difference"),
+        constant lower_bits: Number(multiplicand + 1, "bits of the lower part"),
         constant quotient: Number(steps.min(product), "bits of the quotient"),
     }
 }
 
-/// Clock cycles from `start` to `done`: a bit each, one to begin, one to round.
+/// Clock cycles from `start` to `done`: a bit each, one to begin, one to see what is left, one to round.
 pub fn latency(plan: &RatePlan) -> u64 {
-    u64::from(FRACTION_WIDTH + plan.quotient_steps()) + 2
+    u64::from(FRACTION_WIDTH + plan.quotient_steps()) + 3
 }
 
 impl Logic for BudgetRate {
@@ -122,8 +132,28 @@ impl Logic for BudgetRate {
         }
         self.added.next = 0.into();
         if (self.stage.q.val() == Stage::Product) & self.top.val() {
-            self.added.next = bit_cast(self.multiplicand.val(), &self.added);
+            self.added.next = self.multiplicand.val();
         }
+        if self.stage.q.val() == Stage::Rounding {
+            comment!("The quotient is doubled twice more, and so is what rounds it up.");
+            self.added.next = bit_cast(self.round_up.q.val(), &self.added) << 2;
+        }
+        comment!("What is added is in the lower part. The upper one is ready for its carry.");
+        self.lower.next = bit_cast(self.accumulator.q.val() << 1, &self.lower);
+        self.lower_sum.next = bit_cast(self.lower.val(), &self.lower_sum)
+            + bit_cast(self.added.val(), &self.lower_sum);
+        self.upper.next = bit_cast(
+            (self.accumulator.q.val() << 1) >> self.lower_bits.val(),
+            &self.upper,
+        );
+        if self.lower_sum.val().get_bit(self.lower_bits.val()) {
+            self.upper.next = bit_cast(
+                (self.accumulator.q.val() << 1) >> self.lower_bits.val(),
+                &self.upper,
+            ) + 1;
+        }
+        self.sum.next = (bit_cast(self.upper.val(), &self.sum) << self.lower_bits.val())
+            | bit_cast(bit_cast(self.lower_sum.val(), &self.lower), &self.sum);
 
         comment!("-t_w is the complement of t_w - 1.");
         self.divided.next = (bit_cast(self.remainder.q.val(), &self.divided) << 1)
@@ -137,31 +167,24 @@ impl Logic for BudgetRate {
         } else {
             self.rounds.next = self.remainder.q.val().any();
         }
-        self.entered.next = 0.into();
-        if self.stage.q.val() == Stage::Quotient {
-            self.entered.next = bit_cast(self.fits.val(), &self.entered);
-        }
-        if self.stage.q.val() == Stage::Rounding {
-            comment!("The quotient is doubled once more, and so is what rounds it up.");
-            self.entered.next = bit_cast(self.rounds.val(), &self.entered) << 1;
-        }
-        self.sum.next = (self.accumulator.q.val() << 1) + (self.added.val() | self.entered.val());
-
         self.done_now.d.next = false;
         self.left.d.next = self.left.q.val() - 1;
         self.accumulator.d.next = self.sum.val();
         self.remainder.d.next = 0.into();
-        if self.stage.q.val() == Stage::Quotient {
-            self.remainder.d.next = bit_cast(self.divided.val(), &self.remainder);
-            if self.fits.val() {
-                self.remainder.d.next = bit_cast(self.difference.val(), &self.remainder);
-            }
-        }
         match self.stage.q.val() {
             Stage::Waiting => {
-                self.accumulator.d.next =
-                    bit_cast(self.hop_factor.val(), &self.accumulator) << self.below_factor.val();
                 self.left.d.next = self.last_product.val();
+                if self.holds {
+                    self.accumulator.d.next = bit_cast(self.hop_factor.val(), &self.accumulator)
+                        << self.below_factor.val();
+                } else {
+                    self.accumulator.d.next = self.accumulator.q.val();
+                    if self.start.val() {
+                        self.accumulator.d.next =
+                            bit_cast(self.hop_factor.val(), &self.accumulator)
+                                << self.below_factor.val();
+                    }
+                }
                 if self.start.val() {
                     self.stage.d.next = Stage::Product;
                 }
@@ -173,20 +196,37 @@ impl Logic for BudgetRate {
                 }
             }
             Stage::Quotient => {
-                if self.left.q.val() == 0 {
-                    self.stage.d.next = Stage::Rounding;
+                comment!("Nothing is added: the bit of the quotient enters beside the adder.");
+                self.accumulator.d.next =
+                    self.sum.val() | bit_cast(self.fits.val(), &self.accumulator);
+                self.remainder.d.next = bit_cast(self.divided.val(), &self.remainder);
+                if self.fits.val() {
+                    self.remainder.d.next = bit_cast(self.difference.val(), &self.remainder);
                 }
+                if self.left.q.val() == 0 {
+                    self.stage.d.next = Stage::Rest;
+                }
+            }
+            Stage::Rest => {
+                self.round_up.d.next = self.rounds.val();
+                self.stage.d.next = Stage::Rounding;
             }
             Stage::Rounding => {
                 self.stage.d.next = Stage::Waiting;
                 self.done_now.d.next = true;
-                self.rate_now.d.next = bit_cast(self.sum.val() >> 1, &self.rate_now);
+                if self.holds {
+                    self.rate_now.d.next = bit_cast(self.sum.val() >> 2, &self.rate_now);
+                }
             }
             _ => {
                 self.stage.d.next = Stage::Waiting;
             }
         }
         self.done.next = self.done_now.q.val();
-        self.rate.next = self.rate_now.q.val();
+        if self.holds {
+            self.rate.next = self.rate_now.q.val();
+        } else {
+            self.rate.next = bit_cast(self.accumulator.q.val() >> 2, &self.rate);
+        }
     }
 }

@@ -1,13 +1,12 @@
 //! The correction of PerfBound's threshold (SPEC 8).
 
-mod digit_step;
 pub mod golden;
 mod quotient_step;
 #[cfg(test)]
 mod tests;
 
-use self::digit_step::DigitStep;
 use self::quotient_step::QuotientStep;
+use crate::blocks::digit_step::{DigitStep, DIGIT};
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::miss_history::STAGES;
 use crate::blocks::perfbound;
@@ -66,7 +65,7 @@ block! {
         let rise = numbers.power.slope_bits();
         let places = clog2(u128::from(numbers.places()) + 1);
         let factor = numbers.factor_bits();
-        let multiplier = 2 * numbers.digits;
+        let multiplier = DIGIT * numbers.digits;
         let cycles = numbers.digits / numbers.digits_a_cycle;
         // Ticks are the product without so many bits; with so many zeros if negative.
         let below = numbers.mantissa as i32 - numbers.lowest - numbers.t_pb_zeros as i32;

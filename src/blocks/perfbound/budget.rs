@@ -1,8 +1,11 @@
 //! The budget: how many packets may be delayed in the window of the histogram, `l / t_w * X`
 //! rounded down (SPEC 7, PerfBound 2.4).
 
+use super::latency::window_digits;
+use crate::blocks::digit_step::{DigitStep, DIGIT};
 use crate::config::plan::{PortPlan, Product};
 use crate::hdl::prelude::*;
+use crate::hdl::MAX_WIDTH;
 
 block! {
     /// The budget of a window that only grows: every tick adds to it.
@@ -74,8 +77,8 @@ impl Logic for AccumulatedBudget {
 }
 
 block! {
-    /// The budget of any window: the window times the rate, one bit of the window per clock cycle,
-    /// when a search begins. The search loads the factors and counts the bits.
+    /// The budget of any window: the window times the rate, a digit of two bits of the window per
+    /// clock cycle, when a search begins. The search loads the factors and counts the digits.
     pub struct MultipliedBudget;
 
     /// The budget of `plan`.
@@ -84,31 +87,30 @@ block! {
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
         let rate = rate_width(plan);
-        let window = plan.time_width;
-        let product = (budget + s).min(128);
+        let digits = window_digits(plan);
+        let multiplier = DIGIT * digits;
+        let product = product_width(plan);
     }
 
     {
         choice adjustable(adjustable), // the rate changes at run time
         constant fixed_rate: Bits(
-            product,
+            rate,
             if adjustable { 0 } else { k },
             format!("packets that a tick of the window allows to delay, times 2^{s}"),
         ),
         pub reg rate_taken: Bits(rate, k, "rate when the multiplication began"),
-        local factor: Bits(product, "the rate, as wide as the product"),
-        pub reg bits_left: Bits(clog2(window.into()), 0, "bits of the window left, less one"),
-        pub reg multiplicand: Bits(window, 0, "window, the next bit of it on top"),
-        pub reg product: Bits(product, 0, "rate times the bits so far"),
-        local row: Bits(product, "rate times the next bit"),
-        pub local next_product: Bits(product, "rate times the bits so far, and the next"),
-        pub constant last_bit: Bits(
-            clog2(window.into()),
-            u128::from(window) - 1,
-            "bits of the window, less one",
+        pub reg steps_left: Bits(
+            clog2(u128::from(digits) + 1), 0, "digits of the window left to multiply"
         ),
-        constant below_top: Number(window - 1, "bits of the window but the highest"),
+        pub reg multiplier: Bits(multiplier, 0, "digits left of the window, above them the product's"),
+        pub reg carry: Bit(false, "1 more in the lowest of them"),
+        pub reg product: Bits(rate + 1, 0, "upper part of the product, two's complement"),
+        pub child digit_step: DigitStep(rate, multiplier),
+        pub constant steps: Number(digits, "digits of the window"),
+        constant lower_part: Number(multiplier, "bits of the lower part of the product"),
         constant rate_fraction: Number(s, "fraction bits of rate"),
+        local whole_product: Bits(product, "the product"),
         pub local multiplied: Bits(budget, "the whole packets of it"),
     }
 }
@@ -120,22 +122,32 @@ pub fn rate_width(plan: &PortPlan) -> u32 {
     plan.budget.rate.map_or(needed, |rate| rate.width)
 }
 
+/// Bits that hold the product of the rate and any window.
+pub fn product_width(plan: &PortPlan) -> u32 {
+    let fraction = plan.budget.product.map_or(0, |product| product.s);
+    (plan.budget.width + fraction).min(MAX_WIDTH)
+}
+
 impl Logic for MultipliedBudget {
     #[hdl_gen]
     fn update(&mut self) {
-        comment!("The window times l / t_w, a bit of the window per cycle, the highest first.");
+        comment!(
+            "The window times l / t_w, from the lowest digit of the window up; what the product"
+        );
+        comment!("has shifted out is final and takes the place of the digits.");
         if self.adjustable {
-            self.factor.next = bit_cast(self.rate_taken.q.val(), &self.factor);
+            self.digit_step.factor.next = self.rate_taken.q.val();
         } else {
-            self.factor.next = self.fixed_rate.val();
+            self.digit_step.factor.next = self.fixed_rate.val();
         }
-        self.row.next = 0.into();
-        if self.multiplicand.q.val().get_bit(self.below_top.val()) {
-            self.row.next = self.factor.val();
-        }
-        self.next_product.next = (self.product.q.val() << 1) + self.row.val();
+        self.digit_step.product.next = self.product.q.val();
+        self.digit_step.multiplier.next = self.multiplier.q.val();
+        self.digit_step.carry.next = self.carry.q.val();
+        self.whole_product.next = (bit_cast(self.product.q.val(), &self.whole_product)
+            << self.lower_part.val())
+            | bit_cast(self.multiplier.q.val(), &self.whole_product);
         self.multiplied.next = bit_cast(
-            self.next_product.val() >> self.rate_fraction.val(),
+            self.whole_product.val() >> self.rate_fraction.val(),
             &self.multiplied,
         );
     }

@@ -2,10 +2,13 @@
 //! of [`PerfBound`](super::PerfBound) that are no hardware.
 
 use super::budget::rate_width;
+use super::latency::window_digits;
 use super::state::Search;
+use crate::blocks::digit_step::{DIGIT, STEP_BITS};
 use crate::blocks::histogram::Shape;
 use crate::config::plan::{HistogramKind, PortPlan, Product};
 use crate::hdl::prelude::*;
+use crate::hdl::MAX_WIDTH;
 
 /// Bits of the numbers that tell whether an accumulated budget is exact: none of them wraps.
 fn exact_bits(plan: &PortPlan) -> u32 {
@@ -117,6 +120,16 @@ impl Logic for AccumulatedClaims {
     }
 }
 
+/// Bits of the numbers that tell whether a multiplied budget is the product.
+fn product_bits(plan: &PortPlan) -> u32 {
+    rate_width(plan) + DIGIT * window_digits(plan) + DIGIT
+}
+
+/// Whether claims about a multiplied budget fit the widest number that there is.
+pub fn tells_product(plan: &PortPlan) -> bool {
+    plan.budget.product.is_some() && product_bits(plan) <= MAX_WIDTH
+}
+
 block! {
     /// That a budget that is a product is that of the window and the rate.
     pub struct MultipliedClaims;
@@ -127,9 +140,12 @@ block! {
         let Product { k, s } = plan.budget.product.unwrap_or(Product { k: 0, s: 0 });
         let adjustable = plan.budget.rate.is_some();
         let rate = rate_width(plan);
-        let window = plan.time_width;
-        let product = (budget + s).min(128);
-        let place = clog2(window.into());
+        let digits = window_digits(plan);
+        let multiplier = DIGIT * digits;
+        let left = clog2(u128::from(digits) + 1);
+        let width = product_bits(plan);
+        let step = rate + STEP_BITS;
+        let fixed_rate = if adjustable { 0 } else { k };
     }
 
     {
@@ -137,10 +153,14 @@ block! {
         pub in cleared: Bit("the histogram is cleared, and with it the window"),
         pub in halved: Bit("counters and window are halved before that sample"),
         pub in rate_taken: Bits(rate, "rate when the multiplication began"),
-        pub in bits_left: Bits(place, "bits of the window left, less one"),
-        pub in multiplicand: Bits(window, "window, the next bit of it on top"),
-        pub in product: Bits(product, "rate times the bits so far"),
-        pub in window_now: Bits(window, "window of the search"),
+        pub in steps_left: Bits(left, "digits of the window left to multiply"),
+        pub in multiplier: Bits(multiplier, "digits left of the window, above them the product's"),
+        pub in carry: Bit("1 more in the lowest of them"),
+        pub in product: Bits(rate + 1, "upper part of the product, two's complement"),
+        pub in next_multiplier: Bits(multiplier, "the digits left then"),
+        pub in next_carry: Bit("1 more in the lowest of them"),
+        pub in next_product: Bits(rate + 1, "the product with the digit"),
+        pub in window_now: Bits(plan.time_width, "window of the search"),
         pub in budget_now: Bits(budget, "budget of the search"),
         choice clears(plan.histogram.kind.clears()), // the histogram is cleared from time to time
         choice halves_counts(plan.histogram.kind == HistogramKind::Regular), // the counters are halved
@@ -148,17 +168,34 @@ block! {
         property budget_is_product(
             "The budget that comes out is the rate times the window, its fraction cut off."
         ),
-        invariant bits_of_window("The bits that are left are those of the window."),
-        invariant product_of_bits("The product is the rate times the bits so far."),
-        reg sum: Bits(product, 0, "rate times the bits so far"),
+        invariant digit_added("A step adds the next digit times the rate, and what is carried to it."),
+        invariant digits_of_window("The digits that are left are those of the window."),
+        invariant product_of_digits("The product is the rate times the digits so far."),
+        local step_rate: Bits(step, "the rate, as wide as a step of the multiplication"),
+        local step_from: Bits(step, "the product before it"),
+        local step_to: Bits(step, "the product with the digit, and the two bits that it shifts out"),
+        local step_digit: Bits(step, "the next digit, and what is carried to it"),
+        local step_carried: Bits(step, "the rate times what it carries"),
+        constant upper_digits: Number(multiplier - DIGIT, "bits of all digits but one"),
+        constant sign_of_step: Bits(step, 0xf << rate, "sign of a negative product before it"),
+        constant sign_after_step: Bits(step, 3 << (rate + DIGIT), "sign of a negative product after it"),
+        reg sum: Bits(width, 0, "rate times the digits so far, which moves down with the digits"),
         reg budget_then: Bits(budget, 0, "the whole packets of it"),
-        local next_sum: Bits(product, "rate times the bits so far, and the next"),
-        local to_come: Bits(window, "window without the bits so far"),
-        constant claimed_rate: Bits(product, if adjustable { 0 } else { k }, "the rate"),
-        local claimed_factor: Bits(product, "the rate, as wide as the product"),
-        constant lower_bits: Number(window - 1, "bits of the window but the highest"),
-        constant first_bit: Bits(place, u128::from(window) - 1, "bits of the window, less one"),
-        local bits_taken: Bits(place, "the bits so far"),
+        local places_taken: Bits(left + 1, "bits of the digits so far"),
+        local places_open: Bits(multiplier, "the places of the digits left"),
+        local digits_open: Bits(multiplier, "the digits left, of the window"),
+        local digit: Bits(width, "the next digit, 0 to 3"),
+        local next_sum: Bits(width, "rate times the digits so far, and the next"),
+        local carried: Bits(width, "the rate times what the digits so far carry into the next"),
+        local told: Bits(width, "the product with its digits left, as wide"),
+        constant claimed_rate: Bits(rate, fixed_rate, "the rate"),
+        local claimed_factor: Bits(rate, "the rate"),
+        local next_place: Bits(width, "the rate in the place of what the digits carry"),
+        constant all_digits: Bits(left, digits.into(), "digits of the window"),
+        constant all_places: Bits(multiplier, (1 << multiplier) - 1, "their places"),
+        constant bits_below: Number(multiplier, "bits of the digits"),
+        constant product_sign: Number(rate, "sign of the upper part of the product"),
+        constant told_sign: Bits(width, 3 << (width - DIGIT), "sign of a negative product"),
         constant sum_fraction: Number(s, "fraction bits of the rate"),
     }
 }
@@ -167,18 +204,46 @@ impl Logic for MultipliedClaims {
     #[hdl_gen]
     fn update(&mut self) {
         if self.adjustable {
-            self.claimed_factor.next = bit_cast(self.rate_taken.val(), &self.claimed_factor);
+            self.claimed_factor.next = self.rate_taken.val();
         } else {
             self.claimed_factor.next = self.claimed_rate.val();
         }
-        self.next_sum.next = (self.sum.q.val() << 1)
-            + (self.claimed_factor.val()
-                * bit_cast(self.multiplicand.val() >> self.lower_bits.val(), &self.sum));
+        self.step_rate.next = bit_cast(self.claimed_factor.val(), &self.step_rate);
+        self.step_from.next = bit_cast(self.product.val(), &self.step_from);
+        if self.product.val().get_bit(self.product_sign.val()) {
+            self.step_from.next =
+                bit_cast(self.product.val(), &self.step_from) | self.sign_of_step.val();
+        }
+        self.step_to.next = (bit_cast(self.next_product.val(), &self.step_to) << 2)
+            | bit_cast(
+                self.next_multiplier.val() >> self.upper_digits.val(),
+                &self.step_to,
+            );
+        if self.next_product.val().get_bit(self.product_sign.val()) {
+            self.step_to.next = (bit_cast(self.next_product.val(), &self.step_to) << 2)
+                | bit_cast(
+                    self.next_multiplier.val() >> self.upper_digits.val(),
+                    &self.step_to,
+                )
+                | self.sign_after_step.val();
+        }
+        self.step_digit.next = bit_cast(bit_cast(self.multiplier.val(), 2), &self.step_digit)
+            + bit_cast(self.carry.val(), &self.step_digit);
+        self.step_carried.next = 0.into();
+        if self.next_carry.val() {
+            self.step_carried.next = self.step_rate.val() << 2;
+        }
+        self.digit_added.d.next = (self.step_to.val() + self.step_carried.val())
+            == (self.step_from.val() + self.step_rate.val() * self.step_digit.val());
+        self.next_place.next =
+            bit_cast(self.claimed_factor.val(), &self.next_place) << self.bits_below.val();
+        self.digit.next = bit_cast(bit_cast(self.multiplier.val(), 2), &self.digit);
+        self.next_sum.next = self.sum.q.val() + (self.next_place.val() * self.digit.val());
         if self.multiplies.val() {
-            self.sum.d.next = self.next_sum.val();
-            if self.bits_left.val() == 0 {
+            self.sum.d.next = self.next_sum.val() >> 2;
+            if !self.steps_left.val().any() {
                 self.budget_then.d.next = bit_cast(
-                    self.next_sum.val() >> self.sum_fraction.val(),
+                    self.sum.q.val() >> self.sum_fraction.val(),
                     &self.budget_then,
                 );
             }
@@ -195,13 +260,33 @@ impl Logic for MultipliedClaims {
                 self.budget_then.d.next = self.budget_then.q.val();
             }
         }
-        self.bits_taken.next = self.first_bit.val() - self.bits_left.val();
-        self.to_come.next = self.window_now.val() << self.bits_taken.val();
-        self.bits_of_window.d.next = !self.multiplies.val()
-            | ((self.bits_left.val() <= self.first_bit.val())
-                & (self.multiplicand.val() == self.to_come.val()));
-        self.product_of_bits.d.next =
-            !self.multiplies.val() | (self.product.val() == self.sum.q.val());
+        self.places_taken.next = bit_cast(
+            self.all_digits.val() - self.steps_left.val(),
+            &self.places_taken,
+        ) << 1;
+        self.places_open.next = self.all_places.val() >> self.places_taken.val();
+        self.digits_open.next =
+            bit_cast(self.window_now.val(), &self.digits_open) >> self.places_taken.val();
+        self.digits_of_window.d.next = !self.multiplies.val()
+            | ((self.steps_left.val() <= self.all_digits.val())
+                & ((self.multiplier.val() & self.places_open.val()) == self.digits_open.val()));
+        self.carried.next = 0.into();
+        if self.carry.val() {
+            self.carried.next = self.next_place.val();
+        }
+        self.told.next = (bit_cast(self.product.val(), &self.told) << self.bits_below.val())
+            | bit_cast(self.multiplier.val(), &self.told);
+        if self.product.val().get_bit(self.product_sign.val()) {
+            self.told.next = (bit_cast(self.product.val(), &self.told) << self.bits_below.val())
+                | bit_cast(self.multiplier.val(), &self.told)
+                | self.told_sign.val();
+        }
+        comment!("The digits so far are those of the window less what they carry.");
+        self.product_of_digits.d.next = !self.multiplies.val()
+            | (((self.told.val() + self.carried.val())
+                == (self.sum.q.val() + bit_cast(self.digits_open.val(), &self.sum)))
+                & !(self.sum.q.val() & bit_cast(self.places_open.val(), &self.sum)).any()
+                & (self.steps_left.val().any() | !self.carry.val()));
         self.budget_is_product.d.next = self.budget_now.val() == self.budget_then.q.val();
     }
 }

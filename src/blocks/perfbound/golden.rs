@@ -201,8 +201,9 @@ impl PerfBound {
                 self.window = histogram.window(now);
                 self.rate_taken = self.rate;
                 if self.plan.budget.product.is_some() {
-                    // A bit of the window in each cycle.
-                    self.search = Search::Multiply(self.plan.time_width);
+                    // Two bits of the window in each cycle, and what its highest two may carry; then the
+                    // product is taken.
+                    self.search = Search::Multiply(self.plan.time_width / 2 + 1 + 1);
                 } else {
                     self.begin(histogram);
                 }

@@ -17,10 +17,17 @@ fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
     (cycles_of(groups) + 3) + (cycles_of(bins) + 3)
 }
 
-/// Clock cycles that the budget takes: one for each bit of the window, if it is multiplied.
+/// Digits of the window, of two bits each, by which the budget is multiplied. The highest is not above 1:
+/// it leaves no carry.
+pub(super) fn window_digits(plan: &PortPlan) -> u32 {
+    plan.time_width / 2 + 1
+}
+
+/// Clock cycles that the budget takes if it is multiplied: one for each digit of the window, and
+/// one to take the product.
 fn multiply_cycles(plan: &PortPlan) -> u64 {
     match plan.budget.product {
-        Some(_) => plan.time_width.into(),
+        Some(_) => u64::from(window_digits(plan)) + 1,
         None => 0,
     }
 }

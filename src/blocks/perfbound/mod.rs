@@ -130,7 +130,8 @@ block! {
         section search_claims: SearchClaims(plan),
         choice tells_exactness(claims::tells_exactness(plan)), // the numbers fit a claim
         section accumulated_claims: AccumulatedClaims(plan) if claims::tells_exactness(plan),
-        section computed_claims: MultipliedClaims(plan) if !accumulates,
+        choice tells_product(claims::tells_product(plan)), // these numbers fit a claim
+        section computed_claims: MultipliedClaims(plan) if claims::tells_product(plan),
         local starts: Bit("a search begins"),
         local multiplies: Bit("it multiplies"),
     }
@@ -213,9 +214,11 @@ impl Logic for PerfBound {
                         }
                     } else {
                         self.state.d.next = Search::Multiply;
-                        self.computed.bits_left.d.next = self.computed.last_bit.val();
-                        self.computed.multiplicand.d.next = self.live_window.val();
+                        self.computed.steps_left.d.next = self.computed.steps.val();
+                        self.computed.multiplier.d.next =
+                            bit_cast(self.live_window.val(), &self.computed.multiplier);
                         self.computed.product.d.next = 0.into();
+                        self.computed.carry.d.next = false;
                         if self.adjustable {
                             self.computed.rate_taken.d.next = self.rate.val();
                         }
@@ -227,10 +230,13 @@ impl Logic for PerfBound {
                     comment!("Not used in this configuration.");
                     self.state.d.next = Search::Idle;
                 } else {
-                    self.computed.bits_left.d.next = self.computed.bits_left.q.val() - 1;
-                    self.computed.multiplicand.d.next = self.computed.multiplicand.q.val() << 1;
-                    self.computed.product.d.next = self.computed.next_product.val();
-                    if self.computed.bits_left.q.val() == 0 {
+                    if self.computed.steps_left.q.val().any() {
+                        self.computed.steps_left.d.next = self.computed.steps_left.q.val() - 1;
+                        self.computed.multiplier.d.next =
+                            self.computed.digit_step.next_multiplier.val();
+                        self.computed.product.d.next = self.computed.digit_step.next_product.val();
+                        self.computed.carry.d.next = self.computed.digit_step.next_carry.val();
+                    } else {
                         self.budget_now.d.next = self.computed.multiplied.val();
                         if self.reads {
                             self.state.d.next = Search::Groups;
@@ -365,7 +371,7 @@ impl Logic for PerfBound {
             self.accumulated_claims.window_now.next = self.window_now.q.val();
             self.accumulated_claims.budget_now.next = self.budget_now.q.val();
         }
-        if !self.accumulates {
+        if self.tells_product {
             self.computed_claims.multiplies.next = self.multiplies.val();
             if self.clears {
                 self.computed_claims.cleared.next = self.cleared.val();
@@ -374,9 +380,14 @@ impl Logic for PerfBound {
                 self.computed_claims.halved.next = self.halved.val();
             }
             self.computed_claims.rate_taken.next = self.computed.rate_taken.q.val();
-            self.computed_claims.bits_left.next = self.computed.bits_left.q.val();
-            self.computed_claims.multiplicand.next = self.computed.multiplicand.q.val();
+            self.computed_claims.steps_left.next = self.computed.steps_left.q.val();
+            self.computed_claims.multiplier.next = self.computed.multiplier.q.val();
+            self.computed_claims.carry.next = self.computed.carry.q.val();
             self.computed_claims.product.next = self.computed.product.q.val();
+            self.computed_claims.next_multiplier.next =
+                self.computed.digit_step.next_multiplier.val();
+            self.computed_claims.next_carry.next = self.computed.digit_step.next_carry.val();
+            self.computed_claims.next_product.next = self.computed.digit_step.next_product.val();
             self.computed_claims.window_now.next = self.window_now.q.val();
             self.computed_claims.budget_now.next = self.budget_now.q.val();
         }

@@ -177,7 +177,7 @@ block! {
         child hop_monitor: HopMonitor(
             plan.hop_window_log2, HOP_COUNTER_WIDTH, memory_code(plan)
         ) if registers || plan.measures(),
-        child budget_rate: BudgetRate(&rate, rate_reset) for rate in (rate),
+        child budget_rate: BudgetRate(&rate, rate_reset, !registers) for rate in (rate),
         local read_group: Bits(shape.group, "group of bins to read"),
         local read_place: Bits(shape.place, "bin in it to read"),
         local read_taken: Bit("a sample takes the place of what is to be read"),

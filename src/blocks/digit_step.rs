@@ -1,18 +1,25 @@
-//! One step of the correction's multiplication.
+//! One step of a multiplication: that of the correction, and that of PerfBound's budget.
 
-use crate::blocks::fixed_point::DIGIT_BITS;
 use crate::hdl::prelude::*;
+
+/// Bits of a digit.
+pub const DIGIT: u32 = 2;
+
+/// Bits that a step needs beside the factor's: the product is below 8/3 of it, with a sign, and there is one
+/// for the carry.
+pub const STEP_BITS: u32 = 4;
 
 block! {
     /// Multiplies the lowest digit of the multiplier and adds it to the product. In base 4, with
     /// digits -1, 0, 1 and 2, no multiple of the factor needs an adder of its own; a digit of 3
-    /// is -1 and a carry.
+    /// is -1 and a carry. The lowest digit comes first, so that the adder is no wider than the
+    /// factor: what the product shifts out is final.
     pub struct DigitStep;
 
     /// A step for a factor and a multiplier of so many bits.
     pub fn new(factor: u32, multiplier: u32) {
         let product = factor + 1;
-        let total = factor + DIGIT_BITS;
+        let total = factor + STEP_BITS;
     }
 
     about(
@@ -41,7 +48,7 @@ block! {
         local total: Bits(total, "both, with the bit for the carry"),
         constant lowest: Number(0, "place of the lower bit"),
         constant second: Number(1, "place of the upper bit"),
-        constant digits_above: Number(multiplier - 2, "bits of the other digits"),
+        constant digits_above: Number(multiplier - DIGIT, "bits of the other digits"),
         constant extension: Bits(total, 0xf << factor, "sign of a negative product"),
         constant sign_at: Number(factor, "place of the product's sign"),
     }
