@@ -41,7 +41,7 @@ fn config_with_registers() -> String {
 const CYCLES: &str = "2000000";
 
 /// Software takes a third of the cycles for parameters of its own, and a quarter for many events.
-const CYCLES_WITH_REGISTERS: &str = "6000000";
+const CYCLES_WITH_REGISTERS: &str = "8000000";
 
 /// The guard's registers take some more.
 const CYCLES_WITH_GUARD: &str = "10000000";
@@ -467,14 +467,14 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "the hop factor is not loaded",
         "budget_rate.v",
-        "accumulator_d = {hop_factor, 34'd0};",
-        "accumulator_d = 66'd0;",
+        "accumulator_d = {hop_factor, 35'd0};",
+        "accumulator_d = 67'd0;",
     ),
     edit(
         "the rate is rounded down",
         "budget_rate.v",
-        "entered = {64'd0, rounds, 1'b0};",
-        "entered = 66'd0;",
+        "round_up_d = rounds;",
+        "round_up_d = 1'b0;",
     ),
     edit(
         "t_w goes once too often into the rate",

@@ -80,13 +80,15 @@ block! {
         reg populated: Bits(hop_counts, 0, "which words of the memories mean anything"),
         reg counting: Bit(false, "there was a packet the cycle before"),
         reg hops: Bits(HOPS_WIDTH, 0, "its hop count"),
-        reg counted: Bit(false, "there was one the cycle before that"),
-        reg last_hops: Bits(HOPS_WIDTH, 0, "its hop count"),
-        reg last_count: Bits(counter_width, 0, "what its counter became"),
+        reg known: Bit(false, "its counter has counted before"),
+        reg just_written: Bit(false, "that was written while it was read"),
+        reg last_count: Bits(counter_width, 0, "what was written last"),
+        local follows: Bit("this packet has the hop count of the one before"),
         local place: Bits(hop_counts, "the bit of hops in populated"),
         local without_this: Bits(counter_width, "the counter without this packet"),
-        local gains: Bit("it counts further"),
-        local with_this: Bits(counter_width, "the counter with this packet"),
+        local with_this: Bits(counter_width + 1, "with it; the bit above says that it was full"),
+        local written: Bit("it counts further"),
+        constant full_at: Number(counter_width, "place of that bit"),
         reg read_populated: Bit(false, "the word that was read means something"),
         reg read_written: Bit(false, "it was written while it was read"),
     }
@@ -114,31 +116,39 @@ impl Logic for HopMonitor {
         self.factor.next = self.mean.q.val();
         self.measured.next = self.measured_now.q.val();
 
-        comment!("A counter is read in the cycle of the packet and written in the next.");
+        comment!(
+            "A counter is read in the cycle of the packet and written in the next. A full one is"
+        );
+        comment!(
+            "left as it is. What the packet before writes does not reach the word that is read."
+        );
         self.counting.d.next = self.packet_valid.val();
         self.hops.d.next = self.packet_hops.val();
         self.counts.read_address.next = self.packet_hops.val();
+        self.follows.next = self.counting.q.val() & (self.hops.q.val() == self.packet_hops.val());
+        self.known.d.next = (self.populated.q.val().get_bit(self.packet_hops.val())
+            | self.follows.val())
+            & !self.clear.val();
 
-        comment!("What the packet just before wrote has not reached the word that was read.");
         self.place.next = bits(1, &self.place) << self.hops.q.val();
-        if !self.populated.q.val().get_bit(self.hops.q.val()) {
+        if !self.known.q.val() {
             self.without_this.next = 0.into();
-        } else if self.counted.q.val() & (self.last_hops.q.val() == self.hops.q.val()) {
+        } else if self.just_written.q.val() {
             self.without_this.next = self.last_count.q.val();
         } else {
             self.without_this.next = self.counts.read_data.val();
         }
-        self.gains.next = !self.without_this.val().all();
-        self.with_this.next = self.without_this.val() + bit_cast(self.gains.val(), &self.with_this);
-        self.counted.d.next = self.counting.q.val();
-        self.last_hops.d.next = self.hops.q.val();
-        self.last_count.d.next = self.with_this.val();
-        self.counts.write_enable.next = self.counting.q.val();
+        self.with_this.next = bit_cast(self.without_this.val(), &self.with_this) + 1;
+        self.written.next =
+            self.counting.q.val() & !self.with_this.val().get_bit(self.full_at.val());
+        self.just_written.d.next = self.follows.val() & self.written.val();
+        self.last_count.d.next = bit_cast(self.with_this.val(), &self.last_count);
+        self.counts.write_enable.next = self.written.val();
         self.counts.write_address.next = self.hops.q.val();
-        self.counts.write_data.next = self.with_this.val();
-        self.counts_to_read.write_enable.next = self.counting.q.val();
+        self.counts.write_data.next = bit_cast(self.with_this.val(), &self.last_count);
+        self.counts_to_read.write_enable.next = self.written.val();
         self.counts_to_read.write_address.next = self.hops.q.val();
-        self.counts_to_read.write_data.next = self.with_this.val();
+        self.counts_to_read.write_data.next = bit_cast(self.with_this.val(), &self.last_count);
 
         if self.clear.val() {
             self.populated.d.next = 0.into();
@@ -148,8 +158,7 @@ impl Logic for HopMonitor {
 
         self.counts_to_read.read_address.next = self.read_hops.val();
         self.read_populated.d.next = self.populated.q.val().get_bit(self.read_hops.val());
-        self.read_written.d.next =
-            self.counting.q.val() & (self.hops.q.val() == self.read_hops.val());
+        self.read_written.d.next = self.written.val() & (self.hops.q.val() == self.read_hops.val());
         if self.read_written.q.val() {
             self.count.next = self.last_count.q.val();
         } else if self.read_populated.q.val() {
@@ -160,8 +169,7 @@ impl Logic for HopMonitor {
 
         if self.coded {
             comment!("Which of the words read were written, and not while they were read");
-            self.counts.read_valid.next = self.populated.q.val().get_bit(self.hops.q.val())
-                & !(self.counted.q.val() & (self.last_hops.q.val() == self.hops.q.val()));
+            self.counts.read_valid.next = self.known.q.val() & !self.just_written.q.val();
             self.counts_to_read.read_valid.next =
                 self.read_populated.q.val() & !self.read_written.q.val();
             self.memory_upset.next = self.counts.upset.val() | self.counts_to_read.upset.val();

@@ -54,7 +54,7 @@ block! {
         local next_present: Bits(2, "store of the generation this sample belongs to"),
         // How long the generations before the present one lasted, as they weigh.
         reg last: Bits(time, 0, "ticks of the last generation"),
-        reg last_but_one: Bits(time, 0, "ticks of the last generation but one"),
+        reg two_last: Bits(time + 2, 0, "ticks of the two last generations, in quarters"),
         reg earlier: Bits(earlier, 0, "ticks of the three last generations, in eighths"),
         local age_now: Bits(time, "ticks of the present generation"),
         local total: Bits(earlier, "ticks of all generations, weighed"),
@@ -101,10 +101,10 @@ impl Logic for DecayingHistogram {
         self.age_now.next = self.age.age.val() + bit_cast(self.age.step.val(), &self.age_now);
         if self.halves.val() {
             self.last.d.next = self.age_now.val();
-            self.last_but_one.d.next = self.last.q.val();
+            self.two_last.d.next = (bit_cast(self.age_now.val(), &self.two_last) << self.one.val())
+                + bit_cast(self.last.q.val(), &self.two_last);
             self.earlier.d.next = (bit_cast(self.age_now.val(), &self.earlier) << self.two.val())
-                + (bit_cast(self.last.q.val(), &self.earlier) << self.one.val())
-                + bit_cast(self.last_but_one.q.val(), &self.earlier);
+                + bit_cast(self.two_last.q.val(), &self.earlier);
         }
         self.total.next = bit_cast(self.age.age.val(), &self.total)
             + (self.earlier.q.val() >> self.weight_bits.val());

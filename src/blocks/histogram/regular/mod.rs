@@ -50,13 +50,15 @@ block! {
         reg running: Bit(false, "reset is over"),
         reg prescaler: Bits(prescaler_width, 0, "clock cycles into the present tick"),
         local tick: Bit("a tick is complete"),
-        local step: Bit("the window grows by it"),
+        local lower: Bits(window_bits, "the window without that bit"),
+        local at_last: Bit("the window, as far as these bits tell, is at its largest value"),
         reg ticks: Bits(
             window_bits + 1,
             0,
             "ticks of the window, one cycle late, and the bit by which it passes the largest",
         ),
         local elapsed: Bits(window_bits + 1, "the same in time"),
+        local passes: Bit("it has passed its largest value, or does"),
         choice divides(plan.clocks_per_tick > 1), // a tick is longer than a clock
         constant last_clock: Bits(
             prescaler_width, u128::from(plan.clocks_per_tick) - 1, "last clock cycle of a tick"
@@ -98,9 +100,15 @@ impl Logic for RegularHistogram {
         }
 
         comment!("Beyond its largest value the window counts on, until the next sample.");
-        self.step.next = self.tick.val() & !self.ticks.q.val().all();
-        self.elapsed.next = self.ticks.q.val() + bit_cast(self.step.val(), &self.elapsed);
-        self.due.next = self.full.q.val() | self.elapsed.val().get_bit(self.passed.val());
+        self.lower.next = bit_cast(self.ticks.q.val(), &self.lower);
+        self.at_last.next = self.lower.val().all();
+        self.elapsed.next = self.ticks.q.val();
+        if self.tick.val() & !(self.at_last.val() & self.ticks.q.val().get_bit(self.passed.val())) {
+            self.elapsed.next = self.ticks.q.val() + 1;
+        }
+        self.passes.next =
+            self.ticks.q.val().get_bit(self.passed.val()) | (self.tick.val() & self.at_last.val());
+        self.due.next = self.full.q.val() | self.passes.val();
         self.starts.next = self.ended.val() & self.due.val() & self.answered.q.val();
         self.halved.next = self.starts.val();
         if self.starts.val() {
