@@ -20,9 +20,9 @@ pub struct Inputs {
     pub phy_word: Lanes,
     /// Local or remote fault.
     pub link_fault: bool,
-    /// Least words of LPI.
+    /// Least words of LPI, unless a register says it.
     pub t_s: u64,
-    /// Least words from LPI to the start of a frame.
+    /// Least words from LPI to the start of a frame, unless a register says it.
     pub t_w_sys: u64,
 }
 
@@ -42,6 +42,8 @@ pub struct Outputs {
 /// Cycle-exact model of a port of Ethernet.
 #[derive(Clone, Debug)]
 pub struct EthernetPort {
+    /// Registers say the times of the link, to the shim, too.
+    follows: bool,
     port: Port,
     lpi_tx: LpiTx,
     lpi_rx: LpiRx,
@@ -51,6 +53,7 @@ impl EthernetPort {
     /// The port of `plan` on an interface, just after reset.
     pub fn new(plan: &PortPlan, mii: Mii, mac_latency: u32) -> Self {
         EthernetPort {
+            follows: !plan.adjustable_times().is_empty(),
             port: Port::new(plan),
             lpi_tx: LpiTx::new(mii, mac_latency),
             lpi_rx: LpiRx::new(mii),
@@ -60,13 +63,17 @@ impl EthernetPort {
     /// What the transmit side sees in this cycle.
     fn sending(&self, inputs: &Inputs) -> Sending {
         let port = self.port.outputs();
+        let [t_s, t_w_sys] = match self.follows {
+            true => self.port.link_times(),
+            false => [inputs.t_s, inputs.t_w_sys],
+        };
         Sending {
             word: inputs.mac_word,
             lpi_request: port.lpi_request,
             tx_enable: port.tx_enable,
             link_fault: inputs.link_fault,
-            t_s: inputs.t_s,
-            t_w_sys: inputs.t_w_sys,
+            t_s,
+            t_w_sys,
         }
     }
 

@@ -7,11 +7,11 @@ mod tests;
 use crate::blocks::axi_lite::AxiPins;
 use crate::blocks::csr::map;
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::lpi_fsm::COPY_CODE;
+use crate::blocks::lpi_fsm::{self, COPY_CODE};
 use crate::blocks::lpi_rx::LpiRx;
 use crate::blocks::lpi_tx::LpiTx;
 use crate::blocks::mii::Mii;
-use crate::blocks::port::Port;
+use crate::blocks::port::{Access, Port};
 use crate::config::plan::{PortPlan, HOPS_WIDTH};
 use crate::hdl::prelude::*;
 
@@ -26,6 +26,8 @@ block! {
         let (data, lanes) = (8 * mii.lanes(), mii.lanes());
         let width = plan.time_width;
         let registers = plan.registers.is_some();
+        let follows = !plan.adjustable_times().is_empty();
+        let words = if follows { lpi_fsm::time_width(plan) + 1 } else { width };
         let predicts = plan.predicts();
         let corrects = plan.corrects();
         let controlled = plan.control_pins;
@@ -54,8 +56,8 @@ block! {
         pub in link_up: Bit("the PHY has a link") if controlled,
         pub in inject_upset: Bits(COPY_CODE, "a test of the copies of registers") if votes,
         pub in link_fault: Bit("local or remote fault: LPI is not to be sent"),
-        pub in t_s: Bits(width, "least words of LPI"),
-        pub in t_w_sys: Bits(width, "least words from LPI to the start of a frame"),
+        pub in t_s: Bits(words, "least words of LPI") if !follows,
+        pub in t_w_sys: Bits(words, "least words from LPI to the start of a frame") if !follows,
         pub out mac_tx_enable: Bit("the MAC may start a frame"),
         pub out phy_tx_data: Bits(data, "bytes of the word to the PHY"),
         pub out phy_tx_control: Bits(lanes, "which of them are control characters"),
@@ -96,8 +98,9 @@ block! {
         choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
-        child port: Port(plan),
-        child lpi_tx: LpiTx(mii, width, mac_latency),
+        choice follows(follows), // the shim takes t_s and t_w of the registers
+        child port: Port::with_access(plan, Access::Ethernet),
+        child lpi_tx: LpiTx(mii, words, mac_latency),
         child lpi_rx: LpiRx(mii),
     }
 }
@@ -146,8 +149,15 @@ impl Logic for EthernetPort {
         self.lpi_tx.lpi_request.next = self.port.lpi_request.val();
         self.lpi_tx.tx_enable.next = self.port.tx_enable.val();
         self.lpi_tx.link_fault.next = self.link_fault.val();
-        self.lpi_tx.t_s.next = self.t_s.val();
-        self.lpi_tx.t_w_sys.next = self.t_w_sys.val();
+        if self.follows {
+            comment!("t_s and t_w of the registers count for the controller and for the shim.");
+            self.lpi_tx.t_s.next = bit_cast(self.port.t_s_in_force.val(), &self.lpi_tx.t_s) + 1;
+            self.lpi_tx.t_w_sys.next =
+                bit_cast(self.port.t_w_in_force.val(), &self.lpi_tx.t_w_sys) + 1;
+        } else {
+            self.lpi_tx.t_s.next = self.t_s.val();
+            self.lpi_tx.t_w_sys.next = self.t_w_sys.val();
+        }
         self.mac_tx_enable.next = self.lpi_tx.mac_tx_enable.val();
         self.phy_tx_data.next = self.lpi_tx.phy_data.val();
         self.phy_tx_control.next = self.lpi_tx.phy_control.val();

@@ -1,9 +1,12 @@
 //! Lock-step test: description against golden model, and the emitted Verilog against both.
 
+use std::collections::VecDeque;
+
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{golden, EthernetPort};
+use crate::blocks::csr::map;
 use crate::blocks::mii::testing::{check_edits, sampled, Edit, Emitted, Pins};
 use crate::blocks::mii::{Mii, IDLE, LPI};
 use crate::blocks::port::pins::{self, PinValue};
@@ -15,8 +18,8 @@ use crate::config::Config;
 const LATENCY: u32 = 2;
 
 /// Directions that sleep soon and wake soon: one with a fixed threshold, one that predicts and corrects
-/// it and has control pins, and registers in copies.
-fn plans() -> [PortPlan; 2] {
+/// it and has control pins, and registers in copies, and one whose times of both sleep states software sets.
+fn plans() -> [PortPlan; 3] {
     let fixed = "[port]\ntime_width = 8\npolicy = \"fixed\"\nt_pdt_ns = 3\nsync = \"lpi\"\n\
                  [states.deep-sleep]\nt_w_ns = 6\nt_s_ns = 5\n\
                  [histogram]\nbins = 4\nbin_ns = 16\nmax_value_ns = 64\n";
@@ -25,7 +28,12 @@ fn plans() -> [PortPlan; 2] {
         "t_pdt_init_ns = 3\ncontrol_pins = true\ntriple_redundancy = true",
     ) + "max_samples = 4\n[perfbound]\nbound = 0.5\nhop_factor = 0.5\n\
          [correction]\nhistory = 2\n";
-    [fixed, &corrected].map(|text| Config::parse(text, "port.toml").unwrap().plan().unwrap())
+    let adjusted = fixed.replace(
+        "t_pdt_ns = 3",
+        "t_pdt_ns = 3\nsleep = \"hybrid\"\nhybrid_hold_ns = 9\nregisters = true\ntiming_range = 3",
+    ) + "[states.fast-wake]\nt_w_ns = 3\nt_s_ns = 2\n";
+    [fixed, &corrected, &adjusted]
+        .map(|text| Config::parse(text, "port.toml").unwrap().plan().unwrap())
 }
 
 fn input_pins(plan: &PortPlan, inputs: &golden::Inputs) -> Pins {
@@ -38,9 +46,25 @@ fn input_pins(plan: &PortPlan, inputs: &golden::Inputs) -> Pins {
         ("phy_rx_data", inputs.phy_word.data),
         ("phy_rx_control", inputs.phy_word.control.into()),
         ("link_fault", inputs.link_fault.into()),
-        ("t_s", inputs.t_s),
-        ("t_w_sys", inputs.t_w_sys),
     ];
+    if plan.registers.is_some() {
+        pins.extend([
+            ("s_axi_awvalid", inputs.port.s_axi_awvalid.into()),
+            ("s_axi_awaddr", inputs.port.s_axi_awaddr.into()),
+            ("s_axi_awprot", inputs.port.s_axi_awprot.into()),
+            ("s_axi_wvalid", inputs.port.s_axi_wvalid.into()),
+            ("s_axi_wdata", inputs.port.s_axi_wdata.into()),
+            ("s_axi_wstrb", inputs.port.s_axi_wstrb.into()),
+            ("s_axi_bready", inputs.port.s_axi_bready.into()),
+            ("s_axi_arvalid", inputs.port.s_axi_arvalid.into()),
+            ("s_axi_araddr", inputs.port.s_axi_araddr.into()),
+            ("s_axi_arprot", inputs.port.s_axi_arprot.into()),
+            ("s_axi_rready", inputs.port.s_axi_rready.into()),
+        ]);
+    }
+    if plan.adjustable_times().is_empty() {
+        pins.extend([("t_s", inputs.t_s), ("t_w_sys", inputs.t_w_sys)]);
+    }
     if plan.control_pins {
         pins.extend([
             ("enable", inputs.port.enable.into()),
@@ -80,6 +104,19 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
         ("rx_lpi", received.rx_lpi.into()),
         ("lpi_error", received.lpi_error.into()),
     ];
+    if plan.registers.is_some() {
+        pins.extend([
+            ("irq", port.irq.into()),
+            ("s_axi_awready", port.s_axi_awready.into()),
+            ("s_axi_wready", port.s_axi_wready.into()),
+            ("s_axi_bvalid", port.s_axi_bvalid.into()),
+            ("s_axi_bresp", port.s_axi_bresp.into()),
+            ("s_axi_arready", port.s_axi_arready.into()),
+            ("s_axi_rvalid", port.s_axi_rvalid.into()),
+            ("s_axi_rresp", port.s_axi_rresp.into()),
+            ("s_axi_rdata", port.s_axi_rdata.into()),
+        ]);
+    }
     if plan.triple_redundancy {
         pins.push(("upset", port.upset.into()));
     }
@@ -100,6 +137,52 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
     pins
 }
 
+/// Software that sets times of the link and applies them, time and again.
+#[derive(Default)]
+struct Software {
+    /// Writes to come: address and data.
+    writes: VecDeque<(u32, u32)>,
+    /// The address, and the data, of the first are still to be taken.
+    open: [bool; 2],
+}
+
+impl Software {
+    /// What it drives in this cycle.
+    fn drive(&mut self, plan: &PortPlan, rng: &mut ChaCha8Rng) -> pins::Inputs {
+        let times = plan.adjustable_times();
+        if !times.is_empty() && self.writes.is_empty() && rng.random_ratio(1, 40) {
+            let page = map::port(plan);
+            for time in times {
+                let cycles = rng.random_range(time.least..=time.most);
+                let offset = page.register(time.time.name()).offset;
+                self.writes.push_back((offset, cycles as u32));
+            }
+            self.writes.push_back((page.register("command").offset, 1));
+            self.open = [true; 2];
+        }
+        let (address, data) = self.writes.front().copied().unwrap_or_default();
+        pins::Inputs {
+            s_axi_awvalid: self.open[0] && !self.writes.is_empty(),
+            s_axi_awaddr: address,
+            s_axi_wvalid: self.open[1] && !self.writes.is_empty(),
+            s_axi_wdata: data,
+            s_axi_wstrb: 15,
+            s_axi_bready: true,
+            ..Default::default()
+        }
+    }
+
+    /// At the end of the cycle.
+    fn clock(&mut self, port: &pins::Outputs) {
+        self.open[0] &= !port.s_axi_awready;
+        self.open[1] &= !port.s_axi_wready;
+        if self.open == [false; 2] && !self.writes.is_empty() {
+            self.writes.pop_front();
+            self.open = [true; 2];
+        }
+    }
+}
+
 /// Cycles of a golden model in which much happens.
 fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -107,6 +190,7 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
     let (sent, received) = (sampled(mii, IDLE, 6_000), sampled(mii, LPI, 6_000));
     let (mut queue_nonempty, mut link_fault, mut t_s, mut t_w_sys) = (false, false, 0, 0);
     let (mut enable, mut force_wake, mut link_up) = (true, false, true);
+    let mut software = Software::default();
     let words = sent.into_iter().zip(received);
     words
         .map(|(mac_word, phy_word)| {
@@ -128,7 +212,7 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
                     force_wake,
                     link_up,
                     inject_upset: rng.random_range(0..4) * u8::from(rng.random_ratio(1, 4)),
-                    ..Default::default()
+                    ..software.drive(plan, &mut rng)
                 },
                 mac_word,
                 phy_word,
@@ -136,10 +220,9 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
                 t_s,
                 t_w_sys,
             };
-            let pins = (
-                input_pins(plan, &inputs),
-                output_pins(plan, &golden.outputs(&inputs)),
-            );
+            let outputs = golden.outputs(&inputs);
+            let pins = (input_pins(plan, &inputs), output_pins(plan, &outputs));
+            software.clock(&outputs.port);
             golden.clock(&inputs);
             pins
         })
@@ -174,7 +257,7 @@ fn emitted_verilog_agrees_with_the_golden_model() {
 /// The threshold of a port that predicts does change.
 #[test]
 fn thresholds_are_predicted() {
-    let [_, plan] = plans();
+    let [_, plan, _] = plans();
     let of = |pins: &Pins, name| pins.iter().find(|pin| pin.0 == name).map(|pin| pin.1);
     let all = cycles(&plan, Mii::Xgmii64);
     for name in ["t_pdt", "t_pb", "budget", "log2_cf"] {
@@ -205,7 +288,35 @@ fn every_edit_is_found() {
             ".lpi_request   (1'b0)",
         ),
     ];
-    let [plan, _] = plans();
+    let [plan, _, adjusted] = plans();
     let block = EthernetPort::new(&plan, Mii::Xgmii64, LATENCY);
     check_edits(&block, &edits, &cycles(&plan, Mii::Xgmii64));
+    let edits = [
+        Edit(
+            "the shim waits for a cycle less than the register says",
+            "assign lpi_tx_t_w_sys = {1'b0, port_t_w_in_force} + 6'd1;",
+            "assign lpi_tx_t_w_sys = {1'b0, port_t_w_in_force};",
+        ),
+        Edit(
+            "the least time of LPI is t_w",
+            "assign lpi_tx_t_s = {1'b0, port_t_s_in_force}",
+            "assign lpi_tx_t_s = {1'b0, port_t_w_in_force}",
+        ),
+    ];
+    let block = EthernetPort::new(&adjusted, Mii::Xgmii64, LATENCY);
+    check_edits(&block, &edits, &cycles(&adjusted, Mii::Xgmii64));
+}
+
+/// Registers say the times of both sleep states: there are no pins of them, and the model sees many.
+#[test]
+fn the_shim_follows_the_registers() {
+    let [fixed, _, adjusted] = plans();
+    let pins = |plan: &PortPlan| {
+        let design =
+            crate::hdl::elaborate(&EthernetPort::new(plan, Mii::Xgmii64, LATENCY)).unwrap();
+        let pins: Vec<String> = design.pins().into_iter().map(|pin| pin.name).collect();
+        ["t_s", "t_w_sys"].map(|name| pins.iter().any(|pin| pin == name))
+    };
+    assert_eq!(pins(&fixed), [true; 2]);
+    assert_eq!(pins(&adjusted), [false; 2]);
 }

@@ -52,7 +52,10 @@ impl LpiFsm {
         match plan.starts_going_up() {
             true => {
                 let last = fsm.longest_up() - 1;
-                fsm.going_up(last)
+                LpiFsm {
+                    sleeper: fsm.farthest(),
+                    ..fsm.going_up(last)
+                }
             }
             false => fsm,
         }
@@ -65,6 +68,23 @@ impl LpiFsm {
         used.filter(|(_, used)| *used)
             .map(|(t_w, _)| t_w)
             .fold(1, u64::max)
+    }
+
+    /// The sleep state with that way up.
+    fn farthest(&self) -> PowerState {
+        match self.uses[1] && self.link.deep_sleep.t_w == self.longest_up() {
+            true => PowerState::DeepSleep,
+            false => PowerState::FastWake,
+        }
+    }
+
+    /// `t_s` and `t_w`, in clock cycles, of the sleep state that the link is in, or was in last, or goes to.
+    pub fn times(&self) -> [u64; 2] {
+        let state = match self.sleeper {
+            PowerState::FastWake => self.link.fast_wake,
+            _ => self.link.deep_sleep,
+        };
+        [state.t_s, state.t_w]
     }
 
     /// The same on a way up that ends with cycle `last`.
@@ -99,6 +119,7 @@ impl LpiFsm {
     pub fn clock_without_link(&mut self) {
         self.state = PowerState::GoingUp;
         self.last_cycle = None;
+        self.sleeper = self.farthest();
         self.held = Some(self.longest_up());
     }
 

@@ -153,6 +153,12 @@ block! {
         pub out may_go_down: Bit("the link is in a state with a way down"),
         pub out hold_over: Bit("it has been long enough in fast wake for deep sleep"),
         pub out power_state: Bits(3, "state of the link, encoded as LINK_*"),
+        pub out t_s_in_force: Bits(
+            width, "way down to the sleep state in question: clock cycles less one"
+        ) if adjusts && plan.per_direction(),
+        pub out t_w_in_force: Bits(
+            width, "way up from it: clock cycles less one"
+        ) if adjusts && plan.per_direction(),
         pub reg state: Link(first, "state of the link"),
         reg cycles: Bits(width, first_cycles.into(), "clock cycles left in this state, less one"),
         reg deep: Bit(starts_up && longest_up_is_deep, "the sleep state in question is deep sleep"),
@@ -173,6 +179,7 @@ block! {
         choice uses_deep_sleep(uses_deep_sleep), // the link uses deep sleep
         choice uses_refresh(refresh.is_some()), // deep sleep has refreshes
         choice adjusts(adjusts), // the times of the link are set at run time
+        choice tells_times(adjusts && plan.per_direction()), // a shim of Ethernet takes them, too
         alias last_s_fast_wake: Bits(),
         alias last_s_deep_sleep: Bits(),
         alias last_w_fast_wake: Bits(),
@@ -316,6 +323,15 @@ impl Logic for LpiFsm {
             self.to_deep.next = self.deep.q.val();
         } else {
             self.to_deep.next = self.uses_deep_sleep;
+        }
+
+        if self.tells_times {
+            self.t_s_in_force.next = self.timing.t_s_fast_wake.val();
+            self.t_w_in_force.next = self.timing.t_w_fast_wake.val();
+            if self.deep.q.val() {
+                self.t_s_in_force.next = self.timing.t_s_deep_sleep.val();
+                self.t_w_in_force.next = self.timing.t_w_deep_sleep.val();
+            }
         }
 
         if !self.over.val() {

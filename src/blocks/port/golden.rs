@@ -85,7 +85,7 @@ enum Requests {
 impl Requests {
     fn new(access: Access) -> Requests {
         match access {
-            Access::AxiLite => Requests::Own(AxiLite::default()),
+            Access::AxiLite | Access::Ethernet => Requests::Own(AxiLite::default()),
             Access::Shared => Requests::Shared(None),
         }
     }
@@ -381,6 +381,11 @@ impl Port {
             link_up: controls.has_link,
             clear_error: controls.clears_error,
         }
+    }
+
+    /// `t_s` and `t_w` in force, in clock cycles, of the sleep state in question.
+    pub fn link_times(&self) -> [u64; 2] {
+        self.fsm.times()
     }
 
     /// As it was when it was made.

@@ -33,7 +33,7 @@ use crate::blocks::histogram::{FoundPins, ReadPins, Shape};
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::{self, LinkSync};
-use crate::blocks::lpi_fsm::{LpiFsm, TimingOutputs, COPY_CODE};
+use crate::blocks::lpi_fsm::{self, LpiFsm, TimingOutputs, COPY_CODE};
 use crate::blocks::memory_code;
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
@@ -51,6 +51,9 @@ pub enum Access {
     AxiLite,
     /// From an AXI4-Lite port that several ports share.
     Shared,
+    /// From the port's own AXI4-Lite pins, in a port of Ethernet: its shim takes the times of the link from
+    /// pins of the port.
+    Ethernet,
 }
 
 block! {
@@ -61,7 +64,7 @@ block! {
     /// The port controller of `plan`, whose registers, if it has any, are reached by `access`.
     pub fn with_access(plan: &PortPlan, access: Access) {
         let registers = plan.registers.is_some();
-        let own_axi = registers && access == Access::AxiLite;
+        let own_axi = registers && access != Access::Shared;
         let shared = registers && access == Access::Shared;
         let shape = Shape::of(plan);
         let counts_bins = registers && plan.reads_bins();
@@ -74,6 +77,9 @@ block! {
             None => 0,
         };
         let times = plan.adjustable_times();
+        let tells_times =
+            access == Access::Ethernet && plan.per_direction() && !times.is_empty();
+        let link_time = lpi_fsm::time_width(plan);
         let width = plan.time_width;
         let predicts = plan.predicts();
         let corrects = plan.corrects();
@@ -130,6 +136,13 @@ block! {
             3, "0 wake, 1 going down, 2 fast wake, 3 deep sleep, 4 refresh, 5 going up"
         ),
         pub out lpi_request: Bit("low power idle is to be sent") if per_direction,
+        pub out t_s_in_force: Bits(
+            link_time, "t_s in force, in clock cycles, less one"
+        ) if tells_times,
+        pub out t_w_in_force: Bits(
+            link_time, "t_w in force, in clock cycles, less one"
+        ) if tells_times,
+        choice tells_times(tells_times), // the shim of Ethernet takes the times of the link
         pub out hit: Bit("an idle period ended, the link stayed awake"),
         pub out miss: Bit("an idle period ended, the link had left wake"),
         pub out t_pdt: Bits(width, "threshold in force, in ticks"),
@@ -479,6 +492,10 @@ impl Logic for Port {
             }
             self.tx_enable.next = self.lpi_fsm.tx_enable.val();
             self.lpi_request.next = self.lpi_fsm.asleep.val();
+            if self.tells_times {
+                self.t_s_in_force.next = self.lpi_fsm.t_s_in_force.val();
+                self.t_w_in_force.next = self.lpi_fsm.t_w_in_force.val();
+            }
         } else {
             comment!("The link goes down when the timer expires and the other end agrees, or when");
             comment!("the other end goes down and nothing is leaving here.");
