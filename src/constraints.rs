@@ -28,9 +28,26 @@ const COLUMNS: usize = 98;
 /// The files of a design whose clock has a period of `period_ps` picoseconds: name and text.
 /// `hash` is the SHA-256 of the configuration. The same arguments give the same bytes.
 pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String)> {
-    let top = design.top();
-    let pins = design.pins();
-    let leads_through = design.leads_through();
+    let domains = [design.pins()];
+    of_pins(
+        design.top(),
+        &domains,
+        design.leads_through(),
+        period_ps,
+        hash,
+    )
+}
+
+/// The same of a module by its pins: those of each of its clocks, with that clock, which all have this
+/// period. Clocks have nothing to do with each other. Where the module has several, no path
+/// leads through it from pin to pin.
+pub fn of_pins(
+    top: &str,
+    domains: &[Vec<Pin>],
+    leads_through: bool,
+    period_ps: u64,
+    hash: &str,
+) -> Vec<(String, String)> {
     let [emitted, hashed] = crate::files::origin(hash);
     let origin = format!("# {emitted}\n# {hashed}\n\n");
     let sdc = format!(
@@ -38,21 +55,23 @@ pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String
          # timing, synthesis and layout; Quartus reads them, too. All times are in ns. A tool that\n\
          # takes the unit of its cell library must be set to ns first (OpenSTA:\n\
          # set_cmd_units -time ns).\n#\n\
-         {origin}{}",
-        tcl(&pins, period_ps, leads_through)
+         {origin}{}{}",
+        tcl(domains, period_ps, leads_through),
+        groups(domains)
     );
     let xdc = format!(
         "# Timing of module {top} for Vivado, synthesised or placed by itself:\n\
          #   read_xdc -mode out_of_context {top}.xdc\n\
          # Do not read it when the block is part of a larger design, which knows the clock and what\n\
          # surrounds the block.\n#\n\
-         {origin}{}",
-        tcl(&pins, period_ps, leads_through)
+         {origin}{}{}",
+        tcl(domains, period_ps, leads_through),
+        longest_crossings(domains, period_ps)
     );
     let lpf = format!(
         "# Timing of module {top} for the Lattice ECP5 (nextpnr-ecp5 --lpf).\n#\n\
          {origin}{}",
-        preferences(&pins, period_ps)
+        preferences(domains, period_ps)
     );
     vec![
         (format!("{top}.sdc"), sdc),
@@ -62,7 +81,61 @@ pub fn files(design: &Design, period_ps: u64, hash: &str) -> Vec<(String, String
 }
 
 /// What SDC and XDC have in common.
-fn tcl(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
+fn tcl(domains: &[Vec<Pin>], period_ps: u64, leads_through: bool) -> String {
+    let of_clocks = domains
+        .iter()
+        .map(|pins| of_clock(pins, period_ps, leads_through));
+    of_clocks.collect::<Vec<_>>().join("\n")
+}
+
+/// The clocks, if there are several.
+fn clocks(domains: &[Vec<Pin>]) -> Vec<&str> {
+    match domains {
+        [_] => Vec::new(),
+        _ => domains.iter().map(|pins| clock(pins)).collect(),
+    }
+}
+
+/// What SDC says of several clocks.
+fn groups(domains: &[Vec<Pin>]) -> String {
+    let clocks = clocks(domains);
+    if clocks.is_empty() {
+        return String::new();
+    }
+    let groups = clocks.iter().map(|clock| format!(" -group {{{clock}}}"));
+    format!(
+        "\n# The clocks have nothing to do with each other. What crosses stands still for two cycles of\n\
+         # the clock that it leads to: a path between them must take less than one of them, which these\n\
+         # groups do not check.\n\
+         set_clock_groups -asynchronous{}\n",
+        groups.collect::<String>()
+    )
+}
+
+/// The same for Vivado: asynchronous groups would take precedence over the longest delays.
+fn longest_crossings(domains: &[Vec<Pin>], period_ps: u64) -> String {
+    let clocks = clocks(domains);
+    if clocks.is_empty() {
+        return String::new();
+    }
+    let mut text = "\n# The clocks have nothing to do with each other. What crosses stands still for two cycles of\n\
+                    # the clock that it leads to: a path between them takes less than one of them. In the place of\n\
+                    # set_clock_groups, which would take precedence over these delays.\n"
+        .to_owned();
+    for from in &clocks {
+        for to in clocks.iter().filter(|to| *to != from) {
+            let _ = writeln!(
+                text,
+                "set_max_delay -datapath_only -from [get_clocks {{{from}}}] -to [get_clocks {{{to}}}] {}",
+                period_ps as f64 / 1e3
+            );
+        }
+    }
+    text
+}
+
+/// One clock and its pins, in SDC and XDC.
+fn of_clock(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
     let period = period_ps as f64 / 1e3;
     let outside = match leads_through {
         false => period / SHARES as f64,
@@ -88,6 +161,14 @@ fn tcl(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
         ),
     };
     let clock = clock(pins);
+    let reset = pins.iter().find(|pin| pin.name.ends_with("aresetn"));
+    let inputs = match reset {
+        Some(reset) => inputs.replace(
+            " rst is synchronous:",
+            &format!("\n# {} is synchronous:", reset.name),
+        ),
+        None => inputs.to_owned(),
+    };
     let of = |direction: PinDirection| -> Vec<String> {
         pins.iter()
             .filter(|pin| pin.direction == direction && pin.kind != Type::Clock)
@@ -99,8 +180,14 @@ fn tcl(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
         .filter(|pin| is_strap(pin))
         .map(target)
         .collect();
+    let says = match pins.iter().any(|pin| pin.name == "clk") {
+        true => {
+            "# The clock, with [clock] period_ps of the configuration: the block counts all times in it.\n"
+        }
+        false => "# A clock for AXI4-Lite alone: put its own period here, if it is another.\n",
+    };
     let mut text = format!(
-        "# The clock, with [clock] period_ps of the configuration: the block counts all times in it.\n\
+        "{says}\
          # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.\n\
          create_clock -name {clock} -period {period} [get_ports {{{clock}}}]\n\n\
          {inputs}\n\
@@ -136,17 +223,25 @@ fn tcl(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
 }
 
 /// What nextpnr-ecp5 reads of a Lattice preference file, pins and buffers aside.
-fn preferences(pins: &[Pin], period_ps: u64) -> String {
-    format!(
-        "# The clock, with [clock] period_ps of the configuration as a frequency. nextpnr takes no\n\
-         # delays of pins: it times the block together with the logic around it.\n\
-         FREQUENCY PORT \"{}\" {:.6} MHZ;\n",
-        clock(pins),
-        1e6 / period_ps as f64
-    )
+fn preferences(domains: &[Vec<Pin>], period_ps: u64) -> String {
+    let mut text = "# The clock, with [clock] period_ps of the configuration as a frequency. nextpnr takes no\n\
+                    # delays of pins: it times the block together with the logic around it.\n"
+        .to_owned();
+    if domains.len() > 1 {
+        text += "# It does not time paths between two clocks.\n";
+    }
+    for pins in domains {
+        let _ = writeln!(
+            text,
+            "FREQUENCY PORT \"{}\" {:.6} MHZ;",
+            clock(pins),
+            1e6 / period_ps as f64
+        );
+    }
+    text
 }
 
-/// The name of the one clock.
+/// The name of the clock.
 fn clock(pins: &[Pin]) -> &str {
     pins.iter()
         .find(|pin| pin.kind == Type::Clock)

@@ -39,3 +39,4 @@ mod tools;
 pub mod usage;
 pub mod verify;
 mod words;
+pub mod wrapper;

@@ -18,6 +18,7 @@ use crate::constraints;
 use crate::handover::{fusesoc, smoke};
 use crate::hdl::{self, verilog, Design, ElabError};
 use crate::registers::Space;
+use crate::wrapper::{Feature, Wrapper, WrapperError};
 
 /// The RTL of a configuration could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,9 @@ pub enum RtlError {
     /// The plan has no hardware; the text names the key and the values that have.
     #[error("{0}")]
     Unsupported(String),
+    /// The hardware has no such wrapper.
+    #[error(transparent)]
+    Wrapper(#[from] WrapperError),
     /// The plan has hardware whose description is wrong.
     #[error("the description of the port controller is wrong (a defect of linkdoze): {0}")]
     Elaboration(#[from] ElabError),
@@ -97,6 +101,8 @@ pub struct Emitted {
     pub constraints: Vec<(String, String)>,
     /// The name of the top module.
     top: String,
+    /// The module around it, or the top itself.
+    toplevel: String,
     /// SHA-256 of the configuration in hexadecimal.
     hash: String,
 }
@@ -105,23 +111,27 @@ impl Emitted {
     /// The FuseSoC core of the files, to be beside the Verilog; `with_constraints`: so are the
     /// timing constraints. Its targets run the smoke test: without one there is none.
     pub fn core(&self, with_constraints: bool) -> Option<(String, String)> {
-        let smoke = self.smoke.as_ref()?;
-        let chosen = |files: &[(String, String)], end: &[&str]| -> Vec<String> {
+        fn chosen(files: &[(String, String)], end: &[impl AsRef<str>]) -> Vec<String> {
             let names = files.iter().map(|(name, _)| name);
-            let wanted = names.filter(|name| end.iter().any(|end| name.ends_with(end)));
+            let wanted = names.filter(|name| end.iter().any(|end| name.ends_with(end.as_ref())));
             wanted.cloned().collect()
-        };
+        }
+        let smoke = self.smoke.as_ref()?;
         let files = fusesoc::Files {
             rtl: chosen(&self.sources, &[".v"]),
             checkers: chosen(&self.checkers, &[".sv"]),
             smoke: vec![smoke.0.clone()],
             registers: chosen(&self.sources, &[".rdl", ".h", ".md"]),
+            // Those of the outermost module.
             constraints: match with_constraints {
-                true => chosen(&self.constraints, &[""]),
+                true => chosen(
+                    &self.constraints,
+                    &["sdc", "xdc", "lpf"].map(|end| format!("{}.{end}", self.toplevel)),
+                ),
                 false => Vec::new(),
             },
         };
-        Some(fusesoc::core(&self.top, &files, &self.hash))
+        Some(fusesoc::core(&self.top, &self.toplevel, &files, &self.hash))
     }
 }
 
@@ -155,6 +165,40 @@ pub fn elaborated(
 pub fn emit_all(config: &Config, ports: Option<u32>) -> Result<Emitted, RtlError> {
     let (config, plan, design) = elaborated(config, ports)?;
     Ok(handed_over(&config, Some(&plan), &design, ports))
+}
+
+/// The same with a wrapper around the top, which changes its pins as `features` say.
+///
+/// # Errors
+/// As [`plan`], and if the top cannot have what is asked for.
+pub fn emit_wrapped(
+    config: &Config,
+    ports: Option<u32>,
+    features: &[Feature],
+) -> Result<Emitted, RtlError> {
+    let (config, plan, design) = elaborated(config, ports)?;
+    let header = verilog::Header {
+        config_text: String::new(),
+        hash: config.hash(),
+    };
+    let prefix = &config.verilog.module_prefix;
+    let wrapper = Wrapper::new(&design, ports, features, prefix, &header)?;
+    let mut emitted = handed_over(&config, Some(&plan), &design, ports);
+    let list = format!("{}.f", design.top());
+    let lists = emitted.sources.iter_mut().filter(|(name, _)| *name == list);
+    for (_, text) in lists {
+        text.extend(wrapper.files.iter().map(|(name, _)| format!("{name}\n")));
+    }
+    emitted.constraints.extend(constraints::of_pins(
+        &wrapper.module,
+        &wrapper.domains,
+        design.leads_through(),
+        config.clock.period_ps,
+        &header.hash,
+    ));
+    emitted.sources.extend(wrapper.files);
+    emitted.toplevel = wrapper.module;
+    Ok(emitted)
 }
 
 /// The same for the controller of a port and its shims for low power idle, connected
@@ -199,6 +243,7 @@ pub(crate) fn handed_over(
         smoke: plan.map(|plan| smoke::file(design, plan, ports, &header.hash)),
         constraints: constraints::files(design, config.clock.period_ps, &header.hash),
         top: design.top().to_owned(),
+        toplevel: design.top().to_owned(),
         hash: header.hash,
     }
 }

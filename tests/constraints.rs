@@ -41,6 +41,15 @@ proc set_false_path {option ports} {
     if {$option ne "-from"} {error "set_false_path $option"}
     foreach port $ports {puts "false $port"}
 }
+proc get_clocks {clocks} {return $clocks}
+proc set_clock_groups {option args} {
+    if {$option ne "-asynchronous"} {error "set_clock_groups $option"}
+    puts "asynchronous $args"
+}
+proc set_max_delay {option side from other to delay} {
+    if {"$option $side $other" ne "-datapath_only -from -to"} {error "set_max_delay $option"}
+    puts "longest $from $to $delay"
+}
 source $::env(FILE)
 "#;
 
@@ -180,6 +189,67 @@ fn every_pin_of_other_shapes_is_constrained_and_no_other() {
     check(registers.path(), "port", "1", "0.5");
     let several = emitted("[port]\nregisters = true\n", &["--ports", "3"]);
     check(several.path(), "switch_ports", "1", "0.5");
+}
+
+/// A wrapper whose AXI4-Lite has a clock of its own: each pin belongs to its clock, and the clocks to
+/// nothing else.
+#[test]
+fn every_pin_of_a_wrapper_belongs_to_its_clock() {
+    for (arguments, reset, axi) in [
+        (&["--wrapper", "axi-clock"][..], "rst", true),
+        (
+            &["--ports", "2", "--wrapper", "axi-clock,vectors,aresetn"],
+            "aresetn",
+            true,
+        ),
+        (
+            &["--ports", "2", "--wrapper", "vectors,aresetn"],
+            "aresetn",
+            false,
+        ),
+    ] {
+        let folder = emitted("[port]\nregisters = true\n", arguments);
+        let top = match arguments.len() {
+            2 => "port_wrapper",
+            _ => "switch_ports_wrapper",
+        };
+        let out = folder.path().join("out");
+        let verilog = fs::read_to_string(out.join(format!("{top}.v"))).unwrap();
+        let pins = pins(&verilog);
+        assert!(pins.iter().any(|pin| pin.name == reset));
+        let mut expected: BTreeSet<String> = ["clock clk 1 clk".to_owned()].into();
+        if axi {
+            expected.insert("clock s_axi_aclk 1 s_axi_aclk".into());
+        }
+        let clocks = ["clk", "s_axi_aclk"];
+        for pin in pins.iter().filter(|pin| !clocks.contains(&&*pin.name)) {
+            let side = if pin.input { "input" } else { "output" };
+            let clock = clocks[usize::from(axi && pin.name.starts_with("s_axi_"))];
+            expected.insert(format!("{side} {clock} -max 0.5 {}", pin.name));
+            expected.insert(format!("{side} {clock} -min 0 {}", pin.name));
+            if pin.name.starts_with("initiator") {
+                expected.insert(format!("false {}", pin.name));
+            }
+        }
+        for (kind, between) in [
+            ("sdc", &["asynchronous -group clk -group s_axi_aclk"][..]),
+            (
+                "xdc",
+                &["longest clk s_axi_aclk 1", "longest s_axi_aclk clk 1"],
+            ),
+        ] {
+            let mut expected = expected.clone();
+            expected.extend(between.iter().filter(|_| axi).map(|it| (*it).to_owned()));
+            let text = recorded(folder.path(), &format!("{top}.{kind}"), &pins).unwrap();
+            let found: BTreeSet<String> = text.lines().map(str::to_owned).collect();
+            assert_eq!(found, expected, "{top}.{kind}");
+        }
+        let lpf = fs::read_to_string(out.join(format!("{top}.lpf"))).unwrap();
+        assert_eq!(
+            lpf.matches("\nFREQUENCY PORT").count(),
+            1 + usize::from(axi)
+        );
+    }
 }
 
 /// Where paths lead from pin to pin, a third of the period is left to them; and nowhere else, as Yosys

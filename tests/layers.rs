@@ -9,7 +9,7 @@ use petgraph::graphmap::DiGraphMap;
 
 /// The top folders and files of `src`, each with those that it may import.
 /// `docs/contributing/layers.md` says why.
-const LAYERS: [(&str, &[&str]); 29] = [
+const LAYERS: [(&str, &[&str]); 30] = [
     ("files", &[]),
     ("tools", &[]),
     ("usage", &[]),
@@ -22,6 +22,7 @@ const LAYERS: [(&str, &[&str]); 29] = [
     ("reference", &["config"]),
     ("blocks", &["config", "hdl"]),
     ("constraints", &["files", "hdl"]),
+    ("wrapper", &["hdl"]),
     ("registers", &["blocks", "config", "files"]),
     ("handover", &["blocks", "config", "files", "hdl"]),
     (
@@ -33,6 +34,7 @@ const LAYERS: [(&str, &[&str]); 29] = [
             "handover",
             "hdl",
             "registers",
+            "wrapper",
         ],
     ),
     ("estimate", &["blocks", "config", "hdl", "rtl"]),

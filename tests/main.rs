@@ -42,6 +42,7 @@ mod traces;
 mod trends;
 mod upsets;
 mod verify;
+mod wrapper;
 
 /// A file that is not named above would not be compiled, and its tests not be run.
 #[test]

@@ -14,6 +14,7 @@ use crate::files::{self, FileError, FolderLock};
 use crate::handover::TESTBENCH;
 use crate::hdl::verilog::CHECKERS;
 use crate::rtl;
+use crate::wrapper::Feature;
 
 /// Emit the Verilog of a configuration: one file per module, and a file list; beside it the
 /// checkers of what it claims, with a file list of their own; a smoke test, and a core for FuseSoC
@@ -53,6 +54,13 @@ pub struct Args {
         value_parser = within_u32(0..=MAX_MAC_LATENCY)
     )]
     mac_latency: u32,
+    /// Emit a module around the top, which has other pins: a clock of its own for AXI4-Lite, a reset
+    /// that is active low, vectors in the place of a switch's numbered pins. Several with commas.
+    #[arg(
+        long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = block_options(),
+        conflicts_with = "ethernet"
+    )]
+    wrapper: Vec<Feature>,
     #[command(flatten)]
     block: BlockArgs,
     /// Only compare with what lies in the folders: exit status 1 if something is stale, missing,
@@ -79,7 +87,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let emitted = match (args.ethernet, args.block.design(&config)?) {
         (Some(mii), _) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
         (None, Some(block)) => rtl::emit_block(&config, &block),
-        (None, None) => rtl::emit_all(&config, args.ports)?,
+        (None, None) if args.wrapper.is_empty() => rtl::emit_all(&config, args.ports)?,
+        (None, None) => rtl::emit_wrapped(&config, args.ports, &args.wrapper)?,
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
     let core = emitted.core(resolved(beside) == resolved(&args.output));
@@ -104,6 +113,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         let mut again = format!("linkdoze generate {}", files::shell_word(&args.config));
         if let Some(ports) = args.ports {
             again += &format!(" --ports {ports}");
+        }
+        if !args.wrapper.is_empty() {
+            let names: Vec<&str> = args.wrapper.iter().map(|it| it.name()).collect();
+            again += &format!(" --wrapper {}", names.join(","));
         }
         if let Some(mii) = args.ethernet {
             let (interface, latency) = (mii.name(), args.mac_latency);

@@ -34,8 +34,9 @@ pub fn vlnv(top: &str) -> String {
 }
 
 /// The core of the design whose top module is `top`: name and text of the file. `hash` is the
-/// SHA-256 of the configuration. The same arguments give the same bytes.
-pub fn core(top: &str, files: &Files, hash: &str) -> (String, String) {
+/// SHA-256 of the configuration. The smoke test is of `top`; all else is of `toplevel`, which is
+/// `top` or has it inside. The same arguments give the same bytes.
+pub fn core(top: &str, toplevel: &str, files: &Files, hash: &str) -> (String, String) {
     let [emitted, hashed] = crate::files::origin(hash);
     let vlnv = vlnv(top);
     let smoke = super::smoke::name(top);
@@ -119,10 +120,10 @@ pub fn core(top: &str, files: &Files, hash: &str) -> (String, String) {
         text,
         "\ntargets:\n  \
          # What a core that depends on this one gets; with --flag={CHECKERS_FLAG} the checkers, too.\n  \
-         default:\n    filesets: [{}]\n    toplevel: {top}\n\n  \
+         default:\n    filesets: [{}]\n    toplevel: {toplevel}\n\n  \
          lint:\n    description: Verilator's lint, all warnings\n    flow: lint\n    flow_options:\n      \
          tool: verilator\n      verilator_options: [--assert, -Wall]\n    \
-         filesets: [{}]\n    toplevel: {top}\n\n  \
+         filesets: [{}]\n    toplevel: {toplevel}\n\n  \
          sim:\n    description: The smoke test with the checkers, on Verilator 5\n    flow: sim\n    \
          flow_options:\n      tool: verilator\n      mode: binary\n      \
          verilator_options: [--assert]\n    filesets: [{}]\n    toplevel: {smoke}\n\n  \
@@ -139,7 +140,7 @@ pub fn core(top: &str, files: &Files, hash: &str) -> (String, String) {
             text,
             "\n  # The block alone, with its timing constraints: a chip that has it brings its own.\n  \
              synth:\n    description: The block by itself; choose a tool with --tool\n    \
-             filesets: [rtl, {}]\n    toplevel: {top}\n",
+             filesets: [rtl, {}]\n    toplevel: {toplevel}\n",
             conditions.join(", ")
         );
     }

@@ -365,7 +365,7 @@ fn listed(paths: &[&str]) -> String {
 
 /// The comments at the head of a file: its name, what it says in paragraphs, and where it comes
 /// from.
-fn head(name: &str, says: &[&str], header: &Header) -> String {
+pub(crate) fn head(name: &str, says: &[&str], header: &Header) -> String {
     let mut text = format!("// {name}\n//\n");
     for part in says {
         match wrap(part, COLUMNS - 3) {
