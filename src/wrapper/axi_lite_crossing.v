@@ -249,6 +249,7 @@ module axi_lite_crossing #(
       m_axi_wstrb <= s_wstrb;
     end
     if (m_restarts) begin
+      // Nothing is asked for when both sides go on.
       m_wrote <= m_write;
     end else if (m_ends_write & m_axi_aresetn) begin
       m_wrote <= ~m_wrote;
@@ -272,6 +273,7 @@ module axi_lite_crossing #(
       m_axi_araddr <= s_araddr;
     end
     if (m_restarts) begin
+      // As for writes.
       m_has_read <= m_read;
     end else if (m_ends_read & m_axi_aresetn) begin
       m_has_read <= ~m_has_read;
