@@ -146,29 +146,30 @@ fn of_clock(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
         false => (
             "# Inputs come from registers of the same clock, and no path leads through the block from\n\
              # pin to pin. Half of the period passes outside, register and wires included; the other\n\
-             # half is the block's. No input changes before the edge. rst is synchronous: an input like\n\
-             # the others, without recovery and removal.",
+             # half is the block's. No input changes before the edge.",
             "# Outputs depend on registers of the block alone and lead to registers of the same clock,\n\
              # through half a period of wires and logic at most, and none at least.",
         ),
         true => (
             "# Inputs come from registers of the same clock, and paths lead through the block from pin to\n\
              # pin. A third of the period passes before an input, register and wires included, a third\n\
-             # behind an output, and a third is left between two pins. No input changes before the edge.\n\
-             # rst is synchronous: an input like the others, without recovery and removal.",
+             # behind an output, and a third is left between two pins. No input changes before the edge.",
             "# Outputs lead to registers of the same clock, through a third of the period of wires and\n\
              # logic at most, and none at least.",
         ),
     };
     let clock = clock(pins);
-    let reset = pins.iter().find(|pin| pin.name.ends_with("aresetn"));
-    let inputs = match reset {
-        Some(reset) => inputs.replace(
-            " rst is synchronous:",
-            &format!("\n# {} is synchronous:", reset.name),
-        ),
-        None => inputs.to_owned(),
-    };
+    let resets = pins
+        .iter()
+        .filter(|pin| pin.name == "rst" || pin.name.ends_with("aresetn"));
+    let resets: String = resets
+        .map(|pin| {
+            format!(
+                "\n# {} is synchronous: an input like the others, without recovery and removal.",
+                pin.name
+            )
+        })
+        .collect();
     let of = |direction: PinDirection| -> Vec<String> {
         pins.iter()
             .filter(|pin| pin.direction == direction && pin.kind != Type::Clock)
@@ -190,7 +191,7 @@ fn of_clock(pins: &[Pin], period_ps: u64, leads_through: bool) -> String {
         "{says}\
          # Jitter and skew depend on the technology: the flow adds its own set_clock_uncertainty.\n\
          create_clock -name {clock} -period {period} [get_ports {{{clock}}}]\n\n\
-         {inputs}\n\
+         {inputs}{resets}\n\
          set inputs [get_ports {{\n{}}}]\n\
          set_input_delay -clock {clock} -max {outside} $inputs\n\
          set_input_delay -clock {clock} -min 0 $inputs\n\n\

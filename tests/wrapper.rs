@@ -579,8 +579,8 @@ const EDITS: [(&str, &str, &str); 14] = [
     ),
     // The answer of the subordinate is not held.
     (
-        "    if (m_restarts) begin\n      m_wrote",
-        "    m_bresp <= m_axi_bresp;\n    if (m_restarts) begin\n      m_wrote",
+        "    if (m_restarts) begin\n      // Nothing",
+        "    m_bresp <= m_axi_bresp;\n    if (m_restarts) begin\n      // Nothing",
         "broken_b_still",
     ),
     // A valid is dropped before its ready.
@@ -668,14 +668,32 @@ fn a_crossing_that_stops_fails_in_simulation() {
     }
 }
 
-/// No path leads through the crossing from pin to pin.
-#[test]
-fn every_output_of_the_crossing_is_a_register() {
+/// Whether no path leads through a crossing from pin to pin.
+fn has_registers_at_outputs(text: &str) -> bool {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("crossing.v"), crossing()).unwrap();
+    fs::write(folder.path().join("crossing.v"), text).unwrap();
     let script =
         "read_verilog crossing.v; proc; opt_clean; select -assert-none o:* %ci1 t:$dff %d o:* %d; \
                   select -assert-none o:* %ci*:-$dff i:* %i";
     let (output, text) = tool(folder.path(), "yosys", &["-q", "-p", script]);
-    assert!(output.status.success(), "{text}");
+    assert!(
+        output.status.success() || text.contains("Assertion failed"),
+        "{text}"
+    );
+    output.status.success()
+}
+
+#[test]
+fn every_output_of_the_crossing_is_a_register() {
+    let text = crossing();
+    assert!(has_registers_at_outputs(&text));
+    let from = "output reg                m_axi_rready,";
+    let to = "output wire               m_axi_rready,";
+    let wire = edited(&text, from, to)
+        .replace("      m_axi_rready <= ", "      m_reads <= ")
+        .replace(
+            "  // Reads, subordinate's side.\n",
+            "  reg m_reads;\n  assign m_axi_rready = m_reads & m_axi_rvalid;\n",
+        );
+    assert!(!has_registers_at_outputs(&wire));
 }

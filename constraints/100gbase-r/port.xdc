@@ -12,8 +12,8 @@ create_clock -name clk -period 2 [get_ports {clk}]
 
 # Inputs come from registers of the same clock, and no path leads through the block from
 # pin to pin. Half of the period passes outside, register and wires included; the other
-# half is the block's. No input changes before the edge. rst is synchronous: an input like
-# the others, without recovery and removal.
+# half is the block's. No input changes before the edge.
+# rst is synchronous: an input like the others, without recovery and removal.
 set inputs [get_ports {
     rst queue_nonempty transmitting packet_valid packet_hops[*]
 }]

@@ -1,9 +1,14 @@
 //! What the blocks' lock-step tests share: a block under rust_hdl's simulation, driven
 //! pin by pin.
 
+use std::collections::VecDeque;
+
 use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rust_hdl_core::block::Block;
 
+use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
 use crate::hdl::sim::Simulator;
@@ -31,6 +36,75 @@ pub(crate) fn unless_all(step: usize) -> usize {
     match std::env::var_os(ALL_CASES) {
         Some(_) => 1,
         None => step,
+    }
+}
+
+/// A manager with requests to make, one after the other, each channel stalling at random.
+pub(crate) struct Manager {
+    pub(crate) requests: VecDeque<Request>,
+    present: Inputs,
+    /// Answers that are still to come.
+    open: usize,
+    random: ChaCha8Rng,
+    /// In 8: how often a channel moves.
+    eagerness: u32,
+}
+
+impl Manager {
+    /// A manager that rests; `eagerness` in 8 times a channel moves.
+    pub(crate) fn new(requests: VecDeque<Request>, seed: u64, eagerness: u32) -> Self {
+        Manager {
+            requests,
+            present: Inputs::default(),
+            open: 0,
+            random: ChaCha8Rng::seed_from_u64(seed),
+            eagerness,
+        }
+    }
+
+    pub(crate) fn drive(&mut self) -> Inputs {
+        let mut moves = || self.random.random_ratio(self.eagerness, 8);
+        let present = &mut self.present;
+        let idle = !present.s_axi_awvalid && !present.s_axi_wvalid && !present.s_axi_arvalid;
+        if idle && self.open == 0 && moves() {
+            match self.requests.pop_front() {
+                Some(Request::Write { word, data, strobe }) => {
+                    present.s_axi_awvalid = true;
+                    present.s_axi_awaddr = word * 4;
+                    present.s_axi_wvalid = true;
+                    present.s_axi_wdata = data;
+                    present.s_axi_wstrb = strobe;
+                    self.open = 1;
+                }
+                Some(Request::Read { word }) => {
+                    present.s_axi_arvalid = true;
+                    present.s_axi_araddr = word * 4;
+                    self.open = 1;
+                }
+                None => {}
+            }
+        }
+        // A read may overtake a write that waits.
+        if present.s_axi_awvalid && !present.s_axi_arvalid && moves() {
+            if let Some(&Request::Read { word }) = self.requests.front() {
+                self.requests.pop_front();
+                present.s_axi_arvalid = true;
+                present.s_axi_araddr = word * 4;
+                self.open += 1;
+            }
+        }
+        present.s_axi_bready = moves();
+        present.s_axi_rready = moves();
+        *present
+    }
+
+    pub(crate) fn clock(&mut self, port: &Outputs) {
+        self.present.s_axi_awvalid &= !port.s_axi_awready;
+        self.present.s_axi_wvalid &= !port.s_axi_wready;
+        self.present.s_axi_arvalid &= !port.s_axi_arready;
+        let answers = usize::from(port.s_axi_bvalid && self.present.s_axi_bready)
+            + usize::from(port.s_axi_rvalid && self.present.s_axi_rready);
+        self.open = self.open.saturating_sub(answers);
     }
 }
 

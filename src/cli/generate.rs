@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::ValueEnum as _;
 
 use super::block::{block_options, BlockArgs};
 use super::numbers::within_u32;
@@ -115,7 +116,8 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             again += &format!(" --ports {ports}");
         }
         if !args.wrapper.is_empty() {
-            let names: Vec<&str> = args.wrapper.iter().map(|it| it.name()).collect();
+            let features = args.wrapper.iter().filter_map(Feature::to_possible_value);
+            let names: Vec<String> = features.map(|it| it.get_name().to_owned()).collect();
             again += &format!(" --wrapper {}", names.join(","));
         }
         if let Some(mii) = args.ethernet {

@@ -21,17 +21,6 @@ pub enum Feature {
     Vectors,
 }
 
-impl Feature {
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Feature::AxiClock => "axi-clock",
-            Feature::Aresetn => "aresetn",
-            Feature::Vectors => "vectors",
-        }
-    }
-}
-
 /// A design cannot have what is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrapperError {

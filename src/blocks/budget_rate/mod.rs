@@ -91,9 +91,11 @@ block! {
         local top: Bit("the bit that leaves the accumulator"),
         local multiplicand: Bits(multiplicand, "what the hop factor is multiplied by"),
         local added: Bits(multiplicand, "what a step of the multiplication or the rounding adds"),
-        local lower: Bits(multiplicand + 1, "lower part of the accumulator, doubled"),
-        local lower_sum: Bits(multiplicand + 2, "with what is added"),
-        local upper: Bits(product - multiplicand - 1, "upper part of the accumulator, doubled, with its carry"),
+        local doubled: Bits(product, "the accumulator, doubled"),
+        local lower: Bits(multiplicand + 1, "its lower part"),
+        local lower_sum: Bits(multiplicand + 2, "the same with what is added"),
+        local upper: Bits(product - multiplicand - 1, "its upper part"),
+        local upper_sum: Bits(product - multiplicand - 1, "the same with the carry of the lower"),
         local divided: Bits(plan.t_w_bits + 1, "what is left, and the next bit of the product"),
         local difference: Bits(plan.t_w_bits + 1, "the same less t_w; below 0: it is less than t_w"),
         local fits: Bit("t_w goes into it: the next bit of the quotient"),
@@ -139,20 +141,16 @@ impl Logic for BudgetRate {
             self.added.next = bit_cast(self.round_up.q.val(), &self.added) << 2;
         }
         comment!("What is added is in the lower part. The upper one is ready for its carry.");
-        self.lower.next = bit_cast(self.accumulator.q.val() << 1, &self.lower);
+        self.doubled.next = self.accumulator.q.val() << 1;
+        self.lower.next = bit_cast(self.doubled.val(), &self.lower);
         self.lower_sum.next = bit_cast(self.lower.val(), &self.lower_sum)
             + bit_cast(self.added.val(), &self.lower_sum);
-        self.upper.next = bit_cast(
-            (self.accumulator.q.val() << 1) >> self.lower_bits.val(),
-            &self.upper,
-        );
+        self.upper.next = bit_cast(self.doubled.val() >> self.lower_bits.val(), &self.upper);
+        self.upper_sum.next = self.upper.val();
         if self.lower_sum.val().get_bit(self.lower_bits.val()) {
-            self.upper.next = bit_cast(
-                (self.accumulator.q.val() << 1) >> self.lower_bits.val(),
-                &self.upper,
-            ) + 1;
+            self.upper_sum.next = self.upper.val() + 1;
         }
-        self.sum.next = (bit_cast(self.upper.val(), &self.sum) << self.lower_bits.val())
+        self.sum.next = (bit_cast(self.upper_sum.val(), &self.sum) << self.lower_bits.val())
             | bit_cast(bit_cast(self.lower_sum.val(), &self.lower), &self.sum);
 
         comment!("-t_w is the complement of t_w - 1.");
@@ -174,18 +172,10 @@ impl Logic for BudgetRate {
         match self.stage.q.val() {
             Stage::Waiting => {
                 self.left.d.next = self.last_product.val();
-                if self.holds {
+                self.accumulator.d.next = self.accumulator.q.val();
+                if self.start.val() {
                     self.accumulator.d.next = bit_cast(self.hop_factor.val(), &self.accumulator)
                         << self.below_factor.val();
-                } else {
-                    self.accumulator.d.next = self.accumulator.q.val();
-                    if self.start.val() {
-                        self.accumulator.d.next =
-                            bit_cast(self.hop_factor.val(), &self.accumulator)
-                                << self.below_factor.val();
-                    }
-                }
-                if self.start.val() {
                     self.stage.d.next = Stage::Product;
                 }
             }

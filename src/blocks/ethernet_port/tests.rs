@@ -6,11 +6,12 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::{golden, EthernetPort};
+use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::csr::map;
 use crate::blocks::mii::testing::{check_edits, sampled, Edit, Emitted, Pins};
 use crate::blocks::mii::{Mii, IDLE, LPI};
 use crate::blocks::port::pins::{self, PinValue};
-use crate::blocks::testing::Bench;
+use crate::blocks::testing::{Bench, Manager};
 use crate::config::plan::PortPlan;
 use crate::config::Config;
 
@@ -137,50 +138,19 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
     pins
 }
 
-/// Software that sets times of the link and applies them, time and again.
-#[derive(Default)]
-struct Software {
-    /// Writes to come: address and data.
-    writes: VecDeque<(u32, u32)>,
-    /// The address, and the data, of the first are still to be taken.
-    open: [bool; 2],
-}
-
-impl Software {
-    /// What it drives in this cycle.
-    fn drive(&mut self, plan: &PortPlan, rng: &mut ChaCha8Rng) -> pins::Inputs {
-        let times = plan.adjustable_times();
-        if !times.is_empty() && self.writes.is_empty() && rng.random_ratio(1, 40) {
-            let page = map::port(plan);
-            for time in times {
-                let cycles = rng.random_range(time.least..=time.most);
-                let offset = page.register(time.time.name()).offset;
-                self.writes.push_back((offset, cycles as u32));
-            }
-            self.writes.push_back((page.register("command").offset, 1));
-            self.open = [true; 2];
-        }
-        let (address, data) = self.writes.front().copied().unwrap_or_default();
-        pins::Inputs {
-            s_axi_awvalid: self.open[0] && !self.writes.is_empty(),
-            s_axi_awaddr: address,
-            s_axi_wvalid: self.open[1] && !self.writes.is_empty(),
-            s_axi_wdata: data,
-            s_axi_wstrb: 15,
-            s_axi_bready: true,
-            ..Default::default()
-        }
-    }
-
-    /// At the end of the cycle.
-    fn clock(&mut self, port: &pins::Outputs) {
-        self.open[0] &= !port.s_axi_awready;
-        self.open[1] &= !port.s_axi_wready;
-        if self.open == [false; 2] && !self.writes.is_empty() {
-            self.writes.pop_front();
-            self.open = [true; 2];
-        }
-    }
+/// Writes that set all times of the link and apply them.
+fn new_times(plan: &PortPlan, rng: &mut ChaCha8Rng) -> Vec<Request> {
+    let page = map::port(plan);
+    let mut values: Vec<(&str, u64)> = (plan.adjustable_times().iter())
+        .map(|time| (time.time.name(), rng.random_range(time.least..=time.most)))
+        .collect();
+    values.push(("command", 1));
+    let writes = values.into_iter().map(|(name, data)| Request::Write {
+        word: page.register(name).offset / 4,
+        data: data as u32,
+        strobe: 15,
+    });
+    writes.collect()
 }
 
 /// Cycles of a golden model in which much happens.
@@ -190,7 +160,7 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
     let (sent, received) = (sampled(mii, IDLE, 6_000), sampled(mii, LPI, 6_000));
     let (mut queue_nonempty, mut link_fault, mut t_s, mut t_w_sys) = (false, false, 0, 0);
     let (mut enable, mut force_wake, mut link_up) = (true, false, true);
-    let mut software = Software::default();
+    let mut software = Manager::new(VecDeque::new(), 1, 6);
     let words = sent.into_iter().zip(received);
     words
         .map(|(mac_word, phy_word)| {
@@ -202,6 +172,9 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
                 enable = rng.random_ratio(7, 8);
                 force_wake = rng.random_ratio(1, 8);
                 link_up = rng.random_ratio(15, 16);
+                if !plan.adjustable_times().is_empty() && software.requests.is_empty() {
+                    software.requests.extend(new_times(plan, &mut rng));
+                }
             }
             let inputs = golden::Inputs {
                 port: pins::Inputs {
@@ -212,7 +185,7 @@ fn cycles(plan: &PortPlan, mii: Mii) -> Vec<(Pins, Pins)> {
                     force_wake,
                     link_up,
                     inject_upset: rng.random_range(0..4) * u8::from(rng.random_ratio(1, 4)),
-                    ..software.drive(plan, &mut rng)
+                    ..software.drive()
                 },
                 mac_word,
                 phy_word,

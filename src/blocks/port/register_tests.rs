@@ -1,81 +1,20 @@
 //! Lock step of a controller with registers, under random activity, random packets and a
 //! manager that asks at random and stalls at random.
 
-use std::collections::VecDeque;
-
 use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::golden::Port;
 use super::model::Model;
-use super::pins::{Inputs, Outputs};
-use crate::blocks::axi_lite::golden::Request;
+use super::pins::Inputs;
 use crate::blocks::csr::map;
 use crate::blocks::csr::tests::{
     guarded_plan, plan as register_plan, request, timed_guarded_plan, timed_plan,
 };
-use crate::blocks::testing::{cases, cycles, Bench};
+use crate::blocks::testing::{cases, cycles, Bench, Manager};
 use crate::config::plan::*;
 use crate::hdl::check;
-
-/// A manager with requests to make, one after the other, each channel stalling at random.
-struct Manager {
-    requests: VecDeque<Request>,
-    present: Inputs,
-    /// Answers that are still to come.
-    open: usize,
-    random: ChaCha8Rng,
-    /// In 8: how often a channel moves.
-    eagerness: u32,
-}
-
-impl Manager {
-    fn drive(&mut self) -> Inputs {
-        let mut moves = || self.random.random_ratio(self.eagerness, 8);
-        let present = &mut self.present;
-        let idle = !present.s_axi_awvalid && !present.s_axi_wvalid && !present.s_axi_arvalid;
-        if idle && self.open == 0 && moves() {
-            match self.requests.pop_front() {
-                Some(Request::Write { word, data, strobe }) => {
-                    present.s_axi_awvalid = true;
-                    present.s_axi_awaddr = word * 4;
-                    present.s_axi_wvalid = true;
-                    present.s_axi_wdata = data;
-                    present.s_axi_wstrb = strobe;
-                    self.open = 1;
-                }
-                Some(Request::Read { word }) => {
-                    present.s_axi_arvalid = true;
-                    present.s_axi_araddr = word * 4;
-                    self.open = 1;
-                }
-                None => {}
-            }
-        }
-        // A read may overtake a write that waits.
-        if present.s_axi_awvalid && !present.s_axi_arvalid && moves() {
-            if let Some(&Request::Read { word }) = self.requests.front() {
-                self.requests.pop_front();
-                present.s_axi_arvalid = true;
-                present.s_axi_araddr = word * 4;
-                self.open += 1;
-            }
-        }
-        present.s_axi_bready = moves();
-        present.s_axi_rready = moves();
-        *present
-    }
-
-    fn clock(&mut self, port: &Outputs) {
-        self.present.s_axi_awvalid &= !port.s_axi_awready;
-        self.present.s_axi_wvalid &= !port.s_axi_wready;
-        self.present.s_axi_arvalid &= !port.s_axi_arready;
-        let answers = usize::from(port.s_axi_bvalid && self.present.s_axi_bready)
-            + usize::from(port.s_axi_rvalid && self.present.s_axi_rready);
-        self.open = self.open.saturating_sub(answers);
-    }
-}
 
 fn inputs() -> impl Strategy<Value = Inputs> {
     (0u32..64, 0u8..64, 0u8..8).prop_map(|(bits, hops, message)| Inputs {
@@ -147,13 +86,8 @@ proptest! {
     ) {
         let mut golden = Port::new(&plan);
         let mut bench = Bench::new(super::Port::new(&plan));
-        let mut manager = Manager {
-            requests: requests.into_iter().flatten().collect(),
-            present: Inputs::default(),
-            open: 0,
-            random: ChaCha8Rng::seed_from_u64(seed),
-            eagerness,
-        };
+        let requests = requests.into_iter().flatten().collect();
+        let mut manager = Manager::new(requests, seed, eagerness);
         let mut cycle = 0;
         for (inputs, cycles) in runs {
             for _ in 0..cycles {
