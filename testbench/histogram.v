@@ -429,9 +429,37 @@ module map_claims #(
   // All entries together hold the samples of the window.
   always @(*) if (!rst) map_window_counted: assert (sums[WIDE-1:0] == window_samples);
 
-  // What comes out is the lowest bin whose samples, and those above it, are at most the budget.
-  always @(*) if (!rst) map_search_exact: assert (sums[(found+1)*WIDE +: WIDE] <= budget
-      & (found == 0 | sums[found*WIDE +: WIDE] > budget));
+  // Neither reset nor a sample cleared the map the cycle before.
+  reg known;
+  reg [(KEYS+1)*WIDE-1:0] sums_then;
+  reg [BUDGET-1:0] budget_then;
+  always @(posedge clk) begin
+    known <= !rst & !cleared;
+    sums_then <= sums;
+    budget_then <= budget;
+  end
+
+  // What comes out is the lowest bin whose samples, and those above it, were at most the budget the
+  // cycle before. Nobody asks for it after a sample that cleared the map.
+  always @(*) if (!rst) map_search_exact: assert (!known
+      | (sums_then[(found+1)*WIDE +: WIDE] <= budget_then
+          & (found == 0 | sums_then[found*WIDE +: WIDE] > budget_then)));
+
+endmodule
+
+// The key by which a map knows the bin of the idle period, beside the bin.
+module key_claims #(
+    parameter BINS = 2,  // bins in use
+    parameter INDEX = 1, // bits of a bin's index
+    parameter KEY = 1    // bits of a key
+) (
+    input wire             rst,
+    input wire [INDEX-1:0] present,
+    input wire   [KEY-1:0] sample
+);
+
+  // The key is that of the bin, and no bin is above the highest one in use.
+  always @(*) if (!rst) key_follows: assert (sample == present + 1 & present < BINS);
 
 endmodule
 

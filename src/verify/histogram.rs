@@ -59,7 +59,10 @@ fn instances(kind: HistogramKind) -> Vec<(&'static str, &'static str)> {
             ("counter_claims", "u_regular.u_store.u_claims."),
             ("aging_claims", "u_regular.u_aging_claims."),
         ],
-        HistogramKind::Map => vec![("map_claims", "u_map.u_map_claims.")],
+        HistogramKind::Map => vec![
+            ("map_claims", "u_map.u_map_claims."),
+            ("key_claims", "u_key_claims."),
+        ],
         HistogramKind::Decaying => Vec::new(),
     }
 }
@@ -120,6 +123,7 @@ pub(super) fn task(
         }
         HistogramKind::Map => {
             into("histogram_map", &map(plan))?;
+            into("port", &keys(plan))?;
             ("u_map", "a small map with all its entries, and the search")
         }
         _ => {
@@ -361,7 +365,7 @@ fn map(plan: &PortPlan) -> String {
         "{}  (* hierconn *) wire [{}:0] \\u_window.samples_q ;\n  \
          map_claims #(.ENTRIES({}), .BINS({}), .KEY({key}), .TAIL({tail}), .COUNT({samples}), \
          .BUDGET({budget}), .WIDE({})) u_map_claims (.clk(clk), .rst(rst), .ended(ended), \
-         .cleared(cleared), .sample(sample), .keys({{{}}}), .tails({{{}}}), \
+         .cleared(cleared), .sample(sample_q), .keys({{{}}}), .tails({{{}}}), \
          .window_samples(\\u_window.samples_q ), .budget(budget), .found(found));\n",
         wires.collect::<String>(),
         samples - 1,
@@ -370,6 +374,20 @@ fn map(plan: &PortPlan) -> String {
         budget.max(samples + key) + 1,
         all("key"),
         all("tail"),
+    )
+}
+
+/// What is put into a port with a map: wires that Yosys joins with the registers of their names.
+fn keys(plan: &PortPlan) -> String {
+    let map::Shape { bins, entry, .. } = map::Shape::of(plan);
+    let (index, key) = (Shape::of(plan).index(), entry.key);
+    format!(
+        "  (* hierconn *) wire [{}:0] \\u_bin_meter.present_q ;\n  \
+         (* hierconn *) wire [{}:0] \\u_map.sample_q ;\n  \
+         key_claims #(.BINS({bins}), .INDEX({index}), .KEY({key})) u_key_claims \
+         (.rst(rst), .present(\\u_bin_meter.present_q ), .sample(\\u_map.sample_q ));\n",
+        index - 1,
+        key - 1,
     )
 }
 

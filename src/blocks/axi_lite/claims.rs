@@ -65,6 +65,7 @@ block! {
         ),
         property read_goes_in_time("So does a read."),
         invariant waits_as_taken("What waits is what was taken."),
+        invariant chosen_stands("The registers see the address of the request that was chosen."),
         invariant place_for_answer("What the registers are asked has a place for its answer."),
         invariant one_under_way("One request is under way at most, and waits where it was chosen."),
         invariant turns_taken("Who waits longest is next."),
@@ -90,6 +91,7 @@ block! {
         local write_ready: Bit("a write has address, data and a place for its answer"),
         local read_ready: Bit("a read has address and a place for its answer"),
         local asking: Bit("the registers are asked in this cycle"),
+        local word_chosen: Bits(word, "address that waits for the request chosen last"),
         local step: Bits(4, "cycles since a request was chosen that is under way, 0 if none is"),
         local chosen_limit: Bits(4, "what it can have waited for"),
         local write_limit: Bits(4, "what a write can have waited for, by whose turn it is"),
@@ -153,6 +155,14 @@ impl Logic for HandshakeClaims {
                 & (self.w_data.val() == self.taken_data.q.val())
                 & (self.w_strobe.val() == self.taken_strobe.q.val())))
             & (!self.reads.val() | (self.word_asked.val() == self.taken_read.q.val()));
+        self.asking.next = self.writes.val() | self.reads.val();
+        if self.wrote_last.val() {
+            self.word_chosen.next = self.aw_word.val();
+        } else {
+            self.word_chosen.next = self.ar_word.val();
+        }
+        self.chosen_stands.d.next = !(self.ahead.val() | self.nears.val() | self.asking.val())
+            | (self.word_asked.val() == self.word_chosen.val());
         self.waits_as_taken.d.next = (!self.aw_full.val()
             | (self.aw_word.val() == self.taken_address.q.val()))
             & (!self.w_full.val()
@@ -187,7 +197,6 @@ impl Logic for HandshakeClaims {
         self.read_goes_in_time.d.next = self.read_wait.q.val() <= self.longest_wait.val();
         self.place_for_answer.d.next = (!self.writing_now.val() | !self.b_full.val())
             & (!self.reading_now.val() | !self.r_full.val());
-        self.asking.next = self.writes.val() | self.reads.val();
         self.step.next = bit_cast(self.ahead.val(), &self.step)
             | (bit_cast(self.nears.val(), &self.step) << 1)
             | (bit_cast(self.asked.val(), &self.step) << 2);

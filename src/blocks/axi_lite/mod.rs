@@ -121,6 +121,7 @@ block! {
         reg asks: Bit(false, "they are asked"),
         reg asked: Bit(false, "they answer"),
         reg wrote_last: Bit(false, "the last request that was chosen is a write"),
+        reg word: Bits(word, 0, "its address"),
         local free: Bit("no request is under way"),
         local may_write: Bit("a write could be chosen"),
         local may_read: Bit("a read could be chosen"),
@@ -152,6 +153,11 @@ impl Logic for AxiLite {
         self.chooses.next = self.free.val() & (self.may_write.val() | self.may_read.val());
         if self.chooses.val() {
             self.wrote_last.d.next = self.chooses_write.val();
+            if self.chooses_write.val() {
+                self.word.d.next = self.aw_word.q.val();
+            } else {
+                self.word.d.next = self.ar_word.q.val();
+            }
         }
         self.ahead.d.next = self.chooses.val();
         self.nears.d.next = self.ahead.q.val();
@@ -162,11 +168,7 @@ impl Logic for AxiLite {
         self.registers.ahead.next = self.ahead.q.val();
         self.registers.request.next = self.asks.q.val();
         self.registers.write.next = self.wrote_last.q.val();
-        if self.wrote_last.q.val() {
-            self.registers.word.next = self.aw_word.q.val();
-        } else {
-            self.registers.word.next = self.ar_word.q.val();
-        }
+        self.registers.word.next = self.word.q.val();
         self.registers.write_data.next = self.w_data.q.val();
         self.registers.write_strobe.next = self.w_strobe.q.val();
 

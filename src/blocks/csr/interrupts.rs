@@ -53,7 +53,7 @@ impl Logic for Interrupts {
     #[hdl_gen]
     fn update(&mut self) {
         for i in 0..self._count {
-            if self.asked.accepted.val()
+            if self.asked.is_write.val()
                 & self.asked.is_events.val()
                 & (bit_cast(self.asked.set_bits.val(), &self.flags) & self.flag[i].val()).any()
             {
@@ -63,7 +63,7 @@ impl Logic for Interrupts {
                 self.happened[i].d.next = true;
             }
         }
-        if self.asked.accepted.val() & self.asked.is_interrupt_enable.val() {
+        if self.asked.is_write.val() & self.asked.is_interrupt_enable.val() {
             self.enabled.d.next =
                 bit_cast(self.asked.merged.val() & self.legal.val(), &self.enabled);
         }

@@ -117,6 +117,7 @@ bundle! {
         pub local new_index: Bits(13, "the bin index written"),
         pub local illegal: Bit("the register does not take the value"),
         pub local verdict: Bits(2, "the answer"),
+        pub local is_write: Bit("there is a request to write"),
         pub local accepted: Bit("a register is written, if it takes the value"),
         pub local writes: Bit("and it does"),
     }

@@ -180,7 +180,9 @@ block! {
         local of_bin_index: Bits(DATA_WIDTH, "bin_index"),
         local of_hop_index: Bits(DATA_WIDTH, "hop_index"),
         local of_parameters: Bits(DATA_WIDTH, "one of those from of_t_pdt on"),
-        local kept: Bits(DATA_WIDTH, "what a write of some bytes leaves of the others"),
+        local of_address: Bits(DATA_WIDTH, "what software has written at the address"),
+        reg kept: Bits(DATA_WIDTH, 0, "what it had written there in the cycle before"),
+        local of_bin_busy: Bits(DATA_WIDTH, "bin_index.busy"),
         local of_t_pdt_now: Bits(DATA_WIDTH, "lower word of t_pdt_now"),
         local of_t_pb: Bits(DATA_WIDTH, "lower word of t_pb"),
         local of_window: Bits(DATA_WIDTH, "lower word of window"),
@@ -392,7 +394,10 @@ impl Logic for Csr {
         comment!(
             "What software has written. Each value is 0 unless it is asked for, so that all can be"
         );
-        comment!("joined; a write of some bytes keeps the others.");
+        comment!(
+            "joined; a write of some bytes keeps the others. It is looked up the cycle before the"
+        );
+        comment!("request: the address stands already, and nothing else writes.");
         self.lower_t_pdt.next = self.asked.is_t_pdt.val() & !self.asked.upper.val();
         self.lower_ttl.next = self.asked.is_ttl.val() & !self.asked.upper.val();
         self.lower_t_backstop.next = self.asked.is_t_backstop.val() & !self.asked.upper.val();
@@ -491,8 +496,7 @@ impl Logic for Csr {
         self.of_bin_index.next = 0.into();
         if self.readable {
             if self.asked.is_bin_index.val() {
-                self.of_bin_index.next = bit_cast(self.bins.bin_index.q.val(), 32)
-                    | (bit_cast(self.bins.bin_busy.q.val(), 32) << self.layout.busy_low.val());
+                self.of_bin_index.next = bit_cast(self.bins.bin_index.q.val(), 32);
             }
         }
         self.of_hop_index.next = 0.into();
@@ -514,10 +518,11 @@ impl Logic for Csr {
             | self.of_bin_index.val()
             | self.of_hop_index.val();
         if self.adjusts {
-            self.kept.next = self.of_parameters.val() | bit_cast(self.time_staged.val(), 32);
+            self.of_address.next = self.of_parameters.val() | bit_cast(self.time_staged.val(), 32);
         } else {
-            self.kept.next = self.of_parameters.val();
+            self.of_address.next = self.of_parameters.val();
         }
+        self.kept.d.next = self.of_address.val();
 
         comment!("What else a read finds");
         self.of_t_pdt_now.next = 0.into();
@@ -577,8 +582,13 @@ impl Logic for Csr {
                 self.of_guard_tokens.next = bit_cast(self.guard_tokens.val(), 32);
             }
         }
+        self.of_bin_busy.next = 0.into();
         self.of_bin_count.next = 0.into();
         if self.readable {
+            if self.asked.is_bin_index.val() {
+                self.of_bin_busy.next =
+                    bit_cast(self.bins.bin_busy.q.val(), 32) << self.layout.busy_low.val();
+            }
             if self.at_bin_count.val() {
                 self.of_bin_count.next = bit_cast(self.bins.bin_value.q.val(), 32);
             }
@@ -593,7 +603,7 @@ impl Logic for Csr {
                 self.of_identity.next = self.layout.identity[i].val();
             }
         }
-        self.seen.next = self.kept.val()
+        self.seen.next = self.kept.q.val()
             | self.of_t_pdt_now.val()
             | self.of_t_pb.val()
             | self.of_window.val()
@@ -606,6 +616,7 @@ impl Logic for Csr {
             | self.of_events.val()
             | self.of_hop_factor_now.val()
             | self.of_guard_tokens.val()
+            | self.of_bin_busy.val()
             | self.of_bin_count.val()
             | self.of_hop_count.val()
             | self.of_identity.val();
@@ -663,7 +674,7 @@ impl Logic for Csr {
         self.mask.next =
             self.lanes[0].val() | self.lanes[1].val() | self.lanes[2].val() | self.lanes[3].val();
         self.asked.set_bits.next = self.access.write_data.val() & self.mask.val();
-        self.asked.merged.next = (self.kept.val() & !self.mask.val()) | self.asked.set_bits.val();
+        self.asked.merged.next = (self.kept.q.val() & !self.mask.val()) | self.asked.set_bits.val();
 
         comment!("Whether it may");
         self.asked.new_policy.next =
@@ -711,8 +722,8 @@ impl Logic for Csr {
         } else {
             self.asked.verdict.next = self.okay.val();
         }
-        self.asked.accepted.next = self.access.request.val()
-            & self.access.write.val()
+        self.asked.is_write.next = self.access.request.val() & self.access.write.val();
+        self.asked.accepted.next = self.asked.is_write.val()
             & self.access.write_strobe.val().any()
             & !(self.asked.staged.val() & self.parameters.pending.q.val());
         self.asked.writes.next = self.asked.accepted.val() & !self.asked.illegal.val();
@@ -778,7 +789,7 @@ impl Logic for Csr {
         }
 
         comment!("Error flags");
-        if self.asked.accepted.val()
+        if self.asked.is_write.val()
             & self.asked.is_errors.val()
             & self.asked.set_bits.val().get_bit(0)
         {
@@ -788,7 +799,7 @@ impl Logic for Csr {
             self.sync_flag.d.next = true;
         }
         if self.is_map {
-            if self.asked.accepted.val()
+            if self.asked.is_write.val()
                 & self.asked.is_errors.val()
                 & self.asked.set_bits.val().get_bit(1)
             {
@@ -799,7 +810,7 @@ impl Logic for Csr {
             }
         }
         if self.votes {
-            if self.asked.accepted.val()
+            if self.asked.is_write.val()
                 & self.asked.is_errors.val()
                 & self.asked.set_bits.val().get_bit(2)
             {
@@ -810,7 +821,7 @@ impl Logic for Csr {
             }
         }
         if self.coded {
-            if self.asked.accepted.val() & self.asked.is_errors.val() {
+            if self.asked.is_write.val() & self.asked.is_errors.val() {
                 if self.asked.set_bits.val().get_bit(3) {
                     self.corrected_flag.d.next = false;
                 }
@@ -831,13 +842,13 @@ impl Logic for Csr {
             BinPins::link(&mut self.fetch, &mut self.bins.fetch);
             Request::link(&mut self.asked, &mut self.bins.asked);
         }
-        if self.asked.accepted.val() & self.asked.is_hop_index.val() {
+        if self.asked.is_write.val() & self.asked.is_hop_index.val() {
             self.hop_index_now.d.next = bit_cast(self.asked.merged.val(), &self.hop_index_now);
         }
         self.hop_index.next = self.hop_index_now.q.val();
 
         comment!("Counters");
-        self.clears.next = self.asked.accepted.val()
+        self.clears.next = self.asked.is_write.val()
             & self.asked.is_command.val()
             & self.asked.set_bits.val().get_bit(1);
         self.clear_counts.next = self.clears.val();

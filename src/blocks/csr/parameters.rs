@@ -43,7 +43,9 @@ bundle! {
     pub fn new(time: u32) {}
 
     {
-        pub out ttl: Bits(time, "time to live of the histogram, in ticks; 0: the longest"),
+        pub out next_ttl: Bits(
+            time, "time to live of the histogram after this cycle, in ticks; 0: the longest"
+        ),
         pub out max_samples: Bits(32, "samples after which the histogram ages"),
         pub out restart: Bit("the next sample finds the histogram empty"),
         pub in restarted: Bit("the histogram has been cleared"),
@@ -253,7 +255,7 @@ impl Logic for Parameters {
         }
         self.policy.d.next = self.in_force.next_policy.val();
         self.fixed_t_pdt.d.next = self.in_force.next_t_pdt.val();
-        if self.asked.accepted.val()
+        if self.asked.is_write.val()
             & self.asked.is_command.val()
             & self.asked.set_bits.val().get_bit(0)
         {
@@ -281,8 +283,9 @@ impl Logic for Parameters {
             if self.aging.restarted.val() {
                 self.restart_now.d.next = false;
             }
+            self.aging.next_ttl.next = self.ttl_now.q.val();
             if self.commits.val() {
-                self.ttl_now.d.next = self.staged_ttl.q.val();
+                self.aging.next_ttl.next = self.staged_ttl.q.val();
                 self.max_samples_now.d.next = self.staged_max_samples.q.val();
                 if (self.staged_ttl.q.val() != self.ttl_now.q.val())
                     | (self.staged_max_samples.q.val() != self.max_samples_now.q.val())
@@ -290,7 +293,7 @@ impl Logic for Parameters {
                     self.restart_now.d.next = true;
                 }
             }
-            self.aging.ttl.next = self.ttl_now.q.val();
+            self.ttl_now.d.next = self.aging.next_ttl.val();
             self.aging.max_samples.next = self.max_samples_now.q.val();
             self.aging.restart.next = self.restart_now.q.val();
         }

@@ -366,7 +366,7 @@ proptest! {
             if plan.predicts() {
                 if plan.ages() {
                     expected.extend([
-                        ("ttl", in_force.ttl),
+                        ("next_ttl", next.ttl),
                         ("max_samples", in_force.max_samples.into()),
                         ("restart", golden.restart().into()),
                     ]);

@@ -7,7 +7,7 @@ use super::bin_meter::golden::Edges;
 use super::Shape;
 use crate::blocks::idle_meter::golden::whole_ticks;
 use crate::blocks::queue::Queue;
-use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS};
+use crate::config::plan::{HistogramKind, HistogramPlan, PortPlan, GENERATIONS, MAP_ENTRIES};
 
 /// A change on its way into the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,6 +65,8 @@ pub struct Histogram {
     max_time: u64,
     /// The age at which the hardware stops counting, in ticks.
     oldest: u64,
+    /// The time to live that software has set, in ticks, 0 for the longest: `None` if it sets none.
+    ttl_set: Option<u64>,
     /// The next sample ends the present generation, whatever its age.
     renew: bool,
     /// Counters per generation, the present one first.
@@ -129,6 +131,17 @@ static COUNTERS: LazyLock<[Vec<Vec<String>>; 3]> = LazyLock::new(|| {
     })
 });
 
+/// The place of a map's lowest entry in [`ENTRIES`].
+const LOWEST: usize = *MAP_ENTRIES.end() as usize;
+
+/// The names of the registers in a map's entries that compare their bins with the idle period's.
+static ENTRIES: LazyLock<Vec<[String; 2]>> = LazyLock::new(|| {
+    let upper = (0..LOWEST).map(|entry| format!("u_map.u_entries_{entry}"));
+    let names = upper.chain(["u_map.u_lowest".to_owned()]);
+    let registers = names.map(|name| [format!("{name}.holds_q"), format!("{name}.precedes_q")]);
+    registers.collect()
+});
+
 /// How far the halving of a regular histogram is.
 #[derive(Clone, Copy, Debug)]
 struct Halving {
@@ -155,9 +168,13 @@ pub fn rounds_up(bin: usize, odd_halving: bool) -> bool {
 /// The largest age that the hardware counts to, in ticks: the time to live, unless software may
 /// change it.
 fn oldest(plan: &PortPlan) -> u64 {
-    let adjustable = plan.ages() && plan.registers.is_some();
-    let ttl = plan.histogram.ttl.filter(|_| !adjustable);
+    let ttl = plan.histogram.ttl.filter(|_| !adjustable(plan));
     ttl.unwrap_or(plan.max_time())
+}
+
+/// Software may change when the histogram ages.
+fn adjustable(plan: &PortPlan) -> bool {
+    plan.ages() && plan.registers.is_some()
 }
 
 impl Halving {
@@ -187,6 +204,7 @@ impl Histogram {
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
             oldest: oldest(plan),
+            ttl_set: adjustable(plan).then_some(plan.histogram.ttl.unwrap_or(0)),
             renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
             group_size: group_size(&edges),
@@ -219,6 +237,7 @@ impl Histogram {
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
             oldest: oldest(plan),
+            ttl_set: adjustable(plan).then_some(plan.histogram.ttl.unwrap_or(0)),
             renew: false,
             populated: populated.count() as u32,
             generations: contents.generations,
@@ -312,10 +331,15 @@ impl Histogram {
         self.halving.answers = update;
     }
 
-    /// From the end of cycle `now` on, generations end by these parameters; the present one
-    /// with the next sample if `renew`.
-    pub fn set_parameters(&mut self, now: u64, max_samples: u32, ttl: Option<u64>, renew: bool) {
+    /// From the end of cycle `now` on, generations end by these parameters, `ttl` in ticks and 0
+    /// for the longest; the present one with the next sample if `renew`.
+    pub fn set_parameters(&mut self, now: u64, max_samples: u32, ttl: u64, renew: bool) {
         self.renew = renew;
+        self.ttl_set = Some(ttl);
+        let ttl = match ttl {
+            0 => Some(self.max_time),
+            ttl => Some(ttl),
+        };
         if (self.plan.max_samples, self.plan.ttl) != (max_samples, ttl) {
             // An age that stood still goes on from where it stood.
             let elapsed = now.saturating_sub(self.since);
@@ -459,7 +483,7 @@ impl Histogram {
     /// Calls `visit` with the registers that count the time of the window, as they are at the
     /// beginning of cycle `now`: they are a cycle late.
     pub fn time_registers(&self, now: u64, visit: &mut impl FnMut(&'static str, u64)) {
-        let [prescaler, ticks, last_tick, over] = match self.plan.kind {
+        let [prescaler, ticks, last_tick, over, stands, reaches] = match self.plan.kind {
             HistogramKind::Circular if self.plan.sums_lengths() => return,
             HistogramKind::Regular => {
                 if self.clocks_per_tick > 1 {
@@ -474,24 +498,32 @@ impl Histogram {
                 "u_clearing.u_window.ticks_q",
                 "u_clearing.u_window.last_tick_q",
                 "u_clearing.u_window.over_q",
+                "u_clearing.u_window.stands_q",
+                "u_clearing.u_window.reaches_q",
             ],
             HistogramKind::Map => [
                 "u_map.u_window.prescaler_q",
                 "u_map.u_window.ticks_q",
                 "u_map.u_window.last_tick_q",
                 "u_map.u_window.over_q",
+                "u_map.u_window.stands_q",
+                "u_map.u_window.reaches_q",
             ],
             HistogramKind::Circular => [
                 "u_circular.u_age.prescaler_q",
                 "u_circular.u_age.ticks_q",
                 "u_circular.u_age.last_tick_q",
                 "u_circular.u_age.over_q",
+                "u_circular.u_age.stands_q",
+                "u_circular.u_age.reaches_q",
             ],
             HistogramKind::Decaying => [
                 "u_decaying.u_age.prescaler_q",
                 "u_decaying.u_age.ticks_q",
                 "u_decaying.u_age.last_tick_q",
                 "u_decaying.u_age.over_q",
+                "u_decaying.u_age.stands_q",
+                "u_decaying.u_age.reaches_q",
             ],
         };
         let cycles = now.saturating_sub(self.since + 1);
@@ -505,6 +537,31 @@ impl Histogram {
             (age + 1 == self.oldest || self.oldest == 1).into(),
         );
         visit(over, (age == self.oldest).into());
+        if let Some(ttl) = self.ttl_set {
+            visit(stands, (ttl > 0 && age >= ttl).into());
+            let mask = self.max_time;
+            visit(reaches, (age.wrapping_sub(ttl) & mask == mask).into());
+        }
+    }
+
+    /// Calls `visit` with the registers of a map that compare its entries with the bin after `ticks`
+    /// idle ticks.
+    pub fn entry_registers(&self, ticks: u64, visit: &mut impl FnMut(&'static str, u64)) {
+        if !self.is_map() {
+            return;
+        }
+        let most = (self.edges.top() as u64 + 1).min(self.plan.max_samples.into());
+        let entries = u64::from(self.plan.map_entries).min(most).max(2) as usize;
+        let sample = self.edges.bin(ticks) as u64 + 1;
+        visit("u_map.sample_q", sample);
+        let counts = self.generations[0].iter().enumerate().rev();
+        let in_use = counts.filter(|(_, &count)| count > 0);
+        let mut keys = in_use.map(|(bin, _)| bin as u64 + 1);
+        for names in ENTRIES.iter().take(entries - 1).chain([&ENTRIES[LOWEST]]) {
+            let key = keys.next().unwrap_or(0);
+            visit(&names[0], (key == sample).into());
+            visit(&names[1], (key > sample).into());
+        }
     }
 
     /// Calls `visit` with what the counters hold while no change is on its way, of the kinds of

@@ -307,6 +307,7 @@ block! {
         pub in state: Search("where the search stands"),
         pub in update_now: Bit("t_pb, window and budget are new"),
         pub in threshold_now: Bits(time, "the threshold"),
+        pub in compared: Bit("the entries of the map compared the cycle before") if !reads,
         pub in reading: Bit("what was read the cycle before is the search's") if reads,
         pub in arriving: Bit("what arrives is the search's") if reads,
         pub in looking: Bit("samples is the search's") if reads,
@@ -322,6 +323,7 @@ block! {
         ),
         invariant legal_state("The search is in a state that this configuration has."),
         invariant told_at_rest("A threshold comes out when the search is over."),
+        invariant compared_in_search("The entries of a map compare for a search.") if !reads,
         invariant reads_in_search(
             "Only a search reads, and what is left on its way at the end is gone before the next."
         ) if reads,
@@ -360,6 +362,10 @@ impl Logic for SearchClaims {
             }
         } else if self.state.val() == Search::Entries {
             self.legal_state.d.next = true;
+        }
+        if !self.reads {
+            self.compared_in_search.d.next =
+                !self.compared.val() | (self.state.val() == Search::Entries);
         }
         if !self.accumulates {
             if self.state.val() == Search::Multiply {

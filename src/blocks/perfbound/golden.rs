@@ -14,8 +14,10 @@ enum Search {
     Groups,
     /// Adding up the bins of the group that holds the answer.
     Bins,
-    /// All entries of a map tell the answer.
+    /// All entries of a map compare.
     Entries,
+    /// One of them tells the answer.
+    Told,
     /// Turning the bin into a time.
     Finish,
 }
@@ -217,9 +219,10 @@ impl PerfBound {
                 self.update = true;
             }
             Search::Entries => {
-                self.search = Search::Finish;
+                self.search = Search::Told;
                 self.index = histogram.look_up(self.budget);
             }
+            Search::Told => self.search = Search::Finish,
             Search::Groups => {
                 self.look_at_group(histogram, arrived);
                 if self.search == Search::Groups && !histogram.taken(now, sample.is_some()) {

@@ -6,10 +6,10 @@ use crate::config::plan::{HistogramKind, PortPlan};
 
 /// Clock cycles that the budget is looked up in the histogram, at most, if a
 /// number of reads takes `cycles_of` it: every group is read, and of one group every bin but
-/// the lowest, and the last read of each level has to be looked at. A map needs one cycle.
+/// the lowest, and the last read of each level has to be looked at. A map needs two cycles.
 fn search_cycles(plan: &PortPlan, cycles_of: impl Fn(u64) -> u64) -> u64 {
     if plan.histogram.kind == HistogramKind::Map {
-        return 1;
+        return 2;
     }
     let shape = Shape::of(plan);
     let groups = (shape.top_bin >> shape.place) + 1;

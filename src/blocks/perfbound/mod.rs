@@ -51,7 +51,7 @@ block! {
          samples in it and above are at most the budget, the packets that may be\n\
          delayed in the window of the histogram.\n\
          \n\
-         The map tells the bin in the cycle after it was given the budget."
+         The map tells the bin two cycles after it was given the budget."
             } else {
                 "Finds the power-down threshold: the middle of the lowest bin such that the\n\
          samples in it and above are at most the budget, the packets that may be\n\
@@ -109,6 +109,7 @@ block! {
         reg arriving: Bit(false, "what arrives is the search's"),
         reg looking: Bit(false, "samples is the search's"),
         section read: Reading(plan) if !maps,
+        reg compared: Bit(false, "the entries of the map compared the cycle before") if maps,
         constant top_group: Bits(
             shape.group, u128::from(shape.top_bin >> shape.place), "highest group in use"
         ),
@@ -288,7 +289,10 @@ impl Logic for PerfBound {
                     comment!("Not used in this configuration.");
                     self.state.d.next = Search::Idle;
                 } else {
-                    self.state.d.next = Search::Finish;
+                    self.compared.d.next = !self.compared.q.val();
+                    if self.compared.q.val() {
+                        self.state.d.next = Search::Finish;
+                    }
                     self.found.d.next = self.map_found.val();
                     self.above.d.next = false;
                 }
@@ -313,6 +317,9 @@ impl Logic for PerfBound {
                 self.state.d.next = Search::Finish;
                 self.pending.d.next = false;
                 self.reading.d.next = false;
+                if !self.reads {
+                    self.compared.d.next = false;
+                }
                 self.update_now.d.next = false;
                 self.threshold_now.d.next = self.threshold_now.q.val();
                 self.found.d.next = bit_cast(self.sample_bin.val(), &self.found);
@@ -357,6 +364,8 @@ impl Logic for PerfBound {
             self.search_claims.arrived.next = self.arrived.val();
             self.search_claims.bin.next = self.read.bin.q.val();
             self.search_claims.place_bits.next = self.place_bits.val();
+        } else {
+            self.search_claims.compared.next = self.compared.q.val();
         }
         if self.tells_exactness {
             self.accumulated_claims.starts.next = self.starts.val();

@@ -600,12 +600,8 @@ impl Port {
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.set_rate(rate);
             if self.plan.ages() {
-                let ttl = match self.parameters.ttl {
-                    0 => self.plan.max_time(),
-                    ttl => ttl,
-                };
-                let samples = self.parameters.max_samples;
-                histogram.set_parameters(now, samples, Some(ttl), csr.restart());
+                let (samples, ttl) = (self.parameters.max_samples, self.parameters.ttl);
+                histogram.set_parameters(now, samples, ttl, csr.restart());
             }
         }
         self.set_guard_rate(rate);
@@ -863,12 +859,12 @@ impl Model for Port {
             guard.time_registers(now, &mut visit);
         }
         if let Some((histogram, perfbound)) = &self.predictor {
-            if self.plan.histogram.scale != BinScale::Linear {
-                (histogram.edges()).time_registers(
-                    self.meter.ticks(now),
-                    self.plan.time_width,
-                    &mut visit,
-                );
+            let logarithmic = self.plan.histogram.scale != BinScale::Linear;
+            if logarithmic || histogram.is_map() {
+                let (ticks, bits) = (self.meter.ticks(now), self.plan.time_width);
+                let edges = histogram.edges();
+                edges.time_registers(ticks, logarithmic.then_some(bits), &mut visit);
+                histogram.entry_registers(ticks, &mut visit);
             }
             histogram.time_registers(now, &mut visit);
             histogram.counter_registers(&mut visit);

@@ -72,21 +72,22 @@ impl Edges {
         u64::try_from(low).unwrap_or(u64::MAX)
     }
 
-    /// Calls `visit` with the registers that count along with the idle time on a logarithmic scale,
-    /// `time_width` bits wide where they hold times, after `ticks` idle ticks.
+    /// Calls `visit` with the registers that count along with the idle time, where the bin follows it
+    /// tick by tick, after `ticks` idle ticks. On a logarithmic scale one of them is a time, of
+    /// `extent_bits`.
     pub fn time_registers(
         &self,
         ticks: u64,
-        time_width: u32,
+        extent_bits: Option<u32>,
         visit: &mut impl FnMut(&'static str, u64),
     ) {
         let bin = self.bin(ticks);
-        let extent = self.edges[bin + 1] - self.edges[bin] - 1;
         visit("u_bin_meter.present_q", bin as u64);
-        visit(
-            "u_bin_meter.extent_q",
-            extent.min(u128::MAX >> (128 - time_width)) as u64,
-        );
+        if let Some(bits) = extent_bits {
+            let extent = self.edges[bin + 1] - self.edges[bin] - 1;
+            let extent = extent.min(u128::MAX >> (128 - bits)) as u64;
+            visit("u_bin_meter.extent_q", extent);
+        }
     }
 
     /// The middle of bin `index` in ticks, at most `h_maxval`; `h_maxval` above the highest

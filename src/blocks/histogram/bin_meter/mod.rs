@@ -5,13 +5,14 @@ pub mod golden;
 pub(crate) mod tests;
 
 use super::Shape;
-use crate::config::plan::{BinScale, PortPlan};
+use crate::config::plan::{BinScale, HistogramKind, PortPlan};
 use crate::hdl::prelude::*;
 
 block! {
     /// Tells into which bin the present idle period falls if it ends now. On a linear scale
     /// that is the length less its low bits; on a logarithmic one the bin is kept up to date
-    /// tick by tick, so that no length need be normalised when a period ends.
+    /// tick by tick, so that no length need be normalised when a period ends. So it is for a map,
+    /// which compares the bin a cycle ahead.
     pub struct BinMeter(clk, rst);
 
     /// The bin meter of `plan`'s histogram.
@@ -26,6 +27,7 @@ block! {
         let largest_span = plan.max_time() >> histogram.bin_shift;
         let span = clog2(u128::from(largest_span) + 1).max(shape.index());
         let logarithmic = histogram.scale != BinScale::Linear;
+        let ahead = histogram.kind == HistogramKind::Map;
         // Where no idle period reaches the first wider octave, that octave may begin beyond
         // the highest bin by more than one bit.
         let count = (shape.index() + 1).max(mantissa_bits + 2);
@@ -45,6 +47,11 @@ block! {
                     bits => (1u64 << bits).to_string(),
                 }
             )
+        } else if ahead {
+            "The bin of the present idle period: its length without its low bits. What\n\
+             is longer than the histogram falls into its highest bin. The bin follows the\n\
+             idle period tick by tick, so that the one of the next cycle is known as well."
+                .into()
         } else {
             "The bin of the present idle period: its length without its low bits. What\n\
              is longer than the histogram falls into its highest bin."
@@ -57,6 +64,9 @@ block! {
         pub in tick: Bit("this idle cycle completes a tick"),
         pub in ticks: Bits(time, "whole ticks idle before this cycle"),
         pub out bin: Bits(shape.index(), "bin of an idle period of this length"),
+        pub out grows: Bit("in the next cycle it is the bin above") if ahead,
+        choice ahead(ahead), // that is told
+        choice follows(logarithmic || ahead), // the bin follows the idle period tick by tick
         choice logarithmic(logarithmic), // the scale is logarithmic
         // An idle period may be longer than the histogram.
         choice clamps(largest_span > shape.top_bin),
@@ -90,18 +100,27 @@ impl Logic for BinMeter {
             self.over.next = self.tick.val()
                 & !(self.present.q.val() == self.top_bin.val())
                 & ((self.ticks.val() & self.extent.q.val()) == self.extent.q.val());
+        } else if self.follows {
+            self.over.next = self.tick.val()
+                & !(self.present.q.val() == self.top_bin.val())
+                & ((self.ticks.val() & self.first_extent.val()) == self.first_extent.val());
+        }
+        if self.logarithmic {
             self.octave_over.next = ((self.present.q.val() & self.last_place.val())
                 == self.last_place.val())
                 & (bit_cast(self.present.q.val(), &self.first_octaves) + 1
                     >= self.first_octaves.val());
             if self.active.val() {
-                self.present.d.next = 0.into();
                 self.extent.d.next = self.first_extent.val();
+            } else if self.over.val() & self.octave_over.val() {
+                self.extent.d.next = (self.extent.q.val() << self.one.val()) | 1;
+            }
+        }
+        if self.follows {
+            if self.active.val() {
+                self.present.d.next = 0.into();
             } else if self.over.val() {
                 self.present.d.next = self.present.q.val() + 1;
-                if self.octave_over.val() {
-                    self.extent.d.next = (self.extent.q.val() << self.one.val()) | 1;
-                }
             }
             self.bin.next = self.present.q.val();
         } else {
@@ -112,6 +131,9 @@ impl Logic for BinMeter {
                     self.bin.next = self.top_bin.val();
                 }
             }
+        }
+        if self.ahead {
+            self.grows.next = self.over.val();
         }
     }
 }

@@ -7,7 +7,7 @@ use super::BinMeter;
 use crate::blocks::histogram::bin_of;
 use crate::blocks::port::tests::small_plan;
 use crate::blocks::testing::{cases, Bench};
-use crate::config::plan::{BinScale, HistogramPlan, PortPlan};
+use crate::config::plan::{BinScale, HistogramKind, HistogramPlan, PortPlan};
 use crate::hdl::check;
 
 /// Linear, or logarithmic with fewer than so many mantissa bits.
@@ -24,6 +24,7 @@ proptest! {
     #[test]
     fn description_and_golden_model_agree(
         scale in scales(6),
+        kind in prop::sample::select(vec![HistogramKind::Clearing, HistogramKind::Map]),
         bins in 4u32..300,
         bin_shift in 0u32..6,
         max_value in 0u64..5000,
@@ -32,7 +33,7 @@ proptest! {
     ) {
         let mut plan = PortPlan { clocks_per_tick, ..small_plan() };
         plan.histogram = HistogramPlan {
-            scale, bins, bin_shift, max_value: max_value.min(plan.max_time()), ..plan.histogram
+            kind, scale, bins, bin_shift, max_value: max_value.min(plan.max_time()), ..plan.histogram
         };
         let edges = Edges::new(&plan.histogram);
         let mut bench = Bench::new(BinMeter::new(&plan));
@@ -44,6 +45,11 @@ proptest! {
                 let tick = (cycle + 1).is_multiple_of(clocks_per_tick);
                 bench.drive(&[("active", 0), ("tick", tick.into()), ("ticks", ticks)]);
                 prop_assert_eq!(bench.get("bin"), edges.bin(ticks) as u64, "{} ticks", ticks);
+                if kind == HistogramKind::Map {
+                    let next = ((cycle + 1) / clocks_per_tick).min(plan.max_time());
+                    let grows = edges.bin(next) > edges.bin(ticks);
+                    prop_assert_eq!(bench.get("grows"), u64::from(grows), "{} ticks", ticks);
+                }
                 bench.clock();
             }
         }
@@ -87,9 +93,12 @@ fn the_bins_of_the_example() {
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for scale in [BinScale::Linear, BinScale::Log { mantissa_bits: 2 }] {
-        let mut plan = small_plan();
-        plan.histogram.scale = scale;
-        check::agrees_with_verilog(|| BinMeter::new(&plan), 4000, 1).unwrap();
+        for kind in [HistogramKind::Clearing, HistogramKind::Map] {
+            let mut plan = small_plan();
+            plan.histogram.kind = kind;
+            plan.histogram.scale = scale;
+            check::agrees_with_verilog(|| BinMeter::new(&plan), 4000, 1).unwrap();
+        }
     }
 }
 

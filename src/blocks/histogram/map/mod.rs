@@ -50,7 +50,7 @@ impl Shape {
 block! {
     /// A histogram that stores populated bins only (SPEC 6, PerfBound 3.2: "a map-like structure is
     /// ideal"), ordered by length, each with its tail sum: a sample is recorded in one cycle,
-    /// and PerfBound's bin is found in one. Its golden model is [`super::golden::Histogram`].
+    /// and PerfBound's bin is found in two. Its golden model is [`super::golden::Histogram`].
     pub struct MapHistogram(clk, rst);
 
     /// The histogram of `plan`.
@@ -73,28 +73,35 @@ block! {
          \n\
          The entries are ordered by bin, the highest first, and hold tail sums rather\n\
          than counters: the answer to a budget is the bin above the first entry that\n\
-         exceeds it, which all entries tell at once.",
+         exceeds it. All entries compare at once, and that one tells in the next cycle.",
     )
 
     {
         pub in ended: Bit("a sample: an idle period ended"),
-        pub in sample_bin: Bits(clog2(plan.histogram.bins.into()), "bin of the sample"),
+        pub in active: Bit("the port is active in this cycle"),
+        pub in grows: Bit("in the next cycle the idle period falls into the bin above"),
         pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
-        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
+        pub in next_ttl: Bits(
+            plan.time_width, "time to live after this cycle, in ticks; 0: the longest"
+        ) if adjustable,
         pub in renew: Bit("it is due at once") if adjustable,
         pub in budget: Bits(budget, "packets that may be delayed"),
         pub out cleared: Bit("the sample clears the histogram"),
         pub out overflow: Bit("because it found no free entry"),
         pub out age: Bits(plan.time_width, "ticks since the clear, one cycle late"),
         pub out step: Bit("the age grows by a tick"),
-        pub out found: Bits(key, "lowest bin whose tail sum is within the budget"),
+        pub out found: Bits(
+            key, "lowest bin whose tail sum was within the budget the cycle before"
+        ),
         choice overflows(shape.overflows), // entries may run out
         choice clips(clips), // a budget may be more than any tail sum
         constant largest_tail: Bits(tail, largest_tail, "no tail sum is larger"),
         constant largest_tail_wide: Bits(
             budget, if clips { largest_tail } else { 0 }, "no tail sum is larger"
         ),
-        local sample: Bits(key, "key of the sample's bin: the bin plus one"),
+        reg sample: Bits(key, 1, "key of the idle period's bin: the bin plus one"),
+        local next_sample: Bits(key, "the same in the next cycle"),
+        local clear: Bit("a sample would clear the map"),
         local limit: Bits(tail, "the budget, or the largest tail sum"),
         local insert: Bit("the sample needs an entry of its own"),
         local gain: Bit("the counter of its bin has room for it"),
@@ -114,26 +121,35 @@ impl Logic for MapHistogram {
         self.window.ended.next = self.ended.val();
         if self.adjustable {
             self.window.max_samples.next = self.max_samples.val();
-            self.window.ttl.next = self.ttl.val();
+            self.window.next_ttl.next = self.next_ttl.val();
             self.window.renew.next = self.renew.val();
         }
         if self.overflows {
             self.full.next = self.lowest.key.val().any();
-            self.overflow.next = self.ended.val()
-                & self.full.val()
-                & !self.lowest.known.val()
-                & !self.window.due.val();
+            self.clear.next = self.window.due.val() | (self.full.val() & !self.lowest.known.val());
+            self.overflow.next = self.ended.val() & self.clear.val() & !self.window.due.val();
         } else {
             comment!("There are entries for all bins, or for all samples.");
+            self.clear.next = self.window.due.val();
             self.overflow.next = false;
         }
-        self.cleared.next = (self.ended.val() & self.window.due.val()) | self.overflow.val();
+        self.cleared.next = self.ended.val() & self.clear.val();
         self.window.restart.next = self.cleared.val();
         self.age.next = self.window.age.val();
         self.step.next = self.window.step.val();
 
-        self.sample.next = bit_cast(self.sample_bin.val(), &self.sample) + 1;
-        self.insert.next = self.cleared.val() | !self.lowest.known.val();
+        comment!(
+            "The entries compare the bin a cycle ahead: a sample is two cycles after the last."
+        );
+        if self.active.val() {
+            self.next_sample.next = 1.into();
+        } else if self.grows.val() {
+            self.next_sample.next = self.sample.q.val() + 1;
+        } else {
+            self.next_sample.next = self.sample.q.val();
+        }
+        self.sample.d.next = self.next_sample.val();
+        self.insert.next = self.window.due.val() | !self.lowest.known.val();
         self.gain.next = !self.lowest.saturated.val();
         if self.clips {
             if self.budget.val() > self.largest_tail_wide.val() {
@@ -152,6 +168,7 @@ impl Logic for MapHistogram {
         self.entries[0].above_known.next = false;
         self.entries[0].above_saturated.next = false;
         self.entries[0].above_exceeds.next = false;
+        self.entries[0].above_answers.next = false;
         self.entries[0].above_found.next = 0.into();
         for i in 1..self._upper_entries {
             self.entries[i].above_key.next = self.entries[i - 1].key.val();
@@ -160,21 +177,24 @@ impl Logic for MapHistogram {
             self.entries[i].above_known.next = self.entries[i - 1].known.val();
             self.entries[i].above_saturated.next = self.entries[i - 1].saturated.val();
             self.entries[i].above_exceeds.next = self.entries[i - 1].exceeds.val();
+            self.entries[i].above_answers.next = self.entries[i - 1].answers.val();
             self.entries[i].above_found.next = self.entries[i - 1].found.val();
         }
         for i in 0..self._upper_entries {
             self.entries[i].record.next = self.ended.val();
-            self.entries[i].clear.next = self.cleared.val();
+            self.entries[i].clear.next = self.clear.val();
             self.entries[i].insert.next = self.insert.val();
             self.entries[i].gain.next = self.gain.val();
-            self.entries[i].sample.next = self.sample.val();
+            self.entries[i].sample.next = self.sample.q.val();
+            self.entries[i].next_sample.next = self.next_sample.val();
             self.entries[i].limit.next = self.limit.val();
         }
         self.lowest.record.next = self.ended.val();
-        self.lowest.clear.next = self.cleared.val();
+        self.lowest.clear.next = self.clear.val();
         self.lowest.insert.next = self.insert.val();
         self.lowest.gain.next = self.gain.val();
-        self.lowest.sample.next = self.sample.val();
+        self.lowest.sample.next = self.sample.q.val();
+        self.lowest.next_sample.next = self.next_sample.val();
         self.lowest.limit.next = self.limit.val();
         for i in self._last..self._upper_entries {
             self.lowest.above_key.next = self.entries[i].key.val();
@@ -183,6 +203,7 @@ impl Logic for MapHistogram {
             self.lowest.above_known.next = self.entries[i].known.val();
             self.lowest.above_saturated.next = self.entries[i].saturated.val();
             self.lowest.above_exceeds.next = self.entries[i].exceeds.val();
+            self.lowest.above_answers.next = self.entries[i].answers.val();
             self.lowest.above_found.next = self.entries[i].found.val();
         }
         self.found.next = self.lowest.found.val();

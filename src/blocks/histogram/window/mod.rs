@@ -20,6 +20,7 @@ block! {
             .filter(|_| !adjustable)
             .unwrap_or(plan.max_time());
         let width = clog2(u128::from(max_ticks) + 1);
+        let ttl = histogram.ttl.unwrap_or(0);
         let samples_width = clog2(u128::from(histogram.max_samples) + 1);
     }
 
@@ -36,7 +37,9 @@ block! {
         pub in ended: Bit("a sample: an idle period ended"),
         pub in restart: Bit("the window begins anew, with that sample"),
         pub in max_samples: Bits(32, "samples that fill the window") if adjustable,
-        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
+        pub in next_ttl: Bits(
+            plan.time_width, "time to live after this cycle, in ticks; 0: the longest"
+        ) if adjustable,
         pub in renew: Bit("the window is to end") if adjustable,
         pub out due: Bit("the next sample is to begin a new window"),
         pub out age: Bits(plan.time_width, "ticks since it began, one cycle late"),
@@ -71,8 +74,11 @@ block! {
         ),
         local samples_wanted: Bits(samples_width, "samples that fill the window"),
         choice adjustable(adjustable), // software decides when it is due
-        local mortal: Bit("it has a time to live"),
-        local stands: Bit("its age has reached it"),
+        local next_age: Bits(
+            plan.time_width, "ticks since it began, in the next cycle if it goes on"
+        ) if adjustable,
+        reg stands: Bit(false, "its age has reached the time to live") if adjustable,
+        reg reaches: Bit(ttl == 1, "it does so with the next tick") if adjustable,
         choice short(max_ticks == 1), // the first tick is the last
         invariant age_told("The age stands still at the largest one, and the flags tell."),
         invariant samples_fit(
@@ -97,10 +103,7 @@ impl Logic for Window {
             self.tick.next = self.running.q.val();
         }
         if self.adjustable {
-            self.mortal.next = self.ttl.val() != 0;
-            self.stands.next =
-                self.mortal.val() & (bit_cast(self.ticks.q.val(), &self.ttl) >= self.ttl.val());
-            self.step.next = self.tick.val() & !self.over.q.val() & !self.stands.val();
+            self.step.next = self.tick.val() & !self.over.q.val() & !self.stands.q.val();
         } else {
             self.step.next = self.tick.val() & !self.over.q.val();
         }
@@ -119,11 +122,9 @@ impl Logic for Window {
             comment!(
                 "The window also ends at the largest age: it must not stop while counters go on."
             );
-            self.old.next = self.stands.val()
+            self.old.next = self.stands.q.val()
                 | self.over.q.val()
-                | (self.step.val()
-                    & (self.last_tick.q.val()
-                        | ((bit_cast(self.ticks.q.val(), &self.ttl) + 1) == self.ttl.val())));
+                | (self.step.val() & (self.last_tick.q.val() | self.reaches.q.val()));
             self.due.next = self.full.q.val() | self.old.val() | self.renew.val();
         } else {
             if self.ages {
@@ -149,6 +150,20 @@ impl Logic for Window {
             self.ticks.d.next = self.ticks.q.val() + 1;
             self.last_tick.d.next = self.ticks.q.val() == self.last_but_one.val();
             self.over.d.next = self.last_tick.q.val();
+        }
+        if self.adjustable {
+            comment!("Compared a cycle ahead. One tick is left if the difference is -1.");
+            self.next_age.next = bit_cast(self.ticks.q.val(), &self.next_ttl);
+            if self.step.val() {
+                self.next_age.next = bit_cast(self.ticks.q.val(), &self.next_ttl) + 1;
+            }
+            self.stands.d.next =
+                (self.next_ttl.val() != 0) & (self.next_age.val() >= self.next_ttl.val());
+            self.reaches.d.next = (self.next_age.val() - self.next_ttl.val()).all();
+            if self.restart.val() {
+                self.stands.d.next = false;
+                self.reaches.d.next = self.next_ttl.val() == 1;
+            }
         }
         if self.counts {
             if self.restart.val() {
