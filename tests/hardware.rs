@@ -336,6 +336,31 @@ fn random_activity(cycles: u64, native_cycles: u64) {
 }
 
 /// Short times, so that a map's corners are all reached.
+/// Software changes after how many samples the map is cleared; the hardware has entries for as many as it
+/// was built for.
+#[test]
+fn software_changes_when_a_map_is_cleared() {
+    let folder = folder_of("bxiv3-fast-wake");
+    let config = "[port]\ntime_width = 16\nsleep = \"fast-wake\"\nsync = \"levels\"\n\
+                  registers = true\n\
+                  [states.fast-wake]\nt_w_ns = 20\nt_s_ns = 10\n\
+                  [histogram]\nkind = \"map\"\nbins = 64\nbin_ns = 8\ncounter_bits = 3\n\
+                  max_samples = 5\nttl_ns = 4000\nmap_entries = 6\n\
+                  [perfbound]\nhop_factor = 0.05\n";
+    fs::write(folder.path().join("port.toml"), config).unwrap();
+    let random = ["cosim", "port.toml", "--random"];
+    let report = json_of(
+        folder.path(),
+        &[&random[..], &["--cycles", "300k"]].concat(),
+    );
+    assert_eq!(report["mismatches"], 0);
+    assert!(report["leapt_cycles"].as_u64().unwrap() > 0, "{report}");
+    for corner in ["clear-by-samples", "applied-active"] {
+        let count = report["coverage"]["reached"][corner].as_u64().unwrap();
+        assert!(count > 0, "{corner}");
+    }
+}
+
 #[test]
 fn random_activity_on_a_map() {
     let folder = folder_of("bxiv3-fast-wake");

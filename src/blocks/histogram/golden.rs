@@ -85,6 +85,8 @@ pub struct Histogram {
     changes: Queue<Change, 4>,
     /// Bins with samples, of a map.
     populated: u32,
+    /// Entries that the hardware of a map has.
+    entries: usize,
     /// The largest window, in ticks.
     max_window: u64,
     /// Of a regular histogram.
@@ -100,6 +102,12 @@ fn enough(plan: &PortPlan) -> u64 {
         true => 1 << (shape.counter - 1),
         false => u64::MAX,
     }
+}
+
+/// Entries that the hardware of a map has: as many as can be in use, and two at least.
+fn entries(plan: &PortPlan, edges: &Edges) -> usize {
+    let most = (edges.top() as u64 + 1).min(plan.histogram.max_samples.into());
+    u64::from(plan.histogram.map_entries).min(most).max(2) as usize
 }
 
 /// Bins in a group: half of the bits of a bin's number, rounded up, say which of the group it is.
@@ -208,6 +216,7 @@ impl Histogram {
             renew: false,
             generations: (0..generations).map(|_| vec![0; edges.len()]).collect(),
             group_size: group_size(&edges),
+            entries: entries(plan, &edges),
             edges: Arc::new(edges),
             samples: 0,
             since: 0,
@@ -233,6 +242,7 @@ impl Histogram {
         Histogram {
             plan: plan.histogram,
             group_size: group_size(&edges),
+            entries: entries(plan, &edges),
             edges,
             clocks_per_tick: plan.clocks_per_tick,
             max_time: plan.max_time(),
@@ -550,14 +560,12 @@ impl Histogram {
         if !self.is_map() {
             return;
         }
-        let most = (self.edges.top() as u64 + 1).min(self.plan.max_samples.into());
-        let entries = u64::from(self.plan.map_entries).min(most).max(2) as usize;
         let sample = self.edges.bin(ticks) as u64 + 1;
         visit("u_map.sample_q", sample);
         let counts = self.generations[0].iter().enumerate().rev();
         let in_use = counts.filter(|(_, &count)| count > 0);
         let mut keys = in_use.map(|(bin, _)| bin as u64 + 1);
-        for names in ENTRIES.iter().take(entries - 1).chain([&ENTRIES[LOWEST]]) {
+        for names in (ENTRIES.iter().take(self.entries - 1)).chain([&ENTRIES[LOWEST]]) {
             let key = keys.next().unwrap_or(0);
             visit(&names[0], (key == sample).into());
             visit(&names[1], (key > sample).into());
