@@ -43,9 +43,7 @@ bundle! {
     pub fn new(time: u32) {}
 
     {
-        pub out next_ttl: Bits(
-            time, "time to live of the histogram after this cycle, in ticks; 0: the longest"
-        ),
+        pub out ttl: Bits(time, "time to live of the histogram, in ticks; 0: the longest"),
         pub out max_samples: Bits(32, "samples after which the histogram ages"),
         pub out restart: Bit("the next sample finds the histogram empty"),
         pub in restarted: Bit("the histogram has been cleared"),
@@ -283,9 +281,8 @@ impl Logic for Parameters {
             if self.aging.restarted.val() {
                 self.restart_now.d.next = false;
             }
-            self.aging.next_ttl.next = self.ttl_now.q.val();
             if self.commits.val() {
-                self.aging.next_ttl.next = self.staged_ttl.q.val();
+                self.ttl_now.d.next = self.staged_ttl.q.val();
                 self.max_samples_now.d.next = self.staged_max_samples.q.val();
                 if (self.staged_ttl.q.val() != self.ttl_now.q.val())
                     | (self.staged_max_samples.q.val() != self.max_samples_now.q.val())
@@ -293,7 +290,7 @@ impl Logic for Parameters {
                     self.restart_now.d.next = true;
                 }
             }
-            self.ttl_now.d.next = self.aging.next_ttl.val();
+            self.aging.ttl.next = self.ttl_now.q.val();
             self.aging.max_samples.next = self.max_samples_now.q.val();
             self.aging.restart.next = self.restart_now.q.val();
         }

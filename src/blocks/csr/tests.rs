@@ -366,7 +366,7 @@ proptest! {
             if plan.predicts() {
                 if plan.ages() {
                     expected.extend([
-                        ("next_ttl", next.ttl),
+                        ("ttl", in_force.ttl),
                         ("max_samples", in_force.max_samples.into()),
                         ("restart", golden.restart().into()),
                     ]);

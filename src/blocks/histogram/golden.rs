@@ -361,6 +361,11 @@ impl Histogram {
         }
     }
 
+    /// Its time to live is the one that software sets, or nothing sets any.
+    pub fn lives(&self, ttl: u64) -> bool {
+        self.ttl_set.is_none_or(|set| set == ttl)
+    }
+
     /// A sample in cycle `now` ends the present generation first.
     #[inline]
     fn due(&self, now: u64) -> bool {

@@ -578,6 +578,8 @@ impl Port {
             axi.clock(&inputs.axi(), csr.answer());
         }
         csr.clock(request, events);
+        // The window is compared with what was in force in this cycle.
+        let (samples, ttl) = (self.parameters.max_samples, self.parameters.ttl);
         self.parameters = csr.in_force();
         self.timer.set_backstop(self.parameters.backstop());
         self.fsm.choose(match self.parameters.sleep {
@@ -600,7 +602,6 @@ impl Port {
         if let Some((histogram, perfbound)) = &mut self.predictor {
             perfbound.set_rate(rate);
             if self.plan.ages() {
-                let (samples, ttl) = (self.parameters.max_samples, self.parameters.ttl);
                 histogram.set_parameters(now, samples, ttl, csr.restart());
             }
         }
@@ -626,6 +627,8 @@ impl Port {
         !packet
             && self.hops.as_ref().is_none_or(HopMonitor::steady)
             && self.rate.as_ref().is_none_or(BudgetRate::steady)
+            && (self.predictor.as_ref())
+                .is_none_or(|(histogram, _)| histogram.lives(self.parameters.ttl))
             && registers_are_steady
     }
 

@@ -610,7 +610,7 @@ impl Logic for Port {
                 FoundPins::link(&mut self.found, &mut self.decaying.found);
                 self.perfbound.live_window.next = self.decaying.window.val();
                 if self.ages {
-                    self.decaying.next_ttl.next = self.csr.aging.next_ttl.val();
+                    self.decaying.ttl.next = self.csr.aging.ttl.val();
                     self.decaying.max_samples.next = self.csr.aging.max_samples.val();
                     self.decaying.renew.next = self.csr.aging.restart.val();
                     self.csr.aging.restarted.next = self.decaying.renewed.val();
@@ -627,7 +627,7 @@ impl Logic for Port {
                     self.perfbound.window_step.next = self.map.step.val();
                 }
                 if self.ages {
-                    self.map.next_ttl.next = self.csr.aging.next_ttl.val();
+                    self.map.ttl.next = self.csr.aging.ttl.val();
                     self.map.max_samples.next = self.csr.aging.max_samples.val();
                     self.map.renew.next = self.csr.aging.restart.val();
                     self.csr.aging.restarted.next = self.map.cleared.val();
@@ -651,7 +651,7 @@ impl Logic for Port {
                     self.perfbound.window_step.next = self.clearing.step.val();
                 }
                 if self.ages {
-                    self.clearing.next_ttl.next = self.csr.aging.next_ttl.val();
+                    self.clearing.ttl.next = self.csr.aging.ttl.val();
                     self.clearing.max_samples.next = self.csr.aging.max_samples.val();
                     self.clearing.renew.next = self.csr.aging.restart.val();
                     self.csr.aging.restarted.next = self.clearing.cleared.val();

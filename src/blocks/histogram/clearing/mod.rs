@@ -28,9 +28,7 @@ block! {
         pub in ended: Bit("a sample: an idle period ended"),
         pub in sample_bin: Bits(shape.index(), "bin of the sample"),
         pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
-        pub in next_ttl: Bits(
-            plan.time_width, "time to live after this cycle, in ticks; 0: the longest"
-        ) if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
         pub in renew: Bit("it is due at once") if adjustable,
         pub flat read: ReadPins(&shape),
         pub out cleared: Bit("the sample clears the histogram"),
@@ -51,7 +49,7 @@ impl Logic for ClearingHistogram {
         self.window.ended.next = self.ended.val();
         if self.adjustable {
             self.window.max_samples.next = self.max_samples.val();
-            self.window.next_ttl.next = self.next_ttl.val();
+            self.window.ttl.next = self.ttl.val();
             self.window.renew.next = self.renew.val();
         }
         self.cleared.next = self.ended.val() & self.window.due.val();

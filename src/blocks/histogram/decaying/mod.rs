@@ -39,9 +39,7 @@ block! {
         pub in ended: Bit("a sample: an idle period ended"),
         pub in sample_bin: Bits(shape.index(), "bin of the sample"),
         pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
-        pub in next_ttl: Bits(
-            plan.time_width, "time to live after this cycle, in ticks; 0: the longest"
-        ) if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
         pub in renew: Bit("it is due at once") if adjustable,
         pub flat read: ReadPins(&shape),
         pub out renewed: Bit("a new generation begins") if adjustable,
@@ -81,7 +79,7 @@ impl Logic for DecayingHistogram {
         self.age.ended.next = self.ended.val();
         if self.adjustable {
             self.age.max_samples.next = self.max_samples.val();
-            self.age.next_ttl.next = self.next_ttl.val();
+            self.age.ttl.next = self.ttl.val();
             self.age.renew.next = self.renew.val();
         }
         self.halves.next = self.ended.val() & self.age.due.val();

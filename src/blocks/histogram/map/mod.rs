@@ -81,9 +81,7 @@ block! {
         pub in active: Bit("the port is active in this cycle"),
         pub in grows: Bit("in the next cycle the idle period falls into the bin above"),
         pub in max_samples: Bits(32, "samples after which it is due") if adjustable,
-        pub in next_ttl: Bits(
-            plan.time_width, "time to live after this cycle, in ticks; 0: the longest"
-        ) if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
         pub in renew: Bit("it is due at once") if adjustable,
         pub in budget: Bits(budget, "packets that may be delayed"),
         pub out cleared: Bit("the sample clears the histogram"),
@@ -121,7 +119,7 @@ impl Logic for MapHistogram {
         self.window.ended.next = self.ended.val();
         if self.adjustable {
             self.window.max_samples.next = self.max_samples.val();
-            self.window.next_ttl.next = self.next_ttl.val();
+            self.window.ttl.next = self.ttl.val();
             self.window.renew.next = self.renew.val();
         }
         if self.overflows {

@@ -37,9 +37,7 @@ block! {
         pub in ended: Bit("a sample: an idle period ended"),
         pub in restart: Bit("the window begins anew, with that sample"),
         pub in max_samples: Bits(32, "samples that fill the window") if adjustable,
-        pub in next_ttl: Bits(
-            plan.time_width, "time to live after this cycle, in ticks; 0: the longest"
-        ) if adjustable,
+        pub in ttl: Bits(plan.time_width, "time to live, in ticks; 0: the longest") if adjustable,
         pub in renew: Bit("the window is to end") if adjustable,
         pub out due: Bit("the next sample is to begin a new window"),
         pub out age: Bits(plan.time_width, "ticks since it began, one cycle late"),
@@ -152,17 +150,17 @@ impl Logic for Window {
             self.over.d.next = self.last_tick.q.val();
         }
         if self.adjustable {
-            comment!("Compared a cycle ahead. One tick is left if the difference is -1.");
-            self.next_age.next = bit_cast(self.ticks.q.val(), &self.next_ttl);
+            comment!("Compared a cycle ahead, with the time to live that is in force now. One tick is left if");
+            comment!("the difference is -1.");
+            self.next_age.next = bit_cast(self.ticks.q.val(), &self.ttl);
             if self.step.val() {
-                self.next_age.next = bit_cast(self.ticks.q.val(), &self.next_ttl) + 1;
+                self.next_age.next = bit_cast(self.ticks.q.val(), &self.ttl) + 1;
             }
-            self.stands.d.next =
-                (self.next_ttl.val() != 0) & (self.next_age.val() >= self.next_ttl.val());
-            self.reaches.d.next = (self.next_age.val() - self.next_ttl.val()).all();
+            self.stands.d.next = (self.ttl.val() != 0) & (self.next_age.val() >= self.ttl.val());
+            self.reaches.d.next = (self.next_age.val() - self.ttl.val()).all();
             if self.restart.val() {
                 self.stands.d.next = false;
-                self.reaches.d.next = self.next_ttl.val() == 1;
+                self.reaches.d.next = self.ttl.val() == 1;
             }
         }
         if self.counts {
