@@ -871,6 +871,52 @@ fn a_time_out_that_becomes_shorter_is_watched() {
     every_edit_is_found(&config, &SHORTER_TIME_OUT_EDITS, CYCLES_WITH_REGISTERS);
 }
 
+/// Of an entry of a map that a sample moves down while it answers.
+const MOVED_ANSWER_EDITS: [Edit; 2] = [
+    edit(
+        "the answer stays behind when its entry moves",
+        "map_entry.v",
+        "answered_d = above_answers & ~above_stays;",
+        "answered_d = answers;",
+    ),
+    edit(
+        "a new entry takes over the answer of the one above",
+        "map_entry.v",
+        "answered_d = above_answers & ~above_stays;",
+        "answered_d = above_answers;",
+    ),
+];
+
+/// A search takes longer than a bin of one clock is wide.
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn an_answer_that_moves_is_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let mut config = config_with_registers();
+    for (from, to) in [
+        ("tick_ns = 3", "tick_ns = 1"),
+        ("t_pdt_init_ns = 600", "t_pdt_init_ns = 20"),
+        ("bin_ns = 48", "bin_ns = 1\nkind = \"map\"\nmap_entries = 8"),
+        ("max_value_ns = 1536", "max_value_ns = 26"),
+    ] {
+        assert_eq!(config.matches(from).count(), 1, "{from}");
+        config = config.replace(from, to);
+    }
+    fs::write(path.join("port.toml"), config).unwrap();
+    let generate = ["generate", "port.toml", "-o", "rtl"];
+    run(linkdoze(path).args(generate), 0);
+    let cosim = ["cosim", "port.toml", "--random", "--no-wave", "--cycles"];
+    let cosim = [&cosim[..], &[CYCLES_WITH_REGISTERS, "--rtl"]].concat();
+    run(linkdoze(path).args(&cosim).arg("rtl"), 0);
+    for (index, edit) in MOVED_ANSWER_EDITS.iter().enumerate() {
+        let edited = format!("edit-{index}");
+        write_edited(&path.join("rtl"), &path.join(&edited), edit);
+        let (report, _) = run(linkdoze(path).args(&cosim).arg(edited), 1);
+        check_report(edit, &report);
+    }
+}
+
 fn every_edit_is_found(config: &str, edits: &[Edit], cycles: &str) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

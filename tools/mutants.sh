@@ -92,6 +92,9 @@ small map perfbound false 0.2 'hop_factor = 0.1' 0 |
     sed 's/^ttl_ns = .*/ttl_ns = 180000/; s/^counter_bits = .*/counter_bits = 4/' >"$out/map.toml"
 grep -q '^ttl_ns = 180000' "$out/map.toml"
 grep -q '^counter_bits = 4' "$out/map.toml"
+# A search takes longer than a bin is wide, so that a sample can move the entry that answers.
+small map perfbound true 0.2 'hops = "measured"' 0 | short_bins 12000 >"$out/map-fine.toml"
+grep -q '^bin_ns = 1$' "$out/map-fine.toml"
 "$linkdoze" init --preset bxiv3-hybrid -o "$out/bxiv3-hybrid.toml" --force >/dev/null 2>&1
 # At the scale of the preset: where a tick is much of a threshold, the least bits of the logarithms
 # make no difference to it.
@@ -109,6 +112,7 @@ try circular 4M histogram_circular,counter_store
 try regular 4M histogram_regular,counter_store,perfbound
 try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
 try map 20M histogram_map,map_entry,map_entry_lowest
+try map-fine 6M map_entry
 # Few tokens, which are soon used up.
 try guard 6M guard
 fewer=$((step + step / 4))
@@ -123,7 +127,7 @@ import pathlib
 import sys
 
 out = pathlib.Path(sys.argv[1])
-names = "bxiv3-deep-sleep bxiv3-hybrid circular regular decaying map correction guard registers".split()
+names = "bxiv3-deep-sleep bxiv3-hybrid circular regular decaying map map-fine correction guard registers".split()
 rows, left, kinds = [], [], {}
 for name in names:
     modules = {}

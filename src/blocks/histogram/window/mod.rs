@@ -20,7 +20,6 @@ block! {
             .filter(|_| !adjustable)
             .unwrap_or(plan.max_time());
         let width = clog2(u128::from(max_ticks) + 1);
-        let ttl = histogram.ttl.unwrap_or(0);
         let samples_width = clog2(u128::from(histogram.max_samples) + 1);
     }
 
@@ -76,7 +75,7 @@ block! {
             plan.time_width, "ticks since it began, in the next cycle if it goes on"
         ) if adjustable,
         reg stands: Bit(false, "its age has reached the time to live") if adjustable,
-        reg reaches: Bit(ttl == 1, "it does so with the next tick") if adjustable,
+        reg reaches: Bit(false, "it does so with the next tick") if adjustable,
         choice short(max_ticks == 1), // the first tick is the last
         invariant age_told("The age stands still at the largest one, and the flags tell."),
         invariant samples_fit(
@@ -160,7 +159,6 @@ impl Logic for Window {
             self.reaches.d.next = (self.next_age.val() - self.ttl.val()).all();
             if self.restart.val() {
                 self.stands.d.next = false;
-                self.reaches.d.next = self.ttl.val() == 1;
             }
         }
         if self.counts {
