@@ -962,6 +962,13 @@ fn wrong_histograms_and_searches_are_not_proved() {
             "u_map.u_map_claims.map_covers",
         ),
         (
+            "map",
+            "map_entry.v",
+            "answered_d = above_answers & ~above_stays;",
+            "answered_d = answers;",
+            "u_map.u_map_claims.map_search_exact",
+        ),
+        (
             "clearing",
             "perfbound.v",
             "rest = {1'b0, left_q} - {1'b0, samples_q}",
