@@ -112,7 +112,7 @@ try circular 4M histogram_circular,counter_store
 try regular 4M histogram_regular,counter_store,perfbound
 try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
 try map 20M histogram_map,map_entry,map_entry_lowest
-try map-fine 6M map_entry
+try map-fine 6M histogram_map,map_entry
 # Few tokens, which are soon used up.
 try guard 6M guard
 fewer=$((step + step / 4))
