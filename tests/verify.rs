@@ -964,6 +964,20 @@ fn wrong_histograms_and_searches_are_not_proved() {
         (
             "map",
             "map_entry.v",
+            "holds_d = key_held_q == next_sample;",
+            "holds_d = key_held_q == sample;",
+            "u_map.u_map_claims.map_counted",
+        ),
+        (
+            "map",
+            "bin_meter.v",
+            "tick & (present_q != TOP_BIN) &",
+            "tick &",
+            "u_key_claims.key_follows",
+        ),
+        (
+            "map",
+            "map_entry.v",
             "answered_d = above_answers & ~above_stays;",
             "answered_d = answers;",
             "u_map.u_map_claims.map_search_exact",

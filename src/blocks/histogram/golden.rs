@@ -361,9 +361,10 @@ impl Histogram {
         }
     }
 
-    /// Its time to live is the one that software sets, or nothing sets any.
-    pub fn lives(&self, ttl: u64) -> bool {
-        self.ttl_set.is_none_or(|set| set == ttl)
+    /// These are the parameters that were set last, or none are ever set.
+    pub fn ages_by(&self, max_samples: u32, ttl: u64) -> bool {
+        self.ttl_set
+            .is_none_or(|set| (self.plan.max_samples, set) == (max_samples, ttl))
     }
 
     /// A sample in cycle `now` ends the present generation first.

@@ -627,8 +627,9 @@ impl Port {
         !packet
             && self.hops.as_ref().is_none_or(HopMonitor::steady)
             && self.rate.as_ref().is_none_or(BudgetRate::steady)
-            && (self.predictor.as_ref())
-                .is_none_or(|(histogram, _)| histogram.lives(self.parameters.ttl))
+            && self.predictor.as_ref().is_none_or(|(histogram, _)| {
+                histogram.ages_by(self.parameters.max_samples, self.parameters.ttl)
+            })
             && registers_are_steady
     }
 
