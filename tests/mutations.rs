@@ -536,14 +536,14 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "time in refresh is not counted",
         "event_counters.v",
-        "low_8_d = low_8_q + 6'd1;",
-        "low_8_d = low_8_q;",
+        "low_8_d = left_8 + 7'd1;",
+        "low_8_d = left_8;",
     ),
     edit(
-        "a register that has not come around carries",
+        "a counter that is visited goes on calling",
         "event_counters.v",
-        "low_then_q < counts_read_data[5:0]",
-        "low_then_q <= counts_read_data[5:0]",
+        "left_8 = low_8_q & LOW_MASK",
+        "left_8 = low_8_q",
     ),
     edit(
         "a word is read while it is written",
@@ -572,7 +572,7 @@ const REGISTER_EDITS: [Edit; 35] = [
     edit(
         "clearing leaves the waits",
         "event_counters.v",
-        "low_10_d = 6'd0;",
+        "low_10_d = 7'd0;",
         "low_10_d = low_10_q;",
     ),
     edit(

@@ -4,6 +4,7 @@
 
 use std::fmt::Write;
 
+use crate::blocks::event_counters::LOW;
 use crate::blocks::port::pins::{Pin, Place, TopPins};
 
 /// How the C++ side makes a rising edge.
@@ -213,8 +214,8 @@ fn copies(member: &str) -> Option<[String; 3]> {
     Some([1, 2, 3].map(|copy| format!("{block}__DOT__u_{register}__DOT__copy_{copy}")))
 }
 
-/// A counter of events ([`crate::blocks::event_counters`]): a register of low bits, and a word of the
-/// memory with all bits as they were when it was visited last, if it ever was.
+/// A counter of events ([`crate::blocks::event_counters`]): a register of low bits and of a bit that
+/// says that they came around, and a word of the memory with the bits above, if it was ever visited.
 struct EventCounter<'a> {
     block: &'a str,
     counter: u32,
@@ -256,24 +257,25 @@ impl<'a> EventCounter<'a> {
 
     /// Its value in C++. The word of a visit that is under way is yet to be written.
     fn value(&self) -> String {
-        let [low, known, words, read_data, at, _, known_then, visiting] = self.members();
+        let [low, known, words, read_data, at, low_then, known_then, visiting] = self.members();
         let place = self.place;
-        let word = format!(
-            "(root.{visiting} && root.{at} == {place} ? (root.{known_then} ? root.{read_data} : 0) \
-             : root.{known} ? root.{words}[{place}] : 0)"
-        );
-        format!("(({word} >> 6) + (root.{low} < ({word} & 63)) << 6) + root.{low}")
+        format!(
+            "((root.{visiting} && root.{at} == {place} \
+             ? (root.{known_then} ? root.{read_data} : 0) + (root.{low_then} >> {LOW}) \
+             : root.{known} ? root.{words}[{place}] : 0) << {LOW}) + root.{low}"
+        )
     }
 
     /// What gives it the value `value` in C++. A visit that is under way has read its word and its
     /// register.
     fn set(&self, value: &str) -> String {
         let [low, known, words, read_data, at, low_then, known_then, _] = self.members();
-        let place = self.place;
+        let (place, below) = (self.place, (1 << LOW) - 1);
         format!(
-            "root.{low} = {value} & 63;\n    root.{known} = 1;\n    root.{words}[{place}] = {value};\n    \
-             if (root.{at} == {place}) {{\n        root.{read_data} = {value};\n        \
-             root.{low_then} = {value} & 63;\n        root.{known_then} = 1;\n    }}"
+            "root.{low} = {value} & {below};\n    root.{known} = 1;\n    \
+             root.{words}[{place}] = {value} >> {LOW};\n    if (root.{at} == {place}) {{\n        \
+             root.{read_data} = {value} >> {LOW};\n        root.{low_then} = {value} & {below};\n        \
+             root.{known_then} = 1;\n    }}"
         )
     }
 }

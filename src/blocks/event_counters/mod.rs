@@ -8,7 +8,7 @@ use crate::hdl::prelude::*;
 /// Width of a counter, in bits: at 1 GHz the time in a state overflows after 584 years.
 pub const WIDTH: u32 = 64;
 
-/// The low bits of a counter, which are a register.
+/// The low bits of a counter, which are a register. A bit above them says that they came around.
 pub const LOW: u32 = 6;
 
 /// Bits of the lower of a counter's two words.
@@ -20,11 +20,11 @@ pub const PLACE: u32 = 5;
 /// Places in the memory.
 pub const PLACES: u32 = 1 << PLACE;
 
-/// Bits of cycles between two visits, as the claims count them.
-const SINCE: u32 = LOW + 2;
+/// Bits of the cycles for which a counter has called, as the claims count them.
+const SINCE: u32 = LOW + 1;
 
-/// Most places from the first counter to the last: each is visited before its low bits come around
-/// twice, even if software asks for a counter in every second cycle.
+/// Most places from the first counter to the last: a counter that calls is visited before its low bits
+/// come around again, even if software asks for a counter in every second cycle.
 pub const MOST_VISITED: u32 = 30;
 
 // A visit comes after two cycles for each place, and two more.
@@ -32,11 +32,11 @@ const _: () = assert!(2 * MOST_VISITED + 2 < 1 << LOW);
 
 block! {
     /// Counters of 64 bits for events that may come in every cycle. The low six bits of each are a
-    /// register. All bits are in a memory, as they were when the counter was visited last; one
-    /// counter is visited in every cycle, in turn, and carries from its register into the rest.
+    /// register, the others a word of a memory. A seventh bit of the register says that the low bits came
+    /// around: the counter calls, and is visited, which adds 1 to its word. While none calls, nothing
+    /// moves but the registers of what happens.
     ///
-    /// A counter that software asks for is visited out of turn, so that all its bits can be read at
-    /// once.
+    /// A counter that software asks for is visited at once, so that all its bits can be read together.
     pub struct EventCounters(clk, rst);
 
     /// Counters at these places in the memory (below [`PLACES`]), which follow each other but for
@@ -53,10 +53,10 @@ block! {
     about(
         "event_counters",
         "Counters of events. The low six bits of each are a register, so that all of them\n\
-         can count in every cycle. The memory holds all 64 bits of each as they were when\n\
-         it was visited last. In every cycle one counter is visited, in turn: where the\n\
-         register is less than the low bits in the memory, it came around once, which\n\
-         carries into the rest. A counter that software asks for is visited out of turn.",
+         can count in every cycle; the memory holds the 58 bits above. A seventh bit of a\n\
+         register says that the low bits came around: the counter calls. While one calls,\n\
+         the turn goes from counter to counter, and each that calls is visited, which\n\
+         adds 1 to its word. A counter that software asks for is visited out of turn.",
     )
 
     {
@@ -70,20 +70,22 @@ block! {
         pub out memory_upset: Bits(2, "wrong bits in the words read: 1, put right; 2, not") if code.is_some(),
         choice coded(code.is_some()), // the memory has a code
         pub reg low[counter in counters.iter()]: Bits(
-            LOW, 0, format!("low bits of the counter: {}", counter.1)
+            LOW + 1, 0, format!("low bits of the counter, and whether they came around: {}", counter.1)
         ),
         reg known[counter in counters.iter()]: Bit(
             false, format!("its word means anything: {}", counter.1)
         ),
         memory counts: Memory(
-            PLACES as usize, WIDTH, code, "the counters as they were last visited"
+            PLACES as usize, WIDTH - LOW, code, "the bits above the registers, as they were last visited"
         ),
         constant place_of[counter in counters.iter()]: Bits(
             PLACE, counter.0.into(), format!("place of the counter: {}", counter.1)
         ),
         constant first_place: Bits(PLACE, first.into(), "place of the first counter"),
         constant last_place: Bits(PLACE, last.into(), "place of the last counter"),
-        constant low_bits: Number(LOW, "bits of the register of a counter"),
+        constant low_bits: Number(LOW, "low bits of a counter: that of its register that says that they came around"),
+        constant low_mask: Bits(LOW + 1, (1 << LOW) - 1, "the low bits of a counter, in its register"),
+        constant middle_bits: Number(WORD - LOW, "bits of its lower word above the register"),
         constant word_bits: Number(WORD, "bits of its lower word"),
         number _count(count),
         number _end(count + 1),
@@ -93,28 +95,35 @@ block! {
         reg asked: Bits(PLACE, 0, "its place"),
         local asks_now: Bit("it does in this cycle"),
         local address: Bits(PLACE, "the counter that is visited"),
-        local visited_else: Bit("it is visited in the cycle before or after"),
-        local visits_now: Bit("a word is read"),
+        local calls[counter in counters.iter()]: Bit(format!("it is to be visited: {}", counter.1)),
+        local called[_ in 0..count + 1]: Bit("a counter is to be visited, found so far"),
+        local visited_else: Bit("whose turn it is, is visited in the cycle before or after"),
         local here[counter in counters.iter()]: Bit(format!("it counts: {}", counter.1)),
+        local visits[counter in counters.iter()]: Bit(format!("its word is read: {}", counter.1)),
         local low_here[counter in counters.iter()]: Bits(
-            LOW, format!("its register, if it counts: {}", counter.1)
+            LOW + 1, format!("its register, if it counts: {}", counter.1)
         ),
-        local lows[_ in 0..count + 1]: Bits(LOW, "its register, found so far"),
+        local lows[_ in 0..count + 1]: Bits(LOW + 1, "its register, found so far"),
         local knows[_ in 0..count + 1]: Bit("its word means anything, found so far"),
+        local visits_now: Bit("a word is read"),
+        local left[counter in counters.iter()]: Bits(
+            LOW + 1, format!("its register without what a visit carries: {}", counter.1)
+        ),
         // Second cycle: its word comes and goes back.
         pub reg visiting: Bit(false, "a counter is visited"),
         pub reg at: Bits(PLACE, 0, "its place"),
-        reg low_then: Bits(LOW, 0, "its register, as it was"),
+        reg low_then: Bits(LOW + 1, 0, "its register, as it was"),
         reg known_then: Bit(false, "its word means anything"),
-        local around: Bit("its register came around since"),
+        local around: Bit("its low bits came around"),
         local middle_then: Bits(WORD - LOW, "the bits of its lower word above the register, as stored"),
         local upper_then: Bits(WIDTH - WORD, "its upper word, as stored"),
         local carries: Bit("the lower word came around, too"),
         local middle: Bits(WORD - LOW, "the bits of its lower word above the register"),
         local upper: Bits(WIDTH - WORD, "its upper word"),
+        local high: Bits(WIDTH - LOW, "all bits above the register"),
         // For the proofs (docs/evidence/proofs.md).
         property no_carry_lost(
-            "Every counter is visited before its register can come around twice."
+            "Every counter that came around is visited before it can come around again."
         ),
         property carry_reaches_all(
             "The bits above the register grow by one if it came around, whatever words they are in."
@@ -123,13 +132,13 @@ block! {
         invariant turn_in_span("The turn goes to places from the first to the last."),
         invariant asks_apart("A counter that was asked for is not the one that is visited."),
         invariant visited_in_time(
-            "The cycles since a counter was visited, and those until it will be, are bounded."
+            "The cycles for which a counter has called, and those until it is visited, are bounded."
         ),
+        invariant counts_since("A counter that calls has counted one in each cycle since, at most."),
         reg since[counter in counters.iter()]: Bits(
-            SINCE, 0, format!("cycles since the visit: {}", counter.1)
+            SINCE, 0, format!("cycles for which it has called: {}", counter.1)
         ),
-        local high_then: Bits(WIDTH - LOW, "the bits above the register, as stored"),
-        local high: Bits(WIDTH - LOW, "the same, as they go back"),
+        local counted[_ in 0..count]: Bits(SINCE, "its low bits"),
         local turn_from_first: Bits(PLACE, "places from the first to the turn"),
         local turns_taken: Bits(SINCE, "the same"),
         local turns_left[_ in 0..count]: Bits(SINCE, "turns before its own"),
@@ -141,8 +150,7 @@ block! {
             format!("places from the first: {}", counter.1)
         ),
         constant places: Bits(SINCE, places.into(), "places that are visited"),
-        constant most: Bits(SINCE, (1 << LOW) - 1, "most that a register counts without a carry"),
-        constant longest: Bits(SINCE, (2 * places + 2).into(), "longest time between two visits"),
+        constant longest: Bits(SINCE, (2 * places + 2).into(), "longest time until the visit"),
     }
 }
 
@@ -161,28 +169,36 @@ fn span(counters: &[(u32, String)]) -> (u32, u32) {
 impl Logic for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
+        self.called[0].next = false;
+        for i in 0..self._count {
+            self.calls[i].next = self.low[i].q.val().get_bit(self.low_bits.val());
+            self.called[i + 1].next = self.called[i].val() | self.calls[i].val();
+        }
         comment!(
             "What software asks for is visited in the next cycle, and the turns wait for it. A"
         );
         comment!("word that is being written is not read: that counter's turn is left out.");
         self.asks_now.next = self.ask.val() & !self.asks.q.val();
         self.asks.d.next = self.asks_now.val();
-        self.asked.d.next = self.place.val();
+        if self.asks_now.val() {
+            self.asked.d.next = self.place.val();
+        }
+        self.address.next = self.turn.q.val();
         if self.asks.q.val() {
             self.address.next = self.asked.q.val();
         } else {
-            self.address.next = self.turn.q.val();
-            if self.turn.q.val() == self.last_place.val() {
-                self.turn.d.next = self.first_place.val();
-            } else {
-                self.turn.d.next = self.turn.q.val() + 1;
+            for i in self._count..self._end {
+                if self.called[i].val() {
+                    if self.turn.q.val() == self.last_place.val() {
+                        self.turn.d.next = self.first_place.val();
+                    } else {
+                        self.turn.d.next = self.turn.q.val() + 1;
+                    }
+                }
             }
         }
         self.visited_else.next = (self.asks_now.val() & (self.place.val() == self.turn.q.val()))
             | (self.visiting.q.val() & (self.at.q.val() == self.turn.q.val()));
-        self.visits_now.next = self.asks.q.val() | !self.visited_else.val();
-        self.visiting.d.next = self.visits_now.val();
-        self.at.d.next = self.address.val();
         self.counts.read_address.next = self.address.val();
 
         comment!(
@@ -193,6 +209,8 @@ impl Logic for EventCounters {
         self.knows[0].next = false;
         for i in 0..self._count {
             self.here[i].next = self.address.val() == self.place_of[i].val();
+            self.visits[i].next = self.here[i].val()
+                & (self.asks.q.val() | (self.calls[i].val() & !self.visited_else.val()));
             self.low_here[i].next = 0.into();
             if self.here[i].val() {
                 self.low_here[i].next = self.low[i].q.val();
@@ -202,61 +220,66 @@ impl Logic for EventCounters {
                 self.knows[i].val() | (self.here[i].val() & self.known[i].q.val());
         }
         for i in self._count..self._end {
-            self.low_then.d.next = self.lows[i].val();
+            self.visits_now.next = self.asks.q.val()
+                | (self.lows[i].val().get_bit(self.low_bits.val()) & !self.visited_else.val());
+            self.visiting.d.next = self.visits_now.val();
+            if self.visits_now.val() {
+                self.at.d.next = self.address.val();
+                self.low_then.d.next = self.lows[i].val();
+            }
             self.known_then.d.next = self.visits_now.val() & self.knows[i].val();
         }
 
-        comment!("All its bits, which go back into the memory");
-        self.around.next =
-            self.low_then.q.val() < bit_cast(self.counts.read_data.val(), &self.low_then);
+        comment!("All its bits, and those that go back into the memory");
+        self.around.next = self.low_then.q.val().get_bit(self.low_bits.val());
         comment!("The carry into the upper word is found beside the sum of the lower one.");
-        self.middle_then.next = bit_cast(
-            self.counts.read_data.val() >> self.low_bits.val(),
-            &self.middle_then,
-        );
+        self.middle_then.next = bit_cast(self.counts.read_data.val(), &self.middle_then);
         self.upper_then.next = bit_cast(
-            self.counts.read_data.val() >> self.word_bits.val(),
+            self.counts.read_data.val() >> self.middle_bits.val(),
             &self.upper_then,
         );
         self.carries.next = self.around.val() & self.middle_then.val().all();
-        self.middle.next = 0.into();
-        self.upper.next = 0.into();
         if self.known_then.q.val() {
             self.middle.next = self.middle_then.val() + bit_cast(self.around.val(), &self.middle);
             self.upper.next = self.upper_then.val() + bit_cast(self.carries.val(), &self.upper);
+        } else {
+            self.middle.next = bit_cast(self.around.val(), &self.middle);
+            self.upper.next = 0.into();
         }
-        self.count.next = (bit_cast(self.upper.val(), 64) << self.word_bits.val())
-            | (bit_cast(self.middle.val(), 64) << self.low_bits.val())
-            | bit_cast(self.low_then.q.val(), 64);
+        self.high.next = (bit_cast(self.upper.val(), &self.high) << self.middle_bits.val())
+            | bit_cast(self.middle.val(), &self.high);
+        self.count.next = (bit_cast(self.high.val(), 64) << self.low_bits.val())
+            | bit_cast(self.low_then.q.val() & self.low_mask.val(), 64);
         self.counts.write_enable.next = self.visiting.q.val();
         self.counts.write_address.next = self.at.q.val();
-        self.counts.write_data.next = self.count.val();
+        self.counts.write_data.next = self.high.val();
         if self.coded {
             self.counts.read_valid.next = self.known_then.q.val();
             self.memory_upset.next = self.counts.upset.val();
         }
 
         for i in 0..self._count {
+            self.left[i].next = self.low[i].q.val();
+            if self.visits[i].val() {
+                self.left[i].next = self.low[i].q.val() & self.low_mask.val();
+            }
             if self.clear.val() {
                 self.low[i].d.next = 0.into();
                 self.known[i].d.next = false;
             } else {
+                self.low[i].d.next = self.left[i].val();
                 if self.happens[i].val() {
-                    self.low[i].d.next = self.low[i].q.val() + 1;
+                    self.low[i].d.next = self.left[i].val() + 1;
                 }
-                if self.visits_now.val() & self.here[i].val() {
+                if self.visits[i].val() {
                     self.known[i].d.next = true;
                 }
             }
         }
 
-        self.high_then.next = bit_cast(
-            self.counts.read_data.val() >> self.low_bits.val(),
-            &self.high_then,
-        );
-        self.high.next = bit_cast(self.count.val() >> self.low_bits.val(), &self.high);
         self.carry_reaches_all.d.next = !self.known_then.q.val()
-            | (self.high.val() == (self.high_then.val() + bit_cast(self.around.val(), &self.high)));
+            | (self.high.val()
+                == (self.counts.read_data.val() + bit_cast(self.around.val(), &self.high)));
         self.turn_from_first.next = self.turn.q.val() - self.first_place.val();
         self.turns_taken.next = bit_cast(self.turn_from_first.val(), &self.places);
         self.turn_in_span.d.next = self.turns_taken.val() < self.places.val();
@@ -269,6 +292,7 @@ impl Logic for EventCounters {
         self.own_turn.next = bit_cast(self.asks.q.val(), &self.places) + 1;
         self.no_carry_lost.d.next = true;
         self.visited_in_time.d.next = true;
+        self.counts_since.d.next = true;
         for i in 0..self._count {
             self.turns_left[i].next = self.from_first[i].val() - self.turns_taken.val();
             if self.from_first[i].val() < self.turns_taken.val() {
@@ -276,24 +300,32 @@ impl Logic for EventCounters {
                     (self.places.val() + self.from_first[i].val()) - self.turns_taken.val();
             }
             self.cycles_left[i].next = (self.turns_left[i].val() << 1) + self.own_turn.val();
-            self.since[i].d.next = self.since[i].q.val() + 1;
-            if self.visits_now.val() & self.here[i].val() {
-                self.since[i].d.next = 1.into();
+            if self.visits[i].val() {
                 self.cycles_left[i].next = 0.into();
+            }
+            self.counted[i].next = self.low[i].q.val() & self.low_mask.val();
+            self.since[i].d.next = 0.into();
+            if self.calls[i].val() & !self.visits[i].val() & !self.clear.val() {
+                self.since[i].d.next = self.since[i].q.val() + 1;
+            }
+            if self.low[i].q.val().all() & self.happens[i].val() & !self.visits[i].val() {
+                self.no_carry_lost.d.next = self.clear.val();
             }
             if self.visiting.q.val()
                 & (self.at.q.val() == self.place_of[i].val())
-                & !(self.since[i].q.val() == 1)
+                & self.since[i].q.val().any()
             {
                 self.visited_in_time.d.next = false;
             }
-            if self.since[i].q.val() > self.most.val() {
-                self.no_carry_lost.d.next = false;
-            }
-            if (self.since[i].q.val() > self.longest.val())
-                | ((self.since[i].q.val() + self.cycles_left[i].val()) > self.longest.val())
-            {
-                self.visited_in_time.d.next = false;
+            if self.calls[i].val() {
+                if (self.since[i].q.val() > self.longest.val())
+                    | ((self.since[i].q.val() + self.cycles_left[i].val()) > self.longest.val())
+                {
+                    self.visited_in_time.d.next = false;
+                }
+                if self.counted[i].val() > self.since[i].q.val() {
+                    self.counts_since.d.next = false;
+                }
             }
         }
     }
