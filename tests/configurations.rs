@@ -155,6 +155,14 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
     let control_pins = rng.random_bool(0.3);
     let triple_redundancy = rng.random_bool(0.2);
     let memory_code = *["none", "none", "parity", "secded"].choose(rng).unwrap();
+    let adds_up = matches!(
+        (kind, window),
+        ("clearing" | "map", _) | ("circular", "elapsed")
+    );
+    let budget_step = match adds_up && !registers && budget != "hops = \"measured\"" {
+        true => 1 << rng.random_range(0..=6),
+        false => 1,
+    };
     let timing_range = match registers && rng.random_bool(0.4) {
         true => rng.random_range(2..=16),
         false => 1,
@@ -175,6 +183,7 @@ fn configuration(rng: &mut ChaCha8Rng) -> String {
          counter_bits = {counter_bits}\nmax_samples = {max_samples}\nttl_ns = {}\n\
          map_entries = {map_entries}\nmax_value_ns = {}\n\
          [perfbound]\nbound = {bound}\n{budget}\nhop_window = {hop_window}\nwindow = \"{window}\"\n\
+         budget_step_ticks = {budget_step}\n\
          [correction]\nhistory = {history}\nmode = \"{mode}\"\nmiss_unit = \"{miss_unit}\"\n\
          fraction_bits = {fraction_bits}\n\
          [guard]\nburst = {burst}\n",

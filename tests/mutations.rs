@@ -871,6 +871,55 @@ fn a_time_out_that_becomes_shorter_is_watched() {
     every_edit_is_found(&config, &SHORTER_TIME_OUT_EDITS, CYCLES_WITH_REGISTERS);
 }
 
+/// Of a budget that is added up several ticks at a time.
+const STEPPED_BUDGET_EDITS: [Edit; 6] = [
+    edit(
+        "a step that a sample breaks off is lost",
+        "perfbound.v",
+        "adds = completes | needed;",
+        "adds = completes;",
+    ),
+    edit(
+        "a complete step is lost",
+        "perfbound.v",
+        "adds = completes | needed;",
+        "adds = needed;",
+    ),
+    edit(
+        "the tick of the cycle is left out",
+        "perfbound.v",
+        "{1'b0, ticks_behind} + {6'd0, window_step}",
+        "{1'b0, ticks_behind}",
+    ),
+    edit(
+        "a budget that was taken counts as behind the window",
+        "perfbound.v",
+        "    if (needed) begin\n      behind_d = 1'b0;",
+        "    if (needed) begin\n      behind_d = behind_q;",
+    ),
+    edit(
+        "43 ticks allow no packet yet",
+        "packets_of_ticks.v",
+        "      7'd43: begin\n        value = 7'd1;",
+        "      7'd43: begin\n        value = 7'd0;",
+    ),
+    edit(
+        "42 ticks allow a little more",
+        "parts_of_ticks.v",
+        "      7'd42: begin\n        value = 10'd287;",
+        "      7'd42: begin\n        value = 10'd299;",
+    ),
+];
+
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn every_single_edit_of_a_budget_in_steps_is_found() {
+    let faster = SHORT_TIMES.replace("hop_factor = 0.1", "hop_factor = 0.7");
+    assert_ne!(faster, SHORT_TIMES);
+    let config = faster + "budget_step_ticks = 64\n";
+    every_edit_is_found(&config, &STEPPED_BUDGET_EDITS, CYCLES);
+}
+
 /// Of an entry of a map that a sample moves down while it answers.
 const MOVED_ANSWER_EDITS: [Edit; 2] = [
     edit(

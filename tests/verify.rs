@@ -928,6 +928,43 @@ fn wrong_predictions_are_not_proved() {
     }
 }
 
+/// SPEC 7: a budget that is added up several ticks at a time is that of the window where it is taken.
+#[test]
+#[ignore = "long; make test-all runs it"]
+fn a_budget_in_steps_is_proved() {
+    let config = many_bins() + "budget_step_ticks = 16\n";
+    let folder = folder(&config);
+    let report = verify(folder.path(), &["--port-only"], 0);
+    let port = verdicts(&report, "port");
+    for claim in ["budget_exact", "steps_told", "never_behind_a_search"] {
+        let claim = format!("u_perfbound.{claim}");
+        assert!(port.contains(&(&claim, "proved")), "{claim}");
+    }
+    for (file, from, to, claim) in [
+        (
+            "perfbound.v",
+            "needed = ended | pending_q;",
+            "needed = ended;",
+            "u_perfbound.never_behind_a_search",
+        ),
+        (
+            "perfbound.v",
+            "{1'b0, ticks_behind} + {4'd0, window_step}",
+            "{1'b0, ticks_behind}",
+            "u_perfbound.credit_exact",
+        ),
+        (
+            "parts_of_ticks.v",
+            "      5'd9: begin\n        value = ",
+            "      5'd9: begin\n        value = 6'd1 ^ ",
+            "u_perfbound.steps_told",
+        ),
+    ] {
+        let (_, report) = edited(&config, file, from, to, &BRIEFLY);
+        assert_not_proved(&report, claim);
+    }
+}
+
 /// With all counters in the proof: how the histogram counts, and the bin that the search finds.
 #[test]
 #[ignore = "long; make test-all runs it"]

@@ -51,6 +51,7 @@ map_entries = 64
 [perfbound]
 bound = 0.05
 window = "$8"
+budget_step_ticks = ${12}
 [correction]
 history = $6
 miss_unit = "$9"
@@ -87,10 +88,15 @@ for kind in regular clearing circular map decaying; do
                 set -- 0 1 6
                 shift $(((place + place / 6 + number) % 3))
                 burst=$1
+                # Of a budget that is added up.
+                step=1
+                case $kind:$window in
+                clearing:* | map:* | *:elapsed) step=$((1 << place % 7)) ;;
+                esac
                 if [ $(((place + number) % every)) = 0 ]; then
                     name=$kind-$scale-$policy-$sleep
                     configuration "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
-                        "$counters" "$window" "$unit" "$backstop" "$burst" >"$out/$name.toml"
+                        "$counters" "$window" "$unit" "$backstop" "$burst" "$step" >"$out/$name.toml"
                     printf '%s ' "$name" "$kind" "$scale" "$policy" "$sleep" "$width" "$history" \
                         "$(echo "$backstop" | tr -d '"')" "$burst"
                     echo $((12 * number + place + 1 + ${MATRIX_SEED:-0}))

@@ -28,6 +28,7 @@ echo '| --- | --- | --- | --- | --- | --- |'
 presets=$("$linkdoze" presets)
 for preset in $(echo "$presets" | cut -d' ' -f1); do
     row "\`$preset\`" "$preset" ''
+    row "... \`budget_step_ticks = 16\`" "$preset" 's/^hop_window = .*/&\nbudget_step_ticks = 16/'
 done
 row 'guard of 4 packets' bxiv3-deep-sleep 's/^burst = 0/burst = 4/'
 row 'decaying' bxiv3-deep-sleep 's/^kind = "clearing"/kind = "decaying"/'

@@ -38,6 +38,7 @@ impl BudgetPlan {
         denominator: 1,
         product: None,
         width: 1,
+        step_ticks: 1,
         rate: None,
     };
 
@@ -77,6 +78,7 @@ impl BudgetPlan {
             },
             // `width` is at most 64.
             width: width as u32,
+            step_ticks: 1,
             rate: None,
         })
     }

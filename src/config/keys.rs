@@ -308,6 +308,13 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     "packets over which the hop monitor takes the mean; a power of two",
                 ),
                 key(
+                    "budget_step_ticks",
+                    integer(1, 64, Unit::Count("ticks")),
+                    "`1`",
+                    "the budget of a clearing or map histogram is added up so many ticks at a time, a power \
+                     of two: with 16, fewer registers change in an idle port. No output depends on it",
+                ),
+                key(
                     "window",
                     choice(CircularWindow::ALL.map(CircularWindow::name)),
                     "`\"held\"`",

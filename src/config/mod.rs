@@ -50,6 +50,9 @@ pub struct Config {
     pub perfbound: PerfBound,
     /// `perfbound.hop_window`: packets over which the hop monitor takes the mean, a power of two.
     pub hop_window: u32,
+    /// `perfbound.budget_step_ticks`: ticks by which a budget that is added up grows at a time, a power
+    /// of two.
+    pub budget_step_ticks: u32,
     /// `perfbound.window`: what the window of a circular histogram is (SPEC 7.1).
     pub window: CircularWindow,
     /// `[correction]`: the correction of SPEC 8.
@@ -503,7 +506,15 @@ impl Config {
             )
         } else {
             let multiplies = !plan::window_only_grows(kind, self.window);
-            BudgetPlan::new(&rate, largest_window, multiplies)
+            let plan = BudgetPlan::new(&rate, largest_window, multiplies)?;
+            Ok(BudgetPlan {
+                step_ticks: if multiplies {
+                    1
+                } else {
+                    self.budget_step_ticks
+                },
+                ..plan
+            })
         }
     }
 
@@ -663,6 +674,7 @@ impl Config {
             histogram,
             perfbound,
             hop_window,
+            budget_step_ticks,
             window,
             correction,
             guard,
@@ -733,6 +745,9 @@ impl Config {
                 _ => return None,
             },
             ("perfbound", "hop_window") => hop_window.to_string(),
+            ("perfbound", "budget_step_ticks") => {
+                return (*budget_step_ticks > 1).then(|| budget_step_ticks.to_string());
+            }
             ("perfbound", "window") => name(window.name()),
             ("correction", "history") => correction.history.to_string(),
             ("correction", "mode") => name(correction.mode.name()),

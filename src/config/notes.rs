@@ -9,13 +9,13 @@ use super::{mantissa_bits, ns, Config, PerfBound, Scale};
 
 impl Config {
     /// What every command that reads this configuration says of it, a line each (SPEC 6): that
-    /// the bound cannot be kept, or that no threshold is near the break-even time. Empty if
-    /// the policy does not predict.
+    /// the bound cannot be kept, that no threshold is near the break-even time, or that the budget
+    /// has no steps. Empty if the policy does not predict.
     pub fn notes(&self) -> Vec<String> {
         if !self.predicts() {
             return Vec::new();
         }
-        [self.too_short(), self.too_coarse()]
+        [self.too_short(), self.too_coarse(), self.without_steps()]
             .into_iter()
             .flatten()
             .collect()
@@ -54,6 +54,23 @@ impl Config {
         scale
             .first_unit(histogram.bins.into())
             .saturating_mul(bin_ps.into())
+    }
+
+    /// The budget is to be added up in steps, and is not added up.
+    fn without_steps(&self) -> Option<String> {
+        if self.budget_step_ticks == 1 {
+            return None;
+        }
+        let multiplies = self.plan().ok()?.budget.product.is_some();
+        multiplies.then(|| {
+            format!(
+                "perfbound.budget_step_ticks = {} has no effect: this budget is not added up, but \
+                 multiplied when a search begins. Added up is that of histogram.kind = \"clearing\" or \
+                 \"map\", and of \"circular\" with perfbound.window = \"elapsed\", without \
+                 port.registers and perfbound.hops = \"measured\"",
+                self.budget_step_ticks
+            )
+        })
     }
 
     /// The bins, or the longest threshold, end before `t_w / l`.
@@ -158,6 +175,30 @@ mod tests {
 
     fn notes(text: &str) -> Vec<String> {
         Config::parse(text, "a").unwrap().notes()
+    }
+
+    #[test]
+    fn a_budget_that_is_multiplied_has_no_steps() {
+        let says = |rest: &str| {
+            let all = notes(&format!("[perfbound]\nbudget_step_ticks = 16\n{rest}"));
+            all.iter().any(|note| note.contains("16 has no effect"))
+        };
+        for rest in [
+            "",
+            "window = \"elapsed\"\n[histogram]\nkind = \"circular\"",
+            "[histogram]\nkind = \"map\"",
+            "[port]\npolicy = \"fixed\"\nregisters = true",
+        ] {
+            assert!(!says(rest), "{rest}");
+        }
+        for rest in [
+            "hops = \"measured\"",
+            "[port]\nregisters = true",
+            "[histogram]\nkind = \"circular\"",
+            "[histogram]\nkind = \"decaying\"",
+        ] {
+            assert!(says(rest), "{rest}");
+        }
     }
 
     /// SPEC 6: 128 bins of 1 ns, t_w = 4480 ns, 1 % of 5 links and less: t_w / l = 2.23 ms.

@@ -442,6 +442,8 @@ pub struct BudgetPlan {
     pub product: Option<Product>,
     /// Bits that the largest `N` needs, 1 to 64.
     pub width: u32,
+    /// Ticks by which a budget that is added up grows at a time, a power of two.
+    pub step_ticks: u32,
     /// How `k` is computed anew while the controller runs; `None`: it never changes.
     pub rate: Option<RatePlan>,
 }

@@ -91,6 +91,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let hop_factor = written.fraction("hop_factor");
     let hops = written.get("hops").cloned();
     let hop_window = written.number("hop_window");
+    let budget_step = written.number("budget_step_ticks");
     let windows = CircularWindow::ALL.map(|v| (v.name(), v));
     let window = written.choice("window", &windows);
     let written = tables.table("correction");
@@ -249,6 +250,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     .unwrap_or(0);
     let perfbound = perfbound(reader, bound, hops, hop_factor);
     let hop_window = power_of_two(reader, hop_window, 4096);
+    let budget_step_ticks = power_of_two(reader, budget_step, 1);
     if reader.fault_count() > before {
         return None;
     }
@@ -260,6 +262,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         histogram,
         perfbound: perfbound?,
         hop_window,
+        budget_step_ticks,
         window: window.map_or(CircularWindow::Held, |w| w.value),
         correction: Correction {
             history: small(history, 16),
@@ -614,7 +617,7 @@ fn power_of_two(reader: &mut Reader<'_>, number: Option<Written<u64>>, default: 
         reader.fault_of(
             &number,
             format!(
-                "must be a power of two (a mean by a shift in hardware); the nearest legal values \
+                "must be a power of two; the nearest legal values \
                  are {below} and {}",
                 2 * below
             ),

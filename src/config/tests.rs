@@ -51,6 +51,7 @@ fn canonical_text_means_the_same() {
     texts.push("[perfbound]\nhops = \"measured\"".into());
     texts.push("[verilog]\nmodule_prefix = \"north_2_\"".into());
     texts.push("[port]\ncontrol_pins = true".into());
+    texts.push("[perfbound]\nbudget_step_ticks = 16".into());
     texts.push("[port]\nregisters = true\ntiming_range = 3".into());
     texts.push("[states.deep-sleep]\nt_q_ns = 20000\nt_r_ns = 1000".into());
     texts
@@ -292,6 +293,16 @@ fn faults_say_where_what_and_what_would_be_right() {
             &["power of two", "512 and 1024"],
         ),
         (
+            "[perfbound]\nbudget_step_ticks = 12",
+            ":2:21:",
+            &["power of two", "8 and 16"],
+        ),
+        (
+            "[perfbound]\nbudget_step_ticks = 128",
+            ":2:21:",
+            &["1 to 64", "is 64"],
+        ),
+        (
             "[histogram]\nbin_ns = 33554432",
             ":2:10:",
             &["time_width = 32", "is 16777216"],
@@ -527,10 +538,13 @@ fn the_canonical_text_has_every_key() {
     };
     let canonical = |perfbound| Config::parse(&text(perfbound), "a").unwrap().canonical();
     let (hops, factor) = (canonical(""), canonical("hop_factor = 0.001"));
+    let stepped = Config::parse("[perfbound]\nbudget_step_ticks = 2", "a").unwrap();
+    let stepped = stepped.canonical();
     for table in TABLES.iter() {
         for key in &table.keys {
             let text = match (table.path, key.name) {
                 ("perfbound", "hop_factor") => &factor,
+                ("perfbound", "budget_step_ticks") => &stepped,
                 _ => &hops,
             };
             let text: toml::Table = text.parse().unwrap();

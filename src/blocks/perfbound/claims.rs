@@ -34,6 +34,7 @@ block! {
         let part_gain = numerator % denominator;
         let part = clog2(denominator) + 1;
         let width = exact_bits(plan);
+        let step = plan.budget.step_ticks;
     }
 
     {
@@ -41,6 +42,15 @@ block! {
         pub in window_step: Bit("the window grows by a tick"),
         pub in cleared: Bit("the histogram is cleared, and with it the window"),
         pub in carry: Bit("the parts make a whole packet"),
+        pub in grows: Bit("ticks are added to the budget"),
+        pub in whole_step: Bits(budget, "the whole packets of them"),
+        pub in behind: Bit("the budget is that of whole steps alone") if step > 1,
+        pub in pending: Bit("a sample came that no search covers yet") if step > 1,
+        pub in ticks_added: Bits(clog2(u128::from(step) + 1), "ticks that are added if it is behind") if step > 1,
+        pub in packets_of_ticks: Bits(budget, "the whole packets of them") if step > 1,
+        pub in parts_of_ticks: Bits(
+            part, "the part of a packet besides, less that of a tick"
+        ) if step > 1 && part_gain > 0,
         pub in live_window: Bits(time, "window of the histogram, in ticks"),
         pub in credit: Bits(budget, "budget of the live window"),
         pub in credit_part: Bits(part, "its part of a packet, less what the next tick carries from"),
@@ -48,9 +58,16 @@ block! {
         pub in budget_now: Bits(budget, "budget of the search"),
         choice clears(plan.histogram.kind.clears()), // the histogram is cleared from time to time
         choice fractional(part_gain > 0), // a tick allows no whole number of packets
+        choice in_steps(step > 1), // the budget is added up several ticks at a time
         property budget_exact("The budget of a search is l / t_w times its window, rounded down."),
         invariant part_fits("The part of a packet is less than one.") if part_gain > 0,
         invariant credit_exact("The live window allows whole packets and the part of one."),
+        invariant never_behind_a_search(
+            "No search waits for the budget while that is behind the window."
+        ) if step > 1,
+        invariant steps_told(
+            "The tables hold what the ticks of a step allow: so many times what one does."
+        ) if step > 1,
         invariant window_allows("Every tick of the live window allows l / t_w packets."),
         invariant packets_taken("Every packet of the live budget is a whole one."),
         invariant search_allows("The window of a search is one that was live."),
@@ -60,15 +77,16 @@ block! {
         reg allowed_now: Bits(width, 0, "what the window of the search allows"),
         reg taken_now: Bits(width, 0, "what its whole packets are"),
         local credit_rest: Bits(part, "the part of a packet"),
-        local gain_now: Bits(width, "what the whole packets grow by with a tick"),
+        local gain_now: Bits(width, "what the whole packets grow by"),
+        local ticks_open: Bits(step.ilog2().max(1), "ticks of a step that is not complete") if step > 1,
+        local rest_added: Bits(part, "the part of a packet that is added") if step > 1,
+        constant tick_part: Bits(part, part_gain, "the part that a tick allows"),
+        local open: Bits(width, "what these allow, if the budget is behind"),
         constant no_rest: Bits(
             part, denominator - part_gain, "a whole packet less the part that a tick allows"
         ),
         constant whole_part: Bits(part, denominator, "a whole packet, as wide as a part"),
         constant per_tick: Bits(width, numerator, "l / t_w, in parts of a packet"),
-        constant whole_gain: Bits(
-            width, numerator - part_gain, "the whole packets of it, in parts of a packet"
-        ),
         constant packet: Bits(width, denominator, "a whole packet, in parts"),
     }
 }
@@ -77,16 +95,36 @@ impl Logic for AccumulatedClaims {
     #[hdl_gen]
     fn update(&mut self) {
         self.credit_rest.next = 0.into();
-        self.gain_now.next = self.whole_gain.val();
+        self.gain_now.next = bit_cast(self.whole_step.val(), &self.taken) * self.packet.val();
         if self.fractional {
             self.credit_rest.next = self.credit_part.val() + self.no_rest.val();
             self.part_fits.d.next = self.credit_rest.val() < self.whole_part.val();
             if self.carry.val() {
-                self.gain_now.next = self.whole_gain.val() + self.packet.val();
+                self.gain_now.next = bit_cast(self.whole_step.val(), &self.taken)
+                    * self.packet.val()
+                    + self.packet.val();
             }
+        }
+        self.open.next = 0.into();
+        if self.in_steps {
+            self.ticks_open.next = bit_cast(self.live_window.val(), &self.ticks_open);
+            if self.behind.val() {
+                self.open.next = bit_cast(self.ticks_open.val(), &self.taken) * self.per_tick.val();
+            }
+            self.rest_added.next = 0.into();
+            if self.fractional {
+                self.rest_added.next = self.parts_of_ticks.val() + self.tick_part.val();
+            }
+            self.steps_told.d.next = (bit_cast(self.packets_of_ticks.val(), &self.taken)
+                * self.packet.val()
+                + bit_cast(self.rest_added.val(), &self.taken))
+                == (bit_cast(self.ticks_added.val(), &self.taken) * self.per_tick.val());
+            self.never_behind_a_search.d.next = !(self.behind.val() & self.pending.val());
         }
         if self.window_step.val() {
             self.allowed.d.next = self.allowed.q.val() + self.per_tick.val();
+        }
+        if self.grows.val() {
             self.taken.d.next = self.taken.q.val() + self.gain_now.val();
         }
         if self.starts.val() {
@@ -101,9 +139,9 @@ impl Logic for AccumulatedClaims {
                 self.taken_now.d.next = 0.into();
             }
         }
-        self.credit_exact.d.next = (self.taken.q.val()
-            + bit_cast(self.credit_rest.val(), &self.taken))
-            == self.allowed.q.val();
+        self.credit_exact.d.next =
+            (self.taken.q.val() + bit_cast(self.credit_rest.val(), &self.taken) + self.open.val())
+                == self.allowed.q.val();
         self.window_allows.d.next = (bit_cast(self.live_window.val(), &self.taken)
             * self.per_tick.val())
             == self.allowed.q.val();

@@ -58,6 +58,8 @@ pub struct PerfBound {
     budget: u64,
     t_pb: u64,
     update: bool,
+    /// Since this cycle no search has asked for the budget.
+    budget_rests: u64,
 }
 
 impl PerfBound {
@@ -78,6 +80,7 @@ impl PerfBound {
             budget: 0,
             t_pb: plan.t_pdt_init,
             update: false,
+            budget_rests: 0,
         }
     }
 
@@ -152,7 +155,18 @@ impl PerfBound {
         if budget.product.is_some() {
             return;
         }
-        let packets = u128::from(histogram.registered_age(now)) * budget.numerator;
+        let mut ticks = histogram.registered_age(now);
+        if budget.step_ticks > 1 {
+            // Where a search takes it, the budget is up to date; a step that is complete since then
+            // leaves it behind the window by the ticks of the next.
+            let step = u64::from(budget.step_ticks);
+            let behind = ticks / step * step > histogram.registered_age(self.budget_rests);
+            visit("u_perfbound.behind_q", behind.into());
+            if behind {
+                ticks -= ticks % step;
+            }
+        }
+        let packets = u128::from(ticks) * budget.numerator;
         let mask = |bits: u32| u128::MAX >> (128 - bits);
         let credit = (packets / budget.denominator) & mask(budget.width);
         visit("u_perfbound.credit_q", credit as u64);
@@ -172,6 +186,9 @@ impl PerfBound {
     #[inline]
     pub fn clock(&mut self, now: u64, histogram: &Histogram, sample: Option<u64>) {
         self.update = false;
+        if self.pending || sample.is_some() {
+            self.budget_rests = now + 1;
+        }
 
         // A sample that clears is alone in its histogram and the budget is 0:
         // the bin above it is the answer, and what was under way is out of date.

@@ -146,6 +146,11 @@ impl Logic for PerfBound {
             if self.clears {
                 self.accumulated.cleared.next = self.cleared.val();
             }
+            if self.accumulated.in_steps {
+                self.accumulated.live_window.next = self.live_window.val();
+                self.accumulated.ended.next = self.ended.val();
+                self.accumulated.pending.next = self.pending.q.val();
+            }
         }
 
         if self.reads {
@@ -374,6 +379,22 @@ impl Logic for PerfBound {
                 self.accumulated_claims.cleared.next = self.cleared.val();
             }
             self.accumulated_claims.carry.next = self.accumulated.carry.val();
+            if !self.accumulated.in_steps {
+                self.accumulated_claims.grows.next = self.window_step.val();
+                self.accumulated_claims.whole_step.next = self.accumulated.gain.val();
+            } else {
+                self.accumulated_claims.grows.next = self.accumulated.adds.val();
+                self.accumulated_claims.whole_step.next = self.accumulated.packets_added.val();
+                self.accumulated_claims.behind.next = self.accumulated.behind.q.val();
+                self.accumulated_claims.pending.next = self.pending.q.val();
+                self.accumulated_claims.ticks_added.next = self.accumulated.ticks_added.val();
+                self.accumulated_claims.packets_of_ticks.next =
+                    self.accumulated.packets_of_ticks.value.val();
+                if self.accumulated.fractional {
+                    self.accumulated_claims.parts_of_ticks.next =
+                        self.accumulated.parts_of_ticks.value.val();
+                }
+            }
             self.accumulated_claims.live_window.next = self.live_window.val();
             self.accumulated_claims.credit.next = self.accumulated.credit.q.val();
             self.accumulated_claims.credit_part.next = self.accumulated.credit_part.q.val();

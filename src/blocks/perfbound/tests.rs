@@ -198,6 +198,7 @@ proptest! {
         ttl in prop_oneof![Just(None), (1u64..900).prop_map(Some)],
         numerator in 1u128..9,
         window in prop_oneof![Just(CircularWindow::Held), Just(CircularWindow::Elapsed)],
+        step_log2 in 0u32..=6,
     ) {
         let mut plan = small_plan();
         plan.histogram = HistogramPlan {
@@ -212,6 +213,9 @@ proptest! {
         let product = Product { k: numerator << 8, s: 15 };
         plan.budget.product = (!plan.histogram.window_only_grows()).then_some(product);
         plan.budget.width = 9;
+        if plan.histogram.window_only_grows() {
+            plan.budget.step_ticks = 1 << step_log2;
+        }
         let shape = Shape::of(&plan);
         let mut histogram = Histogram::new(&plan);
         let mut golden = PerfBound::new(plan);
@@ -296,6 +300,9 @@ fn emitted_verilog_agrees_with_the_description() {
             plan.histogram.scale = scale;
             let product = Product { k: 671_089, s: 26 };
             plan.budget.product = (!plan.histogram.window_only_grows()).then_some(product);
+            if kind == HistogramKind::Map {
+                plan.budget.step_ticks = 16;
+            }
             check::outputs_agree(
                 check::VerilogSimulator::Icarus,
                 || super::PerfBound::new(&plan),

@@ -49,6 +49,7 @@ pub(crate) fn small_plan() -> PortPlan {
             denominator: 301,
             product: None,
             width: 5,
+            step_ticks: 1,
             rate: None,
         },
         hop_window_log2: 12,

@@ -54,6 +54,7 @@ fn plan() -> PortPlan {
             denominator: 301,
             product: None,
             width: 32,
+            step_ticks: 1,
             rate: None,
         },
         hop_window_log2: 12,
