@@ -40,12 +40,13 @@ module perfbound_checker (
   // SEARCH_ENTRIES = 3'd4: not named here  // all entries of a map tell the answer
   localparam [2:0] SEARCH_FINISH = 3'd5;    // turning the bin into a time
 
+  localparam [10:0] GAIN = 11'd0;               // packets that a tick of the window allows to delay, l / t_w:
   localparam [31:0] LONGEST = 32'd262144;       // h_maxval, in ticks
   localparam [31:0] BEFORE_FIRST = 32'd262144;  // the threshold before the first sample
+  localparam [33:0] OPEN = 34'd0;               // what these allow, if the budget is behind
   localparam [18:0] NO_REST = 19'd139999;       // a whole packet less the part that a tick allows
   localparam [18:0] WHOLE_PART = 19'd140000;    // a whole packet, as wide as a part
   localparam [33:0] PER_TICK = 34'd1;           // l / t_w, in parts of a packet
-  localparam [33:0] WHOLE_GAIN = 34'd0;         // the whole packets of it, in parts of a packet
   localparam [33:0] PACKET = 34'd140000;        // a whole packet, in parts
 
   reg  [33:0] allowed_q;      // what the live window allows
@@ -77,7 +78,7 @@ module perfbound_checker (
   wire  [3:0] place_read;     // place read last
   wire  [3:0] place_arrived;  // place of what arrived last
   wire [18:0] credit_rest;    // the part of a packet
-  reg  [33:0] gain_now;       // what the whole packets grow by with a tick
+  reg  [33:0] gain_now;       // what the whole packets grow by
   wire        starts;         // a search begins
 
   assign starts = (state_q == SEARCH_IDLE) & pending_q;
@@ -118,9 +119,9 @@ module perfbound_checker (
   end
 
   always @(*) begin
-    gain_now = WHOLE_GAIN;
+    gain_now = {23'd0, GAIN} * PACKET;
     if (carry) begin
-      gain_now = WHOLE_GAIN + PACKET;
+      gain_now = ({23'd0, GAIN} * PACKET) + PACKET;
     end
   end
 
@@ -134,6 +135,8 @@ module perfbound_checker (
     taken_now_d = taken_now_q;
     if (window_step) begin
       allowed_d = allowed_q + PER_TICK;
+    end
+    if (window_step) begin
       taken_d = taken_q + gain_now;
     end
     if (starts) begin
@@ -148,7 +151,7 @@ module perfbound_checker (
     end
   end
 
-  assign credit_exact_holds = (taken_q + {15'd0, credit_rest}) == allowed_q;
+  assign credit_exact_holds = (taken_q + {15'd0, credit_rest} + OPEN) == allowed_q;
   assign window_allows_holds = ({2'd0, live_window} * PER_TICK) == allowed_q;
   assign packets_taken_holds = ({23'd0, credit_q} * PACKET) == taken_q;
   assign search_allows_holds = ({2'd0, window_now_q} * PER_TICK) == allowed_now_q;
