@@ -622,6 +622,22 @@ fn what_is_no_liberty_file_is_refused() {
     }
 }
 
+#[test]
+fn seeds_are_refused_where_nothing_is_placed() {
+    let folder = folder_of("100gbase-r");
+    fs::write(folder.path().join("cells.lib"), "library(x) {}\n").unwrap();
+    for target in ["xilinx", "liberty:cells.lib"] {
+        let synth = ["synth", "port.toml", "--target", target, "--seeds", "2"];
+        let (out, err) = run(linkdoze(folder.path()).args(synth), 2);
+        assert_eq!(out, "");
+        let says = format!("leave it out with --target {target}");
+        assert!(
+            err.contains("--seeds is for place and route") && err.contains(&says),
+            "{err}"
+        );
+    }
+}
+
 /// The waveform of a run without mismatch is as long as it says, however much idle time is leapt over.
 #[test]
 fn a_waveform_counts_the_cycles_that_are_clocked() {

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use anyhow::bail;
 use serde_json::json;
 
 use super::block::{block_options, BlockArgs};
@@ -14,6 +15,9 @@ use crate::blocks::switch_ports::MAX_PORTS;
 use crate::synth::{
     self, Mapping, Resources, StaticPath, StaticPaths, Subject, Synthesis, Target, Timing,
 };
+
+/// Seeds of place and route where none are named.
+const SEEDS: u32 = 5;
 
 /// Synthesise a controller: cells, clock frequency, slowest path.
 #[derive(clap::Args)]
@@ -39,9 +43,9 @@ pub struct Args {
     ports: Option<u32>,
     #[command(flatten)]
     block: BlockArgs,
-    /// Place and route with seeds 1 to N.
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = within_u32(1..=1000))]
-    seeds: u32,
+    /// Place and route, of ice40 and ecp5, with seeds 1 to N [default: 5].
+    #[arg(long, value_name = "N", value_parser = within_u32(1..=1000))]
+    seeds: Option<u32>,
     /// Print JSON instead of tables.
     #[arg(long)]
     json: bool,
@@ -52,16 +56,28 @@ pub struct Args {
 /// # Errors
 /// If the configuration is bad or has no hardware, Yosys is missing, or a tool fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
+    if args.seeds.is_some() && !args.target.is_placed() {
+        bail!(
+            "--seeds is for place and route, which there is of ice40 and ecp5 alone: leave it out with \
+             --target {}",
+            args.target
+        );
+    }
     let config = super::load(&args.config)?;
     let progress = Step::new(format!("for {}", args.target));
     let subject = match args.block.design(&config)? {
         Some(block) => Subject::block(&config, block),
         None => Subject::controller(&config, args.ports)?,
     };
-    let result = synth::run(&subject, &args.target, args.seeds, &|step| {
-        output::detail(step);
-        progress.set_message(step);
-    });
+    let result = synth::run(
+        &subject,
+        &args.target,
+        args.seeds.unwrap_or(SEEDS),
+        &|step| {
+            output::detail(step);
+            progress.set_message(step);
+        },
+    );
     drop(progress);
     let synthesis = result?;
     let text = if args.json {

@@ -40,6 +40,13 @@ pub enum Target {
     Liberty(PathBuf),
 }
 
+impl Target {
+    /// Whether there is place and route, whose results depend on a seed.
+    pub fn is_placed(&self) -> bool {
+        matches!(self, Target::Ice40 | Target::Ecp5)
+    }
+}
+
 impl FromStr for Target {
     type Err = String;
 
