@@ -104,10 +104,14 @@ grep -q '^policy = "perfbound-correct"' "$out/correction.toml"
 grep -q '^burst = 2' "$out/correction.toml"
 small clearing perfbound false 0.2 'hop_factor = 0.1' 2 >"$out/guard.toml"
 small clearing perfbound true 0.2 'hops = "measured"' 2 >"$out/registers.toml"
+small clearing perfbound false 0.2 'hop_factor = 0.1' 0 |
+    sed 's/^hop_window = .*/&\nbudget_step_ticks = 16/' >"$out/steps.toml"
+grep -q '^budget_step_ticks' "$out/steps.toml"
 
 try bxiv3-deep-sleep 20M ''
 # What the other presets have besides.
 try bxiv3-hybrid 20M lpi_fsm
+try steps 6M perfbound,packets_of_ticks,parts_of_ticks
 try circular 4M histogram_circular,counter_store
 try regular 4M histogram_regular,counter_store,perfbound
 try decaying 4M histogram_decaying,counter_store,counter_store_stores_1
@@ -127,7 +131,7 @@ import pathlib
 import sys
 
 out = pathlib.Path(sys.argv[1])
-names = "bxiv3-deep-sleep bxiv3-hybrid circular regular decaying map map-fine correction guard registers".split()
+names = "bxiv3-deep-sleep bxiv3-hybrid steps circular regular decaying map map-fine correction guard registers".split()
 rows, left, kinds = [], [], {}
 for name in names:
     modules = {}

@@ -128,6 +128,9 @@ block! {
         property carry_reaches_all(
             "The bits above the register grow by one if it came around, whatever words they are in."
         ),
+        property carry_moves(
+            "What a word gains, the register loses in the cycle in which the word is read, and else nothing."
+        ),
         property no_word_read_while_written("No word is read in the cycle that writes it."),
         invariant turn_in_span("The turn goes to places from the first to the last."),
         invariant asks_apart("A counter that was asked for is not the one that is visited."),
@@ -293,11 +296,15 @@ impl Logic for EventCounters {
         self.no_carry_lost.d.next = true;
         self.visited_in_time.d.next = true;
         self.counts_since.d.next = true;
+        self.carry_moves.d.next = true;
         for i in 0..self._count {
             self.turns_left[i].next = self.from_first[i].val() - self.turns_taken.val();
             if self.from_first[i].val() < self.turns_taken.val() {
                 self.turns_left[i].next =
                     (self.places.val() + self.from_first[i].val()) - self.turns_taken.val();
+            }
+            if !(self.visits[i].val() == (self.here[i].val() & self.visits_now.val())) {
+                self.carry_moves.d.next = false;
             }
             self.cycles_left[i].next = (self.turns_left[i].val() << 1) + self.own_turn.val();
             if self.visits[i].val() {
