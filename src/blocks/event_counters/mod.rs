@@ -303,7 +303,7 @@ impl Logic for EventCounters {
                 self.turns_left[i].next =
                     (self.places.val() + self.from_first[i].val()) - self.turns_taken.val();
             }
-            if !(self.visits[i].val() == (self.here[i].val() & self.visits_now.val())) {
+            if self.visits[i].val() != (self.here[i].val() & self.visits_now.val()) {
                 self.carry_moves.d.next = false;
             }
             self.cycles_left[i].next = (self.turns_left[i].val() << 1) + self.own_turn.val();
