@@ -617,8 +617,7 @@ fn power_of_two(reader: &mut Reader<'_>, number: Option<Written<u64>>, default: 
         reader.fault_of(
             &number,
             format!(
-                "must be a power of two; the nearest legal values \
-                 are {below} and {}",
+                "must be a power of two; the nearest legal values are {below} and {}",
                 2 * below
             ),
         );

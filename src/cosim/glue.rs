@@ -269,11 +269,11 @@ impl<'a> EventCounter<'a> {
     /// What gives it the value `value` in C++. A visit that is under way has read its word and its
     /// register.
     fn set(&self, value: &str) -> String {
-        let [low, known, words, read_data, at, low_then, known_then, _] = self.members();
+        let [low, known, words, read_data, at, low_then, known_then, visiting] = self.members();
         let (place, below) = (self.place, (1 << LOW) - 1);
         format!(
             "root.{low} = {value} & {below};\n    root.{known} = 1;\n    \
-             root.{words}[{place}] = {value} >> {LOW};\n    if (root.{at} == {place}) {{\n        \
+             root.{words}[{place}] = {value} >> {LOW};\n    if (root.{visiting} && root.{at} == {place}) {{\n        \
              root.{read_data} = {value} >> {LOW};\n        root.{low_then} = {value} & {below};\n        \
              root.{known_then} = 1;\n    }}"
         )

@@ -86,7 +86,6 @@ block! {
         constant low_bits: Number(LOW, "low bits of a counter: that of its register that says that they came around"),
         constant low_mask: Bits(LOW + 1, (1 << LOW) - 1, "the low bits of a counter, in its register"),
         constant middle_bits: Number(WORD - LOW, "bits of its lower word above the register"),
-        constant word_bits: Number(WORD, "bits of its lower word"),
         number _count(count),
         number _end(count + 1),
         // First cycle: what to visit, and its register.
