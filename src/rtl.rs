@@ -1,7 +1,7 @@
 //! From a configuration to its Verilog and its constraints: elaborates the port controller and
 //! prints it.
 
-use crate::blocks::ethernet_port::EthernetPort;
+use crate::blocks::ethernet_port::{shim_width, EthernetPort};
 use crate::blocks::fixed_point::Arithmetic;
 use crate::blocks::lane_controller::LaneController;
 use crate::blocks::lpi_rx::LpiRx;
@@ -206,18 +206,38 @@ pub fn emit_wrapped(
 /// not to.
 ///
 /// # Errors
-/// As [`plan`], and if the directions of the link do not sleep for themselves.
+/// As [`ethernet_port`].
 pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emitted, RtlError> {
+    let plan = plan(config)?;
+    let design = ethernet_port(config, mii, mac_latency)?;
+    Ok(handed_over(config, Some(&plan), &design, None))
+}
+
+/// The checked design of a port of Ethernet: the controller and both shims.
+///
+/// # Errors
+/// As [`plan`], and if the directions of the link do not sleep for themselves.
+pub fn ethernet_port(config: &Config, mii: Mii, mac_latency: u32) -> Result<Design, RtlError> {
     let plan = plan(config)?;
     if !plan.per_direction() {
         return Err(RtlError::Unsupported(format!(
-            "port.sync = \"{}\": a port of Ethernet needs \"lpi\"",
+            "port.sync = \"{}\": a port of Ethernet needs \"lpi\", which the presets 10gbase-t, 25gbase-r, \
+             100gbase-r and 400gbase-r have",
             config.port.sync.name()
         )));
     }
-    let design = hdl::elaborate(&EthernetPort::new(&plan, mii, mac_latency))?
-        .prefixed(&config.verilog.module_prefix);
-    Ok(handed_over(config, Some(&plan), &design, None))
+    let design = hdl::elaborate(&EthernetPort::new(&plan, mii, mac_latency))?;
+    Ok(design.prefixed(&config.verilog.module_prefix))
+}
+
+/// The checked designs of the shims of that port.
+///
+/// # Errors
+/// As [`ethernet_port`].
+pub fn shims_of(config: &Config, mii: Mii, mac_latency: u32) -> Result<[Design; 2], RtlError> {
+    ethernet_port(config, mii, mac_latency)?;
+    let shims = ethernet_shims(mii, shim_width(&plan(config)?), mac_latency)?;
+    Ok(shims.map(|shim| shim.prefixed(&config.verilog.module_prefix)))
 }
 
 /// What belongs to a design of `config`; the `plan` is that of a controller, if it is one.

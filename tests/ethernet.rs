@@ -59,7 +59,13 @@ fn every_claim_is_proved() {
 }
 
 /// What is edited in the transmit side (0) or the receive side (1), and the claim that is broken.
-const EDITS: [(usize, &str, &str, &str); 14] = [
+const EDITS: [(usize, &str, &str, &str); 15] = [
+    (
+        0,
+        "state_q <= TX_RESET",
+        "state_q <= TX_OPEN",
+        "start_awake",
+    ),
     (
         0,
         "columns_0_all_control & (columns_0_bytes == COLUMNS_0_IDLE_LANES)",

@@ -458,7 +458,8 @@ fn what_no_hardware_is_made_for_is_refused() {
     assert!(refused(&|plan| plan.window = 1).contains("2 to 2^48"));
     assert!(refused(&|plan| plan.off_millionths = 0).contains("above 0"));
     assert!(refused(&|plan| plan.on_millionths = 1_000_000).contains("below 1"));
-    assert!(refused(&|plan| plan.off_millionths = 250_001).contains("twice T_off"));
+    assert!(refused(&|plan| plan.off_millionths = 250_001)
+        .contains("is below twice --select-off 0.250001"));
 }
 
 /// `verify`, `netlist` and `synth` take a part in the place of a controller; an edited folder is not proved.
@@ -537,6 +538,12 @@ fn every_part_is_emitted() {
         ("tree-links", "tree_links"),
     ];
     for (part, top) in parts {
+        // The configuration's links take 4,480 ns to wake.
+        let window = ["--select-window-ns", "5000"];
+        let (window, given) = match top {
+            "port_choice" => (&window[..0], ""),
+            _ => (&window[..], " --select-window-ns 5000"),
+        };
         let options = [
             "generate",
             "port.toml",
@@ -548,10 +555,9 @@ fn every_part_is_emitted() {
             "12",
             "--ports-up",
             "6",
-            "--select-window-ns",
-            "2000",
         ];
-        let (out, _) = run(linkdoze(path).args(options), 0);
+        let options = [&options[..], window].concat();
+        let (out, _) = run(linkdoze(path).args(&options), 0);
         let listed = |name: &str| {
             out.lines()
                 .any(|line| line == format!("{part}/west_{name}"))
@@ -562,7 +568,7 @@ fn every_part_is_emitted() {
         );
         assert!(!out.contains("smoke") && !out.contains(".core"), "{out}");
         assert!(!path.join(part).join("testbench").exists());
-        run(linkdoze(path).args(options).arg("--check"), 0);
+        run(linkdoze(path).args(&options).arg("--check"), 0);
         let icarus = Command::new("iverilog")
             .args(["-g2005", "-Wall", "-o", "out", "-c"])
             .arg(format!("west_{top}.f"))
@@ -575,10 +581,9 @@ fn every_part_is_emitted() {
         let ports = if top == "tree_links" { 18 } else { 6 };
         assert!(text.contains(&format!("[{}:0]", ports - 1)), "{text}");
         fs::write(path.join(format!("{part}/west_{top}.v")), "").unwrap();
-        let (_, err) = run(linkdoze(path).args(options).arg("--check"), 1);
+        let (_, err) = run(linkdoze(path).args(&options).arg("--check"), 1);
         let again = format!(
-            "linkdoze generate port.toml --switch-part {part} --ports-down 12 --ports-up 6 --select-on \
-             0.5 --select-off 0.25 --select-window-ns 2000.0 -o {part}\n"
+            "linkdoze generate port.toml --switch-part {part} --ports-down 12 --ports-up 6{given} -o {part}\n"
         );
         assert!(err.contains(&again), "{err}");
     }
@@ -614,16 +619,31 @@ fn every_part_is_emitted() {
         let err = refused(&options);
         assert!(err.contains("cannot be used with"), "{options:?}: {err}");
     }
-    let err = refused(&[&part[..], &["--select-off", "0.3"]].concat());
+    for threshold in ["--select-on", "--select-off", "--select-window-ns"] {
+        let err = refused(&[&part[..], &[threshold, "0.3"]].concat());
+        let told = format!("{threshold}: a selection function measures no load");
+        assert!(err.contains(&told), "{err}");
+    }
+    let measured = [&["--switch-part", "selectable-ports"], &part[2..]].concat();
+    let err = refused(&[&measured[..], &["--select-off", "0.3"]].concat());
     assert!(
-        err.contains("--select-off 0.3") && err.contains("twice T_off"),
+        err.contains("--select-on 0.5 is below twice --select-off 0.3")
+            && err.contains("--select-on 0.6 would do, or --select-off 0.25"),
         "{err}"
     );
-    let err = refused(&[&part[..], &["--select-on", "0.1234567"]].concat());
+    let err = refused(&[&measured[..], &["--select-on", "0.1234567"]].concat());
     assert!(err.contains("--select-on 0.1234567: must be"), "{err}");
-    let err = refused(&[&part[..], &["--select-window-ns", "0.5"]].concat());
+    let err = refused(&[&measured[..], &["--select-window-ns", "0.5"]].concat());
     assert!(
         err.contains("--select-window-ns 0.5") && err.contains("1 ns each"),
+        "{err}"
+    );
+    // The configuration's links take 4,480 ns to wake.
+    let links = [&["--switch-part", "tree-links"], &part[2..]].concat();
+    let err = refused(&[&links[..], &["--select-window-ns", "4480"]].concat());
+    assert!(
+        err.contains("--select-window-ns 4480")
+            && err.contains("takes 4480 ns to sleep or to wake"),
         "{err}"
     );
     let err = refused(&[

@@ -1081,28 +1081,46 @@ fn every_policy_runs_on_every_network_that_supports_it() {
             whole_matrix(variant);
         }
         assert!(found("-lanes", "fixed", Some("fast-wake")) > Some(0.0));
+        let histograms: BTreeSet<_> = rows
+            .iter()
+            .filter(|row| row.setting.configuration == Some(format!("{network}-histograms")))
+            .filter_map(|row| row.setting.histogram.as_deref())
+            .collect();
+        let others = ["circular", "decaying", "map", "regular"];
+        assert_eq!(histograms, BTreeSet::from(others), "{network}");
         let one_way = "every packet has one way only";
         let no_minimal_tree = "have the minimal tree whose links stay on";
         let no_dimensions = "made for networks with dimensions";
-        let powar = "selection = \"powar\"";
-        let duato = format!("{powar}\nqueueing = \"duato\"");
-        let alonso = "selection = \"alonso\"";
-        for (variant, switch, reasons) in [
-            ("-powar", powar, &[one_way][..]),
-            ("-powar-duato", &duato, &[no_dimensions]),
-            ("-alonso", alonso, &[one_way, no_minimal_tree]),
-        ] {
+        let selections = ["round-robin", "first-on", "powar", "alonso"];
+        let with_duato = selections.map(|selection| (selection, true));
+        for (selection, duato) in selections
+            .map(|it| (it, false))
+            .into_iter()
+            .chain(with_duato)
+        {
+            let variant = match duato {
+                true => &format!("-{selection}-duato"),
+                false => &format!("-{selection}"),
+            };
             if configurations.contains_key(&format!("{network}{variant}")) {
-                match variant {
-                    "-alonso" => assert!(found(variant, "fixed", Some("deep-sleep")) > Some(0.0)),
+                match selection {
+                    "alonso" => assert!(found(variant, "fixed", Some("deep-sleep")) > Some(0.0)),
                     _ => whole_matrix(variant),
                 }
                 continue;
             }
+            let reasons = match (selection, duato) {
+                ("alonso", true) => &[no_dimensions, no_minimal_tree][..],
+                (_, true) => &[no_dimensions],
+                ("alonso", false) => &[one_way, no_minimal_tree],
+                _ => &[one_way],
+            };
+            let queueing = if duato { "queueing = \"duato\"" } else { "" };
             let topology = toml::to_string(topology).unwrap();
             let scenario = format!(
-                "[topology]\n{topology}\n[traffic]\nkind = \"uniform\"\n[switch]\n{switch}\n\
-                 [power.port]\nsync = \"lpi\"\ncontrol_pins = true\n"
+                "[topology]\n{topology}\n[traffic]\nkind = \"uniform\"\n[switch]\nselection = \
+                 \"{selection}\"\n{queueing}\n\
+                 [power.port]\npolicy = \"fixed\"\nt_pdt_ns = 0\nsync = \"lpi\"\ncontrol_pins = true\n"
             );
             std::fs::write(folder.path().join("scenario.toml"), scenario).unwrap();
             let command = ["simulate", "scenario.toml"];
@@ -1114,6 +1132,7 @@ fn every_policy_runs_on_every_network_that_supports_it() {
     }
     let all: BTreeSet<&str> = KINDS.iter().map(|kind| kind.name).collect();
     assert_eq!(kinds, all);
-    // One switch, Megafly and both kinds of Dragonfly have no choice at all, trees no dimensions.
-    assert_eq!(refused, 4 * 3 + 3 + 1);
+    // One switch, Megafly and both kinds of Dragonfly have no choice at all, the three trees no
+    // dimensions, and the pruned one no minimal tree.
+    assert_eq!(refused, 4 * 8 + 3 * 4 + 1);
 }

@@ -14,7 +14,7 @@ fn config(triple_redundancy: bool) -> String {
         "sync = \"levels\"",
         &format!(
             "sync = \"messages\"\nsync_timeout_ns = 60\nregisters = true\n\
-             triple_redundancy = {triple_redundancy}"
+             timing_range = 2\ntriple_redundancy = {triple_redundancy}"
         ),
     );
     assert_ne!(config, SHORT_TIMES);
@@ -64,6 +64,13 @@ fn generate(path: &Path) {
         linkdoze(path).args(["generate", "port.toml", "-o", "rtl"]),
         0,
     );
+}
+
+/// Bits of the registers of a module that are kept in copies.
+fn bits_of_copies(text: &str) -> u64 {
+    let widths = text.split("voted_register #(\n      .WIDTH (").skip(1);
+    let bits_of = |rest: &str| rest.split(')').next().unwrap().parse::<u64>().unwrap();
+    widths.map(bits_of).sum()
 }
 
 #[test]
@@ -124,7 +131,7 @@ fn an_upset_of_one_copy_is_outvoted() {
     });
 }
 
-/// Every register of the two blocks is an instance of the module that is proved to vote, and synthesis
+/// Every register of the two blocks, and of the third the sleep state and the times in force, is an instance of the module that is proved to vote, and synthesis
 /// keeps all copies: there are two flip-flops more for each bit.
 #[test]
 #[ignore = "long; make test-all runs it"]
@@ -136,11 +143,26 @@ fn synthesis_keeps_all_copies() {
     for file in ["lpi_fsm.v", "link_sync.v"] {
         let text = fs::read_to_string(path.join("rtl").join(file)).unwrap();
         assert!(!text.contains("posedge"), "{text}");
-        let widths = text.split("voted_register #(\n      .WIDTH (").skip(1);
-        let bits_of = |rest: &str| rest.split(')').next().unwrap().parse::<u64>().unwrap();
-        bits += widths.map(bits_of).sum::<u64>();
+        bits += bits_of_copies(&text);
     }
     assert!(bits > 20, "{bits}");
+    let registers = fs::read_to_string(path.join("rtl/csr.v")).unwrap();
+    let kept = [
+        "sleep_now_q",
+        "last_0_q",
+        "last_1_q",
+        "last_2_q",
+        "last_3_q",
+        "last_4_q",
+        "last_5_q",
+    ];
+    for name in kept {
+        assert!(
+            registers.contains(&format!(".q      ({name})")),
+            "{name}: {registers}"
+        );
+    }
+    bits += bits_of_copies(&registers);
     let flip_flops = |name: &str| {
         let words = ["synth", name, "--target", "ice40", "--json"];
         let (out, _) = run(linkdoze(path).args(words), 0);

@@ -1,14 +1,16 @@
 //! Options for what stands in a switch beside the controllers of its ports, and may take their place in a
 //! command: what chooses among them, and what turns lanes off and on.
 
-use anyhow::{bail, Context};
+use anyhow::{bail, ensure, Context};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::numbers::within_u32;
+use crate::blocks::mii::Mii;
 use crate::config::plan::{LanePlan, SelectionKind, SelectionPlan};
 use crate::config::{Config, Decimal};
 use crate::hdl::Design;
 use crate::network::parameters::Lanes;
+use crate::network::selection::Thresholds;
 use crate::rtl::{self, RtlError, SwitchPart};
 
 /// A part by its name on the command line, and the selection that it belongs to.
@@ -35,17 +37,28 @@ pub(super) struct BlockArgs {
     part: PartArgs,
     #[command(flatten)]
     lanes: LaneArgs,
+    #[command(flatten)]
+    port: EthernetArgs,
 }
 
 impl BlockArgs {
+    /// The interface of the port of Ethernet that is asked for, if one is, and how long its MAC takes to
+    /// react.
+    pub(super) fn ethernet(&self) -> Option<(Mii, u32)> {
+        self.port.ethernet.map(|mii| (mii, self.port.mac_latency))
+    }
+
     /// The checked design of the block that is asked for, if one is, with the prefix of `config`.
     ///
     /// # Errors
     /// If the numbers are out of range, or no hardware is made for them.
     pub(super) fn design(&self, config: &Config) -> anyhow::Result<Option<Design>> {
+        if let Some((mii, mac_latency)) = self.ethernet() {
+            return Ok(Some(rtl::ethernet_port(config, mii, mac_latency)?));
+        }
         let design = match (self.part.switch_part, self.lanes.asked()) {
             (Some((_, part, kind)), _) => {
-                let plan = self.part.plan(config, kind)?;
+                let plan = self.part.plan(config, part, kind)?;
                 rtl::switch_part(&plan, part)
             }
             (None, Some(lanes)) => {
@@ -60,7 +73,7 @@ impl BlockArgs {
 
     /// The options as one writes them, with a space before each.
     pub(super) fn written(&self) -> String {
-        self.part.written() + &self.lanes.written()
+        self.part.written() + &self.lanes.written() + &self.port.written()
     }
 }
 
@@ -75,10 +88,53 @@ const PART_OPTIONS: [&str; 6] = [
     "select_window_ns",
 ];
 const LANE_OPTIONS: [&str; 4] = ["link_lanes", "low_lanes", "link_gbps", "queue_bytes"];
+const ETHERNET_OPTIONS: [&str; 2] = ["ethernet", "mac_latency"];
 
-/// All options of blocks in the place of a controller.
-pub(super) fn block_options() -> impl Iterator<Item = &'static str> {
+/// All options of blocks that stand alone in the place of a controller.
+pub(super) fn lone_block_options() -> impl Iterator<Item = &'static str> {
     PART_OPTIONS.into_iter().chain(LANE_OPTIONS)
+}
+
+/// All options of blocks in the place of a controller, those of a port of Ethernet among them.
+pub(super) fn block_options() -> impl Iterator<Item = &'static str> {
+    lone_block_options().chain(ETHERNET_OPTIONS)
+}
+
+/// A port of Ethernet.
+#[derive(clap::Args)]
+struct EthernetArgs {
+    /// A port of Ethernet on this interface: the controller, and the shims for low power idle
+    /// between its MAC and its PHY. It needs port.sync = "lpi".
+    #[arg(
+        long, value_name = "INTERFACE", conflicts_with_all = lone_block_options(),
+        value_parser = interface()
+    )]
+    ethernet: Option<Mii>,
+    /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
+    /// to hold frames back, it may still start one.
+    #[arg(
+        long, value_name = "N", requires = "ethernet", default_value = "16",
+        conflicts_with_all = lone_block_options(), value_parser = within_u32(0..=MAX_MAC_LATENCY)
+    )]
+    mac_latency: u32,
+}
+
+/// Longest reaction of a MAC, in clock cycles. **Ours**: more than the longest frame lasts.
+const MAX_MAC_LATENCY: u32 = 65_535;
+
+/// Reads the name of an interface.
+fn interface() -> impl TypedValueParser<Value = Mii> {
+    PossibleValuesParser::new(Mii::ALL.map(Mii::name))
+        .try_map(|name| Mii::named(&name).ok_or("no interface has this name"))
+}
+
+impl EthernetArgs {
+    fn written(&self) -> String {
+        let latency = self.mac_latency;
+        self.ethernet.map_or(String::new(), |mii| {
+            format!(" --ethernet {} --mac-latency {latency}", mii.name())
+        })
+    }
 }
 
 /// A part of a switch.
@@ -98,30 +154,17 @@ struct PartArgs {
     /// Ports of that switch that it chooses among, in a fat tree those that lead up.
     #[arg(long, value_name = "N", requires = "switch_part", value_parser = within_u32(2..=63))]
     ports_up: Option<u32>,
-    /// Utilisation above which packets take one port more.
-    #[arg(
-        long,
-        value_name = "SHARE",
-        requires = "switch_part",
-        default_value = "0.5"
-    )]
-    select_on: Decimal,
-    /// Utilisation below which they take one port less.
-    #[arg(
-        long,
-        value_name = "SHARE",
-        requires = "switch_part",
-        default_value = "0.25"
-    )]
-    select_off: Decimal,
+    /// Utilisation above which packets take one port more, of what measures it: selectable-ports and
+    /// tree-links. Default: 0.5.
+    #[arg(long, value_name = "SHARE", requires = "switch_part")]
+    select_on: Option<Decimal>,
+    /// Utilisation below which they take one port less. Default: 0.25.
+    #[arg(long, value_name = "SHARE", requires = "switch_part")]
+    select_off: Option<Decimal>,
     /// How often the utilisation is looked at, in ns: whole clock cycles of the configuration.
-    #[arg(
-        long,
-        value_name = "NS",
-        requires = "switch_part",
-        default_value = "10000"
-    )]
-    select_window_ns: Decimal,
+    /// Default: 10000.
+    #[arg(long, value_name = "NS", requires = "switch_part")]
+    select_window_ns: Option<Decimal>,
 }
 
 /// Reads the name of a part.
@@ -136,33 +179,76 @@ impl PartArgs {
     /// What it is made for, in clock cycles of `config`.
     ///
     /// # Errors
-    /// If a number has more digits than count, or the window is no whole number of clock cycles.
-    fn plan(&self, config: &Config, kind: SelectionKind) -> anyhow::Result<SelectionPlan> {
-        let millionths = |option: &str, part: Decimal| {
-            part.scaled_to_integer(1_000_000).with_context(|| {
+    /// If a number has more digits than count, or the window is no whole number of clock cycles; if a
+    /// part that measures no load is given a threshold, or one that turns links the window of a network
+    /// that has not settled by then.
+    fn plan(
+        &self,
+        config: &Config,
+        part: SwitchPart,
+        kind: SelectionKind,
+    ) -> anyhow::Result<SelectionPlan> {
+        let given = [
+            ("on", self.select_on),
+            ("off", self.select_off),
+            ("window-ns", self.select_window_ns),
+        ];
+        if let Some((name, _)) = given.iter().find(|(_, given)| given.is_some()) {
+            ensure!(
+                part != SwitchPart::PortChoice,
+                "--select-{name}: a selection function measures no load, selectable-ports and tree-links \
+                 do; leave it out"
+            );
+        }
+        let millionths = |option: &str, given: Option<Decimal>, default| {
+            match given {
+            None => Ok(default),
+            Some(part) => part.scaled_to_integer(1_000_000).with_context(|| {
                 format!(
                     "--{option} {part}: must be a share of what the ports can carry, 0 to 1, with six \
                      digits behind the point at most"
                 )
-            })
+            }),
+        }
         };
         let period = config.clock.period_ps;
-        let window = self.select_window_ns.scaled_to_integer(1_000);
+        let default = Thresholds::DEFAULT;
+        let window = match self.select_window_ns {
+            None => Some(default.window_ps),
+            Some(given) => given.scaled_to_integer(1_000),
+        };
         let Some(window) = window.filter(|window| window.is_multiple_of(period)) else {
             bail!(
                 "--select-window-ns {}: it is not a whole number of clock cycles, of {} ns each",
-                self.select_window_ns,
+                self.window_ns(),
                 period as f64 / 1e3
             );
         };
+        if part == SwitchPart::TreeLinks {
+            let transition = rtl::plan(config)?.longest_transition() * period;
+            ensure!(
+                window > transition,
+                "--select-window-ns {}: the network is to settle between two looks at the load (Alonso \
+                 4.3), and a link of this configuration takes {} ns to sleep or to wake; make the window \
+                 longer",
+                self.window_ns(),
+                transition as f64 / 1e3
+            );
+        }
         Ok(SelectionPlan {
             kind,
             ports_down: self.ports_down.unwrap_or_default(),
             ports_up: self.ports_up.unwrap_or_default(),
             window: window / period,
-            on_millionths: millionths("select-on", self.select_on)?,
-            off_millionths: millionths("select-off", self.select_off)?,
+            on_millionths: millionths("select-on", self.select_on, default.on_millionths)?,
+            off_millionths: millionths("select-off", self.select_off, default.off_millionths)?,
         })
+    }
+
+    /// The window, given or not, as one writes it.
+    fn window_ns(&self) -> String {
+        let default = Decimal::scaled(Thresholds::DEFAULT.window_ps, 3);
+        self.select_window_ns.unwrap_or(default).plain()
     }
 
     fn written(&self) -> String {
@@ -171,11 +257,18 @@ impl PartArgs {
         else {
             return String::new();
         };
-        format!(
-            " --switch-part {part} --ports-down {down} --ports-up {up} --select-on {} --select-off {} \
-             --select-window-ns {}",
-            self.select_on, self.select_off, self.select_window_ns
-        )
+        let given = [
+            ("on", self.select_on),
+            ("off", self.select_off),
+            ("window-ns", self.select_window_ns),
+        ];
+        let given = given.map(|(name, given)| {
+            given.map_or(String::new(), |given| {
+                format!(" --select-{name} {}", given.plain())
+            })
+        });
+        let given = given.concat();
+        format!(" --switch-part {part} --ports-down {down} --ports-up {up}{given}")
     }
 }
 

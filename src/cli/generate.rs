@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::ValueEnum as _;
 
 use super::block::{block_options, BlockArgs};
 use super::numbers::within_u32;
 use super::{output, Outcome};
-use crate::blocks::mii::Mii;
 use crate::blocks::switch_ports::MAX_PORTS;
 use crate::files::{self, FileError, FolderLock};
 use crate::handover::TESTBENCH;
@@ -40,26 +38,10 @@ pub struct Args {
         value_parser = within_u32(1..=MAX_PORTS)
     )]
     ports: Option<u32>,
-    /// Emit a port of Ethernet on this interface: the controller, and the shims for low power
-    /// idle between its MAC and its PHY. It needs port.sync = "lpi".
-    #[arg(
-        long, value_name = "INTERFACE", conflicts_with_all = block_options(),
-        conflicts_with = "ports", value_parser = interface()
-    )]
-    ethernet: Option<Mii>,
-    /// Clock cycles that the MAC of a port of Ethernet takes to react: so many after it is told
-    /// to hold frames back, it may still start one.
-    #[arg(
-        long, value_name = "N", requires = "ethernet", default_value = "16",
-        conflicts_with_all = block_options(), conflicts_with = "ports",
-        value_parser = within_u32(0..=MAX_MAC_LATENCY)
-    )]
-    mac_latency: u32,
     /// Emit a module around the top, which has other pins: a clock of its own for AXI4-Lite, a reset
     /// that is active low, vectors in the place of a switch's numbered pins. Several with commas.
     #[arg(
-        long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = block_options(),
-        conflicts_with = "ethernet"
+        long, value_name = "LIST", value_delimiter = ',', conflicts_with_all = block_options()
     )]
     wrapper: Vec<Feature>,
     #[command(flatten)]
@@ -70,23 +52,14 @@ pub struct Args {
     check: bool,
 }
 
-/// Longest reaction of a MAC, in clock cycles. **Ours**: more than the longest frame lasts.
-const MAX_MAC_LATENCY: u32 = 65_535;
-
-/// Reads the name of an interface.
-fn interface() -> impl TypedValueParser<Value = Mii> {
-    PossibleValuesParser::new(Mii::ALL.map(Mii::name))
-        .try_map(|name| Mii::named(&name).ok_or("no interface has this name"))
-}
-
 /// Runs the subcommand.
 ///
 /// # Errors
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let emitted = match (args.ethernet, args.block.design(&config)?) {
-        (Some(mii), _) => rtl::emit_ethernet(&config, mii, args.mac_latency)?,
+    let emitted = match (args.block.ethernet(), args.block.design(&config)?) {
+        (Some((mii, mac_latency)), _) => rtl::emit_ethernet(&config, mii, mac_latency)?,
         (None, Some(block)) => rtl::emit_block(&config, &block),
         (None, None) if args.wrapper.is_empty() => rtl::emit_all(&config, args.ports)?,
         (None, None) => rtl::emit_wrapped(&config, args.ports, &args.wrapper)?,
@@ -119,10 +92,6 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
             let features = args.wrapper.iter().filter_map(Feature::to_possible_value);
             let names: Vec<String> = features.map(|it| it.get_name().to_owned()).collect();
             again += &format!(" --wrapper {}", names.join(","));
-        }
-        if let Some(mii) = args.ethernet {
-            let (interface, latency) = (mii.name(), args.mac_latency);
-            again += &format!(" --ethernet {interface} --mac-latency {latency}");
         }
         again += &args.block.written();
         again += &format!(" -o {}", files::shell_word(&args.output));

@@ -8,7 +8,7 @@ use anyhow::bail;
 use rayon::prelude::*;
 use serde_json::json;
 
-use super::block::{block_options, BlockArgs};
+use super::block::{lone_block_options, BlockArgs};
 use super::numbers::{within, within_u32};
 use super::output::{self, table, trimmed, wrapped};
 use super::progress::Step;
@@ -16,7 +16,7 @@ use super::Outcome;
 use crate::config::Config;
 use crate::cosim::verilator::read_folder;
 use crate::hdl::verilog::CHECKERS;
-use crate::hdl::Claim;
+use crate::hdl::{Claim, Design};
 use crate::input::similar;
 use crate::verify::{
     self, faults, Attempt, Finding, ProofTask, Solver, TaskReport, Tools, Verdict,
@@ -55,10 +55,10 @@ pub struct Args {
     #[arg(long, value_name = "DIR", default_value = ".")]
     traces: PathBuf,
     /// Prove what holds of one port whatever the other end does, not what holds of two on a cable.
-    #[arg(long, conflicts_with_all = block_options())]
+    #[arg(long, conflicts_with_all = lone_block_options())]
     port_only: bool,
     /// Leave out two ports with short times on a link that loses messages, whose ends are reset.
-    #[arg(long, conflicts_with_all = block_options())]
+    #[arg(long, conflicts_with_all = lone_block_options())]
     without_faults: bool,
     /// Prove this claim only, by its name in the table of `--all`; several may be named. The other
     /// claims about the same ports are taken as given.
@@ -80,24 +80,31 @@ pub struct Args {
 /// If the configuration is bad, has no hardware, or a tool is missing or fails.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let block = args.block.design(&config)?;
-    let emitted = match &block {
-        Some(block) => rtl::emit_block(&config, block),
-        None => rtl::emit_all(&config, None)?,
+    let ethernet = args.block.ethernet();
+    let block = match ethernet {
+        Some(_) => None,
+        None => args.block.design(&config)?,
+    };
+    let emitted = match (&block, ethernet) {
+        (Some(block), _) => rtl::emit_block(&config, block),
+        (None, Some((mii, mac_latency))) => rtl::emit_ethernet(&config, mii, mac_latency)?,
+        (None, None) => rtl::emit_all(&config, None)?,
     };
     let files = match &args.rtl {
         Some(folder) => [read_folder(folder)?, read_folder(&folder.join(CHECKERS))?].concat(),
         None => [emitted.sources, emitted.checkers].concat(),
     };
     let tools = Tools::find(args.solver, args.timeout)?;
+    let alone = |block: &Design| verify::block_task(block, &files, "its inputs do what they like");
     let mut tasks = match &block {
-        Some(block) => vec![verify::block_task(
-            block,
-            &files,
-            "its inputs do what they like",
-        )?],
+        Some(block) => vec![alone(block)?],
         None => tasks_of_ports(args, &config, &files)?,
     };
+    if let Some((mii, mac_latency)) = ethernet {
+        for shim in &rtl::shims_of(&config, mii, mac_latency)? {
+            tasks.push(alone(shim)?);
+        }
+    }
     narrow(&mut tasks, &args.claims)?;
     let started = Instant::now();
     let reports = prove_all(&tasks, &tools, args.depth)?;

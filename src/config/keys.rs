@@ -138,8 +138,9 @@ pub static TABLES: LazyLock<Vec<Table>> = LazyLock::new(|| {
                     Type::Switch,
                     "`false`",
                     "the registers that decide whether the link is awake, those of `lpi_fsm` and \
-                     `link_sync`, are kept in three copies, of which two outvote a third that an \
-                     upset has changed; pins `inject_upset` and `upset`",
+                     `link_sync`, and the sleep state and times in force of `csr`, are kept in three \
+                     copies, of which two outvote a third that an upset has changed; pins \
+                     `inject_upset` and `upset`",
                 ),
                 key(
                     "memory_code",

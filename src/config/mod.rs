@@ -633,6 +633,14 @@ impl Config {
         bound * hop_factor
     }
 
+    /// The largest `l` that there can be: of measured hop counts, that of packets that cross one link.
+    pub fn largest_degradation_factor(&self) -> BigRational {
+        match &self.perfbound {
+            PerfBound::Measured { bound } => bound.to_ratio(),
+            _ => self.degradation_factor(),
+        }
+    }
+
     /// `l / t_w` in packets per tick, exactly.
     pub fn budget_rate(&self) -> BigRational {
         self.rate_of(self.t_w_ps())

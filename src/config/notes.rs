@@ -34,10 +34,7 @@ impl Config {
     /// miss more often than the bound allows. Of measured hop counts, that of a single hop, the
     /// shortest there can be.
     fn longest_needed_ps(&self) -> u128 {
-        let factor = match &self.perfbound {
-            PerfBound::Measured { bound } => bound.to_ratio(),
-            _ => self.degradation_factor(),
-        };
+        let factor = self.largest_degradation_factor();
         let needed = BigRational::from(BigInt::from(self.t_w_ps())) / factor;
         needed.ceil().to_integer().to_u128().unwrap_or(u128::MAX)
     }

@@ -636,13 +636,20 @@ impl SelectionPlan {
         }
         if self.off_millionths == 0 || self.on_millionths >= 1_000_000 {
             return Some(
-                "thresholds of 0 or 1: T_off is to be above 0, and T_on below 1 (POWAR 3)".into(),
+                "thresholds of 0 or 1: --select-off has to be above 0, and --select-on below 1"
+                    .into(),
             );
         }
         if self.on_millionths < 2 * self.off_millionths {
-            return Some(
-                "T_on below twice T_off: ports would come and go (POWAR 3, Alonso 3)".into(),
-            );
+            let share = |millionths: u64| millionths as f64 / 1e6;
+            return Some(format!(
+                "--select-on {} is below twice --select-off {}, so that ports would come and go (POWAR 3, \
+                 Alonso 3); --select-on {} would do, or --select-off {}",
+                share(self.on_millionths),
+                share(self.off_millionths),
+                share(2 * self.off_millionths),
+                share(self.on_millionths / 2)
+            ));
         }
         None
     }
@@ -899,9 +906,25 @@ impl PortPlan {
 
     /// Whether a port begins with a way up. With control pins it does not know after reset whether
     /// there is a link; one that exchanges messages sends nothing for a while after reset anyway, and
-    /// the other end counts on it to be awake.
+    /// the other end counts on it to be awake. In a port of Ethernet the shim holds frames back after
+    /// reset ([`LpiTx`](crate::blocks::lpi_tx::LpiTx)).
     pub fn starts_going_up(&self) -> bool {
         self.control_pins && self.messages().is_none()
+    }
+
+    /// The longest time in clock cycles that the link takes to sleep or to wake.
+    pub fn longest_transition(&self) -> u64 {
+        let LinkPlan {
+            fast_wake,
+            deep_sleep,
+            ..
+        } = self.link;
+        let longest = |times: SleepTimes| times.t_s.max(times.t_w);
+        match self.sleep {
+            Sleep::FastWake => longest(fast_wake),
+            Sleep::DeepSleep => longest(deep_sleep),
+            Sleep::Hybrid => longest(fast_wake).max(longest(deep_sleep)),
+        }
     }
 
     /// Whether the threshold comes from the histogram.

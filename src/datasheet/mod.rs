@@ -384,8 +384,16 @@ impl Source<'_> {
         if let Some(guard) = &estimate.guard {
             blocks.push(Block::Text(format!(
                 "Guard: in any time T packets of this end wait for at most {} wake-ups and one more for \
-                 each {:.0} ns of T; each takes {} ns.",
-                guard.burst, guard.token_ns, guard.t_w_ns
+                 each {:.0} ns of T; each takes {} ns.{}",
+                guard.burst,
+                guard.token_ns,
+                guard.t_w_ns,
+                match guard.adjustable {
+                    true =>
+                        " Software that changes the bound, the hop factor or t_w changes these \
+                         figures.",
+                    false => "",
+                }
             )));
         }
         blocks.push(Block::Text(format!(

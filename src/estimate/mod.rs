@@ -201,9 +201,10 @@ impl TimeToSleep {
 }
 
 /// The guard's promise (SPEC 12): in every interval of `T` ticks the packets of an end wait for at
-/// most `B + T l / t_w` wake-ups, each of which takes `t_w`. Software that sets the bound, and hop
-/// counts that are measured, change `l`: here it is that of the configuration. With registers and a
-/// policy that does not predict, `t_w` is the longest that software can choose.
+/// most `B + T l / t_w` wake-ups, each of which takes `t_w`. Of measured hop counts `l` is that of packets
+/// that cross one link, the largest that can be measured. Software that sets the bound, the hop factor or
+/// `t_w` changes the promise: here they are those of the configuration. With registers and a policy that
+/// does not predict, `t_w` is the longest that software can choose.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct GuardPromise {
     /// `B`: wake-ups that may follow each other at once.
@@ -216,12 +217,14 @@ pub struct GuardPromise {
     pub burst_wait_ns: f64,
     /// `l`: the part of any longer time that the others take.
     pub share: f64,
+    /// Software can change `l` and `t_w`, and with them all of this.
+    pub adjustable: bool,
 }
 
 impl GuardPromise {
     fn of(config: &Config, plan: &PortPlan) -> Option<GuardPromise> {
         let guard = plan.guard?;
-        let share = config.degradation_factor().to_f64()?;
+        let share = config.largest_degradation_factor().to_f64()?;
         let t_w_ps = match plan.registers.is_some() && !guard.adjustable {
             true => config.longest_t_w_ps(),
             false => config.t_w_ps(),
@@ -233,6 +236,7 @@ impl GuardPromise {
             t_w_ns,
             burst_wait_ns: f64::from(guard.burst) * t_w_ns,
             share,
+            adjustable: plan.registers.is_some() && guard.adjustable,
         })
     }
 }

@@ -102,8 +102,13 @@ pub fn rows(config: &Config, estimate: &Estimate) -> Vec<(&'static str, String)>
         row(
             "guard",
             format!(
-                "in any time T at most {} wake-ups and one more for each {:.0} ns",
-                guard.burst, guard.token_ns
+                "in any time T at most {} wake-ups and one more for each {:.0} ns{}",
+                guard.burst,
+                guard.token_ns,
+                match guard.adjustable {
+                    true => ", until software changes the parameters",
+                    false => "",
+                }
             ),
         );
     }

@@ -328,7 +328,18 @@ fn the_promise_of_a_guard() {
     assert!((promise.token_ns - 896_000.0).abs() < 1e-6);
     assert_eq!((promise.t_w_ns, promise.burst_wait_ns), (4480.0, 13_440.0));
     assert!((promise.share - 0.005).abs() < 1e-12);
+    assert!(!promise.adjustable);
     assert_eq!(estimate("").guard, None);
+    // Measured hop counts: packets that cross one link make the most tokens, one in 4480 ns / 1 %.
+    let measured = "[guard]\nburst = 3\n[perfbound]\nbound = 0.01\nhops = \"measured\"\n";
+    let promise = estimate(measured).guard.unwrap();
+    assert!((promise.token_ns - 448_000.0).abs() < 1e-6);
+    assert!(!promise.adjustable);
+    let promise = estimate(&format!("[port]\nregisters = true\n{GUARDED}"))
+        .guard
+        .unwrap();
+    assert!((promise.token_ns - 896_000.0).abs() < 1e-6);
+    assert!(promise.adjustable);
     // Software chooses among all states and up to twice their times: a policy that does not predict has
     // no rate that follows, and the promise is that of the longest.
     let text =

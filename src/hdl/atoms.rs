@@ -38,6 +38,7 @@ pub(crate) enum Meta {
         doc: String,
         claim: Option<Claim>,
         votes: bool,
+        chosen: bool,
     },
     /// The surrounding scope is a memory of `depth` words.
     Memory {
@@ -486,9 +487,20 @@ pub struct Reg<T: Value> {
     doc: String,
     claim: Option<Claim>,
     votes: bool,
+    chosen: bool,
 }
 
 impl<T: Value> Reg<T> {
+    /// Where the block has a [`voter`](Reg::voter): it keeps copies of this register, and of no other that
+    /// is not marked like this.
+    #[must_use]
+    pub fn in_copies(self) -> Self {
+        Reg {
+            chosen: true,
+            ..self
+        }
+    }
+
     fn with(initial: T, raw: u128, width: u32, doc: impl Into<String>) -> Self {
         Self {
             clock: Signal::clock(""),
@@ -500,6 +512,7 @@ impl<T: Value> Reg<T> {
             doc: doc.into(),
             claim: None,
             votes: false,
+            chosen: false,
         }
     }
 }
@@ -544,8 +557,9 @@ impl Reg<Bits> {
 }
 
 impl Reg<Bits> {
-    /// Makes the block keep every one of its registers in three copies, of which two outvote a third
-    /// that an upset has changed: in the Verilog each becomes an instance of `voted_register`. `d`, of
+    /// Makes the block keep its registers in three copies, of which two outvote a third that an upset has
+    /// changed: in the Verilog each becomes an instance of `voted_register`. If some of its registers are
+    /// [chosen](Reg::in_copies), only those. `d`, of
     /// two bits, says which copy is stored wrong at the clock edge, as a test: 1 to 3, or 0 for none.
     /// `q` says a cycle later which copy of any register differs from the others.
     pub fn voter(doc: impl Into<String>) -> Self {
@@ -604,6 +618,7 @@ impl<T: Value> Block for Reg<T> {
                     doc: self.doc.clone(),
                     claim: self.claim,
                     votes: self.votes,
+                    chosen: self.chosen,
                 },
                 width: self.q.width,
                 value: self.raw,

@@ -36,8 +36,9 @@
 /// - `about` names the module. Without it the struct is a *section*: fields and statements
 ///   of the block that has it, whose clock and reset its registers have (see the module
 ///   documentation of [`hdl`](crate::hdl)).
-/// - Kinds: `in`, `out`, `local` (a [`Signal`](crate::hdl::Signal)), `reg`, `voter`, `property`,
-///   `invariant` (a [`Reg`](crate::hdl::Reg)), `constant`, `memory`, `choice` (a `bool`),
+/// - Kinds: `in`, `out`, `local` (a [`Signal`](crate::hdl::Signal)), `reg`, `kept` (a `reg`
+///   [in copies](crate::hdl::Reg::in_copies)), `voter`, `property`, `invariant` (a
+///   [`Reg`](crate::hdl::Reg)), `constant`, `memory`, `choice` (a `bool`),
 ///   `number` (a `usize`), `child` (a block), `section`, and `named`, a section whose
 ///   names in the Verilog begin with the field's, so that a block may have several of one type,
 ///   or a vector; and bundles of signals: `pins`,
@@ -300,6 +301,7 @@ macro_rules! part {
         $crate::hdl::Signal<rust_hdl_core::direction::Local, $type>
     };
     (@plain reg $type:ident) => { $crate::hdl::Reg<$type> };
+    (@plain kept $type:ident) => { $crate::hdl::Reg<$type> };
     (@plain voter) => { $crate::hdl::Reg<$crate::hdl::Bits> };
     (@plain property) => { $crate::hdl::Reg<$crate::hdl::Bit> };
     (@plain invariant) => { $crate::hdl::Reg<$crate::hdl::Bit> };
@@ -335,6 +337,7 @@ macro_rules! part {
     (@value reg Bit $args:tt) => { $crate::part!(@call $crate::hdl::Reg::bit, $args) };
     (@value reg Bits $args:tt) => { $crate::part!(@call $crate::hdl::Reg::bits, $args) };
     (@value reg $state:ident $args:tt) => { $crate::part!(@call $crate::hdl::Reg::state, $args) };
+    (@value kept $($register:tt)*) => { $crate::part!(@value reg $($register)*).in_copies() };
     (@value voter $args:tt) => { $crate::part!(@call $crate::hdl::Reg::voter, $args) };
     (@value property $args:tt) => { $crate::part!(@call $crate::hdl::Reg::property, $args) };
     (@value invariant $args:tt) => { $crate::part!(@call $crate::hdl::Reg::invariant, $args) };

@@ -69,9 +69,9 @@ pub fn count(design: &Design) -> Census {
             });
         };
     for (id, block) in design.blocks.iter().enumerate() {
-        let copies = design.voter(id).map_or(1, |_| 3);
-        for &register in &block.registers {
-            let register = &design.registers[register];
+        for &index in &block.registers {
+            let copies = if design.in_copies(index) { 3 } else { 1 };
+            let register = &design.registers[index];
             let q = &design.nets[register.q];
             if q.live && !q.formal && q.value.is_none() && !register.votes {
                 let (name, purpose) = (&register.name, &register.doc);

@@ -71,6 +71,20 @@ impl Design {
         registers.find(|register| register.votes)
     }
 
+    /// Whether a register, by its index, is kept in copies.
+    pub(crate) fn in_copies(&self, register: usize) -> bool {
+        let Register {
+            block,
+            claim,
+            votes,
+            chosen,
+            ..
+        } = &self.registers[register];
+        let mut others = self.blocks[*block].registers.iter();
+        let counts = *chosen || !others.any(|&other| self.registers[other].chosen);
+        claim.is_none() && !votes && counts && self.voter(*block).is_some()
+    }
+
     /// The width in bits of a register, by its name from the top: `fsm.state`.
     pub fn register_width(&self, name: &str) -> Option<u32> {
         let top = &self.blocks[0].path;
@@ -175,6 +189,8 @@ pub(crate) struct Register {
     pub claim: Option<Claim>,
     /// No register, but what the copies of the block's registers say ([`Reg::voter`](super::Reg::voter)).
     pub votes: bool,
+    /// Of this one, and others like it, a block that keeps copies keeps them ([`Reg::in_copies`](super::Reg::in_copies)).
+    pub chosen: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

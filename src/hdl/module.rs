@@ -416,11 +416,15 @@ impl<'a> Module<'a> {
 
     fn declarations(&self, out: &mut String) {
         let mut rows: Vec<(&str, String, String, &str)> = Vec::new();
-        for &register in &self.block.registers {
-            let register = &self.design.registers[register];
+        for &index in &self.block.registers {
+            let register = &self.design.registers[index];
             if self.is_register(register.q) {
                 rows.push(self.declaration(
-                    if self.copied() { "wire" } else { "reg " },
+                    if register.votes || self.in_copies(index) {
+                        "wire"
+                    } else {
+                        "reg "
+                    },
                     register.q,
                     self.name(register.q),
                     &register.doc,
@@ -759,14 +763,14 @@ impl<'a> Module<'a> {
         }
     }
 
-    /// Whether the registers that are printed are kept in copies; those of claims are not.
-    fn copied(&self) -> bool {
-        !self.formal && self.design.voter(self.id).is_some()
+    /// Whether a register that is printed is kept in copies; those of claims are not.
+    fn in_copies(&self, register: usize) -> bool {
+        !self.formal && self.design.in_copies(register)
     }
 
     pub(super) fn registers(&self, out: &mut String) {
         if let Some(voter) = self.design.voter(self.id).filter(|_| !self.formal) {
-            return self.voted_registers(voter, out);
+            self.voted_registers(voter, out);
         }
         let mut groups: Vec<((NetId, NetId), Vec<usize>)> = Vec::new();
         for &index in &self.block.registers {
@@ -774,7 +778,7 @@ impl<'a> Module<'a> {
             let (Some(clock), Some(reset)) = (register.clock, register.reset) else {
                 continue;
             };
-            if !self.is_register(register.q) {
+            if !self.is_register(register.q) || register.votes || self.in_copies(index) {
                 continue;
             }
             match groups.iter_mut().find(|(key, _)| *key == (clock, reset)) {
@@ -816,12 +820,13 @@ impl<'a> Module<'a> {
         value.unwrap_or_else(|| literal(register.reset_value, q.width))
     }
 
-    /// Every register as an instance of the module that keeps copies.
+    /// Every register that is kept in copies as an instance of the module that does.
     fn voted_registers(&self, voter: &Register, out: &mut String) {
         let module = names::voted_module(self.design);
         let registers = self.block.registers.iter();
+        let registers = registers.filter(|&&index| self.design.in_copies(index));
         let registers = registers.map(|&index| &self.design.registers[index]);
-        let kept = |register: &&Register| !register.votes && self.is_register(register.q);
+        let kept = |register: &&Register| self.is_register(register.q);
         let mut upsets = Vec::new();
         for register in registers.filter(kept) {
             let (Some(clock), Some(reset)) = (register.clock, register.reset) else {

@@ -12,9 +12,10 @@ module voted_register #(
     output wire       [1:0] upset    // 1 to 3: that copy differs; 0: all are alike
 );
 
-  reg [WIDTH-1:0] copy_1;
-  reg [WIDTH-1:0] copy_2;
-  reg [WIDTH-1:0] copy_3;
+  // Synthesis is not to join them.
+  (* keep, dont_touch = "true", syn_preserve = 1 *) reg [WIDTH-1:0] copy_1;
+  (* keep, dont_touch = "true", syn_preserve = 1 *) reg [WIDTH-1:0] copy_2;
+  (* keep, dont_touch = "true", syn_preserve = 1 *) reg [WIDTH-1:0] copy_3;
 
   assign q = (copy_1 & copy_2) | (copy_1 & copy_3) | (copy_2 & copy_3);
   assign upset = {(copy_2 != q) | (copy_3 != q), (copy_1 != q) | (copy_3 != q)};

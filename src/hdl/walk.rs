@@ -232,7 +232,16 @@ pub(super) fn collect(
     for child in scope.children {
         let (name, key) = (child.name.clone(), child.key.clone());
         match child.marker {
-            Some((Meta::Register { doc, claim, votes }, width, value)) => {
+            Some((
+                Meta::Register {
+                    doc,
+                    claim,
+                    votes,
+                    chosen,
+                },
+                width,
+                value,
+            )) => {
                 let what = format!("the reset value of `{name}`,");
                 let index = design.registers.len();
                 let mut sides = HashMap::new();
@@ -263,6 +272,7 @@ pub(super) fn collect(
                     doc,
                     claim,
                     votes,
+                    chosen,
                 });
                 design.blocks[id].registers.push(index);
             }

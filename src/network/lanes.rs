@@ -8,20 +8,39 @@ use crate::blocks::port::pins::{Inputs, Outputs, PowerState};
 use crate::config::plan::{LanePlan, Policy, PortPlan, Sleep};
 
 impl Lanes {
-    /// The lane controller of a port of such a switch, whose clock has a period of `clock_ps`.
+    /// The lane controller of a port of such a switch, whose buffers are divided into `queues`, and whose
+    /// clock has a period of `clock_ps`.
     ///
     /// # Errors
-    /// Why a port with this plan has none.
+    /// Why a port with this plan has none, or why it would never turn lanes on.
     pub fn plan(
         &self,
         port: &PortPlan,
         switch: &Parameters,
+        queues: usize,
         clock_ps: u64,
     ) -> Result<LanePlan, String> {
         let plan = self.plan_of(port, switch.queue, |t_w| {
             LanePlan::level(self.count, self.low, switch.byte_ps, t_w * clock_ps)
         });
-        plan.map_err(|problem| format!("link_lanes in [switch]: {problem}"))
+        let plan = plan.map_err(|problem| format!("link_lanes in [switch]: {problem}"))?;
+        // Packets of one message all go into the same queue. It holds whole packets, and the one that is
+        // being sent does not wait.
+        let (queues, largest) = (queues as u64, u64::from(switch.largest()));
+        let queue = u64::from(switch.queue) / queues;
+        let waiting = (queue / largest).saturating_sub(1) * largest;
+        if plan.level >= waiting {
+            let enough = queues * largest * (plan.level / largest + 2);
+            return Err(format!(
+                "queue_bytes = {} in [switch]: all lanes of a link are turned on when more than {} bytes \
+                 wait, and in one of {queues} queues wait {waiting} bytes at most beside the packet that is \
+                 being sent, with packets of up to {largest} bytes: lanes that are off might never be \
+                 turned on; queue_bytes = {enough} would do, or smaller packets, a shorter t_w_ns, or \
+                 fewer low_lanes",
+                switch.queue, plan.level
+            ));
+        }
+        Ok(plan)
     }
 
     /// The lane controller of a port with a buffer of `queue` bytes; `level` is that of a time in clock
@@ -39,12 +58,14 @@ impl Lanes {
             && port.per_direction()
             && port.sleep == Sleep::FastWake
             && port.registers.is_none()
-            && port.guard.is_none();
+            && port.guard.is_none()
+            && !port.control_pins
+            && !port.triple_redundancy;
         if !fits {
             return Err(
                 "each direction of a link turns lanes off by a fixed threshold, in fast wake; give the \
-                 ports policy = \"fixed\", sleep = \"fast-wake\", sync = \"lpi\", no registers and no \
-                 guard"
+                 ports policy = \"fixed\", sleep = \"fast-wake\", sync = \"lpi\", no registers, no \
+                 guard, control_pins = false and triple_redundancy = false"
                     .into(),
             );
         }

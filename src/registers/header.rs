@@ -46,6 +46,10 @@ pub fn text(space: &Space) -> String {
          /* Whole ticks in a time in nanoseconds. */\n\
          #define LINKDOZE_TICK_PS UINT64_C({})\n\
          #define LINKDOZE_TICKS_FROM_NS(ns) ((uint64_t)(ns) * 1000u / LINKDOZE_TICK_PS)\n\
+         /* Clock cycles, whole ones, that last as many nanoseconds or longer. */\n\
+         #define LINKDOZE_CLOCK_PS UINT64_C({})\n\
+         #define LINKDOZE_CYCLES_FROM_NS(ns) \\\n\
+         \x20   (((uint64_t)(ns) * 1000u + LINKDOZE_CLOCK_PS - 1u) / LINKDOZE_CLOCK_PS)\n\
          /* The two words of a 64-bit value, and back. */\n\
          #define LINKDOZE_LOW(value) ((uint32_t)((uint64_t)(value) & 0xffffffffu))\n\
          #define LINKDOZE_HIGH(value) ((uint32_t)((uint64_t)(value) >> 32))\n\
@@ -56,11 +60,35 @@ pub fn text(space: &Space) -> String {
          /* hop_factor if all packets take so many links, at least 1. */\n\
          #define LINKDOZE_HOP_FACTOR_FROM_HOPS(hops) ((uint32_t)(0x80000000u / (uint32_t)(hops)))\n\
          /* hop_factor from a sum of p/h in parts per million, at most 1000000. */\n\
-         #define LINKDOZE_HOP_FACTOR_FROM_PPM(ppm) ((uint32_t)(((uint64_t)(ppm) << 31) / 1000000u))\n\n\
-         #endif\n",
-        space.tick_ps
+         #define LINKDOZE_HOP_FACTOR_FROM_PPM(ppm) ((uint32_t)(((uint64_t)(ppm) << 31) / 1000000u))\n\n",
+        space.tick_ps, space.clock_ps
     );
+    if let Some(register) = space.agreed {
+        let _ = writeln!(out, "{}", agreement(register));
+    }
+    out.push_str("#endif\n");
     out
+}
+
+/// An example for software: what the EEE TLV of LLDP has agreed about comes into force.
+fn agreement(register: &str) -> String {
+    format!(
+        "/* Example: the LLDP agents of both ends have agreed on the time to wake (EEE TLV, IEEE 802.3,\n\
+         \x20* 79.3.5), which is written in microseconds. It governs from the end of the next frame on. Do this\n\
+         \x20* before the local agent tells the other end that it goes by a shorter time (78.4.2.3).\n\
+         \x20*\n\
+         \x20* int eee_agreed(volatile uint32_t *port, uint16_t t_w_sys_us) {{\n\
+         \x20*     uint64_t cycles = LINKDOZE_CYCLES_FROM_NS(1000u * t_w_sys_us);\n\
+         \x20*     port[LINKDOZE_{register} / 4] = (uint32_t)cycles;\n\
+         \x20*     if (port[LINKDOZE_{register} / 4] != cycles)\n\
+         \x20*         return -1; // longer or shorter than port.timing_range allows\n\
+         \x20*     port[LINKDOZE_COMMAND / 4] = LINKDOZE_COMMAND_APPLY_MASK;\n\
+         \x20*     while (port[LINKDOZE_COMMAND / 4] & LINKDOZE_COMMAND_APPLY_MASK)\n\
+         \x20*         ; // no frame has ended yet\n\
+         \x20*     return 0;\n\
+         \x20* }}\n\
+         \x20*/\n"
+    )
 }
 
 fn page(out: &mut String, prefix: &str, what: &str, page: &Map) {

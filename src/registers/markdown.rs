@@ -12,7 +12,8 @@ pub fn text(space: &Space) -> String {
         "# Registers of `{}`\n\n{emitted}\nSHA-256 of the configuration: `{}`.\n\n\
          AXI4-Lite, 32 bits, little endian. An address without a register answers DECERR. A\n\
          write to a register that is only read, of a value that the hardware does not\n\
-         support, or of a bin while one is being fetched, answers SLVERR and changes nothing. Reserved bits read 0 and ignore writes.\n\n\
+         support, or of a bin while one is being fetched, answers SLVERR and changes nothing. Reserved bits read 0 and ignore writes, but\n\
+         those of a time of the link and of `guard_burst`: a 1 there is out of range, and refused.\n\n\
          A tick is {} ns. Values of more than 32 bits lie in two registers. Of what the\n\
          hardware counts or computes, read the lower word first: it latches the upper one, which\n\
          holds until the lower word of any such value is read. Parameters are staged: write them\n\

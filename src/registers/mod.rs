@@ -8,7 +8,7 @@ mod rdl;
 mod tests;
 
 use crate::blocks::csr::map::{self, Map};
-use crate::config::plan::PortPlan;
+use crate::config::plan::{PortPlan, Sleep};
 pub use markdown::rows;
 
 /// The registers behind one AXI4-Lite port.
@@ -18,8 +18,12 @@ pub struct Space {
     port: Map,
     /// How many pages of ports there are, and the page of all of them; `None`: a single port.
     all: Option<(u32, Map)>,
-    /// For the conversion of times: tick in picoseconds.
+    /// For the conversion of times: tick and clock period in picoseconds.
     tick_ps: u64,
+    clock_ps: u64,
+    /// Of a direction that sleeps for itself and whose times are registers: the register of the `t_w` that
+    /// two ends of Ethernet agree about.
+    agreed: Option<&'static str>,
     /// SHA-256 of the configuration in hexadecimal.
     hash: String,
     /// What the names of modules begin with.
@@ -38,6 +42,12 @@ impl Space {
             port: map::port(plan),
             all: ports.map(|ports| (ports, map::all_ports(plan, ports))),
             tick_ps,
+            clock_ps: tick_ps / plan.clocks_per_tick,
+            agreed: match plan.sleep {
+                _ if !plan.per_direction() || plan.adjustable_times().is_empty() => None,
+                Sleep::FastWake => Some("T_W_FAST_WAKE"),
+                Sleep::DeepSleep | Sleep::Hybrid => Some("T_W_DEEP_SLEEP"),
+            },
             hash,
             prefix: String::new(),
             module: match ports {

@@ -40,6 +40,7 @@ fn a_c_compiler_takes_the_header() {
         print("LINKDOZE_HOP_FACTOR_FROM_HOPS(4)".into(), 1 << 29);
         print("LINKDOZE_HOP_FACTOR_FROM_PPM(250000)".into(), 1 << 29);
         print("LINKDOZE_TICKS_FROM_NS(5000)".into(), 5000);
+        print("LINKDOZE_CYCLES_FROM_NS(5000)".into(), 5000);
         print("LINKDOZE_GET(0x35, CONTROL_POLICY)".into(), 3);
         print(
             "LINKDOZE_SET(0x35, CONTROL_POLICY, LINKDOZE_CONTROL_POLICY_FIXED)".into(),
@@ -88,6 +89,58 @@ fn a_c_compiler_takes_the_header() {
         let output = Command::new(folder.path().join("main")).output().unwrap();
         assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
     }
+}
+
+/// The example of a port of Ethernet is compiled, and sets registers that lie in memory.
+#[test]
+fn the_example_of_an_agreement_sets_the_time() {
+    let text =
+        "[clock]\nperiod_ps = 6400\n[port]\nsync = \"lpi\"\nregisters = true\ntiming_range = 4\n";
+    let config = crate::config::Config::parse(text, "port.toml").unwrap();
+    let plan = config.plan().unwrap();
+    let space = Space::new(&plan, None, config.clock.tick_ps, "abc".into());
+    let (name, text) = space.files().remove(1);
+    let example = text.split("/* Example: ").nth(1).unwrap();
+    let example = example.split("*/").next().unwrap();
+    let lines: Vec<&str> = (example.lines())
+        .skip_while(|line| !line.contains("int eee_agreed"))
+        .filter_map(|line| line.strip_prefix(" * "))
+        .map(|line| line.split(" //").next().unwrap())
+        .collect();
+    // 7 us in cycles of 6.4 ns, rounded up. Memory does not clear apply: the program does not wait for it.
+    let program = format!(
+        "#include \"{name}\"\n#include <stdio.h>\n{}\nint main(void) {{\n\
+         \x20 static uint32_t page[1024];\n\
+         \x20 int answer = eee_agreed(page, 7);\n\
+         \x20 printf(\"%d %u %u\\n\", answer, (unsigned)page[LINKDOZE_T_W_DEEP_SLEEP / 4],\n\
+         \x20        (unsigned)page[LINKDOZE_COMMAND / 4]);\n\
+         \x20 return 0;\n}}\n",
+        lines
+            .join("\n")
+            .replace("LINKDOZE_COMMAND_APPLY_MASK)\n", "0u)\n")
+            .replace("int eee_agreed", "static int eee_agreed")
+    );
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(&name), text).unwrap();
+    std::fs::write(folder.path().join("main.c"), program).unwrap();
+    let built = Command::new("cc")
+        .args([
+            "-std=c99",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "main.c",
+            "-o",
+            "main",
+        ])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{said}");
+    let output = Command::new(folder.path().join("main")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 1094 1\n");
 }
 
 #[test]

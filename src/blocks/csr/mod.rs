@@ -28,7 +28,7 @@ use self::timing::{staged_width, Timing};
 use crate::blocks::axi_lite::{response, RegisterPins, DATA_WIDTH};
 use crate::blocks::event_counters::EventCounters;
 use crate::blocks::guard::{token_bits, GuardParameters};
-use crate::blocks::lpi_fsm::TimingOutputs;
+use crate::blocks::lpi_fsm::{TimingOutputs, COPY_CODE};
 use crate::blocks::memory_code;
 use crate::config::plan::{PortPlan, HOPS_WIDTH, HOP_COUNTER_WIDTH, HOP_FACTOR_FRACTION};
 use crate::hdl::prelude::*;
@@ -107,6 +107,12 @@ block! {
         ) if plan.control_pins,
         pub in upset: Bit(
             "a copy of a register differed from the others"
+        ) if plan.triple_redundancy,
+        pub in inject_upset: Bits(
+            COPY_CODE, "1 to 3: that copy of what decides about the link is stored wrong, a test"
+        ) if plan.triple_redundancy,
+        pub out copies_differ: Bit(
+            "a copy of it differs from the two others"
         ) if plan.triple_redundancy,
         pub in memory_upset: Bits(
             2, "wrong bits in words of a memory: 1, put right; 2, not"
@@ -225,7 +231,10 @@ block! {
         local all_flags: Bits(5, "the same with the flags of memories"),
         choice has_upper(time > DATA_WIDTH), // a time has an upper word
         choice wide_budget(predicts && plan.budget.width > DATA_WIDTH), // so has the budget
-        choice votes(plan.triple_redundancy), // registers are kept in three copies
+        voter copies(
+            "sleep state and times in force, in three copies"
+        ) if plan.triple_redundancy,
+        choice votes(plan.triple_redundancy), // these and others are kept in three copies
         choice coded(code.is_some()), // the memories have a code
         section interrupts: Interrupts(&page),
         local events[_ in 0..events.len() + 1]: Bits(
@@ -810,6 +819,8 @@ impl Logic for Csr {
             }
         }
         if self.votes {
+            self.copies.d.next = self.inject_upset.val();
+            self.copies_differ.next = self.copies.q.val().any();
             if self.asked.is_write.val()
                 & self.asked.is_errors.val()
                 & self.asked.set_bits.val().get_bit(2)

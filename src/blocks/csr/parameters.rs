@@ -127,7 +127,7 @@ block! {
         ) if guarded,
         pub reg enable: Bit(true, "in force: the port may power down by itself"),
         pub reg policy: Bits(2, policy, "in force: when"),
-        pub reg sleep_now: Bits(2, sleep, "in force: where to"),
+        pub kept sleep_now: Bits(2, sleep, "in force: where to"),
         pub reg measure: Bit(measures, "in force: the budget takes the measured hop factor"),
         pub reg fixed_t_pdt: Bits(time, t_pdt.into(), "in force: threshold of fixed"),
         reg ttl_now: Bits(time, ttl.into(), "in force: time to live"),

@@ -60,7 +60,7 @@ block! {
         pub reg staged[time in times.iter()]: Bits(
             bits, time.reset.into(), format!("staged: {}", time.time.doc())
         ),
-        pub reg last[time in times.iter()]: Bits(
+        pub kept last[time in times.iter()]: Bits(
             bits, u128::from(time.reset) - 1, format!("in force, less one: {}", time.time.doc())
         ),
         local written: Bits(bits, "what is written"),

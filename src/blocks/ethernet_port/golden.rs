@@ -91,6 +91,7 @@ impl EthernetPort {
     pub fn clock(&mut self, inputs: &Inputs) {
         let sending = self.sending(inputs);
         self.port.clock(&pins::Inputs {
+            queue_nonempty: inputs.port.queue_nonempty || inputs.link_fault,
             transmitting: self.lpi_tx.outputs().transmitting,
             ..inputs.port
         });

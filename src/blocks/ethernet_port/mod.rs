@@ -15,6 +15,14 @@ use crate::blocks::port::{Access, Port};
 use crate::config::plan::{PortPlan, HOPS_WIDTH};
 use crate::hdl::prelude::*;
 
+/// Bits of the times of the shims of a port of Ethernet.
+pub fn shim_width(plan: &PortPlan) -> u32 {
+    match plan.adjustable_times().is_empty() {
+        true => plan.time_width,
+        false => lpi_fsm::time_width(plan) + 1,
+    }
+}
+
 block! {
     /// The controller of a port and the shims between its MAC and its PHY
     /// (`docs/how/ethernet.md`): all that a MAC which knows nothing of low power idle needs.
@@ -27,7 +35,7 @@ block! {
         let width = plan.time_width;
         let registers = plan.registers.is_some();
         let follows = !plan.adjustable_times().is_empty();
-        let words = if follows { lpi_fsm::time_width(plan) + 1 } else { width };
+        let words = shim_width(plan);
         let predicts = plan.predicts();
         let corrects = plan.corrects();
         let controlled = plan.control_pins;
@@ -55,7 +63,7 @@ block! {
         pub in force_wake: Bit("it is to wake, and to stay awake") if controlled,
         pub in link_up: Bit("the PHY has a link") if controlled,
         pub in inject_upset: Bits(COPY_CODE, "a test of the copies of registers") if votes,
-        pub in link_fault: Bit("local or remote fault: LPI is not to be sent"),
+        pub in link_fault: Bit("local or remote fault: no LPI, the direction wakes and stays awake"),
         pub in t_s: Bits(words, "least words of LPI") if !follows,
         pub in t_w_sys: Bits(words, "least words from LPI to the start of a frame") if !follows,
         pub out mac_tx_enable: Bit("the MAC may start a frame"),
@@ -119,7 +127,8 @@ impl Logic for EthernetPort {
         if self.coded {
             self.memory_upset.next = self.port.memory_upset.val();
         }
-        self.port.queue_nonempty.next = self.queue_nonempty.val();
+        comment!("With a fault the PHY gets no LPI: the direction is awake, as if a frame waited.");
+        self.port.queue_nonempty.next = self.queue_nonempty.val() | self.link_fault.val();
         self.port.transmitting.next = self.lpi_tx.transmitting.val();
         self.port.packet_valid.next = self.packet_valid.val();
         self.port.packet_hops.next = self.packet_hops.val();

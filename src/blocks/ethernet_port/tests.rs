@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 use super::{golden, EthernetPort};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::csr::map;
+use crate::blocks::mii::golden::Lanes;
 use crate::blocks::mii::testing::{check_edits, sampled, Edit, Emitted, Pins};
 use crate::blocks::mii::{Mii, IDLE, LPI};
 use crate::blocks::port::pins::{self, PinValue};
@@ -292,4 +293,43 @@ fn the_shim_follows_the_registers() {
     };
     assert_eq!(pins(&fixed), [true; 2]);
     assert_eq!(pins(&adjusted), [false; 2]);
+}
+
+/// A reset may come while this direction sends LPI, and the other end wakes only as LPI ends: no frame
+/// starts before `t_w` is over (SPEC 14). Nor does the direction sleep with a fault, when no LPI is sent.
+#[test]
+fn no_frame_starts_right_behind_a_reset_and_no_fault_sleeps() {
+    for plan in plans() {
+        let mii = Mii::ALL[0];
+        let mut port = golden::EthernetPort::new(&plan, mii, LATENCY);
+        let idle = Lanes {
+            data: mii.filled(IDLE),
+            control: mii.all_control(),
+        };
+        let mut inputs = golden::Inputs {
+            port: pins::Inputs {
+                enable: true,
+                link_up: true,
+                ..pins::Inputs::default()
+            },
+            mac_word: idle,
+            phy_word: idle,
+            link_fault: true,
+            t_s: 2,
+            t_w_sys: 6,
+        };
+        for cycle in 0..200 {
+            // t_w is 6, too.
+            let may_send = port.outputs(&inputs).mac_tx_enable;
+            assert_eq!(may_send, cycle >= 6, "{cycle}");
+            port.clock(&inputs);
+        }
+        inputs.link_fault = false;
+        let mut sleeps = false;
+        for _ in 0..200 {
+            sleeps |= port.outputs(&inputs).port.lpi_request;
+            port.clock(&inputs);
+        }
+        assert!(sleeps);
+    }
 }

@@ -49,14 +49,15 @@ impl LpiFsm {
             uses: [uses_fast_wake, uses_deep_sleep],
             held: None,
         };
+        let fsm = match plan.starts_going_up() || plan.per_direction() {
+            true => LpiFsm {
+                sleeper: fsm.farthest(),
+                ..fsm
+            },
+            false => fsm,
+        };
         match plan.starts_going_up() {
-            true => {
-                let last = fsm.longest_up() - 1;
-                LpiFsm {
-                    sleeper: fsm.farthest(),
-                    ..fsm.going_up(last)
-                }
-            }
+            true => fsm.clone().going_up(fsm.longest_up() - 1),
             false => fsm,
         }
     }

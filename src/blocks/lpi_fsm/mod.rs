@@ -127,6 +127,8 @@ block! {
         } else {
             Link::Wake
         };
+        // A direction that sleeps for itself may have slept when the reset came.
+        let first_deep = longest_up_is_deep && (starts_up || plan.per_direction());
         let first_cycles = if starts_up { longest_up.0 - 1 } else { 0 };
         let longest_wait = wake_bound(plan);
         let wait_bits = clog2(u128::from(longest_wait) + 2);
@@ -161,7 +163,7 @@ block! {
         ) if adjusts && plan.per_direction(),
         pub reg state: Link(first, "state of the link"),
         reg cycles: Bits(width, first_cycles.into(), "clock cycles left in this state, less one"),
-        reg deep: Bit(starts_up && longest_up_is_deep, "the sleep state in question is deep sleep"),
+        reg deep: Bit(first_deep, "the sleep state in question is deep sleep"),
         reg goes_on: Bit(plan.sleep == Sleep::Hybrid, "fast wake is to be followed by deep sleep"),
         voter copies("the registers, in three copies") if plan.triple_redundancy,
         choice votes(plan.triple_redundancy), // they are kept in three copies

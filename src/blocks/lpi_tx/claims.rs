@@ -51,8 +51,8 @@ block! {
         property lpi_as_asked("LPI begins only if it is asked for, and never with a fault."),
         property lpi_lasts("LPI lasts t_s words at least, unless the MAC sends more than idle."),
         property start_awake(
-            "A frame that the MAC was allowed to start comes t_w_sys words after LPI at least, \
-                 and no less than two.",
+            "A frame that the MAC was allowed to start comes t_w_sys words after LPI, or a reset, at \
+                 least, and no less than two.",
         ),
         property early_start_told("A start that comes sooner is told, and no other is."),
         property opens_in_time(
@@ -83,7 +83,8 @@ block! {
         local was_idle: Bit("the MAC's word was idle in every lane"),
         local is_lpi: Bit("the word to the PHY is LPI in every lane"),
         local ours: Bit("it is LPI in the place of idle"),
-        reg slept: Bit(false, "so was the one before"),
+        local fresh: Bit("it is the first after reset, which may have come in the middle of LPI"),
+        reg slept: Bit(false, "the one before was one of both"),
         local begun: Bit("LPI begins with this word"),
         reg lpi_words: Bits(time_width, 0, "words of LPI before this one"),
         local lpi_now: Bits(time_width, "and with it"),
@@ -95,7 +96,9 @@ block! {
         local t_w_now: Bits(time_width, "the same from the first word after it on"),
         local needed: Bits(time_width, "words from LPI to a start, at least"),
         local too_early: Bit("a frame starts sooner than that"),
-        reg quiet_for: Bits(latency_width, 0, "cycles for which no start was allowed") if waits,
+        reg quiet_for: Bits(
+            latency_width, mac_latency.into(), "cycles for which no start was allowed"
+        ) if waits,
         local allowed: Bit("the MAC keeps the rules if it starts a frame now"),
         reg waiting: Bits(wide, 0, "cycles for which the MAC has been held back unasked"),
     }
@@ -117,7 +120,8 @@ impl Logic for TxClaims {
         self.is_lpi.next =
             self.phy_control.val().all() & (self.phy_data.val() == self.lpi_everywhere.val());
         self.ours.next = self.is_lpi.val() & self.was_idle.val();
-        self.slept.d.next = self.ours.val();
+        self.fresh.next = self.state.val() == Tx::Reset;
+        self.slept.d.next = self.ours.val() | self.fresh.val();
         self.begun.next = self.ours.val() & !self.slept.q.val();
 
         self.passes_unchanged.d.next = self.ours.val()
@@ -146,7 +150,7 @@ impl Logic for TxClaims {
             | (self.lpi_words.q.val() >= self.t_s_held.q.val());
 
         self.awake_now.next = self.awake_words.q.val();
-        if self.ours.val() {
+        if self.ours.val() | self.fresh.val() {
             self.awake_now.next = 0.into();
         } else if !(self.awake_words.q.val() == self.longest.val()) {
             self.awake_now.next = self.awake_words.q.val() + 1;
@@ -225,7 +229,7 @@ impl Logic for TxClaims {
                         + bit_cast(self.awake_now.val(), &self.waiting));
             }
             _ => {
-                self.state_follows.d.next = false;
+                self.waits_explained.d.next = self.waiting.q.val() == 0;
             }
         }
     }

@@ -36,6 +36,8 @@ pub struct Outputs {
 /// Where the shim is between frames and LPI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
+    /// Right after reset, which may have come in the middle of LPI.
+    Reset,
     Open,
     /// So many words of LPI have been sent, of so many at least.
     Asleep(u64, u64),
@@ -62,8 +64,9 @@ impl LpiTx {
         LpiTx {
             mii,
             mac_latency,
-            phase: Phase::Open,
-            closed_for: 0,
+            phase: Phase::Reset,
+            // No frame is on its way.
+            closed_for: mac_latency,
             open: false,
             outputs: Outputs {
                 word: Lanes::control(mii, IDLE),
@@ -100,7 +103,7 @@ impl LpiTx {
             Phase::Asleep(sent, least) if idle && (wanted || sent < least) => {
                 Phase::Asleep(sent.saturating_add(1), least)
             }
-            Phase::Asleep(..) => Phase::Waking(1, inputs.t_w_sys.max(2)),
+            Phase::Reset | Phase::Asleep(..) => Phase::Waking(1, inputs.t_w_sys.max(2)),
             Phase::Waking(sent, least) if sent + 1 >= least => Phase::Open,
             Phase::Waking(sent, least) => Phase::Waking(sent + 1, least),
         };

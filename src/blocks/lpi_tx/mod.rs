@@ -36,7 +36,8 @@ block! {
          for; every other word passes as it came, one cycle later. LPI begins outside of\n\
          frames only, when the MAC has been held back for as long as it may take to react,\n\
          and lasts at least t_s words. Behind it the MAC is held back until t_w_sys words\n\
-         have passed. A frame that the MAC starts all the same is not held up: it passes,\n\
+         have passed; so it is after reset, which may come in the middle of LPI. A frame that\n\
+         the MAC starts all the same is not held up: it passes,\n\
          and early_start tells of it.",
     )
 
@@ -66,9 +67,12 @@ block! {
             latency_width, mac_latency.into(), "cycles that the MAC takes to react"
         ),
         section word: Word(mii),
-        pub reg state: Tx(Tx::Open, "what passes"),
+        pub reg state: Tx(Tx::Reset, "what passes"),
         pub reg cycles: Bits(time_width, 0, "words of this state to come, and some more"),
-        reg closed_for: Bits(latency_width, 0, "cycles that the MAC has been held back") if waits,
+        // After reset no frame is on its way.
+        reg closed_for: Bits(
+            latency_width, mac_latency.into(), "cycles that the MAC has been held back"
+        ) if waits,
         reg sent_data: Bits(data, idle, "bytes of the word to the PHY"),
         reg sent_control: Bits(lanes, all_control, "its control bits"),
         reg carries: Bit(false, "it has a frame, or a part of one"),
@@ -134,7 +138,7 @@ impl Logic for LpiTx {
                 }
             }
             _ => {
-                comment!("No such state: the other end may be asleep.");
+                comment!("After reset the other end may be asleep, as in the middle of LPI.");
                 self.state.d.next = Tx::Waking;
                 self.cycles.d.next = self.t_w_sys.val();
             }

@@ -8,5 +8,6 @@ states! {
         Open = "frames may pass",
         Asleep = "LPI is sent",
         Waking = "normal idle, until the other end is ready",
+        Reset = "normal idle right after reset: LPI may have been sent before",
     }
 }

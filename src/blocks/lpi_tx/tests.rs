@@ -133,6 +133,11 @@ fn every_edit_is_found() {
             "& idle",
         ),
         Edit(
+            "frames pass right after reset",
+            "state_q <= TX_RESET",
+            "state_q <= TX_OPEN",
+        ),
+        Edit(
             "LPI begins with a fault",
             "wanted = lpi_request & ~link_fault",
             "wanted = lpi_request",
@@ -216,11 +221,29 @@ fn every_edit_is_found() {
 const T_S: u64 = 3;
 const T_W_SYS: u64 = 5;
 
+/// A golden model that lets frames pass: it has held the MAC back after its reset.
+fn open(mii: Mii, latency: u32) -> golden::LpiTx {
+    let mut golden = golden::LpiTx::new(mii, latency);
+    let inputs = golden::Inputs {
+        word: Lanes::control(mii, IDLE),
+        lpi_request: false,
+        tx_enable: true,
+        link_fault: false,
+        t_s: T_S,
+        t_w_sys: T_W_SYS,
+    };
+    for cycle in 0..10 {
+        assert_eq!(golden.mac_tx_enable(&inputs), cycle >= T_W_SYS, "{cycle}");
+        golden.clock(&inputs);
+    }
+    golden
+}
+
 /// What a golden model sends, a letter a word, under these words of the MAC and these cycles in
 /// which it is asked for LPI: `f` a part of a frame, `i` idle, `L` LPI, `q` an ordered set, `E` a
 /// start that is too early.
 fn sent(mii: Mii, latency: u32, items: &[Item], asked: impl Fn(u64) -> bool) -> String {
-    let mut golden = golden::LpiTx::new(mii, latency);
+    let mut golden = open(mii, latency);
     let mut text = String::new();
     for (cycle, word) in (0..).zip(words(mii, items)) {
         let inputs = golden::Inputs {
@@ -298,7 +321,7 @@ fn frames_start_where_the_interface_allows() {
     assert_eq!(text, "ffLLLL");
     // The same bytes on XLGMII or CGMII start no frame, so the words are no LPI and no idle.
     let word = words(Mii::Xgmii64, &start_in_lane_4)[0];
-    let mut golden = golden::LpiTx::new(Mii::Cgmii, 0);
+    let mut golden = open(Mii::Cgmii, 0);
     golden.clock(&golden::Inputs {
         word,
         lpi_request: true,
@@ -321,7 +344,7 @@ fn the_diagram_of_the_book() {
         Item::Columns(IDLE, 33),
     ];
     let words = words(mii, &[&frame[..], &frame[..2]].concat());
-    let mut golden = golden::LpiTx::new(mii, 2);
+    let mut golden = open(mii, 2);
     let letter = |word: Lanes, is_frame: bool| match is_frame {
         true => 'f',
         false if word == Lanes::control(mii, LPI) => 'L',

@@ -208,6 +208,7 @@ block! {
         choice per_direction(per_direction), // the direction sent on sleeps for itself
         choice votes(plan.triple_redundancy), // registers are kept in three copies
         choice coded(coded), // memories have a code
+        local link_upset: Bit("a copy of a register of the states differs") if plan.triple_redundancy,
         local histogram_upset: Bits(2, "wrong bits in the words of the histogram"),
         local history_upset: Bits(2, "in those of the history of misses"),
         local registers_upset: Bits(2, "in those of counters that software reads"),
@@ -517,15 +518,18 @@ impl Logic for Port {
         }
         if self.votes {
             self.lpi_fsm.upsets.inject_upset.next = self.inject_upset.val();
+            self.link_upset.next = self.lpi_fsm.upsets.upset.val();
             if self.agrees {
                 self.link_sync.upsets.inject_upset.next = self.inject_upset.val();
-                self.upset.next =
+                self.link_upset.next =
                     self.lpi_fsm.upsets.upset.val() | self.link_sync.upsets.upset.val();
-            } else {
-                self.upset.next = self.lpi_fsm.upsets.upset.val();
             }
             if self.registers {
+                self.csr.inject_upset.next = self.inject_upset.val();
+                self.upset.next = self.link_upset.val() | self.csr.copies_differ.val();
                 self.csr.upset.next = self.upset.val();
+            } else {
+                self.upset.next = self.link_upset.val();
             }
         }
         if self.coded {

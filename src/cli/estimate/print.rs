@@ -303,6 +303,12 @@ impl fmt::Display for Details<'_> {
                 guard.burst_wait_ns,
                 guard.share * 100.0
             )?;
+            if guard.adjustable {
+                writeln!(
+                    f,
+                    "Software that changes the bound, the hop factor or t_w changes these figures."
+                )?;
+            }
         }
         Ok(())
     }

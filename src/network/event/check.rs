@@ -2,7 +2,7 @@
 
 use super::series::MAX_SAMPLES;
 use super::settings::{most_threads, Load, Settings, MOST_THREADS};
-use crate::config::plan::{Policy, PortPlan, Sleep, SyncPlan};
+use crate::config::plan::{Policy, PortPlan, SyncPlan};
 use crate::network::replay::Source;
 use crate::network::run::RunError;
 use crate::network::selection::Selection;
@@ -60,6 +60,7 @@ pub(super) fn check(
                 .into(),
         );
     }
+    check_windows(settings)?;
     check_turned_links(topology, settings)?;
     match load {
         Load::Pattern(_) if settings.duration_ps.is_none() => unfit(
@@ -77,6 +78,24 @@ pub(super) fn check(
     }
 }
 
+/// Whether switches see in a window what their ports carry.
+fn check_windows(settings: &Settings) -> Result<(), RunError> {
+    let Some(thresholds) = settings.switch.selection.thresholds() else {
+        return Ok(());
+    };
+    let packet = settings.switch.link_time(settings.switch.largest());
+    if thresholds.window_ps < packet {
+        return Err(RunError::Settings(format!(
+            "select_window_ns = {} in [switch]: a packet of {} bytes alone lasts {} ns on a link, longer than \
+             the load is measured for; make the window longer",
+            thresholds.window_ps as f64 / 1e3,
+            settings.switch.largest(),
+            packet as f64 / 1e3
+        )));
+    }
+    Ok(())
+}
+
 /// Whether switches can turn links on and off, if they are to.
 fn check_turned_links(topology: &dyn Topology, settings: &Settings) -> Result<(), RunError> {
     let unfit = |what: String| Err(RunError::Settings(what));
@@ -91,23 +110,25 @@ fn check_turned_links(topology: &dyn Topology, settings: &Settings) -> Result<()
                 .into(),
         );
     }
+    if settings.switch.link_lanes.is_some() {
+        return unfit(
+            "selection = \"alonso\" in [switch]: the switches turn links on and off as a whole, by \
+             force_wake of their ports, which a lane controller does not have; leave out link_lanes"
+                .into(),
+        );
+    }
     for plan in settings.power.plans {
         let turns = plan.per_direction() && plan.control_pins && plan.policy == Policy::Fixed;
-        if !turns || plan.t_pdt_init != 0 || plan.registers.is_some() {
+        let other = plan.t_pdt_init != 0 || plan.registers.is_some() || plan.guard.is_some();
+        if !turns || other {
             return unfit(
                 "selection = \"alonso\" in [switch]: the switches turn each direction of a link on and \
                  off, by force_wake of its port; give the ports policy = \"fixed\", t_pdt_ns = 0, \
-                 sync = \"lpi\", control_pins = true, and no registers"
+                 sync = \"lpi\", control_pins = true, no registers and no guard"
                     .into(),
             );
         }
-        let times = match plan.sleep {
-            Sleep::FastWake => vec![plan.link.fast_wake],
-            Sleep::DeepSleep => vec![plan.link.deep_sleep],
-            Sleep::Hybrid => vec![plan.link.fast_wake, plan.link.deep_sleep],
-        };
-        let longest = times.iter().map(|times| times.t_s.max(times.t_w)).max();
-        let transition = longest.unwrap_or(0) * settings.power.clock_ps;
+        let transition = plan.longest_transition() * settings.power.clock_ps;
         if thresholds.window_ps <= transition {
             return unfit(format!(
                 "select_window_ns = {} in [switch]: the network is to settle between two looks at the \

@@ -321,14 +321,12 @@ fn lanes_and_queues_go_together() {
     let plan = Config::parse(text, "port.toml").unwrap().plan().unwrap();
     let switch = Parameters {
         link_lanes: Some(Lanes { count: 4, low: 1 }),
-        ..switch(SMALL, 60_000)
+        ..switch(SMALL, 120_000)
     };
-    let lanes = switch
-        .link_lanes
-        .unwrap()
-        .plan(&plan, &switch, 1000)
-        .unwrap();
     let topology = torus();
+    let queues = Queues::of(&*topology, &switch).unwrap().unwrap().count();
+    let lanes = switch.link_lanes.unwrap();
+    let lanes = lanes.plan(&plan, &switch, queues, 1000).unwrap();
     let program = bursts(16);
     let duration = Some(300_000_000);
     let one = run_program(&*topology, switch, &program, Some(plan), duration, 1);
@@ -343,4 +341,24 @@ fn lanes_and_queues_go_together() {
     let events = one.events;
     assert!(one == RunSummary { events, ..clocked });
     assert!(one.packets > 500, "{}", one.packets);
+    // The torus has two lanes of two queues each, and each holds three packets for that.
+    let small = Parameters {
+        queue: 115_199,
+        ..switch
+    };
+    let plans = vec![plan; topology.classes().len()];
+    let load = Load::Programs {
+        programs: &[(&program).into()],
+        nodes: &nodes,
+        overheads: OVERHEADS,
+    };
+    let settings = Settings {
+        switch: small,
+        ..settings(&plans, duration, 1)
+    };
+    let error = run(&*topology, load, &settings, Replacements::new(), &mut go_on).unwrap_err();
+    assert!(
+        error.to_string().contains("queue_bytes = 115200 would do"),
+        "{error}"
+    );
 }

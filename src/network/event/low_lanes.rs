@@ -72,7 +72,7 @@ fn both_engines_turn_the_same_lanes() {
         let lanes = switch
             .link_lanes
             .unwrap()
-            .plan(&plan, &switch, 1000)
+            .plan(&plan, &switch, 1, 1000)
             .unwrap();
         for (program, duration) in [
             (congested(15), Some(45_000_000)),
@@ -161,6 +161,14 @@ fn ports_without_a_lane_controller_are_refused() {
         error.contains("give the ports policy = \"fixed\", sleep = \"fast-wake\""),
         "{error}"
     );
+    for (key, value) in [("control_pins", "true"), ("triple_redundancy", "true")] {
+        let text = format!(
+            "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"fast-wake\"\n{key} = {value}\n"
+        );
+        let plan = Config::parse(&text, "port.toml").unwrap().plan().unwrap();
+        let error = refused(switch(lanes), &plan);
+        assert!(error.contains(&format!("{key} = false")), "{error}");
+    }
     // 10 us at 381 Gb/s are 43,290 bytes of 12 lanes' time, and more than a small buffer holds.
     let slow = Config::parse(
         "[port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"fast-wake\"\n\
@@ -177,4 +185,26 @@ fn ports_without_a_lane_controller_are_refused() {
         error.contains("more than 43290 bytes wait, and the buffer holds 40000"),
         "{error}"
     );
+}
+
+/// All lanes are turned on when more than 15,873 bytes wait. Of packets of 9600 bytes two have to wait then, and
+/// one is being sent: a buffer that holds two packets would leave the lanes off for ever.
+#[test]
+fn a_buffer_that_never_turns_lanes_on_is_refused() {
+    let switch = |queue| Parameters {
+        queue,
+        pfc_stop: 10_000,
+        ..switch(Some(Lanes { count: 4, low: 1 }))
+    };
+    let plan = plan("fast-wake");
+    let error = with(switch(28_799), &plan, &single(64), None, 1).unwrap_err();
+    let error = error.to_string();
+    assert!(
+        error.contains("in one of 1 queues wait 9600 bytes at most")
+            && error.contains("queue_bytes = 28800 would do"),
+        "{error}"
+    );
+    let run = with(switch(28_800), &plan, &single(100_000), None, 1).unwrap();
+    let ups = |port: &&PortSummary| port.cycles.states[PowerState::GoingUp as usize] > 0;
+    assert_eq!(run.ports.iter().filter(ups).count(), 4);
 }

@@ -124,7 +124,7 @@ fn run_governed(
 ) -> Result<RunSummary, RunError> {
     check(topology, load, settings)?;
     let common = common(topology, settings)?;
-    let lanes = lane_plans(settings)?;
+    let lanes = lane_plans(topology, settings)?;
     if !(lanes.is_empty() || replacements.is_empty()) {
         let problem =
             "link_lanes in [switch]: in the places of lane controllers there can be no Verilog of \
@@ -256,15 +256,16 @@ fn run_engine<const EXTENDED: bool>(
 }
 
 /// The lane controller of every port, by its class; none where links have no lanes to turn off.
-fn lane_plans(settings: &Settings) -> Result<Vec<LanePlan>, RunError> {
+fn lane_plans(topology: &dyn Topology, settings: &Settings) -> Result<Vec<LanePlan>, RunError> {
     let Some(lanes) = settings.switch.link_lanes else {
         return Ok(Vec::new());
     };
+    let queues = Queues::of(topology, &settings.switch)?.map_or(1, |queues| queues.count());
     let Power {
         plans, clock_ps, ..
     } = settings.power;
     let plans = plans.iter();
-    let plans = plans.map(|plan| lanes.plan(plan, &settings.switch, clock_ps));
+    let plans = plans.map(|plan| lanes.plan(plan, &settings.switch, queues, clock_ps));
     plans.collect::<Result<_, _>>().map_err(RunError::Settings)
 }
 

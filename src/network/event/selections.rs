@@ -387,7 +387,7 @@ fn what_switches_cannot_turn_is_refused() {
     ] {
         let what = refused(port, &*tree, window);
         assert!(
-            what.contains("control_pins = true, and no registers"),
+            what.contains("control_pins = true, no registers and no guard"),
             "{port}: {what}"
         );
     }
@@ -400,6 +400,20 @@ fn what_switches_cannot_turn_is_refused() {
         shape("torus", &[dims, ("ports_per_link", Value::Number(number))])
     };
     assert_eq!(refused(turned, &*cables(2), window), "");
+    // The least window is that of a packet, however short the link sleeps.
+    let quick =
+        "sync = \"lpi\"\nt_pdt_ns = 0\ncontrol_pins = true\n[states.deep-sleep]\nt_w_ns = 9\n\
+                 t_s_ns = 9";
+    let packet = switch(Selection::Fixed).link_time(Parameters::default().largest());
+    let what = refused(quick, &*tree, packet - 1);
+    assert!(
+        what.contains("a packet of 9600 bytes alone lasts"),
+        "{what}"
+    );
+    assert_eq!(refused(quick, &*tree, packet), "");
+    let guarded = format!("{turned}\n[guard]\nburst = 1");
+    let what = refused(&guarded, &*tree, window);
+    assert!(what.contains("no registers and no guard"), "{what}");
     let what = refused(turned, &*cables(1), window);
     assert!(what.contains("no links that could be off"), "{what}");
 }

@@ -626,6 +626,10 @@ fn adaptive_routes_cannot_deadlock() {
         "torus",
         &[dims(&[5, 6, 4]), ("ports_per_link", n(1))],
     ));
+    // Those of Georgakoudis and of Zahn.
+    shapes.push(shape("hyperx", &[]));
+    let zahn = [dims(&[12, 11, 8]), ("ports_per_link", n(1))];
+    shapes.push(shape("torus", &zahn));
     assert!(shapes.iter().any(|it| it.kind() == "hyperx"));
     for shape in &shapes {
         let found = adaptive_deadlock_free(&**shape);
