@@ -31,9 +31,20 @@ fn power_law(points: &[(f64, f64)]) -> (f64, f64) {
 #[test]
 fn times_of_energy_efficient_ethernet() {
     let rates = [40.0, 100.0, 400.0];
-    let (exponent, _) = power_law(&[(0.1, 30.0), (1.0, 16.0), (10.0, 4.48)]);
+    // In us at 1 Gb/s, and at each rate.
+    let fitted = |exponent: f64, at_one: f64| {
+        let [a, b, c] = rates.map(|gbps| at_one * f64::powf(gbps, exponent));
+        format!(
+            "{at_one:.3} us at 1 Gb/s, and {a:.3}, {b:.3} and {c:.3} us at 40, 100 and 400 Gb/s."
+        )
+    };
+    let (exponent, at_one) = power_law(&[(0.1, 30.0), (1.0, 16.0), (10.0, 4.48)]);
     says(&format!(
         "A least-squares fit of Table 2 gives {exponent:.3}."
+    ));
+    says(&format!(
+        "The fit for `t_w` has {}",
+        fitted(exponent, at_one)
     ));
     // The value of 10GBASE-T with the paper's exponent is what Table 3 prints, to its digit.
     for (gbps, printed) in rates.into_iter().zip([2.4, 1.6, 0.8]) {
@@ -50,6 +61,10 @@ fn times_of_energy_efficient_ethernet() {
     says(&format!(
         "follow neither {exponent:.2}, which is what a fit gives, nor the fit's times, which are \
          {least:.1} to {most:.1} times as long."
+    ));
+    says(&format!(
+        "The fit for `t_s` has {}",
+        fitted(exponent, at_one)
     ));
 }
 

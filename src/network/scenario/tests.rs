@@ -301,6 +301,22 @@ fn ranks_share_nodes_with_traces_too() {
     assert!(error.contains("ranks_per_node = 4 or more"), "{error}");
 }
 
+/// A frame of 1500 bytes takes as many us as PerfBound Table 2 (1 and 10 Gb/s) and Georgakoudis Table I (25,
+/// 40 and 100 Gb/s) print. PerfBound Table 2 has 100 Mb/s, too, with 120 us: ten times those at 1 Gb/s, the
+/// slowest link that a scenario can have.
+#[test]
+fn frames_take_the_times_that_the_papers_print() {
+    let time = |gbps: u32| {
+        let text = format!("{LEAST}[switch]\nlink_gbps = {gbps}\nmtu_bytes = 1500\n");
+        let switch = parse(&text).unwrap().switch;
+        u64::from(switch.wire(switch.payload())) * switch.byte_ps
+    };
+    for (gbps, us) in [(1, 12.0), (10, 1.2), (25, 0.48), (40, 0.30), (100, 0.12)] {
+        assert_eq!(time(gbps) as f64 / 1e6, us, "{gbps} Gb/s");
+    }
+    assert_eq!(10 * time(1), 120_000_000);
+}
+
 #[test]
 fn every_key() {
     let scenario = parse(
