@@ -1,6 +1,6 @@
 //! `linkdoze verify`: proofs about the Verilog of a configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -89,6 +89,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Some(folder) => [read_folder(folder)?, read_folder(&folder.join(CHECKERS))?].concat(),
         None => [emitted.sources, emitted.checkers].concat(),
     };
+    // Where no folder is named, nothing may have to be written.
+    if args.traces != Path::new(".") {
+        files::make_writable_folder(&args.traces)?;
+    }
     let tools = Tools::find(args.solver, args.timeout)?;
     let mut tasks = match &block {
         Some(block) => vec![verify::block_task(
@@ -117,7 +121,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         text(&reports, seconds, &tools, args)
     };
-    // Before the waveforms: the verdict is not to be lost with a folder that cannot be written.
+    // Before the waveforms: the verdict is not to be lost with a file that cannot be written.
     output::print(&text)?;
     for report in &reports {
         write_traces(args, report)?;
