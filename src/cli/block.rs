@@ -4,7 +4,7 @@
 use anyhow::{bail, Context};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::numbers::within_u32;
+use super::numbers::{decimal, within_u32};
 use crate::config::plan::{LanePlan, SelectionKind, SelectionPlan};
 use crate::config::{Config, Decimal};
 use crate::hdl::Design;
@@ -76,6 +76,11 @@ const PART_OPTIONS: [&str; 6] = [
 ];
 const LANE_OPTIONS: [&str; 4] = ["link_lanes", "low_lanes", "link_gbps", "queue_bytes"];
 
+/// What a utilisation may be, and what a rate in Gb/s.
+const SHARE: &str =
+    "a share of what the ports can carry, 0 to 1, with six digits behind the point at most";
+const RATE: &str = "above 0 to 8000, with three digits behind the point at most";
+
 /// All options of blocks in the place of a controller.
 pub(super) fn block_options() -> impl Iterator<Item = &'static str> {
     PART_OPTIONS.into_iter().chain(LANE_OPTIONS)
@@ -103,7 +108,8 @@ struct PartArgs {
         long,
         value_name = "SHARE",
         requires = "switch_part",
-        default_value = "0.5"
+        default_value = "0.5",
+        value_parser = decimal(SHARE)
     )]
     select_on: Decimal,
     /// Utilisation below which they take one port less.
@@ -111,7 +117,8 @@ struct PartArgs {
         long,
         value_name = "SHARE",
         requires = "switch_part",
-        default_value = "0.25"
+        default_value = "0.25",
+        value_parser = decimal(SHARE)
     )]
     select_off: Decimal,
     /// How often the utilisation is looked at, in ns: whole clock cycles of the configuration.
@@ -119,7 +126,8 @@ struct PartArgs {
         long,
         value_name = "NS",
         requires = "switch_part",
-        default_value = "10000"
+        default_value = "10000",
+        value_parser = decimal("a number of ns that is whole clock cycles of the configuration")
     )]
     select_window_ns: Decimal,
 }
@@ -139,12 +147,8 @@ impl PartArgs {
     /// If a number has more digits than count, or the window is no whole number of clock cycles.
     fn plan(&self, config: &Config, kind: SelectionKind) -> anyhow::Result<SelectionPlan> {
         let millionths = |option: &str, part: Decimal| {
-            part.scaled_to_integer(1_000_000).with_context(|| {
-                format!(
-                    "--{option} {part}: must be a share of what the ports can carry, 0 to 1, with six \
-                     digits behind the point at most"
-                )
-            })
+            part.scaled_to_integer(1_000_000)
+                .with_context(|| format!("--{option} {part}: must be {SHARE}"))
         };
         let period = config.clock.period_ps;
         let window = self.select_window_ns.scaled_to_integer(1_000);
@@ -200,7 +204,8 @@ struct LaneArgs {
         long,
         value_name = "GBPS",
         requires = "link_lanes",
-        default_value = "400"
+        default_value = "400",
+        value_parser = decimal(RATE)
     )]
     link_gbps: Decimal,
     /// Bytes that can wait to be sent: the buffer of the port.
@@ -227,7 +232,7 @@ impl LaneArgs {
         let rate = self.link_gbps.scaled_to_integer(1000);
         let Some(rate) = rate.filter(|rate| (1..=8_000_000).contains(rate)) else {
             return Err(RtlError::Unsupported(format!(
-                "a link of {} Gb/s: above 0 to 8000, with three digits behind the point at most",
+                "a link of {} Gb/s: {RATE}",
                 self.link_gbps
             )));
         };
