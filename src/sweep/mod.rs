@@ -148,7 +148,7 @@ fn network(topology: &dyn Topology) -> String {
     let parts = [
         counted(topology.nodes(), "node", "nodes"),
         counted(topology.switches(), "switch", "switches"),
-        counted(topology.links(), "link", "links"),
+        counted(topology.links(), "link end", "link ends"),
     ];
     parts.join(", ")
 }
