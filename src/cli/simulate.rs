@@ -94,7 +94,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let inputs = inputs(&scenario, config.as_ref())?;
     let experiment = Experiment::new(&scenario, workload.as_ref(), config.as_ref())?;
     let topology: &dyn Topology = &*scenario.topology;
-    let notes = experiment::notes(&experiment.configs, &topology.classes());
+    let notes = experiment::notes(&[(experiment.configs.clone(), topology.classes())]);
     super::print_notes(&notes);
     let factors = match config.as_ref().is_some_and(Config::computes_hop_factor) {
         true => factors(&experiment.configs, topology),
