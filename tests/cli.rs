@@ -118,7 +118,9 @@ fn init_names_the_nearest_preset_and_overwrites_nothing() {
         ])
         .assert()
         .code(2)
-        .stderr(predicate::str::contains("cannot write"));
+        .stderr(predicate::str::diff(
+            "error: port.toml: not a folder; name a folder to write to\n",
+        ));
     assert_eq!(files(folder.path()), ["port.toml"]);
 }
 

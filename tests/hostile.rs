@@ -140,7 +140,14 @@ fn only_regular_files_are_replaced() {
     for (place, what) in [
         ("socket", "not a regular file"),
         ("cache/", "the name is that of a folder"),
-        ("port.toml/x", "cannot be made"),
+        (
+            "port.toml/x",
+            "error: port.toml: not a folder; name a folder to write to",
+        ),
+        (
+            "/proc/k",
+            "there; nothing was left behind: name another file\n",
+        ),
     ] {
         let output = linkdoze(folder.path())
             .args(["init", "--preset", "10gbase-t", "--force", "-o", place])
@@ -185,6 +192,82 @@ fn an_input_is_not_replaced_by_an_output() {
     }
     assert_eq!(fs::read_to_string(at("scenario.toml")).unwrap(), scenario);
     assert_eq!(fs::read_to_string(at("io/summary.json")).unwrap(), scenario);
+}
+
+/// Nothing of a user's is lost to results, and a folder that cannot be written is told before the run
+/// that would take its time.
+#[test]
+fn results_take_the_place_of_nothing_but_results() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let scenario = "[topology]\nkind = \"single-switch\"\nnodes = 2\n\
+                    [traffic]\nkind = \"skeleton\"\nprogram = \"lammps\"\nranks = 2\nsteps = 1\n";
+    fs::write(at("scenario.toml"), scenario).unwrap();
+    let refused = |arguments: &[&str], says: &str| {
+        let output = linkdoze(folder.path()).args(arguments).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?} {output:?}");
+        let text = error(&output);
+        assert!(text.contains(says), "{arguments:?}: {text}");
+    };
+    let simulate = |more: &[&str]| {
+        let mut command = linkdoze(folder.path());
+        let output = command.args(["simulate", "scenario.toml", "-o", "out"]);
+        let output = output.args(more).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        error(&output)
+    };
+    // Of the user's own, with a summary of somebody else's or without.
+    fs::create_dir(at("out")).unwrap();
+    fs::write(at("out/idle.csv"), "mine").unwrap();
+    let simulated = ["simulate", "scenario.toml", "-o", "out"];
+    refused(
+        &simulated,
+        "error: out/idle.csv: would be replaced or removed, and no summary.json of linkdoze",
+    );
+    fs::write(at("out/summary.json"), "{\"inputs\": 1}").unwrap();
+    refused(
+        &simulated,
+        "error: out/summary.json, out/idle.csv: would be",
+    );
+    assert_eq!(names(&at("out")), ["idle.csv", "summary.json"]);
+    assert_eq!(fs::read_to_string(at("out/idle.csv")).unwrap(), "mine");
+    // Those of an earlier run, and what is left of it.
+    fs::remove_dir_all(at("out")).unwrap();
+    assert_eq!(simulate(&[]), "");
+    fs::write(at("out/notes.txt"), "mine").unwrap();
+    fs::write(at("out/series.parquet"), "of an earlier run").unwrap();
+    assert_eq!(
+        simulate(&[]),
+        "removed, of an earlier run: out/series.parquet\n"
+    );
+    let kept = ["idle.csv", "notes.txt", "ports.csv", "summary.json"];
+    assert_eq!(names(&at("out")), kept);
+    // Before the run: no line of progress, no file.
+    let nowhere = "no file or folder can be made there; name another";
+    refused(&["simulate", "scenario.toml", "-o", "/proc/k"], nowhere);
+    let file = "port.toml: not a folder; name a folder to write to";
+    refused(&["simulate", "scenario.toml", "-o", "port.toml"], file);
+    refused(&["verify", "port.toml", "--traces", "/proc/k"], nowhere);
+    refused(&["verify", "port.toml", "--traces", "port.toml"], file);
+    refused(
+        &["mutate", "port.toml", "--no-equivalence", "-o", "/proc/k"],
+        "/proc/k: cannot write: no file or folder can be made there",
+    );
+    // A page is HTML, and a name says how a trace is compressed.
+    refused(
+        &["report", "out", "-o", "scenario.toml"],
+        "scenario.toml: the page is HTML, and this is not the name of such a file; end it with .html",
+    );
+    for end in ["gz", "bz2", "xz"] {
+        let name = format!("program.goal.{end}");
+        refused(
+            &["trace", "export", "scenario.toml", "-o", &name],
+            &format!("{name}: nothing is compressed as .{end} here; end the name with .zst"),
+        );
+    }
+    let inputs = ["out", "p.csv", "port.toml", "scenario.toml"];
+    assert_eq!(names(folder.path()), inputs);
+    assert_eq!(fs::read_to_string(at("scenario.toml")).unwrap(), scenario);
 }
 
 #[test]

@@ -310,10 +310,56 @@ fn no_threads_and_too_many_are_told_in_one_message() {
         ("cosim port.toml --random --cycles 0", "from 1 on"),
         ("generate port.toml -o rtl --ports 65", "from 1 to 64"),
         ("verify port.toml --timeout 0", "from 1 to 1000000"),
+        ("mutate port.toml --emit 0 --to there", "from 1 on"),
     ] {
         let (out, err) = run(linkdoze(folder.path()).args(words.split(' ')), 2);
         assert_eq!(out, "");
         assert!(err.contains(legal), "{words}: {err}");
+    }
+}
+
+/// A negative number is a value that is out of range, not an option that nobody knows.
+#[test]
+fn negative_numbers_and_what_is_none_are_told_the_range() {
+    let folder = folder();
+    let part = "generate port.toml -o rtl --switch-part powar --ports-down 4 --ports-up 4";
+    let lanes = "generate port.toml -o rtl --link-lanes 4";
+    for (words, says) in [
+        (
+            "cosim port.toml --random --seed -1",
+            "`-1` is not a seed: a whole number from 0",
+        ),
+        ("mutate port.toml --seed -1", "must be a whole number from 0 on"),
+        (
+            "generate port.toml -o rtl --ports -1",
+            "must be a whole number from 1 to 64\n",
+        ),
+        (
+            "cosim port.toml --scenario s.toml --wave w.vcd --wave-port -1",
+            "must be a whole number from 0 on",
+        ),
+        (
+            &format!("{part} --select-on -0.5"),
+            "--select-on -0.5: must be a share of what the ports can carry, 0 to 1",
+        ),
+        (
+            &format!("{part} --select-on nan"),
+            "must be a share of what the ports can carry, 0 to 1, with six digits behind the point at \
+             most, not inf or nan",
+        ),
+        (
+            &format!("{part} --select-window-ns 1e20"),
+            "whole clock cycles of the configuration, not a magnitude of 10^20 or more",
+        ),
+        (
+            &format!("{lanes} --link-gbps inf"),
+            "must be above 0 to 8000, with three digits behind the point at most, not inf or nan",
+        ),
+    ] {
+        let (out, err) = run(linkdoze(folder.path()).args(words.split(' ')), 2);
+        assert_eq!(out, "");
+        assert!(err.contains(says), "{words}: {err}");
+        assert!(!err.contains("tip:"), "{words}: {err}");
     }
 }
 

@@ -96,8 +96,8 @@ fn the_megafly_in_figures() {
     assert_eq!(across["hop_factor"], 0.2);
     let (text, _) = run(linkdoze(folder.path()).args(["topology", "megafly"]), 0);
     for line in [
-        "links (switches * radix + NICs)  20800",
-        "cables between switches          6240",
+        "link ends (switches * radix + NICs)  20800",
+        "cables between switches              6240",
         "    5                17039360  98.485 %",
     ] {
         assert!(text.contains(line), "{text}");

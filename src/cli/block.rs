@@ -4,7 +4,7 @@
 use anyhow::{bail, ensure, Context};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use super::numbers::within_u32;
+use super::numbers::{decimal, within_u32};
 use crate::blocks::mii::Mii;
 use crate::config::plan::{LanePlan, SelectionKind, SelectionPlan};
 use crate::config::{Config, Decimal};
@@ -90,6 +90,12 @@ const PART_OPTIONS: [&str; 6] = [
 const LANE_OPTIONS: [&str; 4] = ["link_lanes", "low_lanes", "link_gbps", "queue_bytes"];
 const ETHERNET_OPTIONS: [&str; 2] = ["ethernet", "mac_latency"];
 
+/// What a utilisation may be, a window, and a rate in Gb/s.
+const SHARE: &str =
+    "a share of what the ports can carry, 0 to 1, with six digits behind the point at most";
+const WINDOW: &str = "a number of ns that is whole clock cycles of the configuration";
+const RATE: &str = "above 0 to 8000, with three digits behind the point at most";
+
 /// All options of blocks that stand alone in the place of a controller.
 pub(super) fn lone_block_options() -> impl Iterator<Item = &'static str> {
     PART_OPTIONS.into_iter().chain(LANE_OPTIONS)
@@ -156,14 +162,20 @@ struct PartArgs {
     ports_up: Option<u32>,
     /// Utilisation above which packets take one port more, of what measures it: selectable-ports and
     /// tree-links. Default: 0.5.
-    #[arg(long, value_name = "SHARE", requires = "switch_part")]
+    #[arg(
+        long, value_name = "SHARE", requires = "switch_part", value_parser = decimal(SHARE)
+    )]
     select_on: Option<Decimal>,
     /// Utilisation below which they take one port less. Default: 0.25.
-    #[arg(long, value_name = "SHARE", requires = "switch_part")]
+    #[arg(
+        long, value_name = "SHARE", requires = "switch_part", value_parser = decimal(SHARE)
+    )]
     select_off: Option<Decimal>,
     /// How often the utilisation is looked at, in ns: whole clock cycles of the configuration.
     /// Default: 10000.
-    #[arg(long, value_name = "NS", requires = "switch_part")]
+    #[arg(
+        long, value_name = "NS", requires = "switch_part", value_parser = decimal(WINDOW)
+    )]
     select_window_ns: Option<Decimal>,
 }
 
@@ -200,16 +212,11 @@ impl PartArgs {
                  do; leave it out"
             );
         }
-        let millionths = |option: &str, given: Option<Decimal>, default| {
-            match given {
+        let millionths = |option: &str, given: Option<Decimal>, default| match given {
             None => Ok(default),
-            Some(part) => part.scaled_to_integer(1_000_000).with_context(|| {
-                format!(
-                    "--{option} {part}: must be a share of what the ports can carry, 0 to 1, with six \
-                     digits behind the point at most"
-                )
-            }),
-        }
+            Some(part) => part
+                .scaled_to_integer(1_000_000)
+                .with_context(|| format!("--{option} {part}: must be {SHARE}")),
         };
         let period = config.clock.period_ps;
         let default = Thresholds::DEFAULT;
@@ -293,7 +300,8 @@ struct LaneArgs {
         long,
         value_name = "GBPS",
         requires = "link_lanes",
-        default_value = "400"
+        default_value = "400",
+        value_parser = decimal(RATE)
     )]
     link_gbps: Decimal,
     /// Bytes that can wait to be sent: the buffer of the port.
@@ -320,7 +328,7 @@ impl LaneArgs {
         let rate = self.link_gbps.scaled_to_integer(1000);
         let Some(rate) = rate.filter(|rate| (1..=8_000_000).contains(rate)) else {
             return Err(RtlError::Unsupported(format!(
-                "a link of {} Gb/s: above 0 to 8000, with three digits behind the point at most",
+                "a link of {} Gb/s: {RATE}",
                 self.link_gbps
             )));
         };

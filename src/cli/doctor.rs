@@ -13,8 +13,8 @@ use crate::verify::takes_z3;
 /// linkdoze itself needs none of them: each is for what the table says.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit status: 0 all are there; 1 one is missing. Each is what its environment variable names, if that is
-set, or else the first of the usual names that starts.")]
+Exit status: 0 all are there; 1 one is missing. A program is the one that its environment \
+variable names, or else the first of its usual names that starts.")]
 pub struct Args {
     /// Print JSON instead of a table.
     #[arg(long)]

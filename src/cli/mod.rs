@@ -147,7 +147,19 @@ impl Command {
 
 /// The command line with all that it takes, for pages and tests that go by it.
 pub fn command() -> clap::Command {
-    <Cli as clap::CommandFactory>::command()
+    with_negative_numbers(<Cli as clap::CommandFactory>::command())
+}
+
+/// Takes a negative number behind an option for its value, which is told what it may be, and not
+/// for an option.
+fn with_negative_numbers(command: clap::Command) -> clap::Command {
+    let options = |argument: clap::Arg| {
+        let has_value = !argument.is_positional() && argument.get_action().takes_values();
+        argument.allow_negative_numbers(has_value)
+    };
+    command
+        .mut_args(options)
+        .mut_subcommands(with_negative_numbers)
 }
 
 /// Runs the command line and returns its exit status.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::numbers::within;
+use super::numbers::{from_usize, within};
 use super::output::{self, table, trimmed};
 use super::progress::Step;
 use super::{Interrupted, Orderly, Outcome};
@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value = "20M", value_parser = within(1..=u64::MAX))]
     cycles: u64,
     /// The seed of the random activity.
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = within(0..=u64::MAX))]
     seed: u64,
     /// The faults of these modules alone, with commas between them.
     #[arg(long, value_name = "MODULES", value_delimiter = ',')]
@@ -68,6 +68,7 @@ pub struct Args {
         long,
         value_name = "N",
         requires = "to",
+        value_parser = from_usize(1),
         conflicts_with_all = ["json", "all", "output", "solver", "no_equivalence"]
     )]
     emit: Option<usize>,
@@ -102,6 +103,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     };
     if let Some(path) = &args.output {
         files::refuse_to_replace([path], [&args.config])?;
+        files::refuse_unwritable(path)?;
     }
     let inputs = inputs(&campaign, &config.hash(), provers.as_ref())?;
     let results = match &args.output {

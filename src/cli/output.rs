@@ -30,23 +30,32 @@ static LEVEL: AtomicU8 = AtomicU8::new(Level::Usual as u8);
 /// Sets how much is told.
 pub(super) fn set_level(level: Level) {
     LEVEL.store(level as u8, Ordering::Relaxed);
-    // The library logs the programs that it runs. Where there is a logger already it stays.
-    if level == Level::Verbose && log::set_logger(&Details).is_ok() {
-        log::set_max_level(log::LevelFilter::Debug);
+    // Where there is a logger already it stays.
+    if log::set_logger(&Logged).is_ok() {
+        log::set_max_level(match level {
+            Level::Quiet => log::LevelFilter::Off,
+            Level::Usual => log::LevelFilter::Warn,
+            Level::Verbose => log::LevelFilter::Debug,
+        });
     }
 }
 
-/// Writes what the library logs to standard error.
-struct Details;
+/// Writes what the library logs to standard error: warnings as notes, the programs that it runs as
+/// details.
+struct Logged;
 
-impl log::Log for Details {
+impl log::Log for Logged {
     fn enabled(&self, metadata: &log::Metadata) -> bool {
         metadata.target().starts_with("linkdoze")
     }
 
     fn log(&self, record: &log::Record) {
         if self.enabled(record.metadata()) {
-            detail(&record.args().to_string());
+            let text = record.args().to_string();
+            match record.level() <= log::Level::Warn {
+                true => note(&format!("note: {text}")),
+                false => detail(&text),
+            }
         }
     }
 

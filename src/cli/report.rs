@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{ensure, Result};
 
 use super::output;
 use super::progress::Step;
@@ -13,7 +13,7 @@ use crate::{files, report};
 pub struct Args {
     /// The folder of a sweep, or of `simulate -o` of a scenario with sample_ns in [run].
     folder: PathBuf,
-    /// The page. Default: report.html in the folder.
+    /// The page, whose name ends in `.html` or `.htm`. Default: report.html in the folder.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -27,6 +27,12 @@ pub fn run(args: &Args) -> Result<Outcome> {
         .out
         .clone()
         .unwrap_or_else(|| args.folder.join("report.html"));
+    let end = page.extension().and_then(|end| end.to_str());
+    ensure!(
+        matches!(end, Some("html" | "htm")),
+        "{}: the page is HTML, and this is not the name of such a file; end it with .html",
+        page.display()
+    );
     let step = Step::new("drawing");
     let written = report::write(&args.folder, &page)?;
     drop(step);

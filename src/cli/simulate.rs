@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
-use anyhow::{bail, ensure, Context, Result};
+use anyhow::{bail, ensure, Result};
 use serde_json::{json, Value};
 
 use super::numbers;
@@ -86,13 +86,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
     if let Some(folder) = &args.out {
         let outputs = OUTPUTS.map(|name| folder.join(name));
         files::refuse_to_replace(outputs, input_files(&scenario)?)?;
+        refuse_files_of_others(folder)?;
+        files::make_writable_folder(folder)?;
     }
     let config = scenario.power.config()?;
     // Before the run: files may change while it lasts.
     let inputs = inputs(&scenario, config.as_ref())?;
     let experiment = Experiment::new(&scenario, workload.as_ref(), config.as_ref())?;
     let topology: &dyn Topology = &*scenario.topology;
-    let notes = experiment::notes(&experiment.configs, &topology.classes());
+    let notes = experiment::notes(&[(experiment.configs.clone(), topology.classes())]);
     super::print_notes(&notes);
     let factors = match config.as_ref().is_some_and(Config::computes_hop_factor) {
         true => factors(&experiment.configs, topology),
@@ -203,7 +205,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     json["notes"] = json!(notes);
     let json = serde_json::to_string_pretty(&json)? + "\n";
     if let Some(folder) = &args.out {
-        files::make_folder(folder)?;
+        refuse_files_of_others(folder)?;
         let (ports, idle) = (report.ports()?, report.idle_periods()?);
         let series = report.series()?;
         let mut files = vec![
@@ -221,13 +223,15 @@ pub fn run(args: &Args) -> Result<Outcome> {
             }
         }
         files::write_together(&files)?;
-        for stale in stale {
-            match std::fs::remove_file(&stale) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(error).with_context(|| format!("cannot remove {}", stale.display()))
-                }
-                _ => {}
-            }
+        stale.retain(|path| is_there(path));
+        for path in &stale {
+            files::remove(path)?;
+        }
+        if !stale.is_empty() {
+            output::note(&format!(
+                "removed, of an earlier run: {}",
+                files::listed(&stale)
+            ));
         }
     }
     if report.found.measured.may_be_saturated() {
@@ -270,6 +274,28 @@ pub fn run(args: &Args) -> Result<Outcome> {
         Some(loops) if !loops.equal() => Outcome::CheckFailed,
         _ => Outcome::Done,
     })
+}
+
+/// Whether something has this name, be it a link that leads nowhere.
+fn is_there(path: &Path) -> bool {
+    path.symlink_metadata().is_ok()
+}
+
+/// Refuses a folder in which files have the names of the results, and are not of an earlier run: that
+/// would have left a summary with the version of linkdoze beside them.
+fn refuse_files_of_others(folder: &Path) -> Result<()> {
+    let outputs = OUTPUTS.map(|name| folder.join(name));
+    let there: Vec<PathBuf> = outputs.into_iter().filter(|path| is_there(path)).collect();
+    let summary = std::fs::read(folder.join(SUMMARY)).unwrap_or_default();
+    let summary: Option<Value> = serde_json::from_slice(&summary).ok();
+    let ours = summary.is_some_and(|summary| summary["inputs"]["linkdoze"].is_string());
+    ensure!(
+        there.is_empty() || ours,
+        "{}: would be replaced or removed, and no {SUMMARY} of linkdoze beside says that it is of an \
+         earlier run; move it away, or name another folder with -o",
+        files::listed(&there)
+    );
+    Ok(())
 }
 
 /// `l` of SPEC 7.2 of each class of ports, if a bound governs them.

@@ -132,7 +132,7 @@ fn text(rows: &[Row]) -> String {
         "latency\nlonger",
         "links\nsaved",
         "network\nsaved",
-        "all\nsaved",
+        "system\nsaved",
         "score",
     ];
     let mut figures = table(&header, 2..8);

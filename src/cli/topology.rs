@@ -211,7 +211,10 @@ impl Description {
         row("switches", self.switches.to_string());
         row("ports of a switch", self.radix.to_string());
         row("lanes", self.lanes.to_string());
-        row("links (switches * radix + NICs)", self.links.to_string());
+        row(
+            "link ends (switches * radix + NICs)",
+            self.links.to_string(),
+        );
         row("cables between switches", self.switch_links.to_string());
         row("ports without a cable", self.free_ports.to_string());
         if let Some(minimal) = &self.minimal {

@@ -128,7 +128,18 @@ fn read(path: &Path) -> Result<Arc<trace::Program>> {
     recorded.map_err(|problem| anyhow!("{}: {problem}", path.display()))
 }
 
+/// How the names of files end that are compressed in ways that are not written here.
+const OTHER_COMPRESSIONS: [&str; 9] = ["gz", "tgz", "bz2", "xz", "lzma", "lz4", "br", "zip", "7z"];
+
 fn export(scenario: &Path, out: &Path) -> Result<()> {
+    let end = out.extension().and_then(|end| end.to_str());
+    if let Some(other) = end.filter(|end| OTHER_COMPRESSIONS.contains(end)) {
+        bail!(
+            "{}: nothing is compressed as .{other} here; end the name with .zst to compress the file, \
+             or with .goal for plain text",
+            out.display()
+        );
+    }
     let loaded = Scenario::load(scenario)?;
     files::refuse_to_replace([out], network::input_files(&loaded)?)?;
     let program = program_of(scenario, &loaded)?;
@@ -146,7 +157,7 @@ fn export(scenario: &Path, out: &Path) -> Result<()> {
         Program::Recorded(program) => trace::export::write(program, out),
         Program::Skeleton(skeleton) => skeleton.write_goal(out),
     };
-    let compress = out.extension().is_some_and(|extension| extension == "zst");
+    let compress = end == Some("zst");
     files::write_streamed(out, |file| match compress {
         true => {
             let mut packed = zstd::stream::write::Encoder::new(file, 0)?;

@@ -1,6 +1,6 @@
 //! `linkdoze verify`: proofs about the Verilog of a configuration.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Instant;
 
@@ -94,6 +94,10 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         Some(folder) => [read_folder(folder)?, read_folder(&folder.join(CHECKERS))?].concat(),
         None => [emitted.sources, emitted.checkers].concat(),
     };
+    // Where no folder is named, nothing may have to be written.
+    if args.traces != Path::new(".") {
+        files::make_writable_folder(&args.traces)?;
+    }
     let tools = Tools::find(args.solver, args.timeout)?;
     let alone = |block: &Design| verify::block_task(block, &files, "its inputs do what they like");
     let mut tasks = match &block {
@@ -124,7 +128,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     } else {
         text(&reports, seconds, &tools, args)
     };
-    // Before the waveforms: the verdict is not to be lost with a folder that cannot be written.
+    // Before the waveforms: the verdict is not to be lost with a file that cannot be written.
     output::print(&text)?;
     for report in &reports {
         write_traces(args, report)?;

@@ -26,6 +26,7 @@ pub use crate::input::{Decimal, InputError};
 use budget::Adjustable;
 pub use budget::BudgetError;
 pub use keys::{json_schema, TABLES};
+pub use notes::CoarseBins;
 pub use presets::{Preset, PRESETS};
 
 use plan::{

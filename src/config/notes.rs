@@ -1,5 +1,7 @@
 //! What a legal configuration cannot do, although its settings suggest that it can.
 
+use std::fmt;
+
 use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
@@ -7,18 +9,65 @@ use num_traits::ToPrimitive;
 use super::plan::BinScale;
 use super::{mantissa_bits, ns, Config, PerfBound, Scale};
 
+/// That no threshold of a configuration is near the break-even time, and what would help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoarseBins {
+    /// What is wrong.
+    wrong: String,
+    /// So many bins of the right width would reach far enough.
+    bins: u128,
+    /// What would help.
+    mend: String,
+}
+
+impl CoarseBins {
+    /// Whether the same is wrong, whatever would help.
+    pub fn is_like(&self, other: &CoarseBins) -> bool {
+        self.wrong == other.wrong
+    }
+
+    /// Of two that are alike the one whose advice helps against both.
+    #[must_use]
+    pub fn worse(self, other: CoarseBins) -> CoarseBins {
+        match self.bins < other.bins {
+            true => other,
+            false => self,
+        }
+    }
+}
+
+impl fmt::Display for CoarseBins {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}; {}", self.wrong, self.mend)
+    }
+}
+
 impl Config {
     /// What every command that reads this configuration says of it, a line each (SPEC 6): that
     /// the bound cannot be kept, that no threshold is near the break-even time, or that the budget
     /// has no steps. Empty if the policy does not predict.
     pub fn notes(&self) -> Vec<String> {
+        let coarse = self.coarse_bins().map(|coarse| coarse.to_string());
+        self.other_notes().into_iter().chain(coarse).collect()
+    }
+
+    /// [`notes`](Config::notes) without that of [`coarse_bins`](Config::coarse_bins).
+    pub fn other_notes(&self) -> Vec<String> {
         if !self.predicts() {
             return Vec::new();
         }
-        [self.too_short(), self.too_coarse(), self.without_steps()]
+        [self.too_short(), self.without_steps()]
             .into_iter()
             .flatten()
             .collect()
+    }
+
+    /// That no threshold is near the break-even time; `None` if one is, or the policy does not predict.
+    pub fn coarse_bins(&self) -> Option<CoarseBins> {
+        match self.predicts() {
+            true => self.too_coarse(),
+            false => None,
+        }
     }
 
     /// Why no run can be expected to keep the bound; `None` if nothing is known against it, or the
@@ -134,7 +183,7 @@ impl Config {
     }
 
     /// Half of the finest bin, the shortest threshold, is longer than `t_w`.
-    fn too_coarse(&self) -> Option<String> {
+    fn too_coarse(&self) -> Option<CoarseBins> {
         let histogram = &self.histogram;
         let t_w = self.t_w_ps();
         let tick = self.clock.tick_ps;
@@ -157,12 +206,13 @@ impl Config {
             Scale::Linear => "bin_scale = \"log\" would have some".into(),
             Scale::Log => format!("a bin_ns of {} would have some", ns(width)),
         };
-        Some(format!(
+        let wrong = format!(
             "no threshold is near the break-even time: the shortest is half of histogram.bin_ns = \
-             {}, longer than t_w = {} ns; {mend}",
+             {}, longer than t_w = {} ns",
             ns(histogram.bin_ps),
             ns(t_w)
-        ))
+        );
+        Some(CoarseBins { wrong, bins, mend })
     }
 }
 

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use crate::files::{self, FileError, TemporaryFolder};
 
@@ -90,8 +91,30 @@ pub(super) fn cached<E: From<CacheError>>(
 ) -> Result<Entry, E> {
     match cache_folder() {
         Some(cache) => cached_in(&cache, key, build),
-        None => private(build),
+        None => {
+            not_kept(
+                "none of the environment variables LINKDOZE_CACHE, XDG_CACHE_HOME and HOME names a \
+                 folder to keep compiled models in",
+            );
+            private(build)
+        }
     }
+}
+
+/// Says once that what is compiled has to be compiled again by the next run.
+fn not_kept(why: &str) {
+    static TOLD: Once = Once::new();
+    TOLD.call_once(|| {
+        log::warn!(
+            "the compiled model is not kept, and the next run compiles it again: {why}; name a folder \
+             of your own in the environment variable LINKDOZE_CACHE"
+        );
+    });
+}
+
+/// That no model can be kept in `cache`.
+fn not_writable(cache: &Path, error: &io::Error) -> String {
+    format!("{}: {}", cache.display(), files::problem(error))
 }
 
 fn cached_in<E: From<CacheError>>(
@@ -103,7 +126,8 @@ fn cached_in<E: From<CacheError>>(
         .recursive(true)
         .mode(0o700)
         .create(cache);
-    if made.is_err() {
+    if let Err(error) = made {
+        not_kept(&not_writable(cache, &error));
         return private(build);
     }
     refuse_what_others_write(cache)?;
@@ -124,8 +148,12 @@ fn cached_in<E: From<CacheError>>(
         return Ok(entry);
     }
     // A cache that cannot be written costs time, not the run.
-    let Ok(work) = TemporaryFolder::new(cache, ".build-") else {
-        return private(build);
+    let work = match TemporaryFolder::new(cache, ".build-") {
+        Ok(work) => work,
+        Err(error) => {
+            not_kept(&not_writable(cache, &error));
+            return private(build);
+        }
     };
     let note = record(work.path(), build(work.path())?)?;
     // Another process may have been faster.
@@ -332,6 +360,26 @@ mod tests {
             let error = error.err().unwrap().to_string();
             assert!(error.contains("belongs to the user with ID 0"), "{error}");
         }
+    }
+
+    #[test]
+    fn without_a_cache_a_build_lives_as_long_as_its_entry() {
+        let nowhere = Path::new("/proc/k");
+        let entry = cached_in::<CacheError>(nowhere, "key", |folder| {
+            std::fs::write(folder.join("model.so"), "the model").unwrap();
+            Ok(Made {
+                files: vec!["model.so".into()],
+                note: String::new(),
+            })
+        });
+        let Entry {
+            folder, private, ..
+        } = entry.unwrap();
+        assert!(folder.join("model.so").exists());
+        drop(private);
+        assert!(!folder.exists());
+        let why = not_writable(nowhere, &io::Error::from(io::ErrorKind::PermissionDenied));
+        assert_eq!(why, "/proc/k: you have no permission to write there");
     }
 
     #[test]

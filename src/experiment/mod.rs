@@ -31,6 +31,7 @@
 mod measured;
 mod verdict;
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 #[cfg(test)]
@@ -39,7 +40,7 @@ pub use measured::{Against, Measured, Potential};
 pub use verdict::{summary, Verdict};
 
 use crate::config::plan::PortPlan;
-use crate::config::{Config, InputError, PlanError};
+use crate::config::{CoarseBins, Config, InputError, PlanError};
 use crate::energy::limits::{AlwaysOn, Limits, SleepStates};
 use crate::energy::{
     check_conservation, EnergyReport, LinkPower, Models, NotConserved, PowerRange, SystemPower,
@@ -51,20 +52,56 @@ use crate::network::scenario::Scenario;
 use crate::network::topology::Topology;
 use crate::network::{self, Progress, RunSummary, Workload};
 
-/// What the controllers of a network cannot do ([`Config::notes`]), each line once. `configs` are those of
-/// the classes of ports; a line that is not true of all has its class in front.
-pub fn notes(configs: &[Config], classes: &[String]) -> Vec<String> {
-    let of_each: Vec<Vec<String>> = configs.iter().map(Config::notes).collect();
-    if of_each.windows(2).all(|pair| pair[0] == pair[1]) {
-        return of_each.into_iter().next().unwrap_or_default();
+/// What the controllers of networks cannot do ([`Config::notes`]), each line once. Of each network there
+/// are the configurations of the classes of ports, or the one of all, and the names of the classes; a
+/// line that is not true of all has its class in front, and that of [`CoarseBins`] all its classes.
+pub fn notes(networks: &[(Vec<Config>, Vec<String>)]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut classes: BTreeSet<&str> = BTreeSet::new();
+    let mut coarse: Vec<(CoarseBins, Vec<&str>)> = Vec::new();
+    for (configs, names) in networks {
+        let of_each: Vec<Vec<String>> = configs.iter().map(Config::other_notes).collect();
+        let same = of_each.windows(2).all(|pair| pair[0] == pair[1]);
+        let lines: Vec<String> = match same {
+            true => of_each.into_iter().next().unwrap_or_default(),
+            false => {
+                let with_class = names.iter().zip(of_each);
+                let line = |(class, notes): (&String, Vec<String>)| {
+                    let line = |note| format!("{class}: {note}");
+                    notes.into_iter().map(line).collect::<Vec<_>>()
+                };
+                with_class.flat_map(line).collect()
+            }
+        };
+        for line in lines {
+            if !notes.contains(&line) {
+                notes.push(line);
+            }
+        }
+        classes.extend(names.iter().map(String::as_str));
+        for (class, config) in names.iter().zip(configs.iter().cycle()) {
+            let Some(found) = config.coarse_bins() else {
+                continue;
+            };
+            match coarse.iter_mut().find(|(known, _)| known.is_like(&found)) {
+                Some((known, of)) => {
+                    *known = known.clone().worse(found);
+                    if !of.contains(&class.as_str()) {
+                        of.push(class);
+                    }
+                }
+                None => coarse.push((found, vec![class])),
+            }
+        }
     }
-    let with_class = classes.iter().zip(of_each);
-    with_class
-        .flat_map(|(class, notes)| {
-            let notes = notes.into_iter();
-            notes.map(move |note| format!("{class}: {note}"))
-        })
-        .collect()
+    let coarse = coarse
+        .into_iter()
+        .map(|(note, of)| match of.len() == classes.len() {
+            true => note.to_string(),
+            false => format!("{}: {note}", of.join(", ")),
+        });
+    notes.extend(coarse);
+    notes
 }
 
 /// Clock period of controllers that do nothing, in ps, unless a packet is shorter.
@@ -355,5 +392,44 @@ impl<'a> Experiment<'a> {
             potential,
             verdict,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_note_says_of_all_classes_that_bins_are_too_coarse() {
+        let network = |factors: [&str; 2]| {
+            let config = |factor: &str| {
+                let text =
+                    format!("[perfbound]\nhop_factor = {factor}\n[histogram]\nbin_ns = 16384\n");
+                Config::parse(&text, "a").unwrap()
+            };
+            let classes = ["node to switch", "switch to node"].map(str::to_owned);
+            (factors.map(config).to_vec(), classes.to_vec())
+        };
+        let coarse = |networks: &[(Vec<Config>, Vec<String>)]| -> Vec<String> {
+            let notes = notes(networks).into_iter();
+            notes
+                .filter(|note| note.contains("no threshold is near"))
+                .collect()
+        };
+        let several = [network(["0.002", "0.0015"]), network(["0.001", "0.003"])];
+        let all = coarse(&several);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(all[0].starts_with("no threshold is near"), "{all:?}");
+        // Enough for all of them: 4480 ns / 0.001.
+        assert!(all[0].contains("; 547 bins of 8192 ns"), "{all:?}");
+        // Of those that have the note, their names.
+        let mut one = network(["0.01", "0.005"]);
+        one.0[0] = Config::parse("[port]\npolicy = \"fixed\"\n", "b").unwrap();
+        let all = coarse(&[one]);
+        assert_eq!(all.len(), 1, "{all:?}");
+        assert!(
+            all[0].starts_with("switch to node: no threshold is near"),
+            "{all:?}"
+        );
     }
 }

@@ -61,20 +61,29 @@ pub enum FileError {
         path: PathBuf,
     },
     /// The system refuses to write.
-    #[error("{path}: cannot write: {source}; nothing was left behind")]
+    #[error(
+        "{path}: cannot write: {}; nothing was left behind: {}",
+        problem(.cause),
+        remedy(.cause, "another file")
+    )]
     Write {
         /// The file that was to be written.
         path: PathBuf,
         /// The system's error.
-        source: std::io::Error,
+        cause: std::io::Error,
     },
     /// Some of several files could not take their places any more, after others had.
-    #[error("{path}: cannot write: {source}; already replaced: {}", listed(.replaced))]
+    #[error(
+        "{path}: cannot write: {}; {}; already replaced: {}",
+        problem(.cause),
+        remedy(.cause, "another file"),
+        listed(.replaced)
+    )]
     Partly {
         /// The file that was to be written.
         path: PathBuf,
         /// The system's error.
-        source: std::io::Error,
+        cause: std::io::Error,
         /// What has been written.
         replaced: Vec<PathBuf>,
     },
@@ -88,7 +97,7 @@ pub enum FileError {
     },
     /// The system refuses to remove.
     #[error(
-        "{path}: cannot remove this file of an earlier configuration: {source}; remove it by hand"
+        "{path}: cannot remove this file of an earlier configuration or run: {source}; remove it by hand"
     )]
     Remove {
         /// The file.
@@ -97,14 +106,30 @@ pub enum FileError {
         source: std::io::Error,
     },
     /// The folder that is to hold the file cannot be made.
-    #[error("{path}: cannot write: the folder {folder} cannot be made: {source}")]
+    #[error(
+        "{path}: cannot write: the folder {folder} cannot be made: {}; {}",
+        problem(.cause),
+        remedy(.cause, "another folder")
+    )]
     Folder {
         /// The file that was to be written.
         path: PathBuf,
         /// The folder.
         folder: PathBuf,
         /// The system's error.
-        source: std::io::Error,
+        cause: std::io::Error,
+    },
+    /// No file can be made in the folder.
+    #[error(
+        "{folder}: cannot write into this folder: {}; {}",
+        problem(.cause),
+        remedy(.cause, "another folder")
+    )]
+    NotWritable {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's error.
+        cause: std::io::Error,
     },
     /// What is to be written is an input of the same run.
     #[error("{path}: cannot write: {input} is the same file, and an input of this run; name another file")]
@@ -136,6 +161,33 @@ pub enum FileError {
         /// The first byte that is not UTF-8, from 0.
         offset: usize,
     },
+}
+
+/// Why the system refuses to write, in words of its own where those of Rust's library would tell
+/// nothing.
+pub(crate) fn problem(error: &std::io::Error) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::NotFound => "no file or folder can be made there".into(),
+        ErrorKind::PermissionDenied => "you have no permission to write there".into(),
+        ErrorKind::ReadOnlyFilesystem => "the file system can only be read".into(),
+        ErrorKind::StorageFull => "the disk is full".into(),
+        ErrorKind::QuotaExceeded => "your quota of the disk is used up".into(),
+        ErrorKind::InvalidFilename => "the system does not take such a name".into(),
+        _ => error.to_string(),
+    }
+}
+
+/// What helps against [`problem`]; `other` is what could be named instead.
+fn remedy(error: &std::io::Error, other: &str) -> String {
+    use std::io::ErrorKind;
+    match error.kind() {
+        ErrorKind::PermissionDenied => format!("get the permission, or name {other}"),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            format!("make room, or name {other} on another disk")
+        }
+        _ => format!("name {other}"),
+    }
 }
 
 /// The name that stands for standard input where a file is read.
@@ -314,7 +366,7 @@ pub fn emitted_in(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
     Ok(found)
 }
 
-/// Removes one of [`emitted_in`].
+/// Removes one of [`emitted_in`], or of an earlier run.
 ///
 /// # Errors
 /// If the system refuses.
@@ -393,18 +445,45 @@ impl FolderLock {
 /// Makes a folder to write to, and those above it, where they are missing.
 ///
 /// # Errors
-/// If it cannot be made, or something else has its name.
+/// If it cannot be made, or something else has its name or that of one above it.
 pub fn make_folder(folder: &Path) -> Result<(), FileError> {
-    if folder.exists() && !folder.is_dir() {
-        return Err(FileError::NotAFolder {
-            path: folder.into(),
-        });
+    make_folder_for(folder, folder)
+}
+
+/// Makes the folder in which `path` is to be written.
+fn make_folder_for(path: &Path, folder: &Path) -> Result<(), FileError> {
+    let there = folder.ancestors().find(|it| it.symlink_metadata().is_ok());
+    if let Some(other) = there.filter(|there| !there.is_dir()) {
+        return Err(FileError::NotAFolder { path: other.into() });
     }
-    std::fs::create_dir_all(folder).map_err(|source| FileError::Folder {
-        path: folder.into(),
+    std::fs::create_dir_all(folder).map_err(|cause| FileError::Folder {
+        path: path.into(),
         folder: folder.into(),
-        source,
+        cause,
     })
+}
+
+/// Makes a folder to write to, as [`make_folder`] does, and sees whether files can be made there: to
+/// be called before work whose results would be lost.
+///
+/// # Errors
+/// If it cannot be made, or no file in it.
+pub fn make_writable_folder(folder: &Path) -> Result<(), FileError> {
+    make_folder(folder)?;
+    let tried = TemporaryFile::new(folder, "");
+    tried.map(drop).map_err(|cause| FileError::NotWritable {
+        folder: folder.into(),
+        cause: without_name(cause),
+    })
+}
+
+/// Sees whether a file can be written, and makes its folder where it is missing: to be called before
+/// work whose results would be lost. A file that is there stays as it is.
+///
+/// # Errors
+/// Those of [`Staged::new`].
+pub fn refuse_unwritable(path: &Path) -> Result<(), FileError> {
+    Staged::new(path, "").map(drop)
 }
 
 /// A file under a temporary name beside its place.
@@ -427,11 +506,7 @@ impl Staged {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        std::fs::create_dir_all(folder).map_err(|source| FileError::Folder {
-            path: path.into(),
-            folder: folder.into(),
-            source,
-        })?;
+        make_folder_for(path, folder)?;
         Ok(Staged {
             temporary: TemporaryFile::new(folder, suffix)
                 .map_err(|error| write_error(path, error))?,
@@ -471,14 +546,18 @@ impl Staged {
     }
 }
 
-fn write_error(path: &Path, source: std::io::Error) -> FileError {
+fn write_error(path: &Path, cause: std::io::Error) -> FileError {
     FileError::Write {
         path: path.into(),
-        // Without the temporary name, which tells nobody anything.
-        source: match source.raw_os_error() {
-            Some(_) => source,
-            None => source.kind().into(),
-        },
+        cause: without_name(cause),
+    }
+}
+
+/// An error without the name of a temporary file, which tells nobody anything.
+fn without_name(error: std::io::Error) -> std::io::Error {
+    match error.raw_os_error() {
+        Some(_) => error,
+        None => error.kind().into(),
     }
 }
 
@@ -559,13 +638,13 @@ fn take_places(staged: Vec<Staged>) -> Result<(), FileError> {
     {
         let (renamed, rest) = temporary.persist(&place, &mut list);
         finished.push(rest);
-        if let Err(source) = renamed {
+        if let Err(cause) = renamed {
             drop(list);
             return Err(match replaced.is_empty() {
-                true => FileError::Write { path, source },
+                true => FileError::Write { path, cause },
                 false => FileError::Partly {
                     path,
-                    source,
+                    cause,
                     replaced,
                 },
             });
@@ -663,13 +742,52 @@ mod tests {
         assert!(message(&folder.path().join("new/")).contains("name is that of a folder"));
         let file = folder.path().join("file");
         std::fs::write(&file, "old").unwrap();
-        assert!(message(&file.join("x")).contains("cannot be made"));
+        let not_a_folder = format!("{}: not a folder; name a folder", file.display());
+        for below in ["x", "x/y"] {
+            assert!(message(&file.join(below)).starts_with(&not_a_folder));
+            let error = make_writable_folder(&file.join(below)).unwrap_err();
+            assert!(error.to_string().starts_with(&not_a_folder), "{error}");
+        }
         let link = folder.path().join("link");
         std::os::unix::fs::symlink("file", &link).unwrap();
         write_whole(&link, b"new").unwrap();
         assert!(link.is_symlink());
         assert_eq!(read_text(&file).unwrap(), "new");
         assert_eq!(names(folder.path()), ["file", "link", "nowhere", "socket"]);
+    }
+
+    /// Before any work, and without a trace of the trial.
+    #[test]
+    fn what_cannot_be_written_is_told_with_a_way_out() {
+        let nowhere = Path::new("/proc/k");
+        let message = |error: Result<(), FileError>| error.unwrap_err().to_string();
+        let refused =
+            "/proc/k: cannot write: no file or folder can be made there; nothing was left \
+                       behind: name another file";
+        assert_eq!(message(refuse_unwritable(nowhere)), refused);
+        let refused =
+            "/proc/k: cannot write: the folder /proc/k cannot be made: no file or folder can \
+                       be made there; name another folder";
+        assert_eq!(message(make_writable_folder(nowhere)), refused);
+        let refused =
+            "/proc: cannot write into this folder: no file or folder can be made there; name \
+                       another folder";
+        assert_eq!(message(make_writable_folder(Path::new("/proc"))), refused);
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let (told, helps) = (problem(&full), remedy(&full, "another file"));
+        assert_eq!(
+            format!("{told}; {helps}"),
+            "the disk is full; make room, or name another file on another disk"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("old"), "old").unwrap();
+        refuse_unwritable(&at("old")).unwrap();
+        refuse_unwritable(&at("new")).unwrap();
+        make_writable_folder(&at("made/below")).unwrap();
+        assert_eq!(names(folder.path()), ["made", "old"]);
+        assert_eq!(names(&at("made/below")), [""; 0]);
+        assert_eq!(read_text(&at("old")).unwrap(), "old");
     }
 
     #[test]

@@ -109,6 +109,8 @@ pub struct Section {
     values: BTreeMap<&'static str, Written<Value>>,
     /// Keys whose values have faults.
     faulty: Vec<&'static str>,
+    /// Keys that have a fixed value if they are left out, and that value as TOML.
+    defaults: Vec<(&'static str, String)>,
 }
 
 impl Section {
@@ -180,6 +182,32 @@ impl Section {
 pub struct Sections(BTreeMap<&'static str, Section>);
 
 impl Sections {
+    /// Those of a text that has none of the tables `known`.
+    fn none_of(known: &[&Table]) -> Sections {
+        let empty = |table: &&Table| {
+            let literal = |key: &Key| Some((key.name, key.literal_default()?.to_owned()));
+            let section = Section {
+                path: table.path.into(),
+                defaults: table.keys.iter().filter_map(literal).collect(),
+                ..Section::default()
+            };
+            (table.path, section)
+        };
+        Sections(known.iter().map(empty).collect())
+    }
+
+    /// Puts what the text has of a table into its place.
+    fn put(&mut self, path: &'static str, section: Section) {
+        let defaults = self.table(path).defaults;
+        self.0.insert(
+            path,
+            Section {
+                defaults,
+                ..section
+            },
+        );
+    }
+
     /// A table; an empty one if the text does not have it.
     pub fn table(&mut self, path: &str) -> Section {
         let missing = || Section {
@@ -222,16 +250,7 @@ impl<'a> Reader<'a> {
             self.fault(0, trace);
             return DeTable::new();
         }
-        for error in errors {
-            let offset = error.span().map_or(self.text.len(), |span| span.start);
-            let hint = if error.message().contains("duplicate") {
-                "; every key and table may appear once: remove one of the two"
-            } else {
-                ""
-            };
-            let message = error.message().trim_end().replace('\n', "; ");
-            self.fault(offset, format!("not valid TOML: {message}{hint}"));
-        }
+        self.syntax_errors(&errors);
         let document = document.into_inner();
         let names: Vec<&str> = document.keys().map(|key| key.get_ref().as_ref()).collect();
         if let Some(other) = kind.mistaken(&names, self.name) {
@@ -244,10 +263,44 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Notes what is no TOML: every name that is written twice, if nothing else is wrong, or else
+    /// the first error and how many come after it, of which it may be the cause.
+    fn syntax_errors(&mut self, errors: &[toml::de::Error]) {
+        let is_duplicate = |error: &toml::de::Error| error.message().contains("duplicate");
+        let fault = |error: &toml::de::Error| {
+            let offset = error.span().map_or(self.text.len(), |span| span.start);
+            let hint = match is_duplicate(error) {
+                true => "; every key and table may appear once: remove one of the two",
+                false => "",
+            };
+            let message = error.message().trim_end().replace('\n', "; ");
+            (offset, format!("not valid TOML: {message}{hint}"))
+        };
+        let mut faults: Vec<(usize, String)> = errors.iter().map(fault).collect();
+        faults.sort();
+        // The parser can say the same of one place twice.
+        faults.dedup();
+        let rest = match errors.iter().all(is_duplicate) {
+            true => Vec::new(),
+            false => faults.split_off(1),
+        };
+        self.faults.extend(faults);
+        if let Some((next, _)) = rest.first() {
+            let more = match rest.len() {
+                1 => "1 more syntax error".to_owned(),
+                count => format!("{count} more syntax errors"),
+            };
+            let message = format!(
+                "and {more} from here on, which the first may have caused; the file may not be TOML"
+            );
+            self.fault(*next, message);
+        }
+    }
+
     /// Reads the tables of `document` with the keys of `known`; `all` are those that exist at
     /// all, for the advice where something belongs.
     pub fn sections(&mut self, document: DeTable<'a>, known: &[&Table], all: &[Table]) -> Sections {
-        let mut found = Sections(BTreeMap::new());
+        let mut found = Sections::none_of(known);
         self.descend(document, "", known, all, &mut found);
         found
     }
@@ -281,7 +334,7 @@ impl<'a> Reader<'a> {
                 let at = value.span().start;
                 if let Some(content) = self.table(&full, value) {
                     let section = self.section((&full, at), content, table, all);
-                    found.0.insert(table.path, section);
+                    found.put(table.path, section);
                 }
             } else if known.iter().any(|table| table.path.starts_with(&below)) {
                 if let Some(content) = self.table(&full, value) {
@@ -293,7 +346,7 @@ impl<'a> Reader<'a> {
         }
         if let Some(table) = keys {
             let section = self.section((path, 0), own, table, all);
-            found.0.insert(table.path, section);
+            found.put(table.path, section);
         }
     }
 
@@ -519,7 +572,10 @@ impl<'a> Reader<'a> {
             Some(written) => self.fault_of(written, wrong),
             None => {
                 let what = join(&section.path, key);
-                self.fault(section.at, format!("{what}, left to its default: {wrong}"));
+                let default = section.defaults.iter().find(|(name, _)| *name == key);
+                let default = default.map_or(String::new(), |(_, value)| format!(" {value}"));
+                let message = format!("{what}, left to its default{default}: {wrong}");
+                self.fault(section.at, message);
             }
         }
     }
@@ -656,7 +712,7 @@ impl<'a> Reader<'a> {
                 Some(written.map(|()| Value::Switch(*switch)))
             }
             (number, value) => match decimal_of(value) {
-                Ok(decimal) => self.decimal(of, number, written, decimal),
+                Ok(decimal) => self.decimal(of, number, written, (decimal, true)),
                 Err(error) => {
                     self.fault_of(&written, format!("must be {}, not {error}", of.legal()));
                     None
@@ -732,7 +788,7 @@ impl<'a> Reader<'a> {
             }
         };
         let Type::Integer { low, high, unit } = number else {
-            return self.decimal(of, number, written, value);
+            return self.decimal(of, number, written, (value, false));
         };
         // Of its whole part only the side is asked for where it is out of range.
         let below = value < Decimal::ZERO;
@@ -779,13 +835,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Checks a number with decimals: `number` of the types that `of` names.
+    /// Checks a number with decimals: `number` of the types that `of` names. A `bare` one has no unit
+    /// behind it, and may be a percentage that was meant as a fraction.
     fn decimal(
         &mut self,
         of: &Type,
         number: &Type,
         written: Written<()>,
-        value: Decimal,
+        (value, bare): (Decimal, bool),
     ) -> Option<Written<Value>> {
         let legal = of.legal();
         let (low, high, digits, unit) = match number {
@@ -799,7 +856,10 @@ impl<'a> Reader<'a> {
                 if value > Decimal::ZERO && value < Decimal::ONE {
                     return Some(written.map(|()| Value::Fraction(value)));
                 }
-                let wrong = match percent(value, Decimal::scaled(1, 18), Decimal::ONE) {
+                // What 1 % is stands in what is legal.
+                let hint = (bare && value != Decimal::ONE)
+                    .then(|| percent(value, Decimal::scaled(1, 18), Decimal::ONE));
+                let wrong = match hint.flatten() {
                     Some(hint) => format!("must be {legal}; {hint}"),
                     None => format!("must be {legal}"),
                 };
@@ -810,7 +870,7 @@ impl<'a> Reader<'a> {
         let (least, most) = (Decimal::scaled(low, digits), Decimal::scaled(high, digits));
         if value < least || value > most {
             let nearest = if value < least { least } else { most };
-            let percent = (unit == Unit::Fraction).then(|| percent(value, least, most));
+            let percent = (bare && unit == Unit::Fraction).then(|| percent(value, least, most));
             let hint = percent
                 .flatten()
                 .map_or(String::new(), |hint| format!(" ({hint})"));

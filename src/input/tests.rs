@@ -32,7 +32,6 @@ fn a_percentage_that_was_meant_as_a_fraction_is_told() {
             "p.toml:2:9: perfbound.bound = 2: must be a fraction above 0 and below 1 \
                        (0.01 is 1 %); 2 % is 0.02",
         ),
-        ("bound = 1", "1 % is 0.01"),
         ("bound = 0.5\nhop_factor = 2.5", "2.5 % is 0.025"),
         (
             "hops = [[4, 70], [6, 30]]",
@@ -49,11 +48,18 @@ fn a_percentage_that_was_meant_as_a_fraction_is_told() {
                     most 6 decimals; the nearest legal value is 1 (30 % is 0.3)";
     assert_eq!(message, expected);
     let message = sweep("scenario = \"s\"\n[perfbound]\nbounds = [1, 2]\n[vary]\nload = [30]");
-    for hint in ["1 % is 0.01", "2 % is 0.02", "30 % is 0.3"] {
+    for hint in ["2 % is 0.02", "30 % is 0.3"] {
         assert!(message.contains(hint), "{message}");
     }
-    // What is no percentage either.
-    for text in ["bound = 0", "bound = -1", "bound = 100", "bound = 1e9"] {
+    // What is no percentage either, is one already, or is told by what is legal.
+    for text in [
+        "bound = 0",
+        "bound = -1",
+        "bound = 100",
+        "bound = 1e9",
+        "bound = \"200 %\"",
+        "bound = 1",
+    ] {
         let message = port(&format!("[perfbound]\n{text}"));
         assert!(message.ends_with("below 1 (0.01 is 1 %)"), "{message}");
     }
@@ -229,6 +235,58 @@ fn a_file_of_another_kind_is_told_with_its_command() {
         mixed.contains("p.toml:3:2: traffic: unknown table"),
         "{mixed}"
     );
+}
+
+/// Of what is no TOML at all every line is wrong.
+#[test]
+fn one_syntax_error_is_told_and_the_others_counted() {
+    let message = port("[clock]\ntick_ns = \n");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    assert!(message.starts_with("p.toml:2:"), "{message}");
+    assert!(message.contains("not valid TOML: "), "{message}");
+    for (text, more) in [
+        ("tick_ns = \nbins = \n", "1 more syntax error from"),
+        (
+            &"c3RyYW5nZSBkYXRh\n".repeat(1000),
+            " more syntax errors from",
+        ),
+    ] {
+        let message = port(text);
+        let lines: Vec<&str> = message.lines().collect();
+        assert_eq!(lines.len(), 2, "{message}");
+        assert!(lines[0].starts_with("p.toml:1:"), "{message}");
+        assert!(lines[0].contains("not valid TOML: "), "{message}");
+        assert!(lines[1].starts_with("p.toml:2:"), "{message}");
+        assert!(lines[1].contains(more), "{message}");
+        assert!(lines[1].ends_with("the file may not be TOML"), "{message}");
+    }
+    // Names that are there twice are faults of their own.
+    let message = port("[clock]\ntick_ns = 1\ntick_ns = 2\n[port]\n[port]\n");
+    let places: Vec<&str> = message
+        .lines()
+        .map(|line| line.split(": ").next().unwrap())
+        .collect();
+    assert_eq!(places, ["p.toml:3:1", "p.toml:5:2"], "{message}");
+    assert_eq!(message.matches("remove one of the two").count(), 2);
+}
+
+#[test]
+fn a_default_that_does_not_fit_is_told_with_its_value() {
+    let uniform = "[traffic]\nkind = \"uniform\"\n";
+    let message = scenario(&format!("{uniform}[switch]\nmtu_bytes = 1\n"));
+    let expected = "switch.min_packet_bytes, left to its default 64: must be 1 to mtu_bytes (1)";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn a_pattern_has_to_end() {
+    let uniform = "[traffic]\nkind = \"uniform\"\n[run]\nduration_ns = ";
+    let message = scenario(&format!("{uniform}0\n"));
+    let expected = "s.toml:4:15: run.duration_ns = 0: the traffic is a pattern, which never ends: \
+                    give a time above 0";
+    assert!(message.starts_with(expected), "{message}");
+    // A sweep may give it; whoever runs the scenario is told.
+    assert!(scenario("[traffic]\nkind = \"uniform\"\n").starts_with("Scenario"));
 }
 
 #[test]

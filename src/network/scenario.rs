@@ -217,7 +217,8 @@ fn read(
     let switch = switch(&mut reader, &switch_section);
     let devices = devices(&mut reader, &tables.table("energy"));
     let cable_ps = switch.as_ref().map_or(0, |switch| switch.cable_ps);
-    let run = run(&mut reader, &tables.table("run"), cable_ps);
+    let run_section = tables.table("run");
+    let run = run(&mut reader, &run_section, cable_ps);
     let traffic = tables.table("traffic");
     let shape = topology(&mut reader, topology_kind, tables);
     if let Some((switch, shape)) = switch.as_ref().zip(shape.as_ref()) {
@@ -233,6 +234,14 @@ fn read(
         };
         traffic::read(&mut reader, &traffic, kind, &files, &network)
     });
+    let duration = run_section.number("duration_ns");
+    let endless = duration.filter(|duration| duration.value == 0);
+    if let (Some(Traffic::Pattern(_)), Some(duration)) = (&traffic, endless) {
+        reader.fault_of(
+            &duration,
+            "the traffic is a pattern, which never ends: give a time above 0 at which the run is cut",
+        );
+    }
     let power = self::power(&mut reader, text, power, &files);
     let scenario = || {
         let run = run?;

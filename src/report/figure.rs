@@ -224,24 +224,18 @@ pub fn figures(rows: &[Row], idle: &IdleTable) -> Vec<Figure> {
             true,
         ));
     }
-    for (number, scene) in scenes(rows).into_iter().enumerate() {
+    for scene in scenes(rows) {
         let of_scene = |row: &&Row| row.setting.scene() == scene;
         let rows: Vec<Row> = rows.iter().filter(of_scene).cloned().collect();
         let of = match loads(&rows).len() > 1 {
             true => over_loads(&rows),
             false => of_matrix(&rows),
         };
-        let [workload, configuration, varied, mapping] = scene;
-        // What a file may be named after; a number where values are.
-        let names = [workload, configuration, varied.map(|_| ""), mapping];
-        let mut prefix: Vec<String> = names.into_iter().flatten().map(str::to_owned).collect();
-        prefix
-            .iter_mut()
-            .filter(|it| it.is_empty())
-            .for_each(|it| *it = number.to_string());
+        let prefix = rows.first().map(|row| row.setting.scene_in_name());
+        let prefix = prefix.unwrap_or_default();
         figures.extend(of.into_iter().map(|figure| match rows.first() {
             Some(row) if !prefix.is_empty() => Figure {
-                // Names have no such line in them, so that no two are alike.
+                // As experiments are named, no two of which are alike.
                 id: format!("{}_{}", prefix.join("_"), figure.id),
                 title: format!("{}: {}", figure.title, row.setting.scene_in_words()),
                 ..figure

@@ -522,6 +522,30 @@ mod tests {
     }
 
     #[test]
+    fn what_is_varied_is_in_the_names_of_files() {
+        let vary = "[vary]\npower.histogram.max_samples = [64, 250]\nload = [0.1]\n";
+        let (_folder, html, files) = report(vary, |_| ());
+        let names: Vec<String> = files
+            .iter()
+            .map(|file| file.file_name().unwrap().to_string_lossy().into_owned())
+            .collect();
+        for samples in ["64", "250"] {
+            let scene = format!("max_samples-{samples}_fixed-time");
+            assert!(
+                html.contains(&format!("<section id=\"{scene}\">")),
+                "{html}"
+            );
+            let ends = |name: &String| name.ends_with(&format!("-{scene}.png"));
+            assert_eq!(
+                names.iter().filter(|name| ends(name)).count(),
+                1,
+                "{names:?}"
+            );
+        }
+        assert!(html.contains("power.histogram.max_samples = 250"));
+    }
+
+    #[test]
     fn what_is_missing_is_said() {
         let cut = |row: &mut Row| {
             row.measured.ended = "duration".into();

@@ -297,7 +297,7 @@ fn baseline(rows: &[Row]) -> Table {
         ("energy of switches, J", 4, |it| Some(it.energy_switches_j)),
         ("energy of nodes, J", 4, |it| Some(it.energy_nodes_j)),
         ("energy of network, J", 4, |it| Some(it.energy_network_j)),
-        ("energy, J", 4, |it| Some(it.energy_total_j)),
+        ("energy of the system, J", 4, |it| Some(it.energy_total_j)),
         ("powar: power of cluster, part", 6, |it| {
             Some(it.powar_w_cluster_fraction)
         }),

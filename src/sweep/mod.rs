@@ -96,7 +96,7 @@ struct Point<'a> {
 impl Prepared {
     /// What the ports' configurations cannot do in their networks ([`experiment::notes`]), each line once.
     pub fn notes(&self) -> Vec<String> {
-        let mut notes: Vec<String> = Vec::new();
+        let mut networks = Vec::new();
         for (number, varied) in self.variations.iter().enumerate() {
             // Most variations have ports and network in common with an earlier one.
             let topology = &varied.scenario.topology;
@@ -117,14 +117,10 @@ impl Prepared {
                     true => event::with_factors(config, &factors),
                     false => vec![config.clone()],
                 };
-                for note in experiment::notes(&configs, &classes) {
-                    if !notes.contains(&note) {
-                        notes.push(note);
-                    }
-                }
+                networks.push((configs, classes.clone()));
             }
         }
-        notes
+        experiment::notes(&networks)
     }
 }
 
@@ -148,7 +144,7 @@ fn network(topology: &dyn Topology) -> String {
     let parts = [
         counted(topology.nodes(), "node", "nodes"),
         counted(topology.switches(), "switch", "switches"),
-        counted(topology.links(), "link", "links"),
+        counted(topology.links(), "link end", "link ends"),
     ];
     parts.join(", ")
 }

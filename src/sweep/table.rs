@@ -19,7 +19,7 @@ use super::matrix::Experiment;
 use super::vary;
 use crate::config::plan::Policy;
 use crate::experiment::{Against, Measured, Potential};
-use crate::network::scenario::Variation;
+use crate::network::scenario::{Keys, Variation};
 
 /// What governs the ports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -104,6 +104,15 @@ impl Setting {
             Ok(Value::Object(keys)) => keys.into_iter().collect(),
             _ => Vec::new(),
         }
+    }
+
+    /// [`scene`](Setting::scene) as parts of the name of a file, as that of the experiment has them.
+    pub fn scene_in_name(&self) -> Vec<String> {
+        let value = |(path, value)| Some((path, toml::Value::try_from(value).ok()?));
+        let keys: Keys = self.varied_keys().into_iter().filter_map(value).collect();
+        let named = self.workload.iter().chain(&self.configuration).cloned();
+        let keys = vary::keys_in_name(&keys);
+        named.chain(keys).chain(self.mapping.clone()).collect()
     }
 
     /// Of an experiment with a variation of the scenario, which is compared with the run without power

@@ -551,8 +551,8 @@ pub(super) fn name(variation: &Variation) -> String {
     for (table, _) in variation.workload.iter().chain(&variation.configuration) {
         name += &format!("_{table}");
     }
-    for (path, value) in &variation.keys {
-        name += &format!("_{}-{}", shortest(path, &variation.keys), in_name(value));
+    for key in keys_in_name(&variation.keys) {
+        name += &format!("_{key}");
     }
     if let Some(load) = variation.load {
         name += &format!("_load-{load}");
@@ -564,6 +564,12 @@ pub(super) fn name(variation: &Variation) -> String {
         name += &format!("_seed-{seed}");
     }
     name
+}
+
+/// Keys that change one by one, each with its value, as parts of the name of a file.
+pub(super) fn keys_in_name(keys: &Keys) -> impl Iterator<Item = String> + '_ {
+    keys.iter()
+        .map(|(path, value)| format!("{}-{}", shortest(path, keys), in_name(value)))
 }
 
 /// The end of a path that no other one has, at a point: `mtu_bytes` of `switch.mtu_bytes`.

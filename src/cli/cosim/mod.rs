@@ -75,7 +75,8 @@ pub struct Args {
     ports: Option<u32>,
 
     /// Clock cycles (of every port); default: 1000000 of --random and --line-rate (50000
-    /// with the native engine), 400000 of --pair at each delay, otherwise to the end
+    /// with the native engine), 400000 of --pair at each delay, otherwise to the end; with
+    /// --scenario each port is clocked until its link is awake before simulated time 0, too
     #[arg(long, value_name = "N", value_parser = numbers::within(1..=u64::MAX))]
     cycles: Option<u64>,
 
@@ -102,6 +103,7 @@ pub struct Args {
 
     /// The port that --wave shows when a scenario has no mismatch
     #[arg(long, value_name = "PORT", default_value_t = 0, requires_all = ["wave", "scenario"],
+          value_parser = numbers::from_usize(0),
           conflicts_with_all = ["random", "line_rate", "periods", "pair"])]
     wave_port: usize,
 

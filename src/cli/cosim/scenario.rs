@@ -50,7 +50,11 @@ pub(super) fn run(
         let duration = cycles.saturating_mul(clock_ps);
         scenario.duration_ps = Some(scenario.duration_ps.unwrap_or(duration).min(duration));
     }
-    let cycles = scenario.duration_ps.map(|ps| ps.div_ceil(clock_ps));
+    // Every port is compared from its reset on.
+    let waking = event::waking_cycles(&scenario.switch, design.plan(), clock_ps)?;
+    let cycles = scenario
+        .duration_ps
+        .map(|ps| waking.saturating_add(ps.div_ceil(clock_ps)));
     let Some(workload) = Workload::of(&scenario)? else {
         bail!(
             "{}: [traffic] is a pattern; the ports are driven by an application here: kind = \

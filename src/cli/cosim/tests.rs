@@ -11,6 +11,7 @@ use super::*;
 use crate::blocks::port::controller::{testing::FixedThreshold, AlwaysOn, PowerController};
 use crate::blocks::testing::share;
 use crate::config::plan::{Policy, PortPlan};
+use crate::config::Config;
 use crate::cosim::fixture::{small_plan, Fixture};
 use crate::cosim::random::Random;
 use crate::cosim::{Activity, Design, Model};
@@ -18,9 +19,9 @@ use crate::cosim::{ActivitySink, Run};
 use crate::energy::{LinkPower, SystemPower};
 use crate::network::parameters::Parameters;
 use crate::network::replay::Overheads;
-use crate::network::scenario::Devices;
+use crate::network::scenario::{Devices, Scenario};
 use crate::network::topology::SingleSwitch;
-use crate::network::{clocked, RunSummary};
+use crate::network::{clocked, event, RunSummary};
 
 #[derive(Parser)]
 struct Command {
@@ -386,6 +387,35 @@ fn a_scenario_runs_one_instance_per_port() {
     assert_eq!(value["ports"].as_array().unwrap().len(), 4);
     assert_eq!(value["ports"][3]["cycles"], 20_000);
     assert_eq!(value["mismatches"], 0);
+}
+
+/// The progress counts the cycles from reset to the beginning of simulated time, too.
+#[test]
+fn ports_of_a_scenario_are_compared_from_their_reset_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.toml");
+    let text = "[topology]\nkind = \"single-switch\"\nnodes = 2\n[traffic]\nkind = \"skeleton\"\n\
+                program = \"lammps\"\nranks = 2\nsteps = 1\n";
+    std::fs::write(&path, text).unwrap();
+    let config = Config::parse("[port]\npolicy = \"fixed\"\n", "port.toml").unwrap();
+    let design = PortDesign::new(&config).unwrap();
+    let scenario = Scenario::load(&path).unwrap();
+    let clock_ps = config.clock.period_ps;
+    let waking = event::waking_cycles(&scenario.switch, design.plan(), clock_ps).unwrap();
+    assert!(waking > 1000, "{waking}");
+    let words = ["--scenario", "s.toml", "--engine", "native", "--json"];
+    let arguments = args(&[&words[..], &["--cycles", "100"]].concat());
+    let mut out = Vec::new();
+    let outcome = scenario::run(&arguments, &config, &design, &path, &mut out).unwrap();
+    assert_eq!(outcome, Outcome::Done);
+    let value: serde_json::Value = serde_json::from_slice(&out).unwrap();
+    for port in value["ports"].as_array().unwrap() {
+        let cycles = port["cycles"].as_u64().unwrap();
+        assert!(
+            (waking + 100..waking + 200).contains(&cycles),
+            "{cycles} {waking}"
+        );
+    }
 }
 
 /// Of a cut trace the slower run has done less: what it "saved" would say nothing.

@@ -75,7 +75,7 @@ impl Report<'_> {
                 self.scenario.path.display(),
                 counted(topology.nodes(), "node", "nodes"),
                 counted(topology.switches(), "switch", "switches"),
-                counted(topology.links(), "link", "links")
+                counted(topology.links(), "link end", "link ends")
             ),
             2,
         );
@@ -83,7 +83,11 @@ impl Report<'_> {
         if self.workload.is_none() {
             names.push("accepted load");
         }
-        names.extend(["energy of links, J", "energy of network, J", "energy, J"]);
+        names.extend([
+            "energy of links, J",
+            "energy of network, J",
+            "energy of the system, J",
+        ]);
         text += &self.table(|name| names.contains(&name));
         let whose = match self.sleeper {
             Sleeper::Link => "link ends",
@@ -244,7 +248,7 @@ impl Report<'_> {
         row("energy of network, J", "energy_network", &|it| {
             format!("{:.4}", it.energy.joules().network)
         });
-        row("energy, J", "energy_total", &|it| {
+        row("energy of the system, J", "energy_total", &|it| {
             format!("{:.4}", it.energy.joules().total)
         });
         row("powar: power of network, part", "", &|it| {

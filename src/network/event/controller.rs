@@ -494,6 +494,11 @@ pub struct AwakePair {
 }
 
 impl AwakePair {
+    /// Clock cycles from reset until both may send.
+    pub fn cycles(&self) -> u64 {
+        self.received[0].iter().map(|(_, cycles)| cycles).sum()
+    }
+
     /// Takes a controller just after reset through the same cycles as the one that is the
     /// initiator, or the other one.
     pub fn wake(&self, controller: &mut dyn PowerController, initiator: bool) {

@@ -152,6 +152,18 @@ fn run_governed(
     )
 }
 
+/// Clock cycles from the reset of the two controllers of a link to the beginning of simulated time:
+/// by then they have exchanged their first messages, if they do that, and are awake.
+///
+/// # Errors
+/// If they never let a packet pass.
+pub fn waking_cycles(switch: &Parameters, plan: &PortPlan, clock_ps: u64) -> Result<u64, RunError> {
+    let message_ps = switch.link_time(switch.control);
+    let pair = awake_pair(plan, message_delay(message_ps, switch.cable_ps, clock_ps));
+    pair.map(|pair| pair.cycles())
+        .map_err(|fault| RunError::Settings(fault.what))
+}
+
 /// What the partitions of a run have in common.
 fn common<'t>(topology: &'t dyn Topology, settings: &Settings) -> Result<Common<'t>, RunError> {
     let parameters = settings.switch;
