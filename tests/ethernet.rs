@@ -1,13 +1,15 @@
 //! The shims for low power idle: their Verilog passes every lint, what it claims is proved, and
 //! what is wrong with an edited one breaks the claim about it.
 
+use std::fs;
+
 use linkdoze::blocks::mii::Mii;
 use linkdoze::hdl::verilog::{self, Header};
 use linkdoze::hdl::{check, Claim, Design};
 use linkdoze::rtl;
 use linkdoze::verify::{self, TaskReport, Tools};
 
-use crate::common::share;
+use crate::common::{linkdoze, run, share, SHORT_TIMES};
 
 /// The files of a design and its checkers.
 fn files(design: &Design) -> Vec<(String, String)> {
@@ -59,7 +61,7 @@ fn every_claim_is_proved() {
 }
 
 /// What is edited in the transmit side (0) or the receive side (1), and the claim that is broken.
-const EDITS: [(usize, &str, &str, &str); 15] = [
+const EDITS: [(usize, &str, &str, &str); 17] = [
     (
         0,
         "state_q <= TX_RESET",
@@ -130,6 +132,18 @@ const EDITS: [(usize, &str, &str, &str); 15] = [
         "columns_0_starts & 1'b0",
         "errors_told",
     ),
+    (
+        1,
+        "indication_d = silent_0",
+        "indication_d = 1'b0",
+        "lpi_told",
+    ),
+    (
+        1,
+        "carries_d = carries",
+        "carries_d = columns_0_starts",
+        "frames_told",
+    ),
 ];
 
 #[test]
@@ -161,6 +175,63 @@ fn break_their_claims(edits: &[(usize, &str, &str, &str)]) {
         );
         println!("{:>5.1} s  {claim}: {:?}", report.seconds, finding.verdict);
     }
+}
+
+/// `verify --ethernet` proves the claims of the shims beside those of the controller, at the widths that are
+/// emitted; `netlist --ethernet` compares their netlists. A wrong edit is seen by both.
+#[test]
+fn commands_take_a_port_of_ethernet() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let config = SHORT_TIMES.replace("sync = \"levels\"", "sync = \"lpi\"\ncontrol_pins = true");
+    fs::write(path.join("port.toml"), config).unwrap();
+    let ethernet = ["--ethernet", "xgmii32", "--mac-latency", "3"];
+    let with = |command: &str, more: &[&str]| {
+        let mut linkdoze = linkdoze(path);
+        linkdoze
+            .args([command, "port.toml"])
+            .args(ethernet)
+            .args(more);
+        linkdoze
+    };
+    run(&mut with("generate", &["-o", "rtl"]), 0);
+    let verify = [
+        "--port-only",
+        "--claim",
+        "start_awake",
+        "--claim",
+        "no_lpi_to_mac",
+    ];
+    let (out, _) = run(&mut with("verify", &verify), 0);
+    for part in [
+        "lpi_tx: 1 of 1 claims proved",
+        "lpi_rx: 1 of 1 claims proved",
+    ] {
+        assert!(out.contains(part), "{out}");
+    }
+    let file = path.join("rtl/lpi_tx.v");
+    let text = fs::read_to_string(&file).unwrap();
+    let edited = text.replace("state_q <= TX_RESET", "state_q <= TX_OPEN");
+    assert_ne!(text, edited);
+    fs::write(&file, edited).unwrap();
+    let edited = [&verify[..], &["--rtl", "rtl", "--traces", "traces"]].concat();
+    let (out, _) = run(&mut with("verify", &edited), 1);
+    assert!(out.contains("start_awake"), "{out}");
+    let netlist = ["--target", "ice40", "--rtl", "rtl"];
+    let (out, _) = run(&mut with("netlist", &netlist), 1);
+    let line = |name: &str| out.lines().find(|line| line.starts_with(name)).unwrap();
+    assert!(!line("lpi_tx ").contains(" equal "), "{out}");
+    assert!(line("lpi_rx ").contains(" equal "), "{out}");
+    fs::write(path.join("other.toml"), SHORT_TIMES).unwrap();
+    let mut refused = linkdoze(path);
+    refused
+        .args(["synth", "other.toml", "--target", "ice40"])
+        .args(ethernet);
+    let (_, err) = run(&mut refused, 2);
+    assert!(
+        err.contains("needs \"lpi\", which the presets 10gbase-t"),
+        "{err}"
+    );
 }
 
 #[test]

@@ -322,7 +322,8 @@ fn no_threads_and_too_many_are_told_in_one_message() {
 #[test]
 fn negative_numbers_and_what_is_none_are_told_the_range() {
     let folder = folder();
-    let part = "generate port.toml -o rtl --switch-part powar --ports-down 4 --ports-up 4";
+    let part =
+        "generate port.toml -o rtl --switch-part selectable-ports --ports-down 4 --ports-up 4";
     let lanes = "generate port.toml -o rtl --link-lanes 4";
     for (words, says) in [
         (

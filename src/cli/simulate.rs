@@ -87,7 +87,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         let outputs = OUTPUTS.map(|name| folder.join(name));
         files::refuse_to_replace(outputs, input_files(&scenario)?)?;
         refuse_files_of_others(folder)?;
-        files::make_writable_folder(folder)?;
+        files::refuse_unwritable_folder(folder)?;
     }
     let config = scenario.power.config()?;
     // Before the run: files may change while it lasts.

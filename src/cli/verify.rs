@@ -96,7 +96,7 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     };
     // Where no folder is named, nothing may have to be written.
     if args.traces != Path::new(".") {
-        files::make_writable_folder(&args.traces)?;
+        files::refuse_unwritable_folder(&args.traces)?;
     }
     let tools = Tools::find(args.solver, args.timeout)?;
     let alone = |block: &Design| verify::block_task(block, &files, "its inputs do what they like");

@@ -463,18 +463,25 @@ fn make_folder_for(path: &Path, folder: &Path) -> Result<(), FileError> {
     })
 }
 
-/// Makes a folder to write to, as [`make_folder`] does, and sees whether files can be made there: to
-/// be called before work whose results would be lost.
+/// Sees whether a folder can be written to, or be made where it is missing: to be called before work
+/// whose results would be lost. Nothing is left behind.
 ///
 /// # Errors
 /// If it cannot be made, or no file in it.
-pub fn make_writable_folder(folder: &Path) -> Result<(), FileError> {
+pub fn refuse_unwritable_folder(folder: &Path) -> Result<(), FileError> {
+    let missing = |it: &&Path| !it.as_os_str().is_empty() && it.symlink_metadata().is_err();
+    let missing: Vec<&Path> = folder.ancestors().take_while(missing).collect();
     make_folder(folder)?;
     let tried = TemporaryFile::new(folder, "");
-    tried.map(drop).map_err(|cause| FileError::NotWritable {
+    let tried = tried.map(drop).map_err(|cause| FileError::NotWritable {
         folder: folder.into(),
         cause: without_name(cause),
-    })
+    });
+    for made in missing {
+        // Whoever has put something there meanwhile needs it.
+        let _ = std::fs::remove_dir(made);
+    }
+    tried
 }
 
 /// Sees whether a file can be written, and makes its folder where it is missing: to be called before
@@ -745,7 +752,7 @@ mod tests {
         let not_a_folder = format!("{}: not a folder; name a folder", file.display());
         for below in ["x", "x/y"] {
             assert!(message(&file.join(below)).starts_with(&not_a_folder));
-            let error = make_writable_folder(&file.join(below)).unwrap_err();
+            let error = refuse_unwritable_folder(&file.join(below)).unwrap_err();
             assert!(error.to_string().starts_with(&not_a_folder), "{error}");
         }
         let link = folder.path().join("link");
@@ -768,11 +775,14 @@ mod tests {
         let refused =
             "/proc/k: cannot write: the folder /proc/k cannot be made: no file or folder can \
                        be made there; name another folder";
-        assert_eq!(message(make_writable_folder(nowhere)), refused);
+        assert_eq!(message(refuse_unwritable_folder(nowhere)), refused);
         let refused =
             "/proc: cannot write into this folder: no file or folder can be made there; name \
                        another folder";
-        assert_eq!(message(make_writable_folder(Path::new("/proc"))), refused);
+        assert_eq!(
+            message(refuse_unwritable_folder(Path::new("/proc"))),
+            refused
+        );
         let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
         let (told, helps) = (problem(&full), remedy(&full, "another file"));
         assert_eq!(
@@ -784,9 +794,9 @@ mod tests {
         std::fs::write(at("old"), "old").unwrap();
         refuse_unwritable(&at("old")).unwrap();
         refuse_unwritable(&at("new")).unwrap();
-        make_writable_folder(&at("made/below")).unwrap();
-        assert_eq!(names(folder.path()), ["made", "old"]);
-        assert_eq!(names(&at("made/below")), [""; 0]);
+        refuse_unwritable_folder(&at("made/below")).unwrap();
+        refuse_unwritable_folder(folder.path()).unwrap();
+        assert_eq!(names(folder.path()), ["old"]);
         assert_eq!(read_text(&at("old")).unwrap(), "old");
     }
 

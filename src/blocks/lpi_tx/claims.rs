@@ -60,7 +60,9 @@ block! {
                  at most.",
         ),
         invariant frame_follows("The shim knows whether a frame is under way."),
-        invariant state_follows("The shim is asleep while the word to the PHY is LPI."),
+        invariant state_follows(
+            "The shim is asleep while the word to the PHY is LPI, and begins after reset."
+        ),
         invariant asleep_adds_up("Words of LPI that were sent and that are to come are t_s."),
         invariant waking_adds_up("So are words after LPI, of t_w_sys."),
         invariant open_adds_up("Frames pass when t_w_sys is over."),
@@ -83,7 +85,7 @@ block! {
         local was_idle: Bit("the MAC's word was idle in every lane"),
         local is_lpi: Bit("the word to the PHY is LPI in every lane"),
         local ours: Bit("it is LPI in the place of idle"),
-        local fresh: Bit("it is the first after reset, which may have come in the middle of LPI"),
+        reg fresh: Bit(true, "it is the first after reset, which may have come in the middle of LPI"),
         reg slept: Bit(false, "the one before was one of both"),
         local begun: Bit("LPI begins with this word"),
         reg lpi_words: Bits(time_width, 0, "words of LPI before this one"),
@@ -120,8 +122,8 @@ impl Logic for TxClaims {
         self.is_lpi.next =
             self.phy_control.val().all() & (self.phy_data.val() == self.lpi_everywhere.val());
         self.ours.next = self.is_lpi.val() & self.was_idle.val();
-        self.fresh.next = self.state.val() == Tx::Reset;
-        self.slept.d.next = self.ours.val() | self.fresh.val();
+        self.fresh.d.next = false;
+        self.slept.d.next = self.ours.val() | self.fresh.q.val();
         self.begun.next = self.ours.val() & !self.slept.q.val();
 
         self.passes_unchanged.d.next = self.ours.val()
@@ -150,7 +152,7 @@ impl Logic for TxClaims {
             | (self.lpi_words.q.val() >= self.t_s_held.q.val());
 
         self.awake_now.next = self.awake_words.q.val();
-        if self.ours.val() | self.fresh.val() {
+        if self.ours.val() | self.fresh.q.val() {
             self.awake_now.next = 0.into();
         } else if !(self.awake_words.q.val() == self.longest.val()) {
             self.awake_now.next = self.awake_words.q.val() + 1;
@@ -193,7 +195,8 @@ impl Logic for TxClaims {
                 + bit_cast(self.needed.val(), &self.waiting));
 
         self.frame_follows.d.next = self.in_frame.val() == self.sent.in_frame_next.val();
-        self.state_follows.d.next = (self.state.val() == Tx::Asleep) == self.ours.val();
+        self.state_follows.d.next = ((self.state.val() == Tx::Asleep) == self.ours.val())
+            & ((self.state.val() == Tx::Reset) == self.fresh.q.val());
         self.asleep_adds_up.d.next = true;
         self.waking_adds_up.d.next = true;
         self.open_adds_up.d.next = true;
