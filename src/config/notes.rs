@@ -6,7 +6,7 @@ use num_bigint::BigInt;
 use num_rational::BigRational;
 use num_traits::ToPrimitive;
 
-use super::plan::BinScale;
+use super::plan::{BinScale, MemoryCode};
 use super::{mantissa_bits, ns, Config, PerfBound, Scale};
 
 /// That no threshold of a configuration is near the break-even time, and what would help.
@@ -44,8 +44,8 @@ impl fmt::Display for CoarseBins {
 
 impl Config {
     /// What every command that reads this configuration says of it, a line each (SPEC 6): that
-    /// the bound cannot be kept, that no threshold is near the break-even time, or that the budget
-    /// has no steps. Empty if the policy does not predict.
+    /// the bound cannot be kept, that the budget has no steps, that no memory has a code, or that no
+    /// threshold is near the break-even time.
     pub fn notes(&self) -> Vec<String> {
         let coarse = self.coarse_bins().map(|coarse| coarse.to_string());
         self.other_notes().into_iter().chain(coarse).collect()
@@ -53,13 +53,12 @@ impl Config {
 
     /// [`notes`](Config::notes) without that of [`coarse_bins`](Config::coarse_bins).
     pub fn other_notes(&self) -> Vec<String> {
-        if !self.predicts() {
-            return Vec::new();
-        }
-        [self.too_short(), self.without_steps()]
-            .into_iter()
-            .flatten()
-            .collect()
+        let notes = [
+            self.why_bound_cannot_be_kept(),
+            self.without_steps(),
+            self.without_code(),
+        ];
+        notes.into_iter().flatten().collect()
     }
 
     /// That no threshold is near the break-even time; `None` if one is, or the policy does not predict.
@@ -107,6 +106,13 @@ impl Config {
         if self.budget_step_ticks == 1 {
             return None;
         }
+        if !self.predicts() {
+            return Some(format!(
+                "perfbound.budget_step_ticks = {} has no effect: port.policy = \"{}\" has no budget",
+                self.budget_step_ticks,
+                self.port.policy.name()
+            ));
+        }
         let multiplies = self.plan().ok()?.budget.product.is_some();
         multiplies.then(|| {
             format!(
@@ -115,6 +121,19 @@ impl Config {
                  \"map\", and of \"circular\" with perfbound.window = \"elapsed\", without \
                  port.registers and perfbound.hops = \"measured\"",
                 self.budget_step_ticks
+            )
+        })
+    }
+
+    /// Memories are to have a code, and there are none.
+    fn without_code(&self) -> Option<String> {
+        let code = self.port.memory_code;
+        let plan = self.plan().ok()?;
+        (code != MemoryCode::Plain && !plan.codes_memories()).then(|| {
+            format!(
+                "port.memory_code = \"{}\" has no effect: this port keeps nothing in a memory; with \
+                 port.registers, or a policy that predicts and another histogram.kind than \"map\", it does",
+                code.name()
             )
         })
     }
@@ -234,7 +253,6 @@ mod tests {
             "",
             "window = \"elapsed\"\n[histogram]\nkind = \"circular\"",
             "[histogram]\nkind = \"map\"",
-            "[port]\npolicy = \"fixed\"\nregisters = true",
         ] {
             assert!(!says(rest), "{rest}");
         }
@@ -243,8 +261,30 @@ mod tests {
             "[port]\nregisters = true",
             "[histogram]\nkind = \"circular\"",
             "[histogram]\nkind = \"decaying\"",
+            "[port]\npolicy = \"fixed\"\nregisters = true",
         ] {
             assert!(says(rest), "{rest}");
+        }
+    }
+
+    #[test]
+    fn a_port_without_memories_has_no_code() {
+        let says = |rest: &str| {
+            let all = notes(&format!("[port]\nmemory_code = \"secded\"\n{rest}"));
+            (all.iter()).any(|note| note.starts_with("port.memory_code = \"secded\" has no effect"))
+        };
+        for rest in [
+            "policy = \"fixed\"",
+            "policy = \"perfbound\"\n[histogram]\nkind = \"map\"",
+        ] {
+            assert!(says(rest), "{rest}");
+        }
+        for rest in [
+            "",
+            "policy = \"fixed\"\nregisters = true",
+            "policy = \"perfbound-correct\"\n[histogram]\nkind = \"map\"",
+        ] {
+            assert!(!says(rest), "{rest}");
         }
     }
 

@@ -335,12 +335,12 @@ fn controllers(
 }
 
 #[cfg(test)]
-mod divided;
+mod divided_tests;
 #[cfg(test)]
-mod low_lanes;
+mod low_lanes_tests;
 #[cfg(test)]
-mod packet_model;
+mod packet_model_tests;
 #[cfg(test)]
-mod selections;
+mod selections_tests;
 #[cfg(test)]
 mod tests;

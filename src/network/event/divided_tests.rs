@@ -1,6 +1,6 @@
 //! Buffers that a scheme divides into queues: one engine against the other, and what schemes are for.
 
-use super::selections::{bursts, run_program, shape};
+use super::selections_tests::{bursts, run_program, shape};
 use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
 use super::*;
 use crate::blocks::port::controller::{AlwaysOn, PowerController};

@@ -1,6 +1,6 @@
 //! Links of several lanes (Zahn II.A): one engine against the other, and what lanes are for.
 
-use super::selections::{bursts, shape};
+use super::selections_tests::{bursts, shape};
 use super::tests::{clocked_with, congested, go_on, lammps, settings, OVERHEADS};
 use super::*;
 use crate::blocks::port::pins::PowerState;
