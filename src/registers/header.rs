@@ -74,8 +74,9 @@ pub fn text(space: &Space) -> String {
 fn agreement(register: &str) -> String {
     format!(
         "/* Example: the LLDP agents of both ends have agreed on the time to wake (EEE TLV, IEEE 802.3,\n\
-         \x20* 79.3.5), which is written in microseconds. It governs from the end of the next frame on. Do this\n\
-         \x20* before the local agent tells the other end that it goes by a shorter time (78.4.2.3).\n\
+         \x20* 79.3.5), which is written in microseconds. It governs from the end of the next frame on. A longer\n\
+         \x20* time is in force before the local agent advertises it, because the other end relies on it from then\n\
+         \x20* on; a shorter one comes into force when the other end has echoed it.\n\
          \x20*\n\
          \x20* int eee_agreed(volatile uint32_t *port, uint16_t t_w_sys_us) {{\n\
          \x20*     uint64_t cycles = LINKDOZE_CYCLES_FROM_NS(1000u * t_w_sys_us);\n\
