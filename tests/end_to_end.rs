@@ -39,8 +39,23 @@ fn generate(folder: &Path, words: &[&str], status: i32) -> String {
 
 #[test]
 fn a_port_is_emitted_for_every_interface() {
-    for interface in ["xgmii32", "xgmii64", "cgmii"] {
+    for (interface, rate) in [
+        ("xgmii32", "32 bits in a clock cycle of 6.4 ns, 5 Gb/s"),
+        ("xgmii64", "64 bits in a clock cycle of 6.4 ns, 10 Gb/s"),
+        ("cgmii", "64 bits in a clock cycle of 6.4 ns, 10 Gb/s"),
+    ] {
         let folder = configured("10gbase-t");
+        let told = [
+            "generate",
+            "port.toml",
+            "-o",
+            "told",
+            "--ethernet",
+            interface,
+        ];
+        let (_, err) = run(linkdoze(folder.path()).args(told), 0);
+        let note = format!("note: {interface} carries {rate}\n");
+        assert!(err.contains(&note), "{err}");
         let words = ["--ethernet", interface, "--mac-latency", "4"];
         generate(folder.path(), &words, 0);
         let emitted = folder.path().join("emitted");

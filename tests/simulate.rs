@@ -594,6 +594,11 @@ fn what_cannot_be_simulated_is_said_to_be_so() {
         &named("nic1,nic1"),
         "names nic1 twice",
     );
+    let lanes = format!(
+        "{cut}[switch]\nlink_lanes = 4\n[power.port]\npolicy = \"fixed\"\nsync = \"lpi\"\nsleep = \"fast-wake\"\n"
+    );
+    let what = "with link_lanes in [switch] ports have lane controllers";
+    refused("lanes.toml", &lanes, &named("nic0"), what);
     let cable = format!("{cut}[switch]\ncable_ns = 0\n");
     refused(
         "cable.toml",

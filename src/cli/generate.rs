@@ -65,6 +65,15 @@ pub fn run(args: &Args) -> anyhow::Result<Outcome> {
         (None, None) => rtl::emit_wrapped(&config, args.ports, &args.wrapper)?,
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
+    if let Some((mii, _)) = args.block.ethernet() {
+        let (bits, period) = (8 * mii.lanes(), config.clock.period_ps);
+        output::note(&format!(
+            "note: {} carries {bits} bits in a clock cycle of {} ns, {} Gb/s",
+            mii.name(),
+            period as f64 / 1e3,
+            (f64::from(bits) * 1e7 / period as f64).round() / 1e4
+        ));
+    }
     let core = emitted.core(resolved(beside) == resolved(&args.output));
     let sources = emitted.sources.iter().chain(&emitted.checkers);
     let sources = sources.chain(emitted.smoke.iter().chain(&core));

@@ -100,6 +100,11 @@ pub fn run(args: &Args) -> Result<Outcome> {
         true => factors(&experiment.configs, topology),
         false => Vec::new(),
     };
+    ensure!(
+        args.rtl_ports.is_empty() || scenario.switch.link_lanes.is_none(),
+        "--rtl-ports: with link_lanes in [switch] ports have lane controllers, in whose places there can be \
+         no Verilog; leave one of the two out"
+    );
     let step = Step::new("compiling the Verilog of --rtl-ports");
     let hardware = Hardware::new(&args.rtl_ports, &experiment.configs, topology)?;
     drop(step);
