@@ -79,7 +79,6 @@ block! {
         reg doubles: Bit(false, "its sample counts twice"),
         reg rounds: Bit(false, "it rounds up"),
         local half: Bits(shape.counter, "half of the samples in the bin"),
-        local other_half: Bits(shape.counter, "the other half, which the group loses"),
         constant one: Bits(1, 1, "halves"),
         constant full_count: Bits(
             shape.counter,
@@ -224,11 +223,10 @@ impl Logic for CounterStore {
             self.rounds.d.next = self.rounding.q.val();
             self.half.next =
                 (self.count.val() + bit_cast(self.rounds.q.val(), &self.half)) >> self.one.val();
-            self.other_half.next =
-                (self.count.val() + bit_cast(!self.rounds.q.val(), &self.half)) >> self.one.val();
             if self.shrinks.q.val() {
                 self.new_count.next = self.half.val();
-                self.new_sum.next = self.sum.val() - bit_cast(self.other_half.val(), &self.new_sum);
+                self.new_sum.next =
+                    self.sum.val() - bit_cast(self.count.val() - self.half.val(), &self.new_sum);
             } else if self.doubles.q.val() {
                 self.new_count.next = self.count.val() + 2;
                 self.new_sum.next = self.sum.val() + 2;
