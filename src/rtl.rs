@@ -208,9 +208,22 @@ pub fn emit_wrapped(
 /// # Errors
 /// As [`ethernet_port`].
 pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emitted, RtlError> {
-    let plan = plan(config)?;
+    let plan = ethernet_plan(config)?;
     let design = ethernet_port(config, mii, mac_latency)?;
     Ok(handed_over(config, Some(&plan), &design, None))
+}
+
+/// The plan of a port whose directions sleep for themselves.
+fn ethernet_plan(config: &Config) -> Result<PortPlan, RtlError> {
+    let plan = plan(config)?;
+    match plan.per_direction() {
+        true => Ok(plan),
+        false => Err(RtlError::Unsupported(format!(
+            "port.sync = \"{}\": a port of Ethernet needs \"lpi\", which the presets 10gbase-t, 25gbase-r, \
+             100gbase-r and 400gbase-r have",
+            config.port.sync.name()
+        ))),
+    }
 }
 
 /// The checked design of a port of Ethernet: the controller and both shims.
@@ -218,14 +231,7 @@ pub fn emit_ethernet(config: &Config, mii: Mii, mac_latency: u32) -> Result<Emit
 /// # Errors
 /// As [`plan`], and if the directions of the link do not sleep for themselves.
 pub fn ethernet_port(config: &Config, mii: Mii, mac_latency: u32) -> Result<Design, RtlError> {
-    let plan = plan(config)?;
-    if !plan.per_direction() {
-        return Err(RtlError::Unsupported(format!(
-            "port.sync = \"{}\": a port of Ethernet needs \"lpi\", which the presets 10gbase-t, 25gbase-r, \
-             100gbase-r and 400gbase-r have",
-            config.port.sync.name()
-        )));
-    }
+    let plan = ethernet_plan(config)?;
     let design = hdl::elaborate(&EthernetPort::new(&plan, mii, mac_latency))?;
     Ok(design.prefixed(&config.verilog.module_prefix))
 }
@@ -235,8 +241,7 @@ pub fn ethernet_port(config: &Config, mii: Mii, mac_latency: u32) -> Result<Desi
 /// # Errors
 /// As [`ethernet_port`].
 pub fn shims_of(config: &Config, mii: Mii, mac_latency: u32) -> Result<[Design; 2], RtlError> {
-    ethernet_port(config, mii, mac_latency)?;
-    let shims = ethernet_shims(mii, shim_width(&plan(config)?), mac_latency)?;
+    let shims = ethernet_shims(mii, shim_width(&ethernet_plan(config)?), mac_latency)?;
     Ok(shims.map(|shim| shim.prefixed(&config.verilog.module_prefix)))
 }
 

@@ -200,14 +200,8 @@ impl PartArgs {
         part: SwitchPart,
         kind: SelectionKind,
     ) -> anyhow::Result<SelectionPlan> {
-        let given = [
-            ("on", self.select_on),
-            ("off", self.select_off),
-            ("window-ns", self.select_window_ns),
-        ];
-        if let Some((name, _)) = given.iter().find(|(_, given)| given.is_some()) {
-            ensure!(
-                part != SwitchPart::PortChoice,
+        if let (SwitchPart::PortChoice, Some((name, _))) = (part, self.given().next()) {
+            bail!(
                 "--select-{name}: a selection function measures no load, selectable-ports and tree-links \
                  do; leave it out"
             );
@@ -252,6 +246,17 @@ impl PartArgs {
         })
     }
 
+    /// What is given of how the load is measured: the end of an option's name, and its value.
+    fn given(&self) -> impl Iterator<Item = (&'static str, Decimal)> {
+        let options = [
+            ("on", self.select_on),
+            ("off", self.select_off),
+            ("window-ns", self.select_window_ns),
+        ];
+        let given = options.into_iter();
+        given.filter_map(|(name, value)| Some((name, value?)))
+    }
+
     /// The window, given or not, as one writes it.
     fn window_ns(&self) -> String {
         let default = Decimal::scaled(Thresholds::DEFAULT.window_ps, 3);
@@ -264,17 +269,9 @@ impl PartArgs {
         else {
             return String::new();
         };
-        let given = [
-            ("on", self.select_on),
-            ("off", self.select_off),
-            ("window-ns", self.select_window_ns),
-        ];
-        let given = given.map(|(name, given)| {
-            given.map_or(String::new(), |given| {
-                format!(" --select-{name} {}", given.plain())
-            })
-        });
-        let given = given.concat();
+        let given = self.given();
+        let given = given.map(|(name, value)| format!(" --select-{name} {}", value.plain()));
+        let given: String = given.collect();
         format!(" --switch-part {part} --ports-down {down} --ports-up {up}{given}")
     }
 }

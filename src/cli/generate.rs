@@ -58,14 +58,17 @@ pub struct Args {
 /// If the configuration is bad, has no hardware yet, or a file cannot be written.
 pub fn run(args: &Args) -> anyhow::Result<Outcome> {
     let config = super::load(&args.config)?;
-    let emitted = match (args.block.ethernet(), args.block.design(&config)?) {
-        (Some((mii, mac_latency)), _) => rtl::emit_ethernet(&config, mii, mac_latency)?,
-        (None, Some(block)) => rtl::emit_block(&config, &block),
-        (None, None) if args.wrapper.is_empty() => rtl::emit_all(&config, args.ports)?,
-        (None, None) => rtl::emit_wrapped(&config, args.ports, &args.wrapper)?,
+    let ethernet = args.block.ethernet();
+    let emitted = match ethernet {
+        Some((mii, mac_latency)) => rtl::emit_ethernet(&config, mii, mac_latency)?,
+        None => match args.block.design(&config)? {
+            Some(block) => rtl::emit_block(&config, &block),
+            None if args.wrapper.is_empty() => rtl::emit_all(&config, args.ports)?,
+            None => rtl::emit_wrapped(&config, args.ports, &args.wrapper)?,
+        },
     };
     let beside = args.constraints.as_ref().unwrap_or(&args.output);
-    if let Some((mii, _)) = args.block.ethernet() {
+    if let Some((mii, _)) = ethernet {
         let (bits, period) = (8 * mii.lanes(), config.clock.period_ps);
         output::note(&format!(
             "note: {} carries {bits} bits in a clock cycle of {} ns, {} Gb/s",

@@ -33,9 +33,9 @@ impl Lanes {
             let enough = queues * largest * (plan.level / largest + 2);
             return Err(format!(
                 "queue_bytes = {} in [switch]: all lanes of a link are turned on when more than {} bytes \
-                 wait, and in one of {queues} queues wait {waiting} bytes at most beside the packet that is \
-                 being sent, with packets of up to {largest} bytes: lanes that are off might never be \
-                 turned on; queue_bytes = {enough} would do, or smaller packets, a shorter t_w_ns, or \
+                 wait, and in a queue of {queue} bytes wait {waiting} at most beside the packet that is being \
+                 sent, with packets of up to {largest} bytes: lanes that are off might never be turned on; \
+                 queue_bytes = {enough} would do, or smaller packets, a shorter t_w_ns, or \
                  fewer low_lanes",
                 switch.queue, plan.level
             ));

@@ -11,6 +11,24 @@ fn files(ports: Option<u32>) -> Vec<(String, String)> {
     Space::new(&plan(Policy::PerfBound, 40), ports, 1000, "abc".into()).files()
 }
 
+/// What a C program prints that reads a header, compiled under the strictest warnings.
+fn printed(header: &str, text: &str, program: &str) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join(header), text).unwrap();
+    std::fs::write(folder.path().join("main.c"), program).unwrap();
+    let warnings = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic"];
+    let built = Command::new("cc")
+        .args(warnings)
+        .args(["main.c", "-o", "main"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&built.stderr);
+    assert!(built.status.success(), "{said}");
+    let output = Command::new(folder.path().join("main")).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
 /// A C program sees the offsets, masks and values of the map, under the strictest warnings.
 #[test]
 fn a_c_compiler_takes_the_header() {
@@ -64,30 +82,7 @@ fn a_c_compiler_takes_the_header() {
             "void handle(volatile uint32_t *port);\nvoid handle(volatile uint32_t *port) {{\n{}}}\n",
             handler.replace("/* ... */", "(void)errors;")
         );
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join(&name), text).unwrap();
-        std::fs::write(folder.path().join("main.c"), program).unwrap();
-        let built = Command::new("cc")
-            .args([
-                "-std=c99",
-                "-Wall",
-                "-Wextra",
-                "-Werror",
-                "-pedantic",
-                "main.c",
-                "-o",
-                "main",
-            ])
-            .current_dir(folder.path())
-            .output()
-            .unwrap();
-        assert!(
-            built.status.success(),
-            "{}",
-            String::from_utf8_lossy(&built.stderr)
-        );
-        let output = Command::new(folder.path().join("main")).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stdout), expected);
+        assert_eq!(printed(&name, &text, &program), expected);
     }
 }
 
@@ -120,27 +115,7 @@ fn the_example_of_an_agreement_sets_the_time() {
             .replace("LINKDOZE_COMMAND_APPLY_MASK)\n", "0u)\n")
             .replace("int eee_agreed", "static int eee_agreed")
     );
-    let folder = tempfile::tempdir().unwrap();
-    std::fs::write(folder.path().join(&name), text).unwrap();
-    std::fs::write(folder.path().join("main.c"), program).unwrap();
-    let built = Command::new("cc")
-        .args([
-            "-std=c99",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-pedantic",
-            "main.c",
-            "-o",
-            "main",
-        ])
-        .current_dir(folder.path())
-        .output()
-        .unwrap();
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(built.status.success(), "{said}");
-    let output = Command::new(folder.path().join("main")).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "0 1094 1\n");
+    assert_eq!(printed(&name, &text, &program), "0 1094 1\n");
 }
 
 #[test]

@@ -302,10 +302,7 @@ fn no_frame_starts_right_behind_a_reset_and_no_fault_sleeps() {
     for plan in plans() {
         let mii = Mii::ALL[0];
         let mut port = golden::EthernetPort::new(&plan, mii, LATENCY);
-        let idle = Lanes {
-            data: mii.filled(IDLE),
-            control: mii.all_control(),
-        };
+        let idle = Lanes::control(mii, IDLE);
         let mut inputs = golden::Inputs {
             port: pins::Inputs {
                 enable: true,

@@ -36,9 +36,9 @@ block! {
          for; every other word passes as it came, one cycle later. LPI begins outside of\n\
          frames only, when the MAC has been held back for as long as it may take to react,\n\
          and lasts at least t_s words. Behind it the MAC is held back until t_w_sys words\n\
-         have passed; so it is after reset, which may come in the middle of LPI. A frame that\n\
-         the MAC starts all the same is not held up: it passes,\n\
-         and early_start tells of it.",
+         have passed; so it is after reset, which may come in the middle of LPI. A frame\n\
+         that the MAC starts all the same is not held up: it passes, and early_start tells\n\
+         of it.",
     )
 
     {

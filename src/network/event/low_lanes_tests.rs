@@ -200,7 +200,7 @@ fn a_buffer_that_never_turns_lanes_on_is_refused() {
     let error = with(switch(28_799), &plan, &single(64), None, 1).unwrap_err();
     let error = error.to_string();
     assert!(
-        error.contains("in one of 1 queues wait 9600 bytes at most")
+        error.contains("in a queue of 28799 bytes wait 9600 at most")
             && error.contains("queue_bytes = 28800 would do"),
         "{error}"
     );
