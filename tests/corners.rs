@@ -74,6 +74,16 @@ fn every_corner_of_a_port_with_registers_and_a_guard_is_reached() {
     reaches_every_corner(folder.path());
 }
 
+/// A direction that sleeps for itself: software reads what the shims say of low power idle.
+#[test]
+fn every_corner_of_an_ethernet_port_with_registers_is_reached() {
+    let folder = tempfile::tempdir().unwrap();
+    let registers = "registers = true\ntiming_range = 4\ncontrol_pins = true";
+    let edits = [("registers = false", registers)];
+    preset(folder.path(), "10gbase-t", &edits);
+    reaches_every_corner(folder.path());
+}
+
 /// Too few cycles for most corners: equal, and yet not enough.
 #[test]
 fn a_corner_that_is_not_reached_is_told_by_the_exit_status() {

@@ -43,6 +43,7 @@ fn a_port_is_emitted_for_every_interface() {
         ("xgmii32", "32 bits in a clock cycle of 6.4 ns, 5 Gb/s"),
         ("xgmii64", "64 bits in a clock cycle of 6.4 ns, 10 Gb/s"),
         ("cgmii", "64 bits in a clock cycle of 6.4 ns, 10 Gb/s"),
+        ("cgmii128", "128 bits in a clock cycle of 6.4 ns, 20 Gb/s"),
     ] {
         let folder = configured("10gbase-t");
         let told = [

@@ -180,7 +180,7 @@ fn activity(plan: &LanePlan) -> Vec<(Pins, Pins)> {
         let expected = vec![
             ("tx_enable", golden.may_send(backlog).into()),
             ("low", low.into()),
-            ("lanes_on", u64::MAX >> (64 - on)),
+            ("lanes_on", u128::from(u64::MAX >> (64 - on))),
         ];
         golden.clock(1, waits || transmitting, transmitting, backlog);
         if rst {
@@ -189,7 +189,7 @@ fn activity(plan: &LanePlan) -> Vec<(Pins, Pins)> {
         let driven = vec![
             ("queue_nonempty", waits.into()),
             ("transmitting", transmitting.into()),
-            ("backlog", backlog),
+            ("backlog", backlog.into()),
             ("rst", rst.into()),
         ];
         cycles.push((driven, expected));

@@ -313,10 +313,10 @@ fn activity(design: &Design, plan: &SelectionPlan) -> Vec<(Pins, Pins)> {
                 choice.clock(&inputs);
                 let driven = vec![
                     ("choose", inputs.choose.into()),
-                    ("choices", inputs.choices),
-                    ("busy", inputs.busy),
-                    ("awake", inputs.awake),
-                    ("allowed", inputs.allowed),
+                    ("choices", inputs.choices.into()),
+                    ("busy", inputs.busy.into()),
+                    ("awake", inputs.awake.into()),
+                    ("allowed", inputs.allowed.into()),
                 ];
                 let chosen_bit = chosen.map_or(0, |port| 1 << port);
                 (
@@ -329,8 +329,8 @@ fn activity(design: &Design, plan: &SelectionPlan) -> Vec<(Pins, Pins)> {
                 let expected = selectable.selectable();
                 selectable.clock(sending);
                 (
-                    vec![("transmitting", sending)],
-                    vec![("selectable", expected)],
+                    vec![("transmitting", u128::from(sending))],
+                    vec![("selectable", u128::from(expected))],
                 )
             }
             _ => {
@@ -348,11 +348,11 @@ fn activity(design: &Design, plan: &SelectionPlan) -> Vec<(Pins, Pins)> {
                 }
                 inputs.transmitting = sending(&mut random, all);
                 let expected = vec![
-                    ("on", links.on(&inputs)),
-                    ("link_on", links.link_on(&inputs)),
+                    ("on", links.on(&inputs).into()),
+                    ("link_on", links.link_on(&inputs).into()),
                 ];
                 links.clock(&inputs);
-                let driven = inputs.pins().to_vec();
+                let driven = inputs.pins().map(|(name, bits)| (name, bits.into())).into();
                 (driven, expected)
             }
         };

@@ -11,6 +11,7 @@ use rust_hdl_core::block::Block;
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::port::pins::{Inputs, Outputs};
 use crate::config::plan::PortPlan;
+use crate::hdl::check::Pins;
 use crate::hdl::sim::Simulator;
 
 /// `make test-all` sets it.
@@ -138,6 +139,23 @@ impl Bench {
             self.0.set(name, value.into()).unwrap();
         }
         self.0.settle().unwrap();
+    }
+
+    /// Sets the inputs of this cycle, some of which may be wide, and lets the outputs follow.
+    pub(crate) fn drive_pins(&mut self, pins: &Pins) {
+        for &(name, value) in pins {
+            self.0.set(name, value).unwrap();
+        }
+        self.0.settle().unwrap();
+    }
+
+    /// Checks that outputs, some of which may be wide, have these values in `cycle`.
+    pub(crate) fn check_pins(&self, cycle: u64, pins: &Pins) -> Result<(), TestCaseError> {
+        for &(name, value) in pins {
+            let found = self.0.get(name).unwrap();
+            prop_assert_eq!(found, value, "cycle {}, pin {}", cycle, name);
+        }
+        Ok(())
     }
 
     /// An output of this cycle.

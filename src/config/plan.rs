@@ -904,6 +904,12 @@ impl PortPlan {
         self.sync == SyncPlan::Lpi
     }
 
+    /// Whether software reads what the shims say of low power idle. Where both directions of a link
+    /// sleep together, what is received is what is sent.
+    pub fn counts_lpi(&self) -> bool {
+        self.registers.is_some() && self.per_direction()
+    }
+
     /// Whether a port begins with a way up. With control pins it does not know after reset whether
     /// there is a link; one that exchanges messages sends nothing for a while after reset anyway, and
     /// the other end counts on it to be awake. In a port of Ethernet the shim holds frames back after

@@ -5,10 +5,10 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::interrupted::Interrupted;
-use super::{Activity, Stretch};
+use super::interrupted::PinDriver;
+use super::Stretch;
 use crate::blocks::link_sync::start_cycles;
-use crate::blocks::port::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
+use crate::blocks::port::pins::{Inputs, Message, PackedOutputs, PowerState};
 use crate::config::plan::PortPlan;
 
 /// A stretch of more cycles than this is idle time rather than traffic.
@@ -20,40 +20,6 @@ const PATIENCE: u64 = 4_000;
 /// In idle times of more cycles than this no state is waited for: refreshes would be clocked one by
 /// one.
 const LONGEST_WATCHED: u64 = 1 << 26;
-
-/// An activity whose control pins move, where there are any.
-pub struct WithControls<A> {
-    activity: Interrupted<A>,
-    pins: Option<ControlPins>,
-}
-
-impl<A: Activity> WithControls<A> {
-    /// The pins of `seed`.
-    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
-        WithControls {
-            activity: Interrupted::new(activity),
-            pins: plan.control_pins.then(|| ControlPins::new(plan, seed)),
-        }
-    }
-}
-
-impl<A: Activity> Activity for WithControls<A> {
-    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
-        let Some(pins) = &mut self.pins else {
-            return self.activity.next(outputs);
-        };
-        let stretch = self.activity.next(outputs)?;
-        Some(pins.drive(stretch, &outputs.unpack()))
-    }
-
-    fn passed(&mut self, cycles: u64, leapt: u64) {
-        self.activity.passed(cycles, leapt);
-        if let Some(pins) = &mut self.pins {
-            pins.time = pins.time.saturating_add(cycles);
-            pins.clocked += cycles - leapt;
-        }
-    }
-}
 
 /// What the pins do to the port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +50,8 @@ enum Place {
     Anywhere,
 }
 
-struct ControlPins {
+/// The control pins, and when they move next.
+pub struct ControlPins {
     random: ChaCha8Rng,
     /// Where it may be waited for.
     places: Vec<Place>,
@@ -104,6 +71,11 @@ struct ControlPins {
 }
 
 impl ControlPins {
+    /// The pins of `seed`, if there are any.
+    pub fn of(plan: &PortPlan, seed: u64) -> Option<ControlPins> {
+        plan.control_pins.then(|| ControlPins::new(plan, seed))
+    }
+
     fn new(plan: &PortPlan, seed: u64) -> ControlPins {
         let mut places: Vec<Place> = PowerState::ALL.map(Place::In).to_vec();
         places.push(Place::Anywhere);
@@ -146,8 +118,11 @@ impl ControlPins {
         self.present = Some((disturbance, self.time + cycles));
         self.plan_next();
     }
+}
 
-    fn drive(&mut self, stretch: Stretch, outputs: &Outputs) -> Stretch {
+impl PinDriver for ControlPins {
+    fn drive(&mut self, stretch: Stretch, outputs: &PackedOutputs) -> Stretch {
+        let outputs = outputs.unpack();
         if self.present.is_some_and(|(_, end)| self.time >= end) {
             self.present = None;
         }
@@ -193,6 +168,11 @@ impl ControlPins {
             stretch.inputs = moved(stretch.inputs, disturbance, &mut self.random);
         }
         stretch
+    }
+
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.time = self.time.saturating_add(cycles);
+        self.clocked += cycles - leapt;
     }
 }
 

@@ -1,4 +1,5 @@
-//! An activity whose stretches something else cuts short: the other end of the link, or software.
+//! An activity whose stretches something else cuts short: the other end of the link, software, or what
+//! moves further pins.
 
 use super::{Activity, Stretch};
 use crate::blocks::port::pins::PackedOutputs;
@@ -57,6 +58,48 @@ impl<A: Activity> Activity for Interrupted<A> {
         self.activity.passed(cycles, leapt);
         if let Some(rest) = &mut self.rest {
             rest.cycles -= cycles;
+        }
+    }
+}
+
+/// What moves some pins of a port, whatever the activity is.
+pub trait PinDriver {
+    /// The inputs of a stretch with these pins moved, for no more cycles than they stay so.
+    fn drive(&mut self, stretch: Stretch, outputs: &PackedOutputs) -> Stretch;
+
+    /// So many cycles of it have passed, of which some were leapt over.
+    fn passed(&mut self, cycles: u64, leapt: u64);
+}
+
+/// An activity some of whose pins a driver moves; without a driver it stays as it is.
+pub struct Driven<A, D> {
+    activity: Interrupted<A>,
+    driver: Option<D>,
+}
+
+impl<A, D> Driven<A, D> {
+    /// Nothing has been clocked yet.
+    pub fn new(activity: A, driver: Option<D>) -> Self {
+        Driven {
+            activity: Interrupted::new(activity),
+            driver,
+        }
+    }
+}
+
+impl<A: Activity, D: PinDriver> Activity for Driven<A, D> {
+    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
+        let stretch = self.activity.next(outputs)?;
+        Some(match &mut self.driver {
+            Some(driver) => driver.drive(stretch, outputs),
+            None => stretch,
+        })
+    }
+
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.activity.passed(cycles, leapt);
+        if let Some(driver) = &mut self.driver {
+            driver.passed(cycles, leapt);
         }
     }
 }

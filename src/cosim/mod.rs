@@ -17,6 +17,7 @@ mod glue;
 pub mod in_loop;
 pub mod interrupted;
 pub mod line_rate;
+mod low_power_idle;
 pub mod native;
 pub mod open_loop;
 pub mod pair;

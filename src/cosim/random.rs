@@ -10,11 +10,13 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::controls::WithControls;
+use super::controls::ControlPins;
 use super::coverage::Corner;
+use super::interrupted::Driven;
+use super::low_power_idle::LpiPins;
 use super::peer::WithPeer;
 use super::software::WithSoftware;
-use super::upsets::WithUpsets;
+use super::upsets::Upsets;
 use super::{Activity, SoftwareMay, Stretch};
 use crate::blocks::link_sync::wake_bound;
 use crate::blocks::port::pins::{Inputs, Message, Outputs, PackedOutputs, PowerState};
@@ -132,27 +134,35 @@ impl Regime {
     }
 }
 
-/// Random activity, with another end of the link that answers messages where there are any, control
-/// pins that move, upsets of registers that are kept in copies, and software that asks the registers
-/// where there are any.
-pub struct Random(WithSoftware<WithUpsets<WithControls<WithPeer<Scenes>>>>);
+/// Random activity of a port, with what moves its pins: another end of the link that answers messages
+/// where there are any, control pins, upsets of registers that are kept in copies, and low power idle
+/// that is received.
+type Hardware = Driven<Driven<Driven<WithPeer<Scenes>, ControlPins>, Upsets>, LpiPins>;
+
+/// Such activity, with software that asks the registers where there are any.
+pub struct Random(WithSoftware<Hardware>);
+
+/// The activity without software.
+fn hardware(plan: &PortPlan, seed: u64, cycles: u64, leaps: bool) -> Hardware {
+    let scenes = Scenes::new(plan, seed, cycles, leaps);
+    let with_peer = WithPeer::random(scenes, plan, seed, leaps);
+    let with_controls = Driven::new(with_peer, ControlPins::of(plan, seed));
+    let with_upsets = Driven::new(with_controls, Upsets::of(plan, seed));
+    Driven::new(with_upsets, LpiPins::of(plan, seed))
+}
 
 impl Random {
     /// The activity of `seed` for a run of `cycles` clocked cycles, with idle times of any length
     /// where the engine `leaps` ([`super::LockStep::leaps`]).
     pub fn new(plan: &PortPlan, seed: u64, cycles: u64, leaps: bool) -> Random {
-        let scenes = Scenes::new(plan, seed, cycles, leaps);
-        let with_peer = WithPeer::random(scenes, plan, seed, leaps);
-        let with_controls = WithControls::random(with_peer, plan, seed);
-        let with_upsets = WithUpsets::random(with_controls, plan, seed);
-        Random(WithSoftware::random(with_upsets, plan, seed, leaps))
+        let hardware = hardware(plan, seed, cycles, leaps);
+        Random(WithSoftware::random(hardware, plan, seed, leaps))
     }
 }
 
 /// The activity of one port of a switch, whose idle time is clocked; software is not its own.
 pub(super) fn port_of_switch(plan: &PortPlan, seed: u64, cycles: u64) -> impl Activity + use<> {
-    let with_peer = WithPeer::random(Scenes::new(plan, seed, cycles, false), plan, seed, false);
-    WithUpsets::random(WithControls::random(with_peer, plan, seed), plan, seed)
+    hardware(plan, seed, cycles, false)
 }
 
 impl Activity for Random {

@@ -4,8 +4,8 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::interrupted::Interrupted;
-use super::{Activity, Stretch};
+use super::interrupted::PinDriver;
+use super::Stretch;
 use crate::blocks::port::pins::{Inputs, PackedOutputs};
 use crate::config::plan::PortPlan;
 
@@ -15,45 +15,8 @@ const LONG_STRETCH: u64 = 4096;
 /// Clocked cycles between two upsets, at most.
 const LONGEST_PAUSE: u64 = 2_000;
 
-/// An activity with upsets, where registers are kept in copies.
-pub struct WithUpsets<A> {
-    activity: Interrupted<A>,
-    upsets: Option<Upsets>,
-}
-
-impl<A: Activity> WithUpsets<A> {
-    /// The upsets of `seed`.
-    pub fn random(activity: A, plan: &PortPlan, seed: u64) -> Self {
-        let upsets = Upsets {
-            random: ChaCha8Rng::seed_from_u64(seed ^ 0x5e0),
-            clocked: 0,
-            next_at: 0,
-        };
-        WithUpsets {
-            activity: Interrupted::new(activity),
-            upsets: plan.triple_redundancy.then_some(upsets),
-        }
-    }
-}
-
-impl<A: Activity> Activity for WithUpsets<A> {
-    fn next(&mut self, outputs: &PackedOutputs) -> Option<Stretch> {
-        let Some(upsets) = &mut self.upsets else {
-            return self.activity.next(outputs);
-        };
-        let stretch = self.activity.next(outputs)?;
-        Some(upsets.drive(stretch))
-    }
-
-    fn passed(&mut self, cycles: u64, leapt: u64) {
-        self.activity.passed(cycles, leapt);
-        if let Some(upsets) = &mut self.upsets {
-            upsets.clocked += cycles - leapt;
-        }
-    }
-}
-
-struct Upsets {
+/// The upsets, and when the next comes.
+pub struct Upsets {
     random: ChaCha8Rng,
     /// Clocked cycles so far, and the one from which on the next upset comes.
     clocked: u64,
@@ -61,7 +24,18 @@ struct Upsets {
 }
 
 impl Upsets {
-    fn drive(&mut self, stretch: Stretch) -> Stretch {
+    /// The upsets of `seed`, where registers are kept in copies.
+    pub fn of(plan: &PortPlan, seed: u64) -> Option<Upsets> {
+        plan.triple_redundancy.then(|| Upsets {
+            random: ChaCha8Rng::seed_from_u64(seed ^ 0x5e0),
+            clocked: 0,
+            next_at: 0,
+        })
+    }
+}
+
+impl PinDriver for Upsets {
+    fn drive(&mut self, stretch: Stretch, _: &PackedOutputs) -> Stretch {
         if self.clocked < self.next_at {
             let until = self.next_at - self.clocked;
             let cycles = match stretch.cycles > LONG_STRETCH {
@@ -81,5 +55,9 @@ impl Upsets {
             cycles: 1,
             ..stretch
         }
+    }
+
+    fn passed(&mut self, cycles: u64, leapt: u64) {
+        self.clocked += cycles - leapt;
     }
 }

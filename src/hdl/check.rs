@@ -321,7 +321,7 @@ pub(crate) fn stimulus(pins: &[Pin], cycles: usize, seed: u64) -> Vec<Vec<u128>>
 }
 
 /// Pins of a cycle by their names, and their values.
-pub type Pins = Vec<(&'static str, u64)>;
+pub type Pins = Vec<(&'static str, u128)>;
 
 /// The first cycle in which Icarus Verilog has an output of the `files`, with the `pins` of their top, that
 /// is not as expected; `None`: there is none. Each cycle has its inputs, 0 where they are not named, and all
@@ -344,7 +344,7 @@ pub fn first_difference(
         .map(|(resets, (inputs, _))| {
             let driven = pins.iter().map(|pin| match pin.name.as_str() {
                 "rst" if resets => 1,
-                name => value(inputs, name).unwrap_or(0).into(),
+                name => value(inputs, name).unwrap_or(0),
             });
             driven.collect()
         })

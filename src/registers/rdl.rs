@@ -68,6 +68,13 @@ fn field(out: &mut String, register: &Register, field: &Field) {
         Access::Pulse => "sw = w; singlepulse; hw = r;",
         Access::Flag => "sw = rw; onwrite = woclr; hw = r; hwset;",
     };
+    // Sequences of UVM that write all ones, or expect what they wrote, would go wrong.
+    let tests = match field.access {
+        Access::Request | Access::Pulse => " donttest;",
+        Access::Staged | Access::Index if register.refuses_values() => " donttest;",
+        Access::Status | Access::Flag => " dontcompare;",
+        Access::Constant | Access::Staged | Access::Index => "",
+    };
     let mut encoding = String::new();
     let legal: Vec<_> = field.values.iter().filter(|value| value.2).collect();
     if !legal.is_empty() {
@@ -86,7 +93,7 @@ fn field(out: &mut String, register: &Register, field: &Field) {
     }
     let _ = writeln!(
         out,
-        "    field {{ {properties}{encoding} desc = {}; }} {}[{}:{}] = {:#x};",
+        "    field {{ {properties}{tests}{encoding} desc = {}; }} {}[{}:{}] = {:#x};",
         quoted(&field.doc),
         field.name,
         field.low + field.width - 1,

@@ -26,6 +26,17 @@ pub(super) const BEFORE_MESSAGES: usize = ALWAYS.len();
 /// Those of ends that agree by messages.
 pub(super) const MESSAGES: [&str; 5] = ["requests", "nacks", "withdrawn", "crossed", "time_outs"];
 
+/// Those of a direction that sleeps for itself: no such port exchanges messages, so that they stand
+/// where those of messages would.
+pub(super) const LOW_POWER_IDLE: [&str; 6] = [
+    "rx_lpi_transitions",
+    "rx_lpi",
+    "tx_lpi_transitions",
+    "tx_lpi",
+    "lpi_errors",
+    "early_starts",
+];
+
 /// The counters of a port of `plan`: the place of each in the memory of
 /// [`EventCounters`](crate::blocks::event_counters::EventCounters), which is the end of its
 /// register's address, and what it counts.
@@ -33,6 +44,9 @@ pub(super) fn of(plan: &PortPlan, page: &Map) -> Vec<(u32, String)> {
     let mut names = ALWAYS.to_vec();
     if plan.messages().is_some() {
         names.extend(MESSAGES);
+    }
+    if plan.counts_lpi() {
+        names.extend(LOW_POWER_IDLE);
     }
     if !plan.per_direction() {
         names.push("backstops");

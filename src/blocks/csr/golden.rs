@@ -6,7 +6,7 @@ use super::map::{self, Map, Register};
 use crate::blocks::axi_lite::golden::{Answer, Request};
 use crate::blocks::budget_rate::golden::Operands;
 use crate::blocks::link_sync::golden::Counted;
-use crate::blocks::port::pins::PowerState;
+use crate::blocks::port::pins::{LowPowerIdle, PowerState};
 use crate::config::plan::{AdjustableTime, HistogramKind, LinkTime, LinkTimes, PortPlan};
 
 /// The parameters that software sets, as their fields encode them.
@@ -103,6 +103,8 @@ pub struct Port {
     pub guard_refuses: bool,
     /// The PHY loses a link that had been awake.
     pub link_lost: bool,
+    /// What the shims say of LPI; nothing where both directions of the link sleep together.
+    pub lpi: LowPowerIdle,
     /// A copy of a register differs from the others.
     pub upset: bool,
     /// Wrong bits in words of memories: 1, put right; 2, not.
@@ -182,6 +184,10 @@ pub struct Csr {
     hop_index: u8,
     /// A packet has waited in this time that the link is not awake.
     waited: bool,
+    /// The other end sent LPI in the cycle before.
+    received_lpi: bool,
+    /// This end did.
+    sent_lpi: bool,
     /// The event counters in the order of [`EVENTS`]; those that the configuration lacks stay 0.
     counts: [u64; EVENTS.len()],
     /// As they were a cycle ago, which is what a read finds.
@@ -194,7 +200,7 @@ pub struct Csr {
 
 /// The event counters by the names of their registers; the times in the states are in the
 /// order of [`PowerState::ALL`].
-const EVENTS: [&str; 19] = [
+const EVENTS: [&str; 25] = [
     "wake",
     "going_down",
     "fast_wake",
@@ -214,7 +220,17 @@ const EVENTS: [&str; 19] = [
     "backstops",
     "guard_refusals",
     "map_overflows",
+    "rx_lpi_transitions",
+    "rx_lpi",
+    "tx_lpi_transitions",
+    "tx_lpi",
+    "lpi_errors",
+    "early_starts",
 ];
+
+/// The places in [`EVENTS`] of those that count time as those of the states do.
+const RX_LPI: usize = 20;
+const TX_LPI: usize = 22;
 
 impl Csr {
     /// The registers of `plan` just after reset.
@@ -242,6 +258,8 @@ impl Csr {
             bin_count: 0,
             hop_index: 0,
             waited: false,
+            received_lpi: false,
+            sent_lpi: false,
             counts: [0; EVENTS.len()],
             counts_before: [0; EVENTS.len()],
             events: 0,
@@ -364,7 +382,10 @@ impl Csr {
             "hop_factor" => field("value", staged.hop_factor),
             "guard_burst" => field("value", staged.guard_burst),
             "status" => {
-                field("power_state", port.power_state as u32) | field("active", port.active.into())
+                field("power_state", port.power_state as u32)
+                    | field("active", port.active.into())
+                    | field("rx_lpi", port.lpi.received.into())
+                    | field("tx_lpi", port.lpi.sent.into())
             }
             "errors" => {
                 field("sync", self.sync_flag.into())
@@ -587,6 +608,8 @@ impl Csr {
             ("backstop", port.backstop_expires),
             ("guard_refusal", port.guard_refuses),
             ("link_lost", port.link_lost),
+            ("lpi_error", port.lpi.error),
+            ("early_start", port.lpi.early_start),
         ];
         // An event that the configuration lacks has no field.
         let events = &self.page.register("events").fields;
@@ -608,7 +631,11 @@ impl Csr {
     }
 
     fn count(&mut self, port: &Port, waits: bool) {
-        self.skip(1, port.power_state);
+        self.skip(1, port.power_state, port.lpi);
+        let lpi = match self.plan.counts_lpi() {
+            true => port.lpi,
+            false => LowPowerIdle::default(),
+        };
         let ended = port.hit || port.miss;
         let exchange = match self.plan.messages() {
             Some(_) => port.exchange,
@@ -628,10 +655,18 @@ impl Csr {
             port.backstop_expires && !self.plan.per_direction(),
             port.guard_refuses && self.plan.guard.is_some(),
             port.map_overflow && self.maps(),
+            lpi.received && !self.received_lpi,
+            // The times of LPI are counted with those in the states.
+            false,
+            lpi.sent && !self.sent_lpi,
+            false,
+            lpi.error,
+            lpi.early_start,
         ];
         for (count, happened) in self.counts[6..].iter_mut().zip(happened) {
             *count += u64::from(happened);
         }
+        (self.received_lpi, self.sent_lpi) = (lpi.received, lpi.sent);
         self.waited = port.power_state != PowerState::Wake && (self.waited || port.queue_nonempty);
     }
 
@@ -649,30 +684,56 @@ impl Csr {
         for (name, cycles) in names.into_iter().zip(self.counts) {
             visit(name, cycles);
         }
+        if self.plan.counts_lpi() {
+            visit("u_csr.u_event_counters.counts[12][12]", self.counts[RX_LPI]);
+            visit("u_csr.u_event_counters.counts[14][14]", self.counts[TX_LPI]);
+        }
     }
 
-    /// Lets cycles pass in which nothing is asked and nothing happens.
-    pub fn skip(&mut self, cycles: u64, state: PowerState) {
+    /// Lets cycles pass in which nothing is asked and nothing happens, but that LPI may be sent and
+    /// received.
+    pub fn skip(&mut self, cycles: u64, state: PowerState, lpi: LowPowerIdle) {
         if let Some(before) = cycles.checked_sub(1) {
             self.counts_before = self.counts;
-            self.counts_before[state as usize] += before;
-            self.counts[state as usize] += cycles;
+            self.pass_time(before, cycles, state, lpi);
         }
     }
 
     /// Lets whole periods of refreshes pass: so many cycles in these states, the last of them in the
-    /// state of the cycle before.
-    pub fn pass(&mut self, times: [(PowerState, u64); 2]) {
+    /// state of the cycle before; in all of them LPI is sent, or received, or in none.
+    pub fn pass(&mut self, times: [(PowerState, u64); 2], lpi: LowPowerIdle) {
         for (state, cycles) in times {
-            self.counts_before[state as usize] += cycles;
-            self.counts[state as usize] += cycles;
+            self.pass_time(cycles, cycles, state, lpi);
         }
     }
 
-    /// Nothing but the time in the state changes while nothing is asked and nothing happens, in
-    /// this state of the link, with a port that is active or not and a queue that holds a packet
-    /// or not.
-    pub fn steady(&self, state: PowerState, active: bool, queue_nonempty: bool) -> bool {
+    /// Adds cycles to the counters as they were a cycle ago, and as they are.
+    fn pass_time(&mut self, before: u64, now: u64, state: PowerState, lpi: LowPowerIdle) {
+        let counts_lpi = self.plan.counts_lpi();
+        let counters = [
+            (state as usize, true),
+            (RX_LPI, lpi.received && counts_lpi),
+            (TX_LPI, lpi.sent && counts_lpi),
+        ];
+        for (counter, _) in counters.into_iter().filter(|(_, counts)| *counts) {
+            self.counts_before[counter] += before;
+            self.counts[counter] += now;
+        }
+    }
+
+    /// Nothing but the time in the state, and that of LPI, changes while nothing is asked and nothing
+    /// else happens, in this state of the link, with a port that is active or not, a queue that holds a
+    /// packet or not, and what the shims say.
+    pub fn steady(
+        &self,
+        state: PowerState,
+        active: bool,
+        queue_nonempty: bool,
+        lpi: LowPowerIdle,
+    ) -> bool {
+        let lpi_is_steady = (lpi.received, lpi.sent) == (self.received_lpi, self.sent_lpi)
+            && !lpi.error
+            && !lpi.early_start;
         let is_counted = match state {
             PowerState::Wake => !self.waited,
             _ => !queue_nonempty || self.waited,
@@ -689,6 +750,7 @@ impl Csr {
         let counts = self.counts != self.counts_before;
         !applies
             && is_counted
+            && (lpi_is_steady || !self.plan.counts_lpi())
             && counts
             && self.interrupt == interrupts
             && self.fetch == Fetch::Done

@@ -66,9 +66,8 @@ block! {
         pub constant at_budget: at_pair("budget_low"),
         pub constant first_counter: at_pair("periods_low"),
         pub constant last_counter: at_pair("time_outs_low"),
-        pub constant at_backstops: at_pair("backstops_low"),
-        pub constant at_guard_refusals: at_pair("guard_refusals_low"),
-        pub constant at_map_overflows: at_pair("map_overflows_low"),
+        pub constant first_late_counter: at_pair("backstops_low"),
+        pub constant last_late_counter: at_pair("early_starts_low"),
         pub constant policy_low: low("control", "policy"),
         pub constant sleep_low: low("control", "sleep"),
         pub constant measure_low: low("control", "measure"),
@@ -76,6 +75,8 @@ block! {
         pub constant guard_off_low: low("control", "guard_off"),
         pub constant busy_low: low("bin_index", "busy"),
         pub constant active_low: low("status", "active"),
+        pub constant rx_lpi_low: low("status", "rx_lpi"),
+        pub constant tx_lpi_low: low("status", "tx_lpi"),
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::blocks::histogram::Shape;
 use crate::blocks::lpi_fsm::Link;
 use crate::config::plan::{
-    BinScale, HistogramKind, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH,
+    BinScale, HistogramKind, LinkTime, Policy, PortPlan, Sleep, HOPS_WIDTH, HOP_COUNTER_WIDTH,
     HOP_FACTOR_FRACTION, INITIAL_HOP_FACTOR,
 };
 use crate::hdl::clog2;
@@ -16,7 +16,7 @@ pub const MAGIC: u32 = 0x4c4b_445a;
 pub const SPACE_MAGIC: u32 = 0x4c4b_4453;
 
 /// Version of the layout: the upper half changes when software must change.
-pub const VERSION: u32 = 0x0001_0008;
+pub const VERSION: u32 = 0x0001_0009;
 
 /// Bytes from one port's page to the next: the page of a memory management unit.
 pub const STRIDE: u32 = 0x1000;
@@ -114,6 +114,18 @@ impl Register {
             .iter()
             .map(|field| field.reset << field.low)
             .sum()
+    }
+
+    /// Whether it takes some values only: a write of another is refused, and changes nothing.
+    pub fn refuses_values(&self) -> bool {
+        let limited = [
+            "control",
+            "max_samples",
+            "hop_factor",
+            "guard_burst",
+            "bin_index",
+        ];
+        limited.contains(&self.name) || LinkTime::ALL.iter().any(|time| time.name() == self.name)
     }
 
     /// Bits that software can change.
@@ -365,6 +377,7 @@ pub fn port(plan: &PortPlan) -> Map {
     let guarded = |width: u32| if plan.guard.is_some() { width } else { 0 };
     let agreed = |width: u32| if plan.messages().is_some() { width } else { 0 };
     let shared = |width: u32| if plan.per_direction() { 0 } else { width };
+    let received = |width: u32| if plan.counts_lpi() { width } else { 0 };
     let copied = |width: u32| if plan.triple_redundancy { width } else { 0 };
     let coded = |width: u32| if plan.codes_memories() { width } else { 0 };
     let controlled = |width: u32| if plan.control_pins { width } else { 0 };
@@ -508,6 +521,8 @@ pub fn port(plan: &PortPlan) -> Map {
                 "state of the link, as the pin power_state"
             );
             active(4, 1, Status, 0, "the port is not idle");
+            rx_lpi(5, received(1), Status, 0, "the other end sends low power idle");
+            tx_lpi(6, received(1), Status, 0, "low power idle is sent");
         };
         0x084 fields errors("what went wrong since the flags were cleared") {
             sync(0, 1, Flag, 0, "the other end of the link did not answer in time");
@@ -609,6 +624,13 @@ pub fn port(plan: &PortPlan) -> Map {
                 4, guarded(1), Flag, 0, "the guard kept a link awake whose timer expired"
             );
             link_lost(5, controlled(1), Flag, 0, "the PHY lost a link that had been awake");
+            lpi_error(
+                6, received(1), Flag, 0,
+                "low power idle was received malformed, or a frame right behind it"
+            );
+            early_start(
+                7, received(1), Flag, 0, "a frame was sent before the other end was awake"
+            );
         };
         0x184 fields interrupt_enable("which events raise the interrupt") {
             error(0, 1, Index, 0, "a flag of errors");
@@ -617,6 +639,8 @@ pub fn port(plan: &PortPlan) -> Map {
             backstop(3, shared(1), Index, 0, "the backstop expired");
             guard_refusal(4, guarded(1), Index, 0, "the guard kept the link awake");
             link_lost(5, controlled(1), Index, 0, "the PHY lost the link");
+            lpi_error(6, received(1), Index, 0, "low power idle was received malformed");
+            early_start(7, received(1), Index, 0, "a frame was sent too early");
         };
         0x240 pair backstops(
             shared(64), Status, 0,
@@ -627,6 +651,25 @@ pub fn port(plan: &PortPlan) -> Map {
         );
         0x250 pair map_overflows(
             mapped(64), Status, 0, "idle periods that found no free entry in a map histogram"
+        );
+        0x258 pair rx_lpi_transitions(
+            received(64), Status, 0, "times that the other end began to send low power idle"
+        );
+        0x260 pair rx_lpi(
+            received(64), Status, 0, "clock cycles in which the other end sent low power idle"
+        );
+        0x268 pair tx_lpi_transitions(
+            received(64), Status, 0, "times that this end began to send low power idle"
+        );
+        0x270 pair tx_lpi(
+            received(64), Status, 0, "clock cycles in which this end sent low power idle"
+        );
+        0x278 pair lpi_errors(
+            received(64), Status, 0,
+            "clock cycles in which low power idle was received malformed, or a frame right behind it"
+        );
+        0x280 pair early_starts(
+            received(64), Status, 0, "frames that were sent before the other end was awake"
         );
     }
     Map { registers: page.0 }

@@ -58,11 +58,16 @@ block! {
         let word = WORD_BITS;
         let agrees = plan.messages().is_some();
         let counters = counters::of(plan, &page);
-        let backstops = counters::BEFORE_MESSAGES + if agrees { counters::MESSAGES.len() } else { 0 };
+        let receives = plan.counts_lpi();
+        let backstops = counters::BEFORE_MESSAGES
+            + if agrees { counters::MESSAGES.len() } else { 0 }
+            + if receives { counters::LOW_POWER_IDLE.len() } else { 0 };
         let events = interrupts::of(&page);
         // The first two, then what not every port has.
         let refusal_event = 2 + usize::from(!plan.per_direction());
         let lost_event = refusal_event + usize::from(plan.guard.is_some());
+        let received_event = lost_event + usize::from(plan.control_pins);
+        let early_event = received_event + usize::from(receives);
         let guard_tokens = token_bits(plan);
         let burst = plan.guard.map_or(1, |guard| guard.burst);
         let code = memory_code(plan);
@@ -105,6 +110,10 @@ block! {
         pub in link_lost: Bit(
             "the PHY loses a link that had been awake"
         ) if plan.control_pins,
+        pub in rx_lpi: Bit("the other end sends low power idle") if receives,
+        pub in lpi_active: Bit("this end sends low power idle") if receives,
+        pub in lpi_error: Bit("the other end does so malformed, or a frame comes right behind") if receives,
+        pub in early_start: Bit("a frame is sent before the other end is awake") if receives,
         pub in upset: Bit(
             "a copy of a register differed from the others"
         ) if plan.triple_redundancy,
@@ -196,7 +205,8 @@ block! {
         local of_counter: Bits(DATA_WIDTH, "lower word of a counter"),
         local of_upper_word: Bits(DATA_WIDTH, "upper word of the pair last read"),
         local of_command: Bits(DATA_WIDTH, "command"),
-        local of_status: Bits(DATA_WIDTH, "status"),
+        local of_status: Bits(DATA_WIDTH, "status, but for low power idle"),
+        local of_lpi: Bits(DATA_WIDTH, "its bits for that"),
         local of_errors: Bits(DATA_WIDTH, "errors"),
         local of_events: Bits(DATA_WIDTH, "events"),
         local of_hop_factor_now: Bits(DATA_WIDTH, "hop_factor_now"),
@@ -245,6 +255,9 @@ block! {
         reg hop_index_now: Bits(HOPS_WIDTH, 0, "packet count to read"),
         child event_counters: EventCounters(&counters, code),
         section waits: Waits(),
+        reg rx_lpi_before: Bit(false, "the other end sent low power idle a cycle ago") if receives,
+        reg tx_lpi_before: Bit(false, "this end did") if receives,
+        choice receives(receives), // software learns of low power idle from the shims
         choice agrees(agrees), // the ends agree by messages
         number _backstops(backstops),
         number _guard_refusals(backstops + usize::from(!plan.per_direction())),
@@ -252,6 +265,8 @@ block! {
         number _end_of_counters(counters.len()),
         number _refusal_event(refusal_event),
         number _lost_event(lost_event),
+        number _received_event(received_event),
+        number _early_event(early_event),
         number _end_of_events(events.len()),
         number _all_events(events.len() + 1),
         choice shared(!plan.per_direction()), // both directions of the link sleep together
@@ -327,9 +342,8 @@ impl Logic for Csr {
         self.asked.is_t_backstop.next = self.pair.val() == self.layout.at_t_backstop.val();
         self.is_counter.next = ((self.pair.val() >= self.layout.first_counter.val())
             & (self.pair.val() <= self.layout.last_counter.val()))
-            | (self.pair.val() == self.layout.at_backstops.val())
-            | (self.pair.val() == self.layout.at_guard_refusals.val())
-            | (self.pair.val() == self.layout.at_map_overflows.val());
+            | ((self.pair.val() >= self.layout.first_late_counter.val())
+                & (self.pair.val() <= self.layout.last_late_counter.val()));
         self.at_t_pdt_now.next = self.pair.val() == self.layout.at_t_pdt_now.val();
         self.at_t_pb.next = self.pair.val() == self.layout.at_t_pb.val();
         self.at_window.next = self.pair.val() == self.layout.at_window.val();
@@ -565,9 +579,15 @@ impl Logic for Csr {
             self.of_command.next = bit_cast(self.parameters.pending.q.val(), 32);
         }
         self.of_status.next = 0.into();
+        self.of_lpi.next = 0.into();
         if self.at_status.val() {
             self.of_status.next = bit_cast(self.power_state.val(), 32)
                 | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
+            if self.receives {
+                self.of_lpi.next = (bit_cast(self.rx_lpi.val(), 32)
+                    << self.layout.rx_lpi_low.val())
+                    | (bit_cast(self.lpi_active.val(), 32) << self.layout.tx_lpi_low.val());
+            }
         }
         self.of_errors.next = 0.into();
         if self.asked.is_errors.val() {
@@ -621,6 +641,7 @@ impl Logic for Csr {
             | self.of_upper_word.val()
             | self.of_command.val()
             | self.of_status.val()
+            | self.of_lpi.val()
             | self.of_errors.val()
             | self.of_events.val()
             | self.of_hop_factor_now.val()
@@ -883,6 +904,17 @@ impl Logic for Csr {
             self.event_counters.happens[14].next = self.crosses.val();
             self.event_counters.happens[15].next = self.sync_error.val();
         }
+        if self.receives {
+            self.rx_lpi_before.d.next = self.rx_lpi.val();
+            self.event_counters.happens[11].next = self.rx_lpi.val() & !self.rx_lpi_before.q.val();
+            self.event_counters.happens[12].next = self.rx_lpi.val();
+            self.tx_lpi_before.d.next = self.lpi_active.val();
+            self.event_counters.happens[13].next =
+                self.lpi_active.val() & !self.tx_lpi_before.q.val();
+            self.event_counters.happens[14].next = self.lpi_active.val();
+            self.event_counters.happens[15].next = self.lpi_error.val();
+            self.event_counters.happens[16].next = self.early_start.val();
+        }
         for i in self._backstops..self._guard_refusals {
             self.event_counters.happens[i].next = self.backstop_expires.val();
         }
@@ -904,8 +936,14 @@ impl Logic for Csr {
         for i in self._refusal_event..self._lost_event {
             self.interrupts.happens[i].next = self.guard_refuses.val();
         }
-        for i in self._lost_event..self._end_of_events {
+        for i in self._lost_event..self._received_event {
             self.interrupts.happens[i].next = self.link_lost.val();
+        }
+        for i in self._received_event..self._early_event {
+            self.interrupts.happens[i].next = self.lpi_error.val();
+        }
+        for i in self._early_event..self._end_of_events {
+            self.interrupts.happens[i].next = self.early_start.val();
         }
         self.irq.next = self.interrupts.raised.q.val();
 

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::{golden, map, Csr};
 use crate::blocks::axi_lite::golden::Request;
 use crate::blocks::link_sync::golden::Counted;
-use crate::blocks::port::pins::PowerState;
+use crate::blocks::port::pins::{LowPowerIdle, PowerState};
 use crate::blocks::testing::{cases, cycles, share, Bench};
 use crate::config::plan::*;
 use crate::config::Config;
@@ -48,10 +48,20 @@ pub(crate) fn timed_guarded_plan(policy: Policy, time_width: u32) -> PortPlan {
     )
 }
 
+/// A direction that sleeps for itself, with control pins.
+pub(crate) fn lpi_plan(policy: Policy, time_width: u32) -> PortPlan {
+    built(policy, time_width, "sync = \"lpi\"\ncontrol_pins = true", 0)
+}
+
 fn built(policy: Policy, time_width: u32, sync: &str, burst: u32) -> PortPlan {
+    // What is received decides nothing where a direction sleeps for itself.
+    let backstop = match sync.contains("lpi") {
+        true => "",
+        false => "t_backstop_ns = 90\n",
+    };
     let text = format!(
         "[port]\npolicy = \"{}\"\nregisters = true\n{sync}\ntime_width = {time_width}\n\
-         t_backstop_ns = 90\nhybrid_hold_ns = 9\n\
+         {backstop}hybrid_hold_ns = 9\n\
          [guard]\nburst = {burst}\n\
          [states.fast-wake]\nt_s_ns = 3\nt_w_ns = 5\n\
          [states.deep-sleep]\nt_s_ns = 7\nt_w_ns = 11\nt_q_ns = 6\nt_r_ns = 2\n\
@@ -81,6 +91,12 @@ fn port(time: u64, bits: [u64; 8]) -> golden::Port {
         backstop_expires: few(7, 4),
         guard_refuses: few(7, 3),
         link_lost: few(0, 9),
+        lpi: LowPowerIdle {
+            received: few(3, 2),
+            sent: few(6, 2),
+            error: few(4, 5),
+            early_start: few(5, 6),
+        },
         upset: few(1, 11),
         memory_upset: if few(2, 9) { bits[4] as u8 & 3 } else { 0 },
         queue_nonempty: few(6, 3),
@@ -204,6 +220,7 @@ fn configuration() -> impl Strategy<Value = PortPlan> {
             guarded_plan,
             timed_plan,
             timed_guarded_plan,
+            lpi_plan,
         ]),
         any::<bool>(),
     )
@@ -285,6 +302,14 @@ fn drive(bench: &mut Bench, plan: &PortPlan, port: &golden::Port) {
     }
     if plan.control_pins {
         bench.drive(&[("link_lost", port.link_lost.into())]);
+    }
+    if plan.counts_lpi() {
+        bench.drive(&[
+            ("rx_lpi", port.lpi.received.into()),
+            ("lpi_active", port.lpi.sent.into()),
+            ("lpi_error", port.lpi.error.into()),
+            ("early_start", port.lpi.early_start.into()),
+        ]);
     }
     if plan.triple_redundancy {
         bench.drive(&[("upset", port.upset.into())]);
@@ -406,7 +431,13 @@ const OF_THE_AXI_PORT: [&str; 4] = [
 #[test]
 fn emitted_verilog_agrees_with_the_description() {
     for policy in [Policy::PerfBound, Policy::Fixed] {
-        for plan in [plan(policy, 24), plan(policy, 40), timed_plan(policy, 32)] {
+        let plans = [
+            plan(policy, 24),
+            plan(policy, 40),
+            timed_plan(policy, 32),
+            lpi_plan(policy, 32),
+        ];
+        for plan in plans {
             check::agrees_but(&OF_THE_AXI_PORT, || Csr::new(&plan), cycles(4000), 1).unwrap();
         }
     }
@@ -417,7 +448,11 @@ fn emitted_verilog_is_lint_clean() {
     let mut plans = Vec::new();
     for policy in [Policy::PerfBound, Policy::Fixed, Policy::AlwaysOn] {
         for width in [24, 32, 40] {
-            plans.extend([plan(policy, width), timed_plan(policy, width)]);
+            plans.extend([
+                plan(policy, width),
+                timed_plan(policy, width),
+                lpi_plan(policy, width),
+            ]);
         }
     }
     for plan in share(&plans, 5) {
@@ -451,6 +486,33 @@ fn every_address_of_the_page_answers_as_the_map_says() {
             Some(_) => 2,
         };
         assert_eq!(bench.get("answer"), expected, "word {word:#x}");
+    }
+}
+
+/// The map says which registers take some values only (`Register::refuses_values`): each of them refuses
+/// one of these, and all the others take every one.
+#[test]
+fn registers_that_refuse_values_are_known() {
+    for plan in [
+        timed_plan(Policy::PerfBound, 40),
+        guarded_plan(Policy::PerfBoundCorrect, 32),
+    ] {
+        let page = map::port(&plan);
+        for register in page.registers.iter().filter(|it| it.writable_bits() != 0) {
+            // Else it waits for the bin, or for parameters to come into force.
+            let mut bench = Bench::new(Csr::new(&plan));
+            let mut refused = false;
+            for data in [0, 1, 2, 0x300, 0x5555_5555, 0xaaaa_aaaa, u32::MAX] {
+                let write = Request::Write {
+                    word: register.offset / 4,
+                    data,
+                    strobe: 15,
+                };
+                ask(&mut bench, write);
+                refused |= bench.get("answer") == 2;
+            }
+            assert_eq!(refused, register.refuses_values(), "{}", register.name);
+        }
     }
 }
 
@@ -508,7 +570,8 @@ fn registers_that_wait_for_the_port_are_steady() {
         hop_factor: INITIAL_HOP_FACTOR,
         ..port(0, [1; 8])
     };
-    let is_steady = |csr: &golden::Csr| csr.steady(idle.power_state, false, idle.queue_nonempty);
+    let is_steady =
+        |csr: &golden::Csr| csr.steady(idle.power_state, false, idle.queue_nonempty, idle.lpi);
     let write = |register: &str, data| {
         Some(Request::Write {
             word: page.register(register).offset / 4,

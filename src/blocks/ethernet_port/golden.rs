@@ -12,7 +12,8 @@ use crate::config::plan::PortPlan;
 /// The inputs of a cycle.
 #[derive(Clone, Copy, Debug)]
 pub struct Inputs {
-    /// Those of the controller; `transmitting` is not among the port's pins and plays no part.
+    /// Those of the controller; `transmitting`, and what the shims say of low power idle, are no inputs
+    /// of the port, and play no part.
     pub port: pins::Inputs,
     /// The word that the MAC sends.
     pub mac_word: Lanes,
@@ -90,9 +91,14 @@ impl EthernetPort {
     /// The clock edge at the end of a cycle.
     pub fn clock(&mut self, inputs: &Inputs) {
         let sending = self.sending(inputs);
+        let (sent, received) = (self.lpi_tx.outputs(), self.lpi_rx.outputs());
         self.port.clock(&pins::Inputs {
             queue_nonempty: inputs.port.queue_nonempty || inputs.link_fault,
-            transmitting: self.lpi_tx.outputs().transmitting,
+            transmitting: sent.transmitting,
+            rx_lpi: received.rx_lpi,
+            lpi_active: sent.lpi_active,
+            lpi_error: received.lpi_error,
+            early_start: sent.early_start,
             ..inputs.port
         });
         self.lpi_tx.clock(&sending);

@@ -118,6 +118,10 @@ impl Logic for EthernetPort {
     fn update(&mut self) {
         if self.registers {
             AxiPins::link(&mut self.s_axi, &mut self.port.s_axi);
+            self.port.rx_lpi.next = self.lpi_rx.rx_lpi.val();
+            self.port.lpi_active.next = self.lpi_tx.lpi_active.val();
+            self.port.lpi_error.next = self.lpi_rx.lpi_error.val();
+            self.port.early_start.next = self.lpi_tx.early_start.val();
             self.irq.next = self.port.irq.val();
         }
         if self.votes {

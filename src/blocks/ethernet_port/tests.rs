@@ -65,7 +65,10 @@ fn input_pins(plan: &PortPlan, inputs: &golden::Inputs) -> Pins {
         ]);
     }
     if plan.adjustable_times().is_empty() {
-        pins.extend([("t_s", inputs.t_s), ("t_w_sys", inputs.t_w_sys)]);
+        pins.extend([
+            ("t_s", inputs.t_s.into()),
+            ("t_w_sys", inputs.t_w_sys.into()),
+        ]);
     }
     if plan.control_pins {
         pins.extend([
@@ -94,11 +97,11 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
         ("mac_rx_data", received.word.data),
         ("mac_rx_control", received.word.control.into()),
         ("tx_enable", port.tx_enable.into()),
-        ("power_state", port.power_state.encode()),
+        ("power_state", port.power_state.encode().into()),
         ("lpi_request", port.lpi_request.into()),
         ("hit", port.hit.into()),
         ("miss", port.miss.into()),
-        ("t_pdt", port.t_pdt),
+        ("t_pdt", port.t_pdt.into()),
         ("transmitting", sent.transmitting.into()),
         ("lpi_active", sent.lpi_active.into()),
         ("early_start", sent.early_start.into()),
@@ -127,14 +130,14 @@ fn output_pins(plan: &PortPlan, outputs: &golden::Outputs) -> Pins {
     }
     if plan.predicts() {
         pins.extend([
-            ("update", port.update.encode()),
-            ("t_pb", port.t_pb.encode()),
-            ("window", port.window.encode()),
-            ("budget", port.budget.encode()),
+            ("update", port.update.encode().into()),
+            ("t_pb", port.t_pb.encode().into()),
+            ("window", port.window.encode().into()),
+            ("budget", port.budget.encode().into()),
         ]);
     }
     if plan.corrects() {
-        pins.push(("log2_cf", port.log2_cf.encode()));
+        pins.push(("log2_cf", port.log2_cf.encode().into()));
     }
     pins
 }
@@ -209,8 +212,8 @@ fn description_and_golden_model_agree() {
         for mii in Mii::ALL {
             let mut bench = Bench::new(EthernetPort::new(&plan, mii, LATENCY));
             for (cycle, (inputs, outputs)) in (0u64..).zip(cycles(&plan, mii)).take(2_000) {
-                bench.drive(&inputs);
-                bench.check(cycle, &outputs).unwrap();
+                bench.drive_pins(&inputs);
+                bench.check_pins(cycle, &outputs).unwrap();
                 bench.clock();
             }
         }
@@ -293,6 +296,90 @@ fn the_shim_follows_the_registers() {
     };
     assert_eq!(pins(&fixed), [true; 2]);
     assert_eq!(pins(&adjusted), [false; 2]);
+}
+
+/// The registers count what the pins of the shims said in the same cycles (IEEE 802.3, 30.3.2.1.8 to 11):
+/// the transitions and the time of LPI of both directions, errors in it and frames that start too early; and
+/// each kind of error sets its flag.
+#[test]
+fn the_registers_count_what_the_shims_say() {
+    let [_, _, plan] = plans();
+    let page = map::port(&plan);
+    let mut bench = Bench::new(EthernetPort::new(&plan, Mii::Xgmii32, LATENCY));
+    // How often each pin rose, and for how many cycles it was 1.
+    let names = ["rx_lpi", "lpi_active", "lpi_error", "early_start"];
+    let mut seen = names.map(|name| (name, 0, 0, 0));
+    let count = |bench: &Bench, seen: &mut [(&str, u64, u64, u64); 4]| {
+        for (name, before, rises, time) in seen {
+            let now = bench.get(name);
+            *rises += now & !*before;
+            *time += now;
+            *before = now;
+        }
+    };
+    for (inputs, _) in cycles(&plan, Mii::Xgmii32) {
+        bench.drive_pins(&inputs);
+        count(&bench, &mut seen);
+        bench.clock();
+    }
+    // The direction is kept awake, and the other end is silent, while software reads.
+    let idle = Lanes::control(Mii::Xgmii32, IDLE);
+    let quiet = golden::Inputs {
+        port: pins::Inputs {
+            queue_nonempty: true,
+            ..pins::Inputs::default()
+        },
+        mac_word: idle,
+        phy_word: idle,
+        link_fault: false,
+        t_s: 2,
+        t_w_sys: 6,
+    };
+    let mut read = |name: &str| {
+        for asks in [true, false] {
+            for _ in 0..60 {
+                let mut inputs = quiet;
+                inputs.port.s_axi_arvalid = asks;
+                inputs.port.s_axi_araddr = page.register(name).offset;
+                inputs.port.s_axi_rready = !asks;
+                inputs.port.s_axi_bready = true;
+                bench.drive_pins(&input_pins(&plan, &inputs));
+                count(&bench, &mut seen);
+                if !asks && bench.get("s_axi_rvalid") == 1 {
+                    let data = bench.get("s_axi_rdata");
+                    bench.clock();
+                    return data;
+                }
+                let taken = asks && bench.get("s_axi_arready") == 1;
+                bench.clock();
+                if taken {
+                    break;
+                }
+            }
+        }
+        panic!("{name} is not read");
+    };
+    // What was under way before is answered.
+    read("magic");
+    let registers = [
+        "rx_lpi_transitions_low",
+        "rx_lpi_low",
+        "tx_lpi_transitions_low",
+        "tx_lpi_low",
+        "lpi_errors_low",
+        "early_starts_low",
+    ];
+    let found = registers.map(&mut read);
+    let flags = read("events");
+    let [(_, _, rx_rises, rx_time), (_, _, tx_rises, tx_time), (_, _, _, errors), (_, _, _, early)] =
+        seen;
+    let expected = [rx_rises, rx_time, tx_rises, tx_time, errors, early];
+    assert_eq!(found, expected);
+    assert!(expected.iter().all(|count| *count > 3), "{expected:?}");
+    for event in ["lpi_error", "early_start"] {
+        let mask = u64::from(page.field("events", event).mask());
+        assert_eq!(flags & mask, mask, "{event}");
+    }
 }
 
 /// A reset may come while this direction sends LPI, and the other end wakes only as LPI ends: no frame

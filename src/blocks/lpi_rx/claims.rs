@@ -62,7 +62,7 @@ block! {
     /// The claims of a shim for an interface.
     pub fn new(mii: Mii) {
         let (data, lanes, columns) = (8 * mii.lanes(), mii.lanes(), mii.columns());
-        let idle = u128::from(mii.filled(IDLE));
+        let idle = mii.filled(IDLE);
         let all_control = u128::from(mii.all_control());
     }
 

@@ -39,8 +39,8 @@ proptest! {
         let mut golden = golden::LpiRx::new(mii);
         let mut bench = Bench::new(LpiRx::new(mii));
         for (cycle, word) in (0u64..).zip(words(mii, &items)) {
-            bench.drive(&input_pins(word));
-            bench.check(cycle, &output_pins(&golden))?;
+            bench.drive_pins(&input_pins(word));
+            bench.check_pins(cycle, &output_pins(&golden))?;
             bench.clock();
             golden.clock(word);
         }

@@ -16,8 +16,8 @@ block! {
         let (data, lanes) = (8 * mii.lanes(), mii.lanes());
         let waits = mac_latency > 0;
         let latency_width = clog2(u128::from(mac_latency) + 1);
-        let idle = u128::from(mii.filled(IDLE));
-        let lpi = u128::from(mii.filled(LPI));
+        let idle = mii.filled(IDLE);
+        let lpi = mii.filled(LPI);
         let all_control = u128::from(mii.all_control());
         let longest = u128::MAX >> (128 - time_width);
         let wide = time_width + 2;

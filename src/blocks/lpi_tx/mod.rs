@@ -25,8 +25,8 @@ block! {
         let waits = mac_latency > 0;
         let latency_width = clog2(u128::from(mac_latency) + 1);
         let all_control = u128::from(mii.all_control());
-        let idle = u128::from(mii.filled(IDLE));
-        let lpi = u128::from(mii.filled(LPI));
+        let idle = mii.filled(IDLE);
+        let lpi = mii.filled(LPI);
     }
 
     about(

@@ -22,8 +22,8 @@ fn input_pins(inputs: &golden::Inputs) -> Pins {
         ("lpi_request", inputs.lpi_request.into()),
         ("tx_enable", inputs.tx_enable.into()),
         ("link_fault", inputs.link_fault.into()),
-        ("t_s", inputs.t_s),
-        ("t_w_sys", inputs.t_w_sys),
+        ("t_s", inputs.t_s.into()),
+        ("t_w_sys", inputs.t_w_sys.into()),
     ]
 }
 
@@ -64,8 +64,8 @@ proptest! {
             let (lpi_request, tx_enable, link_fault, t_s, t_w_sys, _) = level;
             let inputs =
                 golden::Inputs { word, lpi_request, tx_enable, link_fault, t_s, t_w_sys };
-            bench.drive(&input_pins(&inputs));
-            bench.check(cycle, &output_pins(&golden, &inputs))?;
+            bench.drive_pins(&input_pins(&inputs));
+            bench.check_pins(cycle, &output_pins(&golden, &inputs))?;
             bench.clock();
             golden.clock(&inputs);
         }

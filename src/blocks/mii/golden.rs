@@ -6,9 +6,9 @@ use super::{Mii, IDLE, LPI, START, TERMINATE};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lanes {
     /// A byte for each lane.
-    pub data: u64,
+    pub data: u128,
     /// A bit for each lane: its byte is a control character.
-    pub control: u8,
+    pub control: u16,
 }
 
 /// What is in a lane.
@@ -40,7 +40,7 @@ impl Lanes {
                 Character::Data(byte) => (byte, 0),
                 Character::Control(byte) => (byte, 1),
             };
-            word.data |= u64::from(byte) << (8 * lane);
+            word.data |= u128::from(byte) << (8 * lane);
             word.control |= control << lane;
         }
         word

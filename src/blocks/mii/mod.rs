@@ -36,11 +36,14 @@ pub enum Mii {
     /// XLGMII (40 Gb/s) or CGMII (100 Gb/s), 8 lanes: a word is a column, and a frame starts in
     /// lane 0 alone.
     Cgmii,
+    /// The same, 16 lanes: two columns of the 8 lanes of clause 81 in a word, so that a frame starts in
+    /// lane 0 or 8, at half the clock.
+    Cgmii128,
 }
 
 impl Mii {
     /// Every interface.
-    pub const ALL: [Mii; 3] = [Mii::Xgmii32, Mii::Xgmii64, Mii::Cgmii];
+    pub const ALL: [Mii; 4] = [Mii::Xgmii32, Mii::Xgmii64, Mii::Cgmii, Mii::Cgmii128];
 
     /// Its name in lower case.
     pub fn name(self) -> &'static str {
@@ -48,6 +51,7 @@ impl Mii {
             Mii::Xgmii32 => "xgmii32",
             Mii::Xgmii64 => "xgmii64",
             Mii::Cgmii => "cgmii",
+            Mii::Cgmii128 => "cgmii128",
         }
     }
 
@@ -61,6 +65,7 @@ impl Mii {
         match self {
             Mii::Xgmii32 => 4,
             Mii::Xgmii64 | Mii::Cgmii => 8,
+            Mii::Cgmii128 => 16,
         }
     }
 
@@ -68,7 +73,7 @@ impl Mii {
     pub fn column(self) -> u32 {
         match self {
             Mii::Xgmii32 | Mii::Xgmii64 => 4,
-            Mii::Cgmii => 8,
+            Mii::Cgmii | Mii::Cgmii128 => 8,
         }
     }
 
@@ -78,17 +83,17 @@ impl Mii {
     }
 
     /// The data of a word with this byte in every lane.
-    pub fn filled(self, byte: u8) -> u64 {
+    pub fn filled(self, byte: u8) -> u128 {
         filled(self.lanes(), byte)
     }
 
     /// The control bits of a word of control characters alone.
-    pub fn all_control(self) -> u8 {
-        u8::MAX >> (8 - self.lanes())
+    pub fn all_control(self) -> u16 {
+        u16::MAX >> (16 - self.lanes())
     }
 }
 
-/// `lanes` times the same byte, 1 to 8.
-fn filled(lanes: u32, byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8]) >> (64 - 8 * lanes)
+/// `lanes` times the same byte, 1 to 16.
+fn filled(lanes: u32, byte: u8) -> u128 {
+    u128::from_le_bytes([byte; 16]) >> (128 - 8 * lanes)
 }

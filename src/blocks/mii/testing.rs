@@ -86,7 +86,10 @@ pub(crate) fn words(mii: Mii, items: &[Item]) -> Vec<Lanes> {
                 }))
             }
             Item::Anything(data, control) => {
-                let word = Lanes { data, control };
+                let word = Lanes {
+                    data: data.into(),
+                    control: control.into(),
+                };
                 characters.extend(&word.characters(mii)[..column]);
             }
         }

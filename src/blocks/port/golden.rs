@@ -488,6 +488,7 @@ impl Port {
             backstop_expires: expires && !self.plan.per_direction() && !self.timer.sent_last(),
             upset: self.upset,
             link_lost: !self.controls(inputs).has_link && !self.recovers,
+            lpi: inputs.lpi(),
             guard_refuses: expires && self.guard.as_ref().is_some_and(|it| !it.permits(now)),
             t_pdt: self.timer.in_force(),
             hop_count: registers.hop_count,
@@ -621,6 +622,7 @@ impl Port {
                     self.fsm.state(),
                     self.active(inputs),
                     inputs.queue_nonempty,
+                    inputs.lpi(),
                 )
                 && count == Some(registers.hop_count)
         });
@@ -738,7 +740,7 @@ impl Port {
     fn skip(&mut self, inputs: &Inputs, cycles: u64) {
         self.meter.skip(self.now, cycles, self.active(inputs));
         if let Some(registers) = &mut self.registers {
-            registers.csr.skip(cycles, self.fsm.state());
+            registers.csr.skip(cycles, self.fsm.state(), inputs.lpi());
         }
         self.now += cycles;
     }
@@ -831,10 +833,11 @@ impl Model for Port {
         let cycles = periods * (times.t_q + times.t_r);
         self.meter.skip(self.now, cycles, self.active(inputs));
         if let Some(registers) = &mut self.registers {
-            registers.csr.pass([
+            let times = [
                 (PowerState::DeepSleep, periods * times.t_q),
                 (PowerState::Refresh, periods * times.t_r),
-            ]);
+            ];
+            registers.csr.pass(times, inputs.lpi());
         }
         self.fsm.pass_refreshes(cycles);
         self.now += cycles;

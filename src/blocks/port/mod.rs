@@ -89,6 +89,7 @@ block! {
         let levels = plan.sync == SyncPlan::Levels;
         let per_direction = plan.per_direction();
         let controlled = plan.control_pins;
+        let receives = plan.counts_lpi();
         let coded = plan.codes_memories();
         let sync_error = if controlled {
             "the other end did not answer in time, once since the error was cleared"
@@ -122,6 +123,13 @@ block! {
         pub in force_wake: Bit("the link is to wake, and to stay awake") if controlled,
         pub in link_up: Bit("the PHY has a link") if controlled,
         pub in clear_error: Bit("sync_error is cleared") if controlled && agrees,
+        pub in rx_lpi: Bit("for software: the other end sends low power idle") if receives,
+        pub in lpi_active: Bit("for software: this end sends it") if receives,
+        pub in lpi_error: Bit(
+            "for software: the other end does so malformed, or a frame comes right behind it"
+        ) if receives,
+        pub in early_start: Bit("for software: a frame is sent before the other end is awake") if receives,
+        choice receives(receives), // software learns of low power idle from the shims
         pub in inject_upset: Bits(
             COPY_CODE, "a test of the copies of registers: 1 to 3: that one is stored wrong, 0: none"
         ) if plan.triple_redundancy,
@@ -740,6 +748,12 @@ impl Logic for Port {
             }
             if self.controlled {
                 self.csr.link_lost.next = !self.link_up.val() & !self.recovers.q.val();
+            }
+            if self.receives {
+                self.csr.rx_lpi.next = self.rx_lpi.val();
+                self.csr.lpi_active.next = self.lpi_active.val();
+                self.csr.lpi_error.next = self.lpi_error.val();
+                self.csr.early_start.next = self.early_start.val();
             }
             if self.agrees {
                 self.csr.requested.next = self.link_sync.requested.val();

@@ -278,6 +278,20 @@ macro_rules! input_pins {
     };
 }
 
+/// What the shims of an Ethernet port say of low power idle (LPI) in a cycle, where each direction of a
+/// link sleeps for itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LowPowerIdle {
+    /// The other end sends LPI.
+    pub received: bool,
+    /// This end sends LPI.
+    pub sent: bool,
+    /// What is received of it is malformed, or a frame comes right behind it.
+    pub error: bool,
+    /// A frame is sent before the other end is awake.
+    pub early_start: bool,
+}
+
 input_pins! {
     /// Synchronous reset, active high.
     rst: bool, 1, if |_| true;
@@ -313,6 +327,15 @@ input_pins! {
     link_up: bool, 1, if |plan| plan.control_pins;
     /// Control pins and messages only: `sync_error` is cleared.
     clear_error: bool, 1, if |plan| plan.control_pins && plan.messages().is_some();
+    /// Registers of a direction that sleeps for itself only, as are the next three, which software learns
+    /// of: the other end sends low power idle.
+    rx_lpi: bool, 1, if |plan| plan.counts_lpi();
+    /// This end sends it.
+    lpi_active: bool, 1, if |plan| plan.counts_lpi();
+    /// What is received of it is malformed, or a frame comes right behind it.
+    lpi_error: bool, 1, if |plan| plan.counts_lpi();
+    /// A frame is sent before the other end is awake.
+    early_start: bool, 1, if |plan| plan.counts_lpi();
     /// Registers in three copies only: 1 to 3: that copy of every register is stored wrong at the
     /// clock edge, as a test.
     inject_upset: u8, COPY_CODE, if |plan| plan.triple_redundancy;
@@ -399,8 +422,22 @@ impl Inputs {
             force_wake: self.force_wake,
             link_up: self.link_up,
             clear_error: self.clear_error,
+            rx_lpi: self.rx_lpi,
+            lpi_active: self.lpi_active,
+            lpi_error: self.lpi_error,
+            early_start: self.early_start,
             inject_upset: self.inject_upset,
             ..*software
+        }
+    }
+
+    /// What the shims say of low power idle.
+    pub fn lpi(&self) -> LowPowerIdle {
+        LowPowerIdle {
+            received: self.rx_lpi,
+            sent: self.lpi_active,
+            error: self.lpi_error,
+            early_start: self.early_start,
         }
     }
 

@@ -93,6 +93,19 @@ block! {
         pub in link_up[port in 0..ports]: Bit(
             format!("port {port}: the PHY has a link")
         ) if plan.control_pins,
+        pub in rx_lpi[port in 0..ports]: Bit(
+            format!("port {port}: for software: the other end sends low power idle")
+        ) if plan.counts_lpi(),
+        pub in lpi_active[port in 0..ports]: Bit(
+            format!("port {port}: for software: this end sends it")
+        ) if plan.counts_lpi(),
+        pub in lpi_error[port in 0..ports]: Bit(
+            format!("port {port}: for software: the other end does so malformed, or a frame comes right behind it")
+        ) if plan.counts_lpi(),
+        pub in early_start[port in 0..ports]: Bit(
+            format!("port {port}: for software: a frame is sent before the other end is awake")
+        ) if plan.counts_lpi(),
+        choice receives(plan.counts_lpi()), // software learns of low power idle from the shims
         pub in inject_upset[port in 0..ports]: Bits(
             COPY_CODE, format!("port {port}: a test of the copies of registers")
         ) if plan.triple_redundancy,
@@ -231,6 +244,12 @@ impl Logic for SwitchPorts {
                     comment!("Software sees and clears a flag of its own.");
                     self.port[i].clear_error.next = false;
                 }
+            }
+            if self.receives {
+                self.port[i].rx_lpi.next = self.rx_lpi[i].val();
+                self.port[i].lpi_active.next = self.lpi_active[i].val();
+                self.port[i].lpi_error.next = self.lpi_error[i].val();
+                self.port[i].early_start.next = self.early_start[i].val();
             }
             if self.votes {
                 self.port[i].inject_upset.next = self.inject_upset[i].val();

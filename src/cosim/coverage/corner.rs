@@ -61,6 +61,8 @@ enum Needs {
     GuardedMessages,
     /// A guard, and levels instead of messages.
     GuardedLevels,
+    /// To tell software of the low power idle that the shims see; nothing else.
+    Lpi,
     /// To count packets by their hops; nothing else.
     Hops,
     /// To be asked for bins of its histogram.
@@ -209,6 +211,12 @@ corners! {
     BackstopsRead = "backstops-read", "read of expired backstops that were counted";
     RefusalsRead = "guard-refusals-read", "read of the guard's refusals that were counted", Guarded;
     OverflowsRead = "map-overflows-read", "read of a map's overflows that were counted", Map;
+    LpiTransitionsRead = "rx-lpi-transitions-read", "read of the times that the other end began to send LPI", Lpi;
+    LpiRead = "rx-lpi-read", "read of the time in which it did", Lpi;
+    LpiSentTransitionsRead = "tx-lpi-transitions-read", "read of the times that this end began to send LPI", Lpi;
+    LpiSentRead = "tx-lpi-read", "read of the time in which it did", Lpi;
+    LpiErrorsRead = "lpi-errors-read", "read of errors in LPI that were counted", Lpi;
+    EarlyStartsRead = "early-starts-read", "read of frames that were sent too early", Lpi;
     PeriodsMany = "periods-many", "read of a counter past its low bits: idle periods", Awake;
     HitsMany = "hits-many", "read of a counter past its low bits: idle periods that were hits", Awake;
     MissesMany = "misses-many", "read of a counter past its low bits: idle periods that were misses";
@@ -228,6 +236,12 @@ corners! {
     BackstopsMany = "backstops-many", "read of a counter past its low bits: expired backstops";
     RefusalsMany = "guard-refusals-many", "read of a counter past its low bits: the guard's refusals", Guarded;
     OverflowsMany = "map-overflows-many", "read of a counter past its low bits: a map's overflows", Map;
+    LpiTransitionsMany = "rx-lpi-transitions-many", "read of a counter past its low bits: LPI began", Lpi;
+    LpiMany = "rx-lpi-many", "read of a counter past its low bits: time of LPI", Lpi;
+    LpiSentTransitionsMany = "tx-lpi-transitions-many", "read of a counter past its low bits: LPI was sent", Lpi;
+    LpiSentMany = "tx-lpi-many", "read of a counter past its low bits: time of LPI that was sent", Lpi;
+    LpiErrorsMany = "lpi-errors-many", "read of a counter past its low bits: errors in LPI", Lpi;
+    EarlyStartsMany = "early-starts-many", "read of a counter past its low bits: frames too early", Lpi;
     UpperRead = "upper-word-read", "read of a counter past 32 bits, its upper word", Awake;
     BinRead = "bin-read", "read of a bin that holds samples", Bins;
     HopsRead = "hops-read", "read of a hop count that packets had", Awake;
@@ -238,6 +252,8 @@ corners! {
     EventBackstopRead = "event-backstop-read", "read of an event: the backstop expired";
     EventRefusalRead = "event-refusal-read", "read of an event: the guard refused", Guarded;
     EventLostRead = "event-lost-read", "read of an event: the link was lost", Awake;
+    EventLpiErrorRead = "event-lpi-error-read", "read of an event: an error in LPI", Lpi;
+    EventEarlyStartRead = "event-early-start-read", "read of an event: a frame was sent too early", Lpi;
     InterruptRaised = "interrupt-raised", "the interrupt is raised", Awake;
     InterruptEnded = "interrupt-ended", "the interrupt ends, without a reset", Awake;
     Written = "register-written", "write of a register", Awake;
@@ -348,7 +364,7 @@ impl Corner {
 
     /// Whether many events have to happen without a reset: these stand together in the list.
     pub fn counts_many(self) -> bool {
-        (Corner::PeriodsMany..=Corner::OverflowsMany).contains(&self)
+        (Corner::PeriodsMany..=Corner::EarlyStartsMany).contains(&self)
     }
 
     /// Whether software has to ask for it: these stand together in the list.
@@ -417,6 +433,7 @@ impl Corner {
             Needs::Hops if plan.registers.is_none() && !plan.measures() => {
                 Some("hop counts are not measured")
             }
+            Needs::Lpi if !plan.counts_lpi() => Some("the ends sleep together"),
             Needs::Samples if !predicts => Some("the policy does not predict"),
             Needs::Guarded | Needs::GuardedMessages | Needs::GuardedLevels
                 if plan.guard.is_none() =>
@@ -431,6 +448,7 @@ impl Corner {
             | Needs::Samples
             | Needs::Map
             | Needs::Times
+            | Needs::Lpi
             | Needs::Bins
             | Needs::Errors
             | Needs::Hops => None,

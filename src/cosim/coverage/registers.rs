@@ -23,7 +23,7 @@ pub(super) struct Registers {
     interrupted: bool,
     /// The event counters, lower words, each with the corners that it is to read what it counted, and to
     /// read more than its low bits hold.
-    counters: [(u32, Corner, Corner); 19],
+    counters: [(u32, Corner, Corner); 25],
     transfers: Transfers,
     configured: bool,
     /// The register `control`, its flag that switches the guard off, and the size of the guard's
@@ -88,6 +88,28 @@ impl Registers {
                 Corner::OverflowsRead,
                 Corner::OverflowsMany,
             ),
+            (
+                "rx_lpi_transitions_low",
+                Corner::LpiTransitionsRead,
+                Corner::LpiTransitionsMany,
+            ),
+            ("rx_lpi_low", Corner::LpiRead, Corner::LpiMany),
+            (
+                "tx_lpi_transitions_low",
+                Corner::LpiSentTransitionsRead,
+                Corner::LpiSentTransitionsMany,
+            ),
+            ("tx_lpi_low", Corner::LpiSentRead, Corner::LpiSentMany),
+            (
+                "lpi_errors_low",
+                Corner::LpiErrorsRead,
+                Corner::LpiErrorsMany,
+            ),
+            (
+                "early_starts_low",
+                Corner::EarlyStartsRead,
+                Corner::EarlyStartsMany,
+            ),
         ];
         let events = [
             ("error", Corner::EventErrorRead),
@@ -96,6 +118,8 @@ impl Registers {
             ("backstop", Corner::EventBackstopRead),
             ("guard_refusal", Corner::EventRefusalRead),
             ("link_lost", Corner::EventLostRead),
+            ("lpi_error", Corner::EventLpiErrorRead),
+            ("early_start", Corner::EventEarlyStartRead),
         ];
         let event_flags = events.into_iter().filter_map(|(name, corner)| {
             let field = page.find("events", name)?;
