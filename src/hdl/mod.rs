@@ -12,9 +12,10 @@
 //!   pins, registers, constants, children. A block with registers is declared with a clock and
 //!   a reset, which are connected to all that is in it.
 //! - `update` is the description. Statements are assignments, `if`, `match` on states, `for`
-//!   over a range of numbers or of a `number` of the block (unrolled; vectors of signals and
-//!   blocks take the index `i`, `i + 1`, `i - 1` or a number), and `comment!("why")`, which
-//!   the Verilog carries.
+//!   over a range of numbers or of a `number` of the block (unrolled), and `comment!("why")`,
+//!   which the Verilog carries.
+//! - The index of a vector of signals or blocks is the variable of a `for`, a number, or a
+//!   `number` of the block, or a sum or difference of two of these: `self.sums[self._count - 1]`.
 //! - A register keeps its value in every cycle in which `update` assigns no other.
 //!   `dff_setup!(self, clk, register, ...)` and `clock!(self, clk, memory, ...)` at the top
 //!   of `update` are needed for another clock or another order in the Verilog only.

@@ -22,6 +22,8 @@ pub(super) struct Scope {
     body: Option<Verilog>,
     marker: Option<(Meta, u32, u128)>,
     atoms: Vec<RawAtom>,
+    /// By the names that the description calls them.
+    numbers: HashMap<String, u128>,
     children: Vec<Scope>,
     /// The bundles and sections that the walk is in.
     spaces: Vec<Space>,
@@ -124,6 +126,9 @@ impl Probe for Walk {
                 ty: kind,
                 value,
             }),
+            Ok(Meta::Number) => {
+                scope.numbers.insert(key, value);
+            }
             Ok(meta) => scope.marker = Some((meta, width, value)),
             // One of rust_hdl's own atoms: the resolver will not know its name.
             Err(_) => {}
@@ -155,6 +160,7 @@ pub(super) fn literal(literal: &VerilogLiteral) -> (u128, u32) {
 pub(super) struct Source {
     pub(super) body: VerilogBlock,
     pub(super) env: HashMap<String, NetId>,
+    pub(super) numbers: HashMap<String, u128>,
     pub(super) sections: Vec<Section>,
     /// What are other names of nets; `update` tells of which.
     pub(super) aliases: Vec<Alias>,
@@ -343,6 +349,7 @@ pub(super) fn collect(
     sources[id] = Source {
         body,
         env,
+        numbers: scope.numbers,
         sections: scope.sections,
         aliases: scope.aliases,
     };

@@ -240,7 +240,6 @@ block! {
         number _wide_rise_bits(rise as usize + 1),
         number _mantissa_bits(numbers.mantissa as usize + 1),
         number _digits(numbers.digits_a_cycle),
-        number _last_digit(numbers.digits_a_cycle as usize - 1),
     }
 }
 
@@ -466,11 +465,9 @@ impl Logic for Corrector {
             self.multiplying.d.next = true;
         } else if self.multiplying.q.val() {
             if self.steps_left.q.val().any() {
-                for i in self._last_digit..self._digits {
-                    self.multiplier.d.next = self.digit_steps[i].next_multiplier.val();
-                    self.product.d.next = self.digit_steps[i].next_product.val();
-                    self.carry.d.next = self.digit_steps[i].next_carry.val();
-                }
+                self.multiplier.d.next = self.digit_steps[self._digits - 1].next_multiplier.val();
+                self.product.d.next = self.digit_steps[self._digits - 1].next_product.val();
+                self.carry.d.next = self.digit_steps[self._digits - 1].next_carry.val();
                 self.steps_left.d.next = self.steps_left.q.val() - 1;
             } else {
                 if self.too_long.val() {

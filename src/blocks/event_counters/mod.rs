@@ -87,7 +87,6 @@ block! {
         constant low_mask: Bits(LOW + 1, (1 << LOW) - 1, "the low bits of a counter, in its register"),
         constant middle_bits: Number(WORD - LOW, "bits of its lower word above the register"),
         number _count(count),
-        number _end(count + 1),
         // First cycle: what to visit, and its register.
         pub reg turn: Bits(PLACE, first.into(), "whose turn it is"),
         pub reg asks: Bit(false, "software has asked for a counter in the cycle before"),
@@ -189,13 +188,11 @@ impl Logic for EventCounters {
         if self.asks.q.val() {
             self.address.next = self.asked.q.val();
         } else {
-            for i in self._count..self._end {
-                if self.called[i].val() {
-                    if self.turn.q.val() == self.last_place.val() {
-                        self.turn.d.next = self.first_place.val();
-                    } else {
-                        self.turn.d.next = self.turn.q.val() + 1;
-                    }
+            if self.called[self._count].val() {
+                if self.turn.q.val() == self.last_place.val() {
+                    self.turn.d.next = self.first_place.val();
+                } else {
+                    self.turn.d.next = self.turn.q.val() + 1;
                 }
             }
         }
@@ -221,16 +218,15 @@ impl Logic for EventCounters {
             self.knows[i + 1].next =
                 self.knows[i].val() | (self.here[i].val() & self.known[i].q.val());
         }
-        for i in self._count..self._end {
-            self.visits_now.next = self.asks.q.val()
-                | (self.lows[i].val().get_bit(self.low_bits.val()) & !self.visited_else.val());
-            self.visiting.d.next = self.visits_now.val();
-            if self.visits_now.val() {
-                self.at.d.next = self.address.val();
-                self.low_then.d.next = self.lows[i].val();
-            }
-            self.known_then.d.next = self.visits_now.val() & self.knows[i].val();
+        self.visits_now.next = self.asks.q.val()
+            | (self.lows[self._count].val().get_bit(self.low_bits.val())
+                & !self.visited_else.val());
+        self.visiting.d.next = self.visits_now.val();
+        if self.visits_now.val() {
+            self.at.d.next = self.address.val();
+            self.low_then.d.next = self.lows[self._count].val();
         }
+        self.known_then.d.next = self.visits_now.val() & self.knows[self._count].val();
 
         comment!("All its bits, and those that go back into the memory");
         self.around.next = self.low_then.q.val().get_bit(self.low_bits.val());
