@@ -167,7 +167,18 @@ fn span(counters: &[(u32, String)]) -> (u32, u32) {
     (first, places)
 }
 
-impl Logic for EventCounters {
+pieces! {
+    impl Logic for EventCounters {
+        Turns,
+        Visits,
+        Counts,
+        LowBits,
+        Claims,
+    }
+}
+
+/// Whose turn it is, and what software asks for.
+impl Piece<Turns> for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
         self.called[0].next = false;
@@ -199,7 +210,13 @@ impl Logic for EventCounters {
         self.visited_else.next = (self.asks_now.val() & (self.place.val() == self.turn.q.val()))
             | (self.visiting.q.val() & (self.at.q.val() == self.turn.q.val()));
         self.counts.read_address.next = self.address.val();
+    }
+}
 
+/// The register of the counter that is visited.
+impl Piece<Visits> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!(
             "The register of the counter that is visited. What a clear finds on its way to the"
         );
@@ -227,7 +244,13 @@ impl Logic for EventCounters {
             self.low_then.d.next = self.lows[self._count].val();
         }
         self.known_then.d.next = self.visits_now.val() & self.knows[self._count].val();
+    }
+}
 
+/// All bits of a counter, and those that go back into the memory.
+impl Piece<Counts> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("All its bits, and those that go back into the memory");
         self.around.next = self.low_then.q.val().get_bit(self.low_bits.val());
         comment!("The carry into the upper word is found beside the sum of the lower one.");
@@ -255,7 +278,13 @@ impl Logic for EventCounters {
             self.counts.read_valid.next = self.known_then.q.val();
             self.memory_upset.next = self.counts.upset.val();
         }
+    }
+}
 
+/// The low bits of every counter.
+impl Piece<LowBits> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         for i in 0..self._count {
             self.left[i].next = self.low[i].q.val();
             if self.visits[i].val() {
@@ -274,7 +303,13 @@ impl Logic for EventCounters {
                 }
             }
         }
+    }
+}
 
+/// What the claims say.
+impl Piece<Claims> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.carry_reaches_all.d.next = !self.known_then.q.val()
             | (self.high.val()
                 == (self.counts.read_data.val() + bit_cast(self.around.val(), &self.high)));
