@@ -253,13 +253,12 @@ block! {
         number _backstops(backstops),
         number _guard_refusals(backstops + usize::from(!plan.per_direction())),
         number _map_overflows(counters.len() - usize::from(is_map)),
-        number _end_of_counters(counters.len()),
         number _refusal_event(refusal_event),
         number _lost_event(lost_event),
         number _end_of_events(events.len()),
-        number _all_events(events.len() + 1),
         choice shared(!plan.per_direction()), // both directions of the link sleep together
         choice guarded(plan.guard.is_some()), // there is a guard
+        choice controlled(plan.control_pins), // there are control pins
         choice predicts(predicts), // the controller can predict
         choice is_map(is_map), // its histogram is a map
         choice ages(ages), // its histogram ages by parameters
@@ -353,9 +352,7 @@ impl Piece<Events> for Csr {
                 self.events[i + 1].next = self.events[i].val() | self.interrupts.flag[i].val();
             }
         }
-        for i in self._end_of_events..self._all_events {
-            self.all_events.next = self.events[i].val();
-        }
+        self.all_events.next = self.events[self._end_of_events].val();
         self.measured_wide.next = bit_cast(self.hop_factor.val(), 32) << self.factor_shift.val();
     }
 }
@@ -534,14 +531,14 @@ impl Piece<Counters> for Csr {
             self.event_counters.happens[14].next = self.crosses.val();
             self.event_counters.happens[15].next = self.sync_error.val();
         }
-        for i in self._backstops..self._guard_refusals {
-            self.event_counters.happens[i].next = self.backstop_expires.val();
+        if self.shared {
+            self.event_counters.happens[self._backstops].next = self.backstop_expires.val();
         }
-        for i in self._guard_refusals..self._map_overflows {
-            self.event_counters.happens[i].next = self.guard_refuses.val();
+        if self.guarded {
+            self.event_counters.happens[self._guard_refusals].next = self.guard_refuses.val();
         }
-        for i in self._map_overflows..self._end_of_counters {
-            self.event_counters.happens[i].next = self.map_overflow.val();
+        if self.is_map {
+            self.event_counters.happens[self._map_overflows].next = self.map_overflow.val();
         }
     }
 }
@@ -555,14 +552,14 @@ impl Piece<Interruption> for Csr {
         self.interrupts.flags.next = self.all_events.val();
         self.interrupts.happens[0].next = self.parameters.commits.val();
         self.interrupts.happens[1].next = self.waits.begins.val();
-        for i in 2..self._refusal_event {
-            self.interrupts.happens[i].next = self.backstop_expires.val();
+        if self.shared {
+            self.interrupts.happens[2].next = self.backstop_expires.val();
         }
-        for i in self._refusal_event..self._lost_event {
-            self.interrupts.happens[i].next = self.guard_refuses.val();
+        if self.guarded {
+            self.interrupts.happens[self._refusal_event].next = self.guard_refuses.val();
         }
-        for i in self._lost_event..self._end_of_events {
-            self.interrupts.happens[i].next = self.link_lost.val();
+        if self.controlled {
+            self.interrupts.happens[self._lost_event].next = self.link_lost.val();
         }
         self.irq.next = self.interrupts.raised.q.val();
     }
