@@ -108,28 +108,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
     let step = Step::new("compiling the Verilog of --rtl-ports");
     let hardware = Hardware::new(&args.rtl_ports, &experiment.configs, topology)?;
     drop(step);
-    let senders = match &workload {
-        Some(workload) => workload.nodes.len(),
-        None => scenario.topology.nodes(),
-    };
-    let most = event::most_threads(&*scenario.topology);
-    let threads = match args.threads {
-        Some(threads) => {
-            ensure!(
-                threads.get() <= most,
-                "--threads {threads}: this network takes at most {most}, one for each node and \
-                 {} together",
-                event::MOST_THREADS
-            );
-            threads.get()
-        }
-        None if scenario.switch.cable_ps == 0 => 1,
-        // Threads meet after every cable's delay: there must be something to do in between.
-        None => std::thread::available_parallelism()
-            .map_or(1, NonZeroUsize::get)
-            .min(1 + senders / 1000)
-            .min(most),
-    };
+    let threads = threads(args, &scenario, workload.as_ref())?;
     let simulate = |what, run: OneRun| one_run(what, &experiment, run);
     let always_on: OneRun = &|watch| experiment.run_always_on(threads, !args.no_baseline, watch);
     let run = match experiment.can_sleep() {
@@ -171,20 +150,7 @@ pub fn run(args: &Args) -> Result<Outcome> {
         verdict,
         ..
     } = experiment.compare(&run, base, best.as_ref());
-    let found = |run: Measurement| {
-        let (switches, byte_ps) = (topology.switches(), scenario.switch.byte_ps);
-        let series = PowerSeries::new(&experiment.power, switches, byte_ps, &run.summary);
-        Found {
-            series: series.map(|series| Columns::new(&scenario.path, &series)),
-            run: Run {
-                summary: run.summary,
-                cpu_seconds: run.measured.cpu_seconds,
-            },
-            energy: run.energy,
-            models: run.models,
-            measured: run.measured,
-        }
-    };
+    let found = |run| Found::of(run, &scenario, &experiment);
     let baseline = baseline.map(found);
     let found = found(run);
     let sleeper = experiment.sleeper();
@@ -210,54 +176,100 @@ pub fn run(args: &Args) -> Result<Outcome> {
     json["notes"] = json!(notes);
     let json = serde_json::to_string_pretty(&json)? + "\n";
     if let Some(folder) = &args.out {
-        refuse_files_of_others(folder)?;
-        let (ports, idle) = (report.ports()?, report.idle_periods()?);
-        let series = report.series()?;
-        let mut files = vec![
-            (folder.join(SUMMARY), json.as_bytes()),
-            (folder.join(PORTS), &ports),
-        ];
-        // One that is not of this run is of an earlier one, and does not belong to these files.
-        let mut stale = Vec::new();
-        let optional = std::iter::once((IDLE, &idle))
-            .chain(series.each_ref().map(|(name, content)| (*name, content)));
-        for (name, content) in optional {
-            match content {
-                Some(content) => files.push((folder.join(name), content)),
-                None => stale.push(folder.join(name)),
-            }
-        }
-        files::write_together(&files)?;
-        stale.retain(|path| is_there(path));
-        for path in &stale {
-            files::remove(path)?;
-        }
-        if !stale.is_empty() {
-            output::note(&format!(
-                "removed, of an earlier run: {}",
-                files::listed(&stale)
-            ));
+        write(folder, &report, &json)?;
+    }
+    note_what_limits(&report.found.measured, &scenario);
+    output::print(&if args.json {
+        json
+    } else {
+        report.text(args.all, args.out.as_deref())
+    })?;
+    Ok(match &report.loops {
+        Some(loops) if !loops.equal() => Outcome::CheckFailed,
+        _ => Outcome::Done,
+    })
+}
+
+/// Threads of a run: those asked for, or as many as have something to do.
+///
+/// # Errors
+/// If more are asked for than the network takes.
+fn threads(args: &Args, scenario: &Scenario, workload: Option<&Workload>) -> Result<usize> {
+    let senders = match workload {
+        Some(workload) => workload.nodes.len(),
+        None => scenario.topology.nodes(),
+    };
+    let most = event::most_threads(&*scenario.topology);
+    if let Some(threads) = args.threads {
+        ensure!(
+            threads.get() <= most,
+            "--threads {threads}: this network takes at most {most}, one for each node and \
+             {} together",
+            event::MOST_THREADS
+        );
+        return Ok(threads.get());
+    }
+    if scenario.switch.cable_ps == 0 {
+        return Ok(1);
+    }
+    // Threads meet after every cable's delay: there must be something to do in between.
+    let available = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    Ok(available.min(1 + senders / 1000).min(most))
+}
+
+/// Writes the results of a run into a folder, and removes those of an earlier one that are not replaced.
+///
+/// # Errors
+/// If the folder has files of others with these names, or they cannot be written.
+fn write(folder: &Path, report: &Report<'_>, json: &str) -> Result<()> {
+    refuse_files_of_others(folder)?;
+    let (ports, idle) = (report.ports()?, report.idle_periods()?);
+    let series = report.series()?;
+    let mut files = vec![
+        (folder.join(SUMMARY), json.as_bytes()),
+        (folder.join(PORTS), &ports),
+    ];
+    // One that is not of this run is of an earlier one, and does not belong to these files.
+    let mut stale = Vec::new();
+    let optional = std::iter::once((IDLE, &idle))
+        .chain(series.each_ref().map(|(name, content)| (*name, content)));
+    for (name, content) in optional {
+        match content {
+            Some(content) => files.push((folder.join(name), content)),
+            None => stale.push(folder.join(name)),
         }
     }
-    if report.found.measured.may_be_saturated() {
-        let Measured {
-            offered_bytes,
-            delivered_bytes,
-            ..
-        } = report.found.measured;
+    files::write_together(&files)?;
+    stale.retain(|path| is_there(path));
+    for path in &stale {
+        files::remove(path)?;
+    }
+    if !stale.is_empty() {
+        output::note(&format!(
+            "removed, of an earlier run: {}",
+            files::listed(&stale)
+        ));
+    }
+    Ok(())
+}
+
+/// Says on standard error what makes figures of the run mean less than they seem to.
+fn note_what_limits(measured: &Measured, scenario: &Scenario) {
+    let &Measured {
+        pauses,
+        pauses_asleep,
+        offered_bytes,
+        delivered_bytes,
+        latency_packets,
+        ..
+    } = measured;
+    if measured.may_be_saturated() {
         output::note(&format!(
             "note: {delivered_bytes} of {offered_bytes} bytes that nodes sent had arrived at the \
              end: the network is saturated, and latencies grow with the length of the run, or \
              the run is too short to tell"
         ));
     }
-    let Measured {
-        pauses,
-        pauses_asleep,
-        delivered_bytes,
-        latency_packets,
-        ..
-    } = report.found.measured;
     if scenario.warm_up_ps > 0 && delivered_bytes > 0 && latency_packets == 0 {
         output::note(&format!(
             "note: no packet that was handed over after run.warm_up_ns = {} has arrived: there is no latency",
@@ -270,15 +282,6 @@ pub fn run(args: &Args) -> Result<Outcome> {
              was not awake; a MAC has to wake it first, and needs buffers for what arrives until then"
         ));
     }
-    output::print(&if args.json {
-        json
-    } else {
-        report.text(args.all, args.out.as_deref())
-    })?;
-    Ok(match &report.loops {
-        Some(loops) if !loops.equal() => Outcome::CheckFailed,
-        _ => Outcome::Done,
-    })
 }
 
 /// Whether something has this name, be it a link that leads nowhere.
@@ -543,6 +546,23 @@ struct Found {
     measured: Measured,
     /// Its samples, if it kept them.
     series: Option<Columns>,
+}
+
+impl Found {
+    fn of(run: Measurement, scenario: &Scenario, experiment: &Experiment<'_>) -> Self {
+        let (switches, byte_ps) = (scenario.topology.switches(), scenario.switch.byte_ps);
+        let series = PowerSeries::new(&experiment.power, switches, byte_ps, &run.summary);
+        Found {
+            series: series.map(|series| Columns::new(&scenario.path, &series)),
+            run: Run {
+                summary: run.summary,
+                cpu_seconds: run.measured.cpu_seconds,
+            },
+            energy: run.energy,
+            models: run.models,
+            measured: run.measured,
+        }
+    }
 }
 
 struct Report<'a> {

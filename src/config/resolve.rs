@@ -24,6 +24,28 @@ struct Unit {
     name: &'static str,
 }
 
+/// How times are counted.
+struct Times {
+    ticks: Unit,
+    cycles: Unit,
+    /// Bits of a time in ticks.
+    width: u32,
+    /// The longest time in ticks that both the registers and this program hold.
+    longest: u64,
+}
+
+impl Times {
+    /// What a time is compared with that is too long.
+    fn fits(&self) -> String {
+        format!("the longest time of port.time_width = {}", self.width)
+    }
+}
+
+/// A default in nanoseconds of a time that any number of clock periods may have.
+fn short(default_ns: u64) -> (u64, u64, u64) {
+    (default_ns * PS_PER_NS, 1, u64::MAX)
+}
+
 /// A sleep state as written.
 struct WrittenState {
     power_w: Option<Written<Decimal>>,
@@ -54,72 +76,103 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         return None;
     }
     let written = tables.table("clock");
-    let (period, tick) = (written.number("period_ps"), written.number("tick_ns"));
-    let written = tables.table("port");
-    let time_width = written.number("time_width");
-    let policy = written.choice("policy", &Policy::ALL.map(|v| (v.name(), v)));
-    let sleep = written.choice("sleep", &Sleep::ALL.map(|v| (v.name(), v)));
-    let t_pdt = written.number("t_pdt_ns");
-    let t_pdt_init = written.number("t_pdt_init_ns");
-    let t_backstop = written.number("t_backstop_ns");
-    let backstop_off = written.choice("t_backstop_ns", &[("off", ())]).is_some();
-    let hybrid_hold = written.number("hybrid_hold_ns");
-    let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
-    let control_pins = written.switch("control_pins");
-    let triple_redundancy = written.switch("triple_redundancy");
-    let memory_code = written.choice("memory_code", &MemoryCode::ALL.map(|v| (v.name(), v)));
-    let registers = written.switch("registers");
-    let timing_range = written.number("timing_range");
-    let sync_timeout = written.number("sync_timeout_ns");
-    let wake_power = power(&tables.table("states.wake"));
-    let fast_wake = state(&tables.table("states.fast-wake"));
-    let written = tables.table("states.deep-sleep");
-    let deep_sleep = state(&written);
-    let (t_q, t_r) = (written.number("t_q_ns"), written.number("t_r_ns"));
-    let written = tables.table("histogram");
-    let kinds = HistogramKind::ALL.map(|v| (v.name(), v));
-    let kind = written.choice("kind", &kinds);
-    let scale = written.choice("bin_scale", &Scale::ALL.map(|v| (v.name(), v)));
-    let (bins, bin) = (written.number("bins"), written.number("bin_ns"));
-    let counter_bits = written.number("counter_bits");
-    let max_samples = written.number("max_samples");
-    let ttl = written.number("ttl_ns");
-    let map_entries = written.number("map_entries");
-    let max_value = written.number("max_value_ns");
+    let clock = clock(
+        reader,
+        written.number("period_ps"),
+        written.number("tick_ns"),
+    );
+    if reader.fault_count() > before {
+        return None;
+    }
+    let written_port = tables.table("port");
+    let width = small(written_port.number("time_width"), 32);
+    let times = Times {
+        ticks: Unit {
+            ps: clock.tick_ps,
+            name: "ticks",
+        },
+        cycles: Unit {
+            ps: clock.period_ps,
+            name: "clock periods",
+        },
+        width,
+        longest: (u64::MAX >> (64 - width)).min(LONGEST_NS * PS_PER_NS / clock.tick_ps),
+    };
+    let states = states(
+        reader,
+        &tables.table("states.wake"),
+        &tables.table("states.fast-wake"),
+        &tables.table("states.deep-sleep"),
+        times.cycles,
+    );
+    let histogram = histogram(reader, &tables.table("histogram"), &times);
+    let port = port(reader, &written_port, &times, histogram.max_value_ps);
     let written = tables.table("perfbound");
     let bound = written.fraction("bound");
     let hop_factor = written.fraction("hop_factor");
     let hops = written.get("hops").cloned();
-    let hop_window = written.number("hop_window");
-    let budget_step = written.number("budget_step_ticks");
-    let windows = CircularWindow::ALL.map(|v| (v.name(), v));
-    let window = written.choice("window", &windows);
-    let written = tables.table("correction");
-    let history = written.number("history");
-    let mode = written.choice("mode", &CorrectionMode::ALL.map(|v| (v.name(), v)));
-    let miss_unit = written.choice("miss_unit", &MissUnit::ALL.map(|v| (v.name(), v)));
-    let fraction_bits = written.number("fraction_bits");
-    let burst = tables.table("guard").number("burst");
-    let module_prefix = tables.table("verilog").text("module_prefix");
-
-    let clock = clock(reader, period, tick);
+    // Where to point if the budget cannot be exact.
+    let budget_offset = [
+        hop_factor.as_ref().map(|w| w.offset),
+        hops.as_ref().map(|w| w.offset),
+        bound.as_ref().map(|w| w.offset),
+    ]
+    .into_iter()
+    .flatten()
+    .next()
+    .unwrap_or(0);
+    let perfbound = perfbound(reader, bound, hops, hop_factor);
+    let hop_window = power_of_two(reader, written.number("hop_window"), 4096);
+    let budget_step_ticks = power_of_two(reader, written.number("budget_step_ticks"), 1);
     if reader.fault_count() > before {
         return None;
     }
-    let ticks = Unit {
-        ps: clock.tick_ps,
-        name: "ticks",
-    };
-    let cycles = Unit {
-        ps: clock.period_ps,
-        name: "clock periods",
-    };
-    let time_width = small(time_width, 32);
-    // The longest time in ticks that both the registers and this program hold.
-    let longest = (u64::MAX >> (64 - time_width)).min(LONGEST_NS * PS_PER_NS / clock.tick_ps);
-    let fits = format!("the longest time of port.time_width = {time_width}");
-    let short = |default_ns: u64| (default_ns * PS_PER_NS, 1, u64::MAX);
 
+    let windows = CircularWindow::ALL.map(|v| (v.name(), v));
+    let window = written.choice("window", &windows);
+    let burst = tables.table("guard").number("burst");
+    let module_prefix = tables.table("verilog").text("module_prefix");
+    let config = Config {
+        clock,
+        port,
+        states,
+        histogram,
+        perfbound: perfbound?,
+        hop_window,
+        budget_step_ticks,
+        window: window.map_or(CircularWindow::Held, |w| w.value),
+        correction: correction(&tables.table("correction")),
+        guard: Guard {
+            burst: small(burst.clone(), 0),
+        },
+        verilog: Verilog {
+            module_prefix: module_prefix.map_or_else(String::new, |w| w.value),
+        },
+    };
+    if let (Some(burst), Some(problem)) = (&burst, guard_fault(&config)) {
+        reader.fault_of(burst, problem);
+    }
+    let timing_range = written_port.number("timing_range");
+    if let (Some(range), Some(problem)) = (&timing_range, timing_fault(&config)) {
+        reader.fault_of(range, problem);
+    }
+    if let Err(error) = config.plan() {
+        reader.fault(budget_offset, error.to_string());
+    }
+    Some(config)
+}
+
+/// The sleep states: what they draw, and how long the ways to them and back take.
+fn states(
+    reader: &mut Reader<'_>,
+    wake: &Section,
+    fast_wake: &Section,
+    deep_sleep: &Section,
+    cycles: Unit,
+) -> States {
+    let wake_power = power(wake);
+    let (t_q, t_r) = (deep_sleep.number("t_q_ns"), deep_sleep.number("t_r_ns"));
+    let (fast_wake, deep_sleep) = (state(fast_wake), state(deep_sleep));
     let sleep_state = |reader: &mut Reader<'_>, state: WrittenState, default: SleepState| {
         let (t_w, t_s) = (default.t_w_ps / PS_PER_NS, default.t_s_ps / PS_PER_NS);
         SleepState {
@@ -140,7 +193,7 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
     let value_of = |power: &Option<Written<Decimal>>| power.as_ref().map(|w| w.value);
     let fast_wake_default = share(40).max(value_of(&deep_sleep.power_w).unwrap_or(Decimal::ZERO));
     let deep_sleep_default = share(10).min(value_of(&fast_wake.power_w).unwrap_or(wake_power_w));
-    let states = States {
+    States {
         wake_power_w,
         fast_wake: sleep_state(
             reader,
@@ -161,70 +214,103 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
             },
         ),
         refresh: refresh(reader, t_q, t_r, cycles),
-    };
+    }
+}
 
-    let histogram = {
-        let kind = kind.map_or(HistogramKind::Clearing, |w| w.value);
-        let scale = scale.map_or(Scale::Linear, |w| w.value);
-        let (bins_value, bin_ps) = bins_and_width(reader, scale, bins, bin, ticks, time_width);
-        let range_ps = match scale {
-            Scale::Linear => bin_ps * u64::from(bins_value),
-            // PerfBound 3.3 calls one second a sensible period.
-            Scale::Log => SECOND_PS,
-        }
-        .min(longest * clock.tick_ps);
-        let max_samples_value = small(max_samples.clone(), 250);
-        let counter_bits_value = small(counter_bits.clone(), 8);
-        counters_hold_samples(
-            reader,
-            kind,
-            (max_samples, max_samples_value),
-            (counter_bits, counter_bits_value),
-        );
-        let ttl_ps = match ttl {
-            Some(ttl) if ttl.value == 0 => 0,
-            // PerfBound 3.3: "a sensible period, like one second"; where the time width cannot
-            // count it, the default is the longest time that it counts.
-            None if longest < SECOND_PS.div_ceil(clock.tick_ps) => 0,
-            ttl => whole(reader, ttl, ticks, (SECOND_PS, 1, longest), &fits),
-        };
-        if let Some(entries) = &map_entries {
-            if kind == HistogramKind::Map && entries.value > u64::from(bins_value) {
-                reader.fault_of(
-                    entries,
-                    format!(
-                        "must be at most histogram.bins = {bins_value}: a map holds each bin \
-                         once; the nearest legal value is {bins_value}"
-                    ),
-                );
-            }
-        }
-        Histogram {
-            kind,
-            scale,
-            bins: bins_value,
-            bin_ps,
-            counter_bits: counter_bits_value,
-            max_samples: max_samples_value,
-            ttl_ps,
-            map_entries: small(map_entries, 64.min(bins_value)),
-            max_value_ps: whole(reader, max_value, ticks, (range_ps, 1, longest), &fits),
-        }
+fn histogram(reader: &mut Reader<'_>, written: &Section, times: &Times) -> Histogram {
+    let &Times { ticks, longest, .. } = times;
+    let fits = times.fits();
+    let kinds = HistogramKind::ALL.map(|v| (v.name(), v));
+    let kind = written.choice("kind", &kinds);
+    let scale = written.choice("bin_scale", &Scale::ALL.map(|v| (v.name(), v)));
+    let (bins, bin) = (written.number("bins"), written.number("bin_ns"));
+    let counter_bits = written.number("counter_bits");
+    let max_samples = written.number("max_samples");
+    let ttl = written.number("ttl_ns");
+    let map_entries = written.number("map_entries");
+    let max_value = written.number("max_value_ns");
+    let kind = kind.map_or(HistogramKind::Clearing, |w| w.value);
+    let scale = scale.map_or(Scale::Linear, |w| w.value);
+    let (bins_value, bin_ps) = bins_and_width(reader, scale, bins, bin, ticks, times.width);
+    let range_ps = match scale {
+        Scale::Linear => bin_ps * u64::from(bins_value),
+        // PerfBound 3.3 calls one second a sensible period.
+        Scale::Log => SECOND_PS,
+    }
+    .min(longest * ticks.ps);
+    let max_samples_value = small(max_samples.clone(), 250);
+    let counter_bits_value = small(counter_bits.clone(), 8);
+    counters_hold_samples(
+        reader,
+        kind,
+        (max_samples, max_samples_value),
+        (counter_bits, counter_bits_value),
+    );
+    let ttl_ps = match ttl {
+        Some(ttl) if ttl.value == 0 => 0,
+        // PerfBound 3.3: "a sensible period, like one second"; where the time width cannot
+        // count it, the default is the longest time that it counts.
+        None if longest < SECOND_PS.div_ceil(ticks.ps) => 0,
+        ttl => whole(reader, ttl, ticks, (SECOND_PS, 1, longest), &fits),
     };
+    if let Some(entries) = &map_entries {
+        if kind == HistogramKind::Map && entries.value > u64::from(bins_value) {
+            reader.fault_of(
+                entries,
+                format!(
+                    "must be at most histogram.bins = {bins_value}: a map holds each bin \
+                     once; the nearest legal value is {bins_value}"
+                ),
+            );
+        }
+    }
+    Histogram {
+        kind,
+        scale,
+        bins: bins_value,
+        bin_ps,
+        counter_bits: counter_bits_value,
+        max_samples: max_samples_value,
+        ttl_ps,
+        map_entries: small(map_entries, 64.min(bins_value)),
+        max_value_ps: whole(reader, max_value, ticks, (range_ps, 1, longest), &fits),
+    }
+}
 
-    let policy = policy.map_or(Policy::PerfBound, |w| w.value);
-    let max_value_ps = histogram.max_value_ps;
+/// The controller of a port, whose histogram records times up to `max_value_ps`.
+fn port(reader: &mut Reader<'_>, written: &Section, times: &Times, max_value_ps: u64) -> Port {
+    let &Times {
+        ticks,
+        cycles,
+        longest,
+        ..
+    } = times;
+    let fits = times.fits();
     let h_maxval = format!("histogram.max_value_ns = {}", ns(max_value_ps));
-    let port = Port {
-        time_width,
-        policy,
+    let policy = written.choice("policy", &Policy::ALL.map(|v| (v.name(), v)));
+    let sleep = written.choice("sleep", &Sleep::ALL.map(|v| (v.name(), v)));
+    let t_pdt = written.number("t_pdt_ns");
+    let t_pdt_init = written.number("t_pdt_init_ns");
+    let t_backstop = written.number("t_backstop_ns");
+    let backstop_off = written.choice("t_backstop_ns", &[("off", ())]).is_some();
+    let hybrid_hold = written.number("hybrid_hold_ns");
+    let sync = written.choice("sync", &Sync::ALL.map(|v| (v.name(), v)));
+    let control_pins = written.switch("control_pins");
+    let triple_redundancy = written.switch("triple_redundancy");
+    let memory_code = written.choice("memory_code", &MemoryCode::ALL.map(|v| (v.name(), v)));
+    let registers = written.switch("registers");
+    let timing_range = written.number("timing_range");
+    let sync_timeout = written.number("sync_timeout_ns");
+    Port {
+        time_width: times.width,
+        policy: policy.map_or(Policy::PerfBound, |w| w.value),
         sleep: sleep.map_or(Sleep::DeepSleep, |w| w.value),
         t_pdt_ps: whole(reader, t_pdt, ticks, (100_000_000, 0, longest), &fits),
         t_pdt_init_ps: whole(
             reader,
             t_pdt_init,
             ticks,
-            (max_value_ps, 0, max_value_ps / clock.tick_ps),
+            (max_value_ps, 0, max_value_ps / ticks.ps),
             &h_maxval,
         ),
         t_backstop_ps: (!backstop_off)
@@ -235,58 +321,22 @@ fn resolve<'a>(reader: &mut Reader<'a>, table: DeTable<'a>, before: usize) -> Op
         triple_redundancy: triple_redundancy.is_some_and(|w| w.value),
         memory_code: memory_code.map_or(MemoryCode::Plain, |w| w.value),
         registers: registers.is_some_and(|w| w.value),
-        timing_range: small(timing_range.clone(), 1),
+        timing_range: small(timing_range, 1),
         sync_timeout_ps: whole(reader, sync_timeout, ticks, (10_000_000, 1, longest), &fits),
-    };
-    // Where to point if the budget cannot be exact.
-    let budget_offset = [
-        hop_factor.as_ref().map(|w| w.offset),
-        hops.as_ref().map(|w| w.offset),
-        bound.as_ref().map(|w| w.offset),
-    ]
-    .into_iter()
-    .flatten()
-    .next()
-    .unwrap_or(0);
-    let perfbound = perfbound(reader, bound, hops, hop_factor);
-    let hop_window = power_of_two(reader, hop_window, 4096);
-    let budget_step_ticks = power_of_two(reader, budget_step, 1);
-    if reader.fault_count() > before {
-        return None;
     }
+}
 
-    let config = Config {
-        clock,
-        port,
-        states,
-        histogram,
-        perfbound: perfbound?,
-        hop_window,
-        budget_step_ticks,
-        window: window.map_or(CircularWindow::Held, |w| w.value),
-        correction: Correction {
-            history: small(history, 16),
-            mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
-            miss_unit: miss_unit.map_or(MissUnit::Fraction, |w| w.value),
-            fraction_bits: small(fraction_bits, 10),
-        },
-        guard: Guard {
-            burst: small(burst.clone(), 0),
-        },
-        verilog: Verilog {
-            module_prefix: module_prefix.map_or_else(String::new, |w| w.value),
-        },
-    };
-    if let (Some(burst), Some(problem)) = (&burst, guard_fault(&config)) {
-        reader.fault_of(burst, problem);
+fn correction(written: &Section) -> Correction {
+    let history = written.number("history");
+    let mode = written.choice("mode", &CorrectionMode::ALL.map(|v| (v.name(), v)));
+    let miss_unit = written.choice("miss_unit", &MissUnit::ALL.map(|v| (v.name(), v)));
+    let fraction_bits = written.number("fraction_bits");
+    Correction {
+        history: small(history, 16),
+        mode: mode.map_or(CorrectionMode::AtLeastOne, |w| w.value),
+        miss_unit: miss_unit.map_or(MissUnit::Fraction, |w| w.value),
+        fraction_bits: small(fraction_bits, 10),
     }
-    if let (Some(range), Some(problem)) = (&timing_range, timing_fault(&config)) {
-        reader.fault_of(range, problem);
-    }
-    if let Err(error) = config.plan() {
-        reader.fault(budget_offset, error.to_string());
-    }
-    Some(config)
 }
 
 /// Why software cannot set the times of the link, if the configuration asks for it.

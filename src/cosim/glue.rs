@@ -364,52 +364,7 @@ pub(super) fn pins_header(
         };
     }
     text += "}\n\n";
-    let registers = &internals.time_registers;
-    if !registers.is_empty() {
-        let _ = write!(
-            text,
-            "#define LINKDOZE_LEAPS\nenum {{ TIME_REGISTERS = {} }};\n\n\
-             static inline void read_time(const Root& root, uint64_t* values) {{\n",
-            registers.len()
-        );
-        let counters = registers.iter().filter_map(|member| Counter::of(member));
-        let size = counters.map(|counter| counter.place + 1).max().unwrap_or(1);
-        for (at, member) in registers.iter().enumerate() {
-            let value = match (
-                Counter::of(member),
-                EventCounter::of(member, internals.read_inside),
-            ) {
-                (Some(counter), _) => counter.value(size),
-                (_, Some(counter)) => counter.value(),
-                (None, None) => match internals.copies(member) {
-                    Some([first, second, third]) => format!(
-                        "(root.{first} & root.{second}) | (root.{first} & root.{third}) \
-                         | (root.{second} & root.{third})"
-                    ),
-                    None => format!("root.{member}"),
-                },
-            };
-            let _ = writeln!(text, "    values[{at}] = {value};");
-        }
-        text += "}\n\nstatic inline void write_time(Root& root, const uint64_t* values) {\n";
-        // Counters of samples stay as they are.
-        let times = registers.iter().enumerate();
-        for (at, member) in times.filter(|(_, member)| Counter::of(member).is_none()) {
-            let value = format!("values[{at}]");
-            let _ = match EventCounter::of(member, internals.read_inside) {
-                Some(counter) => writeln!(text, "    {}", counter.set(&value)),
-                None => match internals.copies(member) {
-                    Some([first, second, third]) => writeln!(
-                        text,
-                        "    root.{first} = root.{second} = root.{third} = {value};"
-                    ),
-                    None => writeln!(text, "    root.{member} = {value};"),
-                },
-            };
-        }
-        text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\
-                 static inline void settle(Root& root) { Vport___024root___eval_settle(&root); }\n\n";
-    }
+    text += &time_registers(internals);
     if let Some(selector) = selector {
         let _ = write!(
             text,
@@ -425,6 +380,66 @@ pub(super) fn pins_header(
         }
         text += "}\n\n";
     }
+    text += &clock_edge(internals, clocking);
+    text
+}
+
+/// How a model that leaps over idle time has its registers read and set, and is settled afterwards.
+fn time_registers(internals: &Internals) -> String {
+    let registers = &internals.time_registers;
+    if registers.is_empty() {
+        return String::new();
+    }
+    let mut text = String::new();
+    let _ = write!(
+        text,
+        "#define LINKDOZE_LEAPS\nenum {{ TIME_REGISTERS = {} }};\n\n\
+         static inline void read_time(const Root& root, uint64_t* values) {{\n",
+        registers.len()
+    );
+    let counters = registers.iter().filter_map(|member| Counter::of(member));
+    let size = counters.map(|counter| counter.place + 1).max().unwrap_or(1);
+    for (at, member) in registers.iter().enumerate() {
+        let value = match (
+            Counter::of(member),
+            EventCounter::of(member, internals.read_inside),
+        ) {
+            (Some(counter), _) => counter.value(size),
+            (_, Some(counter)) => counter.value(),
+            (None, None) => match internals.copies(member) {
+                Some([first, second, third]) => format!(
+                    "(root.{first} & root.{second}) | (root.{first} & root.{third}) \
+                     | (root.{second} & root.{third})"
+                ),
+                None => format!("root.{member}"),
+            },
+        };
+        let _ = writeln!(text, "    values[{at}] = {value};");
+    }
+    text += "}\n\nstatic inline void write_time(Root& root, const uint64_t* values) {\n";
+    // Counters of samples stay as they are.
+    let times = registers.iter().enumerate();
+    for (at, member) in times.filter(|(_, member)| Counter::of(member).is_none()) {
+        let value = format!("values[{at}]");
+        let _ = match EventCounter::of(member, internals.read_inside) {
+            Some(counter) => writeln!(text, "    {}", counter.set(&value)),
+            None => match internals.copies(member) {
+                Some([first, second, third]) => writeln!(
+                    text,
+                    "    root.{first} = root.{second} = root.{third} = {value};"
+                ),
+                None => writeln!(text, "    root.{member} = {value};"),
+            },
+        };
+    }
+    text += "}\n\nvoid Vport___024root___eval_settle(Root*);\n\n\
+             static inline void settle(Root& root) { Vport___024root___eval_settle(&root); }\n\n";
+    text
+}
+
+/// How the inputs of a model are settled, and how its clock rises.
+fn clock_edge(internals: &Internals, clocking: Clocking) -> String {
+    let mut text = String::new();
     match (clocking, &internals.previous_clock, &internals.regions) {
         (Clocking::Regions, _, Some((inputs, clock))) => {
             let _ = write!(

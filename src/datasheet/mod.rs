@@ -224,6 +224,18 @@ impl Source<'_> {
                 holds.into(),
             ]);
         };
+        self.waits(&mut row);
+        self.transitions(&mut row);
+        let mut blocks = vec![
+            Block::Heading(2, "Latencies and bounds".into()),
+            Block::Table(table),
+        ];
+        blocks.extend(self.figures());
+        blocks
+    }
+
+    /// A row for each wait that has a bound: what waits, clock cycles, and when it holds.
+    fn waits(&self, row: &mut dyn FnMut(&str, u64, &str)) {
         let estimate = self.estimate;
         if let Some(latency) = estimate.latency {
             row(
@@ -296,6 +308,10 @@ impl Source<'_> {
                 "at most",
             );
         }
+    }
+
+    /// A row for each transition of the link.
+    fn transitions(&self, row: &mut dyn FnMut(&str, u64, &str)) {
         let link = &self.plan.link;
         let adjustable = self.plan.adjustable_times();
         let of = |time: LinkTime| {
@@ -348,10 +364,12 @@ impl Source<'_> {
                 row("from `link_up` to `tx_enable`", start, "always");
             }
         }
-        let mut blocks = vec![
-            Block::Heading(2, "Latencies and bounds".into()),
-            Block::Table(table),
-        ];
+    }
+
+    /// Thresholds, their error, the guard, and the range of times.
+    fn figures(&self) -> Vec<Block> {
+        let estimate = self.estimate;
+        let mut blocks = Vec::new();
         let tick = self.config.clock.tick_ps;
         let ticks = |count: u64| time(u128::from(count) * u128::from(tick));
         if self.plan.predicts() {

@@ -31,6 +31,8 @@ use super::values::{clog2, mask, Bit, Bits, State, Type, Value, Width};
 pub(crate) enum Meta {
     /// A signal or a constant.
     Net { doc: String, kind: Type },
+    /// A number of the description, which may be an index.
+    Number,
     /// The surrounding scope is a block, and this is its module.
     About { module: String, text: String },
     /// The surrounding scope is a register; the atom's value is the reset value.
@@ -423,6 +425,16 @@ impl Atom for Marker {
     fn constraints(&self) -> Vec<PinConstraint> {
         vec![]
     }
+}
+
+/// Tells elaboration the value of a number of the description.
+pub(super) fn accept_number(value: usize, name: &str, probe: &mut dyn Probe) {
+    let number = Marker {
+        meta: Meta::Number,
+        width: usize::BITS,
+        value: value as u128,
+    };
+    probe.visit_atom(name, &number);
 }
 
 /// The module that a block becomes: every block has one, in a field `about`.

@@ -12,9 +12,10 @@
 //!   pins, registers, constants, children. A block with registers is declared with a clock and
 //!   a reset, which are connected to all that is in it.
 //! - `update` is the description. Statements are assignments, `if`, `match` on states, `for`
-//!   over a range of numbers or of a `number` of the block (unrolled; vectors of signals and
-//!   blocks take the index `i`, `i + 1`, `i - 1` or a number), and `comment!("why")`, which
-//!   the Verilog carries.
+//!   over a range of numbers or of a `number` of the block (unrolled), and `comment!("why")`,
+//!   which the Verilog carries. A long one is written in [pieces](crate::pieces).
+//! - The index of a vector of signals or blocks is the variable of a `for`, a number, or a
+//!   `number` of the block, or a sum or difference of two of these: `self.sums[self._count - 1]`.
 //! - A register keeps its value in every cycle in which `update` assigns no other.
 //!   `dff_setup!(self, clk, register, ...)` and `clock!(self, clk, memory, ...)` at the top
 //!   of `update` are needed for another clock or another order in the Verilog only.
@@ -83,6 +84,7 @@ mod names;
 mod outline;
 mod part;
 mod passes;
+mod piece;
 mod resolve;
 pub mod sim;
 mod table;
@@ -99,6 +101,9 @@ pub use ir::Design;
 pub use names::CHECKER;
 pub use outline::{described_pins, outline, Outline};
 pub use part::{Optional, OptionalBlock, Part};
+#[doc(hidden)]
+pub use piece::in_order;
+pub use piece::Piece;
 pub use sim::PinDirection;
 pub use table::Table;
 pub use values::{
@@ -111,9 +116,10 @@ pub mod prelude {
     pub use super::code::Code;
     pub use super::logic;
     pub use super::part::{Optional, OptionalBlock};
+    pub use super::piece::Piece;
     pub use super::table::Table;
     pub use super::values::{bit_cast, bits, clog2, Bit, Bits, Castable, State, Value};
-    pub use crate::{block, bundle, clock, comment, dff_setup, states};
+    pub use crate::{block, bundle, clock, comment, dff_setup, pieces, states};
     pub use rust_hdl_core::ast;
     pub use rust_hdl_core::block::Block;
     pub use rust_hdl_core::clock::Clock;

@@ -9,7 +9,7 @@ use rust_hdl_core::clock::Clock;
 use rust_hdl_core::direction::Direction;
 use rust_hdl_core::probe::Probe;
 
-use super::atoms::{About, Constant, Memory, Reg, Signal};
+use super::atoms::{accept_number, About, Constant, Memory, Reg, Signal};
 use super::table::Table;
 use super::values::{Bit, Value, Width};
 
@@ -79,8 +79,12 @@ impl Part for Bit {
     }
 }
 
-/// A width or the end of a `for` loop: plain Rust.
-impl Part for usize {}
+/// A width, an index or the end of a `for` loop: plain Rust.
+impl Part for usize {
+    fn accept(&self, name: &str, probe: &mut dyn Probe) {
+        accept_number(*self, name, probe);
+    }
+}
 
 impl<T: Part> Part for Vec<T> {
     fn clocked(&mut self, clk: Clock, rst: Bit) {

@@ -261,112 +261,6 @@ fn drop_overridden(design: &mut Design, block: BlockId) {
 /// Gives every part of an expression that is no signal a name of its own, because
 /// Verilog takes parts of signals alone.
 pub(super) fn hoist_slices(design: &mut Design, block: BlockId) {
-    struct Hoist<'a> {
-        design: &'a mut Design,
-        block: BlockId,
-        pending: Vec<Statement>,
-    }
-    impl Hoist<'_> {
-        fn expr(&mut self, expr: &mut Expr, near: &str) {
-            match expr {
-                Expr::Literal { .. } | Expr::State { .. } | Expr::Net { .. } => {}
-                Expr::Not(of) | Expr::Reduce(_, of) | Expr::Extend { of, .. } => {
-                    self.expr(of, near);
-                }
-                Expr::Binary { left, right, .. } => {
-                    self.expr(left, near);
-                    self.expr(right, near);
-                }
-                Expr::BitAt { index, .. } => self.expr(index, near),
-                Expr::Concat(parts) => parts.iter_mut().for_each(|part| self.expr(part, near)),
-                Expr::Select { test, yes, no } => {
-                    self.expr(test, near);
-                    self.expr(yes, near);
-                    self.expr(no, near);
-                }
-                Expr::Slice { of, .. } => {
-                    self.expr(of, near);
-                    if matches!(**of, Expr::Net { .. }) {
-                        return;
-                    }
-                    let net = self.local(of.width(), near);
-                    let whole = Expr::Net {
-                        net,
-                        width: of.width(),
-                    };
-                    let value = std::mem::replace(&mut **of, whole);
-                    self.pending.push(Statement::Assign {
-                        target: net,
-                        value,
-                        hold: false,
-                    });
-                }
-            }
-        }
-
-        fn local(&mut self, width: u32, near: &str) -> NetId {
-            let taken = |name: &str| {
-                self.design.blocks[self.block]
-                    .nets
-                    .iter()
-                    .any(|&net| self.design.nets[net].name == name)
-            };
-            let base = format!("{}_full", near.replace('.', "_"));
-            let mut name = base.clone();
-            let mut count = 1;
-            while taken(&name) {
-                count += 1;
-                name = format!("{base}_{count}");
-            }
-            self.design.nets.push(Net {
-                block: self.block,
-                name,
-                printed: String::new(),
-                role: Role::Local,
-                width,
-                kind: Type::Bits,
-                doc: String::new(),
-                value: None,
-                live: false,
-                formal: false,
-            });
-            let net = self.design.nets.len() - 1;
-            self.design.blocks[self.block].nets.push(net);
-            net
-        }
-
-        fn statements(&mut self, statements: &mut [Statement]) {
-            for statement in statements {
-                match statement {
-                    Statement::Assign { target, value, .. } => {
-                        let near = seen_from(self.design, self.block, *target);
-                        self.expr(value, near.trim_end_matches(".d"));
-                    }
-                    Statement::If {
-                        test,
-                        then,
-                        otherwise,
-                    } => {
-                        self.expr(test, "condition");
-                        self.statements(then);
-                        self.statements(otherwise);
-                    }
-                    Statement::Case {
-                        test,
-                        arms,
-                        default,
-                        ..
-                    } => {
-                        self.expr(test, "condition");
-                        arms.iter_mut()
-                            .for_each(|arm| self.statements(&mut arm.body));
-                        self.statements(default);
-                    }
-                    Statement::Comment(_) => {}
-                }
-            }
-        }
-    }
     let statements = std::mem::take(&mut design.blocks[block].statements);
     let mut hoist = Hoist {
         design,
@@ -388,6 +282,117 @@ pub(super) fn hoist_slices(design: &mut Design, block: BlockId) {
         out.extend(statement);
     }
     design.blocks[block].statements = out;
+}
+
+/// A block of which parts of expressions get names.
+struct Hoist<'a> {
+    design: &'a mut Design,
+    block: BlockId,
+    /// What gives them, for the statement under way.
+    pending: Vec<Statement>,
+}
+
+impl Hoist<'_> {
+    fn expr(&mut self, expr: &mut Expr, near: &str) {
+        match expr {
+            Expr::Literal { .. } | Expr::State { .. } | Expr::Net { .. } => {}
+            Expr::Not(of) | Expr::Reduce(_, of) | Expr::Extend { of, .. } => {
+                self.expr(of, near);
+            }
+            Expr::Binary { left, right, .. } => {
+                self.expr(left, near);
+                self.expr(right, near);
+            }
+            Expr::BitAt { index, .. } => self.expr(index, near),
+            Expr::Concat(parts) => parts.iter_mut().for_each(|part| self.expr(part, near)),
+            Expr::Select { test, yes, no } => {
+                self.expr(test, near);
+                self.expr(yes, near);
+                self.expr(no, near);
+            }
+            Expr::Slice { of, .. } => {
+                self.expr(of, near);
+                if matches!(**of, Expr::Net { .. }) {
+                    return;
+                }
+                let net = self.local(of.width(), near);
+                let whole = Expr::Net {
+                    net,
+                    width: of.width(),
+                };
+                let value = std::mem::replace(&mut **of, whole);
+                self.pending.push(Statement::Assign {
+                    target: net,
+                    value,
+                    hold: false,
+                });
+            }
+        }
+    }
+
+    /// A new signal, called after what it is `near`.
+    fn local(&mut self, width: u32, near: &str) -> NetId {
+        let taken = |name: &str| {
+            self.design.blocks[self.block]
+                .nets
+                .iter()
+                .any(|&net| self.design.nets[net].name == name)
+        };
+        let base = format!("{}_full", near.replace('.', "_"));
+        let mut name = base.clone();
+        let mut count = 1;
+        while taken(&name) {
+            count += 1;
+            name = format!("{base}_{count}");
+        }
+        self.design.nets.push(Net {
+            block: self.block,
+            name,
+            printed: String::new(),
+            role: Role::Local,
+            width,
+            kind: Type::Bits,
+            doc: String::new(),
+            value: None,
+            live: false,
+            formal: false,
+        });
+        let net = self.design.nets.len() - 1;
+        self.design.blocks[self.block].nets.push(net);
+        net
+    }
+
+    fn statements(&mut self, statements: &mut [Statement]) {
+        for statement in statements {
+            match statement {
+                Statement::Assign { target, value, .. } => {
+                    let near = seen_from(self.design, self.block, *target);
+                    self.expr(value, near.trim_end_matches(".d"));
+                }
+                Statement::If {
+                    test,
+                    then,
+                    otherwise,
+                } => {
+                    self.expr(test, "condition");
+                    self.statements(then);
+                    self.statements(otherwise);
+                }
+                Statement::Case {
+                    test,
+                    arms,
+                    default,
+                    ..
+                } => {
+                    self.expr(test, "condition");
+                    arms.iter_mut()
+                        .for_each(|arm| self.statements(&mut arm.body));
+                    self.statements(default);
+                }
+                Statement::Comment(_) => {}
+            }
+        }
+    }
 }
 
 /// For every net that statements assign: the nets that decide its value.

@@ -33,6 +33,7 @@ pub(super) struct Resolver<'a> {
     design: &'a Design,
     block: BlockId,
     env: &'a HashMap<String, NetId>,
+    numbers: &'a HashMap<String, u128>,
     /// Names and meanings by type.
     types: BTreeMap<&'a str, &'a [(String, String)]>,
     /// `Phase$Idle` to printed name, value, width.
@@ -92,6 +93,7 @@ impl<'a> Resolver<'a> {
             design,
             block,
             env,
+            numbers: &source.numbers,
             types,
             states,
             loops: HashMap::new(),
@@ -377,7 +379,7 @@ impl<'a> Resolver<'a> {
         Ok(())
     }
 
-    /// `name[i]$pin` with loop indices put in: `name$2$pin`.
+    /// `name[i]$pin` with the value of the index put in: `name$2$pin`.
     fn name(&self, text: &str) -> Result<String> {
         let mut out = self.prefix.to_string();
         let mut rest = text;
@@ -387,7 +389,9 @@ impl<'a> Resolver<'a> {
             };
             let index = &rest[open + 1..open + length];
             let number = |text: &str| -> Option<u128> {
-                match self.loops.get(text) {
+                let named = self.loops.get(text);
+                let named = named.or_else(|| self.numbers.get(&format!("{}{text}", self.prefix)));
+                match named {
                     Some(&value) => Some(value),
                     None => text.trim_end_matches("usize").parse().ok(),
                 }
@@ -403,7 +407,7 @@ impl<'a> Resolver<'a> {
             };
             let Some(place) = place else {
                 return self.unsupported(format!(
-                    "the index of `{}` must be a number, a loop variable, or their sum or difference",
+                    "the index of `{}` must be a number, one of the block's, a loop variable, or their sum or difference",
                     text.replace('$', ".")
                 ));
             };

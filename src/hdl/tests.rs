@@ -720,7 +720,7 @@ impl Logic for Row {
         for i in 1..self._count {
             self.adders[i].x.next = self.adders[i - 1].y.val() + i;
         }
-        self.last.x.next = self.adders[2].y.val();
+        self.last.x.next = self.adders[self._count - 1].y.val();
         self.y.next = self.last.y.val();
         self.counts[0].next = 0.into();
         for i in 0..6 {

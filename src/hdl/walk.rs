@@ -22,6 +22,8 @@ pub(super) struct Scope {
     body: Option<Verilog>,
     marker: Option<(Meta, u32, u128)>,
     atoms: Vec<RawAtom>,
+    /// By the names that the description calls them.
+    numbers: HashMap<String, u128>,
     children: Vec<Scope>,
     /// The bundles and sections that the walk is in.
     spaces: Vec<Space>,
@@ -124,6 +126,9 @@ impl Probe for Walk {
                 ty: kind,
                 value,
             }),
+            Ok(Meta::Number) => {
+                scope.numbers.insert(key, value);
+            }
             Ok(meta) => scope.marker = Some((meta, width, value)),
             // One of rust_hdl's own atoms: the resolver will not know its name.
             Err(_) => {}
@@ -155,6 +160,7 @@ pub(super) fn literal(literal: &VerilogLiteral) -> (u128, u32) {
 pub(super) struct Source {
     pub(super) body: VerilogBlock,
     pub(super) env: HashMap<String, NetId>,
+    pub(super) numbers: HashMap<String, u128>,
     pub(super) sections: Vec<Section>,
     /// What are other names of nets; `update` tells of which.
     pub(super) aliases: Vec<Alias>,
@@ -201,37 +207,12 @@ pub(super) fn collect(
     sources.push(Source::default());
     let mut env = HashMap::new();
     for atom in scope.atoms {
-        let role = match atom.kind {
-            AtomKind::InputParameter => Role::Input,
-            AtomKind::OutputParameter => Role::Output,
-            AtomKind::LocalSignal => Role::Local,
-            AtomKind::Constant => Role::Constant,
-            _ => {
-                return Err(ElabError::Unsupported {
-                    block: path,
-                    what: format!(
-                        "`{}` is neither In, Out nor Local: other directions have no place here",
-                        atom.name
-                    ),
-                })
-            }
-        };
-        let net = add_net(design, id, &atom.name, role, &atom)?;
-        if role == Role::Constant {
-            check_fits(
-                &path,
-                &format!("the constant `{}` =", atom.name),
-                atom.value,
-                atom.width,
-            )?;
-            design.nets[net].value = Some(atom.value);
-        }
-        design.blocks[id].nets.push(net);
+        let net = add_signal(design, id, &atom)?;
         env.insert(atom.key, net);
     }
-    for child in scope.children {
+    for mut child in scope.children {
         let (name, key) = (child.name.clone(), child.key.clone());
-        match child.marker {
+        match child.marker.take() {
             Some((
                 Meta::Register {
                     doc,
@@ -242,22 +223,20 @@ pub(super) fn collect(
                 width,
                 value,
             )) => {
-                let what = format!("the reset value of `{name}`,");
                 let index = design.registers.len();
-                let mut sides = HashMap::new();
-                for mut atom in child.atoms {
-                    let role = match atom.name.as_str() {
-                        "clock" => Role::RegisterClock(index),
-                        "reset" => Role::RegisterReset(index),
-                        "d" => Role::RegisterD(index),
-                        _ => Role::RegisterQ(index),
-                    };
-                    atom.doc = doc.clone();
-                    let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
-                    env.insert(format!("{key}${}", atom.name), net);
-                    sides.insert(atom.name, net);
-                }
-                check_fits(&path, &what, value, width)?;
+                let role = |side: &str| match side {
+                    "clock" => Role::RegisterClock(index),
+                    "reset" => Role::RegisterReset(index),
+                    "d" => Role::RegisterD(index),
+                    _ => Role::RegisterQ(index),
+                };
+                let sides = add_sides(design, id, child, Some(&doc), role, &mut env)?;
+                check_fits(
+                    &path,
+                    &format!("the reset value of `{name}`,"),
+                    value,
+                    width,
+                )?;
                 if claim.is_some() {
                     design.nets[sides["q"]].value = Some(value);
                 }
@@ -286,17 +265,12 @@ pub(super) fn collect(
                     });
                 }
                 let index = design.memories.len();
-                let mut sides = HashMap::new();
-                for atom in child.atoms {
-                    let role = match atom.name.as_str() {
-                        "clock" => Role::MemoryClock(index),
-                        "read_data" | "upset" => Role::MemoryOut(index),
-                        _ => Role::MemoryIn(index),
-                    };
-                    let net = add_net(design, id, &format!("{name}${}", atom.name), role, &atom)?;
-                    env.insert(format!("{key}${}", atom.name), net);
-                    sides.insert(atom.name, net);
-                }
+                let role = |side: &str| match side {
+                    "clock" => Role::MemoryClock(index),
+                    "read_data" | "upset" => Role::MemoryOut(index),
+                    _ => Role::MemoryIn(index),
+                };
+                let sides = add_sides(design, id, child, None, role, &mut env)?;
                 design.memories.push(MemoryBlock {
                     name,
                     block: id,
@@ -317,7 +291,8 @@ pub(super) fn collect(
                 });
                 design.blocks[id].memories.push(index);
             }
-            _ => {
+            marker => {
+                let child = Scope { marker, ..child };
                 let child = collect(design, sources, child, Some(id))?;
                 design.blocks[id].children.push(child);
                 // Its pins, and the registers of all blocks below, which claims may read.
@@ -343,10 +318,65 @@ pub(super) fn collect(
     sources[id] = Source {
         body,
         env,
+        numbers: scope.numbers,
         sections: scope.sections,
         aliases: scope.aliases,
     };
     Ok(id)
+}
+
+/// Adds a signal or a constant of a block.
+fn add_signal(design: &mut Design, block: BlockId, atom: &RawAtom) -> Result<NetId> {
+    let role = match atom.kind {
+        AtomKind::InputParameter => Role::Input,
+        AtomKind::OutputParameter => Role::Output,
+        AtomKind::LocalSignal => Role::Local,
+        AtomKind::Constant => Role::Constant,
+        _ => {
+            return Err(ElabError::Unsupported {
+                block: design.blocks[block].path.clone(),
+                what: format!(
+                    "`{}` is neither In, Out nor Local: other directions have no place here",
+                    atom.name
+                ),
+            })
+        }
+    };
+    let net = add_net(design, block, &atom.name, role, atom)?;
+    if role == Role::Constant {
+        check_fits(
+            &design.blocks[block].path,
+            &format!("the constant `{}` =", atom.name),
+            atom.value,
+            atom.width,
+        )?;
+        design.nets[net].value = Some(atom.value);
+    }
+    design.blocks[block].nets.push(net);
+    Ok(net)
+}
+
+/// Adds the pins of a register or a memory, and what the block calls them. `doc` takes the place of what
+/// they say of themselves.
+fn add_sides(
+    design: &mut Design,
+    block: BlockId,
+    of: Scope,
+    doc: Option<&str>,
+    role: impl Fn(&str) -> Role,
+    env: &mut HashMap<String, NetId>,
+) -> Result<HashMap<String, NetId>> {
+    let mut sides = HashMap::new();
+    for mut atom in of.atoms {
+        if let Some(doc) = doc {
+            atom.doc = doc.into();
+        }
+        let name = format!("{}${}", of.name, atom.name);
+        let net = add_net(design, block, &name, role(&atom.name), &atom)?;
+        env.insert(format!("{}${}", of.key, atom.name), net);
+        sides.insert(atom.name, net);
+    }
+    Ok(sides)
 }
 
 fn add_net(

@@ -240,11 +240,21 @@ block! {
         number _wide_rise_bits(rise as usize + 1),
         number _mantissa_bits(numbers.mantissa as usize + 1),
         number _digits(numbers.digits_a_cycle),
-        number _last_digit(numbers.digits_a_cycle as usize - 1),
     }
 }
 
-impl Logic for Corrector {
+pieces! {
+    impl Logic for Corrector {
+        Begins,
+        Exponent,
+        Phases,
+        Product,
+        Outputs,
+    }
+}
+
+/// When a factor is computed, and when a threshold is multiplied by it.
+impl Piece<Begins> for Corrector {
     #[hdl_gen]
     fn update(&mut self) {
         self.changing.next = self.under_way.val().get_bit(self.changing_at.val());
@@ -290,7 +300,13 @@ impl Logic for Corrector {
             }
             self.not_covered.d.next = self.not_covered.q.val() << 1;
         }
+    }
+}
 
+/// The logarithm of the factor, and what of it makes its power of two.
+impl Piece<Exponent> for Corrector {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("Two bits of the quotient a cycle.");
         self.quotient_step.remainder.next = self.remainder.q.val();
         self.quotient_step.digit.next = bit_cast(self.quotient.q.val() >> self.digit_at.val(), 2);
@@ -323,7 +339,13 @@ impl Logic for Corrector {
         } else {
             self.summand.next = 0.into();
         }
+    }
+}
 
+/// The phases of a factor.
+impl Piece<Phases> for Corrector {
+    #[hdl_gen]
+    fn update(&mut self) {
         if !(self.step.q.val() == 0) {
             self.step.d.next = self.step.q.val() - 1;
         }
@@ -422,7 +444,13 @@ impl Logic for Corrector {
             self.step.d.next = self.last_division.val();
             self.phase.d.next = Phase::Divide;
         }
+    }
+}
 
+/// The threshold of the search times the factor.
+impl Piece<Product> for Corrector {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("From the lowest digit up; what the product has shifted out is final and");
         comment!("takes the place of the digits.");
         self.digit_steps[0].product.next = self.product.q.val();
@@ -466,11 +494,9 @@ impl Logic for Corrector {
             self.multiplying.d.next = true;
         } else if self.multiplying.q.val() {
             if self.steps_left.q.val().any() {
-                for i in self._last_digit..self._digits {
-                    self.multiplier.d.next = self.digit_steps[i].next_multiplier.val();
-                    self.product.d.next = self.digit_steps[i].next_product.val();
-                    self.carry.d.next = self.digit_steps[i].next_carry.val();
-                }
+                self.multiplier.d.next = self.digit_steps[self._digits - 1].next_multiplier.val();
+                self.product.d.next = self.digit_steps[self._digits - 1].next_product.val();
+                self.carry.d.next = self.digit_steps[self._digits - 1].next_carry.val();
                 self.steps_left.d.next = self.steps_left.q.val() - 1;
             } else {
                 if self.too_long.val() {
@@ -482,7 +508,13 @@ impl Logic for Corrector {
                 self.multiplying.d.next = false;
             }
         }
+    }
+}
 
+/// The corrected threshold.
+impl Piece<Outputs> for Corrector {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.log2_cf.next = self.log2_cf_now.q.val();
         self.t_pdt.next = self.t_pdt_now.q.val();
         self.update.next = self.update_now.q.val();

@@ -2,7 +2,9 @@
 //!
 //! How a request is answered is here; what the registers hold and do is in the sections.
 
+mod address;
 mod bins;
+mod claimed;
 mod claims;
 mod counters;
 pub mod golden;
@@ -11,9 +13,11 @@ mod layout;
 pub mod map;
 mod parameters;
 mod rate;
+mod reading;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(crate) mod timing;
+mod writing;
 
 use self::bins::{BinPins, Bins};
 use self::claims::{LookupClaims, ParameterClaims};
@@ -66,8 +70,8 @@ block! {
         // The first two, then what not every port has.
         let refusal_event = 2 + usize::from(!plan.per_direction());
         let lost_event = refusal_event + usize::from(plan.guard.is_some());
-        let received_event = lost_event + usize::from(plan.control_pins);
-        let early_event = received_event + usize::from(receives);
+        let lpi_event = lost_event + usize::from(plan.control_pins);
+        let early_event = lpi_event + usize::from(receives);
         let guard_tokens = token_bits(plan);
         let burst = plan.guard.map_or(1, |guard| guard.burst);
         let code = memory_code(plan);
@@ -262,15 +266,14 @@ block! {
         number _backstops(backstops),
         number _guard_refusals(backstops + usize::from(!plan.per_direction())),
         number _map_overflows(counters.len() - usize::from(is_map)),
-        number _end_of_counters(counters.len()),
         number _refusal_event(refusal_event),
         number _lost_event(lost_event),
-        number _received_event(received_event),
+        number _lpi_event(lpi_event),
         number _early_event(early_event),
         number _end_of_events(events.len()),
-        number _all_events(events.len() + 1),
         choice shared(!plan.per_direction()), // both directions of the link sleep together
         choice guarded(plan.guard.is_some()), // there is a guard
+        choice controlled(plan.control_pins), // there are control pins
         choice predicts(predicts), // the controller can predict
         choice is_map(is_map), // its histogram is a map
         choice ages(ages), // its histogram ages by parameters
@@ -298,7 +301,36 @@ block! {
     }
 }
 
-impl Logic for Csr {
+pieces! {
+    impl Logic for Csr {
+        Flags,
+        Events,
+        Pairs,
+        Words,
+        WrittenTimes,
+        Written,
+        Kept,
+        FoundTimes,
+        Found,
+        Seen,
+        UpperWord,
+        Merging,
+        Legality,
+        Verdict,
+        Answer,
+        InForce,
+        ErrorFlags,
+        Places,
+        Counters,
+        LowPowerIdle,
+        Interruption,
+        ForLookupClaims,
+        ForParameterClaims,
+    }
+}
+
+/// The error flags, as software reads them.
+impl Piece<Flags> for Csr {
     #[hdl_gen]
     fn update(&mut self) {
         if self.is_map & self.votes {
@@ -322,6 +354,13 @@ impl Logic for Csr {
         } else {
             self.error_flag.next = self.flags.val().any();
         }
+    }
+}
+
+/// The events, as software reads them, and the measured hop factor.
+impl Piece<Events> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.events[0].next = bit_cast(self.error_flag.val(), &self.events[0]);
         for i in 0..self._end_of_events {
             self.events[i + 1].next = self.events[i].val();
@@ -329,435 +368,15 @@ impl Logic for Csr {
                 self.events[i + 1].next = self.events[i].val() | self.interrupts.flag[i].val();
             }
         }
-        for i in self._end_of_events..self._all_events {
-            self.all_events.next = self.events[i].val();
-        }
+        self.all_events.next = self.events[self._end_of_events].val();
         self.measured_wide.next = bit_cast(self.hop_factor.val(), 32) << self.factor_shift.val();
+    }
+}
 
-        comment!("Values of 64 bits, in two registers");
-        self.pair.next = bit_cast(self.access.word.val() >> 1, &self.pair);
-        self.asked.upper.next = self.access.word.val().get_bit(0);
-        self.asked.is_t_pdt.next = self.pair.val() == self.layout.at_t_pdt.val();
-        self.asked.is_ttl.next = self.pair.val() == self.layout.at_ttl.val();
-        self.asked.is_t_backstop.next = self.pair.val() == self.layout.at_t_backstop.val();
-        self.is_counter.next = ((self.pair.val() >= self.layout.first_counter.val())
-            & (self.pair.val() <= self.layout.last_counter.val()))
-            | ((self.pair.val() >= self.layout.first_late_counter.val())
-                & (self.pair.val() <= self.layout.last_late_counter.val()));
-        self.at_t_pdt_now.next = self.pair.val() == self.layout.at_t_pdt_now.val();
-        self.at_t_pb.next = self.pair.val() == self.layout.at_t_pb.val();
-        self.at_window.next = self.pair.val() == self.layout.at_window.val();
-        self.at_budget.next = self.pair.val() == self.layout.at_budget.val();
-        self.is_latched.next = self.at_t_pdt_now.val()
-            | self.at_t_pb.val()
-            | self.at_window.val()
-            | self.at_budget.val()
-            | self.is_counter.val();
-
-        comment!("Single registers");
-        self.asked.is_control.next = self.access.word.val() == self.layout.at_control.val();
-        self.asked.is_command.next = self.access.word.val() == self.layout.at_command.val();
-        self.asked.is_max_samples.next = self.access.word.val() == self.layout.at_max_samples.val();
-        self.asked.is_bound.next = self.access.word.val() == self.layout.at_bound.val();
-        self.asked.is_hop_factor.next = self.access.word.val() == self.layout.at_hop_factor.val();
-        self.asked.is_guard_burst.next = self.access.word.val() == self.layout.at_guard_burst.val();
-        self.asked.is_errors.next = self.access.word.val() == self.layout.at_errors.val();
-        self.asked.is_events.next = self.access.word.val() == self.layout.at_events.val();
-        self.asked.is_interrupt_enable.next =
-            self.access.word.val() == self.layout.at_interrupt_enable.val();
-        self.asked.is_bin_index.next = self.access.word.val() == self.layout.at_bin_index.val();
-        self.asked.is_hop_index.next = self.access.word.val() == self.layout.at_hop_index.val();
-        self.at_status.next = self.access.word.val() == self.layout.at_status.val();
-        self.at_hop_factor_now.next = self.access.word.val() == self.layout.at_hop_factor_now.val();
-        self.at_guard_tokens.next = self.access.word.val() == self.layout.at_guard_tokens.val();
-        self.at_bin_count.next = self.access.word.val() == self.layout.at_bin_count.val();
-        self.at_hop_count.next = self.access.word.val() == self.layout.at_hop_count.val();
-        self.is_identity.next = self.access.word.val() < self.end_of_identity.val();
-        self.asked.staged.next = self.asked.is_t_pdt.val()
-            | self.asked.is_ttl.val()
-            | self.asked.is_t_backstop.val()
-            | self.asked.is_control.val()
-            | self.asked.is_max_samples.val()
-            | self.asked.is_bound.val()
-            | self.asked.is_hop_factor.val()
-            | self.asked.is_guard_burst.val();
-        if self.adjusts {
-            self.asked.is_time.next = false;
-            self.time_staged.next = 0.into();
-            self.time_least.next = 0.into();
-            self.time_most.next = 0.into();
-            for i in 0..self._times {
-                if self.access.word.val() == self.timing.at_time[i].val() {
-                    self.asked.is_time.next = true;
-                    self.time_staged.next = self.timing.staged[i].q.val();
-                    self.time_least.next = self.timing.least[i].val();
-                    self.time_most.next = self.timing.most[i].val();
-                }
-            }
-            if self.asked.is_time.val() {
-                self.asked.staged.next = true;
-            }
-        }
-        self.asked.writable.next = self.asked.staged.val()
-            | self.asked.is_command.val()
-            | self.asked.is_errors.val()
-            | self.asked.is_events.val()
-            | self.asked.is_interrupt_enable.val()
-            | self.asked.is_bin_index.val()
-            | self.asked.is_hop_index.val();
-        self.is_register.next = self.asked.writable.val()
-            | self.is_latched.val()
-            | self.is_identity.val()
-            | self.at_status.val()
-            | self.at_hop_factor_now.val()
-            | self.at_guard_tokens.val()
-            | self.at_bin_count.val()
-            | self.at_hop_count.val();
-
-        comment!(
-            "What software has written. Each value is 0 unless it is asked for, so that all can be"
-        );
-        comment!(
-            "joined; a write of some bytes keeps the others. It is looked up the cycle before the"
-        );
-        comment!("request: the address stands already, and nothing else writes.");
-        self.lower_t_pdt.next = self.asked.is_t_pdt.val() & !self.asked.upper.val();
-        self.lower_ttl.next = self.asked.is_ttl.val() & !self.asked.upper.val();
-        self.lower_t_backstop.next = self.asked.is_t_backstop.val() & !self.asked.upper.val();
-        self.lower_t_pdt_now.next = self.at_t_pdt_now.val() & !self.asked.upper.val();
-        self.lower_t_pb.next = self.at_t_pb.val() & !self.asked.upper.val();
-        self.lower_window.next = self.at_window.val() & !self.asked.upper.val();
-        self.lower_budget.next = self.at_budget.val() & !self.asked.upper.val();
-        self.lower_counter.next = self.is_counter.val() & !self.asked.upper.val();
-        self.of_t_pdt.next = 0.into();
-        self.of_ttl.next = 0.into();
-        self.of_t_backstop.next = 0.into();
-        if self.lower_t_pdt.val() {
-            self.of_t_pdt.next = bit_cast(self.parameters.staged_t_pdt.q.val(), 32);
-        }
-        if self.ages {
-            if self.lower_ttl.val() {
-                self.of_ttl.next = bit_cast(self.parameters.staged_ttl.q.val(), 32);
-            }
-        }
-        if self.shared {
-            if self.lower_t_backstop.val() {
-                self.of_t_backstop.next = bit_cast(self.parameters.staged_t_backstop.q.val(), 32);
-            }
-        }
-        self.of_upper.next = 0.into();
-        if self.has_upper {
-            if self.asked.is_t_pdt.val() & self.asked.upper.val() {
-                self.of_upper.next = bit_cast(
-                    self.parameters.staged_t_pdt.q.val() >> self.upper_bits.val(),
-                    32,
-                );
-            }
-            if self.ages {
-                if self.asked.is_ttl.val() & self.asked.upper.val() {
-                    self.of_upper.next = bit_cast(
-                        self.parameters.staged_ttl.q.val() >> self.upper_bits.val(),
-                        32,
-                    );
-                }
-            }
-            if self.shared {
-                if self.asked.is_t_backstop.val() & self.asked.upper.val() {
-                    self.of_upper.next = bit_cast(
-                        self.parameters.staged_t_backstop.q.val() >> self.upper_bits.val(),
-                        32,
-                    );
-                }
-            }
-        }
-        self.of_control.next = 0.into();
-        self.of_backstop.next = 0.into();
-        self.of_guard.next = 0.into();
-        if self.asked.is_control.val() {
-            self.of_control.next = bit_cast(self.parameters.staged_enable.q.val(), 32)
-                | (bit_cast(self.parameters.staged_policy.q.val(), 32)
-                    << self.layout.policy_low.val())
-                | (bit_cast(self.parameters.staged_sleep.q.val(), 32)
-                    << self.layout.sleep_low.val())
-                | (bit_cast(self.parameters.staged_measure.q.val(), 32)
-                    << self.layout.measure_low.val());
-            if self.shared {
-                self.of_backstop.next = bit_cast(self.parameters.staged_backstop.q.val(), 32)
-                    << self.layout.backstop_low.val();
-            }
-            if self.guarded {
-                self.of_guard.next = bit_cast(self.parameters.staged_guard_off.q.val(), 32)
-                    << self.layout.guard_off_low.val();
-            }
-        }
-        self.of_max_samples.next = 0.into();
-        if self.ages {
-            if self.asked.is_max_samples.val() {
-                self.of_max_samples.next = self.parameters.staged_max_samples.q.val();
-            }
-        }
-        self.of_bound.next = 0.into();
-        self.of_hop_factor.next = 0.into();
-        if self.predicts {
-            if self.asked.is_bound.val() {
-                self.of_bound.next = self.parameters.staged_bound.q.val();
-            }
-            if self.asked.is_hop_factor.val() {
-                self.of_hop_factor.next = self.parameters.staged_hop_factor.q.val();
-            }
-        }
-        self.of_guard_burst.next = 0.into();
-        if self.guarded {
-            if self.asked.is_guard_burst.val() {
-                self.of_guard_burst.next = bit_cast(self.parameters.staged_guard_burst.q.val(), 32);
-            }
-        }
-        self.of_interrupt_enable.next = 0.into();
-        if self.asked.is_interrupt_enable.val() {
-            self.of_interrupt_enable.next = bit_cast(self.interrupts.enabled.q.val(), 32);
-        }
-        self.of_bin_index.next = 0.into();
-        if self.readable {
-            if self.asked.is_bin_index.val() {
-                self.of_bin_index.next = bit_cast(self.bins.bin_index.q.val(), 32);
-            }
-        }
-        self.of_hop_index.next = 0.into();
-        if self.asked.is_hop_index.val() {
-            self.of_hop_index.next = bit_cast(self.hop_index_now.q.val(), 32);
-        }
-        self.of_parameters.next = self.of_t_pdt.val()
-            | self.of_ttl.val()
-            | self.of_t_backstop.val()
-            | self.of_upper.val()
-            | self.of_control.val()
-            | self.of_backstop.val()
-            | self.of_guard.val()
-            | self.of_max_samples.val()
-            | self.of_bound.val()
-            | self.of_hop_factor.val()
-            | self.of_guard_burst.val()
-            | self.of_interrupt_enable.val()
-            | self.of_bin_index.val()
-            | self.of_hop_index.val();
-        if self.adjusts {
-            self.of_address.next = self.of_parameters.val() | bit_cast(self.time_staged.val(), 32);
-        } else {
-            self.of_address.next = self.of_parameters.val();
-        }
-        self.kept.d.next = self.of_address.val();
-
-        comment!("What else a read finds");
-        self.of_t_pdt_now.next = 0.into();
-        self.of_t_pb.next = 0.into();
-        self.of_window.next = 0.into();
-        self.of_budget.next = 0.into();
-        self.of_counter.next = 0.into();
-        if self.lower_t_pdt_now.val() {
-            self.of_t_pdt_now.next = bit_cast(self.t_pdt.val(), 32);
-        }
-        if self.predicts {
-            if self.lower_t_pb.val() {
-                self.of_t_pb.next = bit_cast(self.t_pb.val(), 32);
-            }
-            if self.lower_window.val() {
-                self.of_window.next = bit_cast(self.window.val(), 32);
-            }
-            if self.lower_budget.val() {
-                self.of_budget.next = bit_cast(self.budget.val(), 32);
-            }
-        }
-        if self.lower_counter.val() {
-            self.of_counter.next = bit_cast(self.event_counters.count.val(), 32);
-        }
-        self.of_upper_word.next = 0.into();
-        if self.is_latched.val() & self.asked.upper.val() {
-            self.of_upper_word.next = self.upper_word.q.val();
-        }
-        self.of_command.next = 0.into();
-        if self.asked.is_command.val() {
-            self.of_command.next = bit_cast(self.parameters.pending.q.val(), 32);
-        }
-        self.of_status.next = 0.into();
-        self.of_lpi.next = 0.into();
-        if self.at_status.val() {
-            self.of_status.next = bit_cast(self.power_state.val(), 32)
-                | (bit_cast(self.active.val(), 32) << self.layout.active_low.val());
-            if self.receives {
-                self.of_lpi.next = (bit_cast(self.rx_lpi.val(), 32)
-                    << self.layout.rx_lpi_low.val())
-                    | (bit_cast(self.lpi_active.val(), 32) << self.layout.tx_lpi_low.val());
-            }
-        }
-        self.of_errors.next = 0.into();
-        if self.asked.is_errors.val() {
-            if self.coded {
-                self.of_errors.next = bit_cast(self.all_flags.val(), 32);
-            } else {
-                self.of_errors.next = bit_cast(self.flags.val(), 32);
-            }
-        }
-        self.of_events.next = 0.into();
-        if self.asked.is_events.val() {
-            self.of_events.next = bit_cast(self.all_events.val(), 32);
-        }
-        self.of_hop_factor_now.next = 0.into();
-        if self.at_hop_factor_now.val() {
-            self.of_hop_factor_now.next = self.measured_wide.val();
-        }
-        self.of_guard_tokens.next = 0.into();
-        if self.guarded {
-            if self.at_guard_tokens.val() {
-                self.of_guard_tokens.next = bit_cast(self.guard_tokens.val(), 32);
-            }
-        }
-        self.of_bin_busy.next = 0.into();
-        self.of_bin_count.next = 0.into();
-        if self.readable {
-            if self.asked.is_bin_index.val() {
-                self.of_bin_busy.next =
-                    bit_cast(self.bins.bin_busy.q.val(), 32) << self.layout.busy_low.val();
-            }
-            if self.at_bin_count.val() {
-                self.of_bin_count.next = bit_cast(self.bins.bin_value.q.val(), 32);
-            }
-        }
-        self.of_hop_count.next = 0.into();
-        if self.at_hop_count.val() {
-            self.of_hop_count.next = self.hop_count.val();
-        }
-        self.of_identity.next = 0.into();
-        for i in 0..9 {
-            if self.access.word.val() == i {
-                self.of_identity.next = self.layout.identity[i].val();
-            }
-        }
-        self.seen.next = self.kept.q.val()
-            | self.of_t_pdt_now.val()
-            | self.of_t_pb.val()
-            | self.of_window.val()
-            | self.of_budget.val()
-            | self.of_counter.val()
-            | self.of_upper_word.val()
-            | self.of_command.val()
-            | self.of_status.val()
-            | self.of_lpi.val()
-            | self.of_errors.val()
-            | self.of_events.val()
-            | self.of_hop_factor_now.val()
-            | self.of_guard_tokens.val()
-            | self.of_bin_busy.val()
-            | self.of_bin_count.val()
-            | self.of_hop_count.val()
-            | self.of_identity.val();
-        comment!("Reading the lower word latches the upper one.");
-        if self.access.request.val()
-            & !self.access.write.val()
-            & self.is_latched.val()
-            & !self.asked.upper.val()
-        {
-            self.upper_word.d.next = 0.into();
-            if self.is_counter.val() {
-                self.upper_word.d.next =
-                    bit_cast(self.event_counters.count.val() >> self.upper_bits.val(), 32);
-            }
-            if self.has_upper {
-                if self.at_t_pdt_now.val() {
-                    self.upper_word.d.next =
-                        bit_cast(self.t_pdt.val() >> self.upper_bits.val(), 32);
-                }
-                if self.predicts {
-                    if self.at_t_pb.val() {
-                        self.upper_word.d.next =
-                            bit_cast(self.t_pb.val() >> self.upper_bits.val(), 32);
-                    }
-                    if self.at_window.val() {
-                        self.upper_word.d.next =
-                            bit_cast(self.window.val() >> self.upper_bits.val(), 32);
-                    }
-                }
-            }
-            if self.wide_budget {
-                if self.at_budget.val() {
-                    self.upper_word.d.next =
-                        bit_cast(self.budget.val() >> self.upper_bits.val(), 32);
-                }
-            }
-        }
-
-        comment!("What a write makes of it, byte by byte");
-        for byte in 0..4 {
-            self.lanes[byte].next = 0.into();
-        }
-        if self.access.write_strobe.val().get_bit(0) {
-            self.lanes[0].next = 0x0000_00ff.into();
-        }
-        if self.access.write_strobe.val().get_bit(1) {
-            self.lanes[1].next = 0x0000_ff00.into();
-        }
-        if self.access.write_strobe.val().get_bit(2) {
-            self.lanes[2].next = 0x00ff_0000.into();
-        }
-        if self.access.write_strobe.val().get_bit(3) {
-            self.lanes[3].next = 0xff00_0000u32.into();
-        }
-        self.mask.next =
-            self.lanes[0].val() | self.lanes[1].val() | self.lanes[2].val() | self.lanes[3].val();
-        self.asked.set_bits.next = self.access.write_data.val() & self.mask.val();
-        self.asked.merged.next = (self.kept.q.val() & !self.mask.val()) | self.asked.set_bits.val();
-
-        comment!("Whether it may");
-        self.asked.new_policy.next =
-            bit_cast(self.asked.merged.val() >> self.layout.policy_low.val(), 2);
-        self.asked.new_sleep.next =
-            bit_cast(self.asked.merged.val() >> self.layout.sleep_low.val(), 2);
-        self.asked.new_index.next = bit_cast(self.asked.merged.val(), 13) & 0xfff;
-        self.asked.illegal.next = false;
-        if self.asked.is_control.val() {
-            self.asked.illegal.next = !self.policies.val().get_bit(self.asked.new_policy.val())
-                | (self.asked.new_sleep.val() == self.no_sleep.val());
-        }
-        if self.ages & self.asked.is_max_samples.val() {
-            self.asked.illegal.next = (self.asked.merged.val() == 0)
-                | (self.asked.merged.val() >> self.samples_bits.val()).any()
-                | (bit_cast(self.asked.merged.val(), &self.most_samples) > self.most_samples.val());
-        }
-        if self.predicts & self.asked.is_hop_factor.val() {
-            comment!("No more than 1, in units of 2^-31");
-            self.asked.illegal.next = self.asked.merged.val().get_bit(31)
-                & (self.asked.merged.val() & self.below_one.val()).any();
-        }
-        if self.guarded & self.asked.is_guard_burst.val() {
-            self.asked.illegal.next =
-                (self.asked.merged.val() == 0) | (self.asked.merged.val() > self.most_tokens.val());
-        }
-        if self.adjusts {
-            if self.asked.is_time.val() {
-                self.asked.illegal.next = (self.asked.merged.val() < self.time_least.val())
-                    | (self.asked.merged.val() > self.time_most.val());
-            }
-        }
-        if self.readable & self.asked.is_bin_index.val() {
-            self.asked.illegal.next =
-                self.bins.bin_busy.q.val() | (self.asked.new_index.val() >= self.end_of_bins.val());
-        }
-        if !self.is_register.val() {
-            self.asked.verdict.next = self.no_register.val();
-        } else if self.access.write.val()
-            & (!self.asked.writable.val()
-                | self.asked.illegal.val()
-                | (self.asked.staged.val() & self.parameters.pending.q.val()))
-        {
-            self.asked.verdict.next = self.refused.val();
-        } else {
-            self.asked.verdict.next = self.okay.val();
-        }
-        self.asked.is_write.next = self.access.request.val() & self.access.write.val();
-        self.asked.accepted.next = self.asked.is_write.val()
-            & self.access.write_strobe.val().any()
-            & !(self.asked.staged.val() & self.parameters.pending.q.val());
-        self.asked.writes.next = self.asked.accepted.val() & !self.asked.illegal.val();
-
+/// The answer to a request, a cycle later.
+impl Piece<Answer> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("Without a request both are 0, so that the answers of many ports can be joined.");
         self.read_now.d.next = 0.into();
         self.answer_now.d.next = 0.into();
@@ -769,7 +388,13 @@ impl Logic for Csr {
         }
         self.access.read_data.next = self.read_now.q.val();
         self.access.answer.next = self.answer_now.q.val();
+    }
+}
 
+/// The parameters: staged, and in force.
+impl Piece<InForce> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.parameters.active.next = self.active.val();
         ParameterPins::link(&mut self.in_force, &mut self.parameters.in_force);
         if self.shared {
@@ -817,7 +442,13 @@ impl Logic for Csr {
             self.rating.hop_measured.next = self.hop_measured.val();
             self.rating.measured_wide.next = self.measured_wide.val();
         }
+    }
+}
 
+/// What sets and clears the error flags.
+impl Piece<ErrorFlags> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("Error flags");
         if self.asked.is_write.val()
             & self.asked.is_errors.val()
@@ -869,7 +500,13 @@ impl Logic for Csr {
             }
             self.counters_upset.next = self.event_counters.memory_upset.val();
         }
+    }
+}
 
+/// Which bin and which packet count software reads.
+impl Piece<Places> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.readable {
             BinPins::link(&mut self.fetch, &mut self.bins.fetch);
             Request::link(&mut self.asked, &mut self.bins.asked);
@@ -878,7 +515,13 @@ impl Logic for Csr {
             self.hop_index_now.d.next = bit_cast(self.asked.merged.val(), &self.hop_index_now);
         }
         self.hop_index.next = self.hop_index_now.q.val();
+    }
+}
 
+/// What the counters count.
+impl Piece<Counters> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("Counters");
         self.clears.next = self.asked.is_write.val()
             & self.asked.is_command.val()
@@ -904,86 +547,58 @@ impl Logic for Csr {
             self.event_counters.happens[14].next = self.crosses.val();
             self.event_counters.happens[15].next = self.sync_error.val();
         }
+        if self.shared {
+            self.event_counters.happens[self._backstops].next = self.backstop_expires.val();
+        }
+        if self.guarded {
+            self.event_counters.happens[self._guard_refusals].next = self.guard_refuses.val();
+        }
+        if self.is_map {
+            self.event_counters.happens[self._map_overflows].next = self.map_overflow.val();
+        }
+    }
+}
+
+/// What is counted of low power idle that is received, and sent.
+impl Piece<LowPowerIdle> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.receives {
             self.rx_lpi_before.d.next = self.rx_lpi.val();
+            self.tx_lpi_before.d.next = self.lpi_active.val();
             self.event_counters.happens[11].next = self.rx_lpi.val() & !self.rx_lpi_before.q.val();
             self.event_counters.happens[12].next = self.rx_lpi.val();
-            self.tx_lpi_before.d.next = self.lpi_active.val();
             self.event_counters.happens[13].next =
                 self.lpi_active.val() & !self.tx_lpi_before.q.val();
             self.event_counters.happens[14].next = self.lpi_active.val();
             self.event_counters.happens[15].next = self.lpi_error.val();
             self.event_counters.happens[16].next = self.early_start.val();
         }
-        for i in self._backstops..self._guard_refusals {
-            self.event_counters.happens[i].next = self.backstop_expires.val();
-        }
-        for i in self._guard_refusals..self._map_overflows {
-            self.event_counters.happens[i].next = self.guard_refuses.val();
-        }
-        for i in self._map_overflows..self._end_of_counters {
-            self.event_counters.happens[i].next = self.map_overflow.val();
-        }
+    }
+}
 
+/// What raises the interrupt.
+impl Piece<Interruption> for Csr {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("Events that raise the interrupt");
         Request::link(&mut self.asked, &mut self.interrupts.asked);
         self.interrupts.flags.next = self.all_events.val();
         self.interrupts.happens[0].next = self.parameters.commits.val();
         self.interrupts.happens[1].next = self.waits.begins.val();
-        for i in 2..self._refusal_event {
-            self.interrupts.happens[i].next = self.backstop_expires.val();
-        }
-        for i in self._refusal_event..self._lost_event {
-            self.interrupts.happens[i].next = self.guard_refuses.val();
-        }
-        for i in self._lost_event..self._received_event {
-            self.interrupts.happens[i].next = self.link_lost.val();
-        }
-        for i in self._received_event..self._early_event {
-            self.interrupts.happens[i].next = self.lpi_error.val();
-        }
-        for i in self._early_event..self._end_of_events {
-            self.interrupts.happens[i].next = self.early_start.val();
-        }
-        self.irq.next = self.interrupts.raised.q.val();
-
-        self.lookups.ahead.next = self.access.ahead.val();
-        self.lookups.request.next = self.access.request.val();
-        self.lookups.asks.next = self.event_counters.asks.q.val();
-        self.lookups.visiting.next = self.event_counters.visiting.q.val();
-        self.lookups.at.next = self.event_counters.at.q.val();
-        self.lookups.turn.next = self.event_counters.turn.q.val();
-
-        self.claims.writes.next = self.asked.writes.val();
-        self.claims.request.next = self.access.request.val();
-        self.claims.write.next = self.access.write.val();
-        self.claims.active.next = self.active.val();
-        self.claims.pending.next = self.parameters.pending.q.val();
-        self.claims.answer.next = self.access.answer.val();
-        self.claims.staged_enable.next = self.parameters.staged_enable.q.val();
-        self.claims.staged_policy.next = self.parameters.staged_policy.q.val();
-        self.claims.staged_sleep.next = self.parameters.staged_sleep.q.val();
-        self.claims.staged_measure.next = self.parameters.staged_measure.q.val();
-        self.claims.staged_t_pdt.next = self.parameters.staged_t_pdt.q.val();
-        self.claims.staged_ttl.next = self.parameters.staged_ttl.q.val();
-        self.claims.staged_max_samples.next = self.parameters.staged_max_samples.q.val();
-        self.claims.staged_bound.next = self.parameters.staged_bound.q.val();
-        self.claims.staged_hop_factor.next = self.parameters.staged_hop_factor.q.val();
-        self.claims.enable.next = self.parameters.enable.q.val();
-        self.claims.policy.next = self.parameters.policy.q.val();
-        self.claims.sleep_now.next = self.parameters.sleep_now.q.val();
-        self.claims.fixed_t_pdt.next = self.parameters.fixed_t_pdt.q.val();
         if self.shared {
-            self.claims.staged_backstop.next = self.parameters.staged_backstop.q.val();
-            self.claims.staged_t_backstop.next = self.parameters.staged_t_backstop.q.val();
-            self.claims.backstop.next = self.parameters.backstop.q.val();
-            self.claims.t_backstop_now.next = self.parameters.t_backstop_now.q.val();
+            self.interrupts.happens[2].next = self.backstop_expires.val();
         }
         if self.guarded {
-            self.claims.staged_guard_off.next = self.parameters.staged_guard_off.q.val();
-            self.claims.staged_guard_burst.next = self.parameters.staged_guard_burst.q.val();
-            self.claims.guard_off.next = self.parameters.guard_off.q.val();
-            self.claims.guard_burst.next = self.parameters.guard_burst.q.val();
+            self.interrupts.happens[self._refusal_event].next = self.guard_refuses.val();
         }
+        if self.controlled {
+            self.interrupts.happens[self._lost_event].next = self.link_lost.val();
+        }
+        if self.receives {
+            self.interrupts.happens[self._lpi_event].next = self.lpi_error.val();
+            self.interrupts.happens[self._early_event].next = self.early_start.val();
+        }
+        self.irq.next = self.interrupts.raised.q.val();
     }
 }

@@ -4,7 +4,7 @@ use super::layout::{Request, WORD_BITS};
 use super::map;
 use crate::blocks::axi_lite::DATA_WIDTH;
 use crate::blocks::lpi_fsm::{time_width, TimingOutputs};
-use crate::config::plan::{AdjustableTime, LinkTime, PortPlan};
+use crate::config::plan::{AdjustableTime, PortPlan};
 use crate::hdl::prelude::*;
 
 /// Bits of the longest time that software may set, in clock cycles.
@@ -45,13 +45,10 @@ block! {
         pub alias asked: Request(),
         pub in commits: Bit("the staged parameters come into force at the end of this cycle"),
         number _times(times.len() as u32),
-        number _quiet(LinkTime::Quiet as u32),
-        // Without refreshes there is neither.
-        number _refresh(LinkTime::Quiet as u32 + u32::from(refreshes)),
-        number _refresh_end(LinkTime::Quiet as u32 + 2 * u32::from(refreshes)),
         number _last_bits(last_bits),
         number _t_w_bits(t_w_bits),
         choice refreshes(refreshes), // deep sleep has refreshes
+        choice agrees(plan.messages().is_some()), // the ends agree by messages
         local quiet: Bits(bits, "t_q in force, less one"),
         local refresh: Bits(bits, "t_r in force, less one"),
         pub constant at_time[time in times.iter()]: at(time),
@@ -99,14 +96,12 @@ impl Logic for Timing {
         self.in_force.t_s_deep_sleep.next = bit_cast(self.last[2].q.val(), self._last_bits);
         self.in_force.t_w_deep_sleep.next = bit_cast(self.last[3].q.val(), self._last_bits);
         self.in_force.hold.next = bit_cast(self.last[4].q.val(), self._last_bits);
-        for i in self._quiet..self._refresh {
-            self.quiet.next = self.last[i].q.val();
+        if self.refreshes {
+            self.quiet.next = self.last[5].q.val();
+            self.refresh.next = self.last[6].q.val();
         }
-        for i in self._refresh..self._refresh_end {
-            self.refresh.next = self.last[i].q.val();
-        }
-        for i in self._refresh_end..self._times {
-            self.sync_timeout.next = self.last[i].q.val();
+        if self.agrees {
+            self.sync_timeout.next = self.last[self._times - 1].q.val();
         }
         if self.refreshes {
             self.in_force.t_q.next = bit_cast(self.quiet.val(), self._last_bits);

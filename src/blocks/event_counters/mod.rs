@@ -87,7 +87,6 @@ block! {
         constant low_mask: Bits(LOW + 1, (1 << LOW) - 1, "the low bits of a counter, in its register"),
         constant middle_bits: Number(WORD - LOW, "bits of its lower word above the register"),
         number _count(count),
-        number _end(count + 1),
         // First cycle: what to visit, and its register.
         pub reg turn: Bits(PLACE, first.into(), "whose turn it is"),
         pub reg asks: Bit(false, "software has asked for a counter in the cycle before"),
@@ -168,7 +167,18 @@ fn span(counters: &[(u32, String)]) -> (u32, u32) {
     (first, places)
 }
 
-impl Logic for EventCounters {
+pieces! {
+    impl Logic for EventCounters {
+        Turns,
+        Visits,
+        Counts,
+        LowBits,
+        Claims,
+    }
+}
+
+/// Whose turn it is, and what software asks for.
+impl Piece<Turns> for EventCounters {
     #[hdl_gen]
     fn update(&mut self) {
         self.called[0].next = false;
@@ -189,20 +199,24 @@ impl Logic for EventCounters {
         if self.asks.q.val() {
             self.address.next = self.asked.q.val();
         } else {
-            for i in self._count..self._end {
-                if self.called[i].val() {
-                    if self.turn.q.val() == self.last_place.val() {
-                        self.turn.d.next = self.first_place.val();
-                    } else {
-                        self.turn.d.next = self.turn.q.val() + 1;
-                    }
+            if self.called[self._count].val() {
+                if self.turn.q.val() == self.last_place.val() {
+                    self.turn.d.next = self.first_place.val();
+                } else {
+                    self.turn.d.next = self.turn.q.val() + 1;
                 }
             }
         }
         self.visited_else.next = (self.asks_now.val() & (self.place.val() == self.turn.q.val()))
             | (self.visiting.q.val() & (self.at.q.val() == self.turn.q.val()));
         self.counts.read_address.next = self.address.val();
+    }
+}
 
+/// The register of the counter that is visited.
+impl Piece<Visits> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!(
             "The register of the counter that is visited. What a clear finds on its way to the"
         );
@@ -221,17 +235,22 @@ impl Logic for EventCounters {
             self.knows[i + 1].next =
                 self.knows[i].val() | (self.here[i].val() & self.known[i].q.val());
         }
-        for i in self._count..self._end {
-            self.visits_now.next = self.asks.q.val()
-                | (self.lows[i].val().get_bit(self.low_bits.val()) & !self.visited_else.val());
-            self.visiting.d.next = self.visits_now.val();
-            if self.visits_now.val() {
-                self.at.d.next = self.address.val();
-                self.low_then.d.next = self.lows[i].val();
-            }
-            self.known_then.d.next = self.visits_now.val() & self.knows[i].val();
+        self.visits_now.next = self.asks.q.val()
+            | (self.lows[self._count].val().get_bit(self.low_bits.val())
+                & !self.visited_else.val());
+        self.visiting.d.next = self.visits_now.val();
+        if self.visits_now.val() {
+            self.at.d.next = self.address.val();
+            self.low_then.d.next = self.lows[self._count].val();
         }
+        self.known_then.d.next = self.visits_now.val() & self.knows[self._count].val();
+    }
+}
 
+/// All bits of a counter, and those that go back into the memory.
+impl Piece<Counts> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("All its bits, and those that go back into the memory");
         self.around.next = self.low_then.q.val().get_bit(self.low_bits.val());
         comment!("The carry into the upper word is found beside the sum of the lower one.");
@@ -259,7 +278,13 @@ impl Logic for EventCounters {
             self.counts.read_valid.next = self.known_then.q.val();
             self.memory_upset.next = self.counts.upset.val();
         }
+    }
+}
 
+/// The low bits of every counter.
+impl Piece<LowBits> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         for i in 0..self._count {
             self.left[i].next = self.low[i].q.val();
             if self.visits[i].val() {
@@ -278,7 +303,13 @@ impl Logic for EventCounters {
                 }
             }
         }
+    }
+}
 
+/// What the claims say.
+impl Piece<Claims> for EventCounters {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.carry_reaches_all.d.next = !self.known_then.q.val()
             | (self.high.val()
                 == (self.counts.read_data.val() + bit_cast(self.around.val(), &self.high)));

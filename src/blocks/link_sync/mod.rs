@@ -189,13 +189,32 @@ block! {
     }
 }
 
-impl Logic for LinkSync {
+pieces! {
+    impl Logic for LinkSync {
+        Copies,
+        Wishes,
+        States,
+        Faults,
+        WayUp,
+        Outputs,
+    }
+}
+
+/// The vote of registers that are kept in three copies.
+impl Piece<Copies> for LinkSync {
     #[hdl_gen]
     fn update(&mut self) {
         if self.votes {
             self.copies.d.next = self.upsets.inject_upset.val();
             self.upsets.upset.next = self.copies.q.val().any();
         }
+    }
+}
+
+/// What the other end says, and what this end wants.
+impl Piece<Wishes> for LinkSync {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.is_req_down.next = self.message_in.val() == self.req_down.val();
         self.is_req_up.next = self.message_in.val() == self.req_up.val();
         self.is_ack.next = self.message_in.val() == self.ack.val();
@@ -217,7 +236,13 @@ impl Logic for LinkSync {
         self.asks_down.next = self.wants_down.val() | (self.overdue.val() & self.timed_out.val());
         comment!("The answer came one cycle after the request: count is the round trip and one.");
         self.half.next = self.count.q.val() >> self.one.val();
+    }
+}
 
+/// The states of an exchange.
+impl Piece<States> for LinkSync {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.gives_up.next = false;
         self.stays_unheard.next = false;
         self.down_start.next = false;
@@ -384,6 +409,13 @@ impl Logic for LinkSync {
                 }
             }
         }
+    }
+}
+
+/// Messages that did not come, and a link that is lost.
+impl Piece<Faults> for LinkSync {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.gives_up.val() {
             self.state.d.next = Exchange::Idle;
             self.up_now.next = true;
@@ -409,7 +441,13 @@ impl Logic for LinkSync {
         if self.fails.val() {
             self.error.d.next = true;
         }
+    }
+}
 
+/// The way up, which begins when a transition down is over.
+impl Piece<WayUp> for LinkSync {
+    #[hdl_gen]
+    fn update(&mut self) {
         if (self.state.d.val() == Exchange::Idle) & !(self.state.q.val() == Exchange::Idle) {
             self.count.d.next = 0.into();
         }
@@ -421,7 +459,13 @@ impl Logic for LinkSync {
                 self.rise.d.next = false;
             }
         }
+    }
+}
 
+/// What the port is told, and what the counters count.
+impl Piece<Outputs> for LinkSync {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!(
             "No data once SYNC for going down has been sent, or an answer to it has been promised."
         );

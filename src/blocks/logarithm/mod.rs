@@ -105,16 +105,12 @@ block! {
         constant shift: Number(lines.shift, "fraction bits of the product that are dropped"),
         constant fraction: Number(numbers.fraction, "fraction bits of the logarithm"),
         number _coarse(half),
-        number _last_coarse(half as usize - 1),
         number _fine(steps - half),
-        number _last_fine((steps - half) as usize - 1),
         number _operand_bits(operand),
         number _product_bits(product),
         number _rows(rows),
         number _half(rows as usize / 2),
-        number _last_of_half(rows as usize / 2 - 1),
         number _after_half(rows as usize / 2 + 1),
-        number _last_row(rows as usize - 1),
     }
 }
 
@@ -131,10 +127,8 @@ impl Logic for Logarithm {
             self.coarse[i].value.next = self.coarse[i - 1].normalised.val();
             self.coarse[i].exponent.next = self.coarse[i - 1].whole.val();
         }
-        for i in self._last_coarse..self._coarse {
-            self.partly.d.next = self.coarse[i].normalised.val();
-            self.partly_whole.d.next = self.coarse[i].whole.val();
-        }
+        self.partly.d.next = self.coarse[self._coarse - 1].normalised.val();
+        self.partly_whole.d.next = self.coarse[self._coarse - 1].whole.val();
 
         self.fine[0].value.next = self.partly.q.val();
         self.fine[0].exponent.next = self.partly_whole.q.val();
@@ -142,10 +136,8 @@ impl Logic for Logarithm {
             self.fine[i].value.next = self.fine[i - 1].normalised.val();
             self.fine[i].exponent.next = self.fine[i - 1].whole.val();
         }
-        for i in self._last_fine..self._fine {
-            self.mantissa.d.next = self.fine[i].normalised.val();
-            self.whole.d.next = self.fine[i].whole.val();
-        }
+        self.mantissa.d.next = self.fine[self._fine - 1].normalised.val();
+        self.whole.d.next = self.fine[self._fine - 1].whole.val();
 
         self.log2_offset.index.next = bit_cast(
             self.mantissa.q.val() >> self.rest_bits.val(),
@@ -175,18 +167,12 @@ impl Logic for Logarithm {
         for i in 1..self._half {
             self.sums[i].next = self.sums[i - 1].val() + self.rows[i].val();
         }
-        for i in self._half..self._after_half {
-            self.sums[i].next = self.rows[i].val();
-        }
+        self.sums[self._half].next = self.rows[self._half].val();
         for i in self._after_half..self._rows {
             self.sums[i].next = self.sums[i - 1].val() + self.rows[i].val();
         }
-        for i in self._last_of_half..self._half {
-            self.low.d.next = self.sums[i].val();
-        }
-        for i in self._last_row..self._rows {
-            self.high.d.next = self.sums[i].val();
-        }
+        self.low.d.next = self.sums[self._half - 1].val();
+        self.high.d.next = self.sums[self._rows - 1].val();
 
         self.start_then.d.next = self.start.q.val();
         self.rise.d.next = bit_cast(

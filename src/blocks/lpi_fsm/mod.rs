@@ -251,7 +251,20 @@ pub fn wake_bound(plan: &PortPlan) -> u64 {
     fast_wake.max(deep_sleep)
 }
 
-impl Logic for LpiFsm {
+pieces! {
+    impl Logic for LpiFsm {
+        Times,
+        Copies,
+        Outputs,
+        States,
+        LostLink,
+        Durations,
+        Claims,
+    }
+}
+
+/// The times of the link: those that software has set, or those of the configuration.
+impl Piece<Times> for LpiFsm {
     #[hdl_gen]
     fn update(&mut self) {
         if self.adjusts {
@@ -282,10 +295,24 @@ impl Logic for LpiFsm {
             self.longest_is_deep.next = self.longest_up_is_deep;
             self.last_w_longest.next = self.longest_up.val();
         }
+    }
+}
+
+/// The vote of registers that are kept in three copies.
+impl Piece<Copies> for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.votes {
             self.copies.d.next = self.upsets.inject_upset.val();
             self.upsets.upset.next = self.copies.q.val().any();
         }
+    }
+}
+
+/// What the state of the link means to others.
+impl Piece<Outputs> for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.over.next = self.cycles.q.val() == 0;
         if self.chooses {
             if self.agrees {
@@ -335,7 +362,13 @@ impl Logic for LpiFsm {
                 self.t_w_in_force.next = self.timing.t_w_deep_sleep.val();
             }
         }
+    }
+}
 
+/// The states, and how long they last.
+impl Piece<States> for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
         if !self.over.val() {
             self.cycles.d.next = self.cycles.q.val() - 1;
         }
@@ -448,7 +481,13 @@ impl Logic for LpiFsm {
                 }
             }
         }
+    }
+}
 
+/// Where there is no link, the state is that of the longest way up.
+impl Piece<LostLink> for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.controlled {
             if !self.link_up.val() {
                 comment!(
@@ -461,7 +500,13 @@ impl Logic for LpiFsm {
                 }
             }
         }
+    }
+}
 
+/// For the claims: how long a transition lasts.
+impl Piece<Durations> for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.to_deep.val() {
             self.last_down.next = self.down_deep_sleep.val();
             self.last_up.next = self.up_deep_sleep.val();
@@ -498,6 +543,13 @@ impl Logic for LpiFsm {
             self.lasts_down.next = self.last_down.val();
             self.lasts_up.next = self.last_up.val();
         }
+    }
+}
+
+/// What the claims say in each state.
+impl Piece<Claims> for LpiFsm {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.age.d.next = 0.into();
         self.waiting.d.next = 0.into();
         if !(self.state.q.val() == Link::Wake) & self.up_start.val() {

@@ -21,7 +21,6 @@ block! {
         in given_control[_ in 0..lanes]: Bit("it is a control character"),
         in silent: Bit("the column was LPI, and no frame was under way"),
         number _lanes(lanes as usize),
-        number _last(lanes as usize - 1),
         constant idle_character: Bits(8, IDLE.into(), "idle"),
         constant error_character: Bits(8, ERROR.into(), "error"),
         local kept_so_far[_ in 0..=lanes]: Bit("the lanes below are as they came, or had LPI"),
@@ -48,10 +47,8 @@ impl Logic for ColumnClaims {
             self.replaced_so_far[i + 1].next = self.replaced_so_far[i].val()
                 & (!self.lpi[i].val() | (self.given[i].val() == self.becomes[i].val()));
         }
-        for i in self._last..self._lanes {
-            self.kept.next = self.kept_so_far[i + 1].val();
-            self.replaced.next = self.replaced_so_far[i + 1].val();
-        }
+        self.kept.next = self.kept_so_far[self._lanes].val();
+        self.replaced.next = self.replaced_so_far[self._lanes].val();
     }
 }
 
@@ -92,7 +89,6 @@ block! {
         invariant frame_follows("The shim knows whether a frame is under way."),
         invariant lpi_follows("The shim knows whether the column before was LPI."),
         number _columns(columns as usize),
-        number _last(columns as usize - 1),
         number _column_lanes(mii.column() as usize),
         reg data_then: Bits(data, idle, "bytes of the PHY's word the cycle before"),
         reg control_then: Bits(lanes, all_control, "its control bits"),
@@ -144,15 +140,13 @@ impl Logic for RxClaims {
             self.replaced[i + 1].next = self.replaced[i].val() & self.compared[i].replaced.val();
             self.clean[i + 1].next = self.clean[i].val() & !self.given.columns[i].has_lpi.val();
         }
-        for i in self._last..self._columns {
-            self.lpi_then.d.next = self.followed_lpi[i + 1].val();
-            self.frames_unchanged.d.next = self.kept[i + 1].val();
-            self.lpi_replaced.d.next = self.replaced[i + 1].val();
-            self.no_lpi_to_mac.d.next = self.clean[i + 1].val();
-            self.lpi_told.d.next = self.rx_lpi.val() == self.was_silent[i].val();
-            self.errors_told.d.next = self.lpi_error.val() == self.was_wrong[i + 1].val();
-            self.lpi_follows.d.next = self.lpi_before.val() == self.followed_lpi[i + 1].val();
-        }
+        self.lpi_then.d.next = self.followed_lpi[self._columns].val();
+        self.frames_unchanged.d.next = self.kept[self._columns].val();
+        self.lpi_replaced.d.next = self.replaced[self._columns].val();
+        self.no_lpi_to_mac.d.next = self.clean[self._columns].val();
+        self.lpi_told.d.next = self.rx_lpi.val() == self.was_silent[self._columns - 1].val();
+        self.errors_told.d.next = self.lpi_error.val() == self.was_wrong[self._columns].val();
+        self.lpi_follows.d.next = self.lpi_before.val() == self.followed_lpi[self._columns].val();
         self.frames_told.d.next = self.receiving.val() == self.received.carries.val();
         self.frame_follows.d.next = self.in_frame.val() == self.received.in_frame_next.val();
     }

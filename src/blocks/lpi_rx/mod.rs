@@ -32,7 +32,6 @@ block! {
         in lpi[_ in 0..mii.column()]: Bit("the lane has LPI"),
         in silent: Bit("the column is LPI, and no frame is under way"),
         number _lanes(mii.column() as usize),
-        number _last(mii.column() as usize - 1),
         constant to_idle[lane in 0..mii.column()]: idle(lane),
         constant to_error[lane in 0..mii.column()]: error(lane),
         local added[_ in 0..mii.column()]: Bits(data, "bits for the lane"),
@@ -56,9 +55,7 @@ impl Logic for Mended {
             }
             self.joined[i + 1].next = self.joined[i].val() | self.added[i].val();
         }
-        for i in self._last..self._lanes {
-            self.bits.next = self.joined[i + 1].val();
-        }
+        self.bits.next = self.joined[self._lanes].val();
     }
 }
 
@@ -93,7 +90,6 @@ block! {
         pub out receiving: Bit("the word to the MAC has a frame, or a part of one"),
         pub out lpi_error: Bit("its LPI was malformed, or a frame starts right behind LPI"),
         number _columns(columns as usize),
-        number _last(columns as usize - 1),
         number _column_lanes(mii.column() as usize),
         section word: Word(mii),
         named mended[at in 0..columns]: Mended(mii, at),
@@ -135,13 +131,11 @@ impl Logic for LpiRx {
         }
         self.given_control.d.next = self.phy_control.val();
         self.carries.d.next = self.word.carries.val();
-        for i in self._last..self._columns {
-            comment!("Idle and error have every bit of LPI and some more.");
-            self.given_data.d.next = self.phy_data.val() | self.more_bits[i + 1].val();
-            self.lpi_before.d.next = self.after_lpi[i + 1].val();
-            self.indication.d.next = self.silent[i].val();
-            self.error.d.next = self.wrong[i + 1].val();
-        }
+        comment!("Idle and error have every bit of LPI and some more.");
+        self.given_data.d.next = self.phy_data.val() | self.more_bits[self._columns].val();
+        self.lpi_before.d.next = self.after_lpi[self._columns].val();
+        self.indication.d.next = self.silent[self._columns - 1].val();
+        self.error.d.next = self.wrong[self._columns].val();
         self.mac_data.next = self.given_data.q.val();
         self.mac_control.next = self.given_control.q.val();
         self.rx_lpi.next = self.indication.q.val();

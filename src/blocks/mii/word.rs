@@ -49,7 +49,6 @@ block! {
         pub in control: Bits(mii.lanes(), "control bits of the word"),
         pub in was_open: Bit("a frame is under way before the column"),
         number _lanes(lanes as usize),
-        number _last(lanes as usize - 1),
         constant data_place: Number(8 * first, format!("lowest data bit of column {at}")),
         constant control_place: Number(first, format!("lowest control bit of column {at}")),
         constant start_character: Bits(8, START.into(), "the start of a frame"),
@@ -81,10 +80,8 @@ impl Logic for Column {
             self.ended[i + 1].next = self.ended[i].val() | self.lanes[i].ends.val();
             self.some_lpi[i + 1].next = self.some_lpi[i].val() | self.lanes[i].lpi.val();
         }
-        for i in self._last..self._lanes {
-            self.ends.next = self.ended[i + 1].val();
-            self.has_lpi.next = self.some_lpi[i + 1].val();
-        }
+        self.ends.next = self.ended[self._lanes].val();
+        self.has_lpi.next = self.some_lpi[self._lanes].val();
         self.bytes.next = bit_cast(self.data.val() >> self.data_place.val(), &self.bytes);
         self.all_control.next =
             bit_cast(self.control.val() >> self.control_place.val(), self._lanes).all();
@@ -115,7 +112,6 @@ block! {
         pub in data: Bits(8 * mii.lanes(), "bytes of the word"),
         pub in control: Bits(mii.lanes(), "control bits of the word"),
         number _columns(columns as usize),
-        number _last(columns as usize - 1),
         pub named columns[at in 0..columns]: Column(mii, at),
         pub reg in_frame: Bit(false, "the word before ended within a frame"),
         pub local open[_ in 0..=columns]: Bit("a frame is under way behind the columns before"),
@@ -145,12 +141,10 @@ impl Logic for Word {
             self.carried[i + 1].next = self.carried[i].val() | self.columns[i].carries.val();
             self.idled[i + 1].next = self.idled[i].val() & self.columns[i].idle.val();
         }
-        for i in self._last..self._columns {
-            self.in_frame_next.next = self.open[i + 1].val();
-            self.starts.next = self.started[i + 1].val();
-            self.carries.next = self.carried[i + 1].val();
-            self.idle.next = self.idled[i + 1].val();
-        }
+        self.in_frame_next.next = self.open[self._columns].val();
+        self.starts.next = self.started[self._columns].val();
+        self.carries.next = self.carried[self._columns].val();
+        self.idle.next = self.idled[self._columns].val();
         self.in_frame.d.next = self.in_frame_next.val();
     }
 }

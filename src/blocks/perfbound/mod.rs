@@ -2,6 +2,7 @@
 //! done with it in the sections.
 
 mod budget;
+mod claimed;
 mod claims;
 pub mod golden;
 mod latency;
@@ -137,8 +138,23 @@ block! {
         local multiplies: Bit("it multiplies"),
     }
 }
+pieces! {
+    impl Logic for PerfBound {
+        Allowance,
+        Reads,
+        Answer,
+        Comparison,
+        States,
+        Samples,
+        Outputs,
+        ForSearchClaims,
+        ForAccumulatedClaims,
+        ForMultipliedClaims,
+    }
+}
 
-impl Logic for PerfBound {
+/// What an accumulated budget goes by.
+impl Piece<Allowance> for PerfBound {
     #[hdl_gen]
     fn update(&mut self) {
         if self.accumulates {
@@ -152,7 +168,13 @@ impl Logic for PerfBound {
                 self.accumulated.pending.next = self.pending.q.val();
             }
         }
+    }
+}
 
+/// What is read of the histogram, and when it arrives.
+impl Piece<Reads> for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.reads {
             if self.readable {
                 self.searches.next =
@@ -168,11 +190,23 @@ impl Logic for PerfBound {
             self.read.arrived.next = self.arrived.val();
             self.read.place_bits.next = self.place_bits.val();
         }
+    }
+}
 
+/// The threshold of the bin found.
+impl Piece<Answer> for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.index.next =
             bit_cast(self.found.q.val(), &self.index) + bit_cast(self.above.q.val(), &self.index);
         self.middle.index.next = self.index.val();
+    }
+}
 
+/// What a search that reads goes by: the next bin, the answer so far, and what is left of the budget.
+impl Piece<Comparison> for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.reads {
             comment!(
                 "What the search goes by follows the state alone: whether samples fit is known"
@@ -198,7 +232,13 @@ impl Logic for PerfBound {
                     << self.weight_bits.val();
             }
         }
+    }
+}
 
+/// The states of a search.
+impl Piece<States> for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.reading.d.next = false;
         self.update_now.d.next = false;
         match self.state.q.val() {
@@ -312,6 +352,13 @@ impl Logic for PerfBound {
                 self.state.d.next = Search::Idle;
             }
         }
+    }
+}
+
+/// Samples that come during a search.
+impl Piece<Samples> for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.ended.val() {
             self.pending.d.next = true;
         }
@@ -349,77 +396,16 @@ impl Logic for PerfBound {
                 self.budget_now.d.next = self.budget_now.q.val();
             }
         }
+    }
+}
 
+/// The answer, and what it was computed for.
+impl Piece<Outputs> for PerfBound {
+    #[hdl_gen]
+    fn update(&mut self) {
         self.update.next = self.update_now.q.val();
         self.t_pb.next = self.threshold_now.q.val();
         self.window.next = self.window_now.q.val();
         self.budget.next = self.budget_now.q.val();
-
-        self.starts.next = (self.state.q.val() == Search::Idle) & self.pending.q.val();
-        self.multiplies.next = self.state.q.val() == Search::Multiply;
-        self.search_claims.state.next = self.state.q.val();
-        self.search_claims.update_now.next = self.update_now.q.val();
-        self.search_claims.threshold_now.next = self.threshold_now.q.val();
-        if self.reads {
-            self.search_claims.reading.next = self.reading.q.val();
-            self.search_claims.arriving.next = self.arriving.q.val();
-            self.search_claims.looking.next = self.looking.q.val();
-            self.search_claims.group.next = self.group.q.val();
-            self.search_claims.place.next = self.place.q.val();
-            self.search_claims.arrived.next = self.arrived.val();
-            self.search_claims.bin.next = self.read.bin.q.val();
-            self.search_claims.place_bits.next = self.place_bits.val();
-        } else {
-            self.search_claims.compared.next = self.compared.q.val();
-        }
-        if self.tells_exactness {
-            self.accumulated_claims.starts.next = self.starts.val();
-            self.accumulated_claims.window_step.next = self.window_step.val();
-            if self.clears {
-                self.accumulated_claims.cleared.next = self.cleared.val();
-            }
-            self.accumulated_claims.carry.next = self.accumulated.carry.val();
-            if !self.accumulated.in_steps {
-                self.accumulated_claims.grows.next = self.window_step.val();
-                self.accumulated_claims.whole_step.next = self.accumulated.gain.val();
-            } else {
-                self.accumulated_claims.grows.next = self.accumulated.adds.val();
-                self.accumulated_claims.whole_step.next = self.accumulated.packets_added.val();
-                self.accumulated_claims.behind.next = self.accumulated.behind.q.val();
-                self.accumulated_claims.pending.next = self.pending.q.val();
-                self.accumulated_claims.ticks_added.next = self.accumulated.ticks_added.val();
-                self.accumulated_claims.packets_of_ticks.next =
-                    self.accumulated.packets_of_ticks.value.val();
-                if self.accumulated.fractional {
-                    self.accumulated_claims.parts_of_ticks.next =
-                        self.accumulated.parts_of_ticks.value.val();
-                }
-            }
-            self.accumulated_claims.live_window.next = self.live_window.val();
-            self.accumulated_claims.credit.next = self.accumulated.credit.q.val();
-            self.accumulated_claims.credit_part.next = self.accumulated.credit_part.q.val();
-            self.accumulated_claims.window_now.next = self.window_now.q.val();
-            self.accumulated_claims.budget_now.next = self.budget_now.q.val();
-        }
-        if self.tells_product {
-            self.computed_claims.multiplies.next = self.multiplies.val();
-            if self.clears {
-                self.computed_claims.cleared.next = self.cleared.val();
-            }
-            if self.halves_counts {
-                self.computed_claims.halved.next = self.halved.val();
-            }
-            self.computed_claims.rate_taken.next = self.computed.rate_taken.q.val();
-            self.computed_claims.steps_left.next = self.computed.steps_left.q.val();
-            self.computed_claims.multiplier.next = self.computed.multiplier.q.val();
-            self.computed_claims.carry.next = self.computed.carry.q.val();
-            self.computed_claims.product.next = self.computed.product.q.val();
-            self.computed_claims.next_multiplier.next =
-                self.computed.digit_step.next_multiplier.val();
-            self.computed_claims.next_carry.next = self.computed.digit_step.next_carry.val();
-            self.computed_claims.next_product.next = self.computed.digit_step.next_product.val();
-            self.computed_claims.window_now.next = self.window_now.q.val();
-            self.computed_claims.budget_now.next = self.budget_now.q.val();
-        }
     }
 }

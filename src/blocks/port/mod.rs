@@ -2,13 +2,17 @@
 
 #[cfg(test)]
 mod both_ends_tests;
+mod claimed;
 mod claims;
 pub mod controller;
 pub mod golden;
+mod link;
 pub mod model;
 pub mod pins;
+mod prediction;
 #[cfg(test)]
 mod register_tests;
+mod registers;
 pub mod settling;
 mod sleep_bound;
 #[cfg(test)]
@@ -22,7 +26,7 @@ use crate::blocks::corrector::{self, Corrector};
 use crate::blocks::csr::timing::staged_width;
 use crate::blocks::csr::{map, Csr, WORD_BITS};
 use crate::blocks::fixed_point::Arithmetic;
-use crate::blocks::guard::{token_bits, Guard, GuardParameters};
+use crate::blocks::guard::{token_bits, Guard};
 use crate::blocks::histogram::bin_meter::BinMeter;
 use crate::blocks::histogram::circular::CircularHistogram;
 use crate::blocks::histogram::clearing::ClearingHistogram;
@@ -33,7 +37,7 @@ use crate::blocks::histogram::{FoundPins, ReadPins, Shape};
 use crate::blocks::hop_monitor::HopMonitor;
 use crate::blocks::idle_meter::IdleMeter;
 use crate::blocks::link_sync::{self, LinkSync};
-use crate::blocks::lpi_fsm::{self, LpiFsm, TimingOutputs, COPY_CODE};
+use crate::blocks::lpi_fsm::{self, LpiFsm, COPY_CODE};
 use crate::blocks::memory_code;
 use crate::blocks::miss_history::MissHistory;
 use crate::blocks::pdt_timer::PdtTimer;
@@ -212,6 +216,7 @@ block! {
         choice predicts(predicts), // the threshold is predicted
         choice corrects(corrects), // the prediction is corrected
         choice agrees(agrees), // the ends agree by messages
+        choice levels(levels), // the ends agree by levels
         choice controlled(controlled), // pins say whether the link may sleep, and whether there is one
         choice per_direction(per_direction), // the direction sent on sleeps for itself
         choice votes(plan.triple_redundancy), // registers are kept in three copies
@@ -326,204 +331,41 @@ impl Port {
     }
 }
 
-impl Logic for Port {
+pieces! {
+    impl Logic for Port {
+        Activity,
+        Threshold,
+        Expiry,
+        Guarding,
+        ByMessages,
+        ByDirection,
+        ByLevels,
+        Copies,
+        Codes,
+        Transitions,
+        Search,
+        Histogram,
+        Found,
+        Correction,
+        Prediction,
+        MeasuredHops,
+        Requests,
+        Events,
+        HopCounts,
+        PredictionRegisters,
+        OwnClaims,
+        ForClaims,
+        ForWaitClaims,
+        ForControlClaims,
+        ForRestClaims,
+        ForGuardClaims,
+    }
+}
+
+/// The votes of registers that are kept in three copies.
+impl Piece<Copies> for Port {
     #[hdl_gen]
     fn update(&mut self) {
-        if self.controlled {
-            comment!("Without a link no timer runs, and what it interrupts is no idle period.");
-            if self.per_direction {
-                self.active.next =
-                    self.queue_nonempty.val() | self.transmitting.val() | !self.link_up.val();
-            } else {
-                self.active.next = self.queue_nonempty.val()
-                    | self.transmitting.val()
-                    | self.receiving.val()
-                    | !self.link_up.val();
-            }
-            self.idle_meter.link_up.next = self.link_up.val();
-            self.lpi_fsm.link_up.next = self.link_up.val();
-            self.may_sleep.next = self.enable.val() & !self.force_wake.val() & self.link_up.val();
-            self.wants_awake.next = self.queue_nonempty.val() | self.force_wake.val();
-            self.recovers.d.next =
-                !self.link_up.val() | (self.recovers.q.val() & !self.lpi_fsm.tx_enable.val());
-        } else if self.per_direction {
-            comment!("What the other end sends has its own direction of the link.");
-            self.active.next = self.queue_nonempty.val() | self.transmitting.val();
-        } else {
-            self.active.next =
-                self.queue_nonempty.val() | self.transmitting.val() | self.receiving.val();
-        }
-
-        self.idle_meter.active.next = self.active.val();
-
-        self.pdt_timer.active.next = self.active.val();
-        if !self.per_direction {
-            if self.controlled {
-                comment!("Of a link that comes back, both ends are armed, as after a reset.");
-                self.pdt_timer.transmitting.next = self.transmitting.val() | !self.link_up.val();
-            } else {
-                self.pdt_timer.transmitting.next = self.transmitting.val();
-            }
-        }
-        self.pdt_timer.tick.next = self.idle_meter.tick.val();
-        self.pdt_timer.ticks.next = self.idle_meter.ticks.val();
-        if self.registers {
-            self.pdt_timer.t_pdt.next = self.csr.in_force.next_t_pdt.val();
-            if self.predicts {
-                if !(self.csr.in_force.next_policy.val() == self.policy_fixed.val()) {
-                    self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
-                }
-            }
-            if self.corrects {
-                if (self.csr.in_force.next_policy.val() == self.policy_corrected.val())
-                    | (self.csr.in_force.next_policy.val() == self.policy_always_on.val())
-                {
-                    self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
-                }
-            }
-        } else if self.corrects {
-            self.pdt_timer.t_pdt.next = self.corrector.t_pdt.val();
-        } else if self.predicts {
-            self.pdt_timer.t_pdt.next = self.perfbound.t_pb.val();
-        } else {
-            self.pdt_timer.t_pdt.next = self.fixed_t_pdt.val();
-        }
-        self.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
-
-        if self.registers {
-            if !self.per_direction {
-                self.pdt_timer.backstops.next = self.csr.backstop.backstops.val();
-                self.pdt_timer.t_backstop.next = self.csr.backstop.t_backstop.val();
-            }
-            self.expires.next = self.pdt_timer.expired.val() & self.csr.in_force.sleeps.val();
-            self.overdue.next = self.pdt_timer.overdue.val() & self.csr.in_force.sleeps.val();
-            self.first_expiry.next =
-                self.expires.val() & !self.pdt_timer.overdue.val() & self.lpi_fsm.tx_enable.val();
-            self.lpi_fsm.sleep.next = self.csr.in_force.sleep.val();
-            if self.adjusts {
-                TimingOutputs::join(&mut self.csr.times, &mut self.lpi_fsm.timing);
-                if self.agrees {
-                    self.sync_timeout.next = self.csr.sync_timeout.val();
-                    self.link_sync.timeout_last.next =
-                        bit_cast(self.sync_timeout.val(), self._timeout_bits);
-                }
-            }
-        } else if self.sleeps {
-            self.expires.next = self.pdt_timer.expired.val();
-            self.overdue.next = self.pdt_timer.overdue.val();
-        } else {
-            self.expires.next = false;
-            self.overdue.next = false;
-        }
-        if self.guarded {
-            if self.controlled {
-                comment!(
-                    "A packet that waits for a lost link does not wait for the end of a sleep."
-                );
-                self.awake_for_guard.next = self.lpi_fsm.tx_enable.val() | self.recovers.q.val();
-                self.guard.awake.next = self.awake_for_guard.val();
-            } else {
-                self.guard.awake.next = self.lpi_fsm.tx_enable.val();
-            }
-            self.guard.queue_nonempty.next = self.queue_nonempty.val();
-            if self.registers {
-                GuardParameters::join(&mut self.csr.guard, &mut self.guard.set_by);
-            }
-            if self.guard_adjusts {
-                if self.registers {
-                    self.guard.rate.next = self.csr.rate.rate.val();
-                } else {
-                    self.guard.rate.next = self.budget_rate.rate.val();
-                }
-            }
-        }
-        if self.agrees {
-            self.link_sync.initiator.next = self.initiator.val();
-            self.link_sync.message_in.next = self.message_in.val();
-            self.link_sync.transmitting.next = self.transmitting.val();
-            self.link_sync.awake.next = self.lpi_fsm.tx_enable.val();
-            self.link_sync.asleep.next = self.lpi_fsm.asleep.val();
-            self.link_sync.may_go_down.next = self.lpi_fsm.may_go_down.val();
-            comment!("Both holds in fast wake end together: one request is enough.");
-            self.link_sync.wants_down.next =
-                (self.expires.val() & !self.pdt_timer.overdue.val() & self.lpi_fsm.tx_enable.val())
-                    | (self.lpi_fsm.hold_over.val() & self.initiator.val() & !self.active.val());
-            self.link_sync.overdue.next =
-                self.overdue.val() & self.lpi_fsm.tx_enable.val() & !self.active.val();
-            if self.controlled {
-                comment!("A link that sleeps may sleep deeper, unless it is to wake.");
-                if self.guarded {
-                    self.permitted.next = ((self.guard.permits.val() & self.enable.val())
-                        | !self.lpi_fsm.tx_enable.val())
-                        & !self.force_wake.val();
-                } else {
-                    self.permitted.next = (self.enable.val() | !self.lpi_fsm.tx_enable.val())
-                        & !self.force_wake.val();
-                }
-                self.link_sync.permitted.next = self.permitted.val();
-                self.link_sync.active.next = self.active.val() | !self.permitted.val();
-                self.link_sync.queue_nonempty.next = self.wants_awake.val();
-                self.link_sync.link_up.next = self.link_up.val();
-                self.link_sync.clear_error.next = self.clear_error.val();
-            } else if self.guarded {
-                comment!("A link that sleeps may sleep deeper: the way up costs one token.");
-                self.link_sync.permitted.next =
-                    self.guard.permits.val() | !self.lpi_fsm.tx_enable.val();
-            } else {
-                self.link_sync.permitted.next = true;
-            }
-            if !self.controlled {
-                self.link_sync.queue_nonempty.next = self.queue_nonempty.val();
-                self.link_sync.active.next = self.active.val();
-            }
-            self.down_start.next = self.link_sync.down_start.val();
-            self.lpi_fsm.up_start.next = self.link_sync.up_start.val();
-            self.tx_enable.next = self.link_sync.tx_enable.val();
-            self.message_out.next = self.link_sync.message_out.val();
-            self.sync_error.next = self.link_sync.sync_error.val();
-        } else if self.per_direction {
-            comment!("A timer that expired before the link was awake counts as soon as it is.");
-            self.due.next = self.expires.val() | (self.overdue.val() & !self.active.val());
-            if self.guarded & self.controlled {
-                self.down_start.next =
-                    self.due.val() & self.guard.permits.val() & self.may_sleep.val();
-            } else if self.guarded {
-                self.down_start.next = self.due.val() & self.guard.permits.val();
-            } else if self.controlled {
-                self.down_start.next = self.due.val() & self.may_sleep.val();
-            } else {
-                self.down_start.next = self.due.val();
-            }
-            if self.controlled {
-                self.lpi_fsm.up_start.next = self.wants_awake.val();
-            } else {
-                self.lpi_fsm.up_start.next = self.queue_nonempty.val();
-            }
-            self.tx_enable.next = self.lpi_fsm.tx_enable.val();
-            self.lpi_request.next = self.lpi_fsm.asleep.val();
-            if self.tells_times {
-                self.t_s_in_force.next = self.lpi_fsm.t_s_in_force.val();
-                self.t_w_in_force.next = self.lpi_fsm.t_w_in_force.val();
-            }
-        } else {
-            comment!("The link goes down when the timer expires and the other end agrees, or when");
-            comment!("the other end goes down and nothing is leaving here.");
-            if self.controlled {
-                comment!(
-                    "A timer that expired while the pins kept the link awake counts afterwards."
-                );
-                self.due.next = self.expires.val() | (self.overdue.val() & !self.active.val());
-                self.down_start.next = ((self.due.val() & self.sleep_permit.val())
-                    | (self.remote_down.val() & !self.transmitting.val()))
-                    & self.may_sleep.val();
-                self.lpi_fsm.up_start.next = self.wants_awake.val() | self.remote_up.val();
-            } else {
-                self.down_start.next = (self.expires.val() & self.sleep_permit.val())
-                    | (self.remote_down.val() & !self.transmitting.val());
-                self.lpi_fsm.up_start.next = self.queue_nonempty.val() | self.remote_up.val();
-            }
-            self.tx_enable.next = self.lpi_fsm.tx_enable.val();
-        }
         if self.votes {
             self.lpi_fsm.upsets.inject_upset.next = self.inject_upset.val();
             self.link_upset.next = self.lpi_fsm.upsets.upset.val();
@@ -540,6 +382,13 @@ impl Logic for Port {
                 self.upset.next = self.link_upset.val();
             }
         }
+    }
+}
+
+/// What the codes of the memories found.
+impl Piece<Codes> for Port {
+    #[hdl_gen]
+    fn update(&mut self) {
         if self.coded {
             comment!("Wrong bits in the words of any memory");
             self.histogram_upset.next = 0.into();
@@ -567,390 +416,6 @@ impl Logic for Port {
             self.memory_upset_now.d.next =
                 self.histogram_upset.val() | self.history_upset.val() | self.registers_upset.val();
             self.memory_upset.next = self.memory_upset_now.q.val();
-        }
-        self.lpi_fsm.down_start.next = self.down_start.val();
-        self.power_state.next = self.lpi_fsm.power_state.val();
-
-        comment!("A miss is an idle period in which the link left wake, for whatever reason.");
-        self.left_wake.d.next =
-            !self.active.val() & (self.left_wake.q.val() | self.lpi_fsm.leaving.val());
-        self.hit_now.d.next = self.idle_meter.ended.val() & !self.left_wake.q.val();
-        self.miss_now.d.next = self.idle_meter.ended.val() & self.left_wake.q.val();
-        self.hit.next = self.hit_now.q.val();
-        self.miss.next = self.miss_now.q.val();
-
-        if self.predicts {
-            self.t_pb_found.next = self.perfbound.t_pb.val();
-            self.bin_meter.active.next = self.active.val();
-            self.bin_meter.tick.next = self.idle_meter.tick.val();
-            self.bin_meter.ticks.next = self.idle_meter.ticks.val();
-
-            self.perfbound.ended.next = self.idle_meter.ended.val();
-            if self.reads_bins {
-                self.bin_wanted.next = self.csr.fetch.bin.val();
-                comment!("When the search does not read, the registers may.");
-                if self.perfbound.searches.val() {
-                    self.read_group.next = self.perfbound.read_group.val();
-                    self.read_place.next = self.perfbound.read_place.val();
-                } else {
-                    self.read_group.next = bit_cast(
-                        self.bin_wanted.val() >> self.place_bits.val(),
-                        &self.read_group,
-                    );
-                    self.read_place.next = bit_cast(self.bin_wanted.val(), &self.read_place);
-                }
-            } else if self.reads {
-                self.read_group.next = self.perfbound.read_group.val();
-                self.read_place.next = self.perfbound.read_place.val();
-            }
-            self.read.read_group.next = self.read_group.val();
-            self.read.read_place.next = self.read_place.val();
-            if self.is_circular {
-                self.circular.ended.next = self.idle_meter.ended.val();
-                self.circular.ticks.next = self.idle_meter.ticks.val();
-                self.circular.sample_bin.next = self.bin_meter.bin.val();
-                ReadPins::link(&mut self.read, &mut self.circular.read);
-                FoundPins::link(&mut self.found, &mut self.circular.found);
-                self.perfbound.live_window.next = self.circular.window.val();
-                if self.accumulates {
-                    self.perfbound.window_step.next = self.circular.step.val();
-                }
-            } else if self.is_decaying {
-                self.decaying.ended.next = self.idle_meter.ended.val();
-                self.decaying.sample_bin.next = self.bin_meter.bin.val();
-                ReadPins::link(&mut self.read, &mut self.decaying.read);
-                FoundPins::link(&mut self.found, &mut self.decaying.found);
-                self.perfbound.live_window.next = self.decaying.window.val();
-                if self.ages {
-                    self.decaying.ttl.next = self.csr.aging.ttl.val();
-                    self.decaying.max_samples.next = self.csr.aging.max_samples.val();
-                    self.decaying.renew.next = self.csr.aging.restart.val();
-                    self.csr.aging.restarted.next = self.decaying.renewed.val();
-                }
-            } else if self.is_map {
-                self.map.ended.next = self.idle_meter.ended.val();
-                self.map.active.next = self.active.val();
-                self.map.grows.next = self.bin_meter.grows.val();
-                self.map.budget.next = self.perfbound.budget.val();
-                self.perfbound.cleared.next = self.map.cleared.val();
-                self.perfbound.sample_bin.next = self.bin_meter.bin.val();
-                self.perfbound.live_window.next = self.map.age.val();
-                if self.accumulates {
-                    self.perfbound.window_step.next = self.map.step.val();
-                }
-                if self.ages {
-                    self.map.ttl.next = self.csr.aging.ttl.val();
-                    self.map.max_samples.next = self.csr.aging.max_samples.val();
-                    self.map.renew.next = self.csr.aging.restart.val();
-                    self.csr.aging.restarted.next = self.map.cleared.val();
-                }
-                self.perfbound.map_found.next = self.map.found.val();
-            } else if self.is_regular {
-                self.regular.ended.next = self.idle_meter.ended.val();
-                self.regular.sample_bin.next = self.bin_meter.bin.val();
-                self.regular.answers.next = self.perfbound.update.val();
-                ReadPins::link(&mut self.read, &mut self.regular.read);
-                FoundPins::link(&mut self.found, &mut self.regular.found);
-                self.perfbound.halved.next = self.regular.halved.val();
-                self.perfbound.live_window.next = self.regular.window.val();
-            } else {
-                self.clearing.ended.next = self.idle_meter.ended.val();
-                self.clearing.sample_bin.next = self.bin_meter.bin.val();
-                ReadPins::link(&mut self.read, &mut self.clearing.read);
-                FoundPins::link(&mut self.found, &mut self.clearing.found);
-                self.perfbound.live_window.next = self.clearing.age.val();
-                if self.accumulates {
-                    self.perfbound.window_step.next = self.clearing.step.val();
-                }
-                if self.ages {
-                    self.clearing.ttl.next = self.csr.aging.ttl.val();
-                    self.clearing.max_samples.next = self.csr.aging.max_samples.val();
-                    self.clearing.renew.next = self.csr.aging.restart.val();
-                    self.csr.aging.restarted.next = self.clearing.cleared.val();
-                }
-                self.perfbound.cleared.next = self.clearing.cleared.val();
-                self.perfbound.sample_bin.next = self.bin_meter.bin.val();
-            }
-            if self.reads {
-                self.read_taken.next = self.found.taken.val();
-                self.bin_read.next = bit_cast(self.found.bin_count.val(), &self.bin_read);
-                self.perfbound.taken.next = self.found.taken.val();
-                self.perfbound.group_sum.next = self.found.group_sum.val();
-                self.perfbound.bin_count.next = self.found.bin_count.val();
-                self.perfbound.arrived.next = self.found.arrived.val();
-            }
-
-            if self.corrects {
-                self.miss_history.ended.next = self.idle_meter.ended.val();
-                self.miss_history.miss.next = self.left_wake.q.val();
-                self.miss_history.ticks.next = self.idle_meter.ticks.val();
-                self.miss_history.t_pdt_in_force.next = self.pdt_timer.t_pdt_in_force.val();
-
-                self.corrector.t_pb_new.next = self.perfbound.update.val();
-                self.corrector.t_pb.next = bit_cast(
-                    self.t_pb_found.val() >> self.t_pb_zeros.val(),
-                    self._t_pb_bits,
-                );
-                self.corrector.sum.next = self.miss_history.sum.val();
-                self.corrector.misses.next = self.miss_history.misses.val();
-                self.corrector.under_way.next = self.miss_history.under_way.val();
-                self.log2_cf.next = self.corrector.log2_cf.val();
-                self.update.next = self.corrector.update.val();
-            } else {
-                self.update.next = self.perfbound.update.val();
-            }
-            self.t_pb.next = self.perfbound.t_pb.val();
-            self.window.next = self.perfbound.window.val();
-            self.budget.next = self.perfbound.budget.val();
-        }
-
-        if self.measures {
-            comment!("The hop factor of the packets sent makes the rate of the budget.");
-            self.hop_monitor.packet_valid.next = self.packet_valid.val();
-            self.hop_monitor.packet_hops.next = self.packet_hops.val();
-            self.hop_monitor.clear.next = false;
-            self.hop_monitor.read_hops.next = 0.into();
-            self.budget_rate.start.next = self.hop_monitor.measured.val();
-            self.budget_rate.bound.next = self.bound.val();
-            self.hop_factor.next = self.hop_monitor.factor.val();
-            self.budget_rate.hop_factor.next =
-                bit_cast(self.hop_factor.val(), 32) << self.factor_shift.val();
-            self.budget_rate.t_w_last.next = self.t_w_last.val();
-            self.perfbound.rate.next = self.budget_rate.rate.val();
-        }
-
-        if self.registers {
-            if self.own_axi {
-                AxiPins::link(&mut self.s_axi, &mut self.axi_lite.axi);
-                RegisterPins::join(&mut self.csr.access, &mut self.axi_lite.registers);
-            } else {
-                RegisterPins::link(&mut self.shared, &mut self.csr.access);
-                self.error_flag.next = self.csr.error_flag.val();
-            }
-
-            self.irq.next = self.csr.irq.val();
-            self.csr.active.next = self.active.val();
-            self.csr.hit.next = self.hit_now.q.val();
-            self.csr.miss.next = self.miss_now.q.val();
-            self.csr.leaving.next = self.lpi_fsm.leaving.val();
-            self.csr.queue_nonempty.next = self.queue_nonempty.val();
-            if self.guarded {
-                self.csr.guard_tokens.next = self.guard.tokens_now.val();
-            }
-            self.csr.power_state.next = self.lpi_fsm.power_state.val();
-            self.csr.t_pdt.next = self.pdt_timer.t_pdt_in_force.val();
-            if !self.per_direction {
-                self.csr.backstop_expires.next =
-                    self.first_expiry.val() & !self.pdt_timer.sent_last.val();
-            }
-            if self.guarded {
-                self.csr.guard_refuses.next = self.first_expiry.val() & !self.guard.permits.val();
-            }
-            if self.controlled {
-                self.csr.link_lost.next = !self.link_up.val() & !self.recovers.q.val();
-            }
-            if self.receives {
-                self.csr.rx_lpi.next = self.rx_lpi.val();
-                self.csr.lpi_active.next = self.lpi_active.val();
-                self.csr.lpi_error.next = self.lpi_error.val();
-                self.csr.early_start.next = self.early_start.val();
-            }
-            if self.agrees {
-                self.csr.requested.next = self.link_sync.requested.val();
-                self.csr.nacked.next = self.link_sync.nacked.val();
-                self.csr.withdraws.next = self.link_sync.withdraws.val();
-                self.csr.crosses.next = self.link_sync.crosses.val();
-                self.csr.sync_error.next = self.link_sync.fails.val();
-            } else {
-                self.csr.sync_error.next = false;
-            }
-
-            self.hop_monitor.packet_valid.next = self.packet_valid.val();
-            self.hop_monitor.packet_hops.next = self.packet_hops.val();
-            self.hop_monitor.clear.next = self.csr.clear_counts.val();
-            self.hop_monitor.read_hops.next = self.csr.hop_index.val();
-            self.csr.hop_count.next = self.hop_monitor.count.val();
-            self.csr.hop_factor.next = self.hop_monitor.factor.val();
-            self.csr.hop_measured.next = self.hop_monitor.measured.val();
-
-            if self.predicts {
-                self.csr.t_pb.next = self.perfbound.t_pb.val();
-                self.csr.window.next = self.perfbound.window.val();
-                self.csr.budget.next = self.perfbound.budget.val();
-                if self.is_map {
-                    self.csr.map_overflow.next = self.map.overflow.val();
-                }
-                if self.reads_bins {
-                    self.csr.fetch.bin_taken.next =
-                        !self.perfbound.searches.val() & !self.read_taken.val();
-                    self.csr.fetch.bin_count.next = self.bin_read.val();
-                }
-                self.budget_rate.start.next = self.csr.rate.rate_start.val();
-                self.budget_rate.bound.next = self.csr.rate.rate_bound.val();
-                self.budget_rate.hop_factor.next = self.csr.rate.rate_hop_factor.val();
-                self.budget_rate.t_w_last.next = self.csr.rate.rate_t_w_last.val();
-                self.csr.rate.rate_done.next = self.budget_rate.done.val();
-                self.csr.rate.rate_computed.next = self.budget_rate.rate.val();
-                self.perfbound.rate.next = self.csr.rate.rate.val();
-            }
-        }
-
-        if self.corrects {
-            self.history_apart.d.next = !(self.miss_history.samples.q.val()
-                & (self.miss_history.samples.q.val() >> 1))
-                .any()
-                & !(self.miss_history.missed.q.val() & !self.miss_history.samples.q.val()).any()
-                & !(self.miss_history.samples.q.val().get_bit(0)
-                    & self.idle_meter.in_period.q.val());
-        }
-        if self.adjusts {
-            self.times_within_limits.d.next = true;
-            for i in 0..self._times {
-                if (self.csr.timing.staged[i].q.val() < self.least_time[i].val())
-                    | (self.csr.timing.staged[i].q.val() > self.most_time[i].val())
-                    | (self.csr.timing.last[i].q.val() < self.least_time[i].val() - 1)
-                    | (self.csr.timing.last[i].q.val() >= self.most_time[i].val())
-                {
-                    self.times_within_limits.d.next = false;
-                }
-            }
-        }
-        if self.registers & self.guarded {
-            self.bucket_within_limits.d.next = !(self.csr.parameters.staged_guard_burst.q.val()
-                == 0)
-                & (self.csr.parameters.staged_guard_burst.q.val() <= self.most_tokens.val())
-                & !(self.csr.parameters.guard_burst.q.val() == 0)
-                & (self.csr.parameters.guard_burst.q.val() <= self.most_tokens.val());
-        }
-        self.sends_awake_only.d.next = !self.tx_enable.val() | (self.power_state.val() == 0);
-        if self.controlled {
-            if self.per_direction & !self.sleeps & !self.registers {
-                comment!("Whatever the pins say: it never goes down.");
-                self.pins_permit.next = false;
-            } else {
-                comment!("From the pins once more: a wrong use of them is to be found.");
-                self.pins_permit.next =
-                    self.enable.val() & !self.force_wake.val() & self.link_up.val();
-            }
-            if self.agrees {
-                self.waits_with_link.next = self.wants_awake.val() & self.link_up.val();
-            } else if self.per_direction {
-                if self.guarded {
-                    self.all_permit.next = self.guard.permits.val() & self.pins_permit.val();
-                }
-            } else {
-                self.all_permit.next = self.sleep_permit.val() & self.pins_permit.val();
-            }
-            if self.guarded {
-                self.state_for_guard.next = self.power_state.val();
-                if self.recovers.q.val() {
-                    self.state_for_guard.next = 0.into();
-                }
-            }
-        }
-        if self.agrees {
-            if self.controlled {
-                self.wait_claims.queue_nonempty.next = self.waits_with_link.val();
-            } else {
-                self.wait_claims.queue_nonempty.next = self.queue_nonempty.val();
-            }
-            self.wait_claims.tx_enable.next = self.tx_enable.val();
-            self.wait_claims.awake.next = self.lpi_fsm.tx_enable.val();
-            self.wait_claims.asleep.next = self.lpi_fsm.asleep.val();
-            self.wait_claims.may_go_down.next = self.lpi_fsm.may_go_down.val();
-            self.wait_claims.link.next = self.lpi_fsm.state.q.val();
-            self.wait_claims.transition_cycles.next = self.lpi_fsm.age.q.val();
-            self.wait_claims.exchange.next = self.link_sync.state.q.val();
-            self.wait_claims.exchange_cycles.next = self.link_sync.count.q.val();
-            self.wait_claims.rise.next = self.link_sync.rise.q.val();
-        }
-        if self.controlled {
-            self.control_claims.link_up.next = self.link_up.val();
-            self.control_claims.may_sleep.next = self.pins_permit.val();
-            self.control_claims.tx_enable.next = self.tx_enable.val();
-            self.control_claims.link.next = self.lpi_fsm.state.q.val();
-            if self.guarded {
-                self.control_claims.recovers.next = self.recovers.q.val();
-            }
-            if self.agrees {
-                self.control_claims.exchange.next = self.link_sync.state.q.val();
-                self.control_claims.message_out.next = self.message_out.val();
-            }
-        }
-        if self.bounded {
-            self.rest_claims.active.next = self.active.val();
-            self.rest_claims.awake.next = self.lpi_fsm.tx_enable.val();
-            self.rest_claims.ticks.next = self.idle_meter.count.q.val();
-            self.rest_claims.tick_clock.next = self.idle_meter.prescaler.q.val();
-            self.rest_claims.in_force.next = self.pdt_timer.in_force.q.val();
-            self.rest_claims.passed.next = self.pdt_timer.passed.q.val();
-            if !self.per_direction {
-                self.rest_claims.backstop_passed.next = self.pdt_timer.backstop_passed.q.val();
-                self.rest_claims.last_sender.next = self.pdt_timer.last_sender.q.val();
-            }
-            if self.predicts {
-                self.rest_claims.prediction.next = self.perfbound.threshold_now.q.val();
-            }
-            if self.corrects {
-                self.rest_claims.correction.next = self.corrector.t_pdt_now.q.val();
-            }
-            if self.registers {
-                self.rest_claims.sleeps.next = self.csr.in_force.sleeps.val();
-                if !self.per_direction {
-                    self.rest_claims.backstops.next = self.csr.backstop.backstops.val();
-                    self.rest_claims.t_backstop.next = self.csr.backstop.t_backstop.val();
-                }
-            }
-            if self.agrees {
-                self.rest_claims.message_in.next = self.message_in.val();
-                self.rest_claims.exchange.next = self.link_sync.state.q.val();
-                self.rest_claims.exchange_cycles.next = self.link_sync.count.q.val();
-                self.rest_claims.unheard.next = self.link_sync.unheard.q.val();
-                if self.controlled {
-                    self.rest_claims.sleep_permit.next = self.pins_permit.val();
-                }
-            } else if self.per_direction {
-                if self.guarded {
-                    if self.controlled {
-                        self.rest_claims.sleep_permit.next = self.all_permit.val();
-                    } else {
-                        self.rest_claims.sleep_permit.next = self.guard.permits.val();
-                    }
-                } else if self.controlled {
-                    self.rest_claims.sleep_permit.next = self.pins_permit.val();
-                }
-            } else if self.controlled {
-                self.rest_claims.sleep_permit.next = self.all_permit.val();
-            } else {
-                self.rest_claims.sleep_permit.next = self.sleep_permit.val();
-            }
-        }
-        if self.bucket {
-            self.guard_claims.queue_nonempty.next = self.queue_nonempty.val();
-            if self.controlled {
-                self.guard_claims.power_state.next = self.state_for_guard.val();
-                self.guard_claims.awake.next = self.awake_for_guard.val();
-            } else {
-                self.guard_claims.power_state.next = self.power_state.val();
-                self.guard_claims.awake.next = self.lpi_fsm.tx_enable.val();
-            }
-            if self.agrees {
-                self.guard_claims.exchange.next = self.link_sync.state.q.val();
-            }
-            self.guard_claims.tokens.next = self.guard.tokens.q.val();
-            self.guard_claims.part.next = self.guard.part.q.val();
-            if self.registers {
-                self.guard_claims.off.next = self.csr.guard.off.val();
-                self.guard_claims.burst.next = self.csr.guard.burst.val();
-            }
-            self.guard_claims.charged.next = self.guard.charged.q.val();
-            self.guard_claims.guard_clock.next = self.guard.prescaler.q.val();
-            if self.bounded {
-                if self.agrees {
-                    self.guard_claims.rest.next = self.rest_claims.rest.q.val();
-                }
-                self.guard_claims.clocks_per_tick.next = self.rest_claims.clocks_per_tick.val();
-            }
         }
     }
 }

@@ -71,7 +71,6 @@ block! {
         choice by_state(by_state), // links that are awake come first
         choice waits_for_awake(waits_for_awake), // also where one that is awake is busy
         number _ports(ports),
-        number _end(ports as usize + 1),
         // For the proofs (docs/evidence/proofs.md).
         property chosen_fits("A port that is chosen leads to the destination, and is free."),
         property one_chosen("No more than one port is chosen."),
@@ -139,13 +138,11 @@ impl Logic for PortChoice {
                 self.places[i + 1].next = self.place[i].val();
             }
         }
-        for i in self._ports..self._end {
-            if self.choose.val() & self.found.val() {
-                if self.places[i].val() == self.last_port.val() {
-                    self.turn.d.next = 0.into();
-                } else {
-                    self.turn.d.next = self.places[i].val() + 1;
-                }
+        if self.choose.val() & self.found.val() {
+            if self.places[self._ports].val() == self.last_port.val() {
+                self.turn.d.next = 0.into();
+            } else {
+                self.turn.d.next = self.places[self._ports].val() + 1;
             }
         }
 

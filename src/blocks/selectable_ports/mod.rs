@@ -64,7 +64,6 @@ block! {
         constant most_unused: Bits(unused, u128::from(ports) - 1, "all ports but one"),
         constant all_ports: Bits(ports, u128::MAX >> (128 - ports), "all ports"),
         number _ports(ports),
-        number _end(ports as usize + 1),
         // For the proofs (docs/evidence/proofs.md).
         property first_selectable("Packets may always take the first port."),
         property no_return(
@@ -96,9 +95,7 @@ impl Logic for SelectablePorts {
                 self.so_far[i + 1].next = self.so_far[i].val() + 1;
             }
         }
-        for i in self._ports..self._end {
-            self.sending.d.next = self.so_far[i].val();
-        }
+        self.sending.d.next = self.so_far[self._ports].val();
 
         comment!(
             "A window ends in its last cycle; the next cycle looks at what was counted in it."

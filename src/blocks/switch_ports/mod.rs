@@ -175,7 +175,6 @@ block! {
         constant page_bits: Bits(4, WORD_BITS.into(), "bits of a word's place in a page"),
         constant upper_bits: Bits(6, DATA_WIDTH.into(), "bits of a word"),
         number _ports(ports),
-        number _end(ports as usize + 1),
     }
 }
 
@@ -261,12 +260,10 @@ impl Logic for SwitchPorts {
             self.tx_enable[i].next = self.port[i].tx_enable.val();
             self.power_state[i].next = self.port[i].power_state.val();
         }
-        for i in self._ports..self._end {
-            self.axi_lite.registers.read_data.next = self.read_data[i].val();
-            self.axi_lite.registers.answer.next = self.answer[i].val();
-            self.all_errors.next = self.errors[i].val();
-            self.all_interrupts.next = self.interrupts[i].val();
-        }
+        self.axi_lite.registers.read_data.next = self.read_data[self._ports].val();
+        self.axi_lite.registers.answer.next = self.answer[self._ports].val();
+        self.all_errors.next = self.errors[self._ports].val();
+        self.all_interrupts.next = self.interrupts[self._ports].val();
         self.interrupts_now.d.next = self.all_interrupts.val().any();
         self.irq.next = self.interrupts_now.q.val();
 

@@ -11,6 +11,7 @@ use super::session::{Found, Session, Summary, WAVE_CYCLES};
 use super::{Args, Engine, Seeds};
 use crate::cli::progress::Step;
 use crate::cli::{Interrupted, Outcome};
+use crate::config::plan::PortPlan;
 use crate::cosim::code_coverage::CodeCoverage;
 use crate::cosim::coverage::{Corner, Coverage};
 use crate::cosim::line_rate::LineRate;
@@ -34,6 +35,66 @@ struct Job<'a> {
     argument: String,
 }
 
+/// What is to be driven.
+struct Jobs<'a> {
+    jobs: Vec<Job<'a>>,
+    /// Clock cycles of each, at most.
+    cycles: u64,
+    /// The same, as the command that repeats one names it.
+    named_cycles: Option<u64>,
+    /// What drives them all, for people.
+    activity: String,
+}
+
+impl<'a> Jobs<'a> {
+    /// Those that `args` ask for.
+    ///
+    /// # Errors
+    /// If the file of `--periods` cannot be read.
+    fn new(args: &Args, plan: &'a PortPlan, period_ps: u64) -> Result<Self> {
+        if let Some(path) = &args.periods {
+            let whole = Periods::read(path, plan.clocks_per_tick, period_ps)?;
+            return Ok(Jobs {
+                cycles: args.cycles.unwrap_or(u64::MAX).min(whole.cycles()),
+                named_cycles: args.cycles,
+                activity: format!("periods of {}", path.display()),
+                jobs: vec![Job {
+                    make: Box::new(move |_| Box::new(WithPeer::prompt(whole.clone(), plan))),
+                    argument: format!("--periods {}", files::shell_word(path)),
+                }],
+            });
+        }
+        let usual = match args.engine {
+            Engine::Verilator => RANDOM_CYCLES,
+            Engine::Native => NATIVE_CYCLES,
+        };
+        let cycles = args.cycles.unwrap_or(usual);
+        let seeds = args.seed.unwrap_or(Seeds { first: 1, last: 1 });
+        let line_rate = args.line_rate;
+        let (name, option) = match line_rate {
+            true => ("line rate", "--line-rate"),
+            false => ("random", "--random"),
+        };
+        let job = |seed| Job {
+            make: Box::new(move |leaps| match line_rate {
+                true => Box::new(WithPeer::prompt(LineRate::new(seed), plan)),
+                false => Box::new(Random::new(plan, seed, cycles, leaps)),
+            }),
+            argument: format!("{option} --seed {seed}"),
+        };
+        Ok(Jobs {
+            jobs: (seeds.first..=seeds.last).map(job).collect(),
+            cycles,
+            named_cycles: Some(cycles),
+            activity: if seeds.first == seeds.last {
+                format!("{name}, seed {}", seeds.first)
+            } else {
+                format!("{name}, seeds {} to {}", seeds.first, seeds.last)
+            },
+        })
+    }
+}
+
 /// What became of one activity.
 struct JobDone {
     tally: Tally,
@@ -53,47 +114,12 @@ pub(super) fn run<D: Design + Sync>(
     out: &mut dyn Write,
 ) -> Result<Outcome> {
     let plan = design.plan();
-    let mut jobs: Vec<Job> = Vec::new();
-    let cycles;
-    let named_cycles;
-    let activity;
-    if let Some(path) = &args.periods {
-        let whole = Periods::read(path, plan.clocks_per_tick, design.period_ps())?;
-        cycles = args.cycles.unwrap_or(u64::MAX).min(whole.cycles());
-        named_cycles = args.cycles;
-        activity = format!("periods of {}", path.display());
-        jobs.push(Job {
-            make: Box::new(move |_| Box::new(WithPeer::prompt(whole.clone(), plan))),
-            argument: format!("--periods {}", files::shell_word(path)),
-        });
-    } else {
-        let usual = match args.engine {
-            Engine::Verilator => RANDOM_CYCLES,
-            Engine::Native => NATIVE_CYCLES,
-        };
-        cycles = args.cycles.unwrap_or(usual);
-        named_cycles = Some(cycles);
-        let seeds = args.seed.unwrap_or(Seeds { first: 1, last: 1 });
-        let (name, option) = match args.line_rate {
-            true => ("line rate", "--line-rate"),
-            false => ("random", "--random"),
-        };
-        activity = if seeds.first == seeds.last {
-            format!("{name}, seed {}", seeds.first)
-        } else {
-            format!("{name}, seeds {} to {}", seeds.first, seeds.last)
-        };
-        let line_rate = args.line_rate;
-        for seed in seeds.first..=seeds.last {
-            jobs.push(Job {
-                make: Box::new(move |leaps| match line_rate {
-                    true => Box::new(WithPeer::prompt(LineRate::new(seed), plan)),
-                    false => Box::new(Random::new(plan, seed, cycles, leaps)),
-                }),
-                argument: format!("{option} --seed {seed}"),
-            });
-        }
-    }
+    let Jobs {
+        jobs,
+        cycles,
+        named_cycles,
+        activity,
+    } = Jobs::new(args, plan, design.period_ps())?;
 
     let session = Session::new(args, design)?;
     let leaps = args.random && session.hardware.leaps();

@@ -69,6 +69,21 @@ impl fmt::Display for Details<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let estimate = self.0;
         writeln!(f, "Configuration {}", estimate.configuration_sha256)?;
+        self.times(f)?;
+        self.widths(f)?;
+        self.memory(f)?;
+        self.census(f)?;
+        self.histograms(f)?;
+        self.latency(f)?;
+        self.waits(f)?;
+        self.guard(f)
+    }
+}
+
+impl Details<'_> {
+    /// Longest times by width.
+    fn times(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         writeln!(
             f,
             "\nLongest time by register width and resolution (PerfBound Table 5)"
@@ -87,7 +102,12 @@ impl fmt::Display for Details<'_> {
             estimate.max_time.resolution_ns,
             estimate.max_time.exact_seconds
         )?;
+        Ok(())
+    }
 
+    /// Widths of registers, and why.
+    fn widths(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         writeln!(f, "\nWidths")?;
         let mut widths = table(&["register or value", "bits", "because of"], [1]);
         for register in &estimate.registers {
@@ -98,7 +118,12 @@ impl fmt::Display for Details<'_> {
             ]);
         }
         write!(f, "{}", trimmed(&widths))?;
+        Ok(())
+    }
 
+    /// Memory of a port by the formulas of the PerfBound paper.
+    fn memory(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         let memory = &estimate.memory;
         writeln!(
             f,
@@ -149,7 +174,12 @@ impl fmt::Display for Details<'_> {
             memory.circular_20000_samples,
         );
         write!(f, "{}", trimmed(&sizes))?;
+        Ok(())
+    }
 
+    /// Registers and memories of the hardware.
+    fn census(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         if let Some(census) = &estimate.census {
             writeln!(f, "\nCensus of the elaborated hardware")?;
             let mut entries = table(&["block", "name", "holds", "words", "width", "bits"], 3..6);
@@ -175,7 +205,12 @@ impl fmt::Display for Details<'_> {
                 census.register_bits, census.memory_bits, census.memory_output_bits
             )?;
         }
+        Ok(())
+    }
 
+    /// Histograms of the PerfBound paper, and the one of the configuration.
+    fn histograms(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         writeln!(
             f,
             "\nHistograms with the settings of the PerfBound paper: 200 bins (Figure 1), times of 32 bits of 1 ns\n\
@@ -216,6 +251,12 @@ impl fmt::Display for Details<'_> {
             columns.extend(["this configuration".into(), "because".into()]);
             write!(f, "{}", trimmed(&comparison(&accounts, &columns)))?;
         }
+        Ok(())
+    }
+
+    /// How soon there is a new threshold, and how near it comes.
+    fn latency(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         if let Some(latency) = &estimate.latency {
             writeln!(
                 f,
@@ -241,6 +282,12 @@ impl fmt::Display for Details<'_> {
                 accuracy.ticks
             )?;
         }
+        Ok(())
+    }
+
+    /// How long packets wait for the link, and the link for its sleep.
+    fn waits(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         if let Some(wait) = &estimate.wait {
             writeln!(
                 f,
@@ -292,6 +339,12 @@ impl fmt::Display for Details<'_> {
                 sleep.link_cycles, sleep.timer_cycles, sleep.end_cycles
             )?;
         }
+        Ok(())
+    }
+
+    /// What the guard promises.
+    fn guard(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let estimate = self.0;
         if let Some(guard) = &estimate.guard {
             writeln!(
                 f,

@@ -74,40 +74,12 @@ pub(super) fn summary<const EXTENDED: bool>(
             cycles * settings.power.clock_ps,
         )
     });
-    let mut calc_ps = vec![0; topology.nodes()];
-    let mut cpus = vec![0; topology.nodes()];
-    let mut sizes_differ = 0;
-    let mut jobs_ps = Vec::new();
-    if let Load::Programs {
-        programs, nodes, ..
-    } = load
-    {
-        let ranks: Vec<&Ranks> = partitions
-            .iter()
-            .filter_map(|partition| match partition.traffic.as_deref() {
-                Some(Traffic::Programs(ranks)) => Some(ranks),
-                _ => None,
-            })
-            .collect();
-        for ranks in &ranks {
-            sizes_differ += ranks.sizes_differ();
-            for (rank, (time, count)) in ranks.calc_times_and_processors(end_ps).enumerate() {
-                if ranks.owns(rank) {
-                    calc_ps[nodes[rank] as usize] += time;
-                    cpus[nodes[rank] as usize] += count;
-                }
-            }
-        }
-        jobs_ps = (0..programs.len())
-            .map(|job| {
-                let done = ranks.iter().map(|ranks| ranks.job(job));
-                let (finished, last) = done.fold((0, 0), |sum, (finished, last)| {
-                    (sum.0 + finished, last.max(sum.1))
-                });
-                (finished == programs[job].operations()).then_some(last)
-            })
-            .collect();
-    }
+    let Programs {
+        calc_ps,
+        cpus,
+        sizes_differ,
+        jobs_ps,
+    } = programs(topology.nodes(), &partitions, load, end_ps);
     let in_flight: usize = partitions
         .iter()
         .map(|partition| partition.packets.len())
@@ -159,6 +131,64 @@ pub(super) fn summary<const EXTENDED: bool>(
         series,
         events: tally.events,
     })
+}
+
+/// What programs did; nothing of other traffic.
+struct Programs {
+    /// Of every node: how long it has computed, and on how many processors.
+    calc_ps: Vec<u64>,
+    cpus: Vec<u32>,
+    sizes_differ: u64,
+    /// Of every job, when it was done, if it was.
+    jobs_ps: Vec<Option<u64>>,
+}
+
+fn programs<const EXTENDED: bool>(
+    node_count: usize,
+    partitions: &[Partition<EXTENDED>],
+    load: Load,
+    end_ps: u64,
+) -> Programs {
+    let mut calc_ps = vec![0; node_count];
+    let mut cpus = vec![0; node_count];
+    let mut sizes_differ = 0;
+    let mut jobs_ps = Vec::new();
+    if let Load::Programs {
+        programs, nodes, ..
+    } = load
+    {
+        let ranks: Vec<&Ranks> = partitions
+            .iter()
+            .filter_map(|partition| match partition.traffic.as_deref() {
+                Some(Traffic::Programs(ranks)) => Some(ranks),
+                _ => None,
+            })
+            .collect();
+        for ranks in &ranks {
+            sizes_differ += ranks.sizes_differ();
+            for (rank, (time, count)) in ranks.calc_times_and_processors(end_ps).enumerate() {
+                if ranks.owns(rank) {
+                    calc_ps[nodes[rank] as usize] += time;
+                    cpus[nodes[rank] as usize] += count;
+                }
+            }
+        }
+        jobs_ps = (0..programs.len())
+            .map(|job| {
+                let done = ranks.iter().map(|ranks| ranks.job(job));
+                let (finished, last) = done.fold((0, 0), |sum, (finished, last)| {
+                    (sum.0 + finished, last.max(sum.1))
+                });
+                (finished == programs[job].operations()).then_some(last)
+            })
+            .collect();
+    }
+    Programs {
+        calc_ps,
+        cpus,
+        sizes_differ,
+        jobs_ps,
+    }
 }
 
 fn too_many_samples(settings: &Settings) -> RunError {

@@ -507,6 +507,51 @@ impl<'a> Reader<'a> {
                 received.comm = sent.comm;
                 Call::Sendrecv(sent, received, self.status(kept)?)
             }
+            52..=67 => self.collective(at, function)?,
+            72 => Call::Group(self.u16()?, self.u16()?),
+            76 => {
+                let group = self.u16()?;
+                self.i32()?;
+                Call::Subgroup(group, self.ints()?, self.u16()?)
+            }
+            81 | 82 => {
+                self.u16()?;
+                self.i32()?;
+                Call::Nothing
+            }
+            84 => Call::NewComm(self.u16()?, How::Dup, self.u16()?),
+            85 => {
+                let (comm, group) = (self.u16()?, self.u16()?);
+                Call::NewComm(comm, How::Create { group }, self.u16()?)
+            }
+            86 => {
+                let comm = self.u16()?;
+                let (color, key) = (self.i32()?, self.i32()?);
+                Call::NewComm(comm, How::Split { color, key }, self.u16()?)
+            }
+            114 => {
+                self.text()?;
+                self.i32()?;
+                Call::Nothing
+            }
+            124 => {
+                let count = self.count(4)?;
+                if self.version < [0, 6, 2] {
+                    self.i32()?;
+                }
+                for _ in 0..count {
+                    self.text()?;
+                }
+                Call::Nothing
+            }
+            125 => Call::Nothing,
+            _ => return unknown(at, function),
+        })
+    }
+
+    /// The arguments of a function that all ranks of a communicator call.
+    fn collective(&mut self, at: usize, function: u16) -> Result<Call, Problem> {
+        Ok(match function {
             52 => Call::Collective(self.u16()?, CollectiveCall::Known(Collective::Barrier)),
             53 => {
                 let (bytes, root) = (self.volume()?, self.place()?);
@@ -580,54 +625,19 @@ impl<'a> Reader<'a> {
                 };
                 Call::Collective(self.u16()?, CollectiveCall::Known(shape))
             }
-            72 => Call::Group(self.u16()?, self.u16()?),
-            76 => {
-                let group = self.u16()?;
-                self.i32()?;
-                Call::Subgroup(group, self.ints()?, self.u16()?)
-            }
-            81 | 82 => {
-                self.u16()?;
-                self.i32()?;
-                Call::Nothing
-            }
-            84 => Call::NewComm(self.u16()?, How::Dup, self.u16()?),
-            85 => {
-                let (comm, group) = (self.u16()?, self.u16()?);
-                Call::NewComm(comm, How::Create { group }, self.u16()?)
-            }
-            86 => {
-                let comm = self.u16()?;
-                let (color, key) = (self.i32()?, self.i32()?);
-                Call::NewComm(comm, How::Split { color, key }, self.u16()?)
-            }
-            114 => {
-                self.text()?;
-                self.i32()?;
-                Call::Nothing
-            }
-            124 => {
-                let count = self.count(4)?;
-                if self.version < [0, 6, 2] {
-                    self.i32()?;
-                }
-                for _ in 0..count {
-                    self.text()?;
-                }
-                Call::Nothing
-            }
-            125 => Call::Nothing,
-            _ => {
-                return problem(
-                    at,
-                    format!(
-                        "function {function} of MPI: this reader does not know its arguments, \
-                         without which the rest cannot be read"
-                    ),
-                )
-            }
+            _ => return unknown(at, function),
         })
     }
+}
+
+fn unknown<T>(at: usize, function: u16) -> Result<T, Problem> {
+    problem(
+        at,
+        format!(
+            "function {function} of MPI: this reader does not know its arguments, without which the \
+             rest cannot be read"
+        ),
+    )
 }
 
 /// The communicators that a rank creates, in this order: number and members. Nothing where

@@ -109,7 +109,6 @@ block! {
         child entries[_ in 0..upper]: MapEntry(shape.entry),
         child lowest: MapEntry(shape.entry),
         number _upper_entries(upper),
-        number _last(upper - 1),
     }
 }
 
@@ -194,16 +193,14 @@ impl Logic for MapHistogram {
         self.lowest.sample.next = self.sample.q.val();
         self.lowest.next_sample.next = self.next_sample.val();
         self.lowest.limit.next = self.limit.val();
-        for i in self._last..self._upper_entries {
-            self.lowest.above_key.next = self.entries[i].key.val();
-            self.lowest.above_tail.next = self.entries[i].tail.val();
-            self.lowest.above_stays.next = self.entries[i].stays.val();
-            self.lowest.above_known.next = self.entries[i].known.val();
-            self.lowest.above_saturated.next = self.entries[i].saturated.val();
-            self.lowest.above_exceeds.next = self.entries[i].exceeds.val();
-            self.lowest.above_answers.next = self.entries[i].answers.val();
-            self.lowest.above_found.next = self.entries[i].found.val();
-        }
+        self.lowest.above_key.next = self.entries[self._upper_entries - 1].key.val();
+        self.lowest.above_tail.next = self.entries[self._upper_entries - 1].tail.val();
+        self.lowest.above_stays.next = self.entries[self._upper_entries - 1].stays.val();
+        self.lowest.above_known.next = self.entries[self._upper_entries - 1].known.val();
+        self.lowest.above_saturated.next = self.entries[self._upper_entries - 1].saturated.val();
+        self.lowest.above_exceeds.next = self.entries[self._upper_entries - 1].exceeds.val();
+        self.lowest.above_answers.next = self.entries[self._upper_entries - 1].answers.val();
+        self.lowest.above_found.next = self.entries[self._upper_entries - 1].found.val();
         self.found.next = self.lowest.found.val();
     }
 }

@@ -137,7 +137,17 @@ block! {
     }
 }
 
-impl Logic for CounterStore {
+pieces! {
+    impl Logic for CounterStore {
+        Addresses,
+        Words,
+        Fetched,
+        Claims,
+    }
+}
+
+/// Which words are read, and which come two cycles later.
+impl Piece<Addresses> for CounterStore {
     #[hdl_gen]
     fn update(&mut self) {
         comment!("A change takes the read ports; every other cycle they are the search's.");
@@ -173,7 +183,13 @@ impl Logic for CounterStore {
         self.here_place.next = bit_cast(self.here.q.val(), &self.here_place);
         self.last_group.next =
             bit_cast(self.last.q.val() >> self.place_bits.val(), &self.last_group);
+    }
+}
 
+/// What a change makes of the words, and what a search finds in them.
+impl Piece<Words> for CounterStore {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("The words, in the third cycle: a change writes them back.");
         self.mask.next = bit_cast(self.group_word.q.val(), &self.mask);
         self.sum.next = bit_cast(self.group_word.q.val() >> self.group_size.val(), &self.sum);
@@ -251,7 +267,13 @@ impl Logic for CounterStore {
             self.populated.d.next =
                 self.populated.q.val() | (bits(1, &self.populated) << self.here_group.val());
         }
+    }
+}
 
+/// The words as they come out of the memories.
+impl Piece<Fetched> for CounterStore {
+    #[hdl_gen]
+    fn update(&mut self) {
         comment!("The words, in the second cycle: nothing is in a group that was not written;");
         comment!("what was written while it was read has not come out of the memory.");
         self.clearing.d.next = self.clear.val();
@@ -306,7 +328,13 @@ impl Logic for CounterStore {
                 & !(self.wrote.q.val() & (self.last.q.val() == self.at.q.val()));
             self.memory_upset.next = self.counters.upset.val() | self.groups.upset.val();
         }
+    }
+}
 
+/// What the claims say.
+impl Piece<Claims> for CounterStore {
+    #[hdl_gen]
+    fn update(&mut self) {
         if !self.every_cycle {
             self.changes_apart.d.next = !(self.changing.q.val() & self.writing.q.val());
         }
